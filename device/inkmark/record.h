@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* The record, the track and the buffer: the one layout that kernels write and the host reads.
+ *
+ * C11, C++14, CUDA and NVRTC all include this file; it pulls in nothing that NVRTC lacks. All words
+ * are little-endian. docs/format.md tells how the same bytes lie in a capture file.
+ *
+ * A RECORD is one 64-bit head, with the payload words BEFORE it:
+ *
+ *     head = tag << 48 | low 48 bits of clock64        tag = kind << 13 | section id
+ *
+ * so a ring is decoded backwards from its newest word, and a payload whose head was overwritten can
+ * never be taken for a record. Section ids run from 1 to 8191 within one section table.
+ *
+ *   kind          words (oldest first)                          meaning
+ *   MARK          [head]                                        time since the level's last stamp
+ *   BEGIN, END    [head]                                        a nested range
+ *   INSTANT       [head]                                        a point in time
+ *   ITER          [row: i64][head, section 0]                   the table row from here on
+ *   ASYNC_BEGIN   [key: u64][head]                              a range that may overlap others
+ *   ASYNC_END     [key: u64][head]
+ *   ESCAPE        ...[head: ESCAPE << 13 | escape code]         by its code:
+ *     TABLE       [any record above][hash48]    that record's section belongs to the table of that
+ *                                               hash, not to the table of the track's kernel
+ *     VALUE_I64   [value][INSTANT head][hash48] a number at that instant (also _U64, _F64)
+ *     SUM         [count][total][min][max][INSTANT head][hash48]  cycles, summed since the last row
+ *     CLOCKS      [clock64 after][globaltimer][clk48 before]      a clock triple inside the track
+ *
+ * The low 48 bits of an ESCAPE head hold the hash48 of the section table of the record that it
+ * wraps (for CLOCKS: the clock read before the globaltimer read). */
+#ifndef INKMARK_RECORD_H
+#define INKMARK_RECORD_H
+
+#if !defined(__CUDACC_RTC__)
+#include <stdint.h>
+#else
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#endif
+
+#ifdef __cplusplus
+#define INK_STATIC_ASSERT(cond, text) static_assert(cond, text)
+#else
+#define INK_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
+#endif
+
+#define INK_LAYOUT_VERSION 1u
+#define INK_BUFFER_MAGIC 0x6b6e69u /* "ink" */
+
+#define INK_CLOCK_BITS 48
+#define INK_CLOCK_MASK 0xffffffffffffull
+#define INK_SECTION_BITS 13
+#define INK_SECTION_MASK 0x1fffu
+#define INK_SECTION_MAX 8191u
+
+enum ink_kind {
+  INK_KIND_MARK = 0,
+  INK_KIND_BEGIN = 1,
+  INK_KIND_END = 2,
+  INK_KIND_INSTANT = 3,
+  INK_KIND_ITER = 4,
+  INK_KIND_ASYNC_BEGIN = 5,
+  INK_KIND_ASYNC_END = 6,
+  INK_KIND_ESCAPE = 7
+};
+
+enum ink_escape {
+  INK_ESCAPE_TABLE = 1,
+  INK_ESCAPE_VALUE_I64 = 2,
+  INK_ESCAPE_VALUE_U64 = 3,
+  INK_ESCAPE_VALUE_F64 = 4,
+  INK_ESCAPE_SUM = 5,
+  INK_ESCAPE_CLOCKS = 6
+};
+
+/* What a keep-first ring holds where nothing was written; no head has this value (its escape code
+ * is not one of the above). The last word written to a ring is always a head, so up to
+ * INK_RECORD_WORDS_MAX - 1 of these at the end of a full keep-first ring are a record that did not
+ * fit and was not stored in part. */
+#define INK_UNWRITTEN 0xffffffffffffffffull
+#define INK_RECORD_WORDS_MAX 6u
+
+#define INK_TAG(kind, section) ((uint32_t)(kind) << INK_SECTION_BITS | (uint32_t)(section))
+
+/* A kernel's identity: hash48 of its section table, and the section that PROF_KERNEL named. */
+#define INK_KERNEL_KEY(hash48, section) ((uint64_t)(hash48) << 16 | (uint64_t)(section))
+
+/* hash48: FNV-1a (64 bits, offset basis 0xcbf29ce484222325, prime 0x100000001b3; public domain,
+ * http://www.isthe.com/chongo/tech/comp/fnv/) over NAME ':' SECTIONS, folded as (h >> 48 ^ h) to 48
+ * bits, where SECTIONS is the text of the comma-separated names as the preprocessor made it. */
+
+/* ---- one recording thread's stream ------------------------------------------------------- */
+
+enum ink_track_state { INK_TRACK_FREE = 0, INK_TRACK_OPEN = 1, INK_TRACK_CLOSED = 2 };
+
+/* The word counts are exact past 2^32: words executed, stored or not. marks executed = words -
+ * extra, where extra counts the payload and escape words beyond one a mark. A count is valid when
+ * state is CLOSED. */
+typedef struct ink_track {
+  uint32_t state;
+  uint32_t kernel;         /* index into the buffer's kernel slots */
+  uint64_t ticket;         /* the claim that opened it, unique in the buffer's life */
+  uint64_t grid_id;        /* %gridid */
+  uint32_t grid_dim[3];    /* blocks */
+  uint32_t block_dim[3];   /* threads */
+  uint32_t block_index[3];
+  uint32_t thread;         /* linear index in the block; warp = thread / 32, lane = thread % 32 */
+  uint32_t cluster_rank;   /* %cluster_ctarank; 0 below sm_90 */
+  uint32_t sm_open, sm_close; /* %smid */
+  uint32_t reserved;
+  uint64_t open_clock0, open_global_ns, open_clock1;    /* clock64, globaltimer, clock64 */
+  uint64_t close_clock0, close_global_ns, close_clock1;
+  uint64_t words, extra;         /* the ring of marks in the kernel's body */
+  uint64_t aux_words, aux_extra; /* the ring of marks in the functions it calls */
+} ink_track;
+INK_STATIC_ASSERT(sizeof(ink_track) == 160, "ink_track is part of the file format");
+
+/* ---- one kernel of one section table ----------------------------------------------------- */
+
+typedef struct ink_kernel_slot {
+  uint64_t key;     /* INK_KERNEL_KEY, 0: empty */
+  uint64_t enabled; /* 1: record, 0: filtered out (host writes) */
+  uint64_t missed;  /* recording threads that found no free track */
+  uint64_t tracks;  /* tracks closed */
+  uint64_t marks;   /* marks executed in closed tracks */
+  uint64_t words;   /* words executed in closed tracks */
+} ink_kernel_slot;
+INK_STATIC_ASSERT(sizeof(ink_kernel_slot) == 48, "ink_kernel_slot is part of the layout");
+
+/* Where the search for a key starts; it goes on by one, modulo the power-of-two slot count, and
+ * ends at the key or at an empty slot (the host keeps at least one empty). */
+#define INK_KERNEL_HASH(key) ((uint32_t)((key) >> 16) ^ (uint32_t)(key))
+
+typedef struct ink_block_range {
+  uint32_t first, last; /* linear block indices (low 32 bits), both included */
+} ink_block_range;
+
+/* ---- the buffer -------------------------------------------------------------------------- */
+
+enum ink_buffer_flags {
+  INK_BUFFER_ON = 1,         /* off: every kernel opens nothing */
+  INK_BUFFER_PER_WARP = 2,   /* lane 0 of each warp records; else thread 0 of the block */
+  INK_BUFFER_KEEP_FIRST = 4  /* stop when full, instead of keeping the newest */
+};
+
+/* Lives in device memory. The host writes it before a kernel can see it; afterwards kernels change
+ * only `claim`, `closed_marks`, the kernel slots and the tracks, the host only `flags`, `enabled`.
+ * Rings are aligned to their own size: slot i's ring is at rings + i * records * 8. */
+typedef struct ink_buffer {
+  uint32_t magic, version;
+  uint32_t flags;
+  uint32_t tracks_mask;     /* track count - 1; a power of two */
+  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records */
+  uint32_t aux_mask;        /* the same for the ring of called functions */
+  uint32_t kernel_mask;     /* kernel slots - 1 */
+  uint32_t block_ranges;    /* 0: every block */
+  uint64_t tracks_at;       /* ink_track * */
+  uint64_t rings_at;        /* uint64_t *, aligned to the ring's size */
+  uint64_t aux_at;
+  uint64_t kernels_at;      /* ink_kernel_slot * */
+  uint64_t block_ranges_at; /* ink_block_range * */
+  uint32_t warps;           /* bit w: warp w of a block may record */
+  uint32_t ring_shift;      /* log2 of the ring's bytes */
+  uint32_t aux_shift;
+  uint32_t reserved;
+  uint64_t claim;           /* the next ticket */
+  uint64_t unknown;         /* kernel entries whose key is in no slot: nothing recorded */
+} ink_buffer;
+INK_STATIC_ASSERT(sizeof(ink_buffer) == 104, "ink_buffer is part of the layout");
+
+/* What a kernel takes as an explicit argument: PROF_KERNEL(buf, Step). NULL records nothing. */
+typedef struct prof_buffer {
+  ink_buffer *device; /* device memory; owned by the session that made it */
+} prof_buffer;
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Capture files (.ink): writing them chunk by chunk, and reading them back. docs/format.md has the
+ * bytes. Reading maps the file; nothing here needs CUDA. */
+#ifndef INKMARK_CAPTURE_H
+#define INKMARK_CAPTURE_H
+
+#include "inkmark/record.h"
+#include "inkmark/status.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what a capture holds ------------------------------------------------------------------ */
+
+typedef struct ink_section_table {
+  const char *name;           /* "Solver" */
+  const char *file;           /* where PROF_SECTIONS stands */
+  uint32_t line;
+  uint32_t section_count;     /* ids 1 .. section_count */
+  uint64_t hash48;
+  const char *const *sections; /* [section_count], sections[id - 1] */
+} ink_section_table;
+
+typedef struct ink_device_info {
+  int32_t index;               /* CUDA's device ordinal in the recorded process */
+  uint32_t simulated;          /* 1: the simulated device; every output says so */
+  uint32_t sm_count;
+  uint32_t capability;         /* major * 10 + minor */
+  uint32_t clock_khz;          /* as the runtime reports it; 0: unknown. Never used to convert. */
+  uint32_t track_count, records_per_track, aux_records_per_track;
+  uint32_t flags;              /* enum ink_buffer_flags */
+  uint32_t runtime_version, driver_version;
+  const char *name;
+} ink_device_info;
+
+/* A pair of host clocks around one globaltimer read: host_before <= read <= host_after. */
+typedef struct ink_host_clock {
+  int32_t device;
+  uint32_t reserved;
+  uint64_t global_ns;          /* globaltimer */
+  int64_t realtime_before_ns, realtime_after_ns; /* CLOCK_REALTIME */
+  int64_t monotonic_before_ns;                   /* CLOCK_MONOTONIC */
+} ink_host_clock;
+
+/* Counters of one kernel slot of one device's buffer, as of the newest snapshot. */
+typedef struct ink_kernel_counts {
+  int32_t device;
+  uint32_t slot;
+  uint64_t key;                /* INK_KERNEL_KEY */
+  uint64_t missed, tracks, marks, words;
+} ink_kernel_counts;
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+typedef struct ink_writer ink_writer;
+
+/* Creates `path` (fails if it exists and `replace` is false) and writes the file header. */
+INK_API ink_status ink_writer_open(const char *path, bool replace, ink_writer **out,
+                                   ink_error *error);
+/* Free-form facts: "command", "host", "pid", "started_ns" (REALTIME), "version". Repeated keys:
+ * the newest wins. */
+INK_API ink_status ink_writer_fact(ink_writer *writer, const char *key, const char *value,
+                                   ink_error *error);
+/* `sections` is the comma-separated text of PROF_SECTIONS. */
+INK_API ink_status ink_writer_table(ink_writer *writer, const char *name, const char *sections,
+                                    const char *file, uint32_t line, uint64_t hash48,
+                                    ink_error *error);
+INK_API ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device,
+                                     ink_error *error);
+INK_API ink_status ink_writer_host_clock(ink_writer *writer, const ink_host_clock *pair,
+                                         ink_error *error);
+INK_API ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts *counts, size_t n,
+                                     uint64_t claims, uint64_t unknown, int32_t device,
+                                     ink_error *error);
+/* One track: its header and the words of its two rings as downloaded, whole rings in ring order
+ * (`ring` has records_per_track words of the device; may be NULL when header->words is 0). The
+ * writer stores the valid words only, oldest first. Buffered; ink_writer_flush puts the chunk on
+ * disk. A track whose state is OPEN is stored as header only. */
+INK_API ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track *header,
+                                    const uint64_t *ring, const uint64_t *aux_ring,
+                                    ink_error *error);
+/* Writes what is buffered as finished, checksummed chunks (write(2); no fsync). */
+INK_API ink_status ink_writer_flush(ink_writer *writer, ink_error *error);
+/* Flushes, writes the END chunk, closes. Frees the writer also when it fails. */
+INK_API ink_status ink_writer_close(ink_writer *writer, ink_error *error);
+/* Closes without END and frees: for a process that must not write (a forked child). */
+INK_API void ink_writer_abandon(ink_writer *writer);
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+typedef struct ink_capture ink_capture;
+
+/* One stored track; pointers borrow from the capture. */
+typedef struct ink_stored_track {
+  int32_t device;
+  uint32_t launch;           /* index into the launches */
+  ink_track header;
+  const uint64_t *ring;      /* [ring_words] oldest first; unaligned reads are safe */
+  uint64_t ring_words;       /* valid words kept */
+  const uint64_t *aux;
+  uint64_t aux_words;
+} ink_stored_track;
+
+/* One launch: the tracks of a (device, grid id); where a grid id repeats a (block, thread), the
+ * repeat is another launch. Ordered by device, then by the earliest open. */
+typedef struct ink_launch {
+  int32_t device;
+  uint32_t kernel;           /* index into the kernels */
+  uint64_t grid_id;
+  uint32_t grid_dim[3], block_dim[3];
+  uint64_t track_count;
+  uint64_t first_open_global_ns, last_close_global_ns; /* raw globaltimer */
+} ink_launch;
+
+/* One kernel, as (table, section), over all devices. */
+typedef struct ink_kernel {
+  uint64_t key;
+  const char *name;          /* the section that PROF_KERNEL named; "?" when no table is known */
+  const ink_section_table *table; /* NULL when unknown */
+  uint64_t launches, tracks, marks_executed, missed;
+  uint64_t tracks_lost, marks_lost; /* closed on the device, overwritten before they were drained */
+} ink_kernel;
+
+typedef struct ink_capture_facts {
+  uint32_t version;
+  bool complete;             /* the END chunk is there: the program ended normally */
+  uint64_t file_bytes, used_bytes; /* used < file: a tail was cut off or damaged and left out */
+  uint64_t damaged_chunks;
+  uint64_t open_tracks;      /* stored as header only: the kernel had not ended */
+  uint64_t unknown_kernels;  /* kernel entries that no table named */
+  char note[256];            /* what was left out, in words; empty if nothing */
+} ink_capture_facts;
+
+/* Opens a capture; a cut or damaged tail is left out and described in the facts, not an error.
+ * INK_ERROR_FORMAT: no capture at all. INK_ERROR_VERSION: newer. INK_ERROR_EMPTY: zero bytes. */
+INK_API ink_status ink_capture_open(const char *path, ink_capture **out, ink_error *error);
+/* The same over caller-owned bytes that outlive the capture; for tests and fuzzing. */
+INK_API ink_status ink_capture_open_memory(const void *bytes, size_t size, ink_capture **out,
+                                           ink_error *error);
+INK_API void ink_capture_free(ink_capture *capture); /* NULL is fine */
+
+INK_API const ink_capture_facts *ink_capture_get_facts(const ink_capture *capture);
+INK_API const char *ink_capture_fact(const ink_capture *capture, const char *key); /* or NULL */
+INK_API size_t ink_capture_devices(const ink_capture *capture, const ink_device_info **out);
+INK_API size_t ink_capture_tables(const ink_capture *capture, const ink_section_table **out);
+INK_API size_t ink_capture_kernels(const ink_capture *capture, const ink_kernel **out);
+INK_API size_t ink_capture_launches(const ink_capture *capture, const ink_launch **out);
+INK_API size_t ink_capture_host_clocks(const ink_capture *capture, const ink_host_clock **out);
+INK_API bool ink_capture_simulated(const ink_capture *capture); /* any device is simulated */
+
+/* Tracks in a stable order: launch, then linear block index, then thread. */
+INK_API uint64_t ink_capture_track_count(const ink_capture *capture);
+INK_API void ink_capture_track(const ink_capture *capture, uint64_t index, ink_stored_track *out);
+/* The table of a hash, or NULL. */
+INK_API const ink_section_table *ink_capture_table(const ink_capture *capture, uint64_t hash48);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

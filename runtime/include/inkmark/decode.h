@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* The one decoder: turns the records of each track into events that every output shares.
+ *
+ * A track's events come in the order of their time; slices nest. Cycles are clock64 of the track's
+ * SM, unwrapped to 64 bits; ns are CLOCK_REALTIME-based Unix nanoseconds through the clock map, or,
+ * where the capture has no host clock, raw globaltimer ns (ink_clock_quality says which).
+ *
+ * LEVELS. A level is the range that the marks stand in: the kernel's body, or an open BEGIN. MARK,
+ * BEGIN, END, ITER and the opening move their level's last stamp. MARK(S) makes the slice [last
+ * stamp, now] of S at its level; END(S) makes [its BEGIN, now] and the outer level's last stamp
+ * becomes now; time between an outer stamp and a BEGIN belongs to no section: "(unmarked)".
+ * Marks of called functions (the aux ring) are placed by their clock inside the body's slices: their
+ * base level has its own last stamp, which is the later of the body's last stamp and theirs; they
+ * move none of the body's. INSTANT, VALUE and async marks move none at all.
+ * ROWS. ITER(i) sets the row of its level until that level ends or the next ITER; a range starts in
+ * the row of the level around it and leaving it restores that row. A slice's row is the one in force
+ * when it ends. Before any ITER a level has no row (INK_ROW_NONE); where the ring was overwritten,
+ * the row until the next ITER is INK_ROW_UNKNOWN. */
+#ifndef INKMARK_DECODE_H
+#define INKMARK_DECODE_H
+
+#include "inkmark/capture.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INK_ROW_NONE INT64_MIN
+#define INK_ROW_UNKNOWN (INT64_MIN + 1)
+
+/* A section in the list of all sections of a capture (ink_capture_sections). */
+typedef uint32_t ink_section_index;
+#define INK_SECTION_UNKNOWN UINT32_MAX
+
+typedef struct ink_section {
+  const ink_section_table *table;
+  const char *name;
+  uint32_t id;                /* in its table */
+} ink_section;
+
+/* All sections of all tables: table by table, in the order of their ids. Owned by the capture. */
+INK_API size_t ink_capture_sections(const ink_capture *capture, const ink_section **out);
+
+typedef struct ink_decoded_track {
+  uint64_t index;             /* of ink_capture_track */
+  const ink_stored_track *stored;
+  uint64_t open_cycles, close_cycles;   /* unwrapped; middle of the triples' clock pairs */
+  int64_t open_ns, close_ns;            /* clock map */
+  uint64_t marks_executed, marks_kept, marks_dropped; /* executed == kept + dropped */
+  uint64_t partial_before_cycles; /* time before this is not whole (a ring was overwritten); 0: whole */
+  uint32_t problems;          /* how many ink_problem events this track raised */
+} ink_decoded_track;
+
+typedef struct ink_slice {
+  ink_section_index section;
+  uint32_t depth;             /* 0: directly in the kernel's body; nested ranges add 1 */
+  uint8_t kind;               /* INK_KIND_MARK, or INK_KIND_BEGIN for BEGIN..END */
+  uint8_t called;             /* 1: marked in a called function (aux ring) */
+  uint8_t cut;                /* 1: its begin was overwritten: begin is a lower limit; 2: never ended */
+  uint8_t reserved;
+  int64_t row;
+  uint64_t begin_cycles, end_cycles;
+  int64_t begin_ns, end_ns;
+} ink_slice;
+
+typedef struct ink_point {    /* INSTANT, VALUE, ITER, async ends */
+  ink_section_index section;  /* INK_SECTION_UNKNOWN for ITER */
+  uint8_t kind;               /* enum ink_kind; VALUE has kind ESCAPE and `escape` set */
+  uint8_t escape;             /* enum ink_escape for VALUE_*, SUM */
+  uint8_t called;
+  uint8_t reserved[5];
+  int64_t row;
+  uint64_t cycles;
+  int64_t ns;
+  union {
+    int64_t i64;              /* ITER's row, VALUE_I64 */
+    uint64_t u64;             /* VALUE_U64, async key */
+    double f64;
+    struct { uint64_t count, total_cycles, min_cycles, max_cycles; } sum;
+  } value;
+} ink_point;
+
+typedef struct ink_async {    /* a matched ASYNC_BEGIN .. ASYNC_END of one track, section and key */
+  ink_section_index section;
+  uint8_t called, cut;        /* cut as in ink_slice */
+  uint8_t reserved[2];
+  uint64_t key;
+  int64_t row;
+  uint64_t begin_cycles, end_cycles;
+  int64_t begin_ns, end_ns;
+} ink_async;
+
+/* What is wrong with a track, exactly; decoding goes on with the rest. */
+typedef struct ink_problem {
+  uint64_t track, word;       /* word index in the ring, oldest kept = 0 */
+  uint8_t called;
+  char text[160];             /* "END of 'Gradient' closes 'Search'", "clock goes back by 12 cycles" */
+} ink_problem;
+
+/* Every callback is optional. Returning anything but INK_OK stops the decoder with that status.
+ * Order within a track: track_begin, then slices (each when it ENDS, so inner before outer), points
+ * and asyncs by time of their end, problems as found, then track_end (with the final counts). */
+typedef struct ink_sink {
+  void *user;
+  ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
+  ink_status (*track_begin)(void *user, const ink_decoded_track *track);
+  ink_status (*record)(void *user, uint64_t head, uint64_t cycles, ink_section_index section,
+                       int64_t row, uint8_t called); /* raw, in time order */
+  ink_status (*slice)(void *user, const ink_slice *slice);
+  ink_status (*point)(void *user, const ink_point *point);
+  ink_status (*async)(void *user, const ink_async *async);
+  ink_status (*problem)(void *user, const ink_problem *problem);
+  ink_status (*track_end)(void *user, const ink_decoded_track *track);
+  /* Called now and then with tracks done of all; may be used for progress. */
+  ink_status (*progress)(void *user, uint64_t done, uint64_t total);
+} ink_sink;
+
+/* ---- clock map ----------------------------------------------------------------------------- */
+
+typedef struct ink_clock_map ink_clock_map;
+
+typedef struct ink_clock_quality { /* of one device */
+  int32_t device;
+  uint32_t simulated;
+  bool has_host;               /* false: ns are raw globaltimer, not Unix time */
+  uint32_t timer_step_ns;      /* smallest step of globaltimer seen; 0: too few readings */
+  double slope_min_hz, slope_max_hz; /* over the SMs */
+  double residual_max_ns;      /* largest distance of a pair from its SM's line */
+  int64_t host_offset_ns;      /* REALTIME - globaltimer */
+  int64_t host_bound_ns;       /* half the smallest round trip */
+  double host_drift_ppm;       /* between the first and the last pair; NAN with one pair */
+  int64_t bound_ns;            /* stated bound on any single ns value of this device */
+  uint32_t sms_seen, sms_guessed; /* guessed: too few pairs for a slope of its own, the median used */
+} ink_clock_quality;
+
+INK_API ink_status ink_clock_map_make(const ink_capture *capture, ink_clock_map **out,
+                                      ink_error *error);
+INK_API void ink_clock_map_free(ink_clock_map *map);
+INK_API int64_t ink_clock_map_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
+                                 uint64_t cycles);
+/* Cycles of that SM as a duration in ns (no offset). */
+INK_API double ink_clock_map_duration_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
+                                         uint64_t cycles);
+INK_API size_t ink_clock_map_quality(const ink_clock_map *map, const ink_clock_quality **out);
+INK_API double ink_clock_map_sm_hz(const ink_clock_map *map, int32_t device, uint32_t sm);
+
+/* ---- decoding ------------------------------------------------------------------------------ */
+
+/* Runs every track (or those of one launch, if launch is not UINT32_MAX) through the sink. */
+INK_API ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map,
+                              uint32_t launch, const ink_sink *sink, ink_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Outputs: each is one file under runtime/output/ that fills one ink_output. */
+#ifndef INKMARK_OUTPUT_H
+#define INKMARK_OUTPUT_H
+
+#include "inkmark/decode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ink_output_options {
+  size_t size;              /* sizeof(ink_output_options) */
+  const char *kernel_regex; /* NULL: every kernel */
+  uint32_t launch;          /* UINT32_MAX: every launch */
+  ink_status (*progress)(void *user, uint64_t done, uint64_t total);
+  void *user;
+} ink_output_options;
+
+/* Writes to `path` ("-": stdout). The file appears under its name only when it is whole: it is
+ * written beside it and renamed, so a failure leaves what was there before. npy writes several
+ * files, NAME.cycles.npy, NAME.ns.npy, NAME.counts.npy and NAME.json with the axes. */
+typedef ink_status ink_output_fn(const ink_capture *capture, const ink_clock_map *map,
+                                 const ink_output_options *options, const char *path,
+                                 ink_error *error);
+
+typedef struct ink_output {
+  const char *name;         /* "perfetto" */
+  const char *endings;      /* ".pftrace .perfetto-trace" */
+  const char *summary;      /* one line for --help */
+  ink_output_fn *write;
+} ink_output;
+
+/* All outputs, in the order of --help. */
+INK_API size_t ink_outputs(const ink_output **out);
+INK_API const ink_output *ink_output_by_name(const char *name);   /* or NULL */
+INK_API const ink_output *ink_output_by_path(const char *path);   /* by its ending, or NULL */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Status codes and the error that every fallible function can fill. */
+#ifndef INKMARK_STATUS_H
+#define INKMARK_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(INK_STATIC)
+#define INK_API
+#elif defined(__GNUC__)
+#define INK_API __attribute__((visibility("default")))
+#else
+#define INK_API
+#endif
+
+/* Values are pinned: they are part of the ABI. */
+#define INK_STATUS_LIST(X)                                                                         \
+  X(INK_OK, 0, "success")                                                                          \
+  X(INK_ERROR_ARGUMENT, 1, "invalid argument")                                                     \
+  X(INK_ERROR_MEMORY, 2, "out of memory")                                                          \
+  X(INK_ERROR_IO, 3, "input or output error")                                                      \
+  X(INK_ERROR_FORMAT, 4, "not a file of the expected format")                                      \
+  X(INK_ERROR_VERSION, 5, "made by a newer version")                                               \
+  X(INK_ERROR_DAMAGED, 6, "damaged data")                                                          \
+  X(INK_ERROR_EMPTY, 7, "nothing recorded")                                                        \
+  X(INK_ERROR_CUDA, 8, "CUDA error")                                                               \
+  X(INK_ERROR_UNSUPPORTED, 9, "not supported")                                                     \
+  X(INK_ERROR_LIMIT, 10, "a limit was exceeded")                                                   \
+  X(INK_ERROR_NOT_FOUND, 11, "not found")                                                          \
+  X(INK_ERROR_STOPPED, 12, "stopped by the caller")
+
+typedef enum ink_status {
+#define INK_I_STATUS_ENUM(name, value, words) name = value,
+  INK_STATUS_LIST(INK_I_STATUS_ENUM)
+#undef INK_I_STATUS_ENUM
+} ink_status;
+
+/* Caller-owned; pass NULL when only the status matters. Left untouched on success. */
+typedef struct ink_error {
+  ink_status status;
+  int code;          /* errno, or the CUDA error, or 0 */
+  uint64_t offset;   /* byte offset in the input file, or UINT64_MAX */
+  char message[512]; /* one line, lower case, no full stop, problem first, subject in quotes */
+} ink_error;
+
+/* The words for a status; never NULL, static storage. */
+INK_API const char *ink_status_words(ink_status status);
+
+/* Fills *error (when not NULL) printf-like and returns status; for all of inkmark's own code. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+INK_API ink_status ink_error_set(ink_error *error, ink_status status, const char *format, ...);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

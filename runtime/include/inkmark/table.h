@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables and statistics from one pass of the decoder. */
+#ifndef INKMARK_TABLE_H
+#define INKMARK_TABLE_H
+
+#include "inkmark/decode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ink_group_by { INK_BY_SECTION, INK_BY_ITERATION, INK_BY_BLOCK, INK_BY_SM, INK_BY_LAUNCH };
+
+typedef struct ink_table_options {
+  size_t size;               /* sizeof(ink_table_options) */
+  enum ink_group_by by;
+  const char *kernel_regex;  /* POSIX extended, NULL: every kernel */
+  uint32_t launch;           /* UINT32_MAX: every launch */
+  ink_status (*progress)(void *user, uint64_t done, uint64_t total);
+  void *user;
+} ink_table_options;
+
+/* One row: a section of a kernel, in a group (iteration, block, SM or launch; 0 for BY_SECTION).
+ * Slices whose begin was cut off are counted in `cut`, not in the times. */
+typedef struct ink_table_row {
+  uint32_t kernel;           /* index into ink_capture_kernels */
+  ink_section_index section; /* INK_SECTION_UNKNOWN: the "(unmarked)" row */
+  int64_t group;             /* iteration row (INK_ROW_NONE, INK_ROW_UNKNOWN), linear block, SM, launch */
+  uint32_t depth;            /* least depth at which it was seen */
+  uint8_t called, summed;    /* summed: from PROF_SUM, no quantiles */
+  uint64_t count, cut;
+  uint64_t total_cycles, min_cycles, median_cycles, p99_cycles, max_cycles;
+  double total_ns, min_ns, median_ns, p99_ns, max_ns;
+  double share;              /* of the kernel's total track time */
+  double imbalance;          /* largest total of a track / mean total of a track; 1: even */
+} ink_table_row;
+
+typedef struct ink_kernel_total {
+  uint32_t kernel;
+  uint64_t tracks, launches, marks_executed, marks_kept, marks_dropped, missed;
+  uint64_t tracks_partial, tracks_lost, marks_lost;
+  uint64_t total_cycles, unmarked_cycles;
+  double total_ns, unmarked_ns;
+} ink_kernel_total;
+
+typedef struct ink_table ink_table;
+
+INK_API ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
+                                  const ink_table_options *options, ink_table **out,
+                                  ink_error *error);
+INK_API void ink_table_free(ink_table *table);
+INK_API size_t ink_table_rows(const ink_table *table, const ink_table_row **out);
+INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out);
+/* Sections of a seen kernel's table that no recording thread passed. */
+INK_API size_t ink_table_unseen(const ink_table *table, uint32_t kernel,
+                                const ink_section_index **out);
+INK_API size_t ink_table_problems(const ink_table *table, const ink_problem **out,
+                                  uint64_t *total); /* the first 100 of total */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
