@@ -97,6 +97,9 @@ sim_kernel *sim_module_kernel(sim_module *module, const char *name);          /*
 /* For cudaFuncGetAttributes and occupancy: static shared and local bytes, .maxntid or 1024. */
 void sim_kernel_limits(const sim_kernel *kernel, size_t *shared_bytes, size_t *local_bytes,
                        uint32_t *max_threads, size_t *parameter_bytes, int *parameters);
+/* Where parameter `index` lies in the parameter space: what a launch copies and cudaFuncGetParamInfo
+ * tells. False where the kernel has no such parameter. */
+bool sim_kernel_parameter(const sim_kernel *kernel, int index, size_t *offset, size_t *bytes);
 
 /* Begins a launch: its blocks compete for SMs with those of every grid that has begun and not
  * ended on this device, interleaved block by block. args[i] points at parameter i. The grid id is
