@@ -6,10 +6,14 @@
  *
  * A RECORD is one 64-bit head, with the payload words BEFORE it:
  *
- *     head = tag << 48 | low 48 bits of clock64        tag = kind << 13 | section id
+ *     head = clock64 ^ tag << 48                       tag = kind << 13 | section id
  *
  * so a ring is decoded backwards from its newest word, and a payload whose head was overwritten can
- * never be taken for a record. Section ids run from 1 to 8191 within one section table.
+ * never be taken for a record. The low 48 bits of a head are the clock's; its upper 16 are the tag
+ * XORed with the clock's upper 16, which costs one machine instruction where inserting the tag costs
+ * two. The host knows the full clock of the closing and walks back: a stamp whose low 48 bits are
+ * above those of the stamp after it lies before a wrap, one less in the upper 16. Section ids run
+ * from 1 to 8191 within one section table.
  *
  *   kind          words (oldest first)                          meaning
  *   MARK          [head]                                        time since the level's last stamp
@@ -18,15 +22,19 @@
  *   ITER          [row: i64][head, section 0]                   the table row from here on
  *   ASYNC_BEGIN   [key: u64][head]                              a range that may overlap others
  *   ASYNC_END     [key: u64][head]
- *   ESCAPE        ...[head: ESCAPE << 13 | escape code]         by its code:
- *     TABLE       [any record above][hash48]    that record's section belongs to the table of that
- *                                               hash, not to the table of the track's kernel
- *     VALUE_I64   [value][INSTANT head][hash48] a number at that instant (also _U64, _F64)
- *     SUM         [count][total][min][max][INSTANT head][hash48]  cycles, summed since the last row
- *     CLOCKS      [clock64 after][globaltimer][clk48 before]      a clock triple inside the track
+ *   ESCAPE        ...[escape word]                              by its code:
+ *     TABLE       [any record above][escape: hash48]  that record's section belongs to the table of
+ *                                               that hash, not to the table of the track's kernel
+ *     VALUE_I64   [value][INSTANT head][escape: hash48]  a number at that instant (also _U64, _F64)
+ *     SUM         [count][total][min][max][INSTANT head][escape: hash48]  cycles, summed since the
+ *                                               last row
+ *     CLOCKS      [clock64 before][clock64 after][globaltimer][INSTANT head, section 0][escape: 0]
+ *                                               a clock triple inside the track
  *
- * The low 48 bits of an ESCAPE head hold the hash48 of the section table of the record that it
- * wraps (for CLOCKS: the clock read before the globaltimer read). */
+ * An escape word is (ESCAPE << 13 | code) << 48 | hash48, its upper 16 bits XORed like a head's, with
+ * the upper 16 bits of the clock of the stamp that it follows. Codes are even: read with upper bits
+ * that are one too high (a wrap lies between it and the next stamp) they come out odd, so the two
+ * cases cannot be confused. */
 #ifndef INKMARK_RECORD_H
 #define INKMARK_RECORD_H
 
@@ -64,12 +72,12 @@ enum ink_kind {
 };
 
 enum ink_escape {
-  INK_ESCAPE_TABLE = 1,
-  INK_ESCAPE_VALUE_I64 = 2,
-  INK_ESCAPE_VALUE_U64 = 3,
-  INK_ESCAPE_VALUE_F64 = 4,
-  INK_ESCAPE_SUM = 5,
-  INK_ESCAPE_CLOCKS = 6
+  INK_ESCAPE_TABLE = 2,
+  INK_ESCAPE_VALUE_I64 = 4,
+  INK_ESCAPE_VALUE_U64 = 6,
+  INK_ESCAPE_VALUE_F64 = 8,
+  INK_ESCAPE_SUM = 10,
+  INK_ESCAPE_CLOCKS = 12
 };
 
 /* What a keep-first ring holds where nothing was written; no head has this value (its escape code
@@ -78,6 +86,13 @@ enum ink_escape {
  * fit and was not stored in part. */
 #define INK_UNWRITTEN 0xffffffffffffffffull
 #define INK_RECORD_WORDS_MAX 6u
+
+/* The one way to build a head or an escape word, for tests and tools; kernels do it in PTX. */
+#define INK_HEAD(kind, section, clock64)                                                           \
+  ((uint64_t)(clock64) ^ (uint64_t)INK_TAG(kind, section) << INK_CLOCK_BITS)
+#define INK_ESCAPE_WORD(code, hash48, clock64)                                                     \
+  ((uint64_t)(hash48) ^ ((uint64_t)(clock64) & ~INK_CLOCK_MASK) ^                                   \
+   (uint64_t)INK_TAG(INK_KIND_ESCAPE, code) << INK_CLOCK_BITS)
 
 #define INK_TAG(kind, section) ((uint32_t)(kind) << INK_SECTION_BITS | (uint32_t)(section))
 
