@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// inkmark: named marks inside CUDA kernels. Include this in a .cu file, name the sections, open a
+// track at the top of a kernel, and mark:
+//
+//     PROF_SECTIONS(Solver, Step, LineSearch, UpdateConstraint)
+//
+//     __global__ void step(float *x, int n) {
+//       PROF_KERNEL(Step);
+//       for (int i = 0; i < n; i++) {
+//         PROF_ITER(i);
+//         float a = search(x);
+//         PROF_MARK(LineSearch, a);       // the time since the last mark was LineSearch; a is held
+//         update(x, a);
+//         PROF_MARK(UpdateConstraint);
+//       }
+//     }
+//
+// Until `inkmark record` or a session arms the program, marks store nothing. With INKMARK_DISABLE
+// defined they vanish: the PTX is byte for byte that of the code without them. C++14 and newer, nvcc
+// 12 and 13, NVRTC; needs sm_75 or newer. docs/macros.md has the measured cost of each macro.
+//
+// WHAT A STAMP ORDERS. The clock read is `asm volatile` with a memory clobber: loads, stores,
+// barriers and other volatile asm stay on their side of it. Arithmetic and calls without side effects
+// do NOT: name the values that they produce in the mark. A stamp says when the work was issued, not
+// when it completed: a load may still be in flight when the section that issued it ends.
+//
+// HELD VALUES. PROF_MARK(S, x, y, ...): what computes x and y stays before the stamp, what uses them
+// after it, at no instruction. Any number of automatic, non-const scalars (integers, floats, half
+// types), vectors and small arrays; not pointers, not references to memory (a load and a store).
+// Limits: a value held between a multiply and an add keeps the two from being fused, so bits can
+// differ from the unmarked build unless -fmad=false; the assembler may still move what PTX holds
+// (`cuobjdump -sass` shows it).
+//
+// WHO RECORDS. Thread 0 of each block, or lane 0 of each warp: the host chooses at run time.
+// PROF_KERNEL_IF lets the kernel choose. Every other thread executes the marks but stores nothing.
+//
+// COST, machine instructions a mark in a kernel's body, nvcc 13.0 (tests/device prints them): 6 in
+// straight line and 7 in a rolled loop on sm_80 to sm_120; 7 and 8 on sm_75. No register is spent on
+// a thread that does not mark; about 5 registers live between marks.
+#ifndef INKMARK_MARK_CUH
+#define INKMARK_MARK_CUH
+
+#include "inkmark/record.h"
+
+#if defined(INKMARK_DISABLE) || !(defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__CUDA__))
+
+#define PROF_SECTIONS(table, ...)
+#define PROF_KERNEL(...) ((void)0)
+#define PROF_KERNEL_IF(...) ((void)0)
+#define PROF_LAMBDA() ((void)0)
+#define PROF_MARK(...) ((void)0)
+#define PROF_BEGIN(...) ((void)0)
+#define PROF_END(...) ((void)0)
+#define PROF_SCOPE(...) ((void)0)
+#define PROF_ITER(...) ((void)0)
+#define PROF_EVENT(...) ((void)0)
+#define PROF_VALUE(...) ((void)0)
+#define PROF_ASYNC_BEGIN(...) ((void)0)
+#define PROF_ASYNC_END(...) ((void)0)
+#define PROF_SUM_BEGIN(...) ((void)0)
+#define PROF_SUM_END(...) ((void)0)
+#define PROF_CLOCKS() ((void)0)
+
+#else
+
+#include "inkmark/mark_impl.cuh"
+#if !defined(__CUDACC_RTC__)
+#include "inkmark/mark_host.h"
+#endif
+
+// What `ink_ctx_()` means in a function that has no PROF_KERNEL of its own.
+static __host__ __device__ __forceinline__ ink_i::called ink_ctx_() { return ink_i::called(); }
+
+namespace ink_all {}
+
+// Names the sections of one table, up to 8,191 of them, at namespace scope. A section is written by
+// its bare name (PROF_MARK(Step)), or as Table::Step where two tables have the same name. Files may
+// share a table through a header. The names do not clash with anything else in the program.
+#define PROF_SECTIONS(table, ...)                                                                  \
+  namespace ink_n_##table {                                                                        \
+  namespace {                                                                                      \
+  enum id : unsigned short { ink_none, __VA_ARGS__ };                                              \
+  constexpr __host__ __device__ unsigned long long ink_table_hash(id) {                            \
+    return ::ink_i::hash48(#table, #__VA_ARGS__);                                                  \
+  }                                                                                                \
+  }                                                                                                \
+  INK_I_REGISTER_TABLE(#table, #__VA_ARGS__)                                                       \
+  }                                                                                                \
+  namespace ink_all {                                                                              \
+  using namespace ::ink_all;                                                                       \
+  using namespace ink_n_##table;                                                                   \
+  namespace table = ink_n_##table;                                                                 \
+  }
+
+// Opens this thread's track until the end of the enclosing scope; closes it on every way out of it.
+// PROF_KERNEL(Step) records to the buffer that the host armed the program with, PROF_KERNEL(buf, Step)
+// to the prof_buffer argument buf. Once per kernel, before any other mark of it. Costs about 20
+// instructions in the kernel and two calls; no barrier. Ends and never starts a synchronisation.
+#define PROF_KERNEL(...)                                                                           \
+  INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(__VA_ARGS__, false, false)
+// The same, recorded by the threads for which `cond` holds: PROF_KERNEL_IF(lane == elected, Step) or
+// PROF_KERNEL_IF(cond, buf, Step). Marks in called functions are kept for one of them in each warp.
+#define PROF_KERNEL_IF(cond, ...)                                                                  \
+  INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(__VA_ARGS__, true, (cond))
+
+// At the top of a lambda that has marks of its own: they are recorded as those of a called function.
+#define PROF_LAMBDA()                                                                              \
+  const ::ink_i::called ink_ctx_ = ::ink_i::called();                                              \
+  (void)ink_ctx_
+
+// The time since this level's last stamp belongs to section S. PROF_MARK(S, x, y, ...) holds values,
+// as every macro below does.
+#define PROF_MARK(...) INK_I_STAMP(INK_KIND_MARK, __VA_ARGS__, ::ink_i::end_of_values())
+
+// A nested range: its time is S's, inside of whatever section is around it. Ranges end in the order
+// opposite to that in which they began.
+#define PROF_BEGIN(...) INK_I_STAMP(INK_KIND_BEGIN, __VA_ARGS__, ::ink_i::end_of_values())
+#define PROF_END(...) INK_I_STAMP(INK_KIND_END, __VA_ARGS__, ::ink_i::end_of_values())
+// A range that ends with the enclosing scope, on every way out of it. A declaration: not the lone
+// statement of an `if`.
+#define PROF_SCOPE(...)                                                                            \
+  INK_I_SCOPE(INK_I_JOIN(ink_scope_, __LINE__), __VA_ARGS__, ::ink_i::end_of_values())
+
+// The row of the per-iteration table from here on, at this level: any 64-bit integer. 2 words.
+#define PROF_ITER(...) INK_I_ITER(__VA_ARGS__, ::ink_i::end_of_values())
+
+// A point in time. Moves no stamp.
+#define PROF_EVENT(...) INK_I_STAMP(INK_KIND_INSTANT, __VA_ARGS__, ::ink_i::end_of_values())
+// A number at this time: an integer, float or double (convert half types). 3 words. Moves no stamp.
+#define PROF_VALUE(S, ...) INK_I_VALUE(S, __VA_ARGS__, ::ink_i::end_of_values())
+
+// Ranges that may overlap each other and everything else, told apart by a 64-bit key. 2 words.
+#define PROF_ASYNC_BEGIN(S, ...)                                                                   \
+  INK_I_ASYNC(INK_KIND_ASYNC_BEGIN, S, __VA_ARGS__, ::ink_i::end_of_values())
+#define PROF_ASYNC_END(S, ...)                                                                     \
+  INK_I_ASYNC(INK_KIND_ASYNC_END, S, __VA_ARGS__, ::ink_i::end_of_values())
+
+// Count, total, least and most cycles of a range that is passed too often to record each time: kept in
+// registers, one record of 6 words at the next PROF_ITER or at the kernel's end. Kernel body only.
+#define PROF_SUM_BEGIN(...) INK_I_SUM(sum_begin, __VA_ARGS__, ::ink_i::end_of_values())
+#define PROF_SUM_END(...) INK_I_SUM(sum_end, __VA_ARGS__, ::ink_i::end_of_values())
+
+// For kernels that run for milliseconds: a clock64-globaltimer-clock64 triple here and now, so that a
+// change of the clock rate inside the kernel is seen. Kernel body only. 5 words.
+#define PROF_CLOCKS() ::ink_i::clocks(ink_ctx_())
+
+// ---- private ------------------------------------------------------------------------------------
+
+#define INK_I_JOIN(a, b) INK_I_JOIN_(a, b)
+#define INK_I_JOIN_(a, b) a##b
+#define INK_I_THIRD(a, b, c, ...) c
+#define INK_I_SECTION(S) ink_all::S, ink_table_hash(ink_all::S)
+
+#define INK_I_KERNEL_SYMBOL(S, chosen, cond)                                                       \
+  ::ink_i::kernel<::ink_i::from_symbol, ink_table_hash(ink_all::S)> ink_ctx_(                      \
+      ::ink_i::from_symbol(), ink_all::S, chosen, cond)
+#define INK_I_KERNEL_ARGUMENT(buf, S, chosen, cond)                                                \
+  ::ink_i::kernel<::ink_i::from_argument, ink_table_hash(ink_all::S)> ink_ctx_(                    \
+      ::ink_i::from_argument{(buf).device}, ink_all::S, chosen, cond)
+
+#define INK_I_STAMP(kind, S, ...)                                                                  \
+  do {                                                                                             \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::stamp<kind, INK_I_SECTION(S)>(ink_ctx_());                                            \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
+#define INK_I_SCOPE(name, S, ...)                                                                  \
+  ::ink_i::hold(__VA_ARGS__);                                                                      \
+  ::ink_i::scope<INK_I_SECTION(S), ::ink_i::bare<decltype(ink_ctx_())>::type> name(ink_ctx_());    \
+  ::ink_i::hold(__VA_ARGS__)
+#define INK_I_ITER(row, ...)                                                                       \
+  do {                                                                                             \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::iterate(ink_ctx_(), (long long)(row));                                                \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
+#define INK_I_VALUE(S, v, ...)                                                                     \
+  do {                                                                                             \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::value<INK_I_SECTION(S)>(ink_ctx_(), (v));                                             \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
+#define INK_I_ASYNC(kind, S, key, ...)                                                             \
+  do {                                                                                             \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::stamp_key<kind, INK_I_SECTION(S)>(ink_ctx_(), (unsigned long long)(key));             \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
+#define INK_I_SUM(function, S, ...)                                                                \
+  do {                                                                                             \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::function<INK_I_SECTION(S)>(ink_ctx_());                                               \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
+
+#if !defined(INK_I_REGISTER_TABLE)
+#define INK_I_REGISTER_TABLE(name, sections)
+#endif
+
+#endif
+#endif

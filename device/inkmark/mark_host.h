@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Private: the host side of a marked file. Its static objects hand libinkmark, where one is present,
+// the setter of this file's buffer symbol, the section tables and the entry points of the CUDA runtime
+// that the program is linked with. Where libinkmark is absent they do nothing: the file links and
+// runs, dormant.
+#ifndef INKMARK_MARK_HOST_H
+#define INKMARK_MARK_HOST_H
+
+#if defined(__CUDA_ARCH__)
+#define INK_I_REGISTER_TABLE(name, sections)
+#else
+
+#include "inkmark/module.h"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INK_I_REGISTER_TABLE(name, sections)                                                       \
+  namespace {                                                                                      \
+  const ::ink_i::table_registrar ink_registrar(name, sections, __FILE__, __LINE__);                \
+  }
+
+namespace ink_i {
+namespace { // one set a file: the files of a program may be linked with different CUDA runtimes
+
+// A function of libinkmark: linked in or preloaded (then dlsym finds it), or the library that
+// INKMARK_LIBRARY names (`inkmark record` sets it).
+inline void *find_runtime(const char *function) {
+  void *found = dlsym(RTLD_DEFAULT, function);
+  const char *library = found ? nullptr : getenv("INKMARK_LIBRARY");
+  if (library && *library) {
+    void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+    if (handle)
+      found = dlsym(handle, function);
+  }
+  return found;
+}
+
+inline int cuda_name(char *name, size_t bytes, int device) {
+  cudaDeviceProp properties;
+  const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  if (error == cudaSuccess && bytes) {
+    strncpy(name, properties.name, bytes - 1);
+    name[bytes - 1] = 0;
+  }
+  return error;
+}
+
+inline const ink_cuda_api *cuda_api() {
+  static ink_cuda_api api = {};
+  api.bytes = sizeof api;
+  api.get_device_count = [](int *n) -> int { return cudaGetDeviceCount(n); };
+  api.get_device = [](int *device) -> int { return cudaGetDevice(device); };
+  api.set_device = [](int device) -> int { return cudaSetDevice(device); };
+  api.device_synchronize = []() -> int { return cudaDeviceSynchronize(); };
+  api.get_attribute = [](int *value, int attribute, int device) -> int {
+    return cudaDeviceGetAttribute(value, (cudaDeviceAttr)attribute, device);
+  };
+  api.device_name = cuda_name;
+  api.malloc_device = [](void **at, size_t bytes) -> int { return cudaMalloc(at, bytes); };
+  api.free_device = [](void *at) -> int { return cudaFree(at); };
+  api.malloc_host = [](void **at, size_t bytes) -> int { return cudaMallocHost(at, bytes); };
+  api.free_host = [](void *at) -> int { return cudaFreeHost(at); };
+  api.copy_async = [](void *to, const void *from, size_t bytes, int kind, void *stream) -> int {
+    return cudaMemcpyAsync(to, from, bytes, (cudaMemcpyKind)kind, (cudaStream_t)stream);
+  };
+  api.set_async = [](void *to, int byte, size_t bytes, void *stream) -> int {
+    return cudaMemsetAsync(to, byte, bytes, (cudaStream_t)stream);
+  };
+  api.stream_create = [](void **stream) -> int {
+    return cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking);
+  };
+  api.stream_destroy = [](void *stream) -> int { return cudaStreamDestroy((cudaStream_t)stream); };
+  api.stream_synchronize = [](void *stream) -> int {
+    return cudaStreamSynchronize((cudaStream_t)stream);
+  };
+  api.runtime_version = [](int *version) -> int { return cudaRuntimeGetVersion(version); };
+  api.driver_version = [](int *version) -> int { return cudaDriverGetVersion(version); };
+  api.peek_last_error = []() -> int { return cudaPeekAtLastError(); };
+  api.get_last_error = []() -> int { return cudaGetLastError(); };
+  api.error_string = [](int code) -> const char * { return cudaGetErrorString((cudaError_t)code); };
+  api.exchange_capture_mode = [](int *mode) -> int {
+    cudaStreamCaptureMode exchanged = (cudaStreamCaptureMode)*mode;
+    const cudaError_t error = cudaThreadExchangeStreamCaptureMode(&exchanged);
+    *mode = (int)exchanged;
+    return error;
+  };
+  return &api;
+}
+
+inline int set_buffer(void *buffer) {
+  ink_buffer *pointer = (ink_buffer *)buffer;
+  return cudaMemcpyToSymbol(ink_current, &pointer, sizeof pointer);
+}
+
+struct table_registrar {
+  ink_table_desc desc;
+  table_registrar(const char *name, const char *sections, const char *file, unsigned line) {
+    desc = {INK_MODULE_ABI, sizeof desc, name, sections, file, line, 0, hash48(name, sections)};
+    if (void *found = find_runtime("ink_register_table"))
+      ((ink_register_table_fn *)found)(&desc);
+  }
+};
+
+struct module_registrar {
+  ink_module_desc desc;
+  module_registrar() {
+    desc = {INK_MODULE_ABI, sizeof desc, __FILE__, set_buffer, nullptr};
+    if (void *found = find_runtime("ink_register_module")) {
+      desc.cuda = cuda_api();
+      ((ink_register_module_fn *)found)(&desc);
+    }
+  }
+  ~module_registrar() { // an object that is dlclose'd takes its symbol with it
+    if (void *found = desc.cuda ? find_runtime("ink_unregister_module") : nullptr)
+      ((ink_unregister_module_fn *)found)(&desc);
+  }
+};
+
+module_registrar file_registrar;
+
+} // namespace
+} // namespace ink_i
+
+#endif
+#endif
