@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* `inkmark export`: hands a capture to one of the library's outputs. */
+#include "commands.h"
+#include "load.h"
+#include "message.h"
+
+#include "inkmark/output.h"
+
+#include <string.h>
+
+typedef struct export_settings {
+  cli_common common;
+  int format; /* index into ink_outputs(), -1: by the ending of the name */
+  const char *output, *kernel;
+  uint64_t launch;
+} export_settings;
+
+/* Filled by cmd_export_prepare: the library's list of outputs is the only one. */
+static char format_words[128], about[1024];
+
+static const cli_option options[] = {
+    {'o', "output", CLI_TEXT, "FILE", offsetof(export_settings, output),
+     "where to write; - is standard output. The file appears under its name when it is whole"},
+    {'f', "format", CLI_CHOICE, format_words, offsetof(export_settings, format),
+     "what to write; without it the ending of the output's name decides"},
+    {'k', "kernel", CLI_TEXT, "REGEX", offsetof(export_settings, kernel),
+     "only kernels whose name matches the POSIX extended regular expression"},
+    {0, "launch", CLI_COUNT, "N", offsetof(export_settings, launch),
+     "only launch N, counted from 0 as 'inkmark info' lists them"},
+    {0},
+};
+
+void cmd_export_prepare(void) {
+  const ink_output *outputs;
+  size_t n = ink_outputs(&outputs), words = 0, lines = 0;
+  for (size_t i = 0; i < n; i++) {
+    words += (size_t)snprintf(format_words + words, sizeof format_words - words, "%s%s",
+                              i ? "|" : "", outputs[i].name);
+    if (words >= sizeof format_words)
+      words = sizeof format_words - 1;
+    lines += (size_t)snprintf(about + lines, sizeof about - lines, "%s%s (%s): %s", i ? "\n\n" : "",
+                              outputs[i].name, outputs[i].endings, outputs[i].summary);
+    if (lines >= sizeof about)
+      lines = sizeof about - 1;
+  }
+}
+
+/* The output that the options ask for, or NULL after a usage error. */
+static const ink_output *choose(const export_settings *settings) {
+  const ink_output *outputs;
+  ink_outputs(&outputs);
+  if (!settings->output) {
+    cli_usage_error(&cmd_export, "needs '-o FILE'");
+    return NULL;
+  }
+  if (settings->format >= 0)
+    return &outputs[settings->format];
+  const ink_output *output = ink_output_by_path(settings->output);
+  if (!output)
+    cli_usage_error(&cmd_export, "the name '%s' does not tell the format, use '--format %s'",
+                    settings->output, format_words);
+  return output;
+}
+
+static int run(int argc, char **argv) {
+  export_settings settings = {.format = -1, .launch = UINT64_MAX};
+  size_t operands;
+  enum cli_parsed parsed = cli_parse(&cmd_export, argc, argv, &settings, &operands);
+  if (parsed != CLI_GO)
+    return cli_leave(parsed);
+  const ink_output *output = choose(&settings);
+  if (!output || !cli_check_regex(&cmd_export, "kernel", settings.kernel))
+    return CLI_USAGE;
+
+  loaded_capture loaded;
+  int code = CLI_FAILED;
+  if (!load_capture(argv[0], &loaded))
+    return code;
+  if (load_check_launch(&loaded, settings.launch)) {
+    ink_error error = {0};
+    ink_output_options choice = {
+        .size = sizeof choice,
+        .kernel_regex = settings.kernel,
+        .launch = settings.launch == UINT64_MAX ? UINT32_MAX : (uint32_t)settings.launch,
+        .progress = message_progress,
+        .user = (void *)"writing",
+    };
+    error.status = output->write(loaded.capture, loaded.map, &choice, settings.output, &error);
+    message_progress_end();
+    code = error.status ? message_failure(&error) : CLI_OK;
+  }
+  unload_capture(&loaded);
+  return code;
+}
+
+const cli_command cmd_export = {
+    .name = "export",
+    .summary = "write a capture as a trace, a table or arrays for other programs",
+    .operands = "FILE",
+    .about = about,
+    .examples =
+        "inkmark export solver.ink -o solver.pftrace\topen it at https://ui.perfetto.dev\n"
+        "inkmark export solver.ink -o - --format csv\tone line a record, to standard output",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .operand_kind = "capture",
+    .run = run,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* `inkmark record`: runs a program with its marks switched on. */
+#include "record.h"
+
+#include "commands.h"
+#include "message.h"
+
+static const cli_option options[] = {
+    {'o', "output", CLI_TEXT, "FILE", offsetof(record_settings, output),
+     "the capture; %p is the process id, %r the rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK or "
+     "SLURM_PROCID), %h the host, %% a percent sign. Default: PROGRAM.%p.ink in this folder"},
+    {'g', "granularity", CLI_CHOICE, "block|warp", offsetof(record_settings, granularity),
+     "who records: the first thread of each block (the default) or of each warp"},
+    {'k', "kernels", CLI_TEXT, "REGEX", offsetof(record_settings, kernels),
+     "only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
+    {'b', "blocks", CLI_TEXT, "LIST", offsetof(record_settings, blocks),
+     "only these linear block indices, as 0,7,100-120"},
+    {'w', "warps", CLI_TEXT, "LIST", offsetof(record_settings, warps),
+     "only these warps of a block, as 0,2-3; for --granularity warp"},
+    {'r', "records-per-track", CLI_COUNT, "N", offsetof(record_settings, records),
+     "how many records the ring of a track holds, a power of two"},
+    {'t', "tracks", CLI_COUNT, "N", offsetof(record_settings, tracks),
+     "how many tracks the buffer of a device holds, a power of two"},
+    {0, "keep", CLI_CHOICE, "last|first", offsetof(record_settings, keep),
+     "what to keep when a ring or the buffer is full: the newest (the default) or the oldest"},
+    {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(record_settings, device),
+     "a real GPU, or the simulated device; auto (the default) simulates where there is no GPU"},
+    {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),
+     "which CUDA devices record, as 0,2 or all (the default)"},
+    {0, "drain-ms", CLI_COUNT, "N", offsetof(record_settings, drain_ms),
+     "how often what was recorded is copied to the host and the file, in milliseconds"},
+    {0},
+};
+
+static int run(int argc, char **argv) {
+  record_settings settings = {
+      .records = RECORD_UNSET, .tracks = RECORD_UNSET, .drain_ms = RECORD_UNSET};
+  record_plan plan = {0};
+  size_t operands;
+  enum cli_parsed parsed = cli_parse(&cmd_record, argc, argv, &settings, &operands);
+  if (parsed != CLI_GO)
+    return cli_leave(parsed);
+  argv[operands] = NULL; /* argv held the command's name and the options too: there is room */
+  int code = record_check(&cmd_record, &settings);
+  if (!code)
+    code = record_plan_make(&settings, argv[0], &plan);
+  if (!code)
+    code = record_environment(&plan) ? CLI_OK : CLI_FAILED;
+  if (!code) {
+    code = record_run(&plan, argv);
+    if (code >= 0)
+      record_outcome(&plan);
+    else
+      code = -code;
+  }
+  record_plan_free(&plan);
+  return code;
+}
+
+const cli_command cmd_record = {
+    .name = "record",
+    .summary = "run a program and record the marks in its kernels",
+    .operands = "[--] PROGRAM [ARGUMENTS]",
+    .about =
+        "The program needs no change but the marks: it runs with libinkmark preloaded, which "
+        "hands its kernels a buffer and writes what they record to a capture. The exit code is "
+        "the program's. Without a GPU the program runs on the simulated device, which needs "
+        "the shared CUDA runtime (nvcc -cudart shared) and PTX in the program; cycles are then "
+        "the simulator's, and every output says so.",
+    .examples = "inkmark record -- ./solver -n 64\twrites solver.PID.ink\n"
+                "inkmark record -g warp -b 0,7 -o run.ink -- ./pipeline\tevery warp of two blocks\n"
+                "inkmark record -o 'run.%r.ink' -- ./solver\tone capture for each rank",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = SIZE_MAX,
+    .program_follows = true,
+    .operand_kind = "program",
+    .run = run,
+};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands, each in its own cmd_*.c. */
+#ifndef INKMARK_CLI_COMMANDS_H
+#define INKMARK_CLI_COMMANDS_H
+
+#include "options.h"
+
+extern const cli_command cmd_record, cmd_report, cmd_export, cmd_info, cmd_help, cmd_version;
+
+/* Fills the list of formats from the library; before cmd_export is used. */
+void cmd_export_prepare(void);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The printers of `inkmark info`. */
+#ifndef INKMARK_CLI_INFO_H
+#define INKMARK_CLI_INFO_H
+
+#include "load.h"
+#include "options.h"
+
+enum info_format { INFO_TEXT, INFO_JSON, INFO_CSV };
+
+typedef struct info_settings {
+  cli_common common;
+  bool all;
+  int format; /* enum info_format */
+  const char *output;
+} info_settings;
+
+/* One file as text; false after a message. `index` is its place on the command line. */
+bool info_text(const info_settings *settings, const loaded_capture *loaded, size_t index, FILE *to);
+
+/* All files as JSON or CSV, by settings->format: begin, each file, end. */
+void info_facts_begin(const info_settings *settings, FILE *to);
+void info_facts(const info_settings *settings, const loaded_capture *loaded, FILE *to);
+void info_facts_end(const info_settings *settings, FILE *to);
+
+#endif

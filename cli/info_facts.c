@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* `inkmark info` as JSON and CSV: one walk over the capture names every fact once; CSV has a line
+ * `file,subject,index,key,value` for each. */
+#include "info.h"
+
+#include "json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+typedef struct fact_walk {
+  FILE *to;
+  const char *path;
+  const char *subject;
+  size_t index;      /* of the item in the subject */
+  json_writer *json; /* NULL: CSV */
+} fact_walk;
+
+static json_writer writer; /* begin, files and end are three calls on one document */
+
+static void csv_lead(const fact_walk *walk, const char *key) {
+  csv_field(walk->to, walk->path);
+  fprintf(walk->to, ",%s,%zu,%s,", walk->subject, walk->index, key);
+}
+
+static void text(const fact_walk *walk, const char *key, const char *value) {
+  if (walk->json) {
+    json_string(walk->json, key, value);
+  } else if (value) {
+    csv_lead(walk, key);
+    csv_field(walk->to, value);
+    fputc('\n', walk->to);
+  }
+}
+
+static void whole(const fact_walk *walk, const char *key, uint64_t value) {
+  if (walk->json) {
+    json_unsigned(walk->json, key, value);
+  } else {
+    csv_lead(walk, key);
+    fprintf(walk->to, "%" PRIu64 "\n", value);
+  }
+}
+
+static void integer(const fact_walk *walk, const char *key, int64_t value) {
+  if (walk->json) {
+    json_signed(walk->json, key, value);
+  } else {
+    csv_lead(walk, key);
+    fprintf(walk->to, "%" PRId64 "\n", value);
+  }
+}
+
+static void real(const fact_walk *walk, const char *key, double value) {
+  if (walk->json) {
+    json_double(walk->json, key, value);
+  } else if (isfinite(value)) {
+    csv_lead(walk, key);
+    fprintf(walk->to, "%.12g\n", value);
+  }
+}
+
+static void truth(const fact_walk *walk, const char *key, bool value) {
+  if (walk->json)
+    json_bool(walk->json, key, value);
+  else
+    text(walk, key, value ? "true" : "false");
+}
+
+static void subject(fact_walk *walk, const char *name) {
+  if (walk->json && walk->subject)
+    json_close(walk->json, ']');
+  walk->subject = name;
+  walk->index = 0;
+  if (walk->json && name)
+    json_open(walk->json, name, '[');
+}
+
+static void item(fact_walk *walk, size_t index) {
+  walk->index = index;
+  if (walk->json)
+    json_open_flat(walk->json, NULL);
+}
+
+static void item_end(const fact_walk *walk) {
+  if (walk->json)
+    json_close(walk->json, '}');
+}
+
+static void capture_facts(fact_walk *walk, const loaded_capture *loaded) {
+  static const char *const keys[] = {"command", "host", "pid", "started_ns", "version"};
+  const ink_capture_facts *facts = ink_capture_get_facts(loaded->capture);
+  subject(walk, "capture");
+  item(walk, 0);
+  text(walk, "file", loaded->path);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    text(walk, keys[i], ink_capture_fact(loaded->capture, keys[i]));
+  whole(walk, "format_version", facts->version);
+  truth(walk, "simulated_clock", ink_capture_simulated(loaded->capture));
+  truth(walk, "complete", facts->complete);
+  whole(walk, "file_bytes", facts->file_bytes);
+  whole(walk, "used_bytes", facts->used_bytes);
+  whole(walk, "damaged_chunks", facts->damaged_chunks);
+  whole(walk, "open_tracks", facts->open_tracks);
+  whole(walk, "unknown_kernels", facts->unknown_kernels);
+  whole(walk, "tracks", ink_capture_track_count(loaded->capture));
+  text(walk, "note", facts->note[0] ? facts->note : NULL);
+  item_end(walk);
+}
+
+static void device_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_device_info *list;
+  size_t n = ink_capture_devices(loaded->capture, &list);
+  subject(walk, "devices");
+  for (size_t i = 0; i < n; i++) {
+    item(walk, i);
+    integer(walk, "device", list[i].index);
+    text(walk, "name", list[i].name);
+    truth(walk, "simulated", list[i].simulated != 0);
+    whole(walk, "sms", list[i].sm_count);
+    whole(walk, "capability", list[i].capability);
+    whole(walk, "clock_khz", list[i].clock_khz);
+    whole(walk, "runtime_version", list[i].runtime_version);
+    whole(walk, "driver_version", list[i].driver_version);
+    whole(walk, "buffer_tracks", list[i].track_count);
+    whole(walk, "records_per_track", list[i].records_per_track);
+    text(walk, "granularity", list[i].flags & INK_BUFFER_PER_WARP ? "warp" : "block");
+    text(walk, "keep", list[i].flags & INK_BUFFER_KEEP_FIRST ? "first" : "last");
+    item_end(walk);
+  }
+}
+
+static void clock_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_clock_quality *list;
+  size_t n = ink_clock_map_quality(loaded->map, &list);
+  subject(walk, "clocks");
+  for (size_t i = 0; i < n; i++) {
+    item(walk, i);
+    integer(walk, "device", list[i].device);
+    truth(walk, "simulated", list[i].simulated != 0);
+    truth(walk, "has_host", list[i].has_host);
+    whole(walk, "timer_step_ns", list[i].timer_step_ns);
+    real(walk, "slope_min_hz", list[i].slope_min_hz);
+    real(walk, "slope_max_hz", list[i].slope_max_hz);
+    real(walk, "residual_max_ns", list[i].residual_max_ns);
+    integer(walk, "host_offset_ns", list[i].host_offset_ns);
+    integer(walk, "host_bound_ns", list[i].host_bound_ns);
+    real(walk, "host_drift_ppm", list[i].host_drift_ppm);
+    integer(walk, "bound_ns", list[i].bound_ns);
+    whole(walk, "sms_seen", list[i].sms_seen);
+    whole(walk, "sms_guessed", list[i].sms_guessed);
+    item_end(walk);
+  }
+}
+
+static void kernel_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_kernel *list;
+  size_t n = ink_capture_kernels(loaded->capture, &list);
+  subject(walk, "kernels");
+  for (size_t i = 0; i < n; i++) {
+    item(walk, i);
+    text(walk, "kernel", list[i].name);
+    text(walk, "table", list[i].table ? list[i].table->name : NULL);
+    whole(walk, "launches", list[i].launches);
+    whole(walk, "tracks", list[i].tracks);
+    whole(walk, "marks_executed", list[i].marks_executed);
+    whole(walk, "missed", list[i].missed);
+    whole(walk, "tracks_lost", list[i].tracks_lost);
+    whole(walk, "marks_lost", list[i].marks_lost);
+    item_end(walk);
+  }
+}
+
+static void section_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_section *list;
+  size_t n = ink_capture_sections(loaded->capture, &list);
+  subject(walk, "sections");
+  for (size_t i = 0; i < n; i++) {
+    item(walk, i);
+    text(walk, "table", list[i].table->name);
+    text(walk, "section", list[i].name);
+    whole(walk, "id", list[i].id);
+    text(walk, "source", list[i].table->file);
+    whole(walk, "line", list[i].table->line);
+    item_end(walk);
+  }
+}
+
+static void launch_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_launch *list;
+  const ink_kernel *kernels;
+  size_t n = ink_capture_launches(loaded->capture, &list);
+  ink_capture_kernels(loaded->capture, &kernels);
+  subject(walk, "launches");
+  for (size_t i = 0; i < n; i++) {
+    char shape[64];
+    item(walk, i);
+    text(walk, "kernel", kernels[list[i].kernel].name);
+    integer(walk, "device", list[i].device);
+    whole(walk, "grid_id", list[i].grid_id);
+    snprintf(shape, sizeof shape, "%ux%ux%u", list[i].grid_dim[0], list[i].grid_dim[1],
+             list[i].grid_dim[2]);
+    text(walk, "blocks", shape);
+    snprintf(shape, sizeof shape, "%ux%ux%u", list[i].block_dim[0], list[i].block_dim[1],
+             list[i].block_dim[2]);
+    text(walk, "threads", shape);
+    whole(walk, "tracks", list[i].track_count);
+    whole(walk, "first_open_global_ns", list[i].first_open_global_ns);
+    whole(walk, "last_close_global_ns", list[i].last_close_global_ns);
+    item_end(walk);
+  }
+}
+
+void info_facts_begin(const info_settings *settings, FILE *to) {
+  if (settings->format == INFO_CSV) {
+    fputs("file,subject,index,key,value\n", to);
+    return;
+  }
+  writer = (json_writer){.to = to};
+  json_open(&writer, NULL, '{');
+  json_unsigned(&writer, "schema_version", INK_CLI_SCHEMA_VERSION);
+  json_string(&writer, "inkmark", INKMARK_VERSION);
+  json_open(&writer, "captures", '[');
+}
+
+void info_facts(const info_settings *settings, const loaded_capture *loaded, FILE *to) {
+  fact_walk walk = {.to = to, .path = loaded->path};
+  if (settings->format == INFO_JSON) {
+    walk.json = &writer;
+    json_open(&writer, NULL, '{');
+  }
+  capture_facts(&walk, loaded);
+  device_facts(&walk, loaded);
+  clock_facts(&walk, loaded);
+  kernel_facts(&walk, loaded);
+  section_facts(&walk, loaded);
+  launch_facts(&walk, loaded);
+  subject(&walk, NULL);
+  if (settings->format == INFO_JSON)
+    json_close(&writer, '}');
+}
+
+void info_facts_end(const info_settings *settings, FILE *to) {
+  (void)to;
+  if (settings->format != INFO_JSON)
+    return;
+  json_close(&writer, ']');
+  json_close(&writer, '}');
+}

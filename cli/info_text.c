@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* `inkmark info` as text. */
+#include "info.h"
+
+#include "grid.h"
+#include "message.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LAUNCHES_SHOWN = 20 };
+
+static void line(FILE *to, const char *name, const char *value) {
+  if (value)
+    fprintf(to, "%-12s%s\n", name, value);
+}
+
+/* Unix ns as UTC; what is no number is printed as it stands. */
+static void started(FILE *to, const char *text) {
+  char words[64], *end;
+  if (!text)
+    return;
+  long long ns = strtoll(text, &end, 10);
+  time_t seconds = (time_t)(ns / 1000000000);
+  struct tm utc;
+  if (*end || end == text || ns < 0 || !gmtime_r(&seconds, &utc) ||
+      !strftime(words, sizeof words, "%Y-%m-%d %H:%M:%S UTC", &utc))
+    line(to, "started", text);
+  else
+    line(to, "started", words);
+}
+
+static void head(const loaded_capture *loaded, FILE *to) {
+  const ink_capture *capture = loaded->capture;
+  const ink_capture_facts *facts = ink_capture_get_facts(capture);
+  fprintf(to, "%-12s%s (%s, format %u, %s)\n", "file", loaded->path,
+          number_bytes(facts->file_bytes).text, facts->version,
+          facts->complete ? "complete" : "the program did not end normally");
+  line(to, "command", ink_capture_fact(capture, "command"));
+  line(to, "host", ink_capture_fact(capture, "host"));
+  line(to, "pid", ink_capture_fact(capture, "pid"));
+  started(to, ink_capture_fact(capture, "started_ns"));
+  line(to, "inkmark", ink_capture_fact(capture, "version"));
+  if (ink_capture_simulated(capture))
+    line(to, "clock", LOAD_SIMULATED_LINE);
+  if (facts->used_bytes < facts->file_bytes)
+    fprintf(to, "%-12s%s of %s bytes are used\n", "cut", number_whole(facts->used_bytes).text,
+            number_whole(facts->file_bytes).text);
+  if (facts->damaged_chunks)
+    fprintf(to, "%-12s%s damaged chunks left out\n", "damage",
+            number_whole(facts->damaged_chunks).text);
+  if (facts->open_tracks)
+    fprintf(to, "%-12s%s tracks had not ended\n", "open", number_whole(facts->open_tracks).text);
+  if (facts->unknown_kernels)
+    fprintf(to, "%-12s%s kernel entries that no section table names\n", "unknown",
+            number_whole(facts->unknown_kernels).text);
+  fprintf(to, "%-12s%s\n", "tracks", number_whole(ink_capture_track_count(capture)).text);
+}
+
+static void clock_quality(const ink_clock_quality *q, FILE *to) {
+  fputs("  clock: ", to);
+  if (q->timer_step_ns)
+    fprintf(to, "globaltimer steps by %u ns, ", q->timer_step_ns);
+  fprintf(to, "%u SM%s at %s", q->sms_seen, q->sms_seen == 1 ? "" : "s",
+          number_fraction(q->slope_min_hz / 1e6, 3).text);
+  if (q->slope_max_hz > q->slope_min_hz)
+    fprintf(to, " to %s", number_fraction(q->slope_max_hz / 1e6, 3).text);
+  fputs(" MHz", to);
+  if (q->sms_guessed)
+    fprintf(to, " (%u of them guessed)", q->sms_guessed);
+  fprintf(to, ", largest residual %s ns\n", number_fraction(q->residual_max_ns, 1).text);
+  if (q->has_host) {
+    fprintf(to, "  host: offset known to %s ns", number_whole((uint64_t)q->host_bound_ns).text);
+    if (isfinite(q->host_drift_ppm))
+      fprintf(to, ", drift %s ppm", number_fraction(q->host_drift_ppm, 3).text);
+    fputc('\n', to);
+  } else {
+    fputs("  host: no host clock was read, times are the device's own globaltimer\n", to);
+  }
+  fprintf(to, "  any single time is good to %s ns\n", number_whole((uint64_t)q->bound_ns).text);
+}
+
+static void devices(const loaded_capture *loaded, FILE *to) {
+  const ink_device_info *list;
+  const ink_clock_quality *quality;
+  size_t n = ink_capture_devices(loaded->capture, &list);
+  size_t clocks = ink_clock_map_quality(loaded->map, &quality);
+  for (size_t i = 0; i < n; i++) {
+    const ink_device_info *d = &list[i];
+    fprintf(to, "\n%sdevice %d%s: %s, %u SMs, compute capability %u.%u%s\n",
+            message_style(to, STYLE_BOLD), d->index, message_style(to, STYLE_PLAIN), d->name,
+            d->sm_count, d->capability / 10, d->capability % 10, d->simulated ? ", simulated" : "");
+    fprintf(to, "  buffer: %s tracks of %s records, one for each %s, keep %s\n",
+            number_whole(d->track_count).text, number_whole(d->records_per_track).text,
+            d->flags & INK_BUFFER_PER_WARP ? "warp" : "block",
+            d->flags & INK_BUFFER_KEEP_FIRST ? "first" : "last");
+    for (size_t c = 0; c < clocks; c++)
+      if (quality[c].device == d->index)
+        clock_quality(&quality[c], to);
+  }
+}
+
+static bool print_grid(text_grid *grid, FILE *to) {
+  bool fine = grid && grid_print(grid, to, 2);
+  grid_free(grid);
+  if (!fine)
+    message_say("out of memory");
+  return fine;
+}
+
+static bool kernels(const loaded_capture *loaded, FILE *to) {
+  static const char *const titles[] = {"launches", "tracks",      "marks",
+                                       "missed",   "lost tracks", "lost marks"};
+  const ink_kernel *list;
+  size_t n = ink_capture_kernels(loaded->capture, &list);
+  fprintf(to, "\n%skernels%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+  text_grid *grid = grid_new();
+  if (!n) {
+    grid_free(grid);
+    fputs("  none was recorded\n", to);
+    return true;
+  }
+  if (!grid)
+    return print_grid(grid, to);
+  grid_column(grid, GRID_LEFT, "kernel");
+  grid_column(grid, GRID_LEFT, "table");
+  for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    grid_column(grid, GRID_RIGHT, titles[i]);
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t numbers[] = {list[i].launches, list[i].tracks,      list[i].marks_executed,
+                                list[i].missed,   list[i].tracks_lost, list[i].marks_lost};
+    grid_cell(grid, "%s", list[i].name);
+    grid_cell(grid, "%s", list[i].table ? list[i].table->name : "?");
+    for (size_t c = 0; c < sizeof numbers / sizeof *numbers; c++)
+      grid_cell(grid, "%s", number_whole(numbers[c]).text);
+  }
+  return print_grid(grid, to);
+}
+
+static void sections(const loaded_capture *loaded, FILE *to) {
+  const ink_section_table *tables;
+  size_t n = ink_capture_tables(loaded->capture, &tables);
+  for (size_t i = 0; i < n; i++) {
+    const ink_section_table *t = &tables[i];
+    fprintf(to, "\n%ssections of %s%s", message_style(to, STYLE_BOLD), t->name,
+            message_style(to, STYLE_PLAIN));
+    if (t->file && t->file[0])
+      fprintf(to, " (%s:%u)", t->file, t->line);
+    fputs("\n  ", to);
+    for (uint32_t s = 0; s < t->section_count; s++)
+      fprintf(to, "%s%s", s ? ", " : "", t->sections[s]);
+    fputc('\n', to);
+  }
+}
+
+static void launch_row(text_grid *grid, size_t index, const ink_launch *launch,
+                       const char *kernel) {
+  grid_cell(grid, "%zu", index);
+  grid_cell(grid, "%s", kernel);
+  grid_cell(grid, "%d", launch->device);
+  grid_cell(grid, "%" PRIu64, launch->grid_id);
+  grid_cell(grid, "%u,%u,%u", launch->grid_dim[0], launch->grid_dim[1], launch->grid_dim[2]);
+  grid_cell(grid, "%u,%u,%u", launch->block_dim[0], launch->block_dim[1], launch->block_dim[2]);
+  grid_cell(grid, "%s", number_whole(launch->track_count).text);
+  if (launch->last_close_global_ns > launch->first_open_global_ns)
+    grid_cell(grid, "%s",
+              number_whole(launch->last_close_global_ns - launch->first_open_global_ns).text);
+  else
+    grid_cell(grid, "%s", "");
+}
+
+static bool launches(const info_settings *settings, const loaded_capture *loaded, FILE *to) {
+  const ink_launch *list;
+  const ink_kernel *kernels;
+  size_t n = ink_capture_launches(loaded->capture, &list);
+  ink_capture_kernels(loaded->capture, &kernels);
+  if (!n)
+    return true;
+  size_t shown = settings->all || n < LAUNCHES_SHOWN ? n : LAUNCHES_SHOWN;
+  fprintf(to, "\n%slaunches%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+  text_grid *grid = grid_new();
+  if (!grid)
+    return print_grid(grid, to);
+  static const char *const titles[] = {"device",  "grid id", "blocks",
+                                       "threads", "tracks",  "first open to last close, ns"};
+  grid_column(grid, GRID_RIGHT, "launch");
+  grid_column(grid, GRID_LEFT, "kernel");
+  for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    grid_column(grid, GRID_RIGHT, titles[i]);
+  for (size_t i = 0; i < shown; i++)
+    launch_row(grid, i, &list[i], kernels[list[i].kernel].name);
+  bool fine = print_grid(grid, to);
+  if (shown < n)
+    fprintf(to, "  %s more launches are not shown (--all)\n", number_whole(n - shown).text);
+  return fine;
+}
+
+bool info_text(const info_settings *settings, const loaded_capture *loaded, size_t index,
+               FILE *to) {
+  if (index)
+    fputc('\n', to);
+  head(loaded, to);
+  devices(loaded, to);
+  bool fine = kernels(loaded, to);
+  sections(loaded, to);
+  return launches(settings, loaded, to) && fine;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens a capture with its clock map, says what is damaged, and words what reports share. */
+#ifndef INKMARK_CLI_LOAD_H
+#define INKMARK_CLI_LOAD_H
+
+#include "inkmark/decode.h"
+
+typedef struct loaded_capture {
+  const char *path;
+  ink_capture *capture;
+  ink_clock_map *map;
+} loaded_capture;
+
+/* False after a message on stderr. A damaged or cut file opens, with a remark. */
+bool load_capture(const char *path, loaded_capture *out);
+void unload_capture(loaded_capture *loaded);
+
+/* False after a message when the capture has no such launch (UINT64_MAX: every launch is meant). */
+bool load_check_launch(const loaded_capture *loaded, uint64_t launch);
+
+/* "(unmarked)" for INK_SECTION_UNKNOWN. */
+const char *load_section_name(const loaded_capture *loaded, ink_section_index section);
+
+#define LOAD_SIMULATED_LINE "simulated clock: cycles and ns are the simulator's, not a GPU's"
+
+#endif

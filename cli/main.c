@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `inkmark`: finds the subcommand and hands over. */
+#include "commands.h"
+
+#include <locale.h>
+#include <string.h>
+
+const cli_command *const cli_commands[] = {&cmd_record, &cmd_report, &cmd_export,
+                                           &cmd_info,   &cmd_help,   &cmd_version};
+const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
+
+const cli_command *cli_command_find(const char *name) {
+  for (size_t i = 0; i < cli_command_count; i++)
+    if (!strcmp(cli_commands[i]->name, name))
+      return cli_commands[i];
+  return NULL;
+}
+
+static int unknown_command(const char *name) {
+  const char *names[16];
+  for (size_t i = 0; i < cli_command_count && i < 16; i++)
+    names[i] = cli_commands[i]->name;
+  const char *nearest = cli_nearest(name, names, cli_command_count);
+  if (nearest)
+    return cli_usage_error(NULL, "unknown command '%s', did you mean '%s'?", name, nearest);
+  return cli_usage_error(NULL, "unknown %s '%s'", name[0] == '-' ? "option" : "command", name);
+}
+
+int main(int argc, char **argv) {
+  setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay as in C */
+  cmd_export_prepare();
+  if (argc < 2) {
+    fputs("inkmark: no command given\n", stderr);
+    fputs("try 'inkmark --help'\n", stderr);
+    return CLI_USAGE;
+  }
+  const char *name = argv[1];
+  if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+    name = "help";
+  else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+    name = "version";
+  const cli_command *command = cli_command_find(name);
+  return command ? command->run(argc - 1, argv + 1) : unknown_command(name);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages and progress on stderr, and what the terminal can show. */
+#include "message.h"
+
+#include "options.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static int color_choice = CLI_COLOR_AUTO;
+static bool progress_shown;
+static uint64_t progress_last_ms;
+
+void message_set_color(int color) {
+  color_choice = color;
+}
+
+static bool colored(FILE *to) {
+  if (color_choice != CLI_COLOR_AUTO)
+    return color_choice == CLI_COLOR_ALWAYS;
+  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+  if ((no_color && *no_color) || (term && !strcmp(term, "dumb")))
+    return false;
+  int descriptor = fileno(to); /* -1: an output file that is no terminal */
+  return descriptor >= 0 && isatty(descriptor);
+}
+
+const char *message_style(FILE *to, enum message_style style) {
+  static const char *const codes[] = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[36m"};
+  return colored(to) ? codes[style] : "";
+}
+
+bool message_draws(void) {
+  return colored(stdout) && !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+size_t message_columns(void) {
+  const char *columns = getenv("COLUMNS");
+  if (columns && atoi(columns) > 20)
+    return (size_t)atoi(columns);
+  struct winsize size;
+  if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 20)
+    return size.ws_col;
+  return 120;
+}
+
+void message_say(const char *format, ...) {
+  va_list arguments;
+  message_progress_end();
+  fflush(stdout); /* so that the two streams read in order on one terminal */
+  fputs("inkmark: ", stderr);
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fputc('\n', stderr);
+}
+
+int message_failure(const ink_error *error) {
+  message_say("%s", error->message[0] ? error->message : ink_status_words(error->status));
+  return CLI_FAILED;
+}
+
+ink_status message_progress(void *user, uint64_t done, uint64_t total) {
+  const char *label = user;
+  if (!isatty(STDERR_FILENO) || !total)
+    return INK_OK;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+  if (!progress_last_ms)
+    progress_last_ms =
+        ms; /* the first quarter of a second stays quiet: most work is done by then */
+  if (ms - progress_last_ms < 250)
+    return INK_OK;
+  progress_last_ms = ms;
+  progress_shown = true;
+  fprintf(stderr, "\r%s %3.0f %%\x1b[K", label ? label : "working",
+          100.0 * (double)done / (double)total);
+  return INK_OK;
+}
+
+void message_progress_end(void) {
+  progress_last_ms = 0;
+  if (!progress_shown)
+    return;
+  progress_shown = false;
+  fputs("\r\x1b[K", stderr);
+}
+
+bool message_flush_stdout(void) {
+  if (!ferror(stdout) && !fflush(stdout))
+    return true;
+  message_say("cannot write standard output: %s", strerror(errno));
+  return false;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a command's data goes: standard output, or a file that gets its name only when whole. */
+#ifndef INKMARK_CLI_OUTFILE_H
+#define INKMARK_CLI_OUTFILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct outfile {
+  FILE *stream;
+  const char *path; /* NULL: standard output */
+  char *beside;     /* the temporary name; NULL: written in place (a device, a pipe) */
+} outfile;
+
+/* path NULL or "-": standard output. False after a message. */
+bool outfile_open(outfile *file, const char *path);
+/* keep: the data is whole. Closes and renames, or removes. False after a message. */
+bool outfile_close(outfile *file, bool keep);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of `inkmark record` share. */
+#ifndef INKMARK_CLI_RECORD_H
+#define INKMARK_CLI_RECORD_H
+
+#include "elf_probe.h"
+#include "options.h"
+
+#include <sys/types.h>
+#include <time.h>
+
+#define RECORD_UNSET UINT64_MAX
+
+enum record_device { DEVICE_AUTO, DEVICE_GPU, DEVICE_SIM };
+
+typedef struct record_settings {
+  cli_common common;
+  int granularity; /* 0 block, 1 warp */
+  int keep;        /* 0 last, 1 first */
+  int device;      /* enum record_device */
+  const char *blocks, *warps, *kernels, *devices, *output;
+  uint64_t records, tracks, drain_ms; /* RECORD_UNSET when not given; record_check makes
+                                         that 0, the library's default */
+} record_settings;
+
+typedef struct record_plan {
+  const record_settings *settings;
+  char *program;    /* the file that will be executed */
+  char *output;     /* absolute template */
+  char *library;    /* absolute path of libinkmark.so */
+  char *sim_folder; /* where the simulated libcudart.so.13 is; NULL: a GPU records */
+  bool gpu_here;
+  elf_probe probe;
+  struct timespec begin; /* CLOCK_REALTIME at the start: files older than this are not ours */
+} record_plan;
+
+/* Checks the lists and numbers; rounds what must be a power of two and says so. CLI_OK or
+ * CLI_USAGE. */
+int record_check(const cli_command *command, record_settings *settings);
+
+/* Finds program, library, simulated device and output. CLI_OK, CLI_FAILED, 126 or 127 after a
+ * message. */
+int record_plan_make(const record_settings *settings, const char *program, record_plan *plan);
+void record_plan_free(record_plan *plan);
+
+/* Sets the variables that steer the recorded process, in this process's environment. False after a
+ * message. */
+bool record_environment(const record_plan *plan);
+
+/* Runs argv, hands signals on, waits; the exit code as a shell would give it, or minus the exit
+ * code after a message when the program could not be started. */
+int record_run(record_plan *plan, char **argv);
+
+/* Says on stderr what was written, or why nothing was. */
+void record_outcome(const record_plan *plan);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Says what a recorded program left behind, or why it left nothing. */
+#include "record.h"
+
+#include "grid.h"
+#include "message.h"
+
+#include "inkmark/capture.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { FILES_TOLD = 8 };
+
+/* The template as a glob pattern: every %x may be anything, all else is literal. */
+static char *pattern_of(const char *template) {
+  char *pattern = malloc(strlen(template) * 2 + 1), *to = pattern;
+  for (; pattern && *template; template ++) {
+    if (*template == '%' && template[1] == '%') {
+      *to++ = *template ++;
+    } else if (*template == '%' && template[1]) {
+      *to++ = '*';
+      template ++;
+    } else {
+      if (strchr("*?[\\", *template))
+        *to++ = '\\';
+      *to++ = *template;
+    }
+  }
+  if (pattern)
+    *to = 0;
+  return pattern;
+}
+
+static bool is_new(const char *path, const struct timespec *begin) {
+  struct stat status;
+  if (stat(path, &status))
+    return false;
+  /* file systems stamp with the kernel's coarse clock, a tick (4 ms) behind */
+  double age = difftime(status.st_mtim.tv_sec, begin->tv_sec) +
+               (double)(status.st_mtim.tv_nsec - begin->tv_nsec) / 1e9;
+  return age > -0.02;
+}
+
+/* Relative to the current folder where it lies below it: shorter to read and to type. */
+static const char *short_path(const char *path) {
+  static char here[4096];
+  size_t n;
+  if (!here[0] && !realpath(".", here))
+    return path;
+  n = strlen(here);
+  return !strncmp(path, here, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
+static const char *plural(uint64_t n) {
+  return n == 1 ? "" : "s";
+}
+
+/* One line on a capture; returns its number of tracks. */
+static uint64_t tell(const char *path) {
+  ink_capture *capture;
+  ink_error error = {0};
+  const ink_kernel *kernels;
+  if (ink_capture_open(path, &capture, &error)) {
+    message_say("wrote '%s', which cannot be read: %s", short_path(path), error.message);
+    return 0;
+  }
+  uint64_t tracks = ink_capture_track_count(capture), marks = 0, missed = 0, lost = 0, full = 0;
+  size_t n = ink_capture_kernels(capture, &kernels);
+  for (size_t i = 0; i < n; i++) {
+    marks += kernels[i].marks_executed;
+    missed += kernels[i].missed;
+    lost += kernels[i].tracks_lost;
+  }
+  for (uint64_t i = 0; i < tracks; i++) {
+    ink_stored_track track;
+    ink_capture_track(capture, i, &track);
+    full += track.header.words > track.ring_words || track.header.aux_words > track.aux_words;
+  }
+  char notes[256] = "";
+  int at = 0;
+  if (full)
+    at += snprintf(notes, sizeof notes, ", %s with more marks than their ring holds",
+                   number_whole(full).text);
+  if (missed)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s threads missed",
+                   number_whole(missed).text);
+  if (lost)
+    snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost", number_whole(lost).text);
+  message_say("wrote '%s': %s track%s, %s mark%s%s", short_path(path), number_whole(tracks).text,
+              plural(tracks), number_whole(marks).text, plural(marks), notes);
+  ink_capture_free(capture);
+  return tracks;
+}
+
+static void why_nothing_written(const record_plan *plan) {
+  const elf_probe *probe = &plan->probe;
+  const char *program = plan->program;
+  if (!probe->elf)
+    message_say("nothing was recorded: '%s' is a script, and no program that it ran has marks and "
+                "wrote a capture",
+                program);
+  else if (!probe->marks && probe->device_code)
+    message_say("nothing was recorded: '%s' has kernels but no marks (it includes no "
+                "inkmark/mark.cuh, or was built with INKMARK_DISABLE)",
+                program);
+  else if (!probe->marks)
+    message_say("nothing was recorded: '%s' has no marks, and no library that it loaded has any",
+                program);
+  else
+    message_say("nothing was recorded: '%s' has marks, but wrote no capture; was a CUDA device "
+                "usable?",
+                program);
+}
+
+static void why_no_tracks(const record_plan *plan) {
+  const record_settings *s = plan->settings;
+  if (s->kernels || s->blocks || s->warps)
+    message_say(
+        "no track was recorded: no kernel with PROF_KERNEL ran that --kernels, --blocks and "
+        "--warps let through");
+  else
+    message_say("no track was recorded: no kernel with PROF_KERNEL ran");
+}
+
+void record_outcome(const record_plan *plan) {
+  glob_t found = {0};
+  char *pattern = pattern_of(plan->output);
+  size_t files = 0;
+  uint64_t tracks = 0;
+  if (pattern && !glob(pattern, 0, NULL, &found)) {
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+      if (!is_new(found.gl_pathv[i], &plan->begin))
+        continue;
+      if (++files <= FILES_TOLD)
+        tracks += tell(found.gl_pathv[i]);
+    }
+  }
+  if (files > FILES_TOLD)
+    message_say("and %zu more captures", files - FILES_TOLD);
+  if (!files)
+    why_nothing_written(plan);
+  else if (!tracks && files <= FILES_TOLD)
+    why_no_tracks(plan);
+  globfree(&found);
+  free(pattern);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Decides what will run and where: the program on the PATH, the library beside this command, a GPU
+ * or the simulated device, the capture's name. */
+#include "record.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *join(const char *folder, const char *name) {
+  char *path;
+  if (asprintf(&path, "%s/%s", folder, name) < 0)
+    return NULL;
+  return path;
+}
+
+static bool is_file(const char *path) {
+  struct stat status;
+  return !stat(path, &status) && S_ISREG(status.st_mode);
+}
+
+/* The program as execvp would find it. 0, 126 or 127 after a message. */
+static int find_program(const char *name, char **out) {
+  const char *path = getenv("PATH");
+  bool seen = false;
+  if (strchr(name, '/') || !path) {
+    *out = strdup(name);
+    if (!*out)
+      return CLI_FAILED;
+    seen = !access(name, F_OK);
+    if (is_file(name) && !access(name, X_OK))
+      return 0;
+  }
+  for (; path && !strchr(name, '/') && *path; path += strcspn(path, ":"), path += *path == ':') {
+    char *folder = strndup(path, strcspn(path, ":"));
+    char *candidate = folder ? join(*folder ? folder : ".", name) : NULL;
+    free(folder);
+    if (!candidate)
+      return CLI_FAILED;
+    if (is_file(candidate)) {
+      seen = true;
+      if (!access(candidate, X_OK)) {
+        *out = candidate;
+        return 0;
+      }
+    }
+    free(candidate);
+  }
+  struct stat status;
+  if (!seen)
+    message_say("cannot run '%s': no such program%s", name,
+                !strchr(name, '/') && is_file(name) ? " on the PATH, did you mean './'?" : "");
+  else if (!stat(name, &status) && S_ISDIR(status.st_mode))
+    message_say("cannot run '%s': is a directory", name);
+  else
+    message_say("cannot run '%s': not executable", name);
+  return seen ? 126 : 127;
+}
+
+/* `name` under the folder of this command: as installed, else as in the build tree. */
+static char *find_beside(const char *installed, const char *built) {
+  const char *const candidates[] = {installed, built};
+  char self[PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (n <= 0)
+    return NULL;
+  self[n] = 0;
+  const char *folder = dirname(self);
+  for (size_t i = 0; i < 2; i++) {
+    char *path = join(folder, candidates[i]);
+    char *real = path ? realpath(path, NULL) : NULL;
+    free(path);
+    if (real)
+      return real;
+  }
+  return NULL;
+}
+
+static bool gpu_is_here(void) {
+  /* the driver's control device; the paravirtual one of WSL; the integrated ones of Jetson */
+  static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu",
+                                      "/dev/nvgpu"};
+  for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+    if (!access(nodes[i], F_OK))
+      return true;
+  return false;
+}
+
+/* A device that can run this program, or a message. */
+static bool choose_device(record_plan *plan) {
+  const char *program = plan->program;
+  plan->gpu_here = gpu_is_here();
+  int device = plan->settings->device;
+  if (device == DEVICE_GPU && !plan->gpu_here) {
+    message_say("no NVIDIA GPU is here; '--device sim' records on the simulated device");
+    return false;
+  }
+  if (device == DEVICE_GPU || (device == DEVICE_AUTO && plan->gpu_here))
+    return true;
+  char *runtime = find_beside(INKMARK_BIN_TO_LIB "/inkmark/sim/libcudart.so.13",
+                              "../device/sim/libcudart.so.13");
+  if (!runtime) {
+    message_say("%sthe simulated device is not installed with this inkmark",
+                plan->gpu_here ? "" : "no NVIDIA GPU is here, and ");
+    return false;
+  }
+  *strrchr(runtime, '/') = 0;
+  plan->sim_folder = runtime;
+  const elf_probe *probe = &plan->probe;
+  if (probe->elf && probe->device_code && !probe->cudart[0]) {
+    message_say(
+        "'%s' has the CUDA runtime linked in statically, so the simulated device cannot run "
+        "it: build it with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY Shared)",
+        program);
+    return false;
+  }
+  if (probe->cudart[0] && strcmp(probe->cudart, "libcudart.so.13")) {
+    message_say("'%s' needs %s, and the simulated device stands in for libcudart.so.13 only: build "
+                "it with CUDA 13",
+                program, probe->cudart);
+    return false;
+  }
+  return true;
+}
+
+/* "PROGRAM.%p.ink", with every % of the program's name doubled. */
+static char *default_output(const char *program) {
+  const char *name = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+  char *text = malloc(strlen(name) * 2 + sizeof ".%p.ink"), *to = text;
+  if (!text)
+    return NULL;
+  for (; *name; name++) {
+    if (*name == '%')
+      *to++ = '%';
+    *to++ = *name;
+  }
+  memcpy(to, ".%p.ink", sizeof ".%p.ink");
+  return text;
+}
+
+/* The folder part of a template that has no '%' in it must be there and be writable. */
+static bool check_folder(const char *output) {
+  char *copy = strdup(output);
+  struct stat status;
+  if (!copy)
+    return false;
+  const char *folder = dirname(copy);
+  bool fine = true;
+  if (!strchr(folder, '%')) {
+    fine = !access(folder, W_OK | X_OK);
+    if (fine && !strchr(output, '%') && !stat(output, &status) && S_ISDIR(status.st_mode)) {
+      errno = EISDIR;
+      fine = false;
+    }
+    if (!fine)
+      message_say("cannot write '%s': %s", output, strerror(errno));
+  }
+  free(copy);
+  return fine;
+}
+
+static bool choose_output(record_plan *plan) {
+  char *name =
+      plan->settings->output ? strdup(plan->settings->output) : default_output(plan->program);
+  char here[PATH_MAX];
+  if (name && name[0] != '/') {
+    if (!getcwd(here, sizeof here)) {
+      message_say("cannot tell the current folder: %s", strerror(errno));
+      free(name);
+      return false;
+    }
+    /* a % in the folder's own name must not be taken for one of ours */
+    char *escaped = malloc(strlen(here) * 2 + strlen(name) + 2), *to = escaped;
+    for (const char *at = here; escaped && *at; at++) {
+      if (*at == '%')
+        *to++ = '%';
+      *to++ = *at;
+    }
+    if (escaped)
+      sprintf(to, "/%s", name);
+    free(name);
+    name = escaped;
+  }
+  plan->output = name;
+  if (!name) {
+    message_say("out of memory");
+    return false;
+  }
+  return check_folder(name);
+}
+
+int record_plan_make(const record_settings *settings, const char *program, record_plan *plan) {
+  *plan = (record_plan){.settings = settings};
+  int code = find_program(program, &plan->program);
+  if (code)
+    return code;
+  plan->probe = elf_probe_file(plan->program);
+  plan->library = find_beside(INKMARK_BIN_TO_LIB "/libinkmark.so", "../runtime/libinkmark.so");
+  if (!plan->library) {
+    message_say("cannot find libinkmark.so beside this command");
+    return CLI_FAILED;
+  }
+  if (strpbrk(plan->library, " :")) {
+    message_say("cannot preload '%s': its path has a space or a colon", plan->library);
+    return CLI_FAILED;
+  }
+  if (plan->probe.elf && plan->probe.static_link) {
+    message_say("'%s' is linked statically: nothing can be preloaded into it", program);
+    return CLI_FAILED;
+  }
+  if (!choose_device(plan) || !choose_output(plan))
+    return CLI_FAILED;
+  return CLI_OK;
+}
+
+void record_plan_free(record_plan *plan) {
+  free(plan->program);
+  free(plan->output);
+  free(plan->library);
+  free(plan->sim_folder);
+}

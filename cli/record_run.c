@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets the environment that steers the recorded process, runs it, and hands signals on. */
+#include "record.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool set(const char *name, const char *value) {
+  if (!(value ? setenv(name, value, 1) : unsetenv(name)))
+    return true;
+  message_say("cannot set %s: %s", name, strerror(errno));
+  return false;
+}
+
+static bool set_count(const char *name, uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%" PRIu64, value);
+  return set(name, value ? text : NULL);
+}
+
+/* NAME=first:what NAME was */
+static bool prepend(const char *name, const char *first) {
+  const char *before = getenv(name);
+  char *value;
+  if (asprintf(&value, "%s%s%s", first, before && *before ? ":" : "", before ? before : "") < 0) {
+    message_say("out of memory");
+    return false;
+  }
+  bool fine = set(name, value);
+  free(value);
+  return fine;
+}
+
+bool record_environment(const record_plan *plan) {
+  const record_settings *s = plan->settings;
+  bool fine = set("INKMARK_RECORD", "1") && set("INKMARK_OUTPUT", plan->output) &&
+              set("INKMARK_LIBRARY", plan->library) &&
+              set("INKMARK_GRANULARITY", s->granularity ? "warp" : "block") &&
+              set("INKMARK_KEEP", s->keep ? "first" : "last") && set("INKMARK_BLOCKS", s->blocks) &&
+              set("INKMARK_WARPS", s->warps) && set("INKMARK_KERNELS", s->kernels) &&
+              set("INKMARK_DEVICES", s->devices ? s->devices : "all") &&
+              set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
+              set_count("INKMARK_DRAIN_MS", s->drain_ms) && prepend("LD_PRELOAD", plan->library);
+  if (fine && plan->sim_folder)
+    fine = prepend("LD_LIBRARY_PATH", plan->sim_folder);
+  return fine;
+}
+
+/* The child: runs the program, or sends errno through the pipe. */
+static void become(const record_plan *plan, char **argv, const sigset_t *signals, int report) {
+  sigprocmask(SIG_SETMASK, signals, NULL);
+  execv(plan->program, argv);
+  int code = errno;
+  /* a pipe takes 4 bytes whole; if it does not, the parent sees an end without a number */
+  if (write(report, &code, sizeof code) != sizeof code)
+    _exit(126);
+  _exit(code == ENOENT ? 127 : 126);
+}
+
+/* Waits for the child; what a terminal sent went to the whole group, the rest is handed on. */
+static int wait_for(pid_t child, const sigset_t *caught) {
+  for (;;) {
+    siginfo_t info;
+    int status, signal = sigwaitinfo(caught, &info);
+    if (signal != SIGCHLD) {
+      if (signal > 0 && info.si_code != SI_KERNEL)
+        kill(child, signal);
+      continue;
+    }
+    if (waitpid(child, &status, WNOHANG) != child)
+      continue;
+    if (WIFSIGNALED(status))
+      return 128 + WTERMSIG(status);
+    if (WIFEXITED(status))
+      return WEXITSTATUS(status);
+  }
+}
+
+int record_run(record_plan *plan, char **argv) {
+  static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
+  sigset_t caught, before;
+  int report[2], code = 0;
+  if (plan->sim_folder)
+    message_say("recording on the simulated device%s: cycles are the simulator's",
+                plan->gpu_here ? "" : " (no GPU here)");
+  sigemptyset(&caught);
+  for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+    sigaddset(&caught, forwarded[i]);
+  sigprocmask(SIG_BLOCK, &caught, &before);
+  if (pipe2(report, O_CLOEXEC)) {
+    message_say("cannot run '%s': %s", plan->program, strerror(errno));
+    return -CLI_FAILED;
+  }
+  clock_gettime(CLOCK_REALTIME, &plan->begin);
+  pid_t child = fork();
+  if (child < 0) {
+    message_say("cannot run '%s': %s", plan->program, strerror(errno));
+    return -CLI_FAILED;
+  }
+  if (!child)
+    become(plan, argv, &before, report[1]);
+  close(report[1]);
+  ssize_t got = read(report[0], &code, sizeof code);
+  close(report[0]);
+  if (got == sizeof code) {
+    message_say("cannot run '%s': %s", plan->program, strerror(code));
+    waitpid(child, NULL, 0);
+    return code == ENOENT ? -127 : -126;
+  }
+  code = wait_for(child, &caught);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (code >= 128)
+    message_say("'%s' was ended by signal %d (%s)", argv[0], code - 128, strsignal(code - 128));
+  return code;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of `inkmark report` share: the settings, one file's table, the printers. */
+#ifndef INKMARK_CLI_REPORT_H
+#define INKMARK_CLI_REPORT_H
+
+#include "grid.h"
+#include "json.h"
+#include "load.h"
+#include "options.h"
+
+#include "inkmark/table.h"
+
+enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_CSV };
+enum report_unit { REPORT_CYCLES, REPORT_NS, REPORT_US };
+enum report_cell { CELL_TOTAL, CELL_MEAN, CELL_MEDIAN, CELL_MAX, CELL_COUNT };
+
+typedef struct report_settings {
+  cli_common common;
+  int by; /* enum ink_group_by */
+  int cell, unit, format;
+  bool all;
+  const char *kernel, *output;
+  uint64_t launch;
+} report_settings;
+
+typedef struct report_view {
+  const report_settings *settings;
+  size_t index; /* of the file on the command line */
+  loaded_capture loaded;
+  ink_table *table;
+  const ink_table_row **rows; /* by kernel, then group, then section; "(unmarked)" last */
+  size_t row_count;
+} report_view;
+
+typedef struct report_sink report_sink;
+struct report_sink {
+  FILE *to;
+  bool (*print)(const report_view *report, report_sink *sink); /* false after a message */
+  json_writer json;
+};
+
+bool report_prepare(report_view *report); /* fills `rows`; false after a message */
+void report_release(report_view *report);
+
+bool report_text(const report_view *report, report_sink *sink);
+bool report_json(const report_view *report, report_sink *sink);
+bool report_csv(const report_view *report, report_sink *sink);
+void report_json_begin(report_sink *sink);
+void report_csv_begin(report_sink *sink);
+void report_json_end(report_sink *sink);
+
+/* The table of one kernel with groups as rows and sections as columns; rows [first, last). */
+bool report_matrix(const report_view *report, size_t first, size_t last, FILE *to);
+
+/* "12", "(none)", "(unknown)", "3 (grid 17)" by what the groups are. */
+number_text report_group_name(const report_view *report, int64_t group);
+/* A duration in the unit of the settings. */
+number_text report_time(const report_view *report, uint64_t cycles, double ns);
+const char *report_by_name(int by);
+
+#endif

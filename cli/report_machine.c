@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* A report as JSON and as CSV: the same rows in long form, with both cycles and ns. */
+#include "report.h"
+
+#include <inttypes.h>
+
+static const char *section_table_name(const report_view *report, const ink_table_row *row) {
+  const ink_section *sections;
+  size_t n = ink_capture_sections(report->loaded.capture, &sections);
+  return row->section < n ? sections[row->section].table->name : NULL;
+}
+
+/* An iteration's number is null where there is none, as the group of a plain section is. */
+static void json_group(json_writer *json, const report_view *report, const ink_table_row *row) {
+  if (report->settings->by == INK_BY_SECTION || row->group == INK_ROW_NONE ||
+      row->group == INK_ROW_UNKNOWN)
+    json_string(json, "group", row->group == INK_ROW_UNKNOWN ? "unknown" : NULL);
+  else
+    json_signed(json, "group", row->group);
+}
+
+static void json_row(json_writer *json, const report_view *report, const ink_table_row *row) {
+  bool unmarked = row->section == INK_SECTION_UNKNOWN;
+  json_open_flat(json, NULL);
+  json_string(json, "section", load_section_name(&report->loaded, row->section));
+  json_string(json, "table", section_table_name(report, row));
+  json_group(json, report, row);
+  json_unsigned(json, "depth", row->depth);
+  json_bool(json, "called", row->called);
+  json_bool(json, "summed", row->summed);
+  json_unsigned(json, "count", row->count);
+  json_unsigned(json, "cut", row->cut);
+  json_unsigned(json, "total_cycles", row->total_cycles);
+  json_double(json, "total_ns", row->total_ns);
+  if (!unmarked && row->count) {
+    json_unsigned(json, "min_cycles", row->min_cycles);
+    if (!row->summed) {
+      json_unsigned(json, "median_cycles", row->median_cycles);
+      json_unsigned(json, "p99_cycles", row->p99_cycles);
+    }
+    json_unsigned(json, "max_cycles", row->max_cycles);
+    json_double(json, "min_ns", row->min_ns);
+    if (!row->summed) {
+      json_double(json, "median_ns", row->median_ns);
+      json_double(json, "p99_ns", row->p99_ns);
+    }
+    json_double(json, "max_ns", row->max_ns);
+  }
+  json_double(json, "share", row->share);
+  if (!unmarked)
+    json_double(json, "imbalance", row->imbalance);
+  json_close(json, '}');
+}
+
+static void json_kernel(json_writer *json, const report_view *report,
+                        const ink_kernel_total *total) {
+  const ink_kernel *kernels;
+  const ink_section_index *unseen;
+  ink_capture_kernels(report->loaded.capture, &kernels);
+  const ink_kernel *kernel = &kernels[total->kernel];
+  json_open(json, NULL, '{');
+  json_string(json, "kernel", kernel->name);
+  json_string(json, "table", kernel->table ? kernel->table->name : NULL);
+  json_unsigned(json, "launches", total->launches);
+  json_unsigned(json, "tracks", total->tracks);
+  json_unsigned(json, "marks_executed", total->marks_executed);
+  json_unsigned(json, "marks_kept", total->marks_kept);
+  json_unsigned(json, "marks_dropped", total->marks_dropped);
+  json_unsigned(json, "tracks_partial", total->tracks_partial);
+  json_unsigned(json, "missed", total->missed);
+  json_unsigned(json, "tracks_lost", total->tracks_lost);
+  json_unsigned(json, "marks_lost", total->marks_lost);
+  json_unsigned(json, "total_cycles", total->total_cycles);
+  json_double(json, "total_ns", total->total_ns);
+  json_unsigned(json, "unmarked_cycles", total->unmarked_cycles);
+  json_double(json, "unmarked_ns", total->unmarked_ns);
+  json_open(json, "rows", '[');
+  for (size_t i = 0; i < report->row_count; i++)
+    if (report->rows[i]->kernel == total->kernel)
+      json_row(json, report, report->rows[i]);
+  json_close(json, ']');
+  json_open(json, "unseen", '[');
+  size_t n = ink_table_unseen(report->table, total->kernel, &unseen);
+  for (size_t i = 0; i < n; i++)
+    json_string(json, NULL, load_section_name(&report->loaded, unseen[i]));
+  json_close(json, ']');
+  json_close(json, '}');
+}
+
+static void json_problems(json_writer *json, const report_view *report) {
+  const ink_problem *problems;
+  uint64_t total;
+  size_t n = ink_table_problems(report->table, &problems, &total);
+  json_unsigned(json, "problem_count", total);
+  json_open(json, "problems", '[');
+  for (size_t i = 0; i < n; i++) {
+    json_open_flat(json, NULL);
+    json_unsigned(json, "track", problems[i].track);
+    json_unsigned(json, "word", problems[i].word);
+    json_bool(json, "called", problems[i].called);
+    json_string(json, "text", problems[i].text);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+void report_json_begin(report_sink *sink) {
+  sink->json = (json_writer){.to = sink->to};
+  json_open(&sink->json, NULL, '{');
+  json_unsigned(&sink->json, "schema_version", INK_CLI_SCHEMA_VERSION);
+  json_string(&sink->json, "inkmark", INKMARK_VERSION);
+  json_open(&sink->json, "captures", '[');
+}
+
+bool report_json(const report_view *report, report_sink *sink) {
+  json_writer *json = &sink->json;
+  const ink_capture *capture = report->loaded.capture;
+  const ink_capture_facts *facts = ink_capture_get_facts(capture);
+  const ink_clock_quality *quality;
+  const ink_kernel_total *totals;
+  json_open(json, NULL, '{');
+  json_string(json, "file", report->loaded.path);
+  json_string(json, "command", ink_capture_fact(capture, "command"));
+  json_bool(json, "simulated_clock", ink_capture_simulated(capture));
+  json_bool(json, "complete", facts->complete);
+  json_unsigned(json, "open_tracks", facts->open_tracks);
+  json_unsigned(json, "unknown_kernels", facts->unknown_kernels);
+  json_string(json, "note", facts->note[0] ? facts->note : NULL);
+  json_string(json, "by", report_by_name(report->settings->by));
+  json_open(json, "clocks", '[');
+  size_t n = ink_clock_map_quality(report->loaded.map, &quality);
+  for (size_t i = 0; i < n; i++) {
+    json_open_flat(json, NULL);
+    json_signed(json, "device", quality[i].device);
+    json_bool(json, "unix_time", quality[i].has_host);
+    json_signed(json, "bound_ns", quality[i].bound_ns);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_open(json, "kernels", '[');
+  n = ink_table_kernels(report->table, &totals);
+  for (size_t i = 0; i < n; i++)
+    json_kernel(json, report, &totals[i]);
+  json_close(json, ']');
+  json_problems(json, report);
+  json_close(json, '}');
+  return true;
+}
+
+void report_json_end(report_sink *sink) {
+  json_close(&sink->json, ']');
+  json_close(&sink->json, '}');
+}
+
+/* ---- CSV: one line a row; a field that does not apply is empty */
+
+static void csv_quantiles(FILE *to, const ink_table_row *row) {
+  bool extremes = row->section != INK_SECTION_UNKNOWN && row->count;
+  bool quantiles = extremes && !row->summed;
+  if (extremes)
+    fprintf(to, ",%" PRIu64, row->min_cycles);
+  else
+    fputc(',', to);
+  if (quantiles)
+    fprintf(to, ",%" PRIu64 ",%" PRIu64, row->median_cycles, row->p99_cycles);
+  else
+    fputs(",,", to);
+  if (extremes)
+    fprintf(to, ",%" PRIu64 ",%.3f,%.3f", row->max_cycles, row->total_ns, row->min_ns);
+  else
+    fprintf(to, ",,%.3f,", row->total_ns);
+  if (quantiles)
+    fprintf(to, ",%.3f,%.3f", row->median_ns, row->p99_ns);
+  else
+    fputs(",,", to);
+  if (extremes)
+    fprintf(to, ",%.3f", row->max_ns);
+  else
+    fputc(',', to);
+}
+
+static void csv_row(const report_view *report, const ink_table_row *row, FILE *to) {
+  const ink_kernel *kernels;
+  ink_capture_kernels(report->loaded.capture, &kernels);
+  const char *table = section_table_name(report, row);
+  csv_field(to, report->loaded.path);
+  fprintf(to, ",%s,", ink_capture_simulated(report->loaded.capture) ? "simulated" : "gpu");
+  csv_field(to, kernels[row->kernel].name);
+  fprintf(to, ",%s,", report_by_name(report->settings->by));
+  if (row->group == INK_ROW_UNKNOWN)
+    fputs("unknown", to);
+  else if (report->settings->by != INK_BY_SECTION && row->group != INK_ROW_NONE)
+    fprintf(to, "%" PRId64, row->group);
+  fprintf(to, ",%s,", table ? table : "");
+  csv_field(to, load_section_name(&report->loaded, row->section));
+  fprintf(to, ",%u,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->depth, row->called, row->summed,
+          row->count, row->cut, row->total_cycles);
+  csv_quantiles(to, row);
+  fprintf(to, ",%.6f,", row->share);
+  if (row->section != INK_SECTION_UNKNOWN)
+    fprintf(to, "%.6f", row->imbalance);
+  fputc('\n', to);
+}
+
+void report_csv_begin(report_sink *sink) {
+  fputs("file,clock,kernel,by,group,table,section,depth,called,summed,count,cut,total_cycles,"
+        "min_cycles,median_cycles,p99_cycles,max_cycles,total_ns,min_ns,median_ns,p99_ns,max_ns,"
+        "share,imbalance\n",
+        sink->to);
+}
+
+bool report_csv(const report_view *report, report_sink *sink) {
+  for (size_t i = 0; i < report->row_count; i++)
+    csv_row(report, report->rows[i], sink->to);
+  return true;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* A report as text: per kernel a table, and below it everything that the table leaves out. */
+#include "report.h"
+
+#include "message.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const char *const unit_names[] = {"cycles", "ns", "us"};
+
+static const char *plural(uint64_t n) {
+  return n == 1 ? "" : "s";
+}
+
+__attribute__((format(printf, 2, 3))) static void remark(FILE *to, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(to, "  %s", message_style(to, STYLE_WARNING));
+  vfprintf(to, format, arguments);
+  fprintf(to, "%s\n", message_style(to, STYLE_PLAIN));
+  va_end(arguments);
+}
+
+static void section_cell(text_grid *grid, const report_view *report, const ink_table_row *row) {
+  grid_cell(grid, "%*s%s%s", row->depth < 20 ? (int)row->depth * 2 : 40, "",
+            load_section_name(&report->loaded, row->section), row->called ? " (called)" : "");
+}
+
+static void section_row(text_grid *grid, const report_view *report, const ink_table_row *row,
+                        bool bars) {
+  section_cell(grid, report, row);
+  bool unmarked = row->section == INK_SECTION_UNKNOWN;
+  bool quantiles = !unmarked && !row->summed && row->count > 0;
+  bool extremes = !unmarked && row->count > 0;
+  grid_cell(grid, "%s", unmarked ? "" : number_whole(row->count).text);
+  grid_cell(grid, "%s", report_time(report, row->total_cycles, row->total_ns).text);
+  grid_cell(grid, "%s", extremes ? report_time(report, row->min_cycles, row->min_ns).text : "");
+  grid_cell(grid, "%s",
+            quantiles ? report_time(report, row->median_cycles, row->median_ns).text : "");
+  grid_cell(grid, "%s", quantiles ? report_time(report, row->p99_cycles, row->p99_ns).text : "");
+  grid_cell(grid, "%s", extremes ? report_time(report, row->max_cycles, row->max_ns).text : "");
+  grid_cell(grid, "%.1f %%", row->share * 100);
+  if (bars)
+    grid_cell(grid, "%s", number_bar(row->share, 10).text);
+  if (unmarked || !isfinite(row->imbalance))
+    grid_cell(grid, "%s", "");
+  else
+    grid_cell(grid, "%.2f", row->imbalance);
+}
+
+static bool section_table(const report_view *report, size_t first, size_t last, FILE *to) {
+  static const char *const titles[] = {"count", "total", "min", "median", "p99", "max", "share"};
+  bool bars = message_draws() && to == stdout;
+  text_grid *grid = grid_new();
+  if (!grid) {
+    message_say("out of memory");
+    return false;
+  }
+  grid_column(grid, GRID_LEFT, "section");
+  for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    grid_column(grid, GRID_RIGHT, titles[i]);
+  if (bars)
+    grid_column(grid, GRID_LEFT, "");
+  grid_column(grid, GRID_RIGHT, "imbalance");
+  for (size_t i = first; i < last; i++)
+    section_row(grid, report, report->rows[i], bars);
+  bool fine = grid_print(grid, to, 2);
+  if (!fine)
+    message_say("out of memory");
+  grid_free(grid);
+  return fine;
+}
+
+/* What the kernel's table leaves out, each with its exact count. */
+static void left_out(const ink_kernel_total *total, FILE *to) {
+  if (total->marks_dropped)
+    remark(to,
+           "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
+           number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
+           number_whole(total->tracks_partial).text, plural(total->tracks_partial));
+  if (total->missed)
+    remark(to, "missed: %s recording thread%s found no free track ('inkmark record --tracks')",
+           number_whole(total->missed).text, plural(total->missed));
+  if (total->tracks_lost)
+    remark(to, "lost: %s track%s with %s mark%s were used again before they were drained",
+           number_whole(total->tracks_lost).text, plural(total->tracks_lost),
+           number_whole(total->marks_lost).text, plural(total->marks_lost));
+}
+
+static void cut_slices(const report_view *report, size_t first, size_t last, FILE *to) {
+  uint64_t cut = 0;
+  for (size_t i = first; i < last; i++)
+    cut += report->rows[i]->cut;
+  if (cut)
+    remark(to, "cut: %s slice%s whose begin or end is not there %s left out of the times",
+           number_whole(cut).text, plural(cut), cut == 1 ? "is" : "are");
+}
+
+static void unseen(const report_view *report, uint32_t kernel, FILE *to) {
+  const ink_section_index *sections;
+  size_t n = ink_table_unseen(report->table, kernel, &sections);
+  if (!n)
+    return;
+  fprintf(to, "  no recording thread passed: ");
+  for (size_t i = 0; i < n; i++)
+    fprintf(to, "%s%s", i ? ", " : "", load_section_name(&report->loaded, sections[i]));
+  fputc('\n', to);
+}
+
+static void kernel_title(const report_view *report, const ink_kernel_total *total, FILE *to) {
+  const ink_kernel *kernels;
+  ink_capture_kernels(report->loaded.capture, &kernels);
+  const ink_kernel *kernel = &kernels[total->kernel];
+  fprintf(to, "\n%skernel %s%s", message_style(to, STYLE_BOLD), kernel->name,
+          message_style(to, STYLE_PLAIN));
+  if (kernel->table)
+    fprintf(to, " (%s)", kernel->table->name);
+  fprintf(to, ": %s launch%s, %s track%s, %s mark%s, %s %s in all tracks\n",
+          number_whole(total->launches).text, total->launches == 1 ? "" : "es",
+          number_whole(total->tracks).text, plural(total->tracks),
+          number_whole(total->marks_executed).text, plural(total->marks_executed),
+          report_time(report, total->total_cycles, total->total_ns).text,
+          unit_names[report->settings->unit]);
+}
+
+static bool kernel_report(const report_view *report, const ink_kernel_total *total, FILE *to) {
+  size_t first = 0, last;
+  while (first < report->row_count && report->rows[first]->kernel != total->kernel)
+    first++;
+  for (last = first; last < report->row_count && report->rows[last]->kernel == total->kernel;
+       last++)
+    ;
+  kernel_title(report, total, to);
+  bool fine = true;
+  if (first == last)
+    fputs("  no section was passed\n", to);
+  else if (report->settings->by == INK_BY_SECTION)
+    fine = section_table(report, first, last, to);
+  else
+    fine = report_matrix(report, first, last, to);
+  unseen(report, total->kernel, to);
+  left_out(total, to);
+  cut_slices(report, first, last, to);
+  return fine;
+}
+
+/* How good the nanoseconds are: only where the table shows any. */
+static void clock_lines(const report_view *report, FILE *to) {
+  const ink_clock_quality *quality;
+  size_t n = ink_clock_map_quality(report->loaded.map, &quality);
+  for (size_t i = 0; i < n && report->settings->unit != REPORT_CYCLES; i++) {
+    const ink_clock_quality *q = &quality[i];
+    fprintf(to, "device %d: any single time is good to %s ns", q->device,
+            number_whole((uint64_t)q->bound_ns).text);
+    if (q->timer_step_ns)
+      fprintf(to, " (globaltimer steps by %u ns)", q->timer_step_ns);
+    if (q->sms_guessed)
+      fprintf(to, "; %u of %u SMs have too few readings for a rate of their own", q->sms_guessed,
+              q->sms_seen);
+    fputc('\n', to);
+  }
+}
+
+static void problems(const report_view *report, FILE *to) {
+  const ink_problem *problems;
+  uint64_t total, shown = 0;
+  size_t n = ink_table_problems(report->table, &problems, &total);
+  if (!total)
+    return;
+  fprintf(to, "\n%s%s problem%s in the records, the rest was used:%s\n",
+          message_style(to, STYLE_WARNING), number_whole(total).text, plural(total),
+          message_style(to, STYLE_PLAIN));
+  for (size_t i = 0; i < n && (report->settings->all || i < 10); i++, shown++)
+    fprintf(to, "  track %" PRIu64 ", %s %" PRIu64 ": %s\n", problems[i].track,
+            problems[i].called ? "called functions' word" : "word", problems[i].word,
+            problems[i].text);
+  if (shown < total)
+    fprintf(to, "  and %s more\n", number_whole(total - shown).text);
+}
+
+bool report_text(const report_view *report, report_sink *sink) {
+  FILE *to = sink->to;
+  const ink_capture *capture = report->loaded.capture;
+  const ink_capture_facts *facts = ink_capture_get_facts(capture);
+  const char *program = ink_capture_fact(capture, "command");
+  if (report->index)
+    fputc('\n', to);
+  fprintf(to, "%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
+          facts->complete ? "" : " (the program did not end normally)");
+  if (ink_capture_simulated(capture))
+    fprintf(to, "%s%s%s\n", message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
+            message_style(to, STYLE_PLAIN));
+  if (facts->open_tracks)
+    fprintf(to, "%s track%s had not ended and hold no times\n",
+            number_whole(facts->open_tracks).text, plural(facts->open_tracks));
+  if (facts->unknown_kernels)
+    fprintf(to, "%s kernel entr%s of kernels that no section table names\n",
+            number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
+  clock_lines(report, to);
+
+  const ink_kernel_total *totals;
+  size_t n = ink_table_kernels(report->table, &totals);
+  bool fine = true;
+  for (size_t i = 0; i < n && fine; i++)
+    fine = kernel_report(report, &totals[i], to);
+  if (!n)
+    fputs(report->settings->kernel ? "\nno kernel's name matches\n" : "\nno kernel was recorded\n",
+          to);
+  problems(report, to);
+  return fine;
+}
