@@ -83,10 +83,10 @@ __device__ __forceinline__ u32 linear_block() {
 
 // ---- a cursor: where this thread's next record goes --------------------------------------------
 
-// The address of the word at `offset` is (offset & mask) ^ base, one lop3, with `high` above it: rings
-// are aligned to their size. mask has bit 1 set beside the ring's bits. A keep-last cursor runs
-// through multiples of 8, which never equal mask; a keep-first cursor runs through 8 k + 2 with bit 1
-// of base cancelling it, equals mask at the ring's last word, and stops there for good. So one
+// The address of the word at `offset` is (offset & mask) | base, one lop3, with `high` above it: rings
+// are aligned to their size. offset counts from 0 in multiples of 8. For keep first, mask is that of
+// the ring, so offset equals it at the ring's last word, and recording stops there for good; for keep
+// last, mask has bit 1 set besides, which no offset equals and which changes no address. So one
 // comparison serves both ends, and no store can leave the ring.
 struct cursor {
   u32 base, high, mask, offset;
@@ -98,7 +98,7 @@ __device__ __forceinline__ void store_word(const cursor &at, u32 offset, bool on
   asm volatile("{\n\t"
                ".reg .pred on; .reg .u32 low; .reg .u64 at;\n\t"
                "setp.ne.u32 on, %4, 0;\n\t"
-               "lop3.b32 low, %0, %1, %2, 0x78;\n\t"
+               "lop3.b32 low, %0, %1, %2, 0xEA;\n\t"
                "mov.b64 at, {low, %3};\n\t"
                "@on st.global.u64 [at], %5;\n\t"
                "}"
@@ -116,7 +116,7 @@ __device__ __forceinline__ void store_stamp(const cursor &at, u32 offset, bool o
                "mov.u64 now, %%clock64;\n\t"
                "mov.b64 {l, h}, now;\n\t"
                "xor.b32 h, h, %5;\n\t"
-               "lop3.b32 low, %0, %1, %2, 0x78;\n\t"
+               "lop3.b32 low, %0, %1, %2, 0xEA;\n\t"
                "mov.b64 at, {low, %3};\n\t"
                "@on st.global.v2.u32 [at], {l, h};\n\t"
                "}"
@@ -132,58 +132,77 @@ __device__ __forceinline__ u64 escape_word(u32 code, u64 hash, u64 clock) {
   return (clock & ~INK_CLOCK_MASK) ^ (hash | (u64)INK_TAG(INK_KIND_ESCAPE, code) << INK_CLOCK_BITS);
 }
 
+// Atomics by their global address: through a generic pointer each would bring a path for shared memory.
+__device__ __forceinline__ void add_global(u64 *at, u64 value) {
+  asm volatile("red.global.add.u64 [%0], %1;"
+               :
+               : "l"(__cvta_generic_to_global(at)), "l"(value)
+               : "memory");
+}
+__device__ __forceinline__ u64 fetch_add_global(u64 *at, u64 value) {
+  u64 old;
+  asm volatile("atom.global.add.u64 %0, [%1], %2;"
+               : "=l"(old)
+               : "l"(__cvta_generic_to_global(at)), "l"(value)
+               : "memory");
+  return old;
+}
+__device__ __forceinline__ u32 exchange_global(u32 *at, u32 value) {
+  u32 old;
+  asm volatile("atom.global.exch.b32 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(__cvta_generic_to_global(at)), "r"(value)
+               : "memory");
+  return old;
+}
+
 // ---- opening and closing -----------------------------------------------------------------------
 
-__device__ __forceinline__ bool block_selected(const ink_buffer *buffer) {
-  const ink_block_range *ranges = (const ink_block_range *)buffer->block_ranges_at;
-  const u32 n = buffer->block_ranges;
-  bool selected = n == 0;
-#pragma unroll 1
-  for (u32 i = 0; i < n && !selected; i++)
-    selected = linear_block() - ranges[i].first <= ranges[i].last - ranges[i].first;
-  return selected;
+// `buffer` is a copy of the buffer's header: read at once, before the atomics make the loads wait.
+__device__ __forceinline__ bool block_selected(const ink_buffer &buffer) {
+  const u32 block = linear_block();
+  if (buffer.block_bits == 0)
+    return true;
+  return block < buffer.block_bits &&
+         (((const u32 *)buffer.block_bits_at)[block / 32] >> (block & 31) & 1);
 }
 
 // The kernel's slot, or NULL: no table named it (counted), or it is filtered out.
-__device__ __forceinline__ ink_kernel_slot *find_kernel(ink_buffer *buffer, u64 key) {
-  ink_kernel_slot *slots = (ink_kernel_slot *)buffer->kernels_at;
+__device__ __forceinline__ ink_kernel_slot *find_kernel(const ink_buffer &buffer, u64 *unknown,
+                                                        u64 key) {
+  ink_kernel_slot *slots = (ink_kernel_slot *)buffer.kernels_at;
 #pragma unroll 1
   for (u32 i = INK_KERNEL_HASH(key);; i++) {
-    ink_kernel_slot *slot = slots + (i & buffer->kernel_mask);
+    ink_kernel_slot *slot = slots + (i & buffer.kernel_mask);
     if (slot->key == key)
       return slot->enabled ? slot : nullptr;
     if (slot->key == 0) {
-      atomicAdd((u64 *)&buffer->unknown, 1ull);
+      add_global(unknown, 1);
       return nullptr;
     }
   }
 }
 
-// Claims a free track: FREE or, with keep last, CLOSED. Returns its index, or ~0.
-__device__ __forceinline__ u32 claim_track(ink_buffer *buffer, u64 *ticket_out) {
-  ink_track *tracks = (ink_track *)buffer->tracks_at;
-  const u32 mask = buffer->tracks_mask;
-  const bool keep_first = buffer->flags & INK_BUFFER_KEEP_FIRST;
+// Claims a free track: FREE or, with keep last, CLOSED. False: none.
+__device__ __forceinline__ bool claim_track(const ink_buffer &buffer, u64 *claim, u64 *ticket) {
+  ink_track *tracks = (ink_track *)buffer.tracks_at;
 #pragma unroll 1
-  for (u32 tries = 0; tries <= mask; tries++) {
-    const u64 ticket = atomicAdd((u64 *)&buffer->claim, 1ull);
-    if (keep_first && ticket > mask)
-      break;
-    if (atomicExch(&tracks[ticket & mask].state, (u32)INK_TRACK_OPEN) != INK_TRACK_OPEN) {
-      *ticket_out = ticket;
-      return (u32)ticket & mask;
-    }
+  for (u32 tries = 0; tries <= buffer.tracks_mask; tries++) {
+    *ticket = fetch_add_global(claim, 1);
+    if ((buffer.flags & INK_BUFFER_KEEP_FIRST) && *ticket > buffer.tracks_mask)
+      return false;
+    if (exchange_global(&tracks[*ticket & buffer.tracks_mask].state, INK_TRACK_OPEN) !=
+        INK_TRACK_OPEN)
+      return true;
   }
-  return ~0u;
+  return false;
 }
 
 __device__ __forceinline__ void make_cursor(cursor *at, u64 ring, u32 mask, bool keep_first) {
-  const u32 two = keep_first ? 2u : 0u;
-  const u64 global = (u64)__cvta_generic_to_global((const void *)ring);
-  at->base = (u32)global | two;
-  at->high = (u32)(global >> 32);
-  at->mask = mask | 2u;
-  at->offset = two;
+  at->base = (u32)ring;
+  at->high = (u32)(ring >> 32);
+  at->mask = keep_first ? mask : mask | 2u;
+  at->offset = 0;
 }
 
 #if !defined(INKMARK_NO_SHARED)
@@ -204,13 +223,13 @@ inline __device__ state_entry *state() {
 }
 #endif
 
-__device__ __forceinline__ void open_shared(ink_buffer *buffer, u32 index, u32 thread) {
+__device__ __forceinline__ void open_shared(const ink_buffer &buffer, u32 index, u32 thread) {
 #if !defined(INKMARK_NO_SHARED)
   if (thread / 32 >= INKMARK_WARPS)
     return;
   state_entry *entry = state() + thread / 32;
-  make_cursor(&entry->at, buffer->aux_at + ((u64)index << buffer->aux_shift), buffer->aux_mask,
-              buffer->flags & INK_BUFFER_KEEP_FIRST);
+  make_cursor(&entry->at, buffer.aux_at + ((u64)index << buffer.aux_shift), buffer.aux_mask,
+              buffer.flags & INK_BUFFER_KEEP_FIRST);
   entry->words = 0;
   entry->extra = 0;
   entry->grid = read_gridid();
@@ -247,36 +266,36 @@ __device__ __forceinline__ bool elected(const ink_buffer *buffer, u32 thread, bo
   return (chosen ? cond : (thread & lanes) == 0) && (buffer->warps >> (thread / 32) & 1);
 }
 
-// Out of line: a kernel pays the call, and every kernel of a module shares the code. at->mask is 0
-// where this thread does not record.
-__device__ __noinline__ cursor open_track(ink_buffer *buffer, u64 key) {
+// at->mask is 0 where this thread does not record.
+__device__ __forceinline__ cursor open_track(ink_buffer *shared_buffer, u64 key, u32 thread) {
+  const ink_buffer buffer = *shared_buffer;
   cursor at = {0, 0, 0, 0};
-  const u32 thread = linear_thread();
-  ink_kernel_slot *slot = block_selected(buffer) ? find_kernel(buffer, key) : nullptr;
+  ink_kernel_slot *slot = block_selected(buffer)
+                              ? find_kernel(buffer, (u64 *)&shared_buffer->unknown, key)
+                              : nullptr;
   if (!slot)
     return at;
   u64 ticket;
-  const u32 index = claim_track(buffer, &ticket);
-  if (index == ~0u) {
-    atomicAdd((u64 *)&slot->missed, 1ull);
+  if (!claim_track(buffer, (u64 *)&shared_buffer->claim, &ticket)) {
+    add_global((u64 *)&slot->missed, 1);
     return at;
   }
+  const u32 index = (u32)ticket & buffer.tracks_mask;
   open_shared(buffer, index, thread);
-  make_cursor(&at, buffer->rings_at + ((u64)index << buffer->ring_shift), buffer->ring_mask,
-              buffer->flags & INK_BUFFER_KEEP_FIRST);
-  write_header((ink_track *)buffer->tracks_at + index,
-               (u32)(slot - (ink_kernel_slot *)buffer->kernels_at), ticket, thread);
+  make_cursor(&at, buffer.rings_at + ((u64)index << buffer.ring_shift), buffer.ring_mask,
+              buffer.flags & INK_BUFFER_KEEP_FIRST);
+  write_header((ink_track *)buffer.tracks_at + index,
+               (u32)(slot - (ink_kernel_slot *)buffer.kernels_at), ticket, thread);
   return at;
 }
 
 // Finds the track again from the ring that it was given: no register is kept for it meanwhile.
-__device__ __noinline__ void close_track(ink_buffer *buffer, u32 base, u32 high, u64 words,
-                                         u64 extra) {
+__device__ __forceinline__ void close_track(ink_buffer *buffer, const cursor &at, u64 words,
+                                            u64 extra) {
   const u64 clock0 = read_clock();
   const u64 global_ns = read_globaltimer();
   const u64 clock1 = read_clock();
-  const u64 rings = (u64)__cvta_generic_to_global((const void *)buffer->rings_at);
-  const u64 index = ((u64)high << 32 | (base & ~7u)) - rings >> buffer->ring_shift;
+  const u64 index = (((u64)at.high << 32 | at.base) - buffer->rings_at) >> buffer->ring_shift;
   if (index > buffer->tracks_mask)
     return; // the buffer was exchanged under a running kernel: touch nothing
   ink_track *track = (ink_track *)buffer->tracks_at + index;
@@ -300,11 +319,11 @@ __device__ __noinline__ void close_track(ink_buffer *buffer, u32 base, u32 high,
   track->aux_words = aux_words;
   track->aux_extra = aux_extra;
   ink_kernel_slot *slot = (ink_kernel_slot *)buffer->kernels_at + track->kernel;
-  atomicAdd((u64 *)&slot->tracks, 1ull);
-  atomicAdd((u64 *)&slot->marks, words - extra + aux_words - aux_extra);
-  atomicAdd((u64 *)&slot->words, words + aux_words);
+  add_global((u64 *)&slot->tracks, 1);
+  add_global((u64 *)&slot->marks, words - extra + aux_words - aux_extra);
+  add_global((u64 *)&slot->words, words + aux_words);
   __threadfence(); // the host reads a track only when it finds it closed
-  atomicExch(&track->state, (u32)INK_TRACK_CLOSED);
+  exchange_global(&track->state, INK_TRACK_CLOSED);
 }
 
 #endif // __CUDA_ARCH__
@@ -343,9 +362,9 @@ public:
       : source(from), at{0, 0, 0, 0}, on(false), words(0), extra(0), sums{} {
 #if defined(__CUDA_ARCH__)
     ink_buffer *buffer = source.buffer();
-    if (buffer && (buffer->flags & INK_BUFFER_ON) &&
-        elected(buffer, linear_thread(), chosen, cond)) {
-      at = open_track(buffer, INK_KERNEL_KEY(Table, section));
+    const u32 thread = linear_thread();
+    if (buffer && (buffer->flags & INK_BUFFER_ON) && elected(buffer, thread, chosen, cond)) {
+      at = open_track(buffer, INK_KERNEL_KEY(Table, section), thread);
       on = at.mask != 0;
     }
 #endif
@@ -354,7 +373,7 @@ public:
 #if defined(__CUDA_ARCH__)
     flush_sums();
     if (at.mask)
-      close_track(source.buffer(), at.base, at.high, words, extra);
+      close_track(source.buffer(), at, words, extra);
 #endif
   }
   kernel(const kernel &) = delete;

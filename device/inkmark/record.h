@@ -145,10 +145,6 @@ INK_STATIC_ASSERT(sizeof(ink_kernel_slot) == 48, "ink_kernel_slot is part of the
  * ends at the key or at an empty slot (the host keeps at least one empty). */
 #define INK_KERNEL_HASH(key) ((uint32_t)((key) >> 16) ^ (uint32_t)(key))
 
-typedef struct ink_block_range {
-  uint32_t first, last; /* linear block indices (low 32 bits), both included */
-} ink_block_range;
-
 /* ---- the buffer -------------------------------------------------------------------------- */
 
 enum ink_buffer_flags {
@@ -167,12 +163,12 @@ typedef struct ink_buffer {
   uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records */
   uint32_t aux_mask;        /* the same for the ring of called functions */
   uint32_t kernel_mask;     /* kernel slots - 1 */
-  uint32_t block_ranges;    /* 0: every block */
+  uint32_t block_bits;      /* 0: every block; else the bits of block_bits_at, blocks above are out */
   uint64_t tracks_at;       /* ink_track * */
   uint64_t rings_at;        /* uint64_t *, aligned to the ring's size */
   uint64_t aux_at;
   uint64_t kernels_at;      /* ink_kernel_slot * */
-  uint64_t block_ranges_at; /* ink_block_range * */
+  uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
   uint32_t warps;           /* bit w: warp w of a block may record */
   uint32_t ring_shift;      /* log2 of the ring's bytes */
   uint32_t aux_shift;
