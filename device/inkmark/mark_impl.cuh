@@ -133,6 +133,8 @@ __device__ __forceinline__ u64 escape_word(u32 code, u64 hash, u64 clock) {
 }
 
 // Atomics by their global address: through a generic pointer each would bring a path for shared memory.
+// The addend comes from memory (ink_buffer::one): around the addition of a constant ptxas builds a
+// warp-wide aggregate, 15 instructions for what one thread does.
 __device__ __forceinline__ void add_global(u64 *at, u64 value) {
   asm volatile("red.global.add.u64 [%0], %1;"
                :
@@ -177,7 +179,7 @@ __device__ __forceinline__ ink_kernel_slot *find_kernel(const ink_buffer &buffer
     if (slot->key == key)
       return slot->enabled ? slot : nullptr;
     if (slot->key == 0) {
-      add_global(unknown, 1);
+      add_global(unknown, buffer.one);
       return nullptr;
     }
   }
@@ -188,7 +190,7 @@ __device__ __forceinline__ bool claim_track(const ink_buffer &buffer, u64 *claim
   ink_track *tracks = (ink_track *)buffer.tracks_at;
 #pragma unroll 1
   for (u32 tries = 0; tries <= buffer.tracks_mask; tries++) {
-    *ticket = fetch_add_global(claim, 1);
+    *ticket = fetch_add_global(claim, buffer.one);
     if ((buffer.flags & INK_BUFFER_KEEP_FIRST) && *ticket > buffer.tracks_mask)
       return false;
     if (exchange_global(&tracks[*ticket & buffer.tracks_mask].state, INK_TRACK_OPEN) !=
@@ -277,7 +279,7 @@ __device__ __forceinline__ cursor open_track(ink_buffer *shared_buffer, u64 key,
     return at;
   u64 ticket;
   if (!claim_track(buffer, (u64 *)&shared_buffer->claim, &ticket)) {
-    add_global((u64 *)&slot->missed, 1);
+    add_global((u64 *)&slot->missed, buffer.one);
     return at;
   }
   const u32 index = (u32)ticket & buffer.tracks_mask;
@@ -319,7 +321,7 @@ __device__ __forceinline__ void close_track(ink_buffer *buffer, const cursor &at
   track->aux_words = aux_words;
   track->aux_extra = aux_extra;
   ink_kernel_slot *slot = (ink_kernel_slot *)buffer->kernels_at + track->kernel;
-  add_global((u64 *)&slot->tracks, 1);
+  add_global((u64 *)&slot->tracks, buffer->one);
   add_global((u64 *)&slot->marks, words - extra + aux_words - aux_extra);
   add_global((u64 *)&slot->words, words + aux_words);
   __threadfence(); // the host reads a track only when it finds it closed
@@ -363,10 +365,9 @@ public:
 #if defined(__CUDA_ARCH__)
     ink_buffer *buffer = source.buffer();
     const u32 thread = linear_thread();
-    if (buffer && (buffer->flags & INK_BUFFER_ON) && elected(buffer, thread, chosen, cond)) {
+    if (buffer && (buffer->flags & INK_BUFFER_ON) && elected(buffer, thread, chosen, cond))
       at = open_track(buffer, INK_KERNEL_KEY(Table, section), thread);
-      on = at.mask != 0;
-    }
+    on = at.mask != 0; // outside of the branch: a plain predicate, not a merged byte
 #endif
   }
   __host__ __device__ __forceinline__ ~kernel() {

@@ -172,7 +172,7 @@ typedef struct ink_buffer {
   uint32_t warps;           /* bit w: warp w of a block may record */
   uint32_t ring_shift;      /* log2 of the ring's bytes */
   uint32_t aux_shift;
-  uint32_t reserved;
+  uint32_t one;             /* 1: an addend that the assembler cannot see, see mark_impl.cuh */
   uint64_t claim;           /* the next ticket */
   uint64_t unknown;         /* kernel entries whose key is in no slot: nothing recorded */
 } ink_buffer;
