@@ -48,6 +48,8 @@ typedef struct ink_module_desc {
   uint32_t bytes;
   const char *file;
   int (*set_buffer)(void *device_buffer);
+  /* Launches one thread on `stream` of the current device that stores globaltimer in *device_ns. */
+  int (*read_globaltimer)(uint64_t *device_ns, void *stream);
   const ink_cuda_api *cuda;
 } ink_module_desc;
 
