@@ -102,6 +102,7 @@ typedef struct ink_stored_track {
   uint64_t ring_words;       /* valid words kept */
   const uint64_t *aux;
   uint64_t aux_words;
+  uint32_t flags;            /* enum ink_buffer_flags under which it was recorded */
 } ink_stored_track;
 
 /* One launch: the tracks of a (device, grid id); where a grid id repeats a (block, thread), the
@@ -120,7 +121,8 @@ typedef struct ink_kernel {
   uint64_t key;
   const char *name;          /* the section that PROF_KERNEL named; "?" when no table is known */
   const ink_section_table *table; /* NULL when unknown */
-  uint64_t launches, tracks, marks_executed, missed;
+  uint64_t launches, tracks, marks_executed; /* of the stored tracks, open ones included */
+  uint64_t missed;
   uint64_t tracks_lost, marks_lost; /* closed on the device, overwritten before they were drained */
 } ink_kernel;
 

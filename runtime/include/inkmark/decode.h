@@ -44,11 +44,15 @@ INK_API size_t ink_capture_sections(const ink_capture *capture, const ink_sectio
 typedef struct ink_decoded_track {
   uint64_t index;             /* of ink_capture_track */
   const ink_stored_track *stored;
-  uint64_t open_cycles, close_cycles;   /* unwrapped; middle of the triples' clock pairs */
+  /* Where the body begins and ends, and so the level's first stamp and the last moment: the second
+   * clock read of the opening triple, the first of the closing one. close == open while open. */
+  uint64_t open_cycles, close_cycles;
   int64_t open_ns, close_ns;            /* clock map */
   uint64_t marks_executed, marks_kept, marks_dropped; /* executed == kept + dropped */
   uint64_t partial_before_cycles; /* time before this is not whole (a ring was overwritten); 0: whole */
   uint32_t problems;          /* how many ink_problem events this track raised */
+  uint64_t partial_after_cycles; /* keep first: time after this is not whole; UINT64_MAX: whole */
+  uint64_t unmarked_cycles;   /* of the whole part, what no section claims; final in track_end */
 } ink_decoded_track;
 
 typedef struct ink_slice {

@@ -41,6 +41,7 @@ typedef struct ink_kernel_total {
   uint64_t tracks_partial, tracks_lost, marks_lost;
   uint64_t total_cycles, unmarked_cycles;
   double total_ns, unmarked_ns;
+  uint64_t unknown_cycles;     /* of the total, the parts whose marks were overwritten or dropped */
 } ink_kernel_total;
 
 typedef struct ink_table ink_table;

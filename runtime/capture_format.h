@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* How a capture file is laid out; docs/format.md says the same in words. Private to the writer and
+ * the reader. Everything is little-endian and every structure starts at a multiple of 8 bytes. */
+#ifndef INKMARK_CAPTURE_FORMAT_H
+#define INKMARK_CAPTURE_FORMAT_H
+
+#include "inkmark/capture.h"
+
+#define INK_FILE_MAGIC "\x89INK\r\n\x1a\n"
+#define INK_FILE_ENDIAN 0x01020304u
+#define INK_FILE_MAJOR 1u
+#define INK_FILE_MINOR 0u
+#define INK_CHUNK_SYNC 0xc5a1b7e9u
+
+typedef struct ink_file_header {
+  char magic[8];
+  uint32_t endian;
+  uint16_t major, minor;  /* a reader of the same major skips what it does not know */
+  uint32_t header_bytes;  /* where the first chunk starts */
+  uint32_t reserved[2];
+  uint32_t crc;           /* CRC-32 of the bytes before it */
+} ink_file_header;
+INK_STATIC_ASSERT(sizeof(ink_file_header) == 32, "ink_file_header is part of the file format");
+
+enum ink_chunk_type {
+  INK_CHUNK_FACT = 1,
+  INK_CHUNK_TABLE = 2,
+  INK_CHUNK_DEVICE = 3,
+  INK_CHUNK_HOST_CLOCK = 4,
+  INK_CHUNK_COUNTS = 5,
+  INK_CHUNK_TRACKS = 6,
+  INK_CHUNK_END = 7
+};
+
+/* The payload follows, padded with zeros to a multiple of 8 bytes. The header has a checksum of its
+ * own, so that a damaged payload does not hide where the next chunk starts. */
+typedef struct ink_chunk_header {
+  uint32_t sync;
+  uint32_t type;
+  uint64_t bytes;         /* of the payload, without padding */
+  uint64_t sequence;      /* 0, 1, 2, ... in this file */
+  uint32_t payload_crc;   /* CRC-32 of the payload with its padding */
+  uint32_t header_crc;    /* CRC-32 of the header bytes before it */
+} ink_chunk_header;
+INK_STATIC_ASSERT(sizeof(ink_chunk_header) == 32, "ink_chunk_header is part of the file format");
+
+/* FACT: key NUL value NUL. */
+
+typedef struct ink_file_table { /* TABLE: then name NUL, file NUL, sections NUL */
+  uint64_t hash48;
+  uint32_t line, reserved;
+} ink_file_table;
+INK_STATIC_ASSERT(sizeof(ink_file_table) == 16, "ink_file_table is part of the file format");
+
+typedef struct ink_file_device { /* DEVICE: then name NUL */
+  int32_t index;
+  uint32_t simulated, sm_count, capability, clock_khz;
+  uint32_t track_count, records_per_track, aux_records_per_track;
+  uint32_t flags, runtime_version, driver_version, reserved;
+} ink_file_device;
+INK_STATIC_ASSERT(sizeof(ink_file_device) == 48, "ink_file_device is part of the file format");
+
+/* HOST_CLOCK: one or more ink_host_clock, 40 bytes each. */
+INK_STATIC_ASSERT(sizeof(ink_host_clock) == 40, "ink_host_clock is part of the file format");
+
+typedef struct ink_file_counts { /* COUNTS: then `count` of ink_file_count */
+  int32_t device;
+  uint32_t count;
+  uint64_t claims, unknown;
+} ink_file_counts;
+INK_STATIC_ASSERT(sizeof(ink_file_counts) == 24, "ink_file_counts is part of the file format");
+
+typedef struct ink_file_count {
+  uint32_t slot, reserved;
+  uint64_t key, missed, tracks, marks, words;
+} ink_file_count;
+INK_STATIC_ASSERT(sizeof(ink_file_count) == 48, "ink_file_count is part of the file format");
+
+typedef struct ink_file_tracks { /* TRACKS: then `count` of ink_file_track with their words */
+  int32_t device;
+  uint32_t flags;         /* enum ink_buffer_flags under which they were recorded */
+  uint64_t count;
+} ink_file_tracks;
+INK_STATIC_ASSERT(sizeof(ink_file_tracks) == 16, "ink_file_tracks is part of the file format");
+
+typedef struct ink_file_track { /* then the ring's words, then the aux ring's, oldest first */
+  uint64_t ring_words, aux_words; /* kept */
+  ink_track header;
+} ink_file_track;
+INK_STATIC_ASSERT(sizeof(ink_file_track) == 176, "ink_file_track is part of the file format");
+
+typedef struct ink_file_end { /* END */
+  uint64_t chunks;        /* how many stand before it */
+} ink_file_end;
+
+static inline uint64_t ink_pad8(uint64_t bytes) { return (bytes + 7) & ~(uint64_t)7; }
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of an opened capture, shared by the files that fill it: capture_read.c (chunks),
+ * capture_tables.c (names), capture_index.c (tracks, launches, kernels). */
+#ifndef INKMARK_CAPTURE_PRIVATE_H
+#define INKMARK_CAPTURE_PRIVATE_H
+
+#include "capture_format.h"
+#include "id_map.h"
+#include "inkmark/decode.h"
+
+/* One stored track. Everything else about it is read from the file. */
+typedef struct track_ref {
+  uint64_t offset;   /* of its ink_file_track */
+  int32_t device;
+  uint32_t flags;    /* enum ink_buffer_flags */
+  uint32_t kernel;   /* index into the kernels; while the chunks are read, into the slots */
+  uint32_t launch;
+} track_ref;
+
+typedef struct fact {
+  const char *key, *value; /* in the file */
+} fact;
+
+/* A kernel slot of a device's buffer with its newest counters. A slot that was given another key,
+ * or whose counters began again, is another slot_count from there on. */
+typedef struct slot_count {
+  int32_t device;
+  uint32_t kernel;     /* index into the kernels; INK_ID_NONE: nothing happened in it */
+  ink_file_count count;
+} slot_count;
+
+typedef struct device_totals {
+  int32_t device;
+  uint64_t claims, unknown;
+} device_totals;
+
+/* A list that grows; `items` is freed with the capture. */
+#define INK_I_LIST(type)                                                                           \
+  struct {                                                                                         \
+    type *items;                                                                                   \
+    size_t count, capacity;                                                                        \
+  }
+
+struct ink_capture {
+  const unsigned char *bytes; /* 8-aligned */
+  uint64_t size;
+  void *mapping;              /* munmap this, or NULL */
+  void *owned;                /* free this, or NULL */
+  ink_capture_facts facts;
+  INK_I_LIST(fact) fact_list;
+  INK_I_LIST(ink_device_info) devices;
+  INK_I_LIST(ink_section_table) tables;
+  INK_I_LIST(uint32_t) table_bases; /* index of each table's first section in `sections` */
+  INK_I_LIST(ink_section) sections;
+  INK_I_LIST(ink_kernel) kernels;
+  INK_I_LIST(ink_launch) launches;
+  INK_I_LIST(ink_host_clock) host_clocks;
+  INK_I_LIST(slot_count) slots;
+  id_map slot_map;            /* device and slot: index into the slots */
+  id_map table_map;           /* hash48: index into the tables */
+  INK_I_LIST(device_totals) totals;
+  INK_I_LIST(track_ref) tracks;
+  INK_I_LIST(void *) blocks;  /* further allocations to free */
+};
+
+/* Grows a list so that one more item fits; false when out of memory. */
+bool ink_list_room(void **items, size_t *capacity, size_t count, size_t item_bytes);
+#define INK_I_ROOM(list)                                                                           \
+  ink_list_room((void **)&(list).items, &(list).capacity, (list).count, sizeof *(list).items)
+
+/* The parts of opening. Each takes one checked chunk's payload; a payload whose inside contradicts
+ * itself gives INK_ERROR_DAMAGED, and the reader counts the chunk as damaged and goes on. */
+ink_status ink_read_table(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                          ink_error *error);
+ink_status ink_read_counts(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                           ink_error *error);
+ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                           ink_error *error);
+/* After the last chunk, in this order. */
+ink_status ink_index_sections(ink_capture *capture, ink_error *error);
+ink_status ink_index_kernels(ink_capture *capture, ink_error *error);
+ink_status ink_index_launches(ink_capture *capture, ink_error *error);
+ink_status ink_count_kernels(ink_capture *capture, ink_error *error);
+
+static inline uint64_t ink_slot_key(int32_t device, uint32_t slot) {
+  return (uint64_t)(uint32_t)device << 32 | slot;
+}
+
+/* The index in `sections` of a table's first section; the table is one of the capture's. */
+uint32_t ink_table_base(const ink_capture *capture, const ink_section_table *table);
+
+/* A reader that has gone through much of a mapped file gives the pages back to the system, so that
+ * a file of many gigabytes does not fill the memory; they are read again when touched again. */
+void ink_capture_release_pages(const ink_capture *capture);
+
+static inline const ink_file_track *ink_track_at(const ink_capture *capture, uint64_t index) {
+  return (const ink_file_track *)(const void *)(capture->bytes +
+                                                capture->tracks.items[index].offset);
+}
+
+/* Blocks of a grid in one line; wraps where a damaged header claims more than 2^64. */
+static inline uint64_t ink_linear_block(const ink_track *track) {
+  return track->block_index[0] +
+         (uint64_t)track->grid_dim[0] *
+             (track->block_index[1] + (uint64_t)track->grid_dim[1] * track->block_index[2]);
+}
+
+/* Marks that a track executed: valid when it is closed. A damaged header may claim more extra words
+ * than words. */
+static inline uint64_t ink_track_marks(const ink_track *track) {
+  if (track->state != INK_TRACK_CLOSED)
+    return 0;
+  uint64_t marks = track->words > track->extra ? track->words - track->extra : 0;
+  return marks + (track->aux_words > track->aux_extra ? track->aux_words - track->aux_extra : 0);
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* The names in a capture: section tables, their sections, and the kernels that slots stand for. */
+#include "capture_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static ink_status no_memory(ink_error *error) {
+  return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the capture's names");
+}
+
+/* Keeps an allocation until the capture is freed; frees it at once when that fails. */
+static bool adopt(ink_capture *capture, void *block) {
+  if (block && INK_I_ROOM(capture->blocks)) {
+    capture->blocks.items[capture->blocks.count++] = block;
+    return true;
+  }
+  free(block);
+  return false;
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* Cuts "A, B ,C" into names in place; returns how many, at most `room`. */
+static uint32_t split_names(char *text, const char **names, uint32_t room) {
+  uint32_t count = 0;
+  for (char *at = text; at && count < room;) {
+    char *comma = strchr(at, ',');
+    if (comma)
+      *comma = 0;
+    while (is_space(*at))
+      at++;
+    char *end = at + strlen(at);
+    while (end > at && is_space(end[-1]))
+      *--end = 0;
+    if (*at || comma) /* nothing after the last comma is no section */
+      names[count++] = at;
+    at = comma ? comma + 1 : NULL;
+  }
+  return count;
+}
+
+ink_status ink_read_table(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                          ink_error *error) {
+  ink_file_table fixed;
+  const char *texts[3], *at = (const char *)payload + sizeof fixed;
+  if (bytes < sizeof fixed)
+    return ink_error_set(error, INK_ERROR_DAMAGED, "holds a section table that is too short");
+  memcpy(&fixed, payload, sizeof fixed);
+  uint64_t left = bytes - sizeof fixed;
+  for (int i = 0; i < 3; i++) {
+    const char *end = left ? memchr(at, 0, (size_t)left) : NULL;
+    if (!end)
+      return ink_error_set(error, INK_ERROR_DAMAGED, "holds a section table without its names");
+    texts[i] = at;
+    left -= (uint64_t)(end + 1 - at);
+    at = end + 1;
+  }
+  if (ink_capture_table(capture, fixed.hash48))
+    return INK_OK; /* the same table from another file */
+  uint32_t room = 1;
+  for (const char *c = texts[2]; *c; c++)
+    room += *c == ',';
+  if (room > INK_SECTION_MAX + 1)
+    return ink_error_set(error, INK_ERROR_DAMAGED, "holds a section table of %u names",
+                         (unsigned)room);
+  char *copy = strdup(texts[2]);
+  const char **names = malloc(room * sizeof *names);
+  if (!adopt(capture, copy)) {
+    free(names);
+    return no_memory(error);
+  }
+  if (!adopt(capture, names) || !INK_I_ROOM(capture->tables) ||
+      !id_map_put(&capture->table_map, fixed.hash48, (uint32_t)capture->tables.count))
+    return no_memory(error);
+  uint32_t count = split_names(copy, names, room);
+  capture->tables.items[capture->tables.count++] = (ink_section_table){
+      .name = texts[0], .file = texts[1], .line = fixed.line, .section_count = count,
+      .hash48 = fixed.hash48, .sections = names};
+  return INK_OK;
+}
+
+static ink_status take_count(ink_capture *capture, int32_t device, const ink_file_count *count,
+                             ink_error *error) {
+  uint64_t key = ink_slot_key(device, count->slot);
+  uint32_t known = id_map_get(&capture->slot_map, key);
+  if (known != INK_ID_NONE) {
+    slot_count *old = &capture->slots.items[known];
+    if (old->count.key == count->key && count->tracks >= old->count.tracks &&
+        count->missed >= old->count.missed) {
+      old->count = *count;
+      return INK_OK;
+    }
+  }
+  if (capture->slots.count >= INK_ID_NONE - 1)
+    return ink_error_set(error, INK_ERROR_LIMIT, "the capture names too many kernels");
+  if (!INK_I_ROOM(capture->slots) ||
+      !id_map_put(&capture->slot_map, key, (uint32_t)capture->slots.count))
+    return no_memory(error);
+  capture->slots.items[capture->slots.count++] =
+      (slot_count){.device = device, .kernel = INK_ID_NONE, .count = *count};
+  return INK_OK;
+}
+
+ink_status ink_read_counts(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                           ink_error *error) {
+  ink_file_counts fixed;
+  if (bytes < sizeof fixed)
+    return ink_error_set(error, INK_ERROR_DAMAGED, "holds counts that are too short");
+  memcpy(&fixed, payload, sizeof fixed);
+  if ((bytes - sizeof fixed) / sizeof(ink_file_count) != fixed.count ||
+      (bytes - sizeof fixed) % sizeof(ink_file_count))
+    return ink_error_set(error, INK_ERROR_DAMAGED, "holds counts of the wrong size");
+  device_totals *totals = NULL;
+  for (size_t i = 0; i < capture->totals.count; i++)
+    if (capture->totals.items[i].device == fixed.device)
+      totals = &capture->totals.items[i];
+  if (!totals) {
+    if (!INK_I_ROOM(capture->totals))
+      return no_memory(error);
+    totals = &capture->totals.items[capture->totals.count++];
+  }
+  *totals = (device_totals){fixed.device, fixed.claims, fixed.unknown};
+  for (uint32_t i = 0; i < fixed.count; i++) {
+    ink_file_count count;
+    memcpy(&count, payload + sizeof fixed + i * sizeof count, sizeof count);
+    ink_status status = count.key ? take_count(capture, fixed.device, &count, error) : INK_OK;
+    if (status != INK_OK)
+      return status;
+  }
+  return INK_OK;
+}
+
+/* ---- after the last chunk ------------------------------------------------------------------ */
+
+ink_status ink_index_sections(ink_capture *capture, ink_error *error) {
+  for (size_t t = 0; t < capture->tables.count; t++) {
+    const ink_section_table *table = &capture->tables.items[t];
+    if (!INK_I_ROOM(capture->table_bases))
+      return no_memory(error);
+    capture->table_bases.items[capture->table_bases.count++] = (uint32_t)capture->sections.count;
+    for (uint32_t i = 0; i < table->section_count; i++) {
+      if (capture->sections.count >= INK_SECTION_UNKNOWN - 1)
+        return ink_error_set(error, INK_ERROR_LIMIT, "the capture names too many sections");
+      if (!INK_I_ROOM(capture->sections))
+        return no_memory(error);
+      capture->sections.items[capture->sections.count++] =
+          (ink_section){.table = table, .name = table->sections[i], .id = i + 1};
+    }
+  }
+  return INK_OK;
+}
+
+/* The kernel of a key; made when it is new. INK_ID_NONE when out of memory. */
+static uint32_t kernel_of(ink_capture *capture, id_map *map, uint64_t key) {
+  uint32_t known = id_map_get(map, key);
+  if (known != INK_ID_NONE)
+    return known;
+  uint32_t index = (uint32_t)capture->kernels.count;
+  if (!INK_I_ROOM(capture->kernels) || !id_map_put(map, key, index))
+    return INK_ID_NONE;
+  const ink_section_table *table = key ? ink_capture_table(capture, key >> 16) : NULL;
+  uint32_t section = (uint32_t)(key & 0xffff);
+  bool named = table && section >= 1 && section <= table->section_count;
+  capture->kernels.items[capture->kernels.count++] = (ink_kernel){
+      .key = key, .table = table, .name = named ? table->sections[section - 1] : "?"};
+  return index;
+}
+
+ink_status ink_index_kernels(ink_capture *capture, ink_error *error) {
+  id_map map = {0};
+  ink_status status = INK_OK;
+  for (size_t i = 0; i < capture->tracks.count && status == INK_OK; i++) {
+    track_ref *ref = &capture->tracks.items[i];
+    if (ref->kernel == INK_ID_NONE) /* its counts came later, or never */
+      ref->kernel = id_map_get(&capture->slot_map, ink_slot_key(ref->device,
+                                                       ink_track_at(capture, i)->header.kernel));
+    slot_count *slot = ref->kernel == INK_ID_NONE ? NULL : &capture->slots.items[ref->kernel];
+    uint32_t kernel = kernel_of(capture, &map, slot ? slot->count.key : 0);
+    if (kernel == INK_ID_NONE)
+      status = no_memory(error);
+    if (slot)
+      slot->kernel = kernel;
+    ref->kernel = kernel;
+  }
+  for (size_t i = 0; i < capture->slots.count && status == INK_OK; i++) {
+    slot_count *slot = &capture->slots.items[i];
+    if (slot->kernel == INK_ID_NONE && (slot->count.tracks || slot->count.missed)) {
+      slot->kernel = kernel_of(capture, &map, slot->count.key);
+      if (slot->kernel == INK_ID_NONE)
+        status = no_memory(error);
+    }
+  }
+  id_map_free(&map);
+  return status;
+}
+
+/* What the devices count beyond what is stored was overwritten before it was drained. */
+ink_status ink_count_kernels(ink_capture *capture, ink_error *error) {
+  typedef struct closed {
+    uint64_t tracks, marks, counted_tracks, counted_marks;
+  } closed;
+  closed *sums = calloc(capture->kernels.count + 1, sizeof *sums);
+  if (!sums)
+    return no_memory(error);
+  for (size_t i = 0; i < capture->tracks.count; i++) {
+    const ink_track *header = &ink_track_at(capture, i)->header;
+    uint32_t kernel = capture->tracks.items[i].kernel;
+    bool is_closed = header->state == INK_TRACK_CLOSED;
+    capture->kernels.items[kernel].tracks++;
+    capture->facts.open_tracks += !is_closed;
+    sums[kernel].tracks += is_closed;
+    sums[kernel].marks += ink_track_marks(header);
+  }
+  for (size_t i = 0; i < capture->slots.count; i++) {
+    const slot_count *slot = &capture->slots.items[i];
+    if (slot->kernel == INK_ID_NONE)
+      continue;
+    capture->kernels.items[slot->kernel].missed += slot->count.missed;
+    sums[slot->kernel].counted_tracks += slot->count.tracks;
+    sums[slot->kernel].counted_marks += slot->count.marks;
+  }
+  for (size_t i = 0; i < capture->kernels.count; i++) {
+    ink_kernel *kernel = &capture->kernels.items[i];
+    kernel->marks_executed = sums[i].marks;
+    if (sums[i].counted_tracks > sums[i].tracks)
+      kernel->tracks_lost = sums[i].counted_tracks - sums[i].tracks;
+    if (kernel->tracks_lost && sums[i].counted_marks > sums[i].marks)
+      kernel->marks_lost = sums[i].counted_marks - sums[i].marks;
+  }
+  for (size_t i = 0; i < capture->totals.count; i++)
+    capture->facts.unknown_kernels += capture->totals.items[i].unknown;
+  free(sums);
+  return INK_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+const ink_section_table *ink_capture_table(const ink_capture *capture, uint64_t hash48) {
+  uint32_t index = id_map_get(&capture->table_map, hash48);
+  return index == INK_ID_NONE ? NULL : &capture->tables.items[index];
+}
+
+uint32_t ink_table_base(const ink_capture *capture, const ink_section_table *table) {
+  return capture->table_bases.items[table - capture->tables.items];
+}
+
+size_t ink_capture_tables(const ink_capture *capture, const ink_section_table **out) {
+  *out = capture->tables.items;
+  return capture->tables.count;
+}
+
+size_t ink_capture_sections(const ink_capture *capture, const ink_section **out) {
+  *out = capture->sections.items;
+  return capture->sections.count;
+}
+
+size_t ink_capture_kernels(const ink_capture *capture, const ink_kernel **out) {
+  *out = capture->kernels.items;
+  return capture->kernels.count;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* The capture writer: whole checksummed chunks appended with write(2), so that what was written
+ * survives the death of the process at any moment. Not thread-safe: the session holds a lock. */
+#include "capture_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { TRACKS_PER_WRITE_BYTES = 1 << 20 }; /* a fuller track buffer is written at once */
+
+typedef struct writer_device {
+  int32_t index;
+  uint32_t records, aux_records, flags;
+} writer_device;
+
+/* A growing chunk: header first, payload behind it. */
+typedef struct chunk_buffer {
+  unsigned char *data;
+  size_t bytes, capacity; /* with the chunk header */
+} chunk_buffer;
+
+struct ink_writer {
+  int fd;
+  bool regular;           /* a file that can be cut back after a failed write */
+  uint64_t good_bytes;    /* the end of the last whole chunk */
+  uint64_t sequence;
+  writer_device *devices;
+  size_t device_count;
+  chunk_buffer scratch;   /* every chunk but TRACKS */
+  chunk_buffer tracks;    /* the TRACKS chunk being filled; empty: bytes == 0 */
+  uint64_t track_count;
+  int32_t tracks_device;
+  uint32_t tracks_flags;
+  char path[1];
+};
+
+static ink_status reserve(chunk_buffer *buffer, size_t more, ink_error *error) {
+  if (more > SIZE_MAX / 2 - buffer->bytes)
+    return ink_error_set(error, INK_ERROR_LIMIT, "a chunk of the capture is too large");
+  size_t need = buffer->bytes + more;
+  if (need <= buffer->capacity)
+    return INK_OK;
+  size_t capacity = buffer->capacity ? buffer->capacity : 4096;
+  while (capacity < need)
+    capacity *= 2;
+  unsigned char *data = realloc(buffer->data, capacity);
+  if (!data)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for %zu bytes", capacity);
+  buffer->data = data;
+  buffer->capacity = capacity;
+  return INK_OK;
+}
+
+static ink_status begin_chunk(chunk_buffer *buffer, size_t payload_bytes, ink_error *error) {
+  buffer->bytes = 0;
+  ink_status status = reserve(buffer, sizeof(ink_chunk_header) + payload_bytes + 8, error);
+  if (status == INK_OK)
+    buffer->bytes = sizeof(ink_chunk_header);
+  return status;
+}
+
+/* Room was reserved by the caller. */
+static void put(chunk_buffer *buffer, const void *from, size_t bytes) {
+  if (bytes)
+    memcpy(buffer->data + buffer->bytes, from, bytes);
+  buffer->bytes += bytes;
+}
+
+static void put_text(chunk_buffer *buffer, const char *text) {
+  put(buffer, text, strlen(text) + 1);
+}
+
+static ink_status write_bytes(ink_writer *writer, const unsigned char *data, size_t bytes,
+                              ink_error *error) {
+  size_t done = 0;
+  while (done < bytes) {
+    ssize_t n = write(writer->fd, data + done, bytes - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0) {
+      int code = n < 0 ? errno : ENOSPC;
+      /* Half a chunk is no use to a reader and would be in the way of the next one. */
+      if (done && writer->regular && ftruncate(writer->fd, (off_t)writer->good_bytes) != 0)
+        writer->regular = false;
+      errno = code;
+      return ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", writer->path,
+                           strerror(code));
+    }
+    done += (size_t)n;
+  }
+  writer->good_bytes += bytes;
+  return INK_OK;
+}
+
+static ink_status end_chunk(ink_writer *writer, chunk_buffer *buffer, uint32_t type,
+                            ink_error *error) {
+  size_t payload = buffer->bytes - sizeof(ink_chunk_header);
+  size_t padded = (size_t)ink_pad8(payload);
+  memset(buffer->data + buffer->bytes, 0, padded - payload);
+  ink_chunk_header header = {.sync = INK_CHUNK_SYNC, .type = type, .bytes = payload,
+                             .sequence = writer->sequence};
+  header.payload_crc =
+      (uint32_t)crc32_z(0, buffer->data + sizeof header, padded);
+  header.header_crc =
+      (uint32_t)crc32_z(0, (const unsigned char *)&header, offsetof(ink_chunk_header, header_crc));
+  memcpy(buffer->data, &header, sizeof header);
+  ink_status status = write_bytes(writer, buffer->data, sizeof header + padded, error);
+  if (status == INK_OK)
+    writer->sequence++;
+  buffer->bytes = 0;
+  return status;
+}
+
+ink_status ink_writer_open(const char *path, bool replace, ink_writer **out, ink_error *error) {
+  if (!path || !*path || !out)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no path for the capture");
+  int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL);
+  int fd = open(path, flags, 0666);
+  if (fd < 0)
+    return ink_error_set(error, INK_ERROR_IO, "cannot create '%s': %s", path, strerror(errno));
+  ink_writer *writer = calloc(1, sizeof *writer + strlen(path));
+  if (!writer) {
+    close(fd);
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a capture writer");
+  }
+  memcpy(writer->path, path, strlen(path) + 1);
+  writer->fd = fd;
+  struct stat info;
+  writer->regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  ink_file_header header = {.endian = INK_FILE_ENDIAN, .major = INK_FILE_MAJOR,
+                            .minor = INK_FILE_MINOR, .header_bytes = sizeof header};
+  memcpy(header.magic, INK_FILE_MAGIC, sizeof header.magic);
+  header.crc =
+      (uint32_t)crc32_z(0, (const unsigned char *)&header, offsetof(ink_file_header, crc));
+  ink_status status = write_bytes(writer, (const unsigned char *)&header, sizeof header, error);
+  if (status != INK_OK) {
+    ink_writer_abandon(writer);
+    return status;
+  }
+  *out = writer;
+  return INK_OK;
+}
+
+ink_status ink_writer_fact(ink_writer *writer, const char *key, const char *value,
+                           ink_error *error) {
+  if (!writer || !key || !value)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a fact needs a key and a value");
+  chunk_buffer *buffer = &writer->scratch;
+  ink_status status = begin_chunk(buffer, strlen(key) + strlen(value) + 2, error);
+  if (status != INK_OK)
+    return status;
+  put_text(buffer, key);
+  put_text(buffer, value);
+  return end_chunk(writer, buffer, INK_CHUNK_FACT, error);
+}
+
+ink_status ink_writer_table(ink_writer *writer, const char *name, const char *sections,
+                            const char *file, uint32_t line, uint64_t hash48, ink_error *error) {
+  if (!writer || !name || !sections)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a section table needs a name and sections");
+  if (!file)
+    file = "";
+  chunk_buffer *buffer = &writer->scratch;
+  ink_file_table fixed = {.hash48 = hash48, .line = line};
+  ink_status status = begin_chunk(
+      buffer, sizeof fixed + strlen(name) + strlen(sections) + strlen(file) + 3, error);
+  if (status != INK_OK)
+    return status;
+  put(buffer, &fixed, sizeof fixed);
+  put_text(buffer, name);
+  put_text(buffer, file);
+  put_text(buffer, sections);
+  return end_chunk(writer, buffer, INK_CHUNK_TABLE, error);
+}
+
+static writer_device *find_device(const ink_writer *writer, int32_t index) {
+  for (size_t i = 0; i < writer->device_count; i++)
+    if (writer->devices[i].index == index)
+      return &writer->devices[i];
+  return NULL;
+}
+
+static ink_status write_tracks(ink_writer *writer, ink_error *error);
+
+ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device, ink_error *error) {
+  if (!writer || !device)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no device to write");
+  /* Tracks that wait were recorded under the device's old sizes and flags. */
+  ink_status status = write_tracks(writer, error);
+  if (status != INK_OK)
+    return status;
+  writer_device *known = find_device(writer, device->index);
+  if (!known) {
+    writer_device *more =
+        realloc(writer->devices, (writer->device_count + 1) * sizeof *writer->devices);
+    if (!more)
+      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a device");
+    writer->devices = more;
+    known = &more[writer->device_count++];
+  }
+  *known = (writer_device){.index = device->index, .records = device->records_per_track,
+                           .aux_records = device->aux_records_per_track, .flags = device->flags};
+  const char *name = device->name ? device->name : "";
+  ink_file_device fixed = {
+      .index = device->index, .simulated = device->simulated, .sm_count = device->sm_count,
+      .capability = device->capability, .clock_khz = device->clock_khz,
+      .track_count = device->track_count, .records_per_track = device->records_per_track,
+      .aux_records_per_track = device->aux_records_per_track, .flags = device->flags,
+      .runtime_version = device->runtime_version, .driver_version = device->driver_version};
+  chunk_buffer *buffer = &writer->scratch;
+  status = begin_chunk(buffer, sizeof fixed + strlen(name) + 1, error);
+  if (status != INK_OK)
+    return status;
+  put(buffer, &fixed, sizeof fixed);
+  put_text(buffer, name);
+  return end_chunk(writer, buffer, INK_CHUNK_DEVICE, error);
+}
+
+ink_status ink_writer_host_clock(ink_writer *writer, const ink_host_clock *pair,
+                                 ink_error *error) {
+  if (!writer || !pair)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no host clock to write");
+  ink_status status = begin_chunk(&writer->scratch, sizeof *pair, error);
+  if (status != INK_OK)
+    return status;
+  put(&writer->scratch, pair, sizeof *pair);
+  return end_chunk(writer, &writer->scratch, INK_CHUNK_HOST_CLOCK, error);
+}
+
+ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts *counts, size_t n,
+                             uint64_t claims, uint64_t unknown, int32_t device, ink_error *error) {
+  if (!writer || (!counts && n))
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no counts to write");
+  if (n > UINT32_MAX)
+    return ink_error_set(error, INK_ERROR_LIMIT, "too many kernel counts: %zu", n);
+  /* Tracks that wait were claimed before this snapshot; their slots may be named anew by it. */
+  ink_status status = write_tracks(writer, error);
+  if (status != INK_OK)
+    return status;
+  chunk_buffer *buffer = &writer->scratch;
+  ink_file_counts fixed = {.device = device, .count = (uint32_t)n, .claims = claims,
+                           .unknown = unknown};
+  status = begin_chunk(buffer, sizeof fixed + n * sizeof(ink_file_count), error);
+  if (status != INK_OK)
+    return status;
+  put(buffer, &fixed, sizeof fixed);
+  for (size_t i = 0; i < n; i++) {
+    ink_file_count count = {.slot = counts[i].slot, .key = counts[i].key,
+                            .missed = counts[i].missed, .tracks = counts[i].tracks,
+                            .marks = counts[i].marks, .words = counts[i].words};
+    put(buffer, &count, sizeof count);
+  }
+  return end_chunk(writer, buffer, INK_CHUNK_COUNTS, error);
+}
+
+/* How many words of a ring of `records` are valid after `executed` words went through it. */
+static uint64_t kept_words(const uint64_t *ring, uint64_t executed, uint32_t records,
+                           bool keep_first) {
+  if (executed <= records)
+    return executed;
+  uint64_t kept = records;
+  if (keep_first) /* the record that did not fit left up to this many words unwritten */
+    for (unsigned i = 1; i < INK_RECORD_WORDS_MAX && kept && ring[kept - 1] == INK_UNWRITTEN; i++)
+      kept--;
+  return kept;
+}
+
+/* Appends the kept words, oldest first: word k of the track stands at position k mod `records`. */
+static void put_ring(chunk_buffer *buffer, const uint64_t *ring, uint64_t executed, uint64_t kept,
+                     uint32_t records, bool keep_first) {
+  if (!kept)
+    return;
+  uint64_t first = keep_first ? 0 : (executed - kept) % records;
+  uint64_t straight = kept < records - first ? kept : records - first;
+  put(buffer, ring + first, (size_t)straight * 8);
+  put(buffer, ring, (size_t)(kept - straight) * 8);
+}
+
+static ink_status write_tracks(ink_writer *writer, ink_error *error) {
+  if (!writer->tracks.bytes)
+    return INK_OK;
+  ink_file_tracks fixed = {.device = writer->tracks_device, .flags = writer->tracks_flags,
+                           .count = writer->track_count};
+  memcpy(writer->tracks.data + sizeof(ink_chunk_header), &fixed, sizeof fixed);
+  writer->track_count = 0;
+  return end_chunk(writer, &writer->tracks, INK_CHUNK_TRACKS, error);
+}
+
+ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track *header,
+                            const uint64_t *ring, const uint64_t *aux_ring, ink_error *error) {
+  if (!writer || !header)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no track to write");
+  const writer_device *known = find_device(writer, device);
+  if (!known)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a track of device %d, which was not written",
+                         (int)device);
+  if (header->state != INK_TRACK_OPEN && header->state != INK_TRACK_CLOSED)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a track whose state is %u",
+                         (unsigned)header->state);
+  bool closed = header->state == INK_TRACK_CLOSED, first = known->flags & INK_BUFFER_KEEP_FIRST;
+  uint64_t words = closed ? header->words : 0, aux_words = closed ? header->aux_words : 0;
+  if ((words && known->records && !ring) || (aux_words && known->aux_records && !aux_ring))
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a track with words but without its ring");
+  ink_file_track fixed = {.ring_words = kept_words(ring, words, known->records, first),
+                          .aux_words = kept_words(aux_ring, aux_words, known->aux_records, first),
+                          .header = *header};
+  ink_status status = INK_OK;
+  if (writer->tracks.bytes && writer->tracks_device != device)
+    status = write_tracks(writer, error);
+  chunk_buffer *buffer = &writer->tracks;
+  if (status == INK_OK && !buffer->bytes) {
+    status = begin_chunk(buffer, sizeof(ink_file_tracks), error);
+    if (status == INK_OK)
+      buffer->bytes += sizeof(ink_file_tracks);
+    writer->tracks_device = device;
+    writer->tracks_flags = known->flags;
+    writer->track_count = 0;
+  }
+  size_t bytes = sizeof fixed + (size_t)(fixed.ring_words + fixed.aux_words) * 8;
+  if (status == INK_OK)
+    status = reserve(buffer, bytes + 8, error);
+  if (status != INK_OK)
+    return status;
+  put(buffer, &fixed, sizeof fixed);
+  put_ring(buffer, ring, words, fixed.ring_words, known->records, first);
+  put_ring(buffer, aux_ring, aux_words, fixed.aux_words, known->aux_records, first);
+  writer->track_count++;
+  return buffer->bytes >= TRACKS_PER_WRITE_BYTES ? write_tracks(writer, error) : INK_OK;
+}
+
+ink_status ink_writer_flush(ink_writer *writer, ink_error *error) {
+  if (!writer)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no writer to flush");
+  return write_tracks(writer, error);
+}
+
+ink_status ink_writer_close(ink_writer *writer, ink_error *error) {
+  if (!writer)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no writer to close");
+  ink_status status = write_tracks(writer, error);
+  ink_file_end end = {.chunks = writer->sequence};
+  if (status == INK_OK)
+    status = begin_chunk(&writer->scratch, sizeof end, error);
+  if (status == INK_OK) {
+    put(&writer->scratch, &end, sizeof end);
+    status = end_chunk(writer, &writer->scratch, INK_CHUNK_END, error);
+  }
+  if (close(writer->fd) != 0 && status == INK_OK) /* NFS and quotas report here */
+    status = ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", writer->path,
+                           strerror(errno));
+  writer->fd = -1;
+  ink_writer_abandon(writer);
+  return status;
+}
+
+void ink_writer_abandon(ink_writer *writer) {
+  if (!writer)
+    return;
+  if (writer->fd >= 0)
+    close(writer->fd);
+  free(writer->devices);
+  free(writer->scratch.data);
+  free(writer->tracks.data);
+  free(writer);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the tracks of a capture through the decoder: sets each track up, checks its counts, and
+ * hands events on; and the public sink's adapter, which adds nanoseconds to them. */
+#include "decode_events.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RELEASE_EVERY_BYTES (UINT64_C(32) << 20)
+enum { PROGRESS_EVERY_TRACKS = 256 };
+
+ink_status ink_decoder_flush(ink_decoder *decoder) {
+  size_t n = decoder->event_count;
+  decoder->event_count = 0;
+  if (!n || !decoder->sink->events)
+    return INK_OK;
+  return decoder->sink->events(decoder->sink->user, decoder->events, n);
+}
+
+ink_status ink_decoder_add(ink_decoder *decoder, const ink_event *event) {
+  decoder->events[decoder->event_count++] = *event;
+  return decoder->event_count < INK_EVENT_BATCH ? INK_OK : ink_decoder_flush(decoder);
+}
+
+ink_status ink_decoder_problem(ink_decoder *decoder, int called, size_t word, const char *format,
+                               ...) {
+  decoder->track.problems++;
+  if (!decoder->sink->problem)
+    return INK_OK;
+  ink_status status = ink_decoder_flush(decoder);
+  if (status != INK_OK)
+    return status;
+  ink_problem problem = {.track = decoder->track.index, .word = word, .called = called != 0};
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(problem.text, sizeof problem.text, format, arguments);
+  va_end(arguments);
+  return decoder->sink->problem(decoder->sink->user, &problem);
+}
+
+const char *ink_decoder_section_name(const ink_decoder *decoder, uint32_t section) {
+  return section < decoder->capture->sections.count ? decoder->capture->sections.items[section].name
+                                                    : "?";
+}
+
+/* ---- one track ----------------------------------------------------------------------------- */
+
+static void set_rings(ink_decoder *decoder) {
+  const ink_stored_track *stored = &decoder->stored;
+  bool first = stored->flags & INK_BUFFER_KEEP_FIRST;
+  uint64_t executed[2] = {stored->header.words, stored->header.aux_words};
+  for (int i = 0; i < 2; i++) {
+    ink_ring *ring = &decoder->rings[i];
+    *ring = (ink_ring){.words = i ? stored->aux : stored->ring,
+                       .count = (size_t)(i ? stored->aux_words : stored->ring_words)};
+    bool lost = executed[i] > ring->count;
+    ring->lost_front = lost && !first;
+    ring->lost_back = lost && first;
+    ring->payload = decoder->payload + (i ? stored->ring_words : 0);
+    ink_ring_cut(ring);
+  }
+}
+
+static ink_status room_for_payload(ink_decoder *decoder, size_t words) {
+  if (words > decoder->payload_room) {
+    free(decoder->payload);
+    decoder->payload_room = 0;
+    decoder->payload = malloc(words);
+    if (!decoder->payload)
+      return ink_error_set(decoder->error, INK_ERROR_MEMORY, "out of memory for a track of %zu words",
+                           words);
+    decoder->payload_room = words;
+  }
+  if (words)
+    memset(decoder->payload, 0, words);
+  return INK_OK;
+}
+
+/* The stamp of the oldest or newest record kept, unwrapped; `otherwise` when there is none. */
+static uint64_t edge_stamp(const ink_decoder *decoder, const ink_ring *ring, bool newest,
+                           uint64_t otherwise) {
+  ink_record record;
+  if (ring->first >= ring->count)
+    return otherwise;
+  size_t at = ring->first, next = ink_ring_record(ring, at, &record);
+  uint64_t last = decoder->stored.header.open_clock1, cycles;
+  for (;;) {
+    uint64_t step = (record.clock48 - last) & INK_CLOCK_MASK;
+    cycles = step > decoder->limit - last ? last : last + step;
+    if (!newest || next >= ring->count)
+      return cycles;
+    last = cycles;
+    next = ink_ring_record(ring, next, &record);
+  }
+}
+
+/* kept + dropped == executed, and nothing kept that was never executed. */
+static ink_status check_counts(ink_decoder *decoder, int called) {
+  const ink_ring *ring = &decoder->rings[called];
+  const ink_track *header = &decoder->stored.header;
+  uint64_t words = called ? header->aux_words : header->words;
+  uint64_t extra = called ? header->aux_extra : header->extra;
+  if (extra > words)
+    return ink_decoder_problem(decoder, called, 0,
+                               "%" PRIu64 " words executed, of which %" PRIu64 " are payload",
+                               words, extra);
+  if (ring->count > words)
+    return ink_decoder_problem(decoder, called, 0, "%zu words kept, %" PRIu64 " executed",
+                               ring->count, words);
+  uint64_t marks = words - extra;
+  if (ring->bad)
+    return ink_decoder_problem(decoder, called, ring->first,
+                               "%s; %zu older words cannot be read", ring->bad, ring->first);
+  uint64_t lost_words = words - (ring->count - ring->first);
+  if (!lost_words && ring->records != marks)
+    return ink_decoder_problem(decoder, called, 0,
+                               "%" PRIu64 " marks kept and none dropped, %" PRIu64 " executed",
+                               ring->records, marks);
+  uint64_t lost = marks - ring->records;
+  if (marks < ring->records || lost > lost_words || lost < (lost_words + 5) / INK_RECORD_WORDS_MAX)
+    return ink_decoder_problem(decoder, called, 0,
+                               "%" PRIu64 " marks kept, %" PRIu64 " executed, but %" PRIu64
+                               " words dropped", ring->records, marks, lost_words);
+  return INK_OK;
+}
+
+static ink_status check_header(ink_decoder *decoder) {
+  const ink_track *header = &decoder->stored.header;
+  ink_status status = INK_OK;
+  if (header->sm_open != header->sm_close)
+    status = ink_decoder_problem(decoder, 0, 0,
+                                 "moved from SM %u to SM %u, whose clocks cannot be compared",
+                                 (unsigned)header->sm_open, (unsigned)header->sm_close);
+  if (status == INK_OK && header->close_clock0 < header->open_clock1)
+    status = ink_decoder_problem(decoder, 0, 0, "closed %" PRIu64 " cycles before it was opened",
+                                 header->open_clock1 - header->close_clock0);
+  for (int called = 0; called < 2 && status == INK_OK; called++)
+    status = check_counts(decoder, called);
+  return status;
+}
+
+static void set_track(ink_decoder *decoder, uint64_t index, const ink_line *line) {
+  const ink_track *header = &decoder->stored.header;
+  ink_decoded_track *track = &decoder->track;
+  bool closed = header->state == INK_TRACK_CLOSED;
+  *track = (ink_decoded_track){.index = index, .stored = &decoder->stored,
+                               .partial_after_cycles = UINT64_MAX};
+  track->open_cycles = track->close_cycles = header->open_clock1;
+  bool ordered = closed && header->close_clock0 >= header->open_clock1;
+  if (ordered)
+    track->close_cycles = header->close_clock0;
+  /* Without a close to trust, any stamp within 47 bits after the open is possible. */
+  uint64_t open = header->open_clock1, most = INK_CLOCK_MASK / 2;
+  decoder->limit = ordered ? header->close_clock0
+                           : open + (UINT64_MAX - open < most ? UINT64_MAX - open : most);
+  track->open_ns = ink_line_ns(line, track->open_cycles);
+  track->close_ns = ink_line_ns(line, track->close_cycles);
+  for (int i = 0; i < 2; i++) {
+    const ink_ring *ring = &decoder->rings[i];
+    if (ring->lost_front) {
+      uint64_t oldest = edge_stamp(decoder, ring, false, track->close_cycles);
+      if (oldest > track->partial_before_cycles)
+        track->partial_before_cycles = oldest;
+    }
+    if (ring->lost_back) {
+      uint64_t newest = edge_stamp(decoder, ring, true, track->open_cycles);
+      if (newest < track->partial_after_cycles)
+        track->partial_after_cycles = newest;
+    }
+  }
+  uint64_t executed = ink_track_marks(header);
+  track->marks_kept = decoder->rings[0].records + decoder->rings[1].records;
+  track->marks_executed = executed;
+  track->marks_dropped = executed > track->marks_kept ? executed - track->marks_kept : 0;
+}
+
+static void set_sections(ink_decoder *decoder, const track_ref *ref) {
+  const ink_section_table *table = decoder->capture->kernels.items[ref->kernel].table;
+  decoder->base_section = table ? ink_table_base(decoder->capture, table) : 0;
+  decoder->section_count = table ? table->section_count : 0;
+  decoder->told_unknown_table = false;
+}
+
+static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, uint64_t index) {
+  const ink_event_sink *sink = decoder->sink;
+  ink_capture_track(decoder->capture, index, &decoder->stored);
+  ink_stored_track *stored = &decoder->stored;
+  if (stored->header.state != INK_TRACK_CLOSED) /* what its counts and rings hold is not valid */
+    stored->ring_words = stored->aux_words = stored->header.words = stored->header.aux_words = 0;
+  ink_status status = room_for_payload(decoder, (size_t)(stored->ring_words + stored->aux_words));
+  if (status != INK_OK)
+    return status;
+  ink_line line = ink_clock_map_line(map, stored->device, stored->header.sm_open);
+  set_rings(decoder);
+  set_track(decoder, index, &line);
+  set_sections(decoder, &decoder->capture->tracks.items[index]);
+  if (sink->track_begin)
+    status = sink->track_begin(sink->user, &decoder->track, &line);
+  if (stored->header.state == INK_TRACK_CLOSED) {
+    if (status == INK_OK)
+      status = check_header(decoder);
+    if (status == INK_OK)
+      status = ink_decode_levels(decoder);
+  }
+  if (status == INK_OK)
+    status = ink_decoder_flush(decoder);
+  if (status == INK_OK && sink->track_end)
+    status = sink->track_end(sink->user, &decoder->track);
+  return status;
+}
+
+/* ---- all tracks ---------------------------------------------------------------------------- */
+
+static ink_status decode_all(ink_decoder *decoder, const ink_clock_map *map, uint32_t launch) {
+  const ink_capture *capture = decoder->capture;
+  const ink_event_sink *sink = decoder->sink;
+  uint64_t total = capture->tracks.count, released = 0;
+  uint32_t current = UINT32_MAX;
+  bool wanted = false;
+  ink_status status = INK_OK;
+  for (uint64_t i = 0; i < total && status == INK_OK; i++) {
+    const track_ref *ref = &capture->tracks.items[i];
+    if (sink->progress && i % PROGRESS_EVERY_TRACKS == 0)
+      status = sink->progress(sink->user, i, total);
+    if (status == INK_OK && ref->launch != current) {
+      current = ref->launch;
+      wanted = (launch == UINT32_MAX || launch == current) &&
+               (!sink->want_launch || sink->want_launch(sink->user, current));
+      if (wanted && sink->launch)
+        status = sink->launch(sink->user, current, &capture->launches.items[current]);
+    }
+    if (!wanted || status != INK_OK)
+      continue;
+    status = decode_track(decoder, map, i);
+    released += (decoder->stored.ring_words + decoder->stored.aux_words) * 8;
+    if (released > RELEASE_EVERY_BYTES) {
+      ink_capture_release_pages(capture);
+      released = 0;
+    }
+  }
+  if (status == INK_OK && sink->progress)
+    status = sink->progress(sink->user, total, total);
+  return status;
+}
+
+ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
+                             const ink_event_sink *sink, ink_error *error) {
+  if (!capture || !map || !sink)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "nothing to decode");
+  if (launch != UINT32_MAX && launch >= capture->launches.count)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no launch %u, the capture has %zu",
+                         (unsigned)launch, capture->launches.count);
+  ink_decoder *decoder = calloc(1, sizeof *decoder);
+  if (!decoder)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the decoder");
+  decoder->capture = capture;
+  decoder->sink = sink;
+  ink_error inner = {.offset = UINT64_MAX}; /* a sink's own status must not be overwritten */
+  decoder->error = &inner;
+  ink_status status = decode_all(decoder, map, launch);
+  if (status != INK_OK && inner.message[0] && error)
+    *error = inner;
+  else if (status == INK_ERROR_STOPPED)
+    ink_error_set(error, status, "stopped by the caller");
+  free(decoder->levels[0].items);
+  free(decoder->levels[1].items);
+  free(decoder->asyncs.items);
+  free(decoder->queues.items);
+  id_map_free(&decoder->queue_map);
+  free(decoder->payload);
+  free(decoder);
+  return status;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The decoder's inner border. decode_ring.c cuts a ring into records, decode_levels.c turns the
+ * records of both rings into events, and consumers take the events in batches: decode.c turns them
+ * into the calls of the public ink_sink, table.c adds them up. */
+#ifndef INKMARK_DECODE_EVENTS_H
+#define INKMARK_DECODE_EVENTS_H
+
+#include "clock_map.h"
+
+/* ---- a ring cut into records --------------------------------------------------------------- */
+
+typedef struct ink_ring {
+  const uint64_t *words;
+  size_t count;
+  uint8_t *payload;      /* [count]: of a record that starts here, the words before its head */
+  size_t first;          /* where the oldest whole record starts; == count: none */
+  uint64_t records;      /* whole ones */
+  const char *bad;       /* why the words before `first` cannot be read, or NULL */
+  bool lost_front;       /* words older than `first` were overwritten or cannot be read */
+  bool lost_back;        /* keep-first: words newer than the last were not stored */
+} ink_ring;
+
+typedef struct ink_record {
+  uint64_t head;         /* for TABLE the wrapped head, for VALUE, SUM and CLOCKS the escape head */
+  uint64_t clock48;
+  uint64_t hash48;       /* of the table that `section` belongs to; 0: the kernel's own */
+  const uint64_t *payload;
+  size_t word;           /* where it starts */
+  uint32_t section;      /* id in its table */
+  uint8_t kind, escape;  /* kind is that of the wrapped record for TABLE, else ESCAPE with `escape` */
+} ink_record;
+
+/* Cuts `ring` from its newest word backwards; words, count, payload and lost_* are set by the
+ * caller, payload is all zero. */
+void ink_ring_cut(ink_ring *ring);
+/* The record that starts at `at` (first <= at < count); returns where the next one starts. */
+size_t ink_ring_record(const ink_ring *ring, size_t at, ink_record *out);
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+enum ink_event_type {
+  INK_EVENT_SLICE,
+  INK_EVENT_POINT,
+  INK_EVENT_ASYNC,
+  INK_EVENT_GAP,    /* [begin, end] at the body's base level that no section claims */
+  INK_EVENT_RECORD, /* only for those who want records */
+  INK_EVENT_RUN     /* MARKs of the body one after another at one level and in one row */
+};
+
+typedef struct ink_event {
+  uint8_t type, kind, escape, called, cut;
+  uint32_t section;        /* index into the capture's sections */
+  uint32_t depth;
+  int64_t row;
+  uint64_t begin, end;     /* cycles; a point has only `end`. RUN: the stamp before, the last stamp */
+  union {
+    uint64_t value;        /* key, number, the unclaimed cycles of a GAP */
+    const uint64_t *words; /* SUM: count, total, min, max. RUN: the heads */
+    uint64_t head;         /* RECORD */
+  } u;
+  uint32_t count;          /* RUN: how many; their sections are base_section - 1 + id */
+} ink_event;
+
+typedef struct ink_event_sink {
+  void *user;
+  bool want_records;       /* RECORD events, and no RUN */
+  bool (*want_launch)(void *user, uint32_t launch); /* NULL: every launch */
+  ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
+  ink_status (*track_begin)(void *user, const ink_decoded_track *track, const ink_line *line);
+  ink_status (*events)(void *user, const ink_event *events, size_t n);
+  ink_status (*problem)(void *user, const ink_problem *problem);
+  ink_status (*track_end)(void *user, const ink_decoded_track *track);
+  ink_status (*progress)(void *user, uint64_t done, uint64_t total);
+} ink_event_sink;
+
+ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
+                             const ink_event_sink *sink, ink_error *error);
+
+/* ---- what decode.c and decode_levels.c share ------------------------------------------------ */
+
+enum { INK_EVENT_BATCH = 256 };
+
+/* A range that is open, or the base of a stack. */
+typedef struct ink_level {
+  uint64_t stamp, begin;   /* limits from below where they are not known */
+  int64_t row;
+  uint32_t section;        /* of the range */
+  bool stamp_known, begin_known, named;
+} ink_level;
+
+typedef struct ink_levels {
+  ink_level *items;        /* [0] is the base */
+  size_t count, capacity;
+} ink_levels;
+
+typedef struct ink_open_async {
+  uint64_t key, begin;
+  uint32_t section, next;  /* next in its queue, INK_ID_NONE at the end */
+  bool called, done;
+} ink_open_async;
+
+typedef struct ink_async_queue { /* of one section and key: first begun, first ended */
+  uint64_t key;
+  uint32_t section, head, tail, next; /* next queue with the same hash */
+} ink_async_queue;
+
+/* One run of the decoder; scratch memory is kept from track to track. */
+typedef struct ink_decoder {
+  const ink_capture *capture;
+  const ink_event_sink *sink;
+  ink_error *error;
+  ink_decoded_track track;
+  ink_stored_track stored;
+  ink_ring rings[2];       /* body, called */
+  uint64_t last[2];        /* the newest stamp of each */
+  uint64_t limit;          /* no stamp can be later */
+  ink_levels levels[2];
+  uint64_t body_changes;   /* BEGIN, END and ITER of the body */
+  uint64_t called_row_at;  /* body_changes when the called base's row was set */
+  uint64_t called_claimed; /* cycles of called slices since the body's last base stamp */
+  uint32_t base_section, section_count; /* of the kernel's table; 0 sections: no table */
+  uint64_t other_hash;     /* the table of the last TABLE escape */
+  uint32_t other_base, other_count;
+  bool told_unknown_table;
+  INK_I_LIST(ink_open_async) asyncs;
+  INK_I_LIST(ink_async_queue) queues;
+  id_map queue_map;
+  uint8_t *payload;
+  size_t payload_room;
+  ink_event events[INK_EVENT_BATCH];
+  size_t event_count;
+} ink_decoder;
+
+ink_status ink_decoder_flush(ink_decoder *decoder);
+ink_status ink_decoder_add(ink_decoder *decoder, const ink_event *event);
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+ink_status ink_decoder_problem(ink_decoder *decoder, int called, size_t word, const char *format,
+                               ...);
+const char *ink_decoder_section_name(const ink_decoder *decoder, uint32_t section);
+/* Both rings of the track, from its opening to its closing. */
+ink_status ink_decode_levels(ink_decoder *decoder);
+/* One ASYNC_BEGIN or ASYNC_END, and what is still open at the end of the track. */
+ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *record,
+                            uint32_t section, int64_t row, uint64_t cycles);
+ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close);
+
+#endif

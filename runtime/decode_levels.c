@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns the records of a track's two rings, merged by their clocks, into slices, points and gaps:
+ * the levels, rows and rules that decode.h's opening comment lays down. */
+#include "decode_events.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BODY, CALLED };
+
+/* The next record of a ring, with its clock unwrapped. */
+typedef struct cursor {
+  ink_record record;
+  size_t at, next;
+  uint64_t cycles;
+  bool there;
+} cursor;
+
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static ink_level *top(ink_decoder *decoder, int called) {
+  ink_levels *levels = &decoder->levels[called];
+  return &levels->items[levels->count - 1];
+}
+
+static ink_status push(ink_decoder *decoder, int called, ink_level level) {
+  ink_levels *levels = &decoder->levels[called];
+  if (!ink_list_room((void **)&levels->items, &levels->capacity, levels->count,
+                     sizeof *levels->items))
+    return ink_error_set(decoder->error, INK_ERROR_MEMORY, "out of memory for nested ranges");
+  levels->items[levels->count++] = level;
+  return INK_OK;
+}
+
+/* ---- clocks -------------------------------------------------------------------------------- */
+
+/* Stamps of a ring rise, so each is the first value at or after the one before it that ends in its
+ * 48 bits. One that would lie after the close has gone back or is damaged: it stays where the last
+ * one was. */
+static ink_status unwrap(ink_decoder *decoder, int called, const ink_record *record,
+                         uint64_t *cycles) {
+  uint64_t last = decoder->last[called];
+  uint64_t step = (record->clock48 - last) & INK_CLOCK_MASK;
+  if (step <= decoder->limit - last) {
+    *cycles = last + step;
+    return INK_OK;
+  }
+  *cycles = last;
+  uint64_t back = (last - record->clock48) & INK_CLOCK_MASK;
+  uint64_t after = step - (decoder->limit - last);
+  if (back <= after)
+    return ink_decoder_problem(decoder, called, record->word,
+                               "clock goes back by %" PRIu64 " cycles", back);
+  return ink_decoder_problem(decoder, called, record->word,
+                             "clock is %" PRIu64 " cycles after the close", after);
+}
+
+static ink_status advance(ink_decoder *decoder, int called, cursor *at) {
+  const ink_ring *ring = &decoder->rings[called];
+  at->at = at->next;
+  at->there = at->at < ring->count;
+  if (!at->there)
+    return INK_OK;
+  at->next = ink_ring_record(ring, at->at, &at->record);
+  ink_status status = unwrap(decoder, called, &at->record, &at->cycles);
+  decoder->last[called] = at->cycles;
+  return status;
+}
+
+/* ---- sections ------------------------------------------------------------------------------ */
+
+static bool enter_other_table(ink_decoder *decoder, uint64_t hash48) {
+  if (hash48 != decoder->other_hash) {
+    const ink_section_table *table = ink_capture_table(decoder->capture, hash48);
+    decoder->other_hash = hash48;
+    decoder->other_count = table ? table->section_count : 0;
+    decoder->other_base = table ? ink_table_base(decoder->capture, table) : 0;
+  }
+  return decoder->other_count != 0;
+}
+
+static ink_status find_section(ink_decoder *decoder, int called, const ink_record *record,
+                               uint32_t *out) {
+  uint32_t base = decoder->base_section, count = decoder->section_count;
+  *out = INK_SECTION_UNKNOWN;
+  if (record->hash48) {
+    if (!enter_other_table(decoder, record->hash48))
+      return ink_decoder_problem(decoder, called, record->word,
+                                 "section %u of the unknown table %012" PRIx64,
+                                 (unsigned)record->section, record->hash48);
+    base = decoder->other_base;
+    count = decoder->other_count;
+  } else if (!count) {
+    if (decoder->told_unknown_table)
+      return INK_OK;
+    decoder->told_unknown_table = true;
+    return ink_decoder_problem(decoder, called, record->word,
+                               "the kernel's section table is unknown");
+  }
+  if (record->section < 1 || record->section > count)
+    return ink_decoder_problem(decoder, called, record->word,
+                               "section %u is not in its table of %u", (unsigned)record->section,
+                               (unsigned)count);
+  *out = base + record->section - 1;
+  return INK_OK;
+}
+
+/* ---- what no section claims ---------------------------------------------------------------- */
+
+/* The body's base stamp moves to `now`. Called slices since the last one claim their part; time
+ * that is not known to be whole is no gap. */
+static ink_status gap(ink_decoder *decoder, uint64_t now) {
+  const ink_level *base = &decoder->levels[BODY].items[0];
+  ink_event event = {.type = INK_EVENT_GAP, .section = INK_SECTION_UNKNOWN, .row = base->row};
+  event.begin = later(base->stamp, decoder->track.partial_before_cycles);
+  event.end = earlier(now, decoder->track.partial_after_cycles);
+  uint64_t claimed = decoder->called_claimed;
+  decoder->called_claimed = 0;
+  if (event.begin >= event.end || claimed >= event.end - event.begin)
+    return INK_OK;
+  event.u.value = event.end - event.begin - claimed;
+  decoder->track.unmarked_cycles += event.u.value;
+  return ink_decoder_add(decoder, &event);
+}
+
+static void claim_called(ink_decoder *decoder, uint64_t begin, uint64_t end) {
+  begin = later(begin, decoder->track.partial_before_cycles);
+  end = earlier(end, decoder->track.partial_after_cycles);
+  if (decoder->levels[BODY].count == 1 && decoder->levels[CALLED].count == 1 && begin < end)
+    decoder->called_claimed += end - begin;
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+static uint32_t depth_of(const ink_decoder *decoder, int called) {
+  size_t body = decoder->levels[BODY].count - 1;
+  return (uint32_t)(called ? body + decoder->levels[CALLED].count : body);
+}
+
+static int64_t row_of(const ink_decoder *decoder, int called) {
+  const ink_levels *levels = &decoder->levels[called];
+  if (called && levels->count == 1 && decoder->called_row_at != decoder->body_changes)
+    return row_of(decoder, BODY); /* called anew: the row is that of the caller */
+  return levels->items[levels->count - 1].row;
+}
+
+static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint64_t now) {
+  ink_level *level = top(decoder, called);
+  ink_event event = {.type = INK_EVENT_SLICE, .kind = INK_KIND_MARK, .called = (uint8_t)called,
+                     .section = section, .depth = depth_of(decoder, called),
+                     .row = row_of(decoder, called), .begin = level->stamp, .end = now,
+                     .cut = !level->stamp_known};
+  if (called) {
+    const ink_level *body = top(decoder, BODY);
+    /* Within a range the body's stamps should not have moved; the range's END tells. */
+    bool base = decoder->levels[CALLED].count == 1;
+    event.cut |= base ? !body->stamp_known : event.begin < body->stamp;
+    event.begin = later(event.begin, body->stamp);
+    claim_called(decoder, event.begin, now);
+  } else if (decoder->levels[BODY].count == 1) {
+    decoder->called_claimed = 0;
+  }
+  level->stamp = now;
+  level->stamp_known = true;
+  return ink_decoder_add(decoder, &event);
+}
+
+static ink_status range_begin(ink_decoder *decoder, int called, uint32_t section, uint64_t now) {
+  ink_level *level = top(decoder, called);
+  if (!called) {
+    if (decoder->levels[BODY].count == 1) {
+      ink_status status = gap(decoder, now);
+      if (status != INK_OK)
+        return status;
+    }
+    decoder->body_changes++;
+  }
+  ink_level inner = {.stamp = now, .begin = now, .row = row_of(decoder, called),
+                     .section = section, .stamp_known = true, .begin_known = true, .named = true};
+  level->stamp = now;
+  level->stamp_known = true;
+  return push(decoder, called, inner);
+}
+
+/* Takes the top range off and makes its slice. cut 2: it never ended, `now` is as far as it goes. */
+static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t now, uint8_t cut) {
+  int64_t row = row_of(decoder, called);
+  ink_level range = *top(decoder, called);
+  decoder->levels[called].count--;
+  ink_level *outer = top(decoder, called);
+  ink_event event = {.type = INK_EVENT_SLICE, .kind = INK_KIND_BEGIN, .called = (uint8_t)called,
+                     .section = range.section, .depth = depth_of(decoder, called), .row = row,
+                     .begin = range.begin, .end = now, .cut = cut};
+  if (!range.begin_known)
+    event.cut = cut ? cut : 1;
+  outer->stamp = now;
+  outer->stamp_known = true;
+  ink_status status = INK_OK;
+  if (!called) {
+    decoder->body_changes++;
+    if (decoder->levels[BODY].count == 1)
+      decoder->called_claimed = 0;
+  } else {
+    const ink_level *body = top(decoder, BODY);
+    if (event.begin < body->stamp && range.begin_known && body->stamp_known) {
+      status = ink_decoder_problem(decoder, called, word,
+                                   "range '%s' of a called function is open across the body's marks",
+                                   ink_decoder_section_name(decoder, range.section));
+      event.begin = body->stamp; /* so that slices nest */
+      event.cut = event.cut ? event.cut : 1;
+    } else {
+      event.begin = later(event.begin, body->stamp_known ? body->stamp : 0);
+    }
+    claim_called(decoder, event.begin, now);
+  }
+  return status == INK_OK ? ink_decoder_add(decoder, &event) : status;
+}
+
+static bool is_open(const ink_levels *levels, uint32_t section) {
+  for (size_t i = levels->count; i-- > 1;)
+    if (levels->items[i].named && levels->items[i].section == section)
+      return true;
+  return false;
+}
+
+static ink_status range_end(ink_decoder *decoder, int called, const ink_record *record,
+                            uint32_t section, uint64_t now) {
+  const char *name = ink_decoder_section_name(decoder, section);
+  ink_levels *levels = &decoder->levels[called];
+  ink_status status = INK_OK;
+  if (levels->count == 1)
+    return ink_decoder_problem(decoder, called, record->word, "END of '%s' without its BEGIN",
+                               name);
+  if (top(decoder, called)->named && top(decoder, called)->section != section) {
+    bool deeper = is_open(levels, section);
+    while (deeper && top(decoder, called)->section != section && status == INK_OK) {
+      status = ink_decoder_problem(
+          decoder, called, record->word, "'%s' is still open at the END of '%s'",
+          ink_decoder_section_name(decoder, top(decoder, called)->section), name);
+      if (status == INK_OK)
+        status = pop(decoder, called, record->word, now, 2);
+    }
+    if (!deeper)
+      status = ink_decoder_problem(
+          decoder, called, record->word, "END of '%s' closes '%s'", name,
+          ink_decoder_section_name(decoder, top(decoder, called)->section));
+  }
+  if (!top(decoder, called)->named)
+    top(decoder, called)->section = section;
+  return status == INK_OK ? pop(decoder, called, record->word, now, 0) : status;
+}
+
+static ink_status new_row(ink_decoder *decoder, int called, const ink_record *record,
+                          uint64_t now) {
+  int64_t row;
+  memcpy(&row, record->payload, sizeof row);
+  if (!called) {
+    if (decoder->levels[BODY].count == 1) {
+      ink_status status = gap(decoder, now);
+      if (status != INK_OK)
+        return status;
+    }
+    decoder->body_changes++;
+  } else if (decoder->levels[CALLED].count == 1) {
+    decoder->called_row_at = decoder->body_changes;
+  }
+  ink_level *level = top(decoder, called);
+  level->row = row;
+  level->stamp = now;
+  level->stamp_known = true;
+  ink_event event = {.type = INK_EVENT_POINT, .kind = INK_KIND_ITER, .called = (uint8_t)called,
+                     .section = INK_SECTION_UNKNOWN, .depth = depth_of(decoder, called),
+                     .row = row, .end = now, .u.value = (uint64_t)row};
+  return ink_decoder_add(decoder, &event);
+}
+
+static ink_status point(ink_decoder *decoder, int called, const ink_record *record,
+                        uint32_t section, uint64_t now) {
+  ink_event event = {.type = INK_EVENT_POINT, .kind = record->kind, .escape = record->escape,
+                     .called = (uint8_t)called, .section = section,
+                     .depth = depth_of(decoder, called), .row = row_of(decoder, called),
+                     .end = now};
+  if (record->escape == INK_ESCAPE_SUM)
+    event.u.words = record->payload;
+  else if (record->escape)
+    event.u.value = record->payload[0];
+  return ink_decoder_add(decoder, &event);
+}
+
+static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
+  const ink_record *record = &at->record;
+  uint32_t section = INK_SECTION_UNKNOWN;
+  ink_status status = INK_OK;
+  bool plain_iter = record->kind == INK_KIND_ITER, clocks = record->escape == INK_ESCAPE_CLOCKS;
+  if (!plain_iter && !clocks)
+    status = find_section(decoder, called, record, &section);
+  if (status == INK_OK && decoder->sink->want_records) {
+    ink_event event = {.type = INK_EVENT_RECORD, .called = (uint8_t)called, .section = section,
+                       .row = plain_iter ? (int64_t)record->payload[0] : row_of(decoder, called),
+                       .end = at->cycles, .u.head = record->head};
+    status = ink_decoder_add(decoder, &event);
+  }
+  if (status != INK_OK)
+    return status;
+  switch (record->kind) {
+  case INK_KIND_MARK:
+    return mark(decoder, called, section, at->cycles);
+  case INK_KIND_BEGIN:
+    return range_begin(decoder, called, section, at->cycles);
+  case INK_KIND_END:
+    return range_end(decoder, called, record, section, at->cycles);
+  case INK_KIND_ITER:
+    return new_row(decoder, called, record, at->cycles);
+  case INK_KIND_ASYNC_BEGIN:
+  case INK_KIND_ASYNC_END:
+    return ink_decode_async(decoder, called, record, section, row_of(decoder, called),
+                            at->cycles);
+  default:
+    return clocks ? INK_OK : point(decoder, called, record, section, at->cycles);
+  }
+}
+
+/* ---- the track ----------------------------------------------------------------------------- */
+
+/* Ranges whose BEGIN was overwritten: every END that no kept BEGIN answers is one of them. */
+static size_t open_at_front(const ink_ring *ring) {
+  size_t depth = 0, missing = 0;
+  ink_record record;
+  for (size_t at = ring->first; at < ring->count;) {
+    at = ink_ring_record(ring, at, &record);
+    if (record.kind == INK_KIND_BEGIN)
+      depth++;
+    else if (record.kind == INK_KIND_END && depth)
+      depth--;
+    else if (record.kind == INK_KIND_END)
+      missing++;
+  }
+  return missing;
+}
+
+static ink_status open_levels(ink_decoder *decoder, int called) {
+  bool lost = decoder->rings[called].lost_front;
+  uint64_t open = decoder->track.open_cycles;
+  ink_level level = {.stamp = open, .begin = open, .row = lost ? INK_ROW_UNKNOWN : INK_ROW_NONE,
+                     .section = INK_SECTION_UNKNOWN, .stamp_known = !lost};
+  if (called && !lost)
+    level.stamp = 0; /* the body's stamp is the later one */
+  decoder->levels[called].count = 0;
+  decoder->last[called] = open;
+  ink_status status = push(decoder, called, level);
+  size_t outer = lost ? open_at_front(&decoder->rings[called]) : 0;
+  for (size_t i = 0; i < outer && status == INK_OK; i++)
+    status = push(decoder, called, level);
+  return status;
+}
+
+/* What is still open when the track closes. Only where the newest words were dropped is that no
+ * mistake of the program. */
+static ink_status close_levels(ink_decoder *decoder, int called, uint64_t close) {
+  ink_status status = INK_OK;
+  while (decoder->levels[called].count > 1 && status == INK_OK) {
+    if (!decoder->rings[called].lost_back)
+      status = ink_decoder_problem(
+          decoder, called, decoder->rings[called].count, "range '%s' never ended",
+          ink_decoder_section_name(decoder, top(decoder, called)->section));
+    if (status == INK_OK)
+      status = pop(decoder, called, decoder->rings[called].count, close, 2);
+  }
+  return status;
+}
+
+ink_status ink_decode_levels(ink_decoder *decoder) {
+  cursor at[2] = {{.next = decoder->rings[BODY].first}, {.next = decoder->rings[CALLED].first}};
+  decoder->body_changes = decoder->called_claimed = 0;
+  decoder->called_row_at = UINT64_MAX;
+  bool called_seen = false;
+  ink_status status = open_levels(decoder, BODY);
+  if (status == INK_OK)
+    status = open_levels(decoder, CALLED);
+  for (int called = 0; called < 2 && status == INK_OK; called++)
+    status = advance(decoder, called, &at[called]);
+  while (status == INK_OK && (at[BODY].there || at[CALLED].there)) {
+    int called = !at[BODY].there || (at[CALLED].there && at[CALLED].cycles <= at[BODY].cycles);
+    if (called && !called_seen && decoder->rings[CALLED].lost_front)
+      decoder->called_row_at = decoder->body_changes; /* an overwritten ITER may have set it */
+    called_seen |= called != 0;
+    status = take(decoder, called, &at[called]);
+    if (status == INK_OK)
+      status = advance(decoder, called, &at[called]);
+  }
+  uint64_t close =
+      later(decoder->track.close_cycles, later(decoder->last[BODY], decoder->last[CALLED]));
+  for (int called = CALLED; called >= BODY && status == INK_OK; called--)
+    status = close_levels(decoder, called, close);
+  if (status == INK_OK)
+    status = gap(decoder, close);
+  return status == INK_OK ? ink_decode_async_rest(decoder, close) : status;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The public sink on top of the decoder's events: one call an event, with nanoseconds. */
+#include "decode_events.h"
+
+typedef struct adapter {
+  const ink_sink *sink;
+  ink_line line;
+} adapter;
+
+static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
+  const ink_sink *sink = ((adapter *)user)->sink;
+  return sink->launch ? sink->launch(sink->user, launch, info) : INK_OK;
+}
+
+static ink_status on_track_begin(void *user, const ink_decoded_track *track,
+                                 const ink_line *line) {
+  adapter *self = user;
+  self->line = *line;
+  return self->sink->track_begin ? self->sink->track_begin(self->sink->user, track) : INK_OK;
+}
+
+static ink_status on_problem(void *user, const ink_problem *problem) {
+  const ink_sink *sink = ((adapter *)user)->sink;
+  return sink->problem ? sink->problem(sink->user, problem) : INK_OK;
+}
+
+static ink_status on_track_end(void *user, const ink_decoded_track *track) {
+  const ink_sink *sink = ((adapter *)user)->sink;
+  return sink->track_end ? sink->track_end(sink->user, track) : INK_OK;
+}
+
+static ink_status on_progress(void *user, uint64_t done, uint64_t total) {
+  const ink_sink *sink = ((adapter *)user)->sink;
+  return sink->progress ? sink->progress(sink->user, done, total) : INK_OK;
+}
+
+static ink_status give_slice(const adapter *self, const ink_event *event) {
+  if (!self->sink->slice)
+    return INK_OK;
+  ink_slice slice = {.section = event->section, .depth = event->depth, .kind = event->kind,
+                     .called = event->called, .cut = event->cut, .row = event->row,
+                     .begin_cycles = event->begin, .end_cycles = event->end,
+                     .begin_ns = ink_line_ns(&self->line, event->begin),
+                     .end_ns = ink_line_ns(&self->line, event->end)};
+  return self->sink->slice(self->sink->user, &slice);
+}
+
+static ink_status give_point(const adapter *self, const ink_event *event) {
+  if (!self->sink->point)
+    return INK_OK;
+  ink_point point = {.section = event->section, .kind = event->kind, .escape = event->escape,
+                     .called = event->called, .row = event->row, .cycles = event->end,
+                     .ns = ink_line_ns(&self->line, event->end)};
+  if (event->escape == INK_ESCAPE_SUM) {
+    point.value.sum.count = event->u.words[0];
+    point.value.sum.total_cycles = event->u.words[1];
+    point.value.sum.min_cycles = event->u.words[2];
+    point.value.sum.max_cycles = event->u.words[3];
+  } else {
+    point.value.u64 = event->u.value;
+  }
+  return self->sink->point(self->sink->user, &point);
+}
+
+static ink_status give_async(const adapter *self, const ink_event *event) {
+  if (!self->sink->async)
+    return INK_OK;
+  ink_async async = {.section = event->section, .called = event->called, .cut = event->cut,
+                     .key = event->u.value, .row = event->row, .begin_cycles = event->begin,
+                     .end_cycles = event->end, .begin_ns = ink_line_ns(&self->line, event->begin),
+                     .end_ns = ink_line_ns(&self->line, event->end)};
+  return self->sink->async(self->sink->user, &async);
+}
+
+static ink_status on_events(void *user, const ink_event *events, size_t n) {
+  const adapter *self = user;
+  ink_status status = INK_OK;
+  for (size_t i = 0; i < n && status == INK_OK; i++) {
+    const ink_event *event = &events[i];
+    switch (event->type) {
+    case INK_EVENT_SLICE:
+      status = give_slice(self, event);
+      break;
+    case INK_EVENT_POINT:
+      status = give_point(self, event);
+      break;
+    case INK_EVENT_ASYNC:
+      status = give_async(self, event);
+      break;
+    case INK_EVENT_RECORD:
+      status = self->sink->record(self->sink->user, event->u.head, event->end, event->section,
+                                  event->row, event->called);
+      break;
+    default:
+      break;
+    }
+  }
+  return status;
+}
+
+ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
+                      const ink_sink *sink, ink_error *error) {
+  if (!sink)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "nothing to decode into");
+  adapter self = {.sink = sink};
+  ink_event_sink events = {.user = &self, .want_records = sink->record != NULL,
+                           .launch = on_launch, .track_begin = on_track_begin,
+                           .events = on_events, .problem = on_problem,
+                           .track_end = on_track_end, .progress = on_progress};
+  return ink_decode_events(capture, map, launch, &events, error);
+}

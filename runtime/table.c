@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Adds the decoder's events up into rows: one cell for each kernel, section and group. */
+#include "table_private.h"
+
+#include <inttypes.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_PER_BLOCK = 256, PROBLEMS_KEPT = 100 };
+
+static ink_status no_memory(ink_table *table) {
+  return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
+}
+
+/* ---- cells --------------------------------------------------------------------------------- */
+
+ink_cell *ink_table_cell(const ink_table *table, uint32_t index) {
+  return &table->blocks[index / CELLS_PER_BLOCK][index % CELLS_PER_BLOCK];
+}
+
+static ink_cell *make_cell(ink_table *table, uint32_t kernel, uint32_t section, int64_t group,
+                           uint64_t hash, uint32_t next) {
+  if (table->cell_count >= INK_ID_NONE - 1)
+    return NULL;
+  if (table->cell_count % CELLS_PER_BLOCK == 0) {
+    size_t n = table->cell_count / CELLS_PER_BLOCK;
+    ink_cell **blocks = realloc(table->blocks, (n + 1) * sizeof *blocks);
+    if (!blocks)
+      return NULL;
+    table->blocks = blocks;
+    blocks[n] = calloc(CELLS_PER_BLOCK, sizeof **blocks);
+    if (!blocks[n])
+      return NULL;
+  }
+  if (!id_map_put(&table->cell_map, hash, table->cell_count)) {
+    if (table->cell_count % CELLS_PER_BLOCK == 0)
+      free(table->blocks[table->cell_count / CELLS_PER_BLOCK]);
+    return NULL;
+  }
+  ink_cell *cell = ink_table_cell(table, table->cell_count++);
+  *cell = (ink_cell){.kernel = kernel, .section = section, .group = group, .next = next,
+                     .track = UINT64_MAX, .min = UINT64_MAX, .depth = UINT32_MAX, .called = 1};
+  return cell;
+}
+
+/* The cell of a section in the current kernel; NULL when out of memory. */
+static ink_cell *find_cell(ink_table *table, uint32_t section, int64_t group) {
+  uint32_t kernel = table->kernel;
+  uint64_t hash = ink_mix64(ink_mix64((uint64_t)group) + ((uint64_t)kernel << 32 | section));
+  uint32_t first = id_map_get(&table->cell_map, hash);
+  for (uint32_t i = first; i != INK_ID_NONE;) {
+    ink_cell *cell = ink_table_cell(table, i);
+    if (cell->kernel == kernel && cell->section == section && cell->group == group)
+      return cell;
+    i = cell->next;
+  }
+  return make_cell(table, kernel, section, group, hash, first);
+}
+
+/* Ends the visit of a track to a cell: its sums become the cell's. */
+static void fold(ink_cell *cell) {
+  if (cell->track == UINT64_MAX || !cell->now_count)
+    return;
+  double scale = cell->now_scale;
+  cell->tracks++;
+  cell->count += cell->now_count;
+  cell->total += cell->now_total;
+  cell->total_ns += (double)cell->now_total * scale;
+  if (cell->now_total > cell->largest_track)
+    cell->largest_track = cell->now_total;
+  if (cell->now_min < cell->min)
+    cell->min = cell->now_min;
+  if (cell->now_max > cell->max)
+    cell->max = cell->now_max;
+  double min_ns = (double)cell->now_min * scale, max_ns = (double)cell->now_max * scale;
+  if (cell->tracks == 1 || min_ns < cell->min_ns)
+    cell->min_ns = min_ns;
+  if (max_ns > cell->max_ns)
+    cell->max_ns = max_ns;
+  cell->now_count = 0;
+}
+
+/* Cells of the current kernel and group, by section: most events hit the same few. */
+static ink_cell *visit(ink_table *table, uint32_t section, int64_t row) {
+  int64_t group = table->options.by == INK_BY_ITERATION ? row : table->group;
+  size_t place = section == INK_SECTION_UNKNOWN ? table->cache_room - 1 : section;
+  ink_cell *cell = table->cache[place];
+  if (!cell || cell->group != group || cell->kernel != table->kernel) {
+    cell = find_cell(table, section, group);
+    if (!cell)
+      return NULL;
+    table->cache[place] = cell;
+  }
+  if (cell->track != table->track) {
+    fold(cell);
+    cell->track = table->track;
+    cell->now_scale = table->line.ns_per_cycle;
+    cell->now_count = cell->now_total = cell->now_max = 0;
+    cell->now_min = UINT64_MAX;
+  }
+  return cell;
+}
+
+static bool add_value(ink_cell *cell, uint64_t cycles) {
+  cell->now_count++;
+  cell->now_total += cycles;
+  if (cycles < cell->now_min)
+    cell->now_min = cycles;
+  if (cycles > cell->now_max)
+    cell->now_max = cycles;
+  return ink_quantile_add(&cell->sketch, cycles);
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static void note_place(ink_cell *cell, const ink_event *event) {
+  if (event->depth < cell->depth)
+    cell->depth = event->depth;
+  cell->called &= event->called;
+}
+
+static ink_status take_slice(ink_table *table, const ink_event *event) {
+  if (event->section == INK_SECTION_UNKNOWN)
+    return INK_OK; /* a problem was raised; nothing to name it by */
+  ink_cell *cell = visit(table, event->section, event->row);
+  if (!cell)
+    return no_memory(table);
+  note_place(cell, event);
+  if (event->cut) {
+    cell->cut++;
+    return INK_OK;
+  }
+  return add_value(cell, event->end - event->begin) ? INK_OK : no_memory(table);
+}
+
+static ink_status take_sum(ink_table *table, const ink_event *event) {
+  if (event->section == INK_SECTION_UNKNOWN || !event->u.words[0])
+    return INK_OK;
+  ink_cell *cell = visit(table, event->section, event->row);
+  if (!cell)
+    return no_memory(table);
+  note_place(cell, event);
+  cell->summed = 1;
+  cell->now_count += event->u.words[0];
+  cell->now_total += event->u.words[1];
+  if (event->u.words[2] < cell->now_min)
+    cell->now_min = event->u.words[2];
+  if (event->u.words[3] > cell->now_max)
+    cell->now_max = event->u.words[3];
+  return INK_OK;
+}
+
+static ink_status take_gap(ink_table *table, const ink_event *event) {
+  ink_cell *cell = visit(table, INK_SECTION_UNKNOWN, event->row);
+  if (!cell)
+    return no_memory(table);
+  cell->depth = 0;
+  cell->called = 0;
+  return add_value(cell, event->u.value) ? INK_OK : no_memory(table);
+}
+
+static ink_status on_events(void *user, const ink_event *events, size_t n) {
+  ink_table *table = user;
+  ink_status status = INK_OK;
+  for (size_t i = 0; i < n && status == INK_OK; i++) {
+    const ink_event *event = &events[i];
+    if (event->type == INK_EVENT_SLICE)
+      status = take_slice(table, event);
+    else if (event->type == INK_EVENT_GAP)
+      status = take_gap(table, event);
+    else if (event->type == INK_EVENT_POINT && event->escape == INK_ESCAPE_SUM)
+      status = take_sum(table, event);
+    if (event->section < table->section_count)
+      table->seen[event->section] = 1;
+  }
+  return status;
+}
+
+/* ---- launches and tracks ------------------------------------------------------------------- */
+
+static bool on_want_launch(void *user, uint32_t launch) {
+  const ink_table *table = user;
+  return table->wanted[table->capture->launches.items[launch].kernel];
+}
+
+static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
+  ink_table *table = user;
+  table->launch = launch;
+  if (table->kernel != info->kernel) { /* cells are cached for one kernel */
+    memset(table->cache, 0, table->cache_room * sizeof *table->cache);
+    table->kernel = info->kernel;
+  }
+  table->totals[info->kernel].launches++;
+  return INK_OK;
+}
+
+static ink_status on_track_begin(void *user, const ink_decoded_track *track,
+                                 const ink_line *line) {
+  ink_table *table = user;
+  table->track = track->index;
+  table->line = *line;
+  switch (table->options.by) {
+  case INK_BY_BLOCK:
+    table->group = (int64_t)ink_linear_block(&track->stored->header);
+    break;
+  case INK_BY_SM:
+    table->group = track->stored->header.sm_open;
+    break;
+  case INK_BY_LAUNCH:
+    table->group = table->launch;
+    break;
+  default:
+    table->group = 0;
+  }
+  return INK_OK;
+}
+
+static ink_status on_track_end(void *user, const ink_decoded_track *track) {
+  ink_table *table = user;
+  ink_kernel_total *total = &table->totals[table->kernel];
+  uint64_t cycles = track->close_cycles - track->open_cycles;
+  bool open = track->stored->header.state != INK_TRACK_CLOSED;
+  total->tracks++;
+  total->marks_executed += track->marks_executed;
+  total->marks_kept += track->marks_kept;
+  total->marks_dropped += track->marks_dropped;
+  total->tracks_partial += open || track->marks_dropped;
+  total->total_cycles += cycles;
+  total->total_ns += (double)cycles * table->line.ns_per_cycle;
+  total->unmarked_cycles += track->unmarked_cycles;
+  total->unmarked_ns += (double)track->unmarked_cycles * table->line.ns_per_cycle;
+  uint64_t from = track->open_cycles > track->partial_before_cycles ? track->open_cycles
+                                                                    : track->partial_before_cycles;
+  uint64_t to = track->close_cycles < track->partial_after_cycles ? track->close_cycles
+                                                                  : track->partial_after_cycles;
+  total->unknown_cycles += cycles - (to > from ? to - from : 0);
+  return INK_OK;
+}
+
+static ink_status on_problem(void *user, const ink_problem *problem) {
+  ink_table *table = user;
+  if (table->problem_count < PROBLEMS_KEPT)
+    table->problems[table->problem_count++] = *problem;
+  table->problem_total++;
+  return INK_OK;
+}
+
+static ink_status on_progress(void *user, uint64_t done, uint64_t total) {
+  const ink_table *table = user;
+  return table->options.progress ? table->options.progress(table->options.user, done, total)
+                                 : INK_OK;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static ink_status choose_kernels(ink_table *table) {
+  const char *regex = table->options.kernel_regex;
+  regex_t compiled;
+  if (regex) {
+    int code = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB);
+    if (code) {
+      char words[128];
+      regerror(code, &compiled, words, sizeof words);
+      return ink_error_set(table->error, INK_ERROR_ARGUMENT, "bad kernel pattern '%s': %s", regex,
+                           words);
+    }
+  }
+  for (size_t i = 0; i < table->capture->kernels.count; i++)
+    table->wanted[i] =
+        !regex || regexec(&compiled, table->capture->kernels.items[i].name, 0, NULL, 0) == 0;
+  if (regex)
+    regfree(&compiled);
+  return INK_OK;
+}
+
+static bool allocate(ink_table *table) {
+  size_t kernels = table->capture->kernels.count;
+  table->section_count = table->capture->sections.count;
+  table->cache_room = table->section_count + 1;
+  table->cache = calloc(table->cache_room, sizeof *table->cache);
+  table->seen = calloc(table->section_count + 1, 1);
+  table->unseen = calloc(table->section_count + 1, sizeof *table->unseen);
+  table->wanted = calloc(kernels + 1, sizeof *table->wanted);
+  table->totals = calloc(kernels + 1, sizeof *table->totals);
+  table->unseen_of = calloc(kernels + 1, sizeof *table->unseen_of);
+  table->kernel_count = kernels;
+  table->problems = calloc(PROBLEMS_KEPT, sizeof *table->problems);
+  return table->cache && table->seen && table->unseen && table->wanted && table->totals &&
+         table->unseen_of && table->problems;
+}
+
+ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
+                          const ink_table_options *options, ink_table **out, ink_error *error) {
+  if (!capture || !map || !out)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "nothing to make a table of");
+  ink_table *table = calloc(1, sizeof *table);
+  if (!table)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the table");
+  table->capture = capture;
+  table->error = error;
+  table->kernel = UINT32_MAX;
+  table->options = (ink_table_options){.launch = UINT32_MAX};
+  if (options)
+    memcpy(&table->options, options,
+           options->size < sizeof *options ? options->size : sizeof *options);
+  ink_status status = allocate(table) ? choose_kernels(table) : no_memory(table);
+  ink_event_sink sink = {.user = table, .want_launch = on_want_launch, .launch = on_launch,
+                         .track_begin = on_track_begin, .events = on_events,
+                         .problem = on_problem, .track_end = on_track_end,
+                         .progress = on_progress};
+  if (status == INK_OK)
+    status = ink_decode_events(capture, map, table->options.launch, &sink, error);
+  for (uint32_t i = 0; i < table->cell_count; i++)
+    fold(ink_table_cell(table, i));
+  if (status == INK_OK)
+    status = ink_table_finish(table);
+  table->error = NULL;
+  if (status == INK_OK)
+    *out = table;
+  else
+    ink_table_free(table);
+  return status;
+}
+
+void ink_table_free(ink_table *table) {
+  if (!table)
+    return;
+  for (uint32_t i = 0; i < table->cell_count; i++)
+    ink_quantile_free(&ink_table_cell(table, i)->sketch);
+  for (uint32_t i = 0; i < table->cell_count; i += CELLS_PER_BLOCK)
+    free(table->blocks[i / CELLS_PER_BLOCK]);
+  free(table->blocks);
+  id_map_free(&table->cell_map);
+  free(table->cache);
+  free(table->seen);
+  free(table->unseen);
+  free(table->unseen_of);
+  free(table->wanted);
+  free(table->totals);
+  free(table->problems);
+  free(table->rows);
+  free(table);
+}

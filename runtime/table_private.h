@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* A table while it is made (table.c) and when it is finished into rows (table_rows.c). */
+#ifndef INKMARK_TABLE_PRIVATE_H
+#define INKMARK_TABLE_PRIVATE_H
+
+#include "decode_events.h"
+#include "inkmark/table.h"
+#include "quantile.h"
+
+/* One section of one kernel in one group. What a track adds is gathered in now_* and folded in when
+ * another track comes: a track has one SM, so one scale from cycles to ns, and the imbalance needs
+ * its total. */
+typedef struct ink_cell {
+  uint64_t track;          /* whose now_* these are; UINT64_MAX: none yet */
+  uint64_t now_count, now_total, now_min, now_max;
+  double now_scale;
+  ink_quantile sketch;
+  int64_t group;
+  uint32_t kernel, section, next; /* next cell with the same hash */
+  uint32_t depth;
+  uint8_t called, summed;
+  uint64_t count, cut, total, min, max, tracks, largest_track;
+  double total_ns, min_ns, max_ns;
+} ink_cell;
+
+struct ink_table {
+  const ink_capture *capture; /* only while the table is made */
+  ink_error *error;
+  ink_table_options options;
+  /* Where the decoder is. */
+  uint32_t kernel, launch;
+  uint64_t track;
+  int64_t group;
+  ink_line line;
+  /* What has been added up. */
+  ink_cell **blocks;
+  uint32_t cell_count;
+  id_map cell_map;
+  ink_cell **cache;        /* [cache_room]: by section, the last for the unmarked */
+  size_t cache_room, section_count;
+  uint8_t *seen;           /* [section_count] */
+  bool *wanted;            /* [kernels] */
+  /* The results. */
+  ink_kernel_total *totals; /* [kernels], then the wanted ones packed */
+  size_t total_count;
+  ink_table_row *rows;
+  size_t row_count;
+  ink_section_index *unseen; /* in rising order */
+  size_t (*unseen_of)[2];    /* [kernels]: first and count in `unseen` */
+  size_t kernel_count;
+  ink_problem *problems;
+  size_t problem_count;
+  uint64_t problem_total;
+};
+
+/* Folds are done; makes the rows and packs the totals. */
+ink_status ink_table_finish(ink_table *table);
+ink_cell *ink_table_cell(const ink_table *table, uint32_t index);
+
+#endif
