@@ -11,11 +11,17 @@
  * becomes now; time between an outer stamp and a BEGIN belongs to no section: "(unmarked)".
  * Marks of called functions (the aux ring) are placed by their clock inside the body's slices: their
  * base level has its own last stamp, which is the later of the body's last stamp and theirs; they
- * move none of the body's. INSTANT, VALUE and async marks move none at all.
+ * move none of the body's. INSTANT, VALUE and async marks move none at all. A slice of a called
+ * function is one deeper than the body's level that it stands in, so it never has the depth of a
+ * body's slice around it. A range that a called function leaves open across a mark of the body would
+ * cross its slices: a problem, and the slice is cut to begin at that mark.
  * ROWS. ITER(i) sets the row of its level until that level ends or the next ITER; a range starts in
  * the row of the level around it and leaving it restores that row. A slice's row is the one in force
  * when it ends. Before any ITER a level has no row (INK_ROW_NONE); where the ring was overwritten,
- * the row until the next ITER is INK_ROW_UNKNOWN. */
+ * the row until the next ITER is INK_ROW_UNKNOWN. Marks of called functions are in the row of the
+ * body's level; an ITER of their own base level holds until the body's next BEGIN, END or ITER.
+ * ASYNC. An end belongs to the first begun range of its section and key that has not ended, over
+ * both rings of the track. */
 #ifndef INKMARK_DECODE_H
 #define INKMARK_DECODE_H
 
@@ -108,8 +114,10 @@ typedef struct ink_sink {
   void *user;
   ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
   ink_status (*track_begin)(void *user, const ink_decoded_track *track);
+  /* Every record in time order, before what it causes. `head` is the wrapped record's for a TABLE
+   * escape, the escape's for VALUE, SUM and CLOCKS; an ITER's row is its own. */
   ink_status (*record)(void *user, uint64_t head, uint64_t cycles, ink_section_index section,
-                       int64_t row, uint8_t called); /* raw, in time order */
+                       int64_t row, uint8_t called);
   ink_status (*slice)(void *user, const ink_slice *slice);
   ink_status (*point)(void *user, const ink_point *point);
   ink_status (*async)(void *user, const ink_async *async);
@@ -133,7 +141,8 @@ typedef struct ink_clock_quality { /* of one device */
   int64_t host_offset_ns;      /* REALTIME - globaltimer */
   int64_t host_bound_ns;       /* half the smallest round trip */
   double host_drift_ppm;       /* between the first and the last pair; NAN with one pair */
-  int64_t bound_ns;            /* stated bound on any single ns value of this device */
+  int64_t bound_ns;            /* stated bound on any single ns value of this device; INT64_MAX:
+                                * too few readings to state one, or (slope_max_hz 0) for a slope */
   uint32_t sms_seen, sms_guessed; /* guessed: too few pairs for a slope of its own, the median used */
 } ink_clock_quality;
 

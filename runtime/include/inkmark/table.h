@@ -21,7 +21,13 @@ typedef struct ink_table_options {
 } ink_table_options;
 
 /* One row: a section of a kernel, in a group (iteration, block, SM or launch; 0 for BY_SECTION).
- * Slices whose begin was cut off are counted in `cut`, not in the times. */
+ * Slices whose begin was cut off, or that never ended, are counted in `cut`, not in the times.
+ * median and p99 are exact (nearest rank) up to 32 values and within 1/128 of the true value beyond;
+ * their ns are the cycles at the row's mean rate. All else is exact. A kernel's total is the time
+ * from the openings to the closings of its tracks; "(unmarked)" counts the gaps, and leaves out what
+ * is not known because marks were overwritten. Rows of nested and of called sections lie inside
+ * other rows' time: only those of depth 0 and "(unmarked)" add up. Sorted by kernel, group, section;
+ * "(unmarked)" last. */
 typedef struct ink_table_row {
   uint32_t kernel;           /* index into ink_capture_kernels */
   ink_section_index section; /* INK_SECTION_UNKNOWN: the "(unmarked)" row */
@@ -32,7 +38,7 @@ typedef struct ink_table_row {
   uint64_t total_cycles, min_cycles, median_cycles, p99_cycles, max_cycles;
   double total_ns, min_ns, median_ns, p99_ns, max_ns;
   double share;              /* of the kernel's total track time */
-  double imbalance;          /* largest total of a track / mean total of a track; 1: even */
+  double imbalance;          /* largest total of a track / mean total of the tracks that passed it */
 } ink_table_row;
 
 typedef struct ink_kernel_total {
@@ -52,7 +58,8 @@ INK_API ink_status ink_table_make(const ink_capture *capture, const ink_clock_ma
 INK_API void ink_table_free(ink_table *table);
 INK_API size_t ink_table_rows(const ink_table *table, const ink_table_row **out);
 INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out);
-/* Sections of a seen kernel's table that no recording thread passed. */
+/* Sections of a seen kernel's table that no recording thread passed, of whichever of the decoded
+ * kernels; the names of kernels are left out. */
 INK_API size_t ink_table_unseen(const ink_table *table, uint32_t kernel,
                                 const ink_section_index **out);
 INK_API size_t ink_table_problems(const ink_table *table, const ink_problem **out,
