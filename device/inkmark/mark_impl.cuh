@@ -126,10 +126,10 @@ __device__ __forceinline__ void store_stamp(const cursor &at, u32 offset, bool o
 }
 
 __device__ __forceinline__ u64 head_word(u32 tag, u64 clock) {
-  return clock ^ (u64)tag << INK_CLOCK_BITS;
+  return clock ^ (u64)tag << INK_TAG_SHIFT;
 }
 __device__ __forceinline__ u64 escape_word(u32 code, u64 hash, u64 clock) {
-  return (clock & ~INK_CLOCK_MASK) ^ (hash | (u64)INK_TAG(INK_KIND_ESCAPE, code) << INK_CLOCK_BITS);
+  return (clock & ~INK_CLOCK_MASK) ^ (hash | (u64)INK_TAG(INK_KIND_ESCAPE, code) << INK_TAG_SHIFT);
 }
 
 // Atomics by their global address: through a generic pointer each would bring a path for shared memory.

@@ -54,7 +54,7 @@ typedef unsigned long long uint64_t;
 #define INK_LAYOUT_VERSION 1u
 #define INK_BUFFER_MAGIC 0x6b6e69u /* "ink" */
 
-#define INK_CLOCK_BITS 48
+#define INK_TAG_SHIFT 48 /* a head is clock64 ^ tag << 48: see above how the tag is found again */
 #define INK_CLOCK_MASK 0xffffffffffffull
 #define INK_SECTION_BITS 13
 #define INK_SECTION_MASK 0x1fffu
@@ -89,10 +89,10 @@ enum ink_escape {
 
 /* The one way to build a head or an escape word, for tests and tools; kernels do it in PTX. */
 #define INK_HEAD(kind, section, clock64)                                                           \
-  ((uint64_t)(clock64) ^ (uint64_t)INK_TAG(kind, section) << INK_CLOCK_BITS)
+  ((uint64_t)(clock64) ^ (uint64_t)INK_TAG(kind, section) << INK_TAG_SHIFT)
 #define INK_ESCAPE_WORD(code, hash48, clock64)                                                     \
   ((uint64_t)(hash48) ^ ((uint64_t)(clock64) & ~INK_CLOCK_MASK) ^                                   \
-   (uint64_t)INK_TAG(INK_KIND_ESCAPE, code) << INK_CLOCK_BITS)
+   (uint64_t)INK_TAG(INK_KIND_ESCAPE, code) << INK_TAG_SHIFT)
 
 #define INK_TAG(kind, section) ((uint32_t)(kind) << INK_SECTION_BITS | (uint32_t)(section))
 
