@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes one device's buffer: allocates it through the program's own CUDA runtime, fills the header and
+ * the kernel slots, and ties globaltimer to the host's clocks. */
+#include "cuda/device_buffer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { /* cudaMemcpyKind and cudaDeviceAttr, CUDA runtime API 12 and 13 */
+  TO_DEVICE = 1,
+  TO_HOST = 2,
+  ATTRIBUTE_CLOCK_KHZ = 13,
+  ATTRIBUTE_SM_COUNT = 16,
+  ATTRIBUTE_MAJOR = 75,
+  ATTRIBUTE_MINOR = 76
+};
+
+#define STAGING_BYTES (8u << 20)
+
+ink_status ink_i_cuda_failed(ink_i_device *device, int code, const char *what, ink_error *error) {
+  device->cuda->get_last_error(); /* ours, not the program's */
+  ink_error_set(error, INK_ERROR_CUDA, "device %d: cannot %s: %s", device->index, what,
+                device->cuda->error_string(code));
+  if (error)
+    error->code = code;
+  return INK_ERROR_CUDA;
+}
+
+static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+static uint32_t log2_of(uint64_t power) {
+  uint32_t n = 0;
+  while (1ull << n < power)
+    n++;
+  return n;
+}
+
+static void describe(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
+  const ink_cuda_api *cuda = d->cuda;
+  int value = 0, major = 0, minor = 0, version = 0;
+  d->info = (ink_device_info){.index = d->index, .track_count = tracks, .name = d->name,
+                              .records_per_track = options->records,
+                              .aux_records_per_track = options->records};
+  cuda->device_name(d->name, sizeof d->name, d->index);
+  d->info.simulated = strstr(d->name, "inkmark simulated") != NULL;
+  if (!cuda->get_attribute(&value, ATTRIBUTE_SM_COUNT, d->index))
+    d->info.sm_count = (uint32_t)value;
+  if (!cuda->get_attribute(&value, ATTRIBUTE_CLOCK_KHZ, d->index))
+    d->info.clock_khz = (uint32_t)value;
+  if (!cuda->get_attribute(&major, ATTRIBUTE_MAJOR, d->index) &&
+      !cuda->get_attribute(&minor, ATTRIBUTE_MINOR, d->index))
+    d->info.capability = (uint32_t)(major * 10 + minor);
+  if (!cuda->runtime_version(&version))
+    d->info.runtime_version = (uint32_t)version;
+  if (!cuda->driver_version(&version))
+    d->info.driver_version = (uint32_t)version;
+  d->info.flags = INK_BUFFER_ON | (options->per_warp ? INK_BUFFER_PER_WARP : 0u) |
+                  (options->keep_first ? INK_BUFFER_KEEP_FIRST : 0u);
+}
+
+/* ---- kernel slots ---- */
+
+static bool name_selected(const ink_i_options *options, const char *table, const char *name) {
+  char qualified[1024];
+  if (!options->has_kernels || regexec(&options->kernels, name, 0, NULL, 0) == 0)
+    return true;
+  snprintf(qualified, sizeof qualified, "%s::%s", table, name);
+  return regexec(&options->kernels, qualified, 0, NULL, 0) == 0;
+}
+
+/* Returns the slot's index, or slot_count when the table is full. *added: it is new. */
+static uint32_t put_key(ink_i_device *d, uint64_t key, bool enabled, bool *added) {
+  *added = false;
+  for (uint32_t i = 0; i + 1 < d->slot_count; i++) {
+    const uint32_t at = (INK_KERNEL_HASH(key) + i) & (d->slot_count - 1);
+    if (d->slots[at].key == key)
+      return at;
+    if (d->slots[at].key == 0) {
+      d->slots[at] = (ink_kernel_slot){.key = key, .enabled = enabled};
+      *added = true;
+      return at;
+    }
+  }
+  return d->slot_count;
+}
+
+/* Enters every section of a table: any of them may name a kernel. `send` copies new ones at once. */
+static ink_status put_table(ink_i_device *d, const ink_i_options *options, const ink_i_table *table,
+                            bool send, ink_error *error) {
+  const char *at = table->sections;
+  for (uint32_t id = 1; id <= table->section_count; id++) {
+    char name[512];
+    at += strspn(at, " ");
+    const size_t length = strcspn(at, ",");
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    for (size_t n = strlen(name); n && name[n - 1] == ' '; n--)
+      name[n - 1] = 0;
+    at += length + (at[length] == ',');
+    bool added;
+    const uint64_t key = INK_KERNEL_KEY(table->hash48, id);
+    const uint32_t slot = put_key(d, key, name_selected(options, table->name, name), &added);
+    if (slot == d->slot_count)
+      return ink_error_set(error, INK_ERROR_LIMIT,
+                           "no room for the kernels of section table '%s': it came after arming",
+                           table->name);
+    if (added && send) {
+      const int code = d->cuda->copy_async(
+          (void *)(uintptr_t)(d->layout.kernels_at + slot * sizeof(ink_kernel_slot)),
+          &d->slots[slot], sizeof(ink_kernel_slot), TO_DEVICE, d->stream);
+      if (code)
+        return ink_i_cuda_failed(d, code, "enter a kernel", error);
+    }
+  }
+  return INK_OK;
+}
+
+static ink_status put_tables(ink_i_device *d, const ink_i_options *options, bool send,
+                             ink_error *error) {
+  ink_status status = INK_OK;
+  ink_i_table *tables;
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_tables(&tables);
+  ink_i_table *copy = malloc((n + 1) * sizeof *copy); /* the strings are never freed */
+  if (copy && n)
+    memcpy(copy, tables, n * sizeof *copy);
+  ink_i_registry_unlock();
+  if (!copy)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the section tables");
+  for (size_t i = 0; i < n; i++) {
+    const ink_status one = put_table(d, options, &copy[i], send, error);
+    if (one)
+      status = one;
+  }
+  free(copy);
+  return status;
+}
+
+ink_status ink_i_device_add_kernels(ink_i_device *d, const ink_i_options *options,
+                                    ink_error *error) {
+  d->cuda->set_device(d->index);
+  const ink_status status = put_tables(d, options, true, error);
+  const int code = d->cuda->stream_synchronize(d->stream);
+  return status ? status : code ? ink_i_cuda_failed(d, code, "enter kernels", error) : INK_OK;
+}
+
+/* ---- memory ---- */
+
+static void free_memory(ink_i_device *d) {
+  void **blocks[] = {&d->fixed, &d->rings, &d->aux};
+  for (size_t i = 0; i < 3; i++) {
+    if (*blocks[i])
+      d->cuda->free_device(*blocks[i]);
+    *blocks[i] = NULL;
+  }
+}
+
+/* The four parts of the fixed block, in order: header, slots, block bits, tracks. */
+static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
+  const size_t ring_bytes = (size_t)options->records * 8;
+  const size_t slots_at = round_up(sizeof(ink_buffer), 256);
+  const size_t bits_at = round_up(slots_at + d->slot_count * sizeof(ink_kernel_slot), 256);
+  const size_t tracks_at = round_up(bits_at + options->block_bit_count / 8, 256);
+  int code = d->cuda->malloc_device(&d->fixed, tracks_at + tracks * sizeof(ink_track) + 256);
+  if (!code)
+    code = d->cuda->malloc_device(&d->rings, (tracks + (size_t)1) * ring_bytes);
+  if (!code)
+    code = d->cuda->malloc_device(&d->aux, (tracks + (size_t)1) * ring_bytes);
+  if (code) {
+    free_memory(d);
+    return code;
+  }
+  const uint64_t base = (uint64_t)(uintptr_t)d->fixed;
+  d->buffer = d->fixed;
+  d->probe = (uint64_t *)(uintptr_t)(base + tracks_at + tracks * sizeof(ink_track));
+  d->layout = (ink_buffer){
+      .magic = INK_BUFFER_MAGIC, .version = INK_LAYOUT_VERSION, .flags = d->info.flags,
+      .tracks_mask = tracks - 1, .ring_mask = options->records * 8 - 8,
+      .aux_mask = options->records * 8 - 8, .kernel_mask = d->slot_count - 1,
+      .block_bits = options->block_bit_count, .tracks_at = base + tracks_at,
+      .rings_at = round_up((uintptr_t)d->rings, ring_bytes),
+      .aux_at = round_up((uintptr_t)d->aux, ring_bytes), .kernels_at = base + slots_at,
+      .block_bits_at = base + bits_at, .warps = options->warps,
+      .ring_shift = log2_of(ring_bytes), .aux_shift = log2_of(ring_bytes), .one = 1};
+  return 0;
+}
+
+static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
+  const size_t ring_bytes = (size_t)options->records * 8;
+  d->staging_bytes = STAGING_BYTES > 2 * ring_bytes ? STAGING_BYTES : 2 * ring_bytes;
+  int code = d->cuda->malloc_host((void **)&d->headers, tracks * sizeof(ink_track));
+  if (!code)
+    code = d->cuda->malloc_host((void **)&d->again, tracks * sizeof(ink_track));
+  if (!code)
+    code = d->cuda->malloc_host((void **)&d->staging, d->staging_bytes);
+  d->seen = calloc(tracks, sizeof *d->seen);
+  return code ? code : d->seen ? 0 : 2 /* cudaErrorMemoryAllocation */;
+}
+
+static int send(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
+  const ink_cuda_api *cuda = d->cuda;
+  const size_t ring_bytes = (size_t)options->records * 8;
+  int code = cuda->set_async((void *)(uintptr_t)d->layout.tracks_at, 0, tracks * sizeof(ink_track),
+                             d->stream);
+  if (!code && options->keep_first) /* INK_UNWRITTEN */
+    code = cuda->set_async(d->rings, 0xff, (tracks + (size_t)1) * ring_bytes, d->stream);
+  if (!code && options->keep_first)
+    code = cuda->set_async(d->aux, 0xff, (tracks + (size_t)1) * ring_bytes, d->stream);
+  if (!code)
+    code = cuda->copy_async((void *)(uintptr_t)d->layout.kernels_at, d->slots,
+                            d->slot_count * sizeof *d->slots, TO_DEVICE, d->stream);
+  if (!code && options->block_bit_count)
+    code = cuda->copy_async((void *)(uintptr_t)d->layout.block_bits_at, options->block_bits,
+                            options->block_bit_count / 8, TO_DEVICE, d->stream);
+  if (!code)
+    code = cuda->copy_async(d->buffer, &d->layout, sizeof d->layout, TO_DEVICE, d->stream);
+  return code ? code : cuda->stream_synchronize(d->stream);
+}
+
+static ink_status make_slots(ink_i_device *d, const ink_i_options *options, ink_error *error) {
+  ink_i_registry_lock();
+  const size_t sections = ink_i_registry_sections();
+  ink_i_registry_unlock();
+  d->slot_count = 1024; /* at least: libraries loaded later bring their tables */
+  while (d->slot_count < 4 * sections)
+    d->slot_count *= 2;
+  d->slots = calloc(d->slot_count, sizeof *d->slots);
+  d->before = calloc(d->slot_count, sizeof *d->before);
+  if (!d->slots || !d->before)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for %u kernel slots",
+                         d->slot_count);
+  return put_tables(d, options, false, error);
+}
+
+ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *options,
+                             const ink_module_desc *module, ink_error *error) {
+  *d = (ink_i_device){.index = index, .cuda = module->cuda, .module = module};
+  int code = d->cuda->set_device(index);
+  if (code)
+    return ink_i_cuda_failed(d, code, "use it", error);
+  describe(d, options, 0);
+  uint32_t tracks = options->tracks ? options->tracks : d->info.simulated ? 2048 : 16384;
+  ink_status status = make_slots(d, options, error);
+  if (!status && (code = d->cuda->stream_create(&d->stream)) != 0)
+    status = ink_i_cuda_failed(d, code, "make a stream", error);
+  while (!status && (code = allocate(d, options, tracks)) != 0 && tracks > 1 && !options->tracks)
+    tracks /= 2;
+  if (!status && code)
+    status = ink_i_cuda_failed(d, code, "allocate the buffer", error);
+  if (!status && (code = allocate_host(d, options, tracks)) != 0)
+    status = ink_i_cuda_failed(d, code, "allocate the host's copy of the buffer", error);
+  if (!status && (code = send(d, options, tracks)) != 0)
+    status = ink_i_cuda_failed(d, code, "fill the buffer", error);
+  if (status) {
+    ink_i_device_free(d, true);
+    return status;
+  }
+  d->info.track_count = tracks;
+  d->made = true;
+  return INK_OK;
+}
+
+ink_status ink_i_device_set_flags(ink_i_device *d, uint32_t flags, ink_error *error) {
+  d->cuda->set_device(d->index);
+  d->layout.flags = flags;
+  int code = d->cuda->copy_async(&d->buffer->flags, &d->layout.flags, sizeof flags, TO_DEVICE,
+                                 d->stream);
+  if (!code)
+    code = d->cuda->stream_synchronize(d->stream);
+  return code ? ink_i_cuda_failed(d, code, "switch recording", error) : INK_OK;
+}
+
+void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
+  if (free_device_memory && d->cuda) {
+    d->cuda->set_device(d->index);
+    free_memory(d);
+    if (d->headers)
+      d->cuda->free_host(d->headers);
+    if (d->again)
+      d->cuda->free_host(d->again);
+    if (d->staging)
+      d->cuda->free_host(d->staging);
+    if (d->stream)
+      d->cuda->stream_destroy(d->stream);
+  }
+  free(d->seen);
+  free(d->slots);
+  free(d->before);
+  *d = (ink_i_device){.index = d->index};
+}
+
+/* ---- clocks ---- */
+
+static int64_t clock_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+ink_status ink_i_device_read_clock(ink_i_device *d, ink_host_clock *out, ink_error *error) {
+  const int tries = d->info.simulated ? 2 : 24; /* the smallest round trip wins */
+  int64_t best = INT64_MAX;
+  d->cuda->set_device(d->index);
+  for (int i = 0; i < tries; i++) {
+    ink_host_clock pair = {.device = d->index};
+    pair.monotonic_before_ns = clock_ns(CLOCK_MONOTONIC);
+    pair.realtime_before_ns = clock_ns(CLOCK_REALTIME);
+    int code = d->module->read_globaltimer(d->probe, d->stream);
+    if (!code)
+      code = d->cuda->stream_synchronize(d->stream);
+    pair.realtime_after_ns = clock_ns(CLOCK_REALTIME);
+    if (!code)
+      code = d->cuda->copy_async(d->staging, d->probe, 8, TO_HOST, d->stream);
+    if (!code)
+      code = d->cuda->stream_synchronize(d->stream);
+    if (code)
+      return ink_i_cuda_failed(d, code, "read its clock", error);
+    memcpy(&pair.global_ns, d->staging, 8);
+    if (pair.realtime_after_ns - pair.realtime_before_ns < best) {
+      best = pair.realtime_after_ns - pair.realtime_before_ns;
+      *out = pair;
+    }
+  }
+  return INK_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: one device's buffer and what the host keeps beside it. All functions set the calling
+ * thread's current device to this one; callers restore it. */
+#ifndef INK_CUDA_DEVICE_BUFFER_H
+#define INK_CUDA_DEVICE_BUFFER_H
+
+#include "cuda/options.h"
+#include "cuda/registry.h"
+#include "inkmark/capture.h"
+
+typedef struct ink_i_device {
+  int index;
+  bool made;
+  bool dead;                    /* a CUDA call failed for good: a reset, a sticky error */
+  bool described;               /* written to the open capture */
+  const ink_cuda_api *cuda;
+  const ink_module_desc *module; /* whose read_globaltimer is used */
+  ink_device_info info;
+  char name[256];
+  ink_buffer layout;            /* the buffer's header as it was sent */
+  ink_buffer *buffer;           /* device */
+  void *fixed, *rings, *aux;    /* device allocations; fixed: header, slots, block bits, tracks */
+  void *stream;
+  uint64_t *probe;              /* device, 8 bytes */
+  ink_track *headers, *again;   /* host, pinned, [tracks]: two readings of the headers */
+  unsigned char *staging;       /* host, pinned */
+  size_t staging_bytes;
+  uint64_t *seen;               /* [tracks]: ticket + 1 of the track last captured from a slot */
+  ink_kernel_slot *slots;       /* [slot_count]: as sent and read back */
+  ink_kernel_slot *before;      /* [slot_count]: counts that belong to a parent process, or zeros */
+  uint32_t slot_count;
+  uint64_t claims, unknown;     /* newest reading */
+} ink_i_device;
+
+/* Allocates and fills the buffer; asks for fewer tracks when memory does not suffice. */
+ink_status ink_i_device_make(ink_i_device *device, int index, const ink_i_options *options,
+                             const ink_module_desc *module, ink_error *error);
+/* Gives kernels of newly registered tables their slots. */
+ink_status ink_i_device_add_kernels(ink_i_device *device, const ink_i_options *options,
+                                    ink_error *error);
+ink_status ink_i_device_set_flags(ink_i_device *device, uint32_t flags, ink_error *error);
+/* Reads globaltimer between two host clocks, some times over; the tightest reading. */
+ink_status ink_i_device_read_clock(ink_i_device *device, ink_host_clock *out, ink_error *error);
+void ink_i_device_free(ink_i_device *device, bool free_device_memory);
+
+/* error, filled for a failed CUDA call; marks the device dead when dies. */
+ink_status ink_i_cuda_failed(ink_i_device *device, int code, const char *what, ink_error *error);
+
+#endif

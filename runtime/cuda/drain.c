@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies closed tracks from a device's buffer to the capture file while kernels go on. A track may be
+ * taken by another block at any moment, so its header is read before and after its rings: what was
+ * copied counts only if the same ticket was closed both times. */
+#include "cuda/session_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TO_HOST = 2 };
+
+typedef struct batch_entry {
+  uint32_t slot;
+  size_t ring_at, aux_at; /* bytes into the staging */
+} batch_entry;
+
+typedef struct batch {
+  batch_entry entries[512];
+  uint32_t count;
+  size_t used;
+} batch;
+
+static size_t used_bytes(uint64_t words, uint32_t records) {
+  return (size_t)(words < records ? words : records) * 8;
+}
+
+static int copy(ink_i_device *d, void *to, uint64_t from, size_t bytes) {
+  return bytes ? d->cuda->copy_async(to, (const void *)(uintptr_t)from, bytes, TO_HOST, d->stream)
+               : 0;
+}
+
+static int read_headers(ink_i_device *d, ink_track *to, uint32_t first, uint32_t count) {
+  return copy(d, to + first, d->layout.tracks_at + first * sizeof(ink_track),
+              count * sizeof(ink_track));
+}
+
+static bool is_new(const ink_i_device *d, const ink_track *header, uint32_t slot) {
+  return header->state == INK_TRACK_CLOSED && d->seen[slot] != header->ticket + 1;
+}
+
+static ink_status write_batch(ink_session *s, ink_i_device *d, batch *b, ink_error *error) {
+  if (!b->count)
+    return INK_OK;
+  uint32_t low = b->entries[0].slot, high = low;
+  for (uint32_t i = 1; i < b->count; i++)
+    high = b->entries[i].slot > high ? b->entries[i].slot : high;
+  int code = read_headers(d, d->again, low, high - low + 1);
+  if (!code)
+    code = d->cuda->stream_synchronize(d->stream);
+  if (code)
+    return ink_i_cuda_failed(d, code, "copy its tracks", error);
+  ink_status status = ink_i_session_writer(s, error);
+  for (uint32_t i = 0; i < b->count && !status; i++) {
+    const batch_entry *e = &b->entries[i];
+    const ink_track *then = &d->headers[e->slot], *now = &d->again[e->slot];
+    if (now->state != INK_TRACK_CLOSED || now->ticket != then->ticket)
+      continue; /* taken again meanwhile: lost, and counted so */
+    status = ink_writer_track(s->writer, d->index, then, (const uint64_t *)(d->staging + e->ring_at),
+                              (const uint64_t *)(d->staging + e->aux_at), error);
+    if (status)
+      break;
+    d->seen[e->slot] = then->ticket + 1;
+    s->tracks_written++;
+  }
+  b->count = 0;
+  b->used = 0;
+  return status;
+}
+
+/* Queues the copies of one track's rings; writes the batch first when it is full. */
+static ink_status queue_track(ink_session *s, ink_i_device *d, batch *b, uint32_t slot,
+                              ink_error *error) {
+  const ink_track *header = &d->headers[slot];
+  const uint32_t records = d->info.records_per_track;
+  const size_t ring = used_bytes(header->words, records);
+  const size_t aux = used_bytes(header->aux_words, records);
+  if (b->count == sizeof b->entries / sizeof *b->entries || b->used + ring + aux > d->staging_bytes) {
+    const ink_status status = write_batch(s, d, b, error);
+    if (status)
+      return status;
+  }
+  batch_entry *e = &b->entries[b->count];
+  *e = (batch_entry){slot, b->used, b->used + ring};
+  int code = copy(d, d->staging + e->ring_at,
+                  d->layout.rings_at + ((uint64_t)slot << d->layout.ring_shift), ring);
+  if (!code)
+    code = copy(d, d->staging + e->aux_at,
+                d->layout.aux_at + ((uint64_t)slot << d->layout.aux_shift), aux);
+  if (code)
+    return ink_i_cuda_failed(d, code, "copy a track", error);
+  b->used += ring + aux;
+  b->count++;
+  return INK_OK;
+}
+
+/* The counters of every kernel that was entered, less what a parent process counted. */
+static ink_status write_counts(ink_session *s, ink_i_device *d, ink_error *error) {
+  ink_kernel_counts *counts = calloc(d->slot_count, sizeof *counts);
+  if (!counts)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the kernels' counts");
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < d->slot_count; i++) {
+    const ink_kernel_slot *slot = &d->slots[i], *before = &d->before[i];
+    if (slot->key && (slot->tracks != before->tracks || slot->missed != before->missed))
+      counts[n++] = (ink_kernel_counts){.device = d->index, .slot = i, .key = slot->key,
+                                        .missed = slot->missed - before->missed,
+                                        .tracks = slot->tracks - before->tracks,
+                                        .marks = slot->marks - before->marks,
+                                        .words = slot->words - before->words};
+  }
+  ink_status status = INK_OK;
+  if (n || d->unknown)
+    status = ink_i_session_writer(s, error);
+  if (!status && s->writer && (n || d->unknown))
+    status = ink_writer_counts(s->writer, counts, n, d->claims, d->unknown, d->index, error);
+  free(counts);
+  return status;
+}
+
+static ink_status read_counts(ink_i_device *d, ink_error *error) {
+  ink_buffer header;
+  int code = copy(d, d->slots, d->layout.kernels_at, d->slot_count * sizeof *d->slots);
+  if (!code)
+    code = copy(d, &header, (uint64_t)(uintptr_t)d->buffer, sizeof header);
+  if (!code)
+    code = d->cuda->stream_synchronize(d->stream);
+  if (code)
+    return ink_i_cuda_failed(d, code, "read its counters", error);
+  d->claims = header.claim;
+  d->unknown = header.unknown;
+  return INK_OK;
+}
+
+ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error) {
+  if (!d->made || d->dead)
+    return INK_OK;
+  d->cuda->set_device(d->index);
+  const uint32_t tracks = d->info.track_count;
+  /* The counters first: a track that closes between the two readings is in the tracks and not yet in
+   * the counters, which the next drain mends, instead of counted as lost. */
+  const uint64_t claims_before = d->claims, unknown_before = d->unknown;
+  ink_status status = read_counts(d, error);
+  if (!status && d->claims == claims_before && d->unknown == unknown_before && d->claims == 0)
+    return INK_OK; /* nothing has run yet */
+  int code = status ? 0 : read_headers(d, d->headers, 0, tracks);
+  if (!status && !code)
+    code = d->cuda->stream_synchronize(d->stream);
+  if (code)
+    status = ink_i_cuda_failed(d, code, "read its tracks", error);
+  batch *b = status ? NULL : calloc(1, sizeof *b);
+  if (!status && !b)
+    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a drain");
+  for (uint32_t slot = 0; slot < tracks && !status; slot++)
+    if (is_new(d, &d->headers[slot], slot))
+      status = queue_track(s, d, b, slot, error);
+  if (!status)
+    status = write_batch(s, d, b, error);
+  free(b);
+  if (!status)
+    status = write_counts(s, d, error);
+  if (!status && s->writer)
+    status = ink_writer_flush(s->writer, error);
+  if (status == INK_ERROR_CUDA)
+    d->dead = true;
+  return status;
+}
+
+ink_status ink_i_drain_open(ink_session *s, ink_i_device *d, ink_error *error) {
+  if (!d->made || d->dead)
+    return INK_OK;
+  ink_status status = INK_OK;
+  for (uint32_t slot = 0; slot < d->info.track_count && !status; slot++) {
+    const ink_track *header = &d->headers[slot];
+    if (header->state != INK_TRACK_OPEN || d->seen[slot] == header->ticket + 1)
+      continue;
+    status = ink_i_session_writer(s, error);
+    if (!status)
+      status = ink_writer_track(s->writer, d->index, header, NULL, NULL, error);
+    d->seen[slot] = header->ticket + 1;
+  }
+  return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: a session's options, checked and expanded. */
+#ifndef INK_CUDA_OPTIONS_H
+#define INK_CUDA_OPTIONS_H
+
+#include "inkmark/session.h"
+
+#include <regex.h>
+
+#define INK_I_DEVICES_MAX 64
+
+typedef struct ink_i_options {
+  char *output;          /* template */
+  regex_t kernels;
+  bool has_kernels;
+  uint32_t *block_bits;  /* NULL: every block */
+  uint32_t block_bit_count;
+  uint32_t warps;        /* bits */
+  uint64_t devices;      /* bits; all ones: all */
+  bool per_warp, keep_first, replace;
+  uint32_t records;      /* a power of two */
+  uint32_t tracks;       /* a power of two, 0: the device's default */
+  uint32_t drain_ms;
+} ink_i_options;
+
+ink_status ink_i_options_parse(const ink_session_options *in, ink_i_options *out, ink_error *error);
+void ink_i_options_free(ink_i_options *options);
+
+/* The path with %p (pid), %h (host), %r (rank; "0" without a launcher) and %% filled in. */
+char *ink_i_expand_path(const char *template_, ink_error *error);
+
+#endif

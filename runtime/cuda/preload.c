@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* libinkmark-preload.so, which `inkmark record` puts into LD_PRELOAD: finds the moment after all
+ * static constructors and before main, and the ways out of a program that run no exit handler. Kept
+ * apart from libinkmark, whose users link it without any of this. */
+#include "cuda/record_mode.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef int main_fn(int, char **, char **);
+typedef int start_fn(main_fn *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+
+static main_fn *program_main;
+
+static int recorded_main(int argc, char **argv, char **environment) {
+  ink_record_start();
+  return program_main(argc, argv, environment);
+}
+
+INK_API int __libc_start_main(main_fn *, int, char **, void (*)(void), void (*)(void),
+                              void (*)(void), void *);
+int __libc_start_main(main_fn *main_function, int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void *stack_end) {
+  start_fn *real = (start_fn *)dlsym(RTLD_NEXT, "__libc_start_main");
+  program_main = main_function;
+  return real(recorded_main, argc, argv, init, fini, loader_fini, stack_end);
+}
+
+static _Noreturn void leave(const char *name, int status) {
+  ink_record_finish();
+  void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, name);
+  real(status);
+  __builtin_unreachable();
+}
+
+INK_API _Noreturn void _exit(int status);
+void _exit(int status) { leave("_exit", status); }
+INK_API _Noreturn void _Exit(int status);
+void _Exit(int status) { leave("_Exit", status); }
+
+/* An exception that nobody catches, a failed assert. */
+INK_API _Noreturn void abort(void);
+void abort(void) {
+  ink_record_finish();
+  void (*real)(void) = (void (*)(void))dlsym(RTLD_NEXT, "abort");
+  real();
+  __builtin_unreachable();
+}
+
+/* Where the CUDA runtime is a shared library: a reset takes the buffers with it. */
+INK_API int cudaDeviceReset(void);
+int cudaDeviceReset(void) {
+  int (*real)(void) = (int (*)(void))dlsym(RTLD_NEXT, "cudaDeviceReset");
+  ink_record_before_reset();
+  const int code = real ? real() : 999 /* cudaErrorUnknown */;
+  ink_record_after_reset();
+  return code;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording a program that knows nothing of it: the session that `inkmark record` asks for through
+ * the environment, from before main to the last exit. It reports its end in one line to the file
+ * descriptor that INKMARK_REPORT_FD names, for the command to print; it never prints itself. */
+#include "cuda/record_mode.h"
+
+#include "cuda/session_private.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static ink_session *session;
+static pid_t owner;
+static atomic_flag finished = ATOMIC_FLAG_INIT;
+
+static void report(const char *what, const char *text) {
+  const char *fd_text = getenv("INKMARK_REPORT_FD");
+  if (!fd_text)
+    return;
+  char line[1024];
+  const int n = snprintf(line, sizeof line, "%ld %s %s\n", (long)getpid(), what, text);
+  if (n > 0 && (size_t)n < sizeof line && write(atoi(fd_text), line, (size_t)n) < 0)
+    return; /* the command is gone: nobody to tell */
+}
+
+static uint32_t number_from(const char *name) {
+  const char *text = getenv(name);
+  return text && *text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static bool word_is(const char *name, const char *word) {
+  const char *text = getenv(name);
+  return text && strcmp(text, word) == 0;
+}
+
+static void owner_in_child(void) {
+  owner = getpid();
+  atomic_flag_clear(&finished);
+}
+
+void ink_record_start(void) {
+  if (session || !word_is("INKMARK_RECORD", "1"))
+    return;
+  const ink_session_options options = {
+      .size = sizeof options,
+      .output = getenv("INKMARK_OUTPUT"),
+      .kernels = getenv("INKMARK_KERNELS"),
+      .blocks = getenv("INKMARK_BLOCKS"),
+      .warps = getenv("INKMARK_WARPS"),
+      .devices = getenv("INKMARK_DEVICES"),
+      .per_warp = word_is("INKMARK_GRANULARITY", "warp"),
+      .keep_first = word_is("INKMARK_KEEP", "first"),
+      .records_per_track = number_from("INKMARK_RECORDS"),
+      .tracks = number_from("INKMARK_TRACKS"),
+      .drain_ms = number_from("INKMARK_DRAIN_MS"),
+      .replace = true,
+  };
+  ink_error error = {0};
+  ink_i_module *modules;
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_modules(&modules);
+  ink_i_registry_unlock();
+  if (ink_session_open(&options, &session, &error)) {
+    report("failed", error.message);
+    session = NULL;
+    return;
+  }
+  owner = getpid();
+  pthread_atfork(NULL, NULL, owner_in_child);
+  atexit(ink_record_finish);
+  if (n && ink_session_arm(session, &error)) /* none yet: a library with marks may be loaded later */
+    report("failed", error.message);
+}
+
+void ink_i_record_module_came(void) {
+  ink_error error = {0};
+  if (session && ink_session_arm(session, &error))
+    report("failed", error.message);
+}
+
+void ink_record_finish(void) {
+  if (!session || getpid() != owner || atomic_flag_test_and_set(&finished))
+    return;
+  char *path = NULL;
+  ink_error error = {0};
+  ink_session *ending = session;
+  session = NULL;
+  if (ink_i_session_close(ending, &path, &error))
+    report("failed", error.message);
+  if (path)
+    report("wrote", path);
+  free(path);
+}
+
+void ink_record_before_reset(void) {
+  if (session && getpid() == owner)
+    ink_session_drain(session, NULL);
+}
+
+void ink_record_after_reset(void) {
+  if (!session || getpid() != owner)
+    return;
+  pthread_mutex_lock(&session->lock);
+  ink_i_module *modules;
+  ink_i_registry_lock();
+  for (size_t i = ink_i_registry_modules(&modules); i-- > 0;)
+    modules[i].armed = 0;
+  ink_i_registry_unlock();
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    session->devices[i].dead = session->devices[i].made;
+  pthread_mutex_unlock(&session->lock);
+  ink_i_record_module_came();
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: what `inkmark record` steers through the environment. */
+#ifndef INK_CUDA_RECORD_MODE_H
+#define INK_CUDA_RECORD_MODE_H
+
+#include "inkmark/status.h"
+
+/* Called before main, when every module of the program has registered. */
+INK_API void ink_record_start(void);
+/* Called when a marked file registers after that: a library that was loaded. */
+void ink_i_record_module_came(void);
+/* Ends the recording: from atexit, _exit, abort. Does nothing the second time, or in a child that
+ * shares this memory (vfork). */
+INK_API void ink_record_finish(void);
+/* Around cudaDeviceReset: drains before, arms again after. */
+INK_API void ink_record_before_reset(void);
+INK_API void ink_record_after_reset(void);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that the registrar of a marked file finds with dlsym. Before main they only take
+ * notes; a file that registers later, from a library that was loaded, is armed at once. */
+#include "cuda/registry.h"
+
+#include "cuda/record_mode.h"
+#include "inkmark/record.h"
+#include "inkmark/session.h"
+#include "section_hash.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ink_i_module *modules;
+static size_t module_count, module_room;
+static ink_i_table *tables;
+static size_t table_count, table_room;
+
+void ink_i_registry_lock(void) { pthread_mutex_lock(&lock); }
+void ink_i_registry_unlock(void) { pthread_mutex_unlock(&lock); }
+void ink_i_registry_after_fork(void) { pthread_mutex_init(&lock, NULL); }
+
+size_t ink_i_registry_modules(ink_i_module **out) {
+  *out = modules;
+  return module_count;
+}
+
+size_t ink_i_registry_tables(ink_i_table **out) {
+  *out = tables;
+  return table_count;
+}
+
+size_t ink_i_registry_sections(void) {
+  size_t total = 0;
+  for (size_t i = 0; i < table_count; i++)
+    total += tables[i].section_count;
+  return total;
+}
+
+static bool make_room(void **array, size_t count, size_t *room, size_t element_bytes) {
+  if (count < *room)
+    return true;
+  const size_t wanted = *room ? *room * 2 : 16;
+  void *grown = realloc(*array, wanted * element_bytes);
+  if (!grown)
+    return false;
+  *array = grown;
+  *room = wanted;
+  return true;
+}
+
+INK_API void ink_register_module(const ink_module_desc *module) {
+  if (!module || module->abi != INK_MODULE_ABI || module->bytes < sizeof *module || !module->cuda ||
+      module->cuda->bytes < sizeof *module->cuda)
+    return;
+  ink_i_registry_lock();
+  if (make_room((void **)&modules, module_count, &module_room, sizeof *modules))
+    modules[module_count++] = (ink_i_module){.desc = module};
+  ink_i_registry_unlock();
+  ink_i_record_module_came(); /* nothing before main: the program's other files are yet to come */
+}
+
+INK_API void ink_unregister_module(const ink_module_desc *module) {
+  ink_i_registry_lock();
+  for (size_t i = 0; i < module_count; i++)
+    if (modules[i].desc == module)
+      modules[i--] = modules[--module_count];
+  ink_i_registry_unlock();
+}
+
+static uint32_t count_sections(const char *sections) {
+  uint32_t n = *sections ? 1 : 0;
+  for (; *sections; sections++)
+    n += *sections == ',';
+  return n;
+}
+
+static ink_status add_table(const char *name, const char *sections, const char *file, uint32_t line,
+                            uint64_t hash48, ink_error *error) {
+  for (size_t i = 0; i < table_count; i++)
+    if (tables[i].hash48 == hash48) {
+      if (strcmp(tables[i].name, name) == 0 && strcmp(tables[i].sections, sections) == 0)
+        return INK_OK; /* the same header in another file */
+      return ink_error_set(error, INK_ERROR_LIMIT,
+                           "the section tables '%s' and '%s' have the same hash: rename one",
+                           tables[i].name, name);
+    }
+  const uint32_t n = count_sections(sections);
+  if (n > INK_SECTION_MAX)
+    return ink_error_set(error, INK_ERROR_LIMIT, "section table '%s' has %u names: at most %u", name,
+                         n, INK_SECTION_MAX);
+  ink_i_table table = {strdup(name), strdup(sections), strdup(file ? file : ""), line, n, hash48,
+                       false};
+  if (!table.name || !table.sections || !table.file ||
+      !make_room((void **)&tables, table_count, &table_room, sizeof *tables)) {
+    free(table.name);
+    free(table.sections);
+    free(table.file);
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for section table '%s'", name);
+  }
+  tables[table_count++] = table;
+  return INK_OK;
+}
+
+INK_API void ink_register_table(const ink_table_desc *table) {
+  if (!table || table->abi != INK_MODULE_ABI || table->bytes < sizeof *table)
+    return;
+  ink_i_registry_lock();
+  add_table(table->name, table->sections, table->file, table->line, table->hash48, NULL);
+  ink_i_registry_unlock();
+}
+
+ink_status ink_register_sections(const char *table, const char *sections, const char *file,
+                                 uint32_t line, ink_error *error) {
+  if (!table || !sections || !*table || !*sections)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a section table needs a name and sections");
+  ink_i_registry_lock();
+  const ink_status status =
+      add_table(table, sections, file, line, ink_section_hash48(table, sections), error);
+  ink_i_registry_unlock();
+  return status;
+}

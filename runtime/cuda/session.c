@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* A session: arming devices, the thread that drains them, the capture file's facts, the end. */
+#include "cuda/session_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef INK_VERSION
+#define INK_VERSION "0"
+#endif
+
+static pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
+static ink_session *current; /* for fork handlers, and to refuse a second one */
+
+static int64_t realtime_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- fork: the child keeps the device state that it inherits, and starts a capture of its own ---- */
+
+static void before_fork(void) {
+  pthread_mutex_lock(&current_lock);
+  if (current) {
+    pthread_mutex_lock(&current->lock);
+    ink_i_session_drain_locked(current, NULL); /* what is closed belongs to the parent */
+  }
+  ink_i_registry_lock();
+}
+
+static void after_fork_in_parent(void) {
+  ink_i_registry_unlock();
+  if (current)
+    pthread_mutex_unlock(&current->lock);
+  pthread_mutex_unlock(&current_lock);
+}
+
+static void *drain_thread(void *session);
+
+static void after_fork_in_child(void) {
+  ink_i_registry_after_fork();
+  pthread_mutex_init(&current_lock, NULL);
+  if (!current)
+    return;
+  ink_session *s = current;
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->wake, NULL);
+  ink_writer_abandon(s->writer);
+  free(s->path);
+  s->writer = NULL;
+  s->path = NULL;
+  s->tracks_written = 0;
+  s->pid = getpid();
+  s->forked = true;
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    d->described = false;
+    if (d->made)
+      memcpy(d->before, d->slots, d->slot_count * sizeof *d->slots);
+  }
+  ink_i_table *tables;
+  const size_t n = ink_i_registry_tables(&tables);
+  for (size_t i = 0; i < n; i++)
+    tables[i].written = false;
+  if (s->thread_runs) /* threads do not survive a fork */
+    s->thread_runs = pthread_create(&s->thread, NULL, drain_thread, s) == 0;
+}
+
+static void set_fork_handlers(void) {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+/* ---- opening ---- */
+
+ink_status ink_session_open(const ink_session_options *options, ink_session **out,
+                            ink_error *error) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  ink_session *s = calloc(1, sizeof *s);
+  if (!s)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a session");
+  const ink_status status = ink_i_options_parse(options, &s->options, error);
+  if (status) {
+    free(s);
+    return status;
+  }
+  pthread_once(&once, set_fork_handlers);
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->wake, NULL);
+  s->pid = getpid();
+  s->started_ns = realtime_ns();
+  pthread_mutex_lock(&current_lock);
+  const bool taken = current != NULL;
+  if (!taken)
+    current = s;
+  pthread_mutex_unlock(&current_lock);
+  if (taken) {
+    ink_i_options_free(&s->options);
+    free(s);
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a session is already open in this process");
+  }
+  *out = s;
+  return INK_OK;
+}
+
+/* ---- the capture's facts ---- */
+
+static void read_command(char *text, size_t bytes) {
+  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const ssize_t n = file < 0 ? -1 : read(file, text, bytes - 1);
+  if (file >= 0)
+    close(file);
+  text[n > 0 ? n : 0] = 0;
+  for (ssize_t i = 0; i + 1 < n; i++)
+    if (text[i] == 0)
+      text[i] = ' ';
+}
+
+static ink_status write_facts(ink_session *s, ink_error *error) {
+  char command[4096], host[256] = "", number[32];
+  read_command(command, sizeof command);
+  gethostname(host, sizeof host - 1);
+  ink_status status = ink_writer_fact(s->writer, "command", command, error);
+  if (!status)
+    status = ink_writer_fact(s->writer, "host", host, error);
+  snprintf(number, sizeof number, "%ld", (long)s->pid);
+  if (!status)
+    status = ink_writer_fact(s->writer, "pid", number, error);
+  snprintf(number, sizeof number, "%lld", (long long)s->started_ns);
+  if (!status)
+    status = ink_writer_fact(s->writer, "started_ns", number, error);
+  if (!status)
+    status = ink_writer_fact(s->writer, "version", INK_VERSION, error);
+  return status;
+}
+
+static ink_status write_tables(ink_session *s, ink_error *error) {
+  ink_status status = INK_OK;
+  ink_i_table *tables;
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_tables(&tables);
+  for (size_t i = 0; i < n && !status; i++) {
+    ink_i_table *t = &tables[i];
+    if (!t->written)
+      status = ink_writer_table(s->writer, t->name, t->sections, t->file, t->line, t->hash48, error);
+    t->written = t->written || !status;
+  }
+  ink_i_registry_unlock();
+  return status;
+}
+
+static ink_status write_devices(ink_session *s, ink_error *error) {
+  ink_status status = INK_OK;
+  for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!d->made || d->described)
+      continue;
+    status = ink_writer_device(s->writer, &d->info, error);
+    ink_host_clock pair;
+    if (!status && !s->forked && !ink_i_device_read_clock(d, &pair, NULL))
+      status = ink_writer_host_clock(s->writer, &pair, error);
+    d->described = !status;
+  }
+  return status;
+}
+
+static ink_status open_writer(ink_session *s, ink_error *error) {
+  s->path = ink_i_expand_path(s->options.output, error);
+  if (!s->path)
+    return INK_ERROR_ARGUMENT;
+  if (s->forked && !strstr(s->options.output, "%p")) { /* not over the parent's */
+    char *own = NULL;
+    if (asprintf(&own, "%s.%ld", s->path, (long)s->pid) < 0)
+      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+    free(s->path);
+    s->path = own;
+  }
+  const ink_status status = ink_writer_open(s->path, s->options.replace, &s->writer, error);
+  return status ? status : write_facts(s, error);
+}
+
+ink_status ink_i_session_writer(ink_session *s, ink_error *error) {
+  if (s->first_failure) {
+    if (error)
+      *error = s->failure;
+    return s->first_failure;
+  }
+  ink_status status = s->writer ? INK_OK : open_writer(s, &s->failure);
+  if (!status)
+    status = write_tables(s, &s->failure);
+  if (!status)
+    status = write_devices(s, &s->failure);
+  if (status) {
+    s->first_failure = status;
+    if (error)
+      *error = s->failure;
+  }
+  return status;
+}
+
+/* ---- arming ---- */
+
+/* Copies the registered modules' descriptors, so that no CUDA call runs under the registry's lock. */
+static size_t copy_modules(ink_i_module **out) {
+  ink_i_module *modules;
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_modules(&modules);
+  *out = malloc((n + 1) * sizeof **out);
+  if (*out && n)
+    memcpy(*out, modules, n * sizeof **out);
+  ink_i_registry_unlock();
+  return *out ? n : 0;
+}
+
+static void note_armed(const ink_module_desc *desc, int device) {
+  ink_i_module *modules;
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_modules(&modules);
+  for (size_t i = 0; i < n; i++)
+    if (modules[i].desc == desc)
+      modules[i].armed |= 1ull << device;
+  ink_i_registry_unlock();
+}
+
+static ink_status make_device(ink_session *s, int index, const ink_module_desc *module,
+                              ink_error *error) {
+  ink_i_device *d = &s->devices[index];
+  if (d->made && !d->dead)
+    return ink_i_device_add_kernels(d, &s->options, error);
+  if (d->made) { /* after a reset: its memory is gone with the context */
+    ink_i_device_free(d, false);
+  }
+  return ink_i_device_make(d, index, &s->options, module, error);
+}
+
+/* Points one module's symbol at the device's buffer. A module whose CUDA registration is still to
+ * come (-rdc=true: the last object of the link does it) is left for the next call. */
+static void arm_module(ink_i_device *d, const ink_i_module *module) {
+  if (!d->made || d->dead || (module->armed >> d->index & 1))
+    return;
+  module->desc->cuda->set_device(d->index);
+  if (module->desc->set_buffer(d->buffer) == 0)
+    note_armed(module->desc, d->index);
+  else
+    module->desc->cuda->get_last_error();
+}
+
+static ink_status arm_locked(ink_session *s, ink_error *error) {
+  ink_i_module *modules;
+  const size_t n = copy_modules(&modules);
+  ink_status status = INK_OK;
+  bool any = false;
+  int count = 0;
+  if (n == 0)
+    status = ink_error_set(error, INK_ERROR_NOT_FOUND, "no file with marks is in this process");
+  else if (modules[0].desc->cuda->get_device_count(&count) != 0) {
+    modules[0].desc->cuda->get_last_error();
+    status = ink_error_set(error, INK_ERROR_CUDA, "no CUDA device is available to this process");
+  }
+  for (int i = 0; i < count && i < INK_I_DEVICES_MAX && n; i++) {
+    if (!(s->options.devices >> i & 1))
+      continue;
+    const ink_status one = make_device(s, i, modules[0].desc, status ? NULL : error);
+    if (one && !status)
+      status = one;
+    any = any || !one;
+    for (size_t m = 0; m < n && !one; m++)
+      arm_module(&s->devices[i], &modules[m]);
+  }
+  free(modules);
+  return any ? INK_OK : status;
+}
+
+/* Runs `what` with capture-safe CUDA calls and leaves the thread's device and capture mode as found. */
+static ink_status on_devices(ink_session *s, ink_status (*what)(ink_session *, ink_error *),
+                             ink_error *error) {
+  ink_i_module *modules;
+  const size_t n = copy_modules(&modules);
+  const ink_cuda_api *cuda = n ? modules[0].desc->cuda : NULL;
+  int device = 0, mode = 2 /* cudaStreamCaptureModeRelaxed */;
+  const bool has_device = cuda && cuda->get_device(&device) == 0;
+  const bool has_mode = cuda && cuda->exchange_capture_mode(&mode) == 0;
+  if (cuda && !has_device)
+    cuda->get_last_error();
+  const ink_status status = what(s, error);
+  if (has_mode)
+    cuda->exchange_capture_mode(&mode);
+  if (has_device)
+    cuda->set_device(device);
+  free(modules);
+  return status;
+}
+
+/* ---- the drain thread ---- */
+
+static void *drain_thread(void *user) {
+  ink_session *s = user;
+  pthread_mutex_lock(&s->lock);
+  while (!s->stop) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += s->options.drain_ms / 1000;
+    until.tv_nsec += (long)(s->options.drain_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+      until.tv_sec++;
+      until.tv_nsec -= 1000000000;
+    }
+    if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->stop)
+      on_devices(s, ink_i_session_drain_locked, NULL);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return NULL;
+}
+
+ink_status ink_session_arm(ink_session *s, ink_error *error) {
+  pthread_mutex_lock(&s->lock);
+  const ink_status status = on_devices(s, arm_locked, error);
+  if (!status && !s->thread_runs && s->options.drain_ms != UINT32_MAX)
+    s->thread_runs = pthread_create(&s->thread, NULL, drain_thread, s) == 0;
+  pthread_mutex_unlock(&s->lock);
+  return status;
+}
+
+ink_status ink_session_buffer(ink_session *s, int device, prof_buffer *out, ink_error *error) {
+  if (device < 0 || device >= INK_I_DEVICES_MAX)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "device %d is out of range", device);
+  ink_i_module *modules;
+  const size_t n = copy_modules(&modules);
+  ink_status status = INK_OK;
+  int before = 0;
+  if (n == 0)
+    status = ink_error_set(error, INK_ERROR_NOT_FOUND, "no file with marks is in this process");
+  pthread_mutex_lock(&s->lock);
+  if (!status) {
+    modules[0].desc->cuda->get_device(&before);
+    status = make_device(s, device, modules[0].desc, error);
+    modules[0].desc->cuda->set_device(before);
+  }
+  if (!status)
+    out->device = s->devices[device].buffer;
+  pthread_mutex_unlock(&s->lock);
+  free(modules);
+  return status;
+}
+
+static ink_status set_flags(ink_session *s, bool on, ink_error *error) {
+  ink_status status = INK_OK;
+  for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
+    ink_i_device *d = &s->devices[i];
+    const uint32_t flags = on ? d->info.flags | INK_BUFFER_ON : d->info.flags & ~(uint32_t)INK_BUFFER_ON;
+    if (d->made && !d->dead)
+      status = ink_i_device_set_flags(d, flags, error);
+  }
+  return status;
+}
+static ink_status set_on(ink_session *s, ink_error *error) { return set_flags(s, true, error); }
+static ink_status set_off(ink_session *s, ink_error *error) { return set_flags(s, false, error); }
+
+ink_status ink_session_set_on(ink_session *s, bool on, ink_error *error) {
+  pthread_mutex_lock(&s->lock);
+  const ink_status status = on_devices(s, on ? set_on : set_off, error);
+  pthread_mutex_unlock(&s->lock);
+  return status;
+}
+
+/* ---- draining and ending ---- */
+
+ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
+  ink_status status = INK_OK;
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    const ink_status one = ink_i_drain_device(s, &s->devices[i], status ? NULL : error);
+    status = status ? status : one;
+  }
+  return status;
+}
+
+ink_status ink_session_drain(ink_session *s, ink_error *error) {
+  pthread_mutex_lock(&s->lock);
+  const ink_status status = on_devices(s, ink_i_session_drain_locked, error);
+  pthread_mutex_unlock(&s->lock);
+  return status;
+}
+
+static ink_status finish(ink_session *s, ink_error *error) {
+  ink_status status = INK_OK;
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!d->made || d->dead)
+      continue;
+    d->cuda->set_device(d->index);
+    ink_error *first = status ? NULL : error;
+    int code = d->cuda->device_synchronize();
+    ink_status one = code ? ink_i_cuda_failed(d, code, "wait for its kernels", first) : INK_OK;
+    const ink_status drained = ink_i_drain_device(s, d, one ? NULL : first);
+    one = one ? one : drained;
+    if (!one)
+      one = ink_i_drain_open(s, d, first);
+    ink_host_clock pair;
+    if (!one && s->writer && !ink_i_device_read_clock(d, &pair, NULL))
+      one = ink_writer_host_clock(s->writer, &pair, first);
+    status = status ? status : one;
+  }
+  return status;
+}
+
+static ink_status disarm(ink_session *s, ink_error *error) {
+  (void)error;
+  ink_i_module *modules;
+  const size_t n = copy_modules(&modules);
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    for (size_t m = 0; m < n && d->made && !d->dead; m++)
+      if (modules[m].armed >> i & 1) {
+        modules[m].desc->cuda->set_device(i);
+        modules[m].desc->set_buffer(NULL);
+      }
+    if (d->made)
+      ink_i_device_free(d, !d->dead);
+  }
+  free(modules);
+  ink_i_registry_lock();
+  const size_t all = ink_i_registry_modules(&modules);
+  for (size_t m = 0; m < all; m++)
+    modules[m].armed = 0;
+  ink_i_table *tables;
+  const size_t table_count = ink_i_registry_tables(&tables);
+  for (size_t t = 0; t < table_count; t++)
+    tables[t].written = false;
+  ink_i_registry_unlock();
+  return INK_OK;
+}
+
+ink_status ink_session_close(ink_session *s, bool *written, ink_error *error) {
+  char *path = NULL;
+  const ink_status status = ink_i_session_close(s, &path, error);
+  if (written)
+    *written = path != NULL;
+  free(path);
+  return status;
+}
+
+ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
+  pthread_mutex_lock(&s->lock);
+  s->stop = true;
+  pthread_cond_signal(&s->wake);
+  const bool joins = s->thread_runs;
+  pthread_mutex_unlock(&s->lock);
+  if (joins)
+    pthread_join(s->thread, NULL);
+  pthread_mutex_lock(&s->lock);
+  ink_status status = on_devices(s, finish, error);
+  *path = s->writer ? s->path : NULL;
+  if (s->writer) {
+    s->path = NULL;
+    const ink_status closed = ink_writer_close(s->writer, status ? NULL : error);
+    status = status ? status : closed;
+  }
+  s->writer = NULL;
+  on_devices(s, disarm, NULL);
+  pthread_mutex_unlock(&s->lock);
+  pthread_mutex_lock(&current_lock);
+  current = NULL;
+  pthread_mutex_unlock(&current_lock);
+  ink_i_options_free(&s->options);
+  pthread_mutex_destroy(&s->lock);
+  pthread_cond_destroy(&s->wake);
+  free(s->path);
+  free(s);
+  return status;
+}

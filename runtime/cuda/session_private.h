@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: the one session of a process, and what runs under its lock. */
+#ifndef INK_CUDA_SESSION_PRIVATE_H
+#define INK_CUDA_SESSION_PRIVATE_H
+
+#include "cuda/device_buffer.h"
+#include "inkmark/session.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+struct ink_session {
+  ink_i_options options;
+  pthread_mutex_t lock;   /* everything below */
+  pthread_cond_t wake;
+  pthread_t thread;
+  bool thread_runs, stop;
+  ink_i_device devices[INK_I_DEVICES_MAX];
+  ink_writer *writer;     /* made with the first track */
+  char *path;
+  uint64_t tracks_written;
+  ink_status first_failure; /* of the writer: nothing more is written after it */
+  ink_error failure;
+  pid_t pid;
+  bool forked;            /* a child: its capture has a name of its own */
+  int64_t started_ns;     /* CLOCK_REALTIME */
+};
+
+/* Copies what is closed on one device to the capture. */
+ink_status ink_i_drain_device(ink_session *session, ink_i_device *device, ink_error *error);
+/* Reads the headers once more and stores the tracks that are still open, as headers. */
+ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, ink_error *error);
+/* The writer, made on first use, with the facts of this process in it. */
+ink_status ink_i_session_writer(ink_session *session, ink_error *error);
+ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
+/* ink_session_close; *path is the capture's name, the caller's to free, or NULL if none was made. */
+ink_status ink_i_session_close(ink_session *session, char **path, ink_error *error);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording inside the process that runs the kernels: arming devices, draining their buffers into a
+ * capture file, ending. `inkmark record` does all of this by itself; a program calls it when it wants
+ * to choose what is recorded when, or hands buffers to kernels as arguments.
+ *
+ * docs/arming.md tells what arms and what drains each device. All functions may be called from any
+ * host thread; one session at a time in a process. They leave the calling thread's current device as
+ * it was, and its last CUDA error untouched when they succeed. */
+#ifndef INKMARK_SESSION_H
+#define INKMARK_SESSION_H
+
+#include "inkmark/record.h"
+#include "inkmark/status.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ink_session ink_session;
+
+/* Zero means the default, given in parentheses. Strings are copied. */
+typedef struct ink_session_options {
+  size_t size;                 /* sizeof(ink_session_options) */
+  const char *output;          /* path of the capture ("inkmark.%p.ink"): %p pid, %h host, %r rank */
+  const char *kernels;         /* POSIX extended regex on the names given to PROF_KERNEL (all) */
+  const char *blocks;          /* "0,7,100-120", linear block indices (all) */
+  const char *warps;           /* "0,3-5", warps of a block (all) */
+  const char *devices;         /* "0,1" or "all" (all): those that ink_session_arm arms */
+  bool per_warp;               /* lane 0 of each warp records (thread 0 of each block) */
+  bool keep_first;             /* stop when full (keep the newest) */
+  uint32_t records_per_track;  /* rounded up to a power of two, 4 to 2^24 (1024) */
+  uint32_t tracks;             /* rounded up to a power of two, 1 to 2^24 (16384; 2048 if simulated) */
+  uint32_t drain_ms;           /* how often a thread drains (250); UINT32_MAX: only when asked */
+  bool replace;                /* write over an existing file */
+} ink_session_options;
+
+/* Checks the options; no file is made and no device is touched before the first arming.
+ * INK_ERROR_ARGUMENT: an option, named in the message, or another session is open. */
+INK_API ink_status ink_session_open(const ink_session_options *options, ink_session **out,
+                                    ink_error *error);
+
+/* Arms the devices asked for: allocates a buffer on each, once, and points the buffer symbol of every
+ * registered marked file at it. Call again after a library with marks was loaded, or after
+ * cudaDeviceReset. INK_ERROR_NOT_FOUND: no marked file is in the process. Devices that cannot be
+ * armed are skipped if another one can; the message names the first of them. */
+INK_API ink_status ink_session_arm(ink_session *session, ink_error *error);
+
+/* The buffer of one device, to be passed to kernels as an argument; makes it if need be, without
+ * touching any symbol. The buffer stays valid until the session closes. */
+INK_API ink_status ink_session_buffer(ink_session *session, int device, prof_buffer *out,
+                                      ink_error *error);
+
+/* Recording on or off from the next kernel entry on; takes effect in stream order of no stream. */
+INK_API ink_status ink_session_set_on(ink_session *session, bool on, ink_error *error);
+
+/* Copies every track closed by now to the capture file. Does not wait for running kernels. */
+INK_API ink_status ink_session_drain(ink_session *session, ink_error *error);
+
+/* Waits for the armed devices, drains, ends the capture, disarms, frees. *written, if not NULL, says
+ * whether a file was made: none is when no kernel recorded. Frees the session also when it fails. */
+INK_API ink_status ink_session_close(ink_session *session, bool *written, ink_error *error);
+
+/* A section table, for kernels whose registrar cannot run (NVRTC): the name and the comma-separated
+ * sections of PROF_SECTIONS, as written there. */
+INK_API ink_status ink_register_sections(const char *table, const char *sections, const char *file,
+                                         uint32_t line, ink_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
