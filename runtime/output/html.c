@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The HTML output: report_page.html with the summary, the iterations and the lanes put in as JSON.
+ * The page stays usable because lanes and slices beyond a limit are left out, and it says how many. */
+#include "outputs.h"
+#include "report_page.h"
+#include "summary_json.h"
+#include "text_write.h"
+#include "track_events.h"
+
+#include <stdlib.h>
+
+enum { TRACKS_MAX = 4096, SLICES_MAX = 200000, ITERATION_ROWS_MAX = 20000 };
+
+static const char data_mark[] = "<!--DATA-->";
+
+typedef struct html {
+  ink_selection selection; /* first: see ink_selection_decode */
+  ink_file file;
+  ink_error *error;
+  ink_track_events events;
+  char label[160];
+  uint64_t tracks, lanes, slices;
+  bool full;          /* the limit is reached: decoding was stopped by us */
+} html;
+
+/* ---- iterations ------------------------------------------------------------------------------- */
+
+static void put_section_names(html *w) {
+  ink_file_text(&w->file, "\"names\": [");
+  for (size_t i = 0; i < w->selection.section_count; i++) {
+    ink_file_text(&w->file, i ? "," : "");
+    ink_file_json_string(&w->file, w->selection.sections[i].name);
+  }
+  ink_file_text(&w->file, w->selection.section_count ? ",\"(unmarked)\"]" : "\"(unmarked)\"]");
+}
+
+static size_t name_index(const html *w, ink_section_index section) {
+  return section < w->selection.section_count ? section : w->selection.section_count;
+}
+
+/* Rows of [kernel, section, iteration, count, cycles, ns]. */
+static ink_status put_iterations(html *w) {
+  ink_table *table;
+  ink_status status = ink_selection_table(&w->selection, INK_BY_ITERATION, &table, w->error);
+  if (status != INK_OK)
+    return status;
+  const ink_table_row *rows;
+  size_t count = ink_table_rows(table, &rows), put = 0, left_out = 0;
+  ink_file_text(&w->file, "<script type=\"application/json\" id=\"iterations\">{");
+  put_section_names(w);
+  ink_file_text(&w->file, ",\n\"rows\": [");
+  for (size_t i = 0; i < count; i++) {
+    if (rows[i].group == INK_ROW_NONE || rows[i].group == INK_ROW_UNKNOWN)
+      continue;
+    if (put == ITERATION_ROWS_MAX) {
+      left_out++;
+      continue;
+    }
+    ink_file_print(&w->file, "%s\n[%u,%zu,%lld,%llu,%llu,%.0f]", put++ ? "," : "", rows[i].kernel,
+                   name_index(w, rows[i].section), (long long)rows[i].group,
+                   (unsigned long long)rows[i].count, (unsigned long long)rows[i].total_cycles,
+                   rows[i].total_ns);
+  }
+  ink_file_print(&w->file, "],\n\"left_out\": %zu}</script>\n", left_out);
+  ink_table_free(table);
+  return INK_OK;
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------ */
+
+static void begin_lane(html *w, const char *suffix, size_t number) {
+  char label[200];
+  if (suffix)
+    snprintf(label, sizeof label, "%s %s %zu", w->label, suffix, number);
+  else
+    snprintf(label, sizeof label, "%s", w->label);
+  ink_file_text(&w->file, w->lanes++ ? ",\n[" : "\n[");
+  ink_file_json_string(&w->file, label);
+  ink_file_text(&w->file, ",[");
+}
+
+/* The fields that report_page.html names SECTION .. CUT. */
+static void put_slice(html *w, bool first, ink_section_index section, int64_t begin_ns,
+                      int64_t end_ns, uint32_t depth, int64_t row, uint8_t cut) {
+  char *p = ink_file_room(&w->file, 256);
+  if (!first)
+    *p++ = ',';
+  p = text_u64(p, name_index(w, section));
+  *p++ = ',';
+  p = text_i64(p, begin_ns - w->selection.begin_ns);
+  *p++ = ',';
+  p = text_i64(p, end_ns - begin_ns);
+  *p++ = ',';
+  p = text_u64(p, depth);
+  *p++ = ',';
+  if (row == INK_ROW_NONE)
+    p = text_bytes(p, "null", 4);
+  else if (row == INK_ROW_UNKNOWN)
+    p = text_bytes(p, "\"unknown\"", 9);
+  else
+    p = text_i64(p, row);
+  *p++ = ',';
+  p = text_u64(p, cut);
+  ink_file_took(&w->file, p);
+  w->slices++;
+}
+
+static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
+  html *w = user;
+  char label[96];
+  w->full = w->tracks >= TRACKS_MAX || w->slices >= SLICES_MAX;
+  if (w->full)
+    return INK_ERROR_STOPPED;
+  ink_track_label(&track->stored->header, label, sizeof label);
+  snprintf(w->label, sizeof w->label, "%u SM %u %s", track->stored->launch,
+           track->stored->header.sm_open, label);
+  ink_track_events_clear(&w->events);
+  return INK_OK;
+}
+
+static ink_status on_slice(void *user, const ink_slice *slice) {
+  return ink_track_events_slice(&((html *)user)->events, slice);
+}
+
+static ink_status on_async(void *user, const ink_async *async) {
+  return ink_track_events_async(&((html *)user)->events, async);
+}
+
+static ink_status on_track_end(void *user, const ink_decoded_track *track) {
+  html *w = user;
+  const ink_track_events *e = &w->events;
+  (void)track;
+  begin_lane(w, NULL, 0);
+  for (size_t i = 0; i < e->slice_count && w->slices < SLICES_MAX; i++) {
+    const ink_slice *s = &e->slices[i];
+    put_slice(w, i == 0, s->section, s->begin_ns, s->end_ns, s->depth, s->row, s->cut);
+  }
+  ink_file_text(&w->file, "]]");
+  ink_status status = ink_track_events_lanes(&w->events);
+  for (size_t lane = 0; status == INK_OK && lane < e->lane_count; lane++) {
+    bool first = true;
+    begin_lane(w, "async", lane);
+    for (size_t i = 0; i < e->async_count && w->slices < SLICES_MAX; i++) {
+      const ink_async *a = &e->asyncs[i];
+      if (e->lanes[i] != lane)
+        continue;
+      put_slice(w, first, a->section, a->begin_ns, a->end_ns, 0, a->row, a->cut);
+      first = false;
+    }
+    ink_file_text(&w->file, "]]");
+  }
+  w->tracks++;
+  return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
+}
+
+static ink_status put_lanes(html *w) {
+  const ink_sink sink = {.track_begin = on_track_begin,
+                         .slice = on_slice,
+                         .async = on_async,
+                         .track_end = on_track_end};
+  ink_file_text(&w->file, "<script type=\"application/json\" id=\"lane-data\">{");
+  put_section_names(w);
+  ink_file_text(&w->file, ",\n\"tracks\": [");
+  ink_error ours = {0};
+  ink_status status = ink_selection_decode(&w->selection, &sink, &ours);
+  if (status == INK_ERROR_STOPPED && w->full)
+    status = INK_OK;
+  else if (status != INK_OK && w->error && !w->error->message[0])
+    *w->error = ours;
+  ink_file_print(&w->file, "],\n\"slices\": %llu, \"left_out_tracks\": %llu}</script>\n",
+                 (unsigned long long)w->slices,
+                 (unsigned long long)(w->selection.chosen_tracks - w->tracks));
+  return status;
+}
+
+static ink_status put_data(html *w) {
+  ink_table *table;
+  ink_status status = ink_selection_table(&w->selection, INK_BY_SECTION, &table, w->error);
+  if (status != INK_OK)
+    return status;
+  ink_file_text(&w->file, "<script type=\"application/json\" id=\"summary\">");
+  ink_summary_json(&w->file, &w->selection, table);
+  ink_file_text(&w->file, "</script>\n");
+  ink_table_free(table);
+  status = put_iterations(w);
+  return status == INK_OK ? put_lanes(w) : status;
+}
+
+ink_status ink_write_html(const ink_capture *capture, const ink_clock_map *map,
+                          const ink_output_options *options, const char *path, ink_error *error) {
+  html w = {.error = error, .file.fd = -1};
+  const char *page = (const char *)ink_report_page, *mark = strstr(page, data_mark);
+  ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
+  if (status == INK_OK)
+    status = ink_file_open(&w.file, path, error);
+  if (status != INK_OK)
+    goto cleanup;
+  ink_file_write(&w.file, page, (size_t)(mark - page));
+  status = put_data(&w);
+  if (status == INK_OK) {
+    ink_file_text(&w.file, mark + strlen(data_mark));
+    status = ink_file_close(&w.file, error);
+  } else if (status == INK_ERROR_MEMORY) {
+    ink_error_set(error, status, "out of memory");
+  }
+cleanup:
+  ink_file_abandon(&w.file);
+  ink_selection_free(&w.selection);
+  ink_track_events_free(&w.events);
+  return status;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes beside the wanted name and renames when whole; gzip by zlib where the name asks for it.
+ * Where the file system has unnamed files (O_TMPFILE), nothing is left behind even after SIGKILL. */
+#define ZLIB_CONST
+#include "output_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { BUFFER_BYTES = 256 * 1024, PACKED_BYTES = 64 * 1024 };
+
+struct ink_gzip {
+  z_stream stream;
+  unsigned char packed[PACKED_BYTES];
+};
+
+/* "cannot write 'x': no space left on device": strerror in lower case, as all our messages are. */
+static ink_status say(const char *doing, const ink_file *file, int code, ink_error *error) {
+  char words[128];
+  snprintf(words, sizeof words, "%s", strerror(code));
+  if (words[0] && !isupper((unsigned char)words[1]))
+    words[0] = (char)tolower((unsigned char)words[0]);
+  errno = code;
+  return ink_error_set(error, INK_ERROR_IO, "cannot %s '%s': %s", doing,
+                       file->path ? file->path : "stdout", words);
+}
+
+static void write_fd(ink_file *file, const unsigned char *bytes, size_t size) {
+  while (size && !file->failed) {
+    ssize_t n = write(file->fd, bytes, size);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0) {
+      file->failed = n < 0 ? errno : EIO;
+      return;
+    }
+    bytes += n;
+    size -= (size_t)n;
+  }
+}
+
+static void write_packed(ink_file *file, const unsigned char *bytes, size_t size, int flush) {
+  z_stream *z = &file->gzip->stream;
+  z->next_in = bytes; /* ZLIB_CONST */
+  z->avail_in = (uInt)size;
+  do {
+    z->next_out = file->gzip->packed;
+    z->avail_out = PACKED_BYTES;
+    int rc = deflate(z, flush);
+    if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) {
+      file->failed = file->failed ? file->failed : EIO;
+      return;
+    }
+    write_fd(file, file->gzip->packed, PACKED_BYTES - z->avail_out);
+  } while (z->avail_out == 0 && !file->failed);
+}
+
+void ink_file_flush(ink_file *file) {
+  if (!file->failed && file->used) {
+    if (file->gzip)
+      write_packed(file, file->buffer, file->used, Z_NO_FLUSH);
+    else
+      write_fd(file, file->buffer, file->used);
+  }
+  file->used = 0;
+}
+
+void ink_file_write_slow(ink_file *file, const void *bytes, size_t size) {
+  const unsigned char *from = bytes;
+  while (size) {
+    if (file->used == file->room)
+      ink_file_flush(file);
+    size_t n = file->room - file->used < size ? file->room - file->used : size;
+    memcpy(file->buffer + file->used, from, n);
+    file->used += n;
+    file->written += n;
+    from += n;
+    size -= n;
+  }
+}
+
+void ink_file_print(ink_file *file, const char *format, ...) {
+  char text[4096];
+  va_list arguments;
+  va_start(arguments, format);
+  int n = vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (n < 0 || (size_t)n >= sizeof text) {
+    file->failed = file->failed ? file->failed : EOVERFLOW;
+    return;
+  }
+  ink_file_write(file, text, (size_t)n);
+}
+
+/* A file of this directory without a name, or, where there is no such thing, one with a name of ours.
+ * Returns the descriptor or -1 with errno. */
+static int open_beside(ink_file *file) {
+  const char *slash = strrchr(file->path, '/');
+  size_t length = slash ? (size_t)(slash - file->path) + 1 : 0;
+  char *directory = malloc(length + 2);
+  size_t size = strlen(file->path) + 48;
+  char *beside = malloc(size);
+  int fd = -1;
+  if (!directory || !beside) {
+    errno = ENOMEM;
+    goto cleanup;
+  }
+  memcpy(directory, file->path, length);
+  memcpy(directory + length, ".", 2);
+#ifdef O_TMPFILE
+  fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT))
+    goto cleanup;
+#endif
+  for (unsigned i = 0; i < 100; i++) {
+    snprintf(beside, size, "%s.%ld-%u.tmp", file->path, (long)getpid(), i);
+    fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      file->beside = beside;
+      beside = NULL;
+      goto cleanup;
+    }
+    if (errno != EEXIST)
+      goto cleanup;
+  }
+cleanup:;
+  int code = errno;
+  free(directory);
+  free(beside);
+  errno = code;
+  return fd;
+}
+
+static ink_status open_descriptor(ink_file *file, const char *path, ink_error *error) {
+  struct stat st;
+  if (!strcmp(path, "-")) {
+    file->fd = STDOUT_FILENO;
+    file->direct = true;
+    return INK_OK;
+  }
+  /* A link is followed: what it points to is replaced, not the link. */
+  bool there = stat(path, &st) == 0;
+  file->path = there && S_ISREG(st.st_mode) ? realpath(path, NULL) : strdup(path);
+  if (!file->path)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  if (there && S_ISDIR(st.st_mode))
+    return say("write", file, EISDIR, error);
+  if (there && S_ISREG(st.st_mode) && access(path, W_OK) != 0)
+    return say("write", file, errno, error);
+  file->direct = there && !S_ISREG(st.st_mode);
+  file->fd = file->direct ? open(path, O_WRONLY | O_CLOEXEC) : open_beside(file);
+  if (file->fd < 0)
+    return say("write", file, errno, error);
+  if (there && !file->direct)
+    (void)!fchmod(file->fd, st.st_mode & 0777); /* the new file keeps the old one's mode */
+  return INK_OK;
+}
+
+static ink_status start_gzip(ink_file *file, ink_error *error) {
+  file->gzip = calloc(1, sizeof *file->gzip);
+  if (!file->gzip)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  if (deflateInit2(&file->gzip->stream, 4, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+    free(file->gzip);
+    file->gzip = NULL;
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  }
+  return INK_OK;
+}
+
+ink_status ink_file_open(ink_file *file, const char *path, ink_error *error) {
+  *file = (ink_file){.fd = -1};
+  size_t length = strlen(path);
+  ink_status status = open_descriptor(file, path, error);
+  if (status == INK_OK && length > 3 && !strcmp(path + length - 3, ".gz"))
+    status = start_gzip(file, error);
+  if (status == INK_OK) {
+    file->buffer = malloc(BUFFER_BYTES);
+    file->room = BUFFER_BYTES;
+    if (!file->buffer)
+      status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  }
+  if (status != INK_OK)
+    ink_file_abandon(file);
+  return status;
+}
+
+ink_status ink_file_check(const ink_file *file, ink_error *error) {
+  return file->failed ? say("write", file, file->failed, error) : INK_OK;
+}
+
+ink_status ink_file_finish(ink_file *file, ink_error *error) {
+  ink_file_flush(file);
+  if (file->gzip && !file->failed)
+    write_packed(file, NULL, 0, Z_FINISH);
+  free(file->buffer);
+  file->buffer = NULL;
+  file->room = 0;
+  return ink_file_check(file, error);
+}
+
+/* Links the unnamed file to a name of ours first: linkat cannot replace, rename can. */
+static int name_beside(ink_file *file) {
+  size_t size = strlen(file->path) + 48;
+  char from[64];
+  char *beside = malloc(size);
+  if (!beside) {
+    errno = ENOMEM;
+    return -1;
+  }
+  snprintf(from, sizeof from, "/proc/self/fd/%d", file->fd);
+  for (unsigned i = 0; i < 100; i++) {
+    snprintf(beside, size, "%s.%ld-%u.tmp", file->path, (long)getpid(), i);
+    if (linkat(AT_FDCWD, from, AT_FDCWD, beside, AT_SYMLINK_FOLLOW) == 0) {
+      file->beside = beside;
+      return 0;
+    }
+    if (errno != EEXIST)
+      break;
+  }
+  int code = errno;
+  free(beside);
+  errno = code;
+  return -1;
+}
+
+ink_status ink_file_commit(ink_file *file, ink_error *error) {
+  ink_status status = INK_OK;
+  if (!file->direct && !file->beside && name_beside(file) != 0)
+    status = say("write", file, errno, error);
+  if (status == INK_OK && file->fd != STDOUT_FILENO) {
+    int fd = file->fd;
+    file->fd = -1;
+    if (close(fd) != 0 && errno != EINTR) /* a network file system may tell only now */
+      status = say("write", file, errno, error);
+  }
+  if (status == INK_OK && file->beside) {
+    if (rename(file->beside, file->path) != 0) {
+      status = say("write", file, errno, error);
+    } else {
+      free(file->beside);
+      file->beside = NULL;
+    }
+  }
+  ink_file_abandon(file);
+  return status;
+}
+
+ink_status ink_file_close(ink_file *file, ink_error *error) {
+  ink_status status = ink_file_finish(file, error);
+  if (status == INK_OK)
+    return ink_file_commit(file, error);
+  ink_file_abandon(file);
+  return status;
+}
+
+void ink_file_abandon(ink_file *file) {
+  if (file->beside)
+    unlink(file->beside);
+  if (file->fd > STDERR_FILENO) /* a zeroed file has descriptor 0, stdout stays open */
+    close(file->fd);
+  if (file->gzip)
+    deflateEnd(&file->gzip->stream);
+  free(file->gzip);
+  free(file->beside);
+  free(file->path);
+  free(file->buffer);
+  *file = (ink_file){.fd = -1};
+}

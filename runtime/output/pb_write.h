@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Just enough protobuf to write Perfetto packets into a buffer: varints, fixed words, strings and
+ * nested messages. Encoding: https://protobuf.dev/programming-guides/encoding/ */
+#ifndef INK_PB_WRITE_H
+#define INK_PB_WRITE_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline char *pb_varint(char *p, uint64_t value) {
+  while (value >= 0x80) {
+    *p++ = (char)(value | 0x80);
+    value >>= 7;
+  }
+  *p++ = (char)value;
+  return p;
+}
+
+static inline char *pb_uint(char *p, uint32_t field, uint64_t value) {
+  return pb_varint(pb_varint(p, (uint64_t)field << 3), value);
+}
+
+static inline char *pb_int(char *p, uint32_t field, int64_t value) {
+  return pb_uint(p, field, (uint64_t)value);
+}
+
+static inline char *pb_double(char *p, uint32_t field, double value) {
+  p = pb_varint(p, (uint64_t)field << 3 | 1);
+  memcpy(p, &value, 8); /* little-endian hosts only, as the capture format */
+  return p + 8;
+}
+
+static inline char *pb_bytes(char *p, uint32_t field, const void *bytes, size_t size) {
+  p = pb_varint(pb_varint(p, (uint64_t)field << 3 | 2), size);
+  memcpy(p, bytes, size);
+  return p + size;
+}
+
+static inline char *pb_string(char *p, uint32_t field, const char *text) {
+  return pb_bytes(p, field, text, strlen(text));
+}
+
+/* A nested message: the returned pointer is where its fields go, pb_end puts the length before them.
+ * One byte is kept for the length; a longer message is moved. */
+static inline char *pb_begin(char *p, uint32_t field) {
+  return pb_varint(p, (uint64_t)field << 3 | 2) + 1;
+}
+
+static inline char *pb_end(char *fields, char *p) {
+  size_t size = (size_t)(p - fields);
+  if (size < 0x80) {
+    fields[-1] = (char)size;
+    return p;
+  }
+  size_t length_bytes = 1;
+  for (size_t rest = size >> 7; rest; rest >>= 7)
+    length_bytes++;
+  memmove(fields + length_bytes - 1, fields, size);
+  pb_varint(fields - 1, size);
+  return p + length_bytes - 1;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* The packets that the Perfetto output is made of; field numbers are those of Perfetto's protos
+ * (protos/perfetto/trace/trace_packet.proto and the files it imports), listed for the tests in
+ * tests/output/perfetto_subset.proto. */
+#ifndef INK_PERFETTO_H
+#define INK_PERFETTO_H
+
+#include "output_file.h"
+#include "pb_write.h"
+#include "selection.h"
+
+enum { /* TracePacket */
+  PACKET = 1, /* of Trace */
+  PACKET_CLOCK_SNAPSHOT = 6,
+  PACKET_TIMESTAMP = 8,
+  PACKET_SEQUENCE_ID = 10,
+  PACKET_TRACK_EVENT = 11,
+  PACKET_INTERNED_DATA = 12,
+  PACKET_SEQUENCE_FLAGS = 13,
+  PACKET_CLOCK_ID = 58,
+  PACKET_DEFAULTS = 59,
+  PACKET_TRACK_DESCRIPTOR = 60
+};
+enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2 };
+enum { CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_IS_INCREMENTAL = 3 };
+enum { BUILTIN_REALTIME = 1, BUILTIN_MONOTONIC = 3, OUR_DELTA_CLOCK = 64 };
+enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK_ID = 58, EVENT_DEFAULTS_TRACK = 11 };
+enum { INTERNED_CATEGORY = 1, INTERNED_EVENT_NAME = 2, INTERNED_ARG_NAME = 3 };
+enum { INTERNED_IID = 1, INTERNED_TEXT = 2 };
+enum { /* TrackDescriptor */
+  TRACK_UUID = 1,
+  TRACK_NAME = 2,
+  TRACK_PROCESS = 3,
+  TRACK_PARENT = 5,
+  TRACK_COUNTER = 8,
+  TRACK_CHILD_ORDERING = 11,
+  TRACK_RANK = 12,
+  TRACK_DESCRIPTION = 14,
+  TRACK_MERGE = 15
+};
+enum { PROCESS_PID = 1, PROCESS_NAME = 6, ORDERING_EXPLICIT = 3, MERGE_NONE = 2 };
+enum { /* TrackEvent */
+  EVENT_CATEGORY = 3,
+  EVENT_ARG = 4,
+  EVENT_TYPE = 9,
+  EVENT_NAME_IID = 10,
+  EVENT_TRACK = 11,
+  EVENT_CATEGORY_NAME = 22,
+  EVENT_NAME = 23,
+  EVENT_COUNTER = 30,
+  EVENT_COUNTER_DOUBLE = 44
+};
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+enum { ARG_NAME_IID = 1, ARG_BOOL = 2, ARG_UINT = 3, ARG_INT = 4, ARG_DOUBLE = 5, ARG_STRING = 6,
+       ARG_NAME = 10 };
+
+/* Names of the arguments and categories that the events of tracks share. Interned names end with the
+ * incremental state, so every track brings those that it uses: see perfetto_open_track. */
+enum perfetto_arg {
+  IID_ITERATION = 1,
+  IID_CYCLES,
+  IID_CUT,
+  IID_CALLED,
+  IID_KEY,
+  IID_ITERATION_UNKNOWN
+};
+enum perfetto_category { CATEGORY_INSTANT = 1, CATEGORY_SUM, CATEGORY_ASYNC };
+
+enum { PERFETTO_SEQUENCE = 1, PERFETTO_EVENT_BYTES = 4096, PERFETTO_NAME_BYTES = 400 };
+
+/* One packet sequence of one file. Every function leaves errors to the file. */
+typedef struct perfetto {
+  ink_file file;
+  int64_t last_ns;       /* what the delta clock stands at */
+  uint64_t uuid_base, uuid_next;
+  char *packet_fields, *event_fields; /* of the event being written */
+} perfetto;
+
+/* The start of the sequence and its clocks. `monotonic_ns` belongs to `base_ns`; 0: not known. */
+void perfetto_start(perfetto *out, const ink_capture *capture, int64_t base_ns,
+                    int64_t monotonic_ns);
+
+uint64_t perfetto_new_uuid(perfetto *out);
+
+typedef struct perfetto_track {
+  uint64_t uuid, parent;  /* parent 0: none */
+  const char *name, *description; /* description may be NULL */
+  int32_t rank;
+  int64_t pid;            /* -1: no process */
+  bool counter;
+} perfetto_track;
+
+void perfetto_describe(perfetto *out, const perfetto_track *track);
+
+/* Describes a track and makes it the one that events belong to unless they say otherwise. Of the
+ * names, `args` and `categories` are bit sets by the enums above; names[i] gets iid i + 1. */
+void perfetto_open_track(perfetto *out, const perfetto_track *track, const char *const *names,
+                         size_t name_count, uint32_t args, uint32_t categories);
+
+/* Events are begun, filled and ended: perfetto_event returns where the event's fields go (at most
+ * PERFETTO_EVENT_BYTES), perfetto_event_end takes where they end. track 0: the default. */
+static inline char *perfetto_event(perfetto *out, int64_t ns, unsigned type, uint64_t track) {
+  char *p = ink_file_room(&out->file, PERFETTO_EVENT_BYTES + 64);
+  out->packet_fields = p = pb_begin(p, PACKET);
+  p = pb_uint(p, PACKET_TIMESTAMP, (uint64_t)ns - (uint64_t)out->last_ns);
+  p = pb_uint(p, PACKET_SEQUENCE_ID, PERFETTO_SEQUENCE);
+  out->last_ns = ns;
+  out->event_fields = p = pb_begin(p, PACKET_TRACK_EVENT);
+  p = pb_uint(p, EVENT_TYPE, type);
+  return track ? pb_uint(p, EVENT_TRACK, track) : p;
+}
+
+static inline void perfetto_event_end(perfetto *out, char *end) {
+  ink_file_took(&out->file, pb_end(out->packet_fields, pb_end(out->event_fields, end)));
+}
+
+static inline char *perfetto_arg_head(char *p, enum perfetto_arg name, char **fields) {
+  *fields = p = pb_begin(p, EVENT_ARG);
+  return pb_uint(p, ARG_NAME_IID, name);
+}
+static inline char *perfetto_arg_uint(char *p, enum perfetto_arg name, uint64_t value) {
+  char *fields;
+  p = perfetto_arg_head(p, name, &fields);
+  return pb_end(fields, pb_uint(p, ARG_UINT, value));
+}
+static inline char *perfetto_arg_int(char *p, enum perfetto_arg name, int64_t value) {
+  char *fields;
+  p = perfetto_arg_head(p, name, &fields);
+  return pb_end(fields, pb_int(p, ARG_INT, value));
+}
+/* Arguments of rare events, with their names in place. */
+char *perfetto_named_uint(char *p, const char *name, uint64_t value);
+char *perfetto_named_text(char *p, const char *name, const char *value);
+char *perfetto_named_double(char *p, const char *name, double value);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Perfetto packets: the sequence's start with clocks and interned names, track descriptors, and
+ * events whose time is a delta to the event before.
+ *
+ * One sequence holds everything, because every further one slows the trace processor down. Event
+ * packets leave out SEQ_NEEDS_INCREMENTAL_STATE: it only guards against packets lost from a ring,
+ * and would cost four bytes a slice. A delta may be negative where the next track begins: the
+ * 64-bit sum wraps, in the trace processor as here.
+ *
+ * Each track clears the incremental state, because only then may the default track change: trace
+ * processors of 2021 forget the interned names when only the defaults change. */
+#include "perfetto.h"
+
+enum { SEQUENCE_CLEARED = 1 };
+
+static const char *const arg_names[] = {
+    [IID_ITERATION] = "iteration", [IID_CYCLES] = "cycles", [IID_CUT] = "cut",
+    [IID_CALLED] = "called",       [IID_KEY] = "key",
+    [IID_ITERATION_UNKNOWN] = "iteration_unknown"};
+static const char *const category_names[] = {
+    [CATEGORY_INSTANT] = "instant", [CATEGORY_SUM] = "sum", [CATEGORY_ASYNC] = "async"};
+
+/* Names come from the capture; what is longer than anyone would read is cut at a character. */
+static size_t name_length(const char *name) {
+  size_t length = strnlen(name, PERFETTO_NAME_BYTES);
+  while (length == PERFETTO_NAME_BYTES && length && ((unsigned char)name[length] & 0xc0) == 0x80)
+    length--;
+  return length;
+}
+
+static char *name_bytes(char *p, uint32_t field, const char *name) {
+  return pb_bytes(p, field, name, name_length(name));
+}
+
+/* A packet of our sequence: returns where its other fields go. */
+static char *packet(perfetto *out, size_t bytes, char **fields) {
+  char *p = ink_file_room(&out->file, bytes + 32);
+  *fields = p = pb_begin(p, PACKET);
+  return pb_uint(p, PACKET_SEQUENCE_ID, PERFETTO_SEQUENCE);
+}
+
+static char *clock_pair(char *p, unsigned id, int64_t ns, bool incremental) {
+  char *clock = p = pb_begin(p, SNAPSHOT_CLOCK);
+  p = pb_uint(p, CLOCK_ID, id);
+  p = pb_int(p, CLOCK_TIMESTAMP, ns);
+  if (incremental)
+    p = pb_uint(p, CLOCK_IS_INCREMENTAL, 1);
+  return pb_end(clock, p);
+}
+
+static char *interned(char *p, uint32_t what, uint64_t iid, const char *name) {
+  char *entry = p = pb_begin(p, what);
+  return pb_end(entry, name_bytes(pb_uint(p, INTERNED_IID, iid), INTERNED_TEXT, name));
+}
+
+static char *defaults(char *p, uint64_t track) {
+  char *fields = p = pb_begin(p, PACKET_DEFAULTS);
+  p = pb_uint(p, DEFAULTS_CLOCK_ID, OUR_DELTA_CLOCK);
+  if (track) {
+    char *event = p = pb_begin(p, DEFAULTS_TRACK_EVENT);
+    p = pb_end(event, pb_uint(p, EVENT_DEFAULTS_TRACK, track));
+  }
+  return pb_end(fields, p);
+}
+
+/* Track ids must differ between files that are put together; they are the capture's process and
+ * start folded to 24 bits, and a number. */
+static uint64_t uuid_base(const ink_capture *capture) {
+  static const char *const keys[] = {"host", "pid", "started_ns"};
+  uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    const char *text = ink_capture_fact(capture, keys[k]);
+    for (text = text ? text : "?"; *text; text++)
+      h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+  }
+  return ((h >> 40 ^ h) & 0xffffff) << 32;
+}
+
+void perfetto_start(perfetto *out, const ink_capture *capture, int64_t base_ns,
+                    int64_t monotonic_ns) {
+  out->last_ns = base_ns;
+  out->uuid_base = uuid_base(capture);
+  char *fields, *snapshot;
+  char *p = packet(out, PERFETTO_EVENT_BYTES, &fields);
+  p = pb_uint(p, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
+  snapshot = p = pb_begin(p, PACKET_CLOCK_SNAPSHOT);
+  p = clock_pair(p, OUR_DELTA_CLOCK, base_ns, true);
+  p = clock_pair(p, BUILTIN_REALTIME, base_ns, false);
+  if (monotonic_ns)
+    p = clock_pair(p, BUILTIN_MONOTONIC, monotonic_ns, false);
+  p = pb_end(snapshot, pb_uint(p, SNAPSHOT_PRIMARY, BUILTIN_REALTIME));
+  p = defaults(p, 0);
+  ink_file_took(&out->file, pb_end(fields, p));
+}
+
+uint64_t perfetto_new_uuid(perfetto *out) { return out->uuid_base + ++out->uuid_next; }
+
+static char *descriptor(char *p, const perfetto_track *track) {
+  char *fields = p = pb_begin(p, PACKET_TRACK_DESCRIPTOR);
+  p = pb_uint(p, TRACK_UUID, track->uuid);
+  if (track->parent)
+    p = pb_uint(p, TRACK_PARENT, track->parent);
+  if (track->pid >= 0) {
+    char *process = p = pb_begin(p, TRACK_PROCESS);
+    p = pb_int(p, PROCESS_PID, track->pid);
+    p = pb_end(process, name_bytes(p, PROCESS_NAME, track->name));
+  } else {
+    p = name_bytes(p, TRACK_NAME, track->name);
+  }
+  if (track->counter)
+    p = pb_bytes(p, TRACK_COUNTER, "", 0);
+  else
+    p = pb_uint(p, TRACK_CHILD_ORDERING, ORDERING_EXPLICIT);
+  if (track->parent) {
+    p = pb_int(p, TRACK_RANK, track->rank);
+    p = pb_uint(p, TRACK_MERGE, MERGE_NONE);
+  }
+  if (track->description)
+    p = name_bytes(p, TRACK_DESCRIPTION, track->description);
+  return pb_end(fields, p);
+}
+
+void perfetto_describe(perfetto *out, const perfetto_track *track) {
+  char *fields;
+  char *p = packet(out, PERFETTO_EVENT_BYTES, &fields);
+  ink_file_took(&out->file, pb_end(fields, descriptor(p, track)));
+}
+
+void perfetto_open_track(perfetto *out, const perfetto_track *track, const char *const *names,
+                         size_t name_count, uint32_t args, uint32_t categories) {
+  char *fields, *data;
+  char *p = packet(out, 2 * PERFETTO_EVENT_BYTES, &fields);
+  p = pb_uint(p, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
+  p = descriptor(defaults(p, track->uuid), track);
+  data = p = pb_begin(p, PACKET_INTERNED_DATA);
+  for (uint32_t i = 1; i < sizeof arg_names / sizeof *arg_names; i++)
+    if (args & 1u << i)
+      p = interned(p, INTERNED_ARG_NAME, i, arg_names[i]);
+  for (uint32_t i = 1; i < sizeof category_names / sizeof *category_names; i++)
+    if (categories & 1u << i)
+      p = interned(p, INTERNED_CATEGORY, i, category_names[i]);
+  for (size_t i = 0; i < name_count; i++) {
+    if (p - fields > PERFETTO_EVENT_BYTES) { /* many names: another packet */
+      ink_file_took(&out->file, pb_end(fields, pb_end(data, p)));
+      p = packet(out, 2 * PERFETTO_EVENT_BYTES, &fields);
+      data = p = pb_begin(p, PACKET_INTERNED_DATA);
+    }
+    p = interned(p, INTERNED_EVENT_NAME, i + 1, names[i]);
+  }
+  ink_file_took(&out->file, pb_end(fields, pb_end(data, p)));
+}
+
+char *perfetto_named_uint(char *p, const char *name, uint64_t value) {
+  char *arg = p = pb_begin(p, EVENT_ARG);
+  return pb_end(arg, pb_uint(pb_string(p, ARG_NAME, name), ARG_UINT, value));
+}
+
+char *perfetto_named_text(char *p, const char *name, const char *value) {
+  char *arg = p = pb_begin(p, EVENT_ARG);
+  return pb_end(arg, name_bytes(pb_string(p, ARG_NAME, name), ARG_STRING, value));
+}
+
+char *perfetto_named_double(char *p, const char *name, double value) {
+  char *arg = p = pb_begin(p, EVENT_ARG);
+  return pb_end(arg, pb_double(pb_string(p, ARG_NAME, name), ARG_DOUBLE, value));
+}

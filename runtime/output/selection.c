@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Chooses launches by kernel and number, finds their extent, and runs the decoder over them. */
+#include "selection.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ink_status choose_kernels(ink_selection *s, ink_error *error) {
+  s->kernel_chosen = calloc(s->kernel_count + 1, sizeof *s->kernel_chosen);
+  if (!s->kernel_chosen)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  const char *text = s->options.kernel_regex;
+  regex_t regex;
+  if (text) {
+    int rc = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+    if (rc) {
+      char words[128];
+      regerror(rc, &regex, words, sizeof words);
+      return ink_error_set(error, INK_ERROR_ARGUMENT, "bad regular expression '%.200s': %s", text,
+                           words);
+    }
+  }
+  size_t chosen = 0;
+  for (size_t i = 0; i < s->kernel_count; i++) {
+    s->kernel_chosen[i] = !text || regexec(&regex, s->kernels[i].name, 0, NULL, 0) == 0;
+    chosen += s->kernel_chosen[i];
+  }
+  if (!text)
+    return INK_OK;
+  regfree(&regex);
+  if (!chosen && s->kernel_count)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no kernel matches '%.200s'", text);
+  return INK_OK;
+}
+
+bool ink_selection_has(const ink_selection *s, size_t launch) {
+  uint32_t kernel = s->launches[launch].kernel;
+  return (s->options.launch == UINT32_MAX || s->options.launch == launch) &&
+         (kernel >= s->kernel_count || s->kernel_chosen[kernel]);
+}
+
+static void widen(ink_launch_span *span, int64_t begin, int64_t end) {
+  if (!span->track_count || begin < span->begin_ns)
+    span->begin_ns = begin;
+  if (!span->track_count || end > span->end_ns)
+    span->end_ns = end;
+}
+
+static ink_status find_spans(ink_selection *s, ink_error *error) {
+  s->spans = calloc(s->launch_count + 1, sizeof *s->spans);
+  if (!s->spans)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  uint64_t tracks = ink_capture_track_count(s->capture);
+  for (uint64_t i = 0; i < tracks; i++) {
+    ink_stored_track track;
+    ink_capture_track(s->capture, i, &track);
+    if (track.launch >= s->launch_count || !ink_selection_has(s, track.launch))
+      continue;
+    const ink_track *h = &track.header;
+    ink_launch_span *span = &s->spans[track.launch];
+    /* The body, as the decoder takes it. */
+    int64_t open = ink_clock_map_ns(s->map, track.device, h->sm_open, h->open_clock1);
+    int64_t close = open;
+    if (h->state == INK_TRACK_CLOSED)
+      close = ink_clock_map_ns(s->map, track.device, h->sm_close, h->close_clock0);
+    widen(span, open, close > open ? close : open);
+    if (!span->track_count)
+      span->first_track = i;
+    span->track_count++;
+    s->chosen_tracks++;
+  }
+  ink_launch_span whole = {0};
+  for (size_t i = 0; i < s->launch_count; i++) {
+    if (!s->spans[i].track_count)
+      continue;
+    widen(&whole, s->spans[i].begin_ns, s->spans[i].end_ns);
+    whole.track_count++;
+  }
+  s->begin_ns = whole.begin_ns;
+  s->end_ns = whole.end_ns;
+  s->chosen_launches = (size_t)whole.track_count;
+  return INK_OK;
+}
+
+ink_status ink_selection_make(ink_selection *s, const ink_capture *capture,
+                              const ink_clock_map *map, const ink_output_options *options,
+                              ink_error *error) {
+  *s = (ink_selection){.capture = capture, .map = map, .options = {.launch = UINT32_MAX}};
+  if (options) {
+    size_t size = options->size < sizeof s->options ? options->size : sizeof s->options;
+    memcpy(&s->options, options, size);
+  }
+  s->kernel_count = ink_capture_kernels(capture, &s->kernels);
+  s->launch_count = ink_capture_launches(capture, &s->launches);
+  s->device_count = ink_capture_devices(capture, &s->devices);
+  s->section_count = ink_capture_sections(capture, &s->sections);
+  if (s->options.launch != UINT32_MAX && s->options.launch >= s->launch_count)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no launch %u: the capture has %zu",
+                         s->options.launch, s->launch_count);
+  ink_status status = choose_kernels(s, error);
+  if (status == INK_OK)
+    status = find_spans(s, error);
+  return status;
+}
+
+void ink_selection_free(ink_selection *s) {
+  free(s->kernel_chosen);
+  free(s->spans);
+  *s = (ink_selection){0};
+}
+
+static ink_status tell_progress(void *user, uint64_t done, uint64_t total) {
+  const ink_selection *s = user;
+  (void)total; /* of one launch, where we decode launch by launch */
+  return s->options.progress(s->options.user, s->done_before + done, s->chosen_tracks);
+}
+
+ink_status ink_selection_decode(ink_selection *s, const ink_sink *sink, ink_error *error) {
+  ink_sink ours = *sink;
+  ours.user = s;
+  ours.progress = s->options.progress ? tell_progress : NULL;
+  bool all = true;
+  for (size_t i = 0; all && i < s->launch_count; i++)
+    all = ink_selection_has(s, i);
+  if (all) {
+    ink_status status = ink_decode(s->capture, s->map, UINT32_MAX, &ours, error);
+    s->done_before += s->chosen_tracks;
+    return status;
+  }
+  for (size_t i = 0; i < s->launch_count; i++) {
+    if (!ink_selection_has(s, i))
+      continue;
+    ink_status status = ink_decode(s->capture, s->map, (uint32_t)i, &ours, error);
+    if (status != INK_OK)
+      return status;
+    s->done_before += s->spans[i].track_count;
+  }
+  return INK_OK;
+}
+
+const ink_device_info *ink_selection_device(const ink_selection *s, int32_t device) {
+  for (size_t i = 0; i < s->device_count; i++)
+    if (s->devices[i].index == device)
+      return &s->devices[i];
+  return NULL;
+}
+
+const ink_clock_quality *ink_selection_quality(const ink_selection *s, int32_t device) {
+  const ink_clock_quality *quality;
+  size_t count = ink_clock_map_quality(s->map, &quality);
+  for (size_t i = 0; i < count; i++)
+    if (quality[i].device == device)
+      return &quality[i];
+  return NULL;
+}
+
+bool ink_selection_simulated(const ink_selection *s, int32_t device) {
+  const ink_device_info *info = ink_selection_device(s, device);
+  return info && info->simulated;
+}
+
+const char *ink_selection_section(const ink_selection *s, ink_section_index section) {
+  return section < s->section_count ? s->sections[section].name : "(unmarked)";
+}
+
+const char *ink_selection_kernel(const ink_selection *s, size_t launch) {
+  uint32_t kernel = s->launches[launch].kernel;
+  return kernel < s->kernel_count && s->kernels[kernel].name ? s->kernels[kernel].name : "?";
+}
+
+uint64_t ink_block_linear(const ink_track *h) {
+  return ((uint64_t)h->block_index[2] * h->grid_dim[1] + h->block_index[1]) * h->grid_dim[0] +
+         h->block_index[0];
+}
+
+void ink_track_label(const ink_track *h, char *text, size_t size) {
+  int n;
+  if (h->grid_dim[1] > 1 || h->grid_dim[2] > 1)
+    n = snprintf(text, size, "block (%u,%u,%u)", h->block_index[0], h->block_index[1],
+                 h->block_index[2]);
+  else
+    n = snprintf(text, size, "block %u", h->block_index[0]);
+  if (h->thread && n > 0 && (size_t)n < size)
+    n += snprintf(text + n, size - (size_t)n, " warp %u", h->thread / 32);
+  if (h->thread % 32 && n > 0 && (size_t)n < size)
+    snprintf(text + n, size - (size_t)n, " lane %u", h->thread % 32);
+}

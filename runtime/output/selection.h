@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What all outputs share in reading: the launches that the caller chose, when each began and ended,
+ * and one decoder run over them. */
+#ifndef INK_SELECTION_H
+#define INK_SELECTION_H
+
+#include "inkmark/output.h"
+
+#include <stdio.h>
+
+typedef struct ink_launch_span {
+  uint64_t first_track, track_count;
+  int64_t begin_ns, end_ns;   /* earliest open, latest close; both 0 without a track */
+} ink_launch_span;
+
+typedef struct ink_selection {
+  const ink_capture *capture;
+  const ink_clock_map *map;
+  ink_output_options options;
+  const ink_kernel *kernels;
+  const ink_launch *launches;
+  const ink_device_info *devices;
+  const ink_section *sections;
+  size_t kernel_count, launch_count, device_count, section_count;
+  bool *kernel_chosen;        /* [kernel_count] */
+  ink_launch_span *spans;     /* [launch_count]; filled for the chosen ones */
+  uint64_t chosen_tracks;
+  size_t chosen_launches;
+  uint64_t done_before;       /* progress: tracks of the launches already decoded */
+  int64_t begin_ns, end_ns;   /* over the chosen launches */
+} ink_selection;
+
+/* Reads the options (NULL: everything) and the spans. Free also after a failure. */
+ink_status ink_selection_make(ink_selection *selection, const ink_capture *capture,
+                              const ink_clock_map *map, const ink_output_options *options,
+                              ink_error *error);
+void ink_selection_free(ink_selection *selection);
+bool ink_selection_has(const ink_selection *selection, size_t launch);
+
+/* Decodes the chosen launches. The selection is the first member of the output's own state: it is
+ * what the sink's callbacks get as `user`. The sink's progress is ours. */
+ink_status ink_selection_decode(ink_selection *selection, const ink_sink *sink, ink_error *error);
+
+/* The device of that ordinal, or NULL. */
+const ink_device_info *ink_selection_device(const ink_selection *selection, int32_t device);
+const ink_clock_quality *ink_selection_quality(const ink_selection *selection, int32_t device);
+
+bool ink_selection_simulated(const ink_selection *selection, int32_t device);
+
+const char *ink_selection_kernel(const ink_selection *selection, size_t launch); /* its name */
+/* The section's name; "(unmarked)" for INK_SECTION_UNKNOWN. */
+const char *ink_selection_section(const ink_selection *selection, ink_section_index section);
+
+uint64_t ink_block_linear(const ink_track *header);
+/* "block 5", "block (1,2,0) warp 3": as the block's grid and the recording thread need it. */
+void ink_track_label(const ink_track *header, char *text, size_t size);
+
+#endif
