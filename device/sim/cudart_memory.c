@@ -371,6 +371,13 @@ RT_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attrib
   return rt_leave(error);
 }
 
+/* Only describes; what would use the description is not simulated. */
+RT_API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                          enum cudaChannelFormatKind kind)
+{
+  return (struct cudaChannelFormatDesc){x, y, z, w, kind};
+}
+
 /* Hints: all memory is in one place here. */
 RT_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
                                         struct cudaMemLocation location, unsigned flags,

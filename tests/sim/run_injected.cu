@@ -23,6 +23,6 @@ int main(void)
   nothing<<<1, 1>>>();
   CHECK_EQUAL(seen()[0], '1');
   OK(cudaDeviceSynchronize());
-  CHECK_EQUAL(seen()[1], 0); /* once */
+  if (seen()[0]) CHECK_EQUAL(seen()[1], 0); /* once */
   return check_result();
 }
