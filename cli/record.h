@@ -27,7 +27,7 @@ typedef struct record_plan {
   const record_settings *settings;
   char *program;    /* the file that will be executed */
   char *output;     /* absolute template */
-  char *library;    /* absolute path of libinkmark.so */
+  char *library;    /* absolute path of libinkmark-preload.so */
   char *sim_folder; /* where the simulated libcudart.so.13 is; NULL: a GPU records */
   bool gpu_here;
   elf_probe probe;

@@ -159,7 +159,7 @@ static bool check_folder(const char *output) {
       fine = false;
     }
     if (!fine)
-      message_say("cannot write '%s': %s", output, strerror(errno));
+      message_say("cannot write '%s': %s", output, message_errno(errno));
   }
   free(copy);
   return fine;
@@ -171,7 +171,7 @@ static bool choose_output(record_plan *plan) {
   char here[PATH_MAX];
   if (name && name[0] != '/') {
     if (!getcwd(here, sizeof here)) {
-      message_say("cannot tell the current folder: %s", strerror(errno));
+      message_say("cannot tell the current folder: %s", message_errno(errno));
       free(name);
       return false;
     }
@@ -201,9 +201,9 @@ int record_plan_make(const record_settings *settings, const char *program, recor
   if (code)
     return code;
   plan->probe = elf_probe_file(plan->program);
-  plan->library = find_beside(INKMARK_BIN_TO_LIB "/libinkmark.so", "../runtime/libinkmark.so");
+  plan->library = find_beside(INKMARK_BIN_TO_LIB "/libinkmark-preload.so", "../runtime/libinkmark-preload.so");
   if (!plan->library) {
-    message_say("cannot find libinkmark.so beside this command");
+    message_say("cannot find libinkmark-preload.so beside this command");
     return CLI_FAILED;
   }
   if (strpbrk(plan->library, " :")) {
