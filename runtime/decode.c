@@ -60,6 +60,10 @@ static void set_rings(ink_decoder *decoder) {
     ring->lost_front = lost && !first;
     ring->lost_back = lost && first;
     ring->payload = decoder->payload + (i ? stored->ring_words : 0);
+    ring->open_clock = stored->header.open_clock1;
+    ring->close_clock = stored->header.close_clock0;
+    if (ring->close_clock < ring->open_clock)
+      ring->close_clock = ring->open_clock;
     ink_ring_cut(ring);
   }
 }
@@ -79,22 +83,19 @@ static ink_status room_for_payload(ink_decoder *decoder, size_t words) {
   return INK_OK;
 }
 
-/* The stamp of the oldest or newest record kept, unwrapped; `otherwise` when there is none. */
+/* The stamp of the oldest or newest record kept; `otherwise` when there is none. */
 static uint64_t edge_stamp(const ink_decoder *decoder, const ink_ring *ring, bool newest,
                            uint64_t otherwise) {
   ink_record record;
   if (ring->first >= ring->count)
     return otherwise;
-  size_t at = ring->first, next = ink_ring_record(ring, at, &record);
-  uint64_t last = decoder->stored.header.open_clock1, cycles;
-  for (;;) {
-    uint64_t step = (record.clock48 - last) & INK_CLOCK_MASK;
-    cycles = step > decoder->limit - last ? last : last + step;
-    if (!newest || next >= ring->count)
-      return cycles;
-    last = cycles;
-    next = ink_ring_record(ring, next, &record);
-  }
+  uint64_t upper = ring->first_upper;
+  size_t next = ink_ring_record(ring, ring->first, &upper, &record);
+  while (newest && next < ring->count)
+    next = ink_ring_record(ring, next, &upper, &record);
+  bool possible =
+      record.clock64 >= decoder->track.open_cycles && record.clock64 <= decoder->limit;
+  return possible ? record.clock64 : otherwise;
 }
 
 /* kept + dropped == executed, and nothing kept that was never executed. */

@@ -70,7 +70,9 @@ ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *
   }
   event.begin = decoder->stored.header.open_clock1;
   event.cut = 1;
-  if (!decoder->rings[0].lost_front && !decoder->rings[1].lost_front)
+  /* The begin may be among the words that either ring lost. */
+  if (!decoder->rings[0].lost_front && !decoder->rings[1].lost_front &&
+      cycles <= decoder->track.partial_after_cycles)
     status = ink_decoder_problem(decoder, called, record->word,
                                  "async end of '%s' with key %" PRIu64 " without its begin",
                                  ink_decoder_section_name(decoder, section), key);
@@ -79,12 +81,13 @@ ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *
 
 ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close) {
   ink_status status = INK_OK;
-  bool lost = decoder->rings[0].lost_back || decoder->rings[1].lost_back;
+  bool lost_back = decoder->rings[0].lost_back || decoder->rings[1].lost_back;
   for (size_t i = 0; i < decoder->asyncs.count && status == INK_OK; i++) {
     const ink_open_async *open = &decoder->asyncs.items[i];
     if (open->done)
       continue;
-    if (!lost)
+    /* The end may be among the overwritten words of the other ring. */
+    if (!lost_back && open->begin >= decoder->track.partial_before_cycles)
       status = ink_decoder_problem(decoder, open->called, decoder->rings[open->called].count,
                                    "async range '%s' with key %" PRIu64 " never ended",
                                    ink_decoder_section_name(decoder, open->section), open->key);

@@ -9,11 +9,16 @@
 
 /* ---- a ring cut into records --------------------------------------------------------------- */
 
+#define INK_RING_WRAPS 0x80u
+
 typedef struct ink_ring {
   const uint64_t *words;
   size_t count;
-  uint8_t *payload;      /* [count]: of a record that starts here, the words before its head */
+  uint64_t open_clock, close_clock; /* full 64 bits; every stamp lies between them */
+  uint8_t *payload;      /* [count]: of a record that starts here, the words before its head, and
+                          * INK_RING_WRAPS when the next one's clock has higher upper 16 bits */
   size_t first;          /* where the oldest whole record starts; == count: none */
+  uint64_t first_upper;  /* the upper 16 bits of its clock, in place */
   uint64_t records;      /* whole ones */
   const char *bad;       /* why the words before `first` cannot be read, or NULL */
   bool lost_front;       /* words older than `first` were overwritten or cannot be read */
@@ -21,8 +26,9 @@ typedef struct ink_ring {
 } ink_ring;
 
 typedef struct ink_record {
-  uint64_t head;         /* for TABLE the wrapped head, for VALUE, SUM and CLOCKS the escape head */
-  uint64_t clock48;
+  /* As it is stored; for TABLE the wrapped head, for VALUE, SUM and CLOCKS the escape word. */
+  uint64_t head;
+  uint64_t clock64;
   uint64_t hash48;       /* of the table that `section` belongs to; 0: the kernel's own */
   const uint64_t *payload;
   size_t word;           /* where it starts */
@@ -30,11 +36,12 @@ typedef struct ink_record {
   uint8_t kind, escape;  /* kind is that of the wrapped record for TABLE, else ESCAPE with `escape` */
 } ink_record;
 
-/* Cuts `ring` from its newest word backwards; words, count, payload and lost_* are set by the
- * caller, payload is all zero. */
+/* Cuts `ring` from its newest word backwards; words, count, clocks, payload and lost_* are set by
+ * the caller, payload is all zero. */
 void ink_ring_cut(ink_ring *ring);
-/* The record that starts at `at` (first <= at < count); returns where the next one starts. */
-size_t ink_ring_record(const ink_ring *ring, size_t at, ink_record *out);
+/* The record that starts at `at` (first <= at < count), whose upper bits are *upper (first_upper for
+ * the first); returns where the next one starts, and sets *upper to the next one's. */
+size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_record *out);
 
 /* ---- events -------------------------------------------------------------------------------- */
 
@@ -117,6 +124,7 @@ typedef struct ink_decoder {
   ink_levels levels[2];
   uint64_t body_changes;   /* BEGIN, END and ITER of the body */
   uint64_t called_row_at;  /* body_changes when the called base's row was set */
+  bool body_unknown;       /* the body's level and row are not known here */
   uint64_t called_claimed; /* cycles of called slices since the body's last base stamp */
   uint32_t base_section, section_count; /* of the kernel's table; 0 sections: no table */
   uint64_t other_hash;     /* the table of the last TABLE escape */

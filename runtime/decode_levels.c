@@ -13,7 +13,7 @@ enum { BODY, CALLED };
 typedef struct cursor {
   ink_record record;
   size_t at, next;
-  uint64_t cycles;
+  uint64_t upper, cycles;
   bool there;
 } cursor;
 
@@ -36,25 +36,19 @@ static ink_status push(ink_decoder *decoder, int called, ink_level level) {
 
 /* ---- clocks -------------------------------------------------------------------------------- */
 
-/* Stamps of a ring rise, so each is the first value at or after the one before it that ends in its
- * 48 bits. One that would lie after the close has gone back or is damaged: it stays where the last
- * one was. */
-static ink_status unwrap(ink_decoder *decoder, int called, const ink_record *record,
-                         uint64_t *cycles) {
-  uint64_t last = decoder->last[called];
-  uint64_t step = (record->clock48 - last) & INK_CLOCK_MASK;
-  if (step <= decoder->limit - last) {
-    *cycles = last + step;
+/* Stamps of a ring rise, up to the close. One that does not is where the last one was. */
+static ink_status check_clock(ink_decoder *decoder, int called, const ink_record *record,
+                              uint64_t *cycles) {
+  uint64_t last = decoder->last[called], clock = record->clock64;
+  *cycles = clock;
+  if (clock >= last && clock <= decoder->limit)
     return INK_OK;
-  }
   *cycles = last;
-  uint64_t back = (last - record->clock48) & INK_CLOCK_MASK;
-  uint64_t after = step - (decoder->limit - last);
-  if (back <= after)
+  if (clock < last)
     return ink_decoder_problem(decoder, called, record->word,
-                               "clock goes back by %" PRIu64 " cycles", back);
+                               "clock goes back by %" PRIu64 " cycles", last - clock);
   return ink_decoder_problem(decoder, called, record->word,
-                             "clock is %" PRIu64 " cycles after the close", after);
+                             "clock is %" PRIu64 " cycles after the close", clock - decoder->limit);
 }
 
 static ink_status advance(ink_decoder *decoder, int called, cursor *at) {
@@ -63,8 +57,8 @@ static ink_status advance(ink_decoder *decoder, int called, cursor *at) {
   at->there = at->at < ring->count;
   if (!at->there)
     return INK_OK;
-  at->next = ink_ring_record(ring, at->at, &at->record);
-  ink_status status = unwrap(decoder, called, &at->record, &at->cycles);
+  at->next = ink_ring_record(ring, at->at, &at->upper, &at->record);
+  ink_status status = check_clock(decoder, called, &at->record, &at->cycles);
   decoder->last[called] = at->cycles;
   return status;
 }
@@ -141,6 +135,8 @@ static uint32_t depth_of(const ink_decoder *decoder, int called) {
 
 static int64_t row_of(const ink_decoder *decoder, int called) {
   const ink_levels *levels = &decoder->levels[called];
+  if (called && levels->count == 1 && decoder->body_unknown)
+    return INK_ROW_UNKNOWN;
   if (called && levels->count == 1 && decoder->called_row_at != decoder->body_changes)
     return row_of(decoder, BODY); /* called anew: the row is that of the caller */
   return levels->items[levels->count - 1].row;
@@ -328,8 +324,9 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
 static size_t open_at_front(const ink_ring *ring) {
   size_t depth = 0, missing = 0;
   ink_record record;
+  uint64_t upper = ring->first_upper;
   for (size_t at = ring->first; at < ring->count;) {
-    at = ink_ring_record(ring, at, &record);
+    at = ink_ring_record(ring, at, &upper, &record);
     if (record.kind == INK_KIND_BEGIN)
       depth++;
     else if (record.kind == INK_KIND_END && depth)
@@ -371,24 +368,46 @@ static ink_status close_levels(ink_decoder *decoder, int called, uint64_t close)
   return status;
 }
 
+/* Which ring's record comes next. Before the body's oldest record, where older ones are lost, and
+ * after its newest, where newer ones are, nothing is known of the body's levels; called functions
+ * are placed by them. */
+static int choose(ink_decoder *decoder, const cursor at[2]) {
+  const ink_ring *rings = decoder->rings;
+  int called = !at[BODY].there || (at[CALLED].there && at[CALLED].cycles <= at[BODY].cycles);
+  if (!called && decoder->body_unknown) {
+    decoder->body_unknown = false;
+    decoder->body_changes++;
+  } else if (called && !at[BODY].there && rings[BODY].lost_back && !decoder->body_unknown) {
+    decoder->body_unknown = true;
+    top(decoder, BODY)->stamp_known = false;
+  }
+  if (called && at[CALLED].at == rings[CALLED].first && rings[CALLED].lost_front)
+    decoder->called_row_at = decoder->body_changes; /* an overwritten ITER may have set it */
+  return called;
+}
+
 ink_status ink_decode_levels(ink_decoder *decoder) {
-  cursor at[2] = {{.next = decoder->rings[BODY].first}, {.next = decoder->rings[CALLED].first}};
+  cursor at[2];
+  for (int called = 0; called < 2; called++)
+    at[called] = (cursor){.next = decoder->rings[called].first,
+                          .upper = decoder->rings[called].first_upper};
   decoder->body_changes = decoder->called_claimed = 0;
   decoder->called_row_at = UINT64_MAX;
-  bool called_seen = false;
+  decoder->body_unknown = decoder->rings[BODY].lost_front;
   ink_status status = open_levels(decoder, BODY);
   if (status == INK_OK)
     status = open_levels(decoder, CALLED);
   for (int called = 0; called < 2 && status == INK_OK; called++)
     status = advance(decoder, called, &at[called]);
   while (status == INK_OK && (at[BODY].there || at[CALLED].there)) {
-    int called = !at[BODY].there || (at[CALLED].there && at[CALLED].cycles <= at[BODY].cycles);
-    if (called && !called_seen && decoder->rings[CALLED].lost_front)
-      decoder->called_row_at = decoder->body_changes; /* an overwritten ITER may have set it */
-    called_seen |= called != 0;
+    int called = choose(decoder, at);
     status = take(decoder, called, &at[called]);
     if (status == INK_OK)
       status = advance(decoder, called, &at[called]);
+    /* What the rest of the called functions did was dropped: their ranges are known to have been
+     * open until here, and must not cross what the body does next. */
+    if (status == INK_OK && called && !at[CALLED].there && decoder->rings[CALLED].lost_back)
+      status = close_levels(decoder, CALLED, decoder->last[CALLED]);
   }
   uint64_t close =
       later(decoder->track.close_cycles, later(decoder->last[BODY], decoder->last[CALLED]));

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts a ring into records, backwards from its newest word: a payload stands before its head, so
- * only this direction can tell one from the other. */
+ * only this direction can tell one from the other, and only from the closing's clock are the upper
+ * bits known that every head's tag is XORed with (record.h). */
 #include "decode_events.h"
 
-static uint32_t kind_of(uint64_t head) { return (uint32_t)(head >> 61); }
+#define UPPER_ONE (UINT64_C(1) << INK_TAG_SHIFT)
+#define UPPER_MASK (~INK_CLOCK_MASK)
 
-static uint32_t section_of(uint64_t head) {
-  return (uint32_t)(head >> INK_CLOCK_BITS) & INK_SECTION_MASK;
+/* Of a head or escape word whose upper bits have been XORed away. */
+static uint32_t kind_of(uint64_t plain) { return (uint32_t)(plain >> 61); }
+
+static uint32_t section_of(uint64_t plain) {
+  return (uint32_t)(plain >> INK_TAG_SHIFT) & INK_SECTION_MASK;
 }
 
-/* Words of the record whose head is the last of the `left` words that end at `end`; 0: they are not
- * all there; -1: no record, and *bad says why. */
-static int escape_words(const uint64_t *end, size_t left, const char **bad) {
-  uint32_t inner;
-  switch (section_of(end[-1])) {
+/* Words of the escaped record that ends at `end`, of which `left` are there; 0: not all are; -1: it
+ * is no record, and *bad says why. `upper` is that of its stamp. */
+static int escape_words(const uint64_t *end, size_t left, uint64_t upper, const char **bad) {
+  uint32_t inner = left < 2 ? 0 : kind_of(end[-2] ^ upper);
+  switch (section_of(end[-1] ^ upper)) {
   case INK_ESCAPE_TABLE:
     if (left < 2)
       return 0;
-    inner = kind_of(end[-2]);
     if (inner == INK_KIND_ESCAPE) {
       *bad = "a table escape around an escape";
       return -1;
@@ -27,71 +31,120 @@ static int escape_words(const uint64_t *end, size_t left, const char **bad) {
   case INK_ESCAPE_VALUE_U64:
   case INK_ESCAPE_VALUE_F64:
   case INK_ESCAPE_SUM:
+  case INK_ESCAPE_CLOCKS:
     if (left < 2)
       return 0;
-    if (kind_of(end[-2]) != INK_KIND_INSTANT) {
+    if (inner != INK_KIND_INSTANT) {
       *bad = "a value without its instant";
       return -1;
     }
-    return section_of(end[-1]) == INK_ESCAPE_SUM ? 6 : 3;
-  case INK_ESCAPE_CLOCKS:
-    return 3;
+    switch (section_of(end[-1] ^ upper)) {
+    case INK_ESCAPE_SUM:
+      return 6;
+    case INK_ESCAPE_CLOCKS:
+      return 5;
+    default:
+      return 3;
+    }
   default:
     *bad = "an unknown kind of record";
     return -1;
   }
 }
 
-void ink_ring_cut(ink_ring *ring) {
-  const uint64_t *words = ring->words;
+/* The usual case: the clock's upper bits did not change while the track was open. */
+static size_t cut_plain(ink_ring *ring) {
+  const uint64_t *words = ring->words, upper = ring->close_clock & UPPER_MASK;
   size_t left = ring->count;
   uint64_t records = 0;
-  ring->bad = NULL;
   while (left) {
-    /* Kinds below ITER are one word, and have the top bit clear. */
-    if (!(words[left - 1] >> 63)) {
+    uint64_t plain = words[left - 1] ^ upper;
+    if (!(plain >> 63)) { /* kinds below ITER are one word */
       left--;
       records++;
       continue;
     }
-    int n = kind_of(words[left - 1]) == INK_KIND_ESCAPE
-                ? escape_words(words + left, left, &ring->bad)
-                : 2;
+    int n = kind_of(plain) == INK_KIND_ESCAPE
+                ? escape_words(words + left, left, upper, &ring->bad) : 2;
     if (n <= 0 || (size_t)n > left)
       break;
     left -= (size_t)n;
     ring->payload[left] = (uint8_t)(n - 1);
     records++;
   }
+  ring->first_upper = upper;
+  ring->records = records;
+  return left;
+}
+
+/* The clock's lower 48 bits wrapped while the track was open: a stamp above the one after it lies
+ * before the wrap; an escape word that comes out with an odd code follows such a stamp. */
+static size_t cut_wrapped(ink_ring *ring) {
+  const uint64_t *words = ring->words;
+  uint64_t upper = ring->close_clock & UPPER_MASK, after = ring->close_clock & INK_CLOCK_MASK;
+  uint64_t least = ring->open_clock & UPPER_MASK;
+  size_t left = ring->count, newer = SIZE_MAX;
+  while (left) {
+    uint64_t word = words[left - 1];
+    bool escape = kind_of(word ^ upper) == INK_KIND_ESCAPE, wraps;
+    if (escape)
+      wraps = section_of(word ^ upper) % 2;
+    else
+      wraps = (word & INK_CLOCK_MASK) > after;
+    wraps = wraps && upper > least;
+    if (wraps)
+      upper -= UPPER_ONE;
+    uint64_t plain = word ^ upper;
+    int n = kind_of(plain) == INK_KIND_ESCAPE
+                ? escape_words(words + left, left, upper, &ring->bad)
+                : 1 + (kind_of(plain) >= INK_KIND_ITER);
+    if (n <= 0 || (size_t)n > left) {
+      upper += wraps ? UPPER_ONE : 0;
+      break;
+    }
+    after = words[left - (kind_of(plain) == INK_KIND_ESCAPE ? 2 : 1)] & INK_CLOCK_MASK;
+    left -= (size_t)n;
+    ring->payload[left] = (uint8_t)((unsigned)(n - 1) | (wraps && newer != SIZE_MAX ? INK_RING_WRAPS : 0));
+    newer = left;
+    ring->records++;
+  }
+  ring->first_upper = upper;
+  return left;
+}
+
+void ink_ring_cut(ink_ring *ring) {
+  ring->bad = NULL;
+  ring->records = 0;
+  bool wrapped = (ring->open_clock ^ ring->close_clock) & UPPER_MASK;
+  size_t left = wrapped ? cut_wrapped(ring) : cut_plain(ring);
   if (left && !ring->bad && !ring->lost_front)
     ring->bad = "a record without its beginning";
   ring->lost_front |= left != 0;
   ring->first = left;
-  ring->records = records;
 }
 
-size_t ink_ring_record(const ink_ring *ring, size_t at, ink_record *out) {
-  size_t payload = ring->payload[at];
+size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_record *out) {
+  size_t payload = ring->payload[at] & (INK_RING_WRAPS - 1);
   const uint64_t *words = ring->words + at;
-  uint64_t head = words[payload], inner = head;
+  uint64_t head = words[payload] ^ *upper, inner = head;
   out->word = at;
   out->payload = words;
   out->hash48 = 0;
   out->escape = 0;
   if (kind_of(head) == INK_KIND_ESCAPE) {
     uint32_t code = section_of(head);
-    if (code != INK_ESCAPE_CLOCKS) {
-      inner = words[payload - 1];
-      out->hash48 = head & INK_CLOCK_MASK;
-    }
+    inner = words[payload - 1] ^ *upper;
+    out->hash48 = head & INK_CLOCK_MASK;
     if (code == INK_ESCAPE_TABLE)
       head = inner;
     else
       out->escape = (uint8_t)code;
   }
-  out->head = head;
+  out->head = head ^ *upper;
   out->kind = (uint8_t)kind_of(head);
-  out->section = out->escape == INK_ESCAPE_CLOCKS ? 0 : section_of(inner);
-  out->clock48 = inner & INK_CLOCK_MASK;
+  out->section = section_of(inner);
+  out->clock64 = *upper | (inner & INK_CLOCK_MASK);
+  if (ring->payload[at] & INK_RING_WRAPS)
+    *upper += UPPER_ONE;
   return at + payload + 1;
 }

@@ -61,14 +61,6 @@ static inline void synth_words(synth_track *track, int called, const uint64_t *w
   *synth_count(track, called, true) += n - 1;
 }
 
-static inline uint64_t synth_head(uint32_t kind, uint32_t section, uint64_t low48) {
-  return (uint64_t)INK_TAG(kind, section) << 48 | (low48 & INK_CLOCK_MASK);
-}
-
-static inline uint64_t synth_escape(uint32_t code, uint64_t low48) {
-  return synth_head(INK_KIND_ESCAPE, code, low48);
-}
-
 /* A record of one of the plain kinds; payload is ITER's row or the async key, wrapped in a TABLE
  * escape when the track has a table hash. */
 static inline void synth_record(synth_track *track, int called, uint32_t kind, uint32_t section,
@@ -77,24 +69,31 @@ static inline void synth_record(synth_track *track, int called, uint32_t kind, u
   size_t n = 0;
   if (kind == INK_KIND_ITER || kind == INK_KIND_ASYNC_BEGIN || kind == INK_KIND_ASYNC_END)
     words[n++] = payload;
-  words[n++] = synth_head(kind, section, clock);
+  words[n++] = INK_HEAD(kind, section, clock);
   if (track->table_hash48 && kind != INK_KIND_ITER)
-    words[n++] = synth_escape(INK_ESCAPE_TABLE, track->table_hash48);
+    words[n++] = INK_ESCAPE_WORD(INK_ESCAPE_TABLE, track->table_hash48, clock);
   synth_words(track, called, words, n);
 }
 
 static inline void synth_value(synth_track *track, int called, uint32_t code, uint32_t section,
                                uint64_t value, uint64_t hash48, uint64_t clock) {
-  uint64_t words[3] = {value, synth_head(INK_KIND_INSTANT, section, clock),
-                       synth_escape(code, hash48)};
+  uint64_t words[3] = {value, INK_HEAD(INK_KIND_INSTANT, section, clock),
+                       INK_ESCAPE_WORD(code, hash48, clock)};
   synth_words(track, called, words, 3);
+}
+
+static inline void synth_clocks(synth_track *track, int called, uint64_t global_ns,
+                                uint64_t clock) {
+  uint64_t words[5] = {clock - 1, clock, global_ns, INK_HEAD(INK_KIND_INSTANT, 0, clock),
+                       INK_ESCAPE_WORD(INK_ESCAPE_CLOCKS, 0, clock)};
+  synth_words(track, called, words, 5);
 }
 
 static inline void synth_sum(synth_track *track, uint32_t section, const uint64_t sum[4],
                              uint64_t hash48, uint64_t clock) {
   uint64_t words[6] = {sum[0], sum[1], sum[2], sum[3],
-                       synth_head(INK_KIND_INSTANT, section, clock),
-                       synth_escape(INK_ESCAPE_SUM, hash48)};
+                       INK_HEAD(INK_KIND_INSTANT, section, clock),
+                       INK_ESCAPE_WORD(INK_ESCAPE_SUM, hash48, clock)};
   synth_words(track, 0, words, 6);
 }
 

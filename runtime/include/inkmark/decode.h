@@ -114,8 +114,9 @@ typedef struct ink_sink {
   void *user;
   ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
   ink_status (*track_begin)(void *user, const ink_decoded_track *track);
-  /* Every record in time order, before what it causes. `head` is the wrapped record's for a TABLE
-   * escape, the escape's for VALUE, SUM and CLOCKS; an ITER's row is its own. */
+  /* Every record in time order, before what it causes. `head` is as stored, its tag is
+   * (head ^ cycles) >> INK_TAG_SHIFT; for a TABLE escape it is the wrapped record's, for VALUE, SUM
+   * and CLOCKS the escape word. An ITER's row is its own. */
   ink_status (*record)(void *user, uint64_t head, uint64_t cycles, ink_section_index section,
                        int64_t row, uint8_t called);
   ink_status (*slice)(void *user, const ink_slice *slice);

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT */
+/* Random marked programs run through a plain model that knows everything, and through rings and the
+ * decoder, which know what was kept; what the decoder says must be what the model knows, and
+ * "unknown" only where a record that it depends on was lost. The model shares no code with the
+ * decoder: it computes each slice forwards, while the program runs. */
+#include "check.h"
+#include "inkmark/decode.h"
+#include "synth.h"
+
+#include <inttypes.h>
+
+enum { MOST = 61000, DEEP = 12, OPEN_KEYS = 64 };
+enum { SLICE, POINT, ASYNC };
+
+/* A record that something depends on: its ring and number, or none (the opening). */
+typedef struct dep {
+  int ring;
+  long number; /* -1: none */
+} dep;
+
+typedef struct expected {
+  int what, called, kind, escape;
+  uint32_t section, depth;
+  int64_t row;
+  uint64_t begin, end, value;
+  dep self, stamp, body_stamp, row_set, last_body;
+  bool row_from_body, uses_body, base;
+  long epoch;
+} expected;
+
+typedef struct model_level {
+  uint64_t stamp;
+  dep stamp_dep, row_dep;
+  int64_t row;
+  uint32_t section;
+  bool row_from_body;
+} model_level;
+
+typedef struct model {
+  uint64_t random;
+  synth_track track;
+  model_level stack[2][DEEP];
+  int depth[2];
+  long numbers[2];
+  uint8_t words[2][MOST];
+  uint64_t clock, open_clock;
+  expected *list;
+  size_t count;
+  long epoch, called_row_epoch;
+  dep last_body;
+  struct { uint64_t key; uint32_t section; uint64_t begin; dep begun; } open[OPEN_KEYS];
+  int open_count;
+  bool unique_keys;
+  uint64_t next_key;
+} model;
+
+static uint32_t draw(model *m, uint32_t below) {
+  m->random = m->random * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(m->random >> 33) % below;
+}
+
+/* ---- the program, step by step ------------------------------------------------------------- */
+
+static dep record(model *m, int ring, size_t words) {
+  m->words[ring][m->numbers[ring]] = (uint8_t)words;
+  dep self = {ring, m->numbers[ring]++};
+  if (ring == 0)
+    m->last_body = self;
+  return self;
+}
+
+static expected *expect(model *m, int what, int called, dep self) {
+  expected *e = &m->list[m->count++];
+  *e = (expected){.what = what, .called = called, .self = self, .end = m->clock,
+                  .last_body = m->last_body, .epoch = m->epoch,
+                  .stamp = {called, -1}, .body_stamp = {0, -1}};
+  model_level *level = &m->stack[called][m->depth[called]];
+  const model_level *body = &m->stack[0][m->depth[0]];
+  e->base = called && m->depth[1] == 0;
+  bool inherits = e->base && m->called_row_epoch != m->epoch;
+  const model_level *rows = inherits ? body : level;
+  e->row = rows->row;
+  e->row_set = rows->row_dep;
+  e->row_from_body = inherits || rows->row_from_body;
+  e->depth = (uint32_t)(m->depth[0] + (called ? 1 + m->depth[1] : 0));
+  return e;
+}
+
+static void emit(model *m, int called, uint32_t kind, uint32_t section, uint64_t payload) {
+  synth_record(&m->track, called, kind, section, payload, m->clock);
+}
+
+static size_t plain_words(const model *m, uint32_t kind) {
+  size_t words = kind == INK_KIND_ITER || kind == INK_KIND_ASYNC_BEGIN || kind == INK_KIND_ASYNC_END
+                     ? 2 : 1;
+  return words + (m->track.table_hash48 && kind != INK_KIND_ITER);
+}
+
+static void step_mark(model *m, int called) {
+  uint32_t section = 1 + draw(m, 6);
+  model_level *level = &m->stack[called][m->depth[called]];
+  const model_level *body = &m->stack[0][m->depth[0]];
+  emit(m, called, INK_KIND_MARK, section, 0);
+  dep self = record(m, called, plain_words(m, INK_KIND_MARK));
+  expected *e = expect(m, SLICE, called, self);
+  e->kind = INK_KIND_MARK;
+  e->section = section;
+  e->begin = level->stamp;
+  e->stamp = level->stamp_dep;
+  if (e->base) {
+    e->uses_body = true;
+    e->body_stamp = body->stamp_dep;
+    if (body->stamp > e->begin)
+      e->begin = body->stamp;
+  }
+  level->stamp = m->clock;
+  level->stamp_dep = self;
+}
+
+typedef struct begin_of {
+  uint64_t clock;
+  dep begun;
+} begin_of;
+static begin_of begins[2][DEEP];
+
+static void step_begin(model *m, int called) {
+  if (m->depth[called] + 1 >= DEEP - 1)
+    return;
+  uint32_t section = 1 + draw(m, 6);
+  emit(m, called, INK_KIND_BEGIN, section, 0);
+  dep self = record(m, called, plain_words(m, INK_KIND_BEGIN));
+  expected *rows = expect(m, SLICE, called, self); /* only for the row that it starts in */
+  m->count--;
+  model_level *outer = &m->stack[called][m->depth[called]];
+  outer->stamp = m->clock;
+  outer->stamp_dep = self;
+  if (!called)
+    m->epoch++;
+  m->stack[called][++m->depth[called]] =
+      (model_level){.stamp = m->clock, .stamp_dep = self, .row = rows->row,
+                    .row_dep = rows->row_set, .section = section,
+                    .row_from_body = rows->row_from_body};
+  begins[called][m->depth[called]] = (begin_of){m->clock, self};
+}
+
+static void step_end(model *m, int called) {
+  if (m->depth[called] == 0)
+    return;
+  model_level level = m->stack[called][m->depth[called]];
+  emit(m, called, INK_KIND_END, level.section, 0);
+  dep self = record(m, called, plain_words(m, INK_KIND_END));
+  expected *e = expect(m, SLICE, called, self);
+  begin_of begun = begins[called][m->depth[called]];
+  e->kind = INK_KIND_BEGIN;
+  e->section = level.section;
+  e->begin = begun.clock;
+  e->stamp = begun.begun;
+  e->depth--;
+  e->base = false;
+  m->depth[called]--;
+  m->stack[called][m->depth[called]].stamp = m->clock;
+  m->stack[called][m->depth[called]].stamp_dep = self;
+  if (!called)
+    m->epoch++;
+}
+
+static void step_iter(model *m, int called) {
+  int64_t row = (int64_t)draw(m, 50) - 5;
+  emit(m, called, INK_KIND_ITER, 0, (uint64_t)row);
+  dep self = record(m, called, 2);
+  if (!called)
+    m->epoch++;
+  else if (m->depth[1] == 0)
+    m->called_row_epoch = m->epoch;
+  model_level *level = &m->stack[called][m->depth[called]];
+  level->row = row;
+  level->row_dep = level->stamp_dep = self;
+  level->row_from_body = false;
+  level->stamp = m->clock;
+  expected *e = expect(m, POINT, called, self);
+  e->kind = INK_KIND_ITER;
+  e->section = INK_SECTION_UNKNOWN;
+  e->row = row;
+  e->row_set = self;
+  e->value = (uint64_t)row;
+}
+
+static void step_point(model *m, int called) {
+  static const uint32_t codes[] = {INK_ESCAPE_VALUE_I64, INK_ESCAPE_VALUE_U64, INK_ESCAPE_VALUE_F64,
+                                   INK_ESCAPE_SUM, INK_ESCAPE_CLOCKS, 0};
+  uint32_t section = 1 + draw(m, 2), code = codes[draw(m, 6)];
+  /* Payloads that look like heads, and like words never written. */
+  static const uint64_t nasty[] = {INK_UNWRITTEN, 0, UINT64_C(0x2002000000000000),
+                                   UINT64_C(0xe005000000001234), UINT64_C(0x8000000000000001)};
+  uint64_t value = draw(m, 2) ? nasty[draw(m, 5)] : draw(m, 1u << 31);
+  dep self;
+  if (code == INK_ESCAPE_CLOCKS) {
+    synth_clocks(&m->track, called, value, m->clock);
+    record(m, called, 5);
+    return;
+  }
+  if (code == INK_ESCAPE_SUM) {
+    uint64_t words[6] = {3, value, nasty[draw(m, 5)], nasty[draw(m, 5)],
+                         INK_HEAD(INK_KIND_INSTANT, section, m->clock),
+                         INK_ESCAPE_WORD(INK_ESCAPE_SUM, SYNTH_OTHER_HASH, m->clock)};
+    synth_words(&m->track, called, words, 6);
+    self = record(m, called, 6);
+  } else if (code) {
+    synth_value(&m->track, called, code, section, value, SYNTH_OTHER_HASH, m->clock);
+    self = record(m, called, 3);
+  } else {
+    emit(m, called, INK_KIND_INSTANT, section, 0);
+    self = record(m, called, plain_words(m, INK_KIND_INSTANT));
+  }
+  expected *e = expect(m, POINT, called, self);
+  e->kind = code ? INK_KIND_ESCAPE : INK_KIND_INSTANT;
+  e->escape = (int)code;
+  /* Values name the second table, whose sections follow the six of the first. */
+  e->section = code ? 100 + section : section;
+  e->value = code ? value : 0;
+}
+
+static void step_async(model *m, int called) {
+  bool end = m->open_count && draw(m, 2);
+  int pick = end ? (int)draw(m, (uint32_t)m->open_count) : 0;
+  uint32_t section = end ? m->open[pick].section : 1 + draw(m, 3);
+  uint64_t key = end ? m->open[pick].key : m->unique_keys ? m->next_key++ : draw(m, 3);
+  if (!end && m->open_count == OPEN_KEYS)
+    return;
+  for (int i = 0; end && i < m->open_count; i++) /* first begun, first ended */
+    if (m->open[i].key == key && m->open[i].section == section) {
+      pick = i;
+      break;
+    }
+  uint32_t kind = end ? INK_KIND_ASYNC_END : INK_KIND_ASYNC_BEGIN;
+  emit(m, called, kind, section, key);
+  dep self = record(m, called, plain_words(m, kind));
+  expected *point = expect(m, POINT, called, self);
+  point->kind = (int)kind;
+  point->section = section;
+  point->value = key;
+  if (!end) {
+    m->open[m->open_count].key = key;
+    m->open[m->open_count].section = section;
+    m->open[m->open_count].begin = m->clock;
+    m->open[m->open_count++].begun = self;
+    return;
+  }
+  expected *e = expect(m, ASYNC, called, self);
+  e->section = section;
+  e->value = key;
+  e->begin = m->open[pick].begin;
+  e->stamp = m->open[pick].begun;
+  m->open_count--;
+  for (int i = pick; i < m->open_count; i++)
+    m->open[i] = m->open[i + 1];
+}
+
+static void run_program(model *m, int steps, bool calls) {
+  for (int i = 0; i < steps; i++) {
+    m->clock += draw(m, 8) ? 1 + draw(m, 300) : 1 + (uint64_t)draw(m, 1u << 30) * 64;
+    /* The body moves on only when no called function has a range open, as scopes do. */
+    int called = calls && (m->depth[1] || draw(m, 3) == 0);
+    switch (draw(m, 10)) {
+    case 0: case 1: case 2: case 3:
+      step_mark(m, called);
+      break;
+    case 4:
+      step_begin(m, called);
+      break;
+    case 5:
+      step_end(m, called);
+      break;
+    case 6: case 7:
+      step_iter(m, called);
+      break;
+    case 8:
+      step_point(m, called);
+      break;
+    default:
+      step_async(m, called);
+    }
+  }
+  for (int called = 1; called >= 0; called--)
+    while (m->depth[called]) {
+      m->clock += 3;
+      step_end(m, called);
+    }
+  while (m->open_count) {
+    m->clock += 2;
+    uint64_t random = m->random;
+    step_async(m, 0);
+    (void)random;
+  }
+}
+
+/* ---- what was kept ------------------------------------------------------------------------- */
+
+typedef struct kept {
+  long first, end; /* numbers [first, end) */
+  bool lost_front, lost_back;
+} kept;
+
+static kept what_is_kept(const model *m, int ring, uint64_t base) {
+  uint64_t room = m->track.records[ring], used = 0;
+  kept k = {0, m->numbers[ring], false, false};
+  for (long i = 0; base && i < m->numbers[ring]; i++)
+    used += m->words[ring][i];
+  if (base && used < room) {
+    fprintf(stderr, "the program is too short for its ring\n");
+    exit(1);
+  }
+  used = 0;
+  if (m->track.keep_first) {
+    long n = 0;
+    while (n < m->numbers[ring] && used + m->words[ring][n] <= room)
+      used += m->words[ring][n++];
+    k.end = n;
+    k.lost_back = n < m->numbers[ring];
+    return k;
+  }
+  long n = m->numbers[ring];
+  while (n > 0 && used + m->words[ring][n - 1] <= room)
+    used += m->words[ring][--n];
+  k.first = n;
+  k.lost_front = n > 0 || base;
+  return k;
+}
+
+static bool is_kept(const kept k[2], dep d) {
+  if (d.number < 0) /* the opening: known unless something after it was overwritten */
+    return !k[d.ring].lost_front;
+  return d.number >= k[d.ring].first && d.number < k[d.ring].end;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------- */
+
+typedef struct compare {
+  const model *m;
+  kept k[2];
+  size_t next;
+  uint32_t other_base;
+  uint64_t problems, ends, points, asyncs;
+  ink_decoded_track track;
+  char name[128];
+} compare;
+
+static const expected *next_of(compare *c, int what, uint64_t end, int called) {
+  /* Slices, points and asyncs each come in order; the list has all of them in order. */
+  for (size_t i = c->next; i < c->m->count; i++) {
+    const expected *e = &c->m->list[i];
+    if (!is_kept(c->k, e->self))
+      continue;
+    if (e->end == end && e->called == called && e->what == what) {
+      for (size_t j = c->next; j < i; j++)
+        CHECK(!is_kept(c->k, c->m->list[j].self), "%s: event %zu at %" PRIu64 " was left out",
+              c->name, j, c->m->list[j].end);
+      c->next = i + 1;
+      return e;
+    }
+    break;
+  }
+  CHECK(false, "%s: an event at %" PRIu64 " that the program never made", c->name, end);
+  return NULL;
+}
+
+static uint32_t section_index(const compare *c, uint32_t section) {
+  if (section == INK_SECTION_UNKNOWN)
+    return section;
+  return section >= 100 ? c->other_base + section - 101 : section - 1;
+}
+
+static void check_row(compare *c, const expected *e, int64_t row) {
+  bool lost = c->k[0].lost_front || c->k[0].lost_back || c->k[1].lost_front || c->k[1].lost_back;
+  if (!lost) {
+    CHECK(row == e->row, "%s: row %" PRId64 ", the program was in %" PRId64, c->name, row, e->row);
+    return;
+  }
+  bool known = is_kept(c->k, e->row_set);
+  CHECK(row == e->row || row == INK_ROW_UNKNOWN, "%s: row %" PRId64 " is neither %" PRId64
+        " nor unknown", c->name, row, e->row);
+  if (!e->called) /* of the body exactly what was kept is known */
+    CHECK((row == INK_ROW_UNKNOWN) == !known, "%s: row %" PRId64 ", known %d, really %" PRId64,
+          c->name, row, known, e->row);
+  else if (e->end < c->track.partial_after_cycles && is_kept(c->k, e->last_body) && known &&
+           (!c->k[1].lost_front || c->next > 200))
+    CHECK(row == e->row || c->k[1].lost_front, "%s: row is unknown but need not be", c->name);
+}
+
+static ink_status on_slice(void *user, const ink_slice *s) {
+  compare *c = user;
+  if (s->cut == 2) { /* the END was dropped: only where the newest words were */
+    CHECK(c->k[s->called].lost_back, "%s: a range never ended, but nothing was dropped", c->name);
+    CHECK(s->called || s->end_cycles == c->track.close_cycles, "%s: ends before the close", c->name);
+    return INK_OK;
+  }
+  const expected *e = next_of(c, SLICE, s->end_cycles, s->called);
+  if (!e)
+    return INK_ERROR_STOPPED;
+  c->ends++;
+  bool begin_known = is_kept(c->k, e->stamp) && (!e->uses_body || is_kept(c->k, e->body_stamp));
+  if (e->uses_body && c->k[0].lost_back && e->end > c->track.partial_after_cycles)
+    begin_known = begin_known && is_kept(c->k, e->last_body) &&
+                  e->last_body.number + 1 < c->k[0].end;
+  CHECK(s->kind == e->kind, "%s: kind %d, not %d", c->name, s->kind, e->kind);
+  CHECK(s->section == section_index(c, e->section), "%s: section %u, not %u", c->name, s->section,
+        section_index(c, e->section));
+  if (!s->cut)
+    CHECK(s->begin_cycles == e->begin,
+          "%s: kind %d called %d [%" PRIu64 ", %" PRIu64 "] began at %" PRIu64, c->name, s->kind,
+          s->called, s->begin_cycles, s->end_cycles, e->begin);
+  CHECK(s->begin_cycles <= e->begin && s->begin_cycles >= c->m->open_clock,
+        "%s: a begin that is no lower limit", c->name);
+  bool edge = e->uses_body && c->k[0].lost_back;
+  if (!edge)
+    CHECK((s->cut == 0) == begin_known, "%s: cut %d, but its begin is %sknown", c->name, s->cut,
+          begin_known ? "" : "not ");
+  else
+    CHECK(s->cut == 0 || !begin_known || e->end > c->track.partial_after_cycles, "%s: cut",
+          c->name);
+  if (!e->called || is_kept(c->k, e->last_body))
+    CHECK(s->depth == e->depth, "%s: depth %u, not %u, at %" PRIu64, c->name, s->depth, e->depth,
+          e->end);
+  check_row(c, e, s->row);
+  return INK_OK;
+}
+
+static ink_status on_point(void *user, const ink_point *p) {
+  compare *c = user;
+  const expected *e = next_of(c, POINT, p->cycles, p->called);
+  if (!e)
+    return INK_ERROR_STOPPED;
+  c->points++;
+  CHECK(p->kind == e->kind && p->escape == e->escape, "%s: point of kind %d.%d, not %d.%d",
+        c->name, p->kind, p->escape, e->kind, e->escape);
+  CHECK(p->section == section_index(c, e->section), "%s: section %u", c->name, p->section);
+  if (e->escape == INK_ESCAPE_SUM)
+    CHECK(p->value.sum.count == 3 && p->value.sum.total_cycles == e->value, "%s: sum", c->name);
+  else
+    CHECK(p->value.u64 == e->value, "%s: value %" PRIx64 ", not %" PRIx64, c->name, p->value.u64,
+          e->value);
+  check_row(c, e, p->row);
+  return INK_OK;
+}
+
+static ink_status on_async(void *user, const ink_async *a) {
+  compare *c = user;
+  if (a->cut == 2) /* its end was dropped */
+    return INK_OK;
+  const expected *e = next_of(c, ASYNC, a->end_cycles, a->called);
+  if (!e)
+    return INK_ERROR_STOPPED;
+  c->asyncs++;
+  bool known = is_kept(c->k, e->stamp);
+  CHECK((a->cut == 0) == known, "%s: async cut %d", c->name, a->cut);
+  CHECK(a->cut || a->begin_cycles == e->begin, "%s: async begin %" PRIu64 ", not %" PRIu64,
+        c->name, a->begin_cycles, e->begin);
+  CHECK(a->key == e->value && a->section == section_index(c, e->section), "%s: async", c->name);
+  return INK_OK;
+}
+
+static ink_status on_problem(void *user, const ink_problem *problem) {
+  compare *c = user;
+  c->problems++;
+  CHECK(false, "%s: problem '%s' at word %" PRIu64, c->name, problem->text, problem->word);
+  return INK_OK;
+}
+
+static ink_status on_begin(void *user, const ink_decoded_track *track) {
+  ((compare *)user)->track = *track;
+  return INK_OK;
+}
+
+static void check_track(compare *c, const uint64_t base[2]) {
+  const ink_track *header = &c->m->track.header;
+  uint64_t executed = 0, records = 0;
+  for (int i = 0; i < 2; i++) {
+    executed += base[i] + (uint64_t)c->m->numbers[i];
+    records += (uint64_t)(c->k[i].end - c->k[i].first);
+  }
+  CHECK(c->track.marks_executed == executed, "%s: executed %" PRIu64 ", not %" PRIu64, c->name,
+        c->track.marks_executed, executed);
+  CHECK(c->track.marks_kept == records, "%s: kept %" PRIu64 ", not %" PRIu64, c->name,
+        c->track.marks_kept, records);
+  CHECK(c->track.marks_kept + c->track.marks_dropped == c->track.marks_executed, "%s", c->name);
+  CHECK(c->track.open_cycles == header->open_clock1 && c->track.close_cycles == header->close_clock0,
+        "%s: opened or closed elsewhere", c->name);
+  size_t left = 0;
+  for (size_t i = c->next; i < c->m->count; i++)
+    left += is_kept(c->k, c->m->list[i].self);
+  CHECK(left == 0, "%s: %zu kept events did not come", c->name, left);
+  bool front = c->k[0].lost_front || c->k[1].lost_front, back = c->k[0].lost_back || c->k[1].lost_back;
+  CHECK((c->track.partial_before_cycles != 0) == front, "%s: partial before %" PRIu64, c->name,
+        c->track.partial_before_cycles);
+  CHECK((c->track.partial_after_cycles != UINT64_MAX) == back, "%s: partial after", c->name);
+}
+
+static void one(uint64_t seed, int steps, const uint32_t rings[2], bool keep_first, bool calls,
+                bool tables, const uint64_t base[2], uint64_t open_clock) {
+  static model m;
+  static expected list[MOST * 2];
+  memset(&m, 0, sizeof m);
+  m.list = list;
+  m.random = seed * 0x9e3779b97f4a7c15u + 12345;
+  m.unique_keys = seed % 2 || rings[0] < 65536 || rings[1] < 65536 || base[0];
+  m.called_row_epoch = -1;
+  m.last_body = (dep){0, -1};
+  synth_track_init(&m.track, rings[0], rings[1], keep_first);
+  m.track.table_hash48 = tables ? SYNTH_HASH : 0;
+  m.track.header.words = base[0]; /* as many one-word marks went before, all overwritten */
+  m.track.header.aux_words = base[1];
+  m.track.header.grid_id = 7;
+  m.clock = m.open_clock = open_clock;
+  for (int i = 0; i < 2; i++) {
+    m.stack[i][0] = (model_level){.stamp = i ? 0 : open_clock, .stamp_dep = {i, -1},
+                                  .row_dep = {i, -1}, .row = INK_ROW_NONE};
+    begins[i][0] = (begin_of){open_clock, {i, -1}};
+  }
+  synth_open(&m.track, open_clock, 1000000);
+  run_program(&m, steps, calls);
+  synth_close(&m.track, m.clock + 5, 1000000 + (m.clock - open_clock) / 2);
+
+  const char *path = synth_path("model");
+  ink_writer *writer = synth_writer(path, rings[0], rings[1], keep_first);
+  synth_put(writer, &m.track);
+  synth_finish(writer);
+  ink_error error;
+  ink_capture *capture;
+  ink_clock_map *map;
+  NEED(ink_capture_open(path, &capture, &error), error);
+  NEED(ink_clock_map_make(capture, &map, &error), error);
+  compare c = {.m = &m, .k = {what_is_kept(&m, 0, base[0]), what_is_kept(&m, 1, base[1])},
+               .other_base = 6};
+  snprintf(c.name, sizeof c.name, "seed %d steps %d rings %u/%u %s%s%s%s", (int)seed, steps,
+           rings[0], rings[1], keep_first ? "first" : "last", calls ? " calls" : "",
+           tables ? " tables" : "", base[0] ? " past 2^32" : "");
+  ink_sink sink = {.user = &c, .slice = on_slice, .point = on_point, .async = on_async,
+                   .problem = on_problem, .track_begin = on_begin};
+  ink_status status = ink_decode(capture, map, UINT32_MAX, &sink, &error);
+  CHECK(status == INK_OK, "%s: status %d", c.name, (int)status);
+  if (status == INK_OK)
+    check_track(&c, base);
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+  remove(path);
+  synth_track_free(&m.track);
+}
+
+int main(void) {
+  static const uint32_t sizes[] = {4, 64, 65536};
+  uint64_t seed = 1;
+  const uint64_t none[2] = {0, 0};
+  for (int s = 0; s < 9; s++)
+    for (int mode = 0; mode < 8; mode++) {
+      const uint32_t rings[2] = {sizes[s / 3], sizes[s % 3]};
+      int most = rings[0] == 65536 ? 20000 : 300;
+      for (int i = 0; i < 12; i++) {
+        uint64_t open = i % 3 == 0 ? (UINT64_C(5) << 48) - 2000 : 1000 + seed;
+        one(seed++, i == 0 ? 0 : i < 6 ? i : 1 + most * i / 12, rings, mode & 1, mode & 2, mode & 4,
+            none, open);
+      }
+    }
+  /* Counts near and beyond 2^32: as if so many marks had gone before, which the program's own
+   * overwrite to the last. */
+  static const uint64_t far[] = {(UINT64_C(1) << 32) - 50, (UINT64_C(1) << 32) + 3,
+                                 (UINT64_C(7) << 40) + 61};
+  for (int f = 0; f < 3; f++)
+    for (int s = 0; s < 3; s++)
+      for (int calls = 0; calls < 2; calls++) {
+        const uint32_t rings[2] = {sizes[s], calls && s == 2 ? 64 : sizes[s]};
+        const uint64_t base[2] = {far[f], calls ? far[2 - f] : 0};
+        if (s < 2 || !calls)
+          one(seed++, s == 2 ? 59000 : 600, rings, false, calls, false, base, 5000);
+      }
+  return check_result("decode_model");
+}
