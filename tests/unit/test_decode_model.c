@@ -50,7 +50,7 @@ typedef struct model {
   dep last_body;
   struct { uint64_t key; uint32_t section; uint64_t begin; dep begun; } open[OPEN_KEYS];
   int open_count;
-  bool unique_keys;
+  bool unique_keys, ending;
   uint64_t next_key;
 } model;
 
@@ -221,7 +221,7 @@ static void step_point(model *m, int called) {
 }
 
 static void step_async(model *m, int called) {
-  bool end = m->open_count && draw(m, 2);
+  bool end = m->open_count && (m->ending || draw(m, 2));
   int pick = end ? (int)draw(m, (uint32_t)m->open_count) : 0;
   uint32_t section = end ? m->open[pick].section : 1 + draw(m, 3);
   uint64_t key = end ? m->open[pick].key : m->unique_keys ? m->next_key++ : draw(m, 3);
@@ -286,11 +286,10 @@ static void run_program(model *m, int steps, bool calls) {
       m->clock += 3;
       step_end(m, called);
     }
+  m->ending = true;
   while (m->open_count) {
     m->clock += 2;
-    uint64_t random = m->random;
     step_async(m, 0);
-    (void)random;
   }
 }
 
@@ -307,7 +306,8 @@ static kept what_is_kept(const model *m, int ring, uint64_t base) {
   for (long i = 0; base && i < m->numbers[ring]; i++)
     used += m->words[ring][i];
   if (base && used < room) {
-    fprintf(stderr, "the program is too short for its ring\n");
+    fprintf(stderr, "the program's %" PRIu64 " words are too few for a ring of %" PRIu64 "\n", used,
+            room);
     exit(1);
   }
   used = 0;
@@ -570,7 +570,7 @@ int main(void) {
         const uint32_t rings[2] = {sizes[s], calls && s == 2 ? 64 : sizes[s]};
         const uint64_t base[2] = {far[f], calls ? far[2 - f] : 0};
         if (s < 2 || !calls)
-          one(seed++, s == 2 ? 59000 : 600, rings, false, calls, false, base, 5000);
+          one(seed++, s == 2 ? 59000 : 6000, rings, false, calls, false, base, 5000);
       }
   return check_result("decode_model");
 }
