@@ -104,11 +104,11 @@ struct rt_op {
   enum rt_op_state state;
   rt_work work;
   rt_gpu *gpu;
-  rt_stream *stream;   /* whose pending count it is in; NULL for none */
-  uint64_t sequence;   /* rises with submission; ready ops start in this order */
-  rt_op **deps;        /* not done yet when it was submitted; referenced, dropped when it is done */
+  rt_stream *stream; /* whose pending count it is in; NULL for none */
+  uint64_t sequence; /* rises with submission; ready ops start in this order */
+  rt_op **deps;      /* not done yet when it was submitted; referenced, dropped when it is done */
   size_t n_deps, unmet;
-  rt_op **dependants;  /* not referenced: each of them holds a reference to us */
+  rt_op **dependants; /* not referenced: each of them holds a reference to us */
   size_t n_dependants;
   rt_op *previous, *next; /* list of all ops that are not done, by sequence */
   uint64_t visited;       /* mark of the last walk over ancestors */
@@ -122,7 +122,9 @@ void rt_op_after(rt_op *op, rt_op *dependency); /* NULL and done ones are fine *
 void rt_op_submit(rt_op *op);                   /* the engine keeps a reference until it is done */
 rt_op *rt_op_hold(rt_op *op);
 void rt_op_release(rt_op *op);
-static inline bool rt_op_done(const rt_op *op) { return !op || op->state == RT_OP_DONE; }
+static inline bool rt_op_done(const rt_op *op) {
+  return !op || op->state == RT_OP_DONE;
+}
 
 /* Runs work until `goal` is done; may let go of the lock in between. Kernels step only if the goal
  * depends on one. The result is the device's sticky error. */
@@ -182,7 +184,7 @@ void rt_unlock(void);
 void rt_yield(void);
 void rt_wait_for_others(void); /* sleeps until another thread gives the lock back */
 
-rt_gpu *rt_current(void); /* opened */
+rt_gpu *rt_current(void);     /* opened */
 rt_gpu *rt_gpu_at(int index); /* opened; NULL for no such device */
 void rt_gpu_open(rt_gpu *gpu);
 int rt_capability(void);
@@ -286,14 +288,14 @@ void rt_events_drop(rt_capture *capture);
 struct CUgraphNode_st {
   rt_graph *graph;
   rt_work work;
-  rt_event *event;      /* event record and wait nodes: the event */
+  rt_event *event; /* event record and wait nodes: the event */
   bool event_wait;
-  rt_graph *child;      /* child graph nodes: owned */
+  rt_graph *child; /* child graph nodes: owned */
   enum cudaGraphNodeType type;
   rt_node **deps;
   size_t n_deps;
   rt_gpu *gpu;
-  size_t index;         /* in graph->nodes */
+  size_t index; /* in graph->nodes */
   bool disabled;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices: choosing, properties, attributes, limits, reset. The numbers describe the simulator where
- * it has such a thing and are those of the compute capability otherwise. */
+/* Devices: choosing, properties, attributes, limits, reset. The numbers describe the simulator
+ * where it has such a thing and are those of the compute capability otherwise. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,39 +9,38 @@
 
 #define CUDART_VERSION_SIMULATED CUDART_VERSION
 
-RT_API cudaError_t cudaGetDeviceCount(int *count)
-{
+RT_API cudaError_t cudaGetDeviceCount(int *count) {
   const cudaError_t error = rt_enter();
-  if (count) *count = rt.config.devices;
+  if (count)
+    *count = rt.config.devices;
   return rt_leave(count ? error : cudaErrorInvalidValue);
 }
 
-RT_API cudaError_t cudaGetDevice(int *device)
-{
+RT_API cudaError_t cudaGetDevice(int *device) {
   const cudaError_t error = rt_enter();
-  if (device) *device = rt_self()->device;
+  if (device)
+    *device = rt_self()->device;
   return rt_leave(device ? error : cudaErrorInvalidValue);
 }
 
-RT_API cudaError_t cudaSetDevice(int device)
-{
+RT_API cudaError_t cudaSetDevice(int device) {
   rt_enter();
-  if (device < 0 || device >= rt.config.devices) return rt_leave(cudaErrorInvalidDevice);
+  if (device < 0 || device >= rt.config.devices)
+    return rt_leave(cudaErrorInvalidDevice);
   rt_self()->device = device;
   const rt_gpu *gpu = rt_current();
   return rt_leave(gpu->sticky);
 }
 
-RT_API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
-{
+RT_API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
   (void)device_flags, (void)flags;
   cudaError_t error = rt_enter();
-  if (!error && !rt_gpu_at(device)) error = cudaErrorInvalidDevice;
+  if (!error && !rt_gpu_at(device))
+    error = cudaErrorInvalidDevice;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaSetValidDevices(int *devices, int n)
-{
+RT_API cudaError_t cudaSetValidDevices(int *devices, int n) {
   cudaError_t error = rt_enter();
   for (int i = 0; i < n && !error; i++)
     if (!devices || devices[i] < 0 || devices[i] >= rt.config.devices)
@@ -49,32 +48,33 @@ RT_API cudaError_t cudaSetValidDevices(int *devices, int n)
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaSetDeviceFlags(unsigned flags)
-{
+RT_API cudaError_t cudaSetDeviceFlags(unsigned flags) {
   const cudaError_t error = rt_enter();
-  if (!error) rt_current()->flags = flags;
+  if (!error)
+    rt_current()->flags = flags;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaGetDeviceFlags(unsigned *flags)
-{
+RT_API cudaError_t cudaGetDeviceFlags(unsigned *flags) {
   cudaError_t error = rt_enter();
-  if (!error && !flags) error = cudaErrorInvalidValue;
-  if (!error) *flags = rt_current()->flags | cudaDeviceMapHost;
+  if (!error && !flags)
+    error = cudaErrorInvalidValue;
+  if (!error)
+    *flags = rt_current()->flags | cudaDeviceMapHost;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaDeviceSynchronize(void)
-{
+RT_API cudaError_t cudaDeviceSynchronize(void) {
   cudaError_t error = rt_enter();
-  if (!error) error = rt_capture_forbids();
-  if (!error) error = rt_wait_gpu(rt_current());
+  if (!error)
+    error = rt_capture_forbids();
+  if (!error)
+    error = rt_wait_gpu(rt_current());
   return rt_leave(error);
 }
 
 /* Ends what runs, frees everything of the device, and clears a sticky error. */
-RT_API cudaError_t cudaDeviceReset(void)
-{
+RT_API cudaError_t cudaDeviceReset(void) {
   rt_enter();
   rt_gpu *gpu = rt_current();
   rt_cancel_gpu(gpu);
@@ -90,24 +90,25 @@ RT_API cudaError_t cudaDeviceReset(void)
 
 /* ---- properties ---- */
 
-static size_t shared_per_sm(void)
-{
+static size_t shared_per_sm(void) {
   const int capability = rt_capability();
-  if (capability >= 90 && capability < 120) return 228u << 10;
-  if (capability == 80 || capability == 87) return 164u << 10;
+  if (capability >= 90 && capability < 120)
+    return 228u << 10;
+  if (capability == 80 || capability == 87)
+    return 164u << 10;
   return capability > 80 ? 100u << 10 : 64u << 10;
 }
 
-static int threads_per_sm(void)
-{
+static int threads_per_sm(void) {
   const int capability = rt_capability();
-  if (capability == 75) return 1024;
-  if (capability == 80 || (capability >= 90 && capability < 120)) return 2048;
+  if (capability == 75)
+    return 1024;
+  if (capability == 80 || (capability >= 90 && capability < 120))
+    return 2048;
   return 1536;
 }
 
-static void fill_properties(struct cudaDeviceProp *p, int device)
-{
+static void fill_properties(struct cudaDeviceProp *p, int device) {
   memset(p, 0, sizeof *p);
   snprintf(p->name, sizeof p->name, "inkmark simulated GPU (no real clock)");
   memcpy(p->uuid.bytes, "inkmark-sim-gpu", 15);
@@ -153,58 +154,115 @@ static void fill_properties(struct cudaDeviceProp *p, int device)
   p->memoryPoolsSupported = 1;
 }
 
-RT_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
-{
+RT_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) {
   cudaError_t error = rt_enter();
-  if (!error && !p) error = cudaErrorInvalidValue;
-  if (!error && (device < 0 || device >= rt.config.devices)) error = cudaErrorInvalidDevice;
-  if (!error) fill_properties(p, device);
+  if (!error && !p)
+    error = cudaErrorInvalidValue;
+  if (!error && (device < 0 || device >= rt.config.devices))
+    error = cudaErrorInvalidDevice;
+  if (!error)
+    fill_properties(p, device);
   return rt_leave(error);
 }
 
 /* False where nothing is known of the attribute. */
-static bool attribute_of(enum cudaDeviceAttr attribute, int device, int *value)
-{
+static bool attribute_of(enum cudaDeviceAttr attribute, int device, int *value) {
   struct cudaDeviceProp p;
   fill_properties(&p, device);
   switch ((int)attribute) {
-  case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; return true;
-  case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsDim[0]; return true;
-  case cudaDevAttrMaxBlockDimY: *value = p.maxThreadsDim[1]; return true;
-  case cudaDevAttrMaxBlockDimZ: *value = p.maxThreadsDim[2]; return true;
-  case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; return true;
-  case cudaDevAttrMaxGridDimY: *value = p.maxGridSize[1]; return true;
-  case cudaDevAttrMaxGridDimZ: *value = p.maxGridSize[2]; return true;
-  case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; return true;
-  case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; return true;
+  case cudaDevAttrMaxThreadsPerBlock:
+    *value = p.maxThreadsPerBlock;
+    return true;
+  case cudaDevAttrMaxBlockDimX:
+    *value = p.maxThreadsDim[0];
+    return true;
+  case cudaDevAttrMaxBlockDimY:
+    *value = p.maxThreadsDim[1];
+    return true;
+  case cudaDevAttrMaxBlockDimZ:
+    *value = p.maxThreadsDim[2];
+    return true;
+  case cudaDevAttrMaxGridDimX:
+    *value = p.maxGridSize[0];
+    return true;
+  case cudaDevAttrMaxGridDimY:
+    *value = p.maxGridSize[1];
+    return true;
+  case cudaDevAttrMaxGridDimZ:
+    *value = p.maxGridSize[2];
+    return true;
+  case cudaDevAttrMaxSharedMemoryPerBlock:
+    *value = (int)p.sharedMemPerBlock;
+    return true;
+  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+    *value = (int)p.sharedMemPerBlockOptin;
+    return true;
   case cudaDevAttrReservedSharedMemoryPerBlock:
     *value = (int)p.reservedSharedMemPerBlock;
     return true;
   case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
     *value = (int)p.sharedMemPerMultiprocessor;
     return true;
-  case cudaDevAttrTotalConstantMemory: *value = (int)p.totalConstMem; return true;
-  case cudaDevAttrWarpSize: *value = p.warpSize; return true;
-  case cudaDevAttrMaxPitch: *value = (int)p.memPitch; return true;
-  case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; return true;
-  case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p.regsPerMultiprocessor; return true;
-  case cudaDevAttrClockRate: *value = (int)(rt.config.clock_hz / 1000); return true;
-  case cudaDevAttrMemoryClockRate: *value = 1000000; return true;
-  case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; return true;
-  case cudaDevAttrTextureAlignment: *value = (int)p.textureAlignment; return true;
-  case cudaDevAttrTexturePitchAlignment: *value = (int)p.texturePitchAlignment; return true;
-  case cudaDevAttrSurfaceAlignment: *value = (int)p.surfaceAlignment; return true;
-  case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; return true;
+  case cudaDevAttrTotalConstantMemory:
+    *value = (int)p.totalConstMem;
+    return true;
+  case cudaDevAttrWarpSize:
+    *value = p.warpSize;
+    return true;
+  case cudaDevAttrMaxPitch:
+    *value = (int)p.memPitch;
+    return true;
+  case cudaDevAttrMaxRegistersPerBlock:
+    *value = p.regsPerBlock;
+    return true;
+  case cudaDevAttrMaxRegistersPerMultiprocessor:
+    *value = p.regsPerMultiprocessor;
+    return true;
+  case cudaDevAttrClockRate:
+    *value = (int)(rt.config.clock_hz / 1000);
+    return true;
+  case cudaDevAttrMemoryClockRate:
+    *value = 1000000;
+    return true;
+  case cudaDevAttrGlobalMemoryBusWidth:
+    *value = p.memoryBusWidth;
+    return true;
+  case cudaDevAttrTextureAlignment:
+    *value = (int)p.textureAlignment;
+    return true;
+  case cudaDevAttrTexturePitchAlignment:
+    *value = (int)p.texturePitchAlignment;
+    return true;
+  case cudaDevAttrSurfaceAlignment:
+    *value = (int)p.surfaceAlignment;
+    return true;
+  case cudaDevAttrMultiProcessorCount:
+    *value = p.multiProcessorCount;
+    return true;
   case cudaDevAttrMaxThreadsPerMultiProcessor:
     *value = p.maxThreadsPerMultiProcessor;
     return true;
-  case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p.maxBlocksPerMultiProcessor; return true;
-  case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; return true;
-  case cudaDevAttrAsyncEngineCount: *value = p.asyncEngineCount; return true;
-  case cudaDevAttrPciBusId: *value = p.pciBusID; return true;
-  case cudaDevAttrComputeCapabilityMajor: *value = p.major; return true;
-  case cudaDevAttrComputeCapabilityMinor: *value = p.minor; return true;
-  case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = 2; return true;
+  case cudaDevAttrMaxBlocksPerMultiprocessor:
+    *value = p.maxBlocksPerMultiProcessor;
+    return true;
+  case cudaDevAttrL2CacheSize:
+    *value = p.l2CacheSize;
+    return true;
+  case cudaDevAttrAsyncEngineCount:
+    *value = p.asyncEngineCount;
+    return true;
+  case cudaDevAttrPciBusId:
+    *value = p.pciBusID;
+    return true;
+  case cudaDevAttrComputeCapabilityMajor:
+    *value = p.major;
+    return true;
+  case cudaDevAttrComputeCapabilityMinor:
+    *value = p.minor;
+    return true;
+  case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+    *value = 2;
+    return true;
   case cudaDevAttrCanMapHostMemory:
   case cudaDevAttrConcurrentKernels:
   case cudaDevAttrUnifiedAddressing:
@@ -218,7 +276,9 @@ static bool attribute_of(enum cudaDeviceAttr attribute, int device, int *value)
   case cudaDevAttrCooperativeLaunch:
   case cudaDevAttrHostRegisterSupported:
   case cudaDevAttrMemoryPoolsSupported:
-  case cudaDevAttrGpuOverlap: *value = 1; return true;
+  case cudaDevAttrGpuOverlap:
+    *value = 1;
+    return true;
   case cudaDevAttrKernelExecTimeout:
   case cudaDevAttrIntegrated:
   case cudaDevAttrComputeMode:
@@ -236,146 +296,158 @@ static bool attribute_of(enum cudaDeviceAttr attribute, int device, int *value)
   case cudaDevAttrMaxAccessPolicyWindowSize:
   case cudaDevAttrClusterLaunch:
   case cudaDevAttrIpcEventSupport:
-  case cudaDevAttrMpsEnabled: *value = 0; return true;
-  default: return false;
+  case cudaDevAttrMpsEnabled:
+    *value = 0;
+    return true;
+  default:
+    return false;
   }
 }
 
-RT_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
-{
+RT_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
   cudaError_t error = rt_enter();
-  if (!error && !value) error = cudaErrorInvalidValue;
-  if (!error && (device < 0 || device >= rt.config.devices)) error = cudaErrorInvalidDevice;
+  if (!error && !value)
+    error = cudaErrorInvalidValue;
+  if (!error && (device < 0 || device >= rt.config.devices))
+    error = cudaErrorInvalidDevice;
   if (!error && !attribute_of(attribute, device, value))
     rt_refuse("device attribute %d is not simulated", (int)attribute);
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute,
-                                             int from, int to)
-{
+RT_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
+                                             int to) {
   cudaError_t error = rt_enter();
   const int n = rt.config.devices;
   if (!error && (from < 0 || from >= n || to < 0 || to >= n || from == to))
     error = cudaErrorInvalidDevice;
-  if (!error) *value = attribute == cudaDevP2PAttrAccessSupported ||
-                       attribute == cudaDevP2PAttrNativeAtomicSupported;
+  if (!error)
+    *value = attribute == cudaDevP2PAttrAccessSupported ||
+             attribute == cudaDevP2PAttrNativeAtomicSupported;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
-{
+RT_API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted) {
   (void)wanted;
   const cudaError_t error = rt_enter();
-  if (!error) *device = 0;
+  if (!error)
+    *device = 0;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
-{
+RT_API cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device) {
   cudaError_t error = rt_enter();
-  if (!error && (!text || length < 13)) error = cudaErrorInvalidValue;
-  if (!error && (device < 0 || device >= rt.config.devices)) error = cudaErrorInvalidDevice;
-  if (!error) snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)(1 + device));
+  if (!error && (!text || length < 13))
+    error = cudaErrorInvalidValue;
+  if (!error && (device < 0 || device >= rt.config.devices))
+    error = cudaErrorInvalidDevice;
+  if (!error)
+    snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)(1 + device));
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text)
-{
+RT_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text) {
   cudaError_t error = rt_enter();
   unsigned domain, bus, slot;
   if (!error && (!device || !text || sscanf(text, "%x:%x:%x", &domain, &bus, &slot) != 3))
     error = cudaErrorInvalidValue;
   if (!error && (domain || slot || !bus || bus > (unsigned)rt.config.devices))
     error = cudaErrorInvalidDevice;
-  if (!error) *device = (int)bus - 1;
+  if (!error)
+    *device = (int)bus - 1;
   return rt_leave(error);
 }
 
 /* ---- limits and settings that change nothing here ---- */
 
-RT_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-{
+RT_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
   cudaError_t error = rt_enter();
   const size_t n = sizeof rt.gpus[0].limits / sizeof *rt.gpus[0].limits;
-  if (!error && (size_t)limit >= n) error = cudaErrorUnsupportedLimit;
-  if (!error) rt_current()->limits[limit] = value;
+  if (!error && (size_t)limit >= n)
+    error = cudaErrorUnsupportedLimit;
+  if (!error)
+    rt_current()->limits[limit] = value;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
-{
+RT_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
   cudaError_t error = rt_enter();
   const size_t n = sizeof rt.gpus[0].limits / sizeof *rt.gpus[0].limits;
-  if (!error && ((size_t)limit >= n || !value)) error = cudaErrorUnsupportedLimit;
-  if (!error) *value = rt_current()->limits[limit];
+  if (!error && ((size_t)limit >= n || !value))
+    error = cudaErrorUnsupportedLimit;
+  if (!error)
+    *value = rt_current()->limits[limit];
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
-{
+RT_API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
   (void)config;
   return rt_leave(rt_enter());
 }
 
-RT_API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
-{
+RT_API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config) {
   const cudaError_t error = rt_enter();
-  if (!error) *config = cudaFuncCachePreferNone;
+  if (!error)
+    *config = cudaFuncCachePreferNone;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
-{
+RT_API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config) {
   (void)config;
   return rt_leave(rt_enter());
 }
 
-RT_API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
-{
+RT_API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config) {
   const cudaError_t error = rt_enter();
-  if (!error) *config = cudaSharedMemBankSizeFourByte;
+  if (!error)
+    *config = cudaSharedMemBankSizeFourByte;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaCtxResetPersistingL2Cache(void) { return rt_leave(rt_enter()); }
+RT_API cudaError_t cudaCtxResetPersistingL2Cache(void) {
+  return rt_leave(rt_enter());
+}
 
 /* ---- versions, profiler, driver ---- */
 
-RT_API cudaError_t cudaDriverGetVersion(int *version)
-{
-  if (!version) return cudaErrorInvalidValue;
+RT_API cudaError_t cudaDriverGetVersion(int *version) {
+  if (!version)
+    return cudaErrorInvalidValue;
   *version = CUDART_VERSION_SIMULATED;
   return cudaSuccess;
 }
 
-RT_API cudaError_t cudaRuntimeGetVersion(int *version)
-{
-  if (!version) return cudaErrorInvalidValue;
+RT_API cudaError_t cudaRuntimeGetVersion(int *version) {
+  if (!version)
+    return cudaErrorInvalidValue;
   *version = CUDART_VERSION_SIMULATED;
   return cudaSuccess;
 }
 
-RT_API cudaError_t cudaProfilerStart(void) { return rt_leave(rt_enter()); }
+RT_API cudaError_t cudaProfilerStart(void) {
+  return rt_leave(rt_enter());
+}
 
-RT_API cudaError_t cudaProfilerStop(void) { return rt_leave(rt_enter()); }
+RT_API cudaError_t cudaProfilerStop(void) {
+  return rt_leave(rt_enter());
+}
 
 /* There is no driver below this runtime. */
 RT_API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **entry,
                                                     unsigned version, unsigned long long flags,
-                                                    enum cudaDriverEntryPointQueryResult *status)
-{
+                                                    enum cudaDriverEntryPointQueryResult *status) {
   (void)symbol, (void)version, (void)flags;
-  if (!entry) return cudaErrorInvalidValue;
+  if (!entry)
+    return cudaErrorInvalidValue;
   *entry = NULL;
-  if (!status) return cudaErrorSymbolNotFound;
+  if (!status)
+    return cudaErrorSymbolNotFound;
   *status = cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }
 
 RT_API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **entry,
                                            unsigned long long flags,
-                                           enum cudaDriverEntryPointQueryResult *status)
-{
+                                           enum cudaDriverEntryPointQueryResult *status) {
   return cudaGetDriverEntryPointByVersion(symbol, entry, CUDART_VERSION, flags, status);
 }

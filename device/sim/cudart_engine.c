@@ -20,119 +20,131 @@ static struct {
 
 /* ---- ops ---- */
 
-bool rt_work_clone(rt_work *to, const rt_work *from)
-{
+bool rt_work_clone(rt_work *to, const rt_work *from) {
   *to = *from;
   if (from->kind == RT_KERNEL && from->u.launch.args) {
     const rt_launch *launch = &from->u.launch;
     to->u.launch.args = malloc(launch->args_bytes ? launch->args_bytes : 1);
-    if (!to->u.launch.args) return false;
+    if (!to->u.launch.args)
+      return false;
     memcpy(to->u.launch.args, launch->args, launch->args_bytes);
   } else if (from->kind == RT_COPY && from->u.copy.staged) {
     const rt_copy *copy = &from->u.copy;
     const size_t bytes = copy->width * copy->height * copy->depth;
     to->u.copy.staged = malloc(bytes ? bytes : 1);
-    if (!to->u.copy.staged) return false;
+    if (!to->u.copy.staged)
+      return false;
     memcpy(to->u.copy.staged, copy->staged, bytes);
     to->u.copy.from = to->u.copy.staged;
   }
   return true;
 }
 
-void rt_work_clear(rt_work *work)
-{
-  if (work->kind == RT_KERNEL) free(work->u.launch.args);
-  if (work->kind == RT_COPY) free(work->u.copy.staged);
+void rt_work_clear(rt_work *work) {
+  if (work->kind == RT_KERNEL)
+    free(work->u.launch.args);
+  if (work->kind == RT_COPY)
+    free(work->u.copy.staged);
   *work = (rt_work){.kind = RT_JOIN};
 }
 
-rt_op *rt_op_new(rt_gpu *gpu, rt_work work)
-{
+rt_op *rt_op_new(rt_gpu *gpu, rt_work work) {
   rt_op *op = calloc(1, sizeof *op);
-  if (!op) rt_refuse("out of memory");
+  if (!op)
+    rt_refuse("out of memory");
   op->references = 1;
   op->gpu = gpu;
   op->work = work;
   return op;
 }
 
-rt_op *rt_op_hold(rt_op *op)
-{
-  if (op) op->references++;
+rt_op *rt_op_hold(rt_op *op) {
+  if (op)
+    op->references++;
   return op;
 }
 
-void rt_op_release(rt_op *op)
-{
-  if (!op || --op->references) return;
-  for (size_t i = 0; i < op->n_deps; i++) rt_op_release(op->deps[i]);
+void rt_op_release(rt_op *op) {
+  if (!op || --op->references)
+    return;
+  for (size_t i = 0; i < op->n_deps; i++)
+    rt_op_release(op->deps[i]);
   free(op->deps);
   free(op->dependants);
   rt_work_clear(&op->work);
   free(op);
 }
 
-static void push(rt_op ***list, size_t *n, rt_op *op)
-{
+static void push(rt_op ***list, size_t *n, rt_op *op) {
   /* grows at powers of two */
   if (!(*n & (*n - 1)) || !*n) {
     rt_op **grown = realloc(*list, (*n ? *n * 2 : 1) * sizeof **list);
-    if (!grown) rt_refuse("out of memory");
+    if (!grown)
+      rt_refuse("out of memory");
     *list = grown;
   }
   (*list)[(*n)++] = op;
 }
 
-void rt_op_after(rt_op *op, rt_op *dependency)
-{
-  if (rt_op_done(dependency)) return;
+void rt_op_after(rt_op *op, rt_op *dependency) {
+  if (rt_op_done(dependency))
+    return;
   push(&op->deps, &op->n_deps, rt_op_hold(dependency));
   push(&dependency->dependants, &dependency->n_dependants, op);
   op->unmet++;
 }
 
-void rt_op_submit(rt_op *op)
-{
+void rt_op_submit(rt_op *op) {
   rt_op_hold(op);
   op->sequence = ++engine.sequence;
   op->state = op->unmet ? RT_OP_WAITING : RT_OP_READY;
   op->previous = engine.last;
-  if (engine.last) engine.last->next = op;
-  else engine.first = op;
+  if (engine.last)
+    engine.last->next = op;
+  else
+    engine.first = op;
   engine.last = op;
-  if (op->stream) op->stream->pending++;
+  if (op->stream)
+    op->stream->pending++;
 }
 
-static void finish(rt_op *op)
-{
-  if (op->state == RT_OP_DONE) return;
+static void finish(rt_op *op) {
+  if (op->state == RT_OP_DONE)
+    return;
   op->state = RT_OP_DONE;
   op->done_ns = sim_device_time_ns(op->gpu->device);
-  if (op->previous) op->previous->next = op->next;
-  else engine.first = op->next;
-  if (op->next) op->next->previous = op->previous;
-  else engine.last = op->previous;
+  if (op->previous)
+    op->previous->next = op->next;
+  else
+    engine.first = op->next;
+  if (op->next)
+    op->next->previous = op->previous;
+  else
+    engine.last = op->previous;
   op->previous = op->next = NULL;
-  if (op->grid) sim_grid_free(op->grid);
+  if (op->grid)
+    sim_grid_free(op->grid);
   op->grid = NULL;
 
   for (size_t i = 0; i < op->n_dependants; i++) {
     rt_op *dependant = op->dependants[i];
-    if (!--dependant->unmet && dependant->state == RT_OP_WAITING) dependant->state = RT_OP_READY;
+    if (!--dependant->unmet && dependant->state == RT_OP_WAITING)
+      dependant->state = RT_OP_READY;
   }
   op->n_dependants = 0;
-  for (size_t i = 0; i < op->n_deps; i++) rt_op_release(op->deps[i]);
+  for (size_t i = 0; i < op->n_deps; i++)
+    rt_op_release(op->deps[i]);
   op->n_deps = 0;
   rt_work_clear(&op->work);
-  if (op->stream) rt_stream_op_done(op->stream);
+  if (op->stream)
+    rt_stream_op_done(op->stream);
   op->stream = NULL;
   rt_op_release(op);
 }
 
 /* ---- running one op ---- */
 
-static void report_launch(const rt_op *op)
-{
+static void report_launch(const rt_op *op) {
   const rt_launch *launch = &op->work.u.launch;
   sim_stats stats;
   sim_device_stats(op->gpu->device, &stats);
@@ -142,19 +154,18 @@ static void report_launch(const rt_op *op)
          launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x, launch->block.y,
          launch->block.z, launch->dynamic_shared_bytes,
          (unsigned long long)sim_device_time_ns(op->gpu->device),
-         (unsigned long long)stats.warp_instructions, (unsigned long long)stats.thread_instructions);
+         (unsigned long long)stats.warp_instructions,
+         (unsigned long long)stats.thread_instructions);
 }
 
-static void fail(rt_gpu *gpu, const sim_error *error)
-{
+static void fail(rt_gpu *gpu, const sim_error *error) {
   const cudaError_t code = rt_error_of(error);
   rt_say("%s", error->text);
   rt_cancel_gpu(gpu);
   gpu->sticky = code;
 }
 
-static void start_kernel(rt_op *op)
-{
+static void start_kernel(rt_op *op) {
   rt_gpu *gpu = op->gpu;
   sim_error error = {0};
   op->grid = rt_launch_begin(gpu, &op->work.u.launch, &error);
@@ -165,7 +176,8 @@ static void start_kernel(rt_op *op)
   if (gpu->n_running == gpu->running_capacity) {
     const size_t capacity = gpu->running_capacity ? gpu->running_capacity * 2 : 16;
     rt_op **grown = realloc(gpu->running, capacity * sizeof *grown);
-    if (!grown) rt_refuse("out of memory");
+    if (!grown)
+      rt_refuse("out of memory");
     gpu->running = grown;
     gpu->running_capacity = capacity;
   }
@@ -174,8 +186,7 @@ static void start_kernel(rt_op *op)
 }
 
 /* The function runs without the lock; the op is RUNNING meanwhile, others wait for it. */
-static void run_host_call(rt_op *op)
-{
+static void run_host_call(rt_op *op) {
   const rt_host_call call = op->work.u.host;
   const cudaError_t status = op->gpu->sticky;
   op->state = RT_OP_RUNNING;
@@ -183,36 +194,48 @@ static void run_host_call(rt_op *op)
   rt_flush_print();
   rt_unlock();
   rt_self()->in_host_call = true;
-  if (call.callback) call.callback(call.stream, status, call.user);
-  else call.function(call.user);
+  if (call.callback)
+    call.callback(call.stream, status, call.user);
+  else
+    call.function(call.user);
   rt_self()->in_host_call = false;
   rt_lock();
   finish(op);
   rt_op_release(op);
 }
 
-static void run_ready(rt_op *op)
-{
+static void run_ready(rt_op *op) {
   switch (op->work.kind) {
-  case RT_KERNEL: start_kernel(op); return;
-  case RT_HOST: run_host_call(op); return;
-  case RT_COPY: rt_copy_run(&op->work.u.copy); break;
-  case RT_FILL: rt_fill_run(&op->work.u.fill); break;
-  case RT_FREE: rt_memory_free_now(op->work.u.free_pointer); break;
+  case RT_KERNEL:
+    start_kernel(op);
+    return;
+  case RT_HOST:
+    run_host_call(op);
+    return;
+  case RT_COPY:
+    rt_copy_run(&op->work.u.copy);
+    break;
+  case RT_FILL:
+    rt_fill_run(&op->work.u.fill);
+    break;
+  case RT_FREE:
+    rt_memory_free_now(op->work.u.free_pointer);
+    break;
   case RT_JOIN:
-  case RT_EVENT: break;
+  case RT_EVENT:
+    break;
   }
   finish(op);
 }
 
-void rt_cancel_gpu(rt_gpu *gpu)
-{
+void rt_cancel_gpu(rt_gpu *gpu) {
   gpu->n_running = 0;
   for (rt_op *op = engine.first; op;) {
     rt_op *next = op->next;
     const bool in_host_call = op->work.kind == RT_HOST && op->state == RT_OP_RUNNING;
     if (op->gpu == gpu && !in_host_call) {
-      if (op->work.kind == RT_FREE) rt_memory_free_now(op->work.u.free_pointer);
+      if (op->work.kind == RT_FREE)
+        rt_memory_free_now(op->work.u.free_pointer);
       finish(op);
     }
     op = next;
@@ -222,34 +245,38 @@ void rt_cancel_gpu(rt_gpu *gpu)
 /* ---- waiting ---- */
 
 /* True when `op` or something it waits for is a kernel. */
-static bool needs_kernel(rt_op *op)
-{
-  if (op->state == RT_OP_DONE || op->visited == engine.visit) return false;
+static bool needs_kernel(rt_op *op) {
+  if (op->state == RT_OP_DONE || op->visited == engine.visit)
+    return false;
   op->visited = engine.visit;
-  if (op->work.kind == RT_KERNEL) return true;
+  if (op->work.kind == RT_KERNEL)
+    return true;
   for (size_t i = 0; i < op->n_deps; i++)
-    if (needs_kernel(op->deps[i])) return true;
+    if (needs_kernel(op->deps[i]))
+      return true;
   return false;
 }
 
 /* Starts every ready op, in the order of submission, also those that become ready by that. With
- * `marked_only` just those that the last walk over ancestors has seen. True when any was started. */
-static bool start_ready(bool marked_only)
-{
+ * `marked_only` just those that the last walk over ancestors has seen. True when any was started.
+ */
+static bool start_ready(bool marked_only) {
   const uint64_t visit = engine.visit;
   bool any = false;
   for (;;) {
     rt_op *op = engine.first;
-    while (op && (op->state != RT_OP_READY || (marked_only && op->visited != visit))) op = op->next;
-    if (!op) return any;
+    while (op && (op->state != RT_OP_READY || (marked_only && op->visited != visit)))
+      op = op->next;
+    if (!op)
+      return any;
     any = true;
     run_ready(op);
-    if (engine.visit != visit) return true; /* another thread walked while a host call ran */
+    if (engine.visit != visit)
+      return true; /* another thread walked while a host call ran */
   }
 }
 
-static bool collect_done(rt_gpu *gpu)
-{
+static bool collect_done(rt_gpu *gpu) {
   bool any = false;
   for (size_t i = 0; i < gpu->n_running;) {
     rt_op *op = gpu->running[i];
@@ -260,7 +287,8 @@ static bool collect_done(rt_gpu *gpu)
     memmove(&gpu->running[i], &gpu->running[i + 1],
             (gpu->n_running - i - 1) * sizeof *gpu->running);
     gpu->n_running--;
-    if (rt.stats) report_launch(op);
+    if (rt.stats)
+      report_launch(op);
     finish(op);
     any = true;
   }
@@ -268,54 +296,56 @@ static bool collect_done(rt_gpu *gpu)
 }
 
 /* One turn of everything: ready ops start, each device runs a chunk. False when nothing moved. */
-static bool turn(void)
-{
+static bool turn(void) {
   bool moved = start_ready(false);
   for (int i = 0; i < rt.config.devices; i++) {
     rt_gpu *gpu = &rt.gpus[i];
-    if (!gpu->opened || !gpu->n_running) continue;
+    if (!gpu->opened || !gpu->n_running)
+      continue;
     moved = true;
     sim_error error = {0};
-    if (sim_device_run(gpu->device, CHUNK_STEPS, &error)) fail(gpu, &error);
-    else collect_done(gpu);
+    if (sim_device_run(gpu->device, CHUNK_STEPS, &error))
+      fail(gpu, &error);
+    else
+      collect_done(gpu);
   }
   return moved;
 }
 
-static void step_towards(rt_op *goal)
-{
+static void step_towards(rt_op *goal) {
   engine.visit++;
   if (needs_kernel(goal)) {
-    if (!turn()) rt_wait_for_others();
+    if (!turn())
+      rt_wait_for_others();
     rt_yield();
   } else if (!start_ready(true) && !rt_op_done(goal)) {
     rt_wait_for_others(); /* a host function of another thread is what is missing */
   }
 }
 
-cudaError_t rt_wait(rt_gpu *gpu, rt_op *goal)
-{
+cudaError_t rt_wait(rt_gpu *gpu, rt_op *goal) {
   rt_op_hold(goal);
-  while (!rt_op_done(goal)) step_towards(goal);
+  while (!rt_op_done(goal))
+    step_towards(goal);
   rt_op_release(goal);
   rt_flush_print();
   return gpu->sticky;
 }
 
-void rt_poke(rt_op *goal)
-{
-  if (rt_op_done(goal)) return;
+void rt_poke(rt_op *goal) {
+  if (rt_op_done(goal))
+    return;
   rt_op_hold(goal);
   step_towards(goal);
   rt_op_release(goal);
   rt_flush_print();
 }
 
-cudaError_t rt_wait_gpu(rt_gpu *gpu)
-{
+cudaError_t rt_wait_gpu(rt_gpu *gpu) {
   rt_op *all = rt_op_new(gpu, (rt_work){.kind = RT_JOIN});
   for (rt_op *op = engine.first; op; op = op->next)
-    if (op->gpu == gpu) rt_op_after(all, op);
+    if (op->gpu == gpu)
+      rt_op_after(all, op);
   rt_op_submit(all);
   const cudaError_t error = rt_wait(gpu, all);
   rt_op_release(all);
@@ -323,11 +353,11 @@ cudaError_t rt_wait_gpu(rt_gpu *gpu)
 }
 
 /* A host function that another thread was running is not running in the child. */
-void rt_engine_after_fork(void)
-{
+void rt_engine_after_fork(void) {
   for (rt_op *op = engine.first; op;) {
     rt_op *next = op->next;
-    if (op->work.kind == RT_HOST && op->state == RT_OP_RUNNING) finish(op);
+    if (op->work.kind == RT_HOST && op->state == RT_OP_RUNNING)
+      finish(op);
     op = next;
   }
 }

@@ -6,10 +6,10 @@
 
 #include "cudart.h"
 
-void rt_inject(void)
-{
+void rt_inject(void) {
   const char *path = getenv("CUDA_INJECTION64_PATH");
-  if (!path || !*path) return;
+  if (!path || !*path)
+    return;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     rt_say("cannot load CUDA_INJECTION64_PATH: %s", dlerror());
@@ -22,5 +22,6 @@ void rt_inject(void)
     rt_say("'%s' has no InitializeInjection", path);
     return;
   }
-  if (!initialise()) rt_say("InitializeInjection of '%s' reports failure", path);
+  if (!initialise())
+    rt_say("InitializeInjection of '%s' reports failure", path);
 }

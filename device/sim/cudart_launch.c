@@ -12,13 +12,16 @@
 
 /* The largest block's shared memory, by compute capability (CUDA programming guide's table of
  * technical specifications, less the 1 KB that the system keeps from 8.0 on). */
-static size_t shared_optin_bytes(void)
-{
+static size_t shared_optin_bytes(void) {
   const int capability = rt_capability();
-  if (capability >= 120) return 99u << 10;
-  if (capability >= 90) return 227u << 10;
-  if (capability == 80 || capability == 87) return 163u << 10;
-  if (capability > 80) return 99u << 10;
+  if (capability >= 120)
+    return 99u << 10;
+  if (capability >= 90)
+    return 227u << 10;
+  if (capability == 80 || capability == 87)
+    return 163u << 10;
+  if (capability > 80)
+    return 99u << 10;
   return capability >= 75 ? 64u << 10 : STATIC_SHARED_LIMIT;
 }
 
@@ -28,141 +31,153 @@ typedef struct kernel_limits {
   int parameters;
 } kernel_limits;
 
-static kernel_limits limits_of(const sim_kernel *kernel)
-{
+static kernel_limits limits_of(const sim_kernel *kernel) {
   kernel_limits limits;
   sim_kernel_limits(kernel, &limits.shared_bytes, &limits.local_bytes, &limits.max_threads,
                     &limits.parameter_bytes, &limits.parameters);
   return limits;
 }
 
-static size_t dynamic_shared_limit(const rt_kernel *kernel, const kernel_limits *limits)
-{
-  if (kernel->max_dynamic_shared_bytes >= 0) return (size_t)kernel->max_dynamic_shared_bytes;
-  return limits->shared_bytes < STATIC_SHARED_LIMIT ? STATIC_SHARED_LIMIT - limits->shared_bytes : 0;
+static size_t dynamic_shared_limit(const rt_kernel *kernel, const kernel_limits *limits) {
+  if (kernel->max_dynamic_shared_bytes >= 0)
+    return (size_t)kernel->max_dynamic_shared_bytes;
+  return limits->shared_bytes < STATIC_SHARED_LIMIT ? STATIC_SHARED_LIMIT - limits->shared_bytes
+                                                    : 0;
 }
 
 /* How many blocks of the kernel the simulated SM holds at once. */
 static int blocks_per_sm(const kernel_limits *limits, uint64_t block_threads,
-                         size_t dynamic_shared_bytes)
-{
-  if (!block_threads || block_threads > limits->max_threads) return 0;
-  if (limits->shared_bytes + dynamic_shared_bytes > shared_optin_bytes()) return 0;
+                         size_t dynamic_shared_bytes) {
+  if (!block_threads || block_threads > limits->max_threads)
+    return 0;
+  if (limits->shared_bytes + dynamic_shared_bytes > shared_optin_bytes())
+    return 0;
   return rt.config.blocks_per_sm;
 }
 
 /* ---- launch ---- */
 
 static cudaError_t check_shape(const rt_kernel *kernel, const kernel_limits *limits, dim3 grid,
-                               dim3 block, size_t dynamic_shared_bytes, bool cooperative)
-{
+                               dim3 block, size_t dynamic_shared_bytes, bool cooperative) {
   if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z)
     return cudaErrorInvalidConfiguration;
-  if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) return cudaErrorInvalidConfiguration;
-  if (block.x > 1024 || block.y > 1024 || block.z > 64) return cudaErrorInvalidConfiguration;
+  if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535)
+    return cudaErrorInvalidConfiguration;
+  if (block.x > 1024 || block.y > 1024 || block.z > 64)
+    return cudaErrorInvalidConfiguration;
   const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-  if (threads > 1024) return cudaErrorInvalidConfiguration;
-  if (threads > limits->max_threads) return cudaErrorLaunchOutOfResources;
-  if (dynamic_shared_bytes > dynamic_shared_limit(kernel, limits)) return cudaErrorInvalidValue;
+  if (threads > 1024)
+    return cudaErrorInvalidConfiguration;
+  if (threads > limits->max_threads)
+    return cudaErrorLaunchOutOfResources;
+  if (dynamic_shared_bytes > dynamic_shared_limit(kernel, limits))
+    return cudaErrorInvalidValue;
   if (cooperative) {
     const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
     const int held = blocks_per_sm(limits, threads, dynamic_shared_bytes) * rt.config.sms;
-    if (blocks > (uint64_t)held) return cudaErrorCooperativeLaunchTooLarge;
+    if (blocks > (uint64_t)held)
+      return cudaErrorCooperativeLaunchTooLarge;
   }
   return cudaSuccess;
 }
 
-static size_t slot_bytes(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
+static size_t slot_bytes(size_t bytes) {
+  return (bytes + 15) & ~(size_t)15;
+}
 
 cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, dim3 grid, dim3 block, void **args,
-                              size_t dynamic_shared_bytes, bool cooperative, rt_work *work)
-{
-  if (!kernel) return cudaErrorInvalidDeviceFunction;
+                              size_t dynamic_shared_bytes, bool cooperative, rt_work *work) {
+  if (!kernel)
+    return cudaErrorInvalidDeviceFunction;
   const sim_kernel *found = rt_kernel_on(kernel, gpu);
-  if (!found) return cudaErrorInvalidDeviceFunction;
+  if (!found)
+    return cudaErrorInvalidDeviceFunction;
   const kernel_limits limits = limits_of(found);
   const cudaError_t error =
-    check_shape(kernel, &limits, grid, block, dynamic_shared_bytes, cooperative);
-  if (error) return error;
-  if (limits.parameters && !args) return cudaErrorInvalidValue;
+      check_shape(kernel, &limits, grid, block, dynamic_shared_bytes, cooperative);
+  if (error)
+    return error;
+  if (limits.parameters && !args)
+    return cudaErrorInvalidValue;
 
   size_t total = 0, offset, bytes;
   for (int i = 0; i < limits.parameters; i++)
-    if (sim_kernel_parameter(found, i, &offset, &bytes)) total += slot_bytes(bytes);
+    if (sim_kernel_parameter(found, i, &offset, &bytes))
+      total += slot_bytes(bytes);
   unsigned char *packed = aligned_alloc(16, total ? total : 16);
-  if (!packed) return cudaErrorMemoryAllocation;
+  if (!packed)
+    return cudaErrorMemoryAllocation;
   size_t at = 0;
   for (int i = 0; i < limits.parameters; i++) {
-    if (!sim_kernel_parameter(found, i, &offset, &bytes)) continue;
+    if (!sim_kernel_parameter(found, i, &offset, &bytes))
+      continue;
     memcpy(packed + at, args[i], bytes);
     at += slot_bytes(bytes);
   }
-  *work = (rt_work){.kind = RT_KERNEL,
-                    .u.launch = {kernel, grid, block, dynamic_shared_bytes, cooperative, packed,
-                                 total}};
+  *work = (rt_work){
+      .kind = RT_KERNEL,
+      .u.launch = {kernel, grid, block, dynamic_shared_bytes, cooperative, packed, total}};
   return cudaSuccess;
 }
 
-sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error)
-{
+sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error) {
   sim_kernel *kernel = rt_kernel_on(launch->kernel, gpu);
   const kernel_limits limits = limits_of(kernel);
   void **args = calloc(limits.parameters ? (size_t)limits.parameters : 1, sizeof *args);
-  if (!args) rt_refuse("out of memory");
+  if (!args)
+    rt_refuse("out of memory");
   size_t at = 0, offset, bytes;
   for (int i = 0; i < limits.parameters; i++) {
-    if (!sim_kernel_parameter(kernel, i, &offset, &bytes)) continue;
+    if (!sim_kernel_parameter(kernel, i, &offset, &bytes))
+      continue;
     args[i] = launch->args + at;
     at += slot_bytes(bytes);
   }
   const sim_dim3 grid = {launch->grid.x, launch->grid.y, launch->grid.z};
   const sim_dim3 block = {launch->block.x, launch->block.y, launch->block.z};
-  sim_grid *begun =
-    sim_grid_begin(kernel, grid, block, args, launch->dynamic_shared_bytes, error);
+  sim_grid *begun = sim_grid_begin(kernel, grid, block, args, launch->dynamic_shared_bytes, error);
   free(args);
   return begun;
 }
 
 static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **args,
-                          size_t dynamic_shared_bytes, cudaStream_t handle, bool cooperative)
-{
+                          size_t dynamic_shared_bytes, cudaStream_t handle, bool cooperative) {
   cudaError_t error = rt_enter();
   rt_stream *stream;
-  if (!error) error = rt_stream_of(handle, &stream);
+  if (!error)
+    error = rt_stream_of(handle, &stream);
   rt_work work;
   if (!error) {
     /* a captured launch goes to the stream's device, as does a plain one */
-    if (stream->gpu != rt_current()) error = cudaErrorInvalidResourceHandle;
+    if (stream->gpu != rt_current())
+      error = cudaErrorInvalidResourceHandle;
     else
       error = rt_launch_prepare(stream->gpu, rt_kernel_find(function), grid, block, args,
                                 dynamic_shared_bytes, cooperative, &work);
   }
-  if (!error) error = rt_stream_submit(stream, work, NULL);
+  if (!error)
+    error = rt_stream_submit(stream, work, NULL);
   return rt_leave(error);
 }
 
 RT_API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args,
-                                    size_t shared_bytes, cudaStream_t stream)
-{
+                                    size_t shared_bytes, cudaStream_t stream) {
   return launch(function, grid, block, args, shared_bytes, stream, false);
 }
 
 RT_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
-                                      size_t shared_bytes, cudaStream_t stream)
-{
+                                      size_t shared_bytes, cudaStream_t stream) {
   return launch(kernel, grid, block, args, shared_bytes, stream, false);
 }
 
 RT_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
                                                void **args, size_t shared_bytes,
-                                               cudaStream_t stream)
-{
+                                               cudaStream_t stream) {
   return launch(function, grid, block, args, shared_bytes, stream, true);
 }
 
 RT_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
-                                       void **args)
-{
+                                       void **args) {
   bool cooperative = false;
   for (unsigned i = 0; i < config->numAttrs; i++) {
     const cudaLaunchAttribute *attribute = &config->attrs[i];
@@ -173,14 +188,18 @@ RT_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
     case cudaLaunchAttributeMemSyncDomain:
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
-    case cudaLaunchAttributeProgrammaticStreamSerialization: break;
-    case cudaLaunchAttributeCooperative: cooperative = attribute->val.cooperative != 0; break;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+      break;
+    case cudaLaunchAttributeCooperative:
+      cooperative = attribute->val.cooperative != 0;
+      break;
     case cudaLaunchAttributeClusterDimension:
-      if (attribute->val.clusterDim.x * attribute->val.clusterDim.y *
-            attribute->val.clusterDim.z == 1)
+      if (attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z ==
+          1)
         break;
       rt_refuse("thread block clusters are not simulated");
-    default: rt_refuse("launch attribute %d is not simulated", (int)attribute->id);
+    default:
+      rt_refuse("launch attribute %d is not simulated", (int)attribute->id);
     }
   }
   return launch(function, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
@@ -202,18 +221,18 @@ static _Thread_local struct {
 } configurations;
 
 RT_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
-                                            struct CUstream_st *stream)
-{
-  if (configurations.n == sizeof configurations.pushed / sizeof *configurations.pushed) return 1;
+                                            struct CUstream_st *stream) {
+  if (configurations.n == sizeof configurations.pushed / sizeof *configurations.pushed)
+    return 1;
   configurations.pushed[configurations.n++] =
-    (call_configuration){grid, block, shared_bytes, stream};
+      (call_configuration){grid, block, shared_bytes, stream};
   return 0;
 }
 
 RT_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes,
-                                              void *stream)
-{
-  if (!configurations.n) return cudaErrorMissingConfiguration;
+                                              void *stream) {
+  if (!configurations.n)
+    return cudaErrorMissingConfiguration;
   const call_configuration *top = &configurations.pushed[--configurations.n];
   *grid = top->grid;
   *block = top->block;
@@ -225,100 +244,104 @@ RT_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *s
 /* ---- attributes ---- */
 
 /* Finds the kernel on the current device; the lock is held. */
-static cudaError_t find_limits(const void *function, rt_kernel **kernel, kernel_limits *limits)
-{
+static cudaError_t find_limits(const void *function, rt_kernel **kernel, kernel_limits *limits) {
   *kernel = rt_kernel_find(function);
-  if (!*kernel) return cudaErrorInvalidDeviceFunction;
+  if (!*kernel)
+    return cudaErrorInvalidDeviceFunction;
   const sim_kernel *found = rt_kernel_on(*kernel, rt_current());
-  if (!found) return cudaErrorInvalidDeviceFunction;
+  if (!found)
+    return cudaErrorInvalidDeviceFunction;
   *limits = limits_of(found);
   return cudaSuccess;
 }
 
 RT_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
-                                         const void *function)
-{
+                                         const void *function) {
   cudaError_t error = rt_enter();
   rt_kernel *kernel;
   kernel_limits limits;
-  if (!error) error = find_limits(function, &kernel, &limits);
+  if (!error)
+    error = find_limits(function, &kernel, &limits);
   if (!error) {
     *attributes = (struct cudaFuncAttributes){
-      .sharedSizeBytes = limits.shared_bytes,
-      .localSizeBytes = limits.local_bytes,
-      .maxThreadsPerBlock = (int)limits.max_threads,
-      .numRegs = 32, /* PTX has no register allocation: a fixed number */
-      .ptxVersion = rt_capability(),
-      .binaryVersion = rt_capability(),
-      .maxDynamicSharedSizeBytes = (int)dynamic_shared_limit(kernel, &limits),
-      .preferredShmemCarveout = -1,
+        .sharedSizeBytes = limits.shared_bytes,
+        .localSizeBytes = limits.local_bytes,
+        .maxThreadsPerBlock = (int)limits.max_threads,
+        .numRegs = 32, /* PTX has no register allocation: a fixed number */
+        .ptxVersion = rt_capability(),
+        .binaryVersion = rt_capability(),
+        .maxDynamicSharedSizeBytes = (int)dynamic_shared_limit(kernel, &limits),
+        .preferredShmemCarveout = -1,
     };
   }
   return rt_leave(error);
 }
 
-static cudaError_t set_attribute(const void *function, enum cudaFuncAttribute attribute, int value)
-{
+static cudaError_t set_attribute(const void *function, enum cudaFuncAttribute attribute,
+                                 int value) {
   rt_kernel *kernel;
   kernel_limits limits;
   const cudaError_t error = find_limits(function, &kernel, &limits);
-  if (error) return error;
+  if (error)
+    return error;
   switch ((int)attribute) {
   case cudaFuncAttributeMaxDynamicSharedMemorySize:
     if (value < 0 || (size_t)value + limits.shared_bytes > shared_optin_bytes())
       return cudaErrorInvalidValue;
     kernel->max_dynamic_shared_bytes = value;
     return cudaSuccess;
-  case cudaFuncAttributePreferredSharedMemoryCarveout: return cudaSuccess;
-  default: rt_refuse("kernel attribute %d is not simulated", (int)attribute);
+  case cudaFuncAttributePreferredSharedMemoryCarveout:
+    return cudaSuccess;
+  default:
+    rt_refuse("kernel attribute %d is not simulated", (int)attribute);
   }
 }
 
 RT_API cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute,
-                                        int value)
-{
+                                        int value) {
   cudaError_t error = rt_enter();
-  if (!error) error = set_attribute(function, attribute, value);
+  if (!error)
+    error = set_attribute(function, attribute, value);
   return rt_leave(error);
 }
 
 RT_API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel,
                                                    enum cudaFuncAttribute attribute, int value,
-                                                   int device)
-{
+                                                   int device) {
   (void)device;
   return cudaFuncSetAttribute(kernel, attribute, value);
 }
 
-RT_API cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache config)
-{
+RT_API cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache config) {
   (void)config;
   cudaError_t error = rt_enter();
-  if (!error && !rt_kernel_find(function)) error = cudaErrorInvalidDeviceFunction;
+  if (!error && !rt_kernel_find(function))
+    error = cudaErrorInvalidDeviceFunction;
   return rt_leave(error);
 }
 
-RT_API cudaError_t cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemConfig config)
-{
+RT_API cudaError_t cudaFuncSetSharedMemConfig(const void *function,
+                                              enum cudaSharedMemConfig config) {
   (void)config;
   return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone);
 }
 
 RT_API cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size_t *offset,
-                                        size_t *bytes)
-{
+                                        size_t *bytes) {
   cudaError_t error = rt_enter();
   rt_kernel *kernel;
   kernel_limits limits;
   size_t found_offset, found_bytes;
-  if (!error) error = find_limits(function, &kernel, &limits);
+  if (!error)
+    error = find_limits(function, &kernel, &limits);
   if (!error && (index >= (size_t)limits.parameters ||
                  !sim_kernel_parameter(rt_kernel_on(kernel, rt_current()), (int)index,
                                        &found_offset, &found_bytes)))
     error = cudaErrorInvalidValue;
   if (!error) {
     *offset = found_offset;
-    if (bytes) *bytes = found_bytes;
+    if (bytes)
+      *bytes = found_bytes;
   }
   return rt_leave(error);
 }
@@ -326,34 +349,38 @@ RT_API cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size
 /* ---- occupancy ---- */
 
 RT_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-  int *blocks, const void *function, int block_threads, size_t dynamic_shared_bytes, unsigned flags)
-{
+    int *blocks, const void *function, int block_threads, size_t dynamic_shared_bytes,
+    unsigned flags) {
   (void)flags;
   cudaError_t error = rt_enter();
   rt_kernel *kernel;
   kernel_limits limits;
-  if (!error && (!blocks || block_threads <= 0)) error = cudaErrorInvalidValue;
-  if (!error) error = find_limits(function, &kernel, &limits);
-  if (!error) *blocks = blocks_per_sm(&limits, (uint64_t)block_threads, dynamic_shared_bytes);
+  if (!error && (!blocks || block_threads <= 0))
+    error = cudaErrorInvalidValue;
+  if (!error)
+    error = find_limits(function, &kernel, &limits);
+  if (!error)
+    *blocks = blocks_per_sm(&limits, (uint64_t)block_threads, dynamic_shared_bytes);
   return rt_leave(error);
 }
 
 RT_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
                                                                  int block_threads,
-                                                                 size_t dynamic_shared_bytes)
-{
+                                                                 size_t dynamic_shared_bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads,
                                                                 dynamic_shared_bytes, 0);
 }
 
 RT_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function,
-                                                             int blocks, int block_threads)
-{
+                                                             int blocks, int block_threads) {
   cudaError_t error = rt_enter();
   rt_kernel *kernel;
   kernel_limits limits;
-  if (!error && (!bytes || blocks <= 0 || block_threads <= 0)) error = cudaErrorInvalidValue;
-  if (!error) error = find_limits(function, &kernel, &limits);
-  if (!error) *bytes = dynamic_shared_limit(kernel, &limits);
+  if (!error && (!bytes || blocks <= 0 || block_threads <= 0))
+    error = cudaErrorInvalidValue;
+  if (!error)
+    error = find_limits(function, &kernel, &limits);
+  if (!error)
+    *bytes = dynamic_shared_limit(kernel, &limits);
   return rt_leave(error);
 }

@@ -6,7 +6,9 @@
 
 #define RT_ALIAS(name, parameters, ...)                                                            \
   RT_API cudaError_t name##_ptsz parameters;                                                       \
-  RT_API cudaError_t name##_ptsz parameters { return name(__VA_ARGS__); }
+  RT_API cudaError_t name##_ptsz parameters {                                                      \
+    return name(__VA_ARGS__);                                                                      \
+  }
 
 #define S RT_PER_THREAD(s)
 
@@ -15,14 +17,14 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
                                size_t shared_bytes, cudaStream_t stream);
 
 RT_ALIAS(cudaLaunchKernel,
-         (const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s), f, grid,
-         block, args, shared, S)
+         (const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s), f,
+         grid, block, args, shared, S)
 RT_ALIAS(__cudaLaunchKernel,
          (cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s), f,
          grid, block, args, shared, S)
 RT_ALIAS(cudaLaunchCooperativeKernel,
-         (const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s), f, grid,
-         block, args, shared, S)
+         (const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s), f,
+         grid, block, args, shared, S)
 RT_ALIAS(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t f, void *user), S, f, user)
 RT_ALIAS(cudaMemcpyAsync,
          (void *to, const void *from, size_t n, enum cudaMemcpyKind kind, cudaStream_t s), to, from,
@@ -42,8 +44,8 @@ RT_ALIAS(cudaMemcpyFromSymbolAsync,
          to, symbol, n, offset, kind, S)
 RT_ALIAS(cudaMemsetAsync, (void *to, int value, size_t n, cudaStream_t s), to, value, n, S)
 RT_ALIAS(cudaMemset2DAsync,
-         (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t s), to, pitch,
-         value, width, height, S)
+         (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t s), to,
+         pitch, value, width, height, S)
 RT_ALIAS(cudaMemset3DAsync,
          (struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t s), to, value,
          extent, S)
@@ -79,14 +81,13 @@ RT_ALIAS(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t s, unsigned 
 RT_ALIAS(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t s), graph, S)
 RT_ALIAS(cudaGraphUpload, (cudaGraphExec_t graph, cudaStream_t s), graph, S)
 RT_ALIAS(cudaGraphInstantiateWithParams,
-         (cudaGraphExec_t *made, cudaGraph_t graph, cudaGraphInstantiateParams *p), made, graph, p)
+         (cudaGraphExec_t * made, cudaGraph_t graph, cudaGraphInstantiateParams *p), made, graph, p)
 
 /* Its stream is in the configuration. */
 RT_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function,
                                             void **args);
 RT_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function,
-                                            void **args)
-{
+                                            void **args) {
   cudaLaunchConfig_t mine = *config;
   mine.stream = RT_PER_THREAD(config->stream);
   return cudaLaunchKernelExC(&mine, function, args);

@@ -40,43 +40,45 @@ static struct {
   size_t bytes, capacity;
 } printed; /* what kernels printed since the last flush */
 
-rt_thread *rt_self(void) { return &self; }
+rt_thread *rt_self(void) {
+  return &self;
+}
 
-int rt_capability(void) { return rt.capability; }
+int rt_capability(void) {
+  return rt.capability;
+}
 
 /* ---- the lock ---- */
 
-void rt_lock(void)
-{
+void rt_lock(void) {
   pthread_mutex_lock(&lock.mutex);
   const uint64_t ticket = lock.next_ticket++;
-  while (lock.serving != ticket) pthread_cond_wait(&lock.changed, &lock.mutex);
+  while (lock.serving != ticket)
+    pthread_cond_wait(&lock.changed, &lock.mutex);
   clock_gettime(CLOCK_MONOTONIC, &lock.since);
   pthread_mutex_unlock(&lock.mutex);
 }
 
-void rt_unlock(void)
-{
+void rt_unlock(void) {
   pthread_mutex_lock(&lock.mutex);
   lock.serving++;
   pthread_cond_broadcast(&lock.changed);
   pthread_mutex_unlock(&lock.mutex);
 }
 
-void rt_yield(void)
-{
+void rt_yield(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   const int64_t held_ns =
-    (now.tv_sec - lock.since.tv_sec) * INT64_C(1000000000) + (now.tv_nsec - lock.since.tv_nsec);
-  if (held_ns < QUANTUM_NS) return;
+      (now.tv_sec - lock.since.tv_sec) * INT64_C(1000000000) + (now.tv_nsec - lock.since.tv_nsec);
+  if (held_ns < QUANTUM_NS)
+    return;
   rt_flush_print();
   rt_unlock();
   rt_lock();
 }
 
-void rt_wait_for_others(void)
-{
+void rt_wait_for_others(void) {
   rt_flush_print();
   pthread_mutex_lock(&lock.mutex);
   lock.serving++;
@@ -95,12 +97,15 @@ void rt_wait_for_others(void)
 }
 
 /* A fork copies whoever holds the lock; so the forking thread holds it itself meanwhile. */
-static void before_fork(void) { rt_lock(); }
+static void before_fork(void) {
+  rt_lock();
+}
 
-static void after_fork_parent(void) { rt_unlock(); }
+static void after_fork_parent(void) {
+  rt_unlock();
+}
 
-static void after_fork_child(void)
-{
+static void after_fork_child(void) {
   /* those who waited in line do not exist here */
   pthread_mutex_init(&lock.mutex, NULL);
   pthread_cond_init(&lock.changed, NULL);
@@ -112,23 +117,20 @@ static void after_fork_child(void)
 
 /* ---- speaking and ending ---- */
 
-static void say(const char *format, va_list arguments)
-{
+static void say(const char *format, va_list arguments) {
   char line[1024];
   vsnprintf(line, sizeof line, format, arguments);
   fprintf(stderr, "inkmark-sim: %s\n", line);
 }
 
-void rt_say(const char *format, ...)
-{
+void rt_say(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   say(format, arguments);
   va_end(arguments);
 }
 
-void rt_refuse(const char *format, ...)
-{
+void rt_refuse(const char *format, ...) {
   rt_flush_print();
   fflush(stdout);
   va_list arguments;
@@ -140,13 +142,13 @@ void rt_refuse(const char *format, ...)
   _exit(RT_EXIT_UNSUPPORTED);
 }
 
-static void take_print(void *user, const char *text, size_t bytes)
-{
+static void take_print(void *user, const char *text, size_t bytes) {
   (void)user;
   if (bytes > printed.capacity - printed.bytes) {
     const size_t capacity = (printed.bytes + bytes) * 2;
     char *grown = realloc(printed.text, capacity);
-    if (!grown) return;
+    if (!grown)
+      return;
     printed.text = grown;
     printed.capacity = capacity;
   }
@@ -154,27 +156,34 @@ static void take_print(void *user, const char *text, size_t bytes)
   printed.bytes += bytes;
 }
 
-void rt_flush_print(void)
-{
-  if (!printed.bytes) return;
+void rt_flush_print(void) {
+  if (!printed.bytes)
+    return;
   fwrite(printed.text, 1, printed.bytes, stdout);
   printed.bytes = 0;
 }
 
-cudaError_t rt_error_of(const sim_error *error)
-{
+cudaError_t rt_error_of(const sim_error *error) {
   switch (error->kind) {
-  case SIM_OK: return cudaSuccess;
+  case SIM_OK:
+    return cudaSuccess;
   case SIM_UNSUPPORTED:
-  case SIM_BAD_PTX: rt_refuse("%s", error->text);
-  case SIM_BAD_LAUNCH: return cudaErrorInvalidConfiguration;
-  case SIM_NO_MEMORY: return cudaErrorMemoryAllocation;
-  case SIM_ILLEGAL_ADDRESS: return cudaErrorIllegalAddress;
-  case SIM_MISALIGNED: return cudaErrorMisalignedAddress;
-  case SIM_ASSERT: return cudaErrorAssert;
+  case SIM_BAD_PTX:
+    rt_refuse("%s", error->text);
+  case SIM_BAD_LAUNCH:
+    return cudaErrorInvalidConfiguration;
+  case SIM_NO_MEMORY:
+    return cudaErrorMemoryAllocation;
+  case SIM_ILLEGAL_ADDRESS:
+    return cudaErrorIllegalAddress;
+  case SIM_MISALIGNED:
+    return cudaErrorMisalignedAddress;
+  case SIM_ASSERT:
+    return cudaErrorAssert;
   case SIM_TRAP:
   case SIM_DEADLOCK:
-  case SIM_TIMEOUT: return cudaErrorLaunchFailure;
+  case SIM_TIMEOUT:
+    return cudaErrorLaunchFailure;
   }
   return cudaErrorUnknown;
 }
@@ -182,10 +191,10 @@ cudaError_t rt_error_of(const sim_error *error)
 /* ---- start ---- */
 
 static long long number_from_environment(const char *name, long long fallback, long long least,
-                                         long long most)
-{
+                                         long long most) {
   const char *text = getenv(name);
-  if (!text || !*text) return fallback;
+  if (!text || !*text)
+    return fallback;
   char *end;
   errno = 0;
   const long long value = strtoll(text, &end, 10);
@@ -195,14 +204,15 @@ static long long number_from_environment(const char *name, long long fallback, l
 }
 
 /* "75", "7.5" and "12.0" are all understood. */
-static int capability_from_environment(void)
-{
+static int capability_from_environment(void) {
   const char *text = getenv("INKMARK_SIM_CAPABILITY");
-  if (!text || !*text) return 75;
+  if (!text || !*text)
+    return 75;
   char digits[8];
   size_t n = 0;
   for (const char *at = text; *at; at++) {
-    if (*at == '.' && at[1] && !at[2]) continue;
+    if (*at == '.' && at[1] && !at[2])
+      continue;
     if (*at < '0' || *at > '9' || n + 1 >= sizeof digits) {
       n = 0;
       break;
@@ -216,28 +226,28 @@ static int capability_from_environment(void)
   return capability;
 }
 
-static void read_configuration(void)
-{
+static void read_configuration(void) {
   sim_config_from_environment(&rt.config);
   if (rt.config.devices < 1 || rt.config.devices > RT_MAX_DEVICES)
     rt_refuse("INKMARK_SIM_DEVICES: 1 to %d devices can be simulated", RT_MAX_DEVICES);
   rt.capability = capability_from_environment();
-  rt.memory_bytes =
-    (size_t)number_from_environment("INKMARK_SIM_MEMORY_MB", 4096, 1, 1 << 20) << 20;
+  rt.memory_bytes = (size_t)number_from_environment("INKMARK_SIM_MEMORY_MB", 4096, 1, 1 << 20)
+                    << 20;
   rt.stats = number_from_environment("INKMARK_SIM_STATS", 0, 0, 1) != 0;
-  for (int i = 0; i < RT_MAX_DEVICES; i++) rt.gpus[i].index = i;
+  for (int i = 0; i < RT_MAX_DEVICES; i++)
+    rt.gpus[i].index = i;
   sim_set_print(take_print, NULL);
   pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 
 /* The injection library is called once, by the first thread, and may call the runtime itself;
  * other threads wait until it is done. */
-static void initialise(void)
-{
+static void initialise(void) {
   pthread_mutex_lock(&start.mutex);
   if (start.begun) {
     if (!pthread_equal(start.by, pthread_self()))
-      while (!start.done) pthread_cond_wait(&start.changed, &start.mutex);
+      while (!start.done)
+        pthread_cond_wait(&start.changed, &start.mutex);
     pthread_mutex_unlock(&start.mutex);
     return;
   }
@@ -254,30 +264,32 @@ static void initialise(void)
   pthread_mutex_unlock(&start.mutex);
 }
 
-cudaError_t rt_enter(void)
-{
-  if (!start.done) initialise();
+cudaError_t rt_enter(void) {
+  if (!start.done)
+    initialise();
   rt_lock();
-  if (self.in_host_call) return cudaErrorNotPermitted;
+  if (self.in_host_call)
+    return cudaErrorNotPermitted;
   return rt.gpus[self.device].sticky;
 }
 
-cudaError_t rt_leave(cudaError_t error)
-{
+cudaError_t rt_leave(cudaError_t error) {
   rt_flush_print();
   rt_unlock();
-  if (error) self.last = error;
+  if (error)
+    self.last = error;
   return error;
 }
 
 /* ---- devices ---- */
 
-void rt_gpu_open(rt_gpu *gpu)
-{
-  if (gpu->opened) return;
+void rt_gpu_open(rt_gpu *gpu) {
+  if (gpu->opened)
+    return;
   sim_error error = {0};
   gpu->device = sim_device_open(gpu->index, &rt.config, &error);
-  if (!gpu->device) rt_refuse("cannot open device %d: %s", gpu->index, error.text);
+  if (!gpu->device)
+    rt_refuse("cannot open device %d: %s", gpu->index, error.text);
   gpu->opened = true;
   gpu->limits[cudaLimitStackSize] = 1024;
   gpu->limits[cudaLimitPrintfFifoSize] = 1 << 20;
@@ -288,11 +300,13 @@ void rt_gpu_open(rt_gpu *gpu)
   rt_memory_opened(gpu);
 }
 
-rt_gpu *rt_gpu_at(int index)
-{
-  if (index < 0 || index >= rt.config.devices) return NULL;
+rt_gpu *rt_gpu_at(int index) {
+  if (index < 0 || index >= rt.config.devices)
+    return NULL;
   rt_gpu_open(&rt.gpus[index]);
   return &rt.gpus[index];
 }
 
-rt_gpu *rt_current(void) { return rt_gpu_at(self.device); }
+rt_gpu *rt_current(void) {
+  return rt_gpu_at(self.device);
+}

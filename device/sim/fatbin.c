@@ -36,57 +36,57 @@ typedef struct ptx_entry {
   int target;
 } ptx_entry;
 
-static uint16_t read_u16(const unsigned char *at)
-{
+static uint16_t read_u16(const unsigned char *at) {
   uint16_t value;
   memcpy(&value, at, sizeof value);
   return value;
 }
 
-static uint32_t read_u32(const unsigned char *at)
-{
+static uint32_t read_u32(const unsigned char *at) {
   uint32_t value;
   memcpy(&value, at, sizeof value);
   return value;
 }
 
-static uint64_t read_u64(const unsigned char *at)
-{
+static uint64_t read_u64(const unsigned char *at) {
   uint64_t value;
   memcpy(&value, at, sizeof value);
   return value;
 }
 
-const char *fatbin_status_text(enum fatbin_status status)
-{
+const char *fatbin_status_text(enum fatbin_status status) {
   switch (status) {
-  case FATBIN_OK: return "ok";
+  case FATBIN_OK:
+    return "ok";
   case FATBIN_NO_PTX:
     return "no PTX in the program: build with -gencode arch=compute_XX,code=compute_XX or "
            "-arch=compute_XX";
-  case FATBIN_BAD: return "the program's fat binary is damaged";
+  case FATBIN_BAD:
+    return "the program's fat binary is damaged";
   case FATBIN_PACKING:
     return "the program's PTX is packed in an unknown way: build with nvcc --no-compress";
-  case FATBIN_NO_MEMORY: return "out of memory while PTX is unpacked";
+  case FATBIN_NO_MEMORY:
+    return "out of memory while PTX is unpacked";
   }
   return "unknown fat binary status";
 }
 
 /* True when `candidate` is the better choice for a device of that capability. */
-static bool is_better(int candidate, int best, int capability)
-{
+static bool is_better(int candidate, int best, int capability) {
   const bool candidate_fits = candidate <= capability;
   const bool best_fits = best <= capability;
-  if (candidate_fits != best_fits) return candidate_fits;
+  if (candidate_fits != best_fits)
+    return candidate_fits;
   return candidate > best;
 }
 
 static void consider(const unsigned char *entry, uint64_t header_bytes, int capability,
-                     ptx_entry *best)
-{
+                     ptx_entry *best) {
   const uint32_t target = read_u32(entry + ENTRY_TARGET);
-  if (target > 100000) return;
-  if (best->stored && !is_better((int)target, best->target, capability)) return;
+  if (target > 100000)
+    return;
+  if (best->stored && !is_better((int)target, best->target, capability))
+    return;
   best->stored = entry + header_bytes;
   best->stored_bytes = read_u64(entry + ENTRY_STORED_BYTES);
   best->packed_bytes = read_u32(entry + ENTRY_PACKED_BYTES);
@@ -97,30 +97,39 @@ static void consider(const unsigned char *entry, uint64_t header_bytes, int capa
 
 /* Walks one container; the linker puts containers into containers. */
 static enum fatbin_status walk(const unsigned char *at, uint64_t bytes, int depth, int capability,
-                               ptx_entry *best)
-{
-  if (depth > MAX_NESTING || bytes < CONTAINER_HEADER_BYTES) return FATBIN_BAD;
-  if (read_u32(at) != CONTAINER_MAGIC) return FATBIN_BAD;
+                               ptx_entry *best) {
+  if (depth > MAX_NESTING || bytes < CONTAINER_HEADER_BYTES)
+    return FATBIN_BAD;
+  if (read_u32(at) != CONTAINER_MAGIC)
+    return FATBIN_BAD;
   const uint64_t header_bytes = read_u16(at + 6);
   const uint64_t body_bytes = read_u64(at + 8);
-  if (header_bytes < CONTAINER_HEADER_BYTES || header_bytes > bytes) return FATBIN_BAD;
-  if (body_bytes > bytes - header_bytes) return FATBIN_BAD;
+  if (header_bytes < CONTAINER_HEADER_BYTES || header_bytes > bytes)
+    return FATBIN_BAD;
+  if (body_bytes > bytes - header_bytes)
+    return FATBIN_BAD;
   at += header_bytes;
 
   for (uint64_t left = body_bytes; left;) {
-    if (left < CONTAINER_MAGIC_BYTES) return FATBIN_BAD;
+    if (left < CONTAINER_MAGIC_BYTES)
+      return FATBIN_BAD;
     uint64_t whole;
     if (read_u32(at) == CONTAINER_MAGIC) {
       const enum fatbin_status status = walk(at, left, depth + 1, capability, best);
-      if (status) return status;
+      if (status)
+        return status;
       whole = read_u16(at + 6) + read_u64(at + 8);
     } else {
-      if (left < ENTRY_HEADER_BYTES) return FATBIN_BAD;
+      if (left < ENTRY_HEADER_BYTES)
+        return FATBIN_BAD;
       const uint64_t entry_header = read_u32(at + ENTRY_HEADER_SIZE);
       const uint64_t stored = read_u64(at + ENTRY_STORED_BYTES);
-      if (entry_header < ENTRY_HEADER_BYTES || entry_header > left) return FATBIN_BAD;
-      if (stored > left - entry_header) return FATBIN_BAD;
-      if (read_u16(at + ENTRY_KIND) == KIND_PTX) consider(at, entry_header, capability, best);
+      if (entry_header < ENTRY_HEADER_BYTES || entry_header > left)
+        return FATBIN_BAD;
+      if (stored > left - entry_header)
+        return FATBIN_BAD;
+      if (read_u16(at + ENTRY_KIND) == KIND_PTX)
+        consider(at, entry_header, capability, best);
       whole = entry_header + stored;
     }
     at += whole;
@@ -129,15 +138,17 @@ static enum fatbin_status walk(const unsigned char *at, uint64_t bytes, int dept
   return FATBIN_OK;
 }
 
-static enum fatbin_status unpack(const ptx_entry *entry, char **text)
-{
+static enum fatbin_status unpack(const ptx_entry *entry, char **text) {
   const bool packed = (entry->flags & (FLAG_LZ4 | FLAG_ZSTD | FLAG_PACKED_OTHER)) != 0;
   const uint64_t raw_bytes = packed ? entry->raw_bytes : entry->stored_bytes;
-  if (raw_bytes > MAX_PTX_BYTES) return FATBIN_BAD;
-  if (packed && entry->packed_bytes > entry->stored_bytes) return FATBIN_BAD;
+  if (raw_bytes > MAX_PTX_BYTES)
+    return FATBIN_BAD;
+  if (packed && entry->packed_bytes > entry->stored_bytes)
+    return FATBIN_BAD;
 
   unsigned char *raw = malloc((size_t)raw_bytes + 1);
-  if (!raw) return FATBIN_NO_MEMORY;
+  if (!raw)
+    return FATBIN_NO_MEMORY;
   size_t done = 0;
   enum fatbin_status status = FATBIN_OK;
   if (!packed) {
@@ -145,7 +156,8 @@ static enum fatbin_status unpack(const ptx_entry *entry, char **text)
     done = (size_t)raw_bytes;
   } else if (entry->flags & FLAG_ZSTD) {
     done = ZSTD_decompress(raw, (size_t)raw_bytes, entry->stored, (size_t)entry->packed_bytes);
-    if (ZSTD_isError(done)) status = FATBIN_BAD;
+    if (ZSTD_isError(done))
+      status = FATBIN_BAD;
   } else if (entry->flags & FLAG_LZ4) {
     if (!lz4_block_unpack(entry->stored, (size_t)entry->packed_bytes, raw, (size_t)raw_bytes,
                           &done))
@@ -162,14 +174,16 @@ static enum fatbin_status unpack(const ptx_entry *entry, char **text)
   return FATBIN_OK;
 }
 
-enum fatbin_status fatbin_find_ptx(const void *container, size_t bytes, int capability,
-                                   char **text, int *target)
-{
+enum fatbin_status fatbin_find_ptx(const void *container, size_t bytes, int capability, char **text,
+                                   int *target) {
   ptx_entry best = {0};
   enum fatbin_status status = walk(container, bytes, 0, capability, &best);
-  if (status) return status;
-  if (!best.stored) return FATBIN_NO_PTX;
+  if (status)
+    return status;
+  if (!best.stored)
+    return FATBIN_NO_PTX;
   status = unpack(&best, text);
-  if (!status && target) *target = best.target;
+  if (!status && target)
+    *target = best.target;
   return status;
 }

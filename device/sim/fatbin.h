@@ -19,9 +19,9 @@ typedef struct fatbin_wrapper {
 
 enum fatbin_status {
   FATBIN_OK = 0,
-  FATBIN_NO_PTX,       /* well formed, but machine code only */
-  FATBIN_BAD,          /* not a fat binary, or damaged */
-  FATBIN_PACKING,      /* a packing that this reader does not know */
+  FATBIN_NO_PTX,  /* well formed, but machine code only */
+  FATBIN_BAD,     /* not a fat binary, or damaged */
+  FATBIN_PACKING, /* a packing that this reader does not know */
   FATBIN_NO_MEMORY
 };
 
@@ -32,7 +32,7 @@ const char *fatbin_status_text(enum fatbin_status status);
  * there is none of the newest. `bytes` bounds what is read; SIZE_MAX trusts the sizes inside, as
  * one must for a container in memory. On FATBIN_OK *text is NUL-terminated and the caller frees it;
  * otherwise it is untouched. */
-enum fatbin_status fatbin_find_ptx(const void *container, size_t bytes, int capability,
-                                   char **text, int *target);
+enum fatbin_status fatbin_find_ptx(const void *container, size_t bytes, int capability, char **text,
+                                   int *target);
 
 #endif

@@ -8,13 +8,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
   for (int capability = 75; capability <= 120; capability += 45) {
     char *text = NULL;
     int target = 0;
     if (fatbin_find_ptx(data, bytes, capability, &text, &target)) {
-      if (text) abort();
+      if (text)
+        abort();
     } else if (!text || strlen(text) > (1u << 30) || target < 0) {
       abort();
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives every file of the named folders to a fuzz target, and each also cut short in many places, so
- * that a corpus is a test without a fuzzer. */
+/* Gives every file of the named folders to a fuzz target, and each also cut short in many places,
+ * so that a corpus is a test without a fuzzer. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,18 +12,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 static unsigned replayed;
 
 /* In a block of exactly its size, so that a sanitizer sees reads behind it. */
-static void replay(const uint8_t *data, size_t bytes)
-{
+static void replay(const uint8_t *data, size_t bytes) {
   uint8_t *exact = malloc(bytes ? bytes : 1);
-  if (!exact) exit(1);
+  if (!exact)
+    exit(1);
   memcpy(exact, data, bytes);
   LLVMFuzzerTestOneInput(exact, bytes);
   free(exact);
   replayed++;
 }
 
-static int replay_file(const char *path)
-{
+static int replay_file(const char *path) {
   FILE *file = fopen(path, "rb");
   if (!file) {
     perror(path);
@@ -33,12 +32,12 @@ static int replay_file(const char *path)
   const size_t n = fread(data, 1, sizeof data, file);
   fclose(file);
   replay(data, n);
-  for (size_t cut = 1; cut <= 64; cut++) replay(data, n * (cut - 1) / 64);
+  for (size_t cut = 1; cut <= 64; cut++)
+    replay(data, n * (cut - 1) / 64);
   return 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     DIR *folder = opendir(argv[i]);
     if (!folder) {
@@ -48,9 +47,11 @@ int main(int argc, char **argv)
     const struct dirent *entry;
     while ((entry = readdir(folder))) {
       char path[4096];
-      if (entry->d_name[0] == '.') continue;
+      if (entry->d_name[0] == '.')
+        continue;
       snprintf(path, sizeof path, "%s/%s", argv[i], entry->d_name);
-      if (replay_file(path)) return 1;
+      if (replay_file(path))
+        return 1;
     }
     closedir(folder);
   }

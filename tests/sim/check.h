@@ -30,8 +30,7 @@ static int checks_done, checks_failed;
 
 #define OK(call) CHECK_EQUAL(call, 0)
 
-static inline int check_result(void)
-{
+static inline int check_result(void) {
   printf("%d checks, %d failed\n", checks_done, checks_failed);
   return checks_failed || !checks_done;
 }

@@ -19,16 +19,16 @@ typedef struct bytes {
   size_t n;
 } bytes;
 
-static void put(bytes *b, const void *from, size_t n)
-{
+static void put(bytes *b, const void *from, size_t n) {
   memcpy(b->at + b->n, from, n);
   b->n += n;
 }
 
-static void put_int(bytes *b, uint64_t value, size_t n) { put(b, &value, n); }
+static void put_int(bytes *b, uint64_t value, size_t n) {
+  put(b, &value, n);
+}
 
-static void put_container(bytes *b, const bytes *body)
-{
+static void put_container(bytes *b, const bytes *body) {
   put_int(b, 0xba55ed50u, 4);
   put_int(b, 1, 2);
   put_int(b, 16, 2);
@@ -37,8 +37,7 @@ static void put_container(bytes *b, const bytes *body)
 }
 
 static void put_entry(bytes *b, unsigned kind, unsigned target, uint64_t flags, const void *stored,
-                      size_t n, size_t raw)
-{
+                      size_t n, size_t raw) {
   const size_t padded = (n + 7) / 8 * 8, header = 80;
   put_int(b, kind, 2);
   put_int(b, 257, 2);
@@ -57,15 +56,13 @@ static void put_entry(bytes *b, unsigned kind, unsigned target, uint64_t flags, 
   put_int(b, 0, padded - n);
 }
 
-static void put_int_zeros(bytes *b, size_t n)
-{
+static void put_int_zeros(bytes *b, size_t n) {
   memset(b->at + b->n, 0, n);
   b->n += n;
 }
 
 /* Literals only: a valid, if poor, block. */
-static size_t pack_lz4(const char *text, unsigned char *out)
-{
+static size_t pack_lz4(const char *text, unsigned char *out) {
   const size_t n = strlen(text);
   size_t at = 0;
   if (n < 15) {
@@ -73,24 +70,25 @@ static size_t pack_lz4(const char *text, unsigned char *out)
   } else {
     out[at++] = 15 << 4;
     size_t left = n - 15;
-    for (; left >= 255; left -= 255) out[at++] = 255;
+    for (; left >= 255; left -= 255)
+      out[at++] = 255;
     out[at++] = (unsigned char)left;
   }
   memcpy(out + at, text, n);
   return at + n;
 }
 
-static void expect(const bytes *b, int capability, enum fatbin_status status, const char *text)
-{
+static void expect(const bytes *b, int capability, enum fatbin_status status, const char *text) {
   char *found = NULL;
   CHECK_EQUAL(fatbin_find_ptx(b->at, b->n, capability, &found, NULL), status);
-  if (text) CHECK(found && !strcmp(found, text));
-  else CHECK(!found);
+  if (text)
+    CHECK(found && !strcmp(found, text));
+  else
+    CHECK(!found);
   free(found);
 }
 
-static void test_packings(void)
-{
+static void test_packings(void) {
   unsigned char packed[1024];
   bytes body = {.n = 0}, whole = {.n = 0};
   put_entry(&body, 1, 75, 0, PTX_A, sizeof PTX_A, 0);
@@ -120,8 +118,7 @@ static void test_packings(void)
   expect(&whole, 75, FATBIN_BAD, NULL);
 }
 
-static void test_choice(void)
-{
+static void test_choice(void) {
   bytes body = {.n = 0}, whole = {.n = 0}, outer = {.n = 0};
   put_entry(&body, 2, 75, 0, "\177ELF....", 8, 0);
   put_container(&whole, &body);
@@ -148,8 +145,7 @@ static void test_choice(void)
 }
 
 /* A container that is cut anywhere is damaged, never read past its end. */
-static void test_damage(void)
-{
+static void test_damage(void) {
   unsigned char packed[1024];
   bytes body = {.n = 0}, whole = {.n = 0};
   const size_t zstd_bytes = ZSTD_compress(packed, sizeof packed, PTX_A, strlen(PTX_A), 3);
@@ -158,7 +154,8 @@ static void test_damage(void)
   put_container(&whole, &body);
   for (size_t n = 0; n < whole.n; n++) {
     unsigned char *exact = malloc(n ? n : 1); /* so that a sanitizer sees what is read */
-    if (!exact) continue;
+    if (!exact)
+      continue;
     memcpy(exact, whole.at, n);
     char *found = NULL;
     CHECK_EQUAL(fatbin_find_ptx(exact, n, 75, &found, NULL), FATBIN_BAD);
@@ -170,8 +167,7 @@ static void test_damage(void)
       bytes flipped = whole;
       flipped.at[i] ^= (unsigned char)(1u << bit);
       char *found = NULL;
-      const enum fatbin_status status =
-        fatbin_find_ptx(flipped.at, flipped.n, 75, &found, NULL);
+      const enum fatbin_status status = fatbin_find_ptx(flipped.at, flipped.n, 75, &found, NULL);
       CHECK((status == FATBIN_OK) == (found != NULL));
       CHECK(strlen(fatbin_status_text(status)) > 0);
       free(found);
@@ -185,8 +181,7 @@ static void test_damage(void)
   expect(&absurd, 75, FATBIN_BAD, NULL);
 }
 
-static void test_lz4(void)
-{
+static void test_lz4(void) {
   unsigned char out[32];
   size_t n = 0;
   const unsigned char run[] = {0x1f, 'a', 1, 0, 5, 0x10, 'b'}; /* a, 24 more a's, b */
@@ -204,8 +199,7 @@ static void test_lz4(void)
   CHECK_EQUAL(n, 0);
 }
 
-int main(void)
-{
+int main(void) {
   test_packings();
   test_choice();
   test_damage();
