@@ -31,9 +31,8 @@ static const cli_option options[] = {
     {0},
 };
 
-static bool report_file(const report_settings *settings, const char *path, size_t index,
-                        report_sink *sink) {
-  report_view report = {.settings = settings, .index = index};
+static bool report_file(const report_settings *settings, const char *path, report_sink *sink) {
+  report_view report = {.settings = settings};
   ink_error error = {0};
   bool fine = false;
   if (!load_capture(path, &report.loaded))
@@ -80,7 +79,7 @@ static int run(int argc, char **argv) {
   else if (settings.format == REPORT_CSV)
     report_csv_begin(&sink);
   for (size_t i = 0; i < operands; i++)
-    fine = report_file(&settings, argv[i], i, &sink) && fine;
+    fine = report_file(&settings, argv[i], &sink) && fine;
   if (settings.format == REPORT_JSON)
     report_json_end(&sink);
   fine = outfile_close(&file, fine) && fine;

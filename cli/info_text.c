@@ -50,13 +50,14 @@ static void head(const loaded_capture *loaded, FILE *to) {
     fprintf(to, "%-12s%s of %s bytes are used\n", "cut", number_whole(facts->used_bytes).text,
             number_whole(facts->file_bytes).text);
   if (facts->damaged_chunks)
-    fprintf(to, "%-12s%s damaged chunks left out\n", "damage",
-            number_whole(facts->damaged_chunks).text);
+    fprintf(to, "%-12s%s damaged chunk%s left out\n", "damage",
+            number_whole(facts->damaged_chunks).text, facts->damaged_chunks == 1 ? "" : "s");
   if (facts->open_tracks)
-    fprintf(to, "%-12s%s tracks had not ended\n", "open", number_whole(facts->open_tracks).text);
+    fprintf(to, "%-12s%s track%s had not ended\n", "open", number_whole(facts->open_tracks).text,
+            facts->open_tracks == 1 ? "" : "s");
   if (facts->unknown_kernels)
-    fprintf(to, "%-12s%s kernel entries that no section table names\n", "unknown",
-            number_whole(facts->unknown_kernels).text);
+    fprintf(to, "%-12s%s kernel entr%s that no section table names\n", "unknown",
+            number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
   fprintf(to, "%-12s%s\n", "tracks", number_whole(ink_capture_track_count(capture)).text);
 }
 

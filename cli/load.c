@@ -4,9 +4,16 @@
 
 #include "message.h"
 
+#include <sys/stat.h>
+
 bool load_capture(const char *path, loaded_capture *out) {
   ink_error error = {0};
+  struct stat file;
   *out = (loaded_capture){.path = path};
+  if (!stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) {
+    message_say("cannot read '%s': a capture is mapped, and this is not a regular file", path);
+    return false; /* opening a pipe would wait for a writer */
+  }
   ink_status status = ink_capture_open(path, &out->capture, &error);
   if (!status)
     status = ink_clock_map_make(out->capture, &out->map, &error);

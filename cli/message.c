@@ -61,6 +61,14 @@ void message_say(const char *format, ...) {
   fputc('\n', stderr);
 }
 
+const char *message_errno(int code) {
+  static char text[128];
+  snprintf(text, sizeof text, "%s", strerror(code));
+  if (text[0] >= 'A' && text[0] <= 'Z' && !(text[1] >= 'A' && text[1] <= 'Z'))
+    text[0] = (char)(text[0] - 'A' + 'a');
+  return text;
+}
+
 int message_failure(const ink_error *error) {
   message_say("%s", error->message[0] ? error->message : ink_status_words(error->status));
   return CLI_FAILED;
@@ -96,6 +104,6 @@ void message_progress_end(void) {
 bool message_flush_stdout(void) {
   if (!ferror(stdout) && !fflush(stdout))
     return true;
-  message_say("cannot write standard output: %s", strerror(errno));
+  message_say("cannot write standard output: %s", message_errno(errno));
   return false;
 }

@@ -21,6 +21,8 @@ size_t message_columns(void);
 
 /* "inkmark: ..." on stderr, for errors and remarks alike. */
 __attribute__((format(printf, 1, 2))) void message_say(const char *format, ...);
+/* strerror in our style: lower case. */
+const char *message_errno(int code);
 /* The library's error, or its status words where the message is empty; returns CLI_FAILED. */
 int message_failure(const ink_error *error);
 

@@ -41,7 +41,7 @@ bool outfile_open(outfile *file, const char *path) {
   }
   if (file->stream)
     return true;
-  message_say("cannot write '%s': %s", path, strerror(errno));
+  message_say("cannot write '%s': %s", path, message_errno(errno));
   free(file->beside);
   file->beside = NULL;
   return false;
@@ -55,7 +55,7 @@ bool outfile_close(outfile *file, bool keep) {
   if (whole && keep && file->beside)
     whole = !rename(file->beside, file->path);
   if (!whole)
-    message_say("cannot write '%s': %s", file->path, strerror(errno));
+    message_say("cannot write '%s': %s", file->path, message_errno(errno));
   if (file->beside && (!whole || !keep))
     unlink(file->beside);
   free(file->beside);

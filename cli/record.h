@@ -30,6 +30,7 @@ typedef struct record_plan {
   char *library;    /* absolute path of libinkmark-preload.so */
   char *sim_folder; /* where the simulated libcudart.so.13 is; NULL: a GPU records */
   bool gpu_here;
+  int report; /* what recorded processes say of their end, a line each; -1: no such file */
   elf_probe probe;
   struct timespec begin; /* CLOCK_REALTIME at the start: files older than this are not ours */
 } record_plan;
@@ -45,7 +46,7 @@ void record_plan_free(record_plan *plan);
 
 /* Sets the variables that steer the recorded process, in this process's environment. False after a
  * message. */
-bool record_environment(const record_plan *plan);
+bool record_environment(record_plan *plan);
 
 /* Runs argv, hands signals on, waits; the exit code as a shell would give it, or minus the exit
  * code after a message when the program could not be started. */

@@ -67,14 +67,14 @@ static bool round_up(const cli_command *command, const char *option, uint64_t *n
 
 int record_check(const cli_command *command, record_settings *settings) {
   if (!cli_check_regex(command, "kernels", settings->kernels) ||
-      !check_list(command, "blocks", settings->blocks, UINT32_MAX) ||
+      !check_list(command, "blocks", settings->blocks, (1u << 27) - 1) ||
       !check_list(command, "warps", settings->warps, 31) ||
       (settings->devices && strcmp(settings->devices, "all") &&
-       !check_list(command, "devices", settings->devices, 1023)))
+       !check_list(command, "devices", settings->devices, 63)))
     return CLI_USAGE;
   if (settings->warps && !settings->granularity)
     return cli_usage_error(command, "'--warps' needs '--granularity warp'");
-  if (!round_up(command, "records-per-track", &settings->records, 4, 1u << 26) ||
+  if (!round_up(command, "records-per-track", &settings->records, 4, 1u << 24) ||
       !round_up(command, "tracks", &settings->tracks, 1, 1u << 24))
     return CLI_USAGE;
   if (settings->drain_ms == RECORD_UNSET)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FILES_TOLD = 8 };
 
@@ -125,7 +126,30 @@ static void why_no_tracks(const record_plan *plan) {
     message_say("no track was recorded: no kernel with PROF_KERNEL ran");
 }
 
+/* Lines "PID failed TEXT" of the report; returns how many. "PID wrote PATH" needs no telling: the
+ * files are found by their names, those of killed processes too. */
+static size_t tell_failures(const record_plan *plan) {
+  size_t told = 0;
+  FILE *lines = plan->report >= 0 && !lseek(plan->report, 0, SEEK_SET)
+                    ? fdopen(dup(plan->report), "r")
+                    : NULL;
+  char line[1100];
+  while (lines && fgets(line, sizeof line, lines)) {
+    long pid;
+    int text = 0;
+    line[strcspn(line, "\n")] = 0;
+    if (sscanf(line, "%ld failed %n", &pid, &text) != 1 || !text)
+      continue;
+    if (++told <= FILES_TOLD)
+      message_say("process %ld was not recorded as asked: %s", pid, line + text);
+  }
+  if (lines)
+    fclose(lines);
+  return told;
+}
+
 void record_outcome(const record_plan *plan) {
+  size_t failures = tell_failures(plan);
   glob_t found = {0};
   char *pattern = pattern_of(plan->output);
   size_t files = 0;
@@ -140,9 +164,9 @@ void record_outcome(const record_plan *plan) {
   }
   if (files > FILES_TOLD)
     message_say("and %zu more captures", files - FILES_TOLD);
-  if (!files)
+  if (!files && !failures)
     why_nothing_written(plan);
-  else if (!tracks && files <= FILES_TOLD)
+  else if (files && !tracks && files <= FILES_TOLD)
     why_no_tracks(plan);
   globfree(&found);
   free(pattern);

@@ -196,12 +196,13 @@ static bool choose_output(record_plan *plan) {
 }
 
 int record_plan_make(const record_settings *settings, const char *program, record_plan *plan) {
-  *plan = (record_plan){.settings = settings};
+  *plan = (record_plan){.settings = settings, .report = -1};
   int code = find_program(program, &plan->program);
   if (code)
     return code;
   plan->probe = elf_probe_file(plan->program);
-  plan->library = find_beside(INKMARK_BIN_TO_LIB "/libinkmark-preload.so", "../runtime/libinkmark-preload.so");
+  plan->library =
+      find_beside(INKMARK_BIN_TO_LIB "/libinkmark-preload.so", "../runtime/libinkmark-preload.so");
   if (!plan->library) {
     message_say("cannot find libinkmark-preload.so beside this command");
     return CLI_FAILED;
@@ -220,6 +221,8 @@ int record_plan_make(const record_settings *settings, const char *program, recor
 }
 
 void record_plan_free(record_plan *plan) {
+  if (plan->report >= 0)
+    close(plan->report);
   free(plan->program);
   free(plan->output);
   free(plan->library);

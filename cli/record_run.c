@@ -10,13 +10,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static bool set(const char *name, const char *value) {
   if (!(value ? setenv(name, value, 1) : unsetenv(name)))
     return true;
-  message_say("cannot set %s: %s", name, strerror(errno));
+  message_say("cannot set %s: %s", name, message_errno(errno));
   return false;
 }
 
@@ -39,7 +40,19 @@ static bool prepend(const char *name, const char *first) {
   return fine;
 }
 
-bool record_environment(const record_plan *plan) {
+/* A file in memory that recorded processes inherit, at a number out of the way of theirs. Unlike a
+ * pipe it takes everything without a reader, and a process that lives on does not hold us up. */
+static bool open_report(record_plan *plan) {
+  int low = memfd_create("inkmark-report", 0);
+  plan->report = low >= 0 ? fcntl(low, F_DUPFD, 200) : -1;
+  if (low >= 0)
+    close(low);
+  if (plan->report >= 0)
+    return set_count("INKMARK_REPORT_FD", (uint64_t)plan->report);
+  return set("INKMARK_REPORT_FD", NULL); /* then only the files tell */
+}
+
+bool record_environment(record_plan *plan) {
   const record_settings *s = plan->settings;
   bool fine = set("INKMARK_RECORD", "1") && set("INKMARK_OUTPUT", plan->output) &&
               set("INKMARK_LIBRARY", plan->library) &&
@@ -49,6 +62,7 @@ bool record_environment(const record_plan *plan) {
               set("INKMARK_DEVICES", s->devices ? s->devices : "all") &&
               set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
               set_count("INKMARK_DRAIN_MS", s->drain_ms) && prepend("LD_PRELOAD", plan->library);
+  fine = fine && open_report(plan);
   if (fine && plan->sim_folder)
     fine = prepend("LD_LIBRARY_PATH", plan->sim_folder);
   return fine;
@@ -96,13 +110,13 @@ int record_run(record_plan *plan, char **argv) {
     sigaddset(&caught, forwarded[i]);
   sigprocmask(SIG_BLOCK, &caught, &before);
   if (pipe2(report, O_CLOEXEC)) {
-    message_say("cannot run '%s': %s", plan->program, strerror(errno));
+    message_say("cannot run '%s': %s", plan->program, message_errno(errno));
     return -CLI_FAILED;
   }
   clock_gettime(CLOCK_REALTIME, &plan->begin);
   pid_t child = fork();
   if (child < 0) {
-    message_say("cannot run '%s': %s", plan->program, strerror(errno));
+    message_say("cannot run '%s': %s", plan->program, message_errno(errno));
     return -CLI_FAILED;
   }
   if (!child)
@@ -111,7 +125,7 @@ int record_run(record_plan *plan, char **argv) {
   ssize_t got = read(report[0], &code, sizeof code);
   close(report[0]);
   if (got == sizeof code) {
-    message_say("cannot run '%s': %s", plan->program, strerror(code));
+    message_say("cannot run '%s': %s", plan->program, message_errno(code));
     waitpid(child, NULL, 0);
     return code == ENOENT ? -127 : -126;
   }

@@ -25,7 +25,6 @@ typedef struct report_settings {
 
 typedef struct report_view {
   const report_settings *settings;
-  size_t index; /* of the file on the command line */
   loaded_capture loaded;
   ink_table *table;
   const ink_table_row **rows; /* by kernel, then group, then section; "(unmarked)" last */
@@ -37,6 +36,7 @@ struct report_sink {
   FILE *to;
   bool (*print)(const report_view *report, report_sink *sink); /* false after a message */
   json_writer json;
+  bool follows; /* a file was printed before */
 };
 
 bool report_prepare(report_view *report); /* fills `rows`; false after a message */

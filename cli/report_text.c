@@ -45,7 +45,7 @@ static void section_row(text_grid *grid, const report_view *report, const ink_ta
   grid_cell(grid, "%.1f %%", row->share * 100);
   if (bars)
     grid_cell(grid, "%s", number_bar(row->share, 10).text);
-  if (unmarked || !isfinite(row->imbalance))
+  if (!extremes || !isfinite(row->imbalance))
     grid_cell(grid, "%s", "");
   else
     grid_cell(grid, "%.2f", row->imbalance);
@@ -186,8 +186,9 @@ bool report_text(const report_view *report, report_sink *sink) {
   const ink_capture *capture = report->loaded.capture;
   const ink_capture_facts *facts = ink_capture_get_facts(capture);
   const char *program = ink_capture_fact(capture, "command");
-  if (report->index)
+  if (sink->follows)
     fputc('\n', to);
+  sink->follows = true;
   fprintf(to, "%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
           facts->complete ? "" : " (the program did not end normally)");
   if (ink_capture_simulated(capture))

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# From a fresh checkout to tables on the screen and a trace to open: brings what is missing, builds
+# in build/, records the constraint solver on the GPU, or on the simulated device where there is none.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=cmake/setup.sh
+. "$root/cmake/setup.sh"
+
+build=$root/build
+setup_build_tools
+setup_cuda
+setup_say "building in $build"
+mkdir -p "$build"
+log=$build/demo-build.log
+build_all() {
+  cmake -S "$root" -B "$build" -G Ninja -DINKMARK_BUILD_TESTS=OFF -DINKMARK_BUILD_BENCH=OFF \
+    -DINKMARK_NVCC="$(command -v nvcc)" && cmake --build "$build" --parallel "$(setup_jobs)"
+}
+build_all >"$log" 2>&1 || { tail -n 40 "$log" >&2; setup_fail "the build failed, all of it is in $log"; }
+
+inkmark=$build/cli/inkmark
+out=$build/demo
+mkdir -p "$out"
+rm -f "$out"/solver.ink "$out"/solver.pftrace "$out"/solver.html
+
+show() { # prints the command as one would type it, and runs it
+  printf '\n$ %s\n' "$(echo "$*" | sed "s|$build/cli/||; s|$build/||g")"
+  "$@"
+}
+show "$inkmark" record -o "$out/solver.ink" -- "$build/examples/solver"
+show "$inkmark" info "$out/solver.ink"
+show "$inkmark" report "$out/solver.ink"
+show "$inkmark" report --by iteration "$out/solver.ink"
+show "$inkmark" export "$out/solver.ink" -o "$out/solver.pftrace"
+show "$inkmark" export "$out/solver.ink" -o "$out/solver.html"
+
+cat <<END
+
+The inside of the kernel, to look at:
+  $out/solver.pftrace   open it at https://ui.perfetto.dev (it stays in your browser)
+  $out/solver.html      open it in any browser, needs no network
+The command is $inkmark; 'inkmark help' lists what else it does.
+END

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the captures that the golden tests of the command read: every number is made up here, so
+ * the same bytes come out each time, and the expected tables can be checked by hand. */
+#include "inkmark/capture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RING = 256 };
+
+typedef struct maker {
+  ink_writer *writer;
+  ink_error error;
+  uint64_t ring[RING], aux[RING];
+  ink_track track;
+  uint64_t clock; /* of the track being made */
+  uint64_t hash;
+  uint32_t records;
+} maker;
+
+static void check(maker *make, ink_status status) {
+  if (!status)
+    return;
+  fprintf(stderr, "make_captures: %s\n", make->error.message);
+  exit(1);
+}
+
+/* As record.h words it: FNV-1a over NAME ':' SECTIONS, folded to 48 bits. */
+static uint64_t hash48(const char *name, const char *sections) {
+  uint64_t h = 0xcbf29ce484222325u;
+  char text[1024];
+  snprintf(text, sizeof text, "%s:%s", name, sections);
+  for (const char *at = text; *at; at++)
+    h = (h ^ (unsigned char)*at) * 0x100000001b3u;
+  return (h >> 48 ^ h) & INK_CLOCK_MASK;
+}
+
+static void begin(maker *make, const char *path, const char *command, const char *name,
+                  const char *sections) {
+  *make = (maker){.hash = hash48(name, sections)};
+  check(make, ink_writer_open(path, true, &make->writer, &make->error));
+  check(make, ink_writer_fact(make->writer, "command", command, &make->error));
+  check(make, ink_writer_fact(make->writer, "host", "testhost", &make->error));
+  check(make, ink_writer_fact(make->writer, "pid", "4711", &make->error));
+  check(make, ink_writer_fact(make->writer, "started_ns", "1700000000000000000", &make->error));
+  check(make, ink_writer_fact(make->writer, "version", "test", &make->error));
+  check(make,
+        ink_writer_table(make->writer, name, sections, "solver.cu", 12, make->hash, &make->error));
+}
+
+static void device(maker *make, bool simulated, uint32_t records, uint32_t flags) {
+  make->records = records;
+  ink_device_info info = {.index = 0,
+                          .simulated = simulated,
+                          .sm_count = 4,
+                          .capability = 90,
+                          .clock_khz = 1000000,
+                          .track_count = 64,
+                          .records_per_track = records,
+                          .aux_records_per_track = records,
+                          .flags = INK_BUFFER_ON | flags,
+                          .runtime_version = 13000,
+                          .driver_version = 13000,
+                          .name = simulated ? "Simulated GPU" : "Test GPU"};
+  check(make, ink_writer_device(make->writer, &info, &make->error));
+  for (uint64_t i = 0; i < 2; i++) {
+    ink_host_clock pair = {.global_ns = 5000000 + i * 1000000,
+                           .realtime_before_ns = (int64_t)(1700000000005000000 + i * 1000000 - 40),
+                           .realtime_after_ns = (int64_t)(1700000000005000000 + i * 1000000 + 40),
+                           .monotonic_before_ns = (int64_t)(5000000 + i * 1000000 - 40)};
+    check(make, ink_writer_host_clock(make->writer, &pair, &make->error));
+  }
+}
+
+/* Cycles tick once a ns on every SM; SM i's counter starts at i * 1000003. */
+static uint64_t global_ns(uint32_t sm, uint64_t cycles) {
+  return 5000000 + cycles - sm * UINT64_C(1000003);
+}
+
+static void open_track(maker *make, uint32_t section, uint64_t grid_id, uint32_t blocks,
+                       uint32_t block, uint64_t start) {
+  uint32_t sm = block % 4;
+  make->clock = sm * UINT64_C(1000003) + start;
+  make->track = (ink_track){.state = INK_TRACK_CLOSED,
+                            .ticket = grid_id * 1000 + block,
+                            .grid_id = grid_id,
+                            .grid_dim = {blocks, 1, 1},
+                            .block_dim = {64, 1, 1},
+                            .block_index = {block, 0, 0},
+                            .sm_open = sm,
+                            .sm_close = sm,
+                            .open_clock0 = make->clock,
+                            .open_global_ns = global_ns(sm, make->clock),
+                            .open_clock1 = make->clock};
+  make->track.kernel = section; /* the slot: one for each section that names a kernel */
+  for (size_t i = 0; i < RING; i++)
+    make->ring[i] = make->aux[i] = INK_UNWRITTEN;
+}
+
+static void word(maker *make, uint64_t value) {
+  make->ring[make->track.words++ % make->records] = value;
+}
+
+static void record(maker *make, enum ink_kind kind, uint32_t section, uint64_t cycles) {
+  make->clock += cycles;
+  word(make, INK_HEAD(kind, section, make->clock));
+}
+
+static void iteration(maker *make, int64_t row, uint64_t cycles) {
+  word(make, (uint64_t)row);
+  record(make, INK_KIND_ITER, 0, cycles);
+  make->track.extra++;
+}
+
+static void called(maker *make, uint32_t section, uint64_t cycles) {
+  make->clock += cycles;
+  make->aux[make->track.aux_words++ % make->records] =
+      INK_HEAD(INK_KIND_MARK, section, make->clock);
+}
+
+static void close_track(maker *make, uint64_t cycles) {
+  make->clock += cycles;
+  make->track.close_clock0 = make->track.close_clock1 = make->clock;
+  make->track.close_global_ns = global_ns(make->track.sm_close, make->clock);
+  check(make, ink_writer_track(make->writer, 0, &make->track, make->ring, make->aux, &make->error));
+}
+
+static void counts(maker *make, uint32_t section, uint64_t missed, uint64_t tracks, uint64_t marks,
+                   uint64_t words) {
+  ink_kernel_counts count = {.slot = section,
+                             .key = INK_KERNEL_KEY(make->hash, section),
+                             .missed = missed,
+                             .tracks = tracks,
+                             .marks = marks,
+                             .words = words};
+  check(make, ink_writer_counts(make->writer, &count, 1, tracks, 0, 0, &make->error));
+}
+
+static void end(maker *make) {
+  check(make, ink_writer_close(make->writer, &make->error));
+}
+
+/* Four blocks; block b runs 2 + b % 2 iterations of four sections, 100 * (b + 1) cycles LineSearch,
+ * 50 each of the two in the middle and 10 * (i + 1) UpdateGradient in iteration i. */
+static void solver(const char *path) {
+  maker make;
+  uint64_t marks = 0, words = 0;
+  begin(
+      &make, path, "./solver -n 4", "Solver",
+      "Step, LineSearch, UpdateConstraint, HessianIncremental, UpdateGradient, StepLast, NeverRun");
+  device(&make, true, RING, 0);
+  for (uint32_t b = 0; b < 4; b++) {
+    open_track(&make, 1, 7, 4, b, 1000);
+    for (uint32_t i = 0; i < 2 + b % 2; i++) {
+      iteration(&make, i, 5);
+      record(&make, INK_KIND_MARK, 2, 100 * (b + 1));
+      record(&make, INK_KIND_MARK, 3, 50);
+      record(&make, INK_KIND_MARK, 4, 50);
+      record(&make, INK_KIND_MARK, 5, 10 * (i + 1));
+    }
+    record(&make, INK_KIND_MARK, 6, 30);
+    close_track(&make, 20);
+    marks += make.track.words - make.track.extra;
+    words += make.track.words;
+  }
+  counts(&make, 1, 0, 4, marks, words);
+  end(&make);
+}
+
+/* One block: Outer holds Inner twice, a called function marks Helper, then a value and an async
+ * range; a second kernel in a second launch. */
+static void nested(const char *path) {
+  maker make;
+  begin(&make, path, "./nested", "Nest", "Work, Outer, Inner, Helper, Copy, Second");
+  device(&make, true, RING, 0);
+  open_track(&make, 1, 1, 1, 0, 500);
+  record(&make, INK_KIND_BEGIN, 2, 10);
+  record(&make, INK_KIND_MARK, 3, 200);
+  called(&make, 4, 40);
+  record(&make, INK_KIND_MARK, 3, 300);
+  record(&make, INK_KIND_END, 2, 25);
+  word(&make, 9);
+  record(&make, INK_KIND_ASYNC_BEGIN, 5, 5);
+  word(&make, 9);
+  record(&make, INK_KIND_ASYNC_END, 5, 70);
+  make.track.extra += 2;
+  close_track(&make, 15);
+  open_track(&make, 6, 2, 1, 0, 5000);
+  record(&make, INK_KIND_MARK, 3, 123456);
+  close_track(&make, 1);
+  counts(&make, 1, 0, 1, 8, 9);
+  counts(&make, 6, 0, 1, 1, 1);
+  end(&make);
+}
+
+/* On a "GPU": rings of 8 records that 20 marks overwrote, 3 threads that found no track, 2 tracks
+ * that were lost; and an END that closes nothing. */
+static void dropped(const char *path) {
+  maker make;
+  begin(&make, path, "./dropped", "Drop", "Loop, Load, Store");
+  device(&make, false, 8, 0);
+  for (uint32_t b = 0; b < 2; b++) {
+    open_track(&make, 1, 3, 2, b, 100);
+    for (int i = 0; i < 20; i++)
+      record(&make, INK_KIND_MARK, i % 2 ? 3 : 2, i % 2 ? 7 : 11);
+    if (b)
+      record(&make, INK_KIND_END, 3, 4);
+    close_track(&make, 2);
+  }
+  counts(&make, 1, 3, 4, 81, 81);
+  end(&make);
+}
+
+/* 60 iterations of twelve sections with long names: wider and longer than a terminal. */
+static void wide(const char *path) {
+  maker make;
+  char sections[512] = "Kernel";
+  for (int i = 1; i <= 12; i++) {
+    char name[32];
+    snprintf(name, sizeof name, ", ASectionWithALongName%02d", i);
+    strcat(sections, name);
+  }
+  begin(&make, path, "./wide", "Wide", sections);
+  device(&make, true, RING, 0);
+  for (uint32_t part = 0; part < 4; part++) {
+    open_track(&make, 1, 1, 4, part, 100);
+    for (uint32_t i = 0; i < 15; i++) {
+      iteration(&make, part * 15 + i, 1);
+      for (uint32_t s = 2; s <= 13; s++)
+        record(&make, INK_KIND_MARK, s, s * 100);
+    }
+    close_track(&make, 1);
+  }
+  counts(&make, 1, 0, 4, 15 * 13 * 4, 15 * 14 * 4);
+  end(&make);
+}
+
+/* Marks are there, but no kernel ran. */
+static void none(const char *path) {
+  maker make;
+  begin(&make, path, "./none", "Nothing", "Kernel, Part");
+  device(&make, true, RING, 0);
+  end(&make);
+}
+
+/* The program was killed: no END, and a track that had not closed. */
+static void killed(const char *path) {
+  maker make;
+  begin(&make, path, "./killed", "Kill", "Loop, Part");
+  device(&make, true, RING, 0);
+  open_track(&make, 1, 1, 2, 0, 100);
+  record(&make, INK_KIND_MARK, 2, 400);
+  close_track(&make, 6);
+  open_track(&make, 1, 1, 2, 1, 100);
+  make.track.state = INK_TRACK_OPEN;
+  check(&make, ink_writer_track(make.writer, 0, &make.track, make.ring, make.aux, &make.error));
+  counts(&make, 1, 0, 1, 1, 1);
+  check(&make, ink_writer_flush(make.writer, &make.error));
+  ink_writer_abandon(make.writer);
+}
+
+/* An END that names another section than the BEGIN, and a range that never ends. */
+static void broken(const char *path) {
+  maker make;
+  begin(&make, path, "./broken", "Broken", "Kernel, Search, Gradient");
+  device(&make, true, RING, 0);
+  open_track(&make, 1, 1, 1, 0, 100);
+  record(&make, INK_KIND_BEGIN, 2, 10);
+  record(&make, INK_KIND_END, 3, 20);
+  record(&make, INK_KIND_BEGIN, 3, 30);
+  close_track(&make, 40);
+  counts(&make, 1, 0, 1, 3, 3);
+  end(&make);
+}
+
+int main(void) {
+  broken("broken.ink");
+  solver("solver.ink");
+  nested("nested.ink");
+  dropped("dropped.ink");
+  wide("wide.ink");
+  none("none.ink");
+  killed("killed.ink");
+  return 0;
+}
