@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* A running machine: device, SMs, slots, blocks, warps, and the helpers that instructions are
+ * written with. Below the border of machine.h only. */
+#ifndef INKMARK_SIM_EXEC_H
+#define INKMARK_SIM_EXEC_H
+
+#include <stdio.h>
+
+#include "program.h"
+#include "sim_clock.h"
+
+#define SIM_BARRIERS 16
+#define SIM_MAX_WARPS 32
+#define SIM_MAX_DEPTH 20000  /* calls a thread may nest */
+#define SIM_MAX_ROWS (1u << 17) /* registers of all frames of a warp */
+
+typedef struct sim_block sim_block;
+typedef struct sim_slot sim_slot;
+typedef struct sim_sm sim_sm;
+
+typedef struct sim_range {
+  uint8_t *begin;
+  size_t bytes;
+  bool owned;
+} sim_range;
+
+/* Live ranges of a device's memory, sorted by address. */
+typedef struct sim_memory {
+  sim_range *ranges;
+  size_t count, capacity, last;
+} sim_memory;
+
+enum sim_group_state { SIM_G_READY, SIM_G_BARRIER, SIM_G_ASLEEP };
+
+/* Lanes of a warp that stand at one instruction with one register window. */
+typedef struct sim_group {
+  uint32_t mask;
+  int32_t pc;
+  uint32_t base; /* first row of the window */
+  uint8_t state, barrier;
+  uint64_t wake; /* cycle at which a sleeper goes on */
+} sim_group;
+
+typedef struct sim_return {
+  int32_t pc;
+  uint32_t base, local;
+} sim_return;
+
+struct sim_warp {
+  uint64_t *frame; /* rows of the running group's window */
+  const uint64_t *const *constants;
+  sim_block *block;
+  uint64_t (*rows)[SIM_LANES];
+  size_t row_capacity;
+  sim_group groups[SIM_LANES];
+  unsigned group_count, current;
+  uint32_t live, index, turns;
+  int32_t pc; /* of the running instruction */
+  uint8_t *local; /* SIM_LANES stacks of local_stride bytes */
+  size_t local_stride, local_capacity;
+  uint32_t local_base[SIM_LANES];
+  uint32_t depth[SIM_LANES];
+  sim_return (*returns)[SIM_LANES];
+  size_t return_capacity;
+  uint64_t tid[3][SIM_LANES];
+  uint8_t carry[SIM_LANES];
+  uint64_t sink[SIM_LANES]; /* where results go that nobody takes */
+  uint64_t ready; /* cycle of its SM */
+  uint64_t order; /* breaks ties */
+  int32_t heap_place; /* -1: not waiting to be issued */
+};
+
+typedef struct sim_barrier {
+  uint32_t arrived[SIM_MAX_WARPS];
+  uint32_t expected; /* 0: every thread */
+  bool used;
+  uint32_t ones, zeros; /* votes of bar.red */
+} sim_barrier;
+
+struct sim_block {
+  sim_grid *grid;
+  sim_slot *slot;
+  sim_sm *sm;
+  uint32_t x, y, z, warp_count, alive;
+  uint8_t *shared;
+  uint64_t shared_bytes;
+  sim_barrier barriers[SIM_BARRIERS];
+};
+
+struct sim_slot {
+  bool busy;
+  sim_block block;
+  uint8_t *shared; /* keeps its bytes from block to block */
+  sim_warp *warps; /* SIM_MAX_WARPS, their storage is kept too */
+};
+
+struct sim_sm {
+  sim_device *device;
+  uint32_t index, busy;
+  sim_clock clock;
+  sim_slot *slots;
+  sim_warp **heap; /* warps by ready cycle */
+  size_t heap_count;
+};
+
+struct sim_grid {
+  sim_device *device;
+  sim_kernel *kernel;
+  uint64_t id, begin_fs, end_fs, blocks, placed, done, steps;
+  sim_dim3 grid, block;
+  uint64_t dynamic_shared, static_shared;
+  uint8_t *arguments;
+  size_t argument_bytes;
+  uint32_t *workspace; /* for grid-wide barriers: bytes, then the barrier word */
+  bool dead, complete;
+  sim_grid *next;
+};
+
+struct sim_device {
+  int index;
+  sim_config config;
+  sim_sm *sms;
+  sim_memory memory;
+  sim_grid *grids; /* begun and not done, in a ring order */
+  sim_grid *turn;
+  sim_module *modules;
+  uint64_t next_grid, front_fs, issue_order;
+  uint32_t *sm_order;
+  FILE *log;
+  sim_stats stats;
+  sim_error *error;
+  bool failed;
+};
+
+typedef struct sim_shared_place {
+  int32_t symbol;
+  uint64_t offset;
+} sim_shared_place;
+
+struct sim_kernel {
+  sim_module *module;
+  const sim_function *function;
+  uint64_t static_shared, dynamic_align, stack_bytes;
+  sim_shared_place *places;
+  size_t place_count, place_capacity;
+  const uint64_t **constants; /* a row each; made at the first launch */
+  uint64_t (*own_rows)[SIM_LANES];
+  sim_kernel *next;
+};
+
+struct sim_module {
+  sim_device *device;
+  const sim_program *program;
+  uint8_t **addresses; /* of each symbol; NULL: has none */
+  sim_kernel *kernels;
+  sim_module *next;
+};
+
+/* ---- what instructions are written with ---- */
+
+/* Lanes of a mask, in order. */
+#define SIM_EACH_LANE(lane, mask) \
+  for (uint32_t rest_##lane = (mask), lane = 0; \
+       rest_##lane != 0 && ((lane = (uint32_t)__builtin_ctz(rest_##lane)), true); \
+       rest_##lane &= rest_##lane - 1)
+
+static inline const uint64_t *sim_row(const sim_warp *warp, int32_t row) {
+  return row >= 0 ? warp->frame + ((size_t)row << 5) : warp->constants[~row];
+}
+
+static inline const uint64_t *sim_source(const sim_warp *warp, const sim_insn *insn, int i) {
+  return sim_row(warp, insn->src[i]);
+}
+
+static inline uint64_t *sim_row_out(sim_warp *warp, int32_t row) {
+  return row >= 0 ? warp->frame + ((size_t)row << 5) : warp->sink;
+}
+
+static inline uint64_t *sim_target(sim_warp *warp, const sim_insn *insn) {
+  return sim_row_out(warp, insn->dst);
+}
+
+/* A predicate row holds one bit a lane in its first word. */
+static inline uint32_t sim_predicate(const sim_warp *warp, const sim_insn *insn, int i) {
+  uint32_t bits = (uint32_t)sim_source(warp, insn, i)[0];
+  return insn->negated >> i & 1 ? ~bits : bits;
+}
+
+static inline void sim_predicate_set(sim_warp *warp, int32_t row, uint32_t bits, uint32_t lanes) {
+  uint64_t *out = sim_row_out(warp, row);
+  out[0] = ((uint32_t)out[0] & ~lanes) | (bits & lanes);
+}
+
+static inline float sim_f32(uint64_t bits) {
+  union {
+    uint32_t u;
+    float f;
+  } pun = {.u = (uint32_t)bits};
+  return pun.f;
+}
+
+static inline uint64_t sim_f32_bits(float value) {
+  union {
+    float f;
+    uint32_t u;
+  } pun = {.f = value};
+  return pun.u;
+}
+
+static inline double sim_f64(uint64_t bits) {
+  union {
+    uint64_t u;
+    double f;
+  } pun = {.u = bits};
+  return pun.f;
+}
+
+static inline uint64_t sim_f64_bits(double value) {
+  union {
+    double f;
+    uint64_t u;
+  } pun = {.f = value};
+  return pun.u;
+}
+
+/* The value of a type in 64 bits, zero- or sign-extended. */
+static inline uint64_t sim_zero_extend(unsigned type, uint64_t value) {
+  switch (sim_type_bytes(type)) {
+    case 1: return (uint8_t)value;
+    case 2: return (uint16_t)value;
+    case 4: return (uint32_t)value;
+    default: return value;
+  }
+}
+
+static inline int64_t sim_sign_extend(unsigned type, uint64_t value) {
+  switch (sim_type_bytes(type)) {
+    case 1: return (int8_t)value;
+    case 2: return (int16_t)value;
+    case 4: return (int32_t)value;
+    default: return (int64_t)value;
+  }
+}
+
+/* Half types through double, which holds them exactly; rounding to nearest even. */
+double sim_half_to_double(unsigned type, uint64_t bits);
+uint64_t sim_half_from_double(unsigned type, double value);
+double sim_float_value(unsigned type, uint64_t bits);
+uint64_t sim_float_bits(unsigned type, double value);
+
+/* Stops the device with a message that says where; the lane is one of the warp. */
+void sim_fault(sim_warp *warp, const sim_insn *insn, uint32_t lane, enum sim_error_kind kind,
+               const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Host address of `bytes` at a kernel's address, or NULL after sim_fault. */
+uint8_t *sim_reach(sim_warp *warp, const sim_insn *insn, uint32_t lane, unsigned space,
+                   uint64_t address, size_t bytes);
+/* A string of the device, or NULL after sim_fault. */
+const char *sim_reach_string(sim_warp *warp, const sim_insn *insn, uint32_t lane,
+                             uint64_t address);
+
+bool sim_memory_find(const sim_memory *memory, const uint8_t *begin, size_t bytes);
+bool sim_memory_add(sim_memory *memory, uint8_t *begin, size_t bytes, bool owned);
+bool sim_memory_remove(sim_memory *memory, uint8_t *begin, bool owned);
+void sim_memory_clear(sim_memory *memory);
+/* Where the range that begins at or before an address ends, or NULL. */
+const sim_range *sim_memory_range(const sim_memory *memory, const uint8_t *address);
+
+/* Groups of lanes. Splitting moves lanes of the running group to another place. */
+void sim_warp_move(sim_warp *warp, uint32_t lanes, int32_t pc, uint32_t base);
+void sim_warp_end(sim_warp *warp, uint32_t lanes);
+void sim_barrier_check(sim_block *block, unsigned id);
+bool sim_warp_reserve(sim_warp *warp, size_t rows);
+/* Puts a warp into its SM's queue of those to be issued. */
+void sim_warp_queue(sim_warp *warp);
+
+void sim_call_builtin(sim_warp *warp, const sim_insn *insn, uint32_t lanes,
+                      const sim_function *function);
+void sim_print(const char *text, size_t bytes);
+
+/* Kernels of a module. */
+bool sim_kernel_prepare(sim_kernel *kernel, sim_error *error);
+
+/* Instruction log; each does nothing when there is none. */
+bool sim_log_open(sim_device *device, sim_error *error);
+void sim_log_close(sim_device *device);
+void sim_log_clock(const sim_warp *warp, const sim_insn *insn, uint32_t lanes, bool globaltimer,
+                   uint64_t value);
+void sim_log_grid(const sim_grid *grid);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The live ranges of a device's memory: what kernels may touch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec.h"
+
+/* Index of the first range that begins behind the address. */
+static size_t behind(const sim_memory *memory, const uint8_t *address) {
+  size_t low = 0, high = memory->count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (memory->ranges[middle].begin <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+const sim_range *sim_memory_range(const sim_memory *memory, const uint8_t *address) {
+  size_t place = behind(memory, address);
+  const sim_range *range = place == 0 ? NULL : &memory->ranges[place - 1];
+  return range != NULL && (size_t)(address - range->begin) < range->bytes ? range : NULL;
+}
+
+bool sim_memory_find(const sim_memory *memory, const uint8_t *begin, size_t bytes) {
+  const sim_range *range;
+  size_t place;
+  if (memory->last < memory->count) {
+    range = &memory->ranges[memory->last];
+    if (begin >= range->begin && (size_t)(begin - range->begin) < range->bytes &&
+        bytes <= range->bytes - (size_t)(begin - range->begin)) {
+      return true;
+    }
+  }
+  place = behind(memory, begin);
+  if (place == 0) {
+    return false;
+  }
+  range = &memory->ranges[place - 1];
+  if ((size_t)(begin - range->begin) > range->bytes ||
+      bytes > range->bytes - (size_t)(begin - range->begin)) {
+    return false;
+  }
+  ((sim_memory *)memory)->last = place - 1; /* a cache: the ranges stay as they are */
+  return true;
+}
+
+bool sim_memory_add(sim_memory *memory, uint8_t *begin, size_t bytes, bool owned) {
+  size_t place = behind(memory, begin);
+  if (!SIM_GROW(memory->ranges, memory->capacity, memory->count)) {
+    return false;
+  }
+  memmove(memory->ranges + place + 1, memory->ranges + place,
+          (memory->count - place) * sizeof *memory->ranges);
+  memory->ranges[place] = (sim_range){.begin = begin, .bytes = bytes, .owned = owned};
+  memory->count++;
+  return true;
+}
+
+/* Removes the range that begins there, and its memory if it is owned. */
+bool sim_memory_remove(sim_memory *memory, uint8_t *begin, bool owned) {
+  size_t place = behind(memory, begin);
+  while (place != 0 && memory->ranges[place - 1].begin == begin) {
+    sim_range *range = &memory->ranges[place - 1];
+    if (range->owned == owned) {
+      if (owned) {
+        free(begin);
+      }
+      memory->count--;
+      memmove(range, range + 1, (memory->count - (place - 1)) * sizeof *range);
+      return true;
+    }
+    place--;
+  }
+  return false;
+}
+
+void sim_memory_clear(sim_memory *memory) {
+  for (size_t i = 0; i < memory->count; i++) {
+    if (memory->ranges[i].owned) {
+      free(memory->ranges[i].begin);
+    }
+  }
+  free(memory->ranges);
+  *memory = (sim_memory){0};
+}
+
+void *sim_memory_alloc(sim_device *device, size_t bytes, size_t align) {
+  void *pointer = NULL;
+  align = align < 256 ? 256 : align;
+  if (bytes > SIZE_MAX / 2 || posix_memalign(&pointer, align, bytes != 0 ? bytes : 1) != 0) {
+    return NULL;
+  }
+  if (!sim_memory_add(&device->memory, pointer, bytes, true)) {
+    free(pointer);
+    return NULL;
+  }
+  memset(pointer, 0xa5, bytes);
+  return pointer;
+}
+
+bool sim_memory_free(sim_device *device, void *pointer) {
+  return sim_memory_remove(&device->memory, pointer, true);
+}
+
+bool sim_memory_map(sim_device *device, void *pointer, size_t bytes) {
+  return sim_memory_add(&device->memory, pointer, bytes, false);
+}
+
+bool sim_memory_unmap(sim_device *device, void *pointer) {
+  return sim_memory_remove(&device->memory, pointer, false);
+}
+
+bool sim_memory_has(const sim_device *device, const void *pointer, size_t bytes) {
+  return sim_memory_find(&device->memory, pointer, bytes);
+}
