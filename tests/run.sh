@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every check of the project, from a fresh checkout: brings what is missing, then
+#   1. gcc, warnings are errors, all tests    2. clang, warnings are errors
+#   3. AddressSanitizer and UBSan, all tests that can run so    4. the fuzz targets, 60 s each
+# tests/run.sh [--quick]   --quick leaves 2 to 4 out. Builds in build/, build-clang/, build-san/ and
+# build-fuzz/. The closing line counts tests: "N passed, N failed, N skipped".
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root" || exit 1
+# shellcheck source=cmake/setup.sh
+. "$root/cmake/setup.sh"
+quick=
+case ${1:-} in
+  --quick) quick=1 ;;
+  '') ;;
+  *) echo "usage: tests/run.sh [--quick]" >&2; exit 2 ;;
+esac
+
+# ---- set-up: what the tests need beyond what a build needs
+set -e
+setup_build_tools
+setup_debian clang=clang clang++-19=clang-19 pkg-config=pkg-config man=man-db groff=groff \
+  protoc=protobuf-compiler chromium=chromium node=nodejs npm=npm
+clang_major=$(clang -dumpversion | cut -d. -f1)
+setup_debian "/usr/lib/llvm-$clang_major/lib/clang/*/lib/*/libclang_rt.fuzzer*=libclang-rt-$clang_major-dev"
+setup_cuda
+setup_pip tests -r "$root/requirements-test.txt"
+if [ -f package.json ]; then
+  if ! cmp -s package-lock.json node_modules/.installed; then
+    setup_say "npm installs into node_modules"
+    npm ci --no-audit --no-fund >&2 || setup_fail "npm ci failed"
+    cp package-lock.json node_modules/.installed
+  fi
+fi
+set +e
+
+passed=0 failed=0 skipped=0 broken=()
+start=$SECONDS
+# build FOLDER CMAKE-ARGUMENTS...: configures and builds; the log is shown when that fails.
+build() {
+  local folder=$1 log
+  shift
+  log=$folder/build.log
+  mkdir -p "$folder"
+  setup_say "building $folder ($((SECONDS - start)) s)"
+  if cmake -S . -B "$folder" -G Ninja -DINKMARK_WERROR=ON -DINKMARK_NVCC="$(command -v nvcc)" "$@" \
+    >"$log" 2>&1 && cmake --build "$folder" --parallel "$(setup_jobs)" >>"$log" 2>&1; then
+    return 0
+  fi
+  grep -nE 'error|Error|FAILED' "$log" | head -n 40
+  tail -n 30 "$log"
+  broken+=("the build in $folder")
+  return 1
+}
+
+# check FOLDER CTEST-ARGUMENTS...: runs ctest and adds its counts up.
+check() {
+  local folder=$1 out=$1/ctest.log number
+  shift
+  setup_say "testing $folder ($((SECONDS - start)) s)"
+  ctest --test-dir "$folder" --output-on-failure --timeout 600 --parallel "$(setup_jobs)" "$@" 2>&1 | tee "$out"
+  if [ "${PIPESTATUS[0]}" != 0 ]; then broken+=("tests in $folder"); fi
+  number=$(grep -cE 'Test +#[0-9]+: .* Passed ' "$out")
+  passed=$((passed + number))
+  skipped=$((skipped + $(grep -cE 'Test +#[0-9]+: .*\*\*\*(Skipped|Not Run \(Disabled\))' "$out")))
+  failed=$((failed + $(grep -cE 'Test +#[0-9]+: .*\*\*\*' "$out") \
+    - $(grep -cE 'Test +#[0-9]+: .*\*\*\*(Skipped|Not Run \(Disabled\))' "$out")))
+  if [ "$number" = 0 ]; then broken+=("no test passed in $folder"); fi
+}
+
+fuzz() {
+  local target name corpus seconds=60 pids=() names=() i
+  for target in build-fuzz/tests/fuzz/fuzz_*; do
+    [ -x "$target" ] && [ -f "$target" ] || continue
+    name=$(basename "$target")
+    corpus=tests/fuzz/${name#fuzz_}
+    mkdir -p "build-fuzz/found/$name" "build-fuzz/corpus/$name"
+    "$target" -max_total_time=$seconds -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+      -artifact_prefix="build-fuzz/found/$name/" "build-fuzz/corpus/$name" "$corpus" \
+      >"build-fuzz/$name.log" 2>&1 &
+    pids+=($!) names+=("$name")
+    if [ ${#pids[@]} -ge "$(setup_jobs)" ]; then
+      fuzz_wait
+    fi
+  done
+  fuzz_wait
+}
+fuzz_wait() { # uses fuzz's pids and names
+  for i in "${!pids[@]}"; do
+    if wait "${pids[$i]}"; then
+      passed=$((passed + 1))
+      printf 'fuzz %s: %s\n' "${names[$i]}" \
+        "$(grep -o 'number_of_executed_units:.*' "build-fuzz/${names[$i]}.log" | tr -s ' ')"
+    else
+      failed=$((failed + 1))
+      broken+=("fuzz target ${names[$i]}")
+      tail -n 40 "build-fuzz/${names[$i]}.log"
+    fi
+  done
+  pids=() names=()
+}
+
+build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ && check build -LE gpu
+if [ -z "$quick" ]; then
+  build build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+    -DINKMARK_BUILD_EXAMPLES=OFF && check build-clang -R "^(unit|cli|fuzz)"
+  build build-san -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DINKMARK_SANITIZE=ON \
+    -DINKMARK_BUILD_EXAMPLES=OFF && check build-san -LE "nosan|gpu"
+  build build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_FUZZ=ON \
+    -DINKMARK_BUILD_EXAMPLES=OFF -DINKMARK_BUILD_BENCH=OFF && fuzz
+fi
+
+echo
+if [ ${#broken[@]} -gt 0 ]; then
+  printf 'not right: %s\n' "${broken[@]}"
+fi
+printf 'took %d s\n' $((SECONDS - start))
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ ${#broken[@]} = 0 ] && [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
