@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The machine below device/sim/machine.h, as objects for the stand-in runtime and the tests.
-add_library(inkmark_sim_machine OBJECT
+add_library(sim_machine OBJECT
   ${CMAKE_CURRENT_LIST_DIR}/device.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_async.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_atomic.c
@@ -33,10 +33,10 @@ add_library(inkmark_sim_machine OBJECT
   ${CMAKE_CURRENT_LIST_DIR}/sim_clock.c
   ${CMAKE_CURRENT_LIST_DIR}/sim_config.c
   ${CMAKE_CURRENT_LIST_DIR}/warp.c)
-target_include_directories(inkmark_sim_machine PUBLIC
+target_include_directories(sim_machine PUBLIC
   $<BUILD_INTERFACE:${CMAKE_CURRENT_LIST_DIR}>)
-set_target_properties(inkmark_sim_machine PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_compile_definitions(inkmark_sim_machine PRIVATE _GNU_SOURCE)
+set_target_properties(sim_machine PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_compile_definitions(sim_machine PRIVATE _GNU_SOURCE)
 # Float results must be the device's: no fused operations, rounding modes that change at run time.
-target_compile_options(inkmark_sim_machine PRIVATE -ffp-contract=off -fno-math-errno -frounding-math)
-target_link_libraries(inkmark_sim_machine PRIVATE inkmark_flags PUBLIC m)
+target_compile_options(sim_machine PRIVATE -ffp-contract=off -fno-math-errno -frounding-math)
+target_link_libraries(sim_machine PRIVATE inkmark_flags PUBLIC m)
