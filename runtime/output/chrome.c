@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The Chrome JSON output: complete events whose times count from a base that is kept at full
- * precision beside them. A process for each device, a lane (thread) for each track; what may overlap
- * (kernels, asynchronous ranges) is spread over lanes so that no two events of a lane overlap unless
- * one encloses the other.
+ * precision beside them. A process for each device, a lane (thread) for each track; what may
+ * overlap (kernels, asynchronous ranges) is spread over lanes so that no two events of a lane
+ * overlap unless one encloses the other.
  *
- * displayTimeUnit is left out on purpose: with "ns" there, Perfetto's trace processor takes ts for ns,
- * every other reader for us. */
+ * displayTimeUnit is left out on purpose: with "ns" there, Perfetto's trace processor takes ts for
+ * ns, every other reader for us. */
 #include "outputs.h"
 #include "selection.h"
 #include "text_write.h"
@@ -18,14 +18,15 @@ typedef struct chrome {
   ink_file file;
   ink_error *error;
   ink_track_events events;
-  bool some;          /* an event was written: the next needs a comma */
+  bool some; /* an event was written: the next needs a comma */
   uint32_t next_tid, next_sort;
-  int64_t *kernel_ends;  /* kernel lanes of the current device */
+  int64_t *kernel_ends; /* kernel lanes of the current device */
   uint32_t *kernel_tids;
   size_t kernel_lanes, kernel_room, tid_room;
-  int32_t device;     /* of the current launch */
+  int32_t device; /* of the current launch */
   size_t launch;
   uint32_t tid;
+  uint64_t marks_dropped;
   char label[128];
 } chrome;
 
@@ -37,8 +38,9 @@ static void comma(chrome *w) {
 /* {"ph":"M","name":...,"pid":..,"tid":..,"args":{"KEY": and the value is to follow */
 static void metadata(chrome *w, const char *name, int32_t pid, uint32_t tid, const char *key) {
   comma(w);
-  ink_file_print(&w->file, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"args\":{\"%s\":", name,
-                 pid, tid, key);
+  ink_file_print(&w->file,
+                 "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"args\":{\"%s\":", name, pid,
+                 tid, key);
 }
 
 static uint32_t new_lane(chrome *w, const char *name) {
@@ -74,7 +76,9 @@ static void begin_event(chrome *w, const char *phase, const char *category, cons
   ink_file_took(&w->file, p);
 }
 
-static void end_event(chrome *w) { ink_file_text(&w->file, "}}"); }
+static void end_event(chrome *w) {
+  ink_file_text(&w->file, "}}");
+}
 
 static void argument(chrome *w, const char *name, uint64_t value, bool first) {
   char *p = ink_file_room(&w->file, 128);
@@ -230,7 +234,7 @@ static ink_status on_async(void *user, const ink_async *async) {
 
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   chrome *w = user;
-  (void)track;
+  w->marks_dropped += track->marks_dropped;
   for (size_t i = 0; i < w->events.slice_count; i++)
     put_slice(w, &w->events.slices[i]);
   for (size_t i = 0; i < w->events.point_count; i++)
@@ -241,41 +245,47 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
 
 /* ---- the output ------------------------------------------------------------------------------ */
 
-static void put_head(chrome *w) {
+static void put_processes(chrome *w) {
+  for (size_t i = 0; i < w->selection.device_count; i++) {
+    const ink_device_info *device = &w->selection.devices[i];
+    metadata(w, "process_name", device->index, 0, "name");
+    ink_file_print(&w->file, "\"GPU %d%s\"}}", device->index,
+                   device->simulated ? " (simulated clock)" : "");
+  }
+}
+
+/* After the events: Perfetto before 2023 stops reading at the first key that it does not know. */
+static void put_rest(chrome *w) {
   const ink_selection *s = &w->selection;
   const ink_capture_facts *facts = ink_capture_get_facts(s->capture);
-  ink_file_print(&w->file, "{\"schemaVersion\":1,\"baseTimeNanoseconds\":%lld,\"otherData\":{",
-                 (long long)s->begin_ns);
-  ink_file_print(&w->file, "\"baseTimeNanoseconds\":\"%lld\",\"clock\":\"%s\",\"complete\":%s",
-                 (long long)s->begin_ns,
-                 ink_capture_simulated(s->capture) ? "simulated clock" : "GPU clock",
-                 facts->complete ? "true" : "false");
   uint64_t missed = 0, lost = 0;
   for (size_t i = 0; i < s->kernel_count; i++) {
     missed += s->kernels[i].missed;
     lost += s->kernels[i].tracks_lost;
   }
-  ink_file_print(&w->file, ",\"entries_missed\":%llu,\"tracks_lost\":%llu,\"left_out\":",
+  ink_file_print(&w->file,
+                 "\n],\n\"schemaVersion\":1,\"baseTimeNanoseconds\":%lld,\"otherData\":{"
+                 "\"baseTimeNanoseconds\":\"%lld\",\"clock\":\"%s\",\"complete\":%s,"
+                 "\"marks_dropped\":%llu,\"entries_missed\":%llu,\"tracks_lost\":%llu,"
+                 "\"left_out\":",
+                 (long long)s->begin_ns, (long long)s->begin_ns,
+                 ink_capture_simulated(s->capture) ? "simulated clock" : "GPU clock",
+                 facts->complete ? "true" : "false", (unsigned long long)w->marks_dropped,
                  (unsigned long long)missed, (unsigned long long)lost);
   ink_file_json_string(&w->file, facts->note);
-  ink_file_text(&w->file, "},\"traceEvents\":[");
-  for (size_t i = 0; i < s->device_count; i++) {
-    metadata(w, "process_name", s->devices[i].index, 0, "name");
-    ink_file_print(&w->file, "\"GPU %d%s\"}}", s->devices[i].index,
-                   s->devices[i].simulated ? " (simulated clock)" : "");
-  }
+  ink_file_text(&w->file, "}}\n");
 }
 
 ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map,
-                            const ink_output_options *options, const char *path,
-                            ink_error *error) {
+                            const ink_output_options *options, const char *path, ink_error *error) {
   chrome w = {.error = error, .device = -1, .file.fd = -1};
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
   if (status == INK_OK)
     status = ink_file_open(&w.file, path, error);
   if (status != INK_OK)
     goto cleanup;
-  put_head(&w);
+  ink_file_text(&w.file, "{\"traceEvents\":[");
+  put_processes(&w);
   const ink_sink sink = {.launch = on_launch,
                          .track_begin = on_track_begin,
                          .slice = on_slice,
@@ -284,7 +294,7 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
                          .track_end = on_track_end};
   status = ink_selection_decode(&w.selection, &sink, error);
   if (status == INK_OK) {
-    ink_file_text(&w.file, "\n]}\n");
+    put_rest(&w);
     status = ink_file_close(&w.file, error);
   } else if (status == INK_ERROR_MEMORY) {
     ink_error_set(error, status, "out of memory");

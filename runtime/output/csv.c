@@ -33,8 +33,8 @@ typedef struct csv {
   char *prefix;    /* of every row of the track: device .. thread */
   size_t prefix_length, prefix_room;
   const char *kernel; /* of the current launch, quoted */
-  ink_line line;   /* of the current track */
-  csv_row row;     /* held back: the slice that it ends comes after it */
+  ink_line line;      /* of the current track */
+  csv_row row;        /* held back: the slice that it ends comes after it */
   bool held;
 } csv;
 
@@ -132,14 +132,16 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   }
   bool simulated = ink_selection_simulated(&w->selection, stored->device);
   const ink_launch *launch = &w->selection.launches[stored->launch];
-  w->prefix_length = (size_t)snprintf(
-      w->prefix, w->prefix_room, "%d,%s,%u,%llu,%s,%u,%llu,%u,%u,%u,%u,%u,", stored->device,
-      simulated ? "simulated clock" : "GPU clock", stored->launch,
-      (unsigned long long)launch->grid_id, w->kernel, h->sm_open,
-      (unsigned long long)ink_block_linear(h), h->block_index[0], h->block_index[1],
-      h->block_index[2], h->thread / 32, h->thread);
+  w->prefix_length =
+      (size_t)snprintf(w->prefix, w->prefix_room, "%d,%s,%u,%llu,%s,%u,%llu,%u,%u,%u,%u,%u,",
+                       stored->device, simulated ? "simulated clock" : "GPU clock", stored->launch,
+                       (unsigned long long)launch->grid_id, w->kernel, h->sm_open,
+                       (unsigned long long)ink_block_linear(h), h->block_index[0],
+                       h->block_index[1], h->block_index[2], h->thread / 32, h->thread);
   w->line = ink_clock_map_line(w->selection.map, stored->device, h->sm_open);
-  const csv_row row = {.kind = "kernel_start", .row = INK_ROW_NONE, .cycles = track->open_cycles,
+  const csv_row row = {.kind = "kernel_start",
+                       .row = INK_ROW_NONE,
+                       .cycles = track->open_cycles,
                        .ns = track->open_ns};
   put_row(w, &row, w->kernel);
   return INK_OK;
@@ -154,8 +156,12 @@ static ink_status on_record(void *user, uint64_t head, uint64_t cycles, ink_sect
   if (kind > INK_KIND_END)
     return INK_OK;
   let_go(w);
-  w->row = (csv_row){.kind = kinds[kind], .section = section, .called = called, .row = row,
-                     .cycles = cycles, .ns = ink_line_ns(&w->line, cycles)};
+  w->row = (csv_row){.kind = kinds[kind],
+                     .section = section,
+                     .called = called,
+                     .row = row,
+                     .cycles = cycles,
+                     .ns = ink_line_ns(&w->line, cycles)};
   w->held = true;
   return INK_OK;
 }

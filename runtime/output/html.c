@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The HTML output: report_page.html with the summary, the iterations and the lanes put in as JSON.
- * The page stays usable because lanes and slices beyond a limit are left out, and it says how many. */
+ * The page stays usable because lanes and slices beyond a limit are left out, and it says how many.
+ */
 #include "outputs.h"
 #include "report_page.h"
 #include "summary_json.h"
@@ -20,10 +21,11 @@ typedef struct html {
   ink_track_events events;
   char label[160];
   uint64_t tracks, lanes, slices;
-  bool full;          /* the limit is reached: decoding was stopped by us */
+  bool full; /* the limit is reached: decoding was stopped by us */
 } html;
 
-/* ---- iterations ------------------------------------------------------------------------------- */
+/* ---- iterations -------------------------------------------------------------------------------
+ */
 
 static void put_section_names(html *w) {
   ink_file_text(&w->file, "\"names\": [");
@@ -66,7 +68,8 @@ static ink_status put_iterations(html *w) {
   return INK_OK;
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------ */
+/* ---- lanes ------------------------------------------------------------------------------------
+ */
 
 static void begin_lane(html *w, const char *suffix, size_t number) {
   char label[200];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The NPY output: for each kernel three int64 arrays [track][iteration][section] (cycles, ns, counts)
- * and a JSON file with what the indices stand for. Two passes: the first collects the iterations and
- * sections, the second fills one track at a time, so memory does not grow with the tracks. */
+/* The NPY output: for each kernel three int64 arrays [track][iteration][section] (cycles, ns,
+ * counts) and a JSON file with what the indices stand for. Two passes: the first collects the
+ * iterations and sections, the second fills one track at a time, so memory does not grow with the
+ * tracks. */
 #include "id_map.h"
 #include "outputs.h"
 #include "selection.h"
@@ -20,15 +21,15 @@ static const char *const array_names[ARRAYS] = {"cycles", "ns", "counts"};
 typedef struct npy {
   ink_selection selection; /* first: see ink_selection_decode */
   ink_error *error;
-  uint32_t kernel;         /* the one that is written now */
-  bool filling;            /* second pass */
+  uint32_t kernel; /* the one that is written now */
+  bool filling;    /* second pass */
   size_t launch;
   id_map row_map, section_map;
   int64_t *rows;
   size_t row_count, row_room;
   ink_section_index *sections;
   size_t section_count, section_room;
-  int64_t *cells[ARRAYS];  /* [row][section] of the current track */
+  int64_t *cells[ARRAYS]; /* [row][section] of the current track */
   uint64_t tracks;
   ink_file *files;         /* [kernel_count][FILES], named together at the very end */
   ink_file *arrays, *axes; /* of the current kernel: [ARRAYS] of files, and one */
@@ -55,8 +56,7 @@ static ink_status remember_section(npy *w, ink_section_index section) {
   if (id_map_get(&w->section_map, section) != INK_ID_NONE)
     return INK_OK;
   void *sections = w->sections;
-  ink_status status =
-      ink_grow(&sections, w->section_count, &w->section_room, sizeof *w->sections);
+  ink_status status = ink_grow(&sections, w->section_count, &w->section_room, sizeof *w->sections);
   w->sections = sections;
   if (status != INK_OK || !id_map_put(&w->section_map, section, 0))
     return INK_ERROR_MEMORY;
@@ -99,7 +99,8 @@ static ink_status order_axes(npy *w) {
   return fits ? INK_OK : INK_ERROR_MEMORY;
 }
 
-/* ---- second pass ------------------------------------------------------------------------------ */
+/* ---- second pass ------------------------------------------------------------------------------
+ */
 
 static ink_status add_to_cell(npy *w, ink_section_index section, int64_t row, uint64_t cycles,
                               int64_t ns, uint64_t count) {
@@ -149,10 +150,10 @@ static void put_track_axis(npy *w, const ink_decoded_track *track) {
   ink_file_print(w->axes,
                  "%s\n    {\"launch\": %zu, \"grid_id\": %llu, \"device\": %d, \"sm\": %u, "
                  "\"block\": [%u, %u, %u], \"warp\": %u, \"thread\": %u, \"marks_dropped\": %llu}",
-                 w->tracks ? "," : "", w->launch,
-                 (unsigned long long)h->grid_id, track->stored->device, h->sm_open,
-                 h->block_index[0], h->block_index[1], h->block_index[2], h->thread / 32,
-                 h->thread, (unsigned long long)track->marks_dropped);
+                 w->tracks ? "," : "", w->launch, (unsigned long long)h->grid_id,
+                 track->stored->device, h->sm_open, h->block_index[0], h->block_index[1],
+                 h->block_index[2], h->thread / 32, h->thread,
+                 (unsigned long long)track->marks_dropped);
 }
 
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
@@ -170,7 +171,8 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   return INK_OK;
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------
+ */
 
 /* https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, version 1.0 */
 static void put_npy_head(const npy *w, ink_file *file, uint64_t tracks) {
@@ -181,8 +183,16 @@ static void put_npy_head(const npy *w, ink_file *file, uint64_t tracks) {
   size_t padded = ((size_t)length + 1 + 10 + 63) / 64 * 64 - 10;
   memset(head + length, ' ', padded - (size_t)length);
   head[padded - 1] = '\n';
-  const unsigned char magic[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0,
-                                   (unsigned char)(padded & 0xff), (unsigned char)(padded >> 8)};
+  const unsigned char magic[10] = {0x93,
+                                   'N',
+                                   'U',
+                                   'M',
+                                   'P',
+                                   'Y',
+                                   1,
+                                   0,
+                                   (unsigned char)(padded & 0xff),
+                                   (unsigned char)(padded >> 8)};
   ink_file_write(file, magic, sizeof magic);
   ink_file_write(file, head, padded);
 }

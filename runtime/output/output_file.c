@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes beside the wanted name and renames when whole; gzip by zlib where the name asks for it.
- * Where the file system has unnamed files (O_TMPFILE), nothing is left behind even after SIGKILL. */
+ * Where the file system has unnamed files (O_TMPFILE), nothing is left behind even after SIGKILL.
+ */
 #define ZLIB_CONST
 #include "output_file.h"
 
@@ -99,8 +100,8 @@ void ink_file_print(ink_file *file, const char *format, ...) {
   ink_file_write(file, text, (size_t)n);
 }
 
-/* A file of this directory without a name, or, where there is no such thing, one with a name of ours.
- * Returns the descriptor or -1 with errno. */
+/* A file of this directory without a name, or, where there is no such thing, one with a name of
+ * ours. Returns the descriptor or -1 with errno. */
 static int open_beside(ink_file *file) {
   const char *slash = strrchr(file->path, '/');
   size_t length = slash ? (size_t)(slash - file->path) + 1 : 0;

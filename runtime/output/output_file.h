@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that an output is written into: it gets its name only when it is whole, so that a failure
- * leaves what was there before. A write error is kept and told once, by close. */
+/* The file that an output is written into: it gets its name only when it is whole, so that a
+ * failure leaves what was there before. A write error is kept and told once, by close. */
 #ifndef INK_OUTPUT_FILE_H
 #define INK_OUTPUT_FILE_H
 
@@ -10,15 +10,15 @@
 #include <string.h>
 
 typedef struct ink_file {
-  char *path;        /* the name it will have; NULL: stdout */
-  char *beside;      /* the temporary name, NULL while the file has none */
+  char *path;   /* the name it will have; NULL: stdout */
+  char *beside; /* the temporary name, NULL while the file has none */
   int fd;
-  bool direct;       /* written in place: stdout, a device or a pipe */
-  int failed;        /* errno of the first failed write */
+  bool direct; /* written in place: stdout, a device or a pipe */
+  int failed;  /* errno of the first failed write */
   unsigned char *buffer;
   size_t used, room;
   struct ink_gzip *gzip; /* NULL: plain */
-  uint64_t written;  /* bytes taken from the writer, before packing */
+  uint64_t written;      /* bytes taken from the writer, before packing */
 } ink_file;
 
 /* Opens for writing; "-" is stdout. A name that ends in .gz is packed with gzip. */

@@ -40,8 +40,8 @@ static inline char *pb_string(char *p, uint32_t field, const char *text) {
   return pb_bytes(p, field, text, strlen(text));
 }
 
-/* A nested message: the returned pointer is where its fields go, pb_end puts the length before them.
- * One byte is kept for the length; a longer message is moved. */
+/* A nested message: the returned pointer is where its fields go, pb_end puts the length before
+ * them. One byte is kept for the length; a longer message is moved. */
 static inline char *pb_begin(char *p, uint32_t field) {
   return pb_varint(p, (uint64_t)field << 3 | 2) + 1;
 }

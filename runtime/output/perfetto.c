@@ -5,8 +5,8 @@
  *
  * A track's events are kept until it ends, because the decoder gives a slice when it ends and a
  * trace wants it where it begins. */
-#include "outputs.h"
 #include "perfetto.h"
+#include "outputs.h"
 #include "track_events.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ typedef struct writer {
   perfetto out;
   ink_error *error;
   uint64_t *device_uuids; /* [device_count] */
-  size_t launch; /* SIZE_MAX: none begun */
+  size_t launch;          /* SIZE_MAX: none begun */
   uint64_t launch_uuid;
   launch_counts counts;
   sm_track *sms;
@@ -43,9 +43,9 @@ typedef struct writer {
   uint64_t track_uuid, parent_uuid;
   int32_t track_rank;
   char label[96];
-  uint32_t *name_iids;  /* [section_count + 1] on the current track; 0: not used yet */
+  uint32_t *name_iids;      /* [section_count + 1] on the current track; 0: not used yet */
   ink_section_index *named; /* the sections that have one, in the order of their iids */
-  const char **names;   /* their names */
+  const char **names;       /* their names */
   size_t name_count;
   ink_track_events events;
   open_slice *stack;
@@ -100,8 +100,11 @@ static void open_track(writer *w) {
     args |= row_args(e->asyncs[i].row) | 1u << IID_CYCLES | 1u << IID_KEY | 1u << IID_CUT;
     categories |= 1u << CATEGORY_ASYNC;
   }
-  const perfetto_track track = {.uuid = w->track_uuid, .parent = w->parent_uuid, .name = w->label,
-                                .rank = w->track_rank, .pid = -1};
+  const perfetto_track track = {.uuid = w->track_uuid,
+                                .parent = w->parent_uuid,
+                                .name = w->label,
+                                .rank = w->track_rank,
+                                .pid = -1};
   perfetto_open_track(&w->out, &track, w->names, w->name_count, args, categories);
 }
 
@@ -221,12 +224,13 @@ static ink_status value_uuid(writer *w, ink_section_index section, uint64_t *uui
     return status;
   *uuid = perfetto_new_uuid(&w->out);
   w->values[w->value_count++] = (value_track){section, *uuid};
-  perfetto_describe(&w->out, &(perfetto_track){.uuid = *uuid,
-                                               .parent = w->track_uuid,
-                                               .name = ink_selection_section(&w->selection, section),
-                                               .rank = (int32_t)w->value_count,
-                                               .pid = -1,
-                                               .counter = true});
+  perfetto_describe(&w->out,
+                    &(perfetto_track){.uuid = *uuid,
+                                      .parent = w->track_uuid,
+                                      .name = ink_selection_section(&w->selection, section),
+                                      .rank = (int32_t)w->value_count,
+                                      .pid = -1,
+                                      .counter = true});
   return INK_OK;
 }
 
@@ -314,15 +318,17 @@ static void put_note(writer *w, const ink_device_info *device, uint64_t parent) 
     missed += s->kernels[i].missed;
     lost += s->kernels[i].tracks_lost;
   }
-  perfetto_describe(&w->out, &(perfetto_track){.uuid = uuid, .parent = parent, .name = "inkmark",
-                                               .rank = -1, .pid = -1});
+  perfetto_describe(
+      &w->out,
+      &(perfetto_track){.uuid = uuid, .parent = parent, .name = "inkmark", .rank = -1, .pid = -1});
   char *p = perfetto_event(&w->out, s->begin_ns, TYPE_INSTANT, uuid);
   p = pb_string(p, EVENT_CATEGORY_NAME, "note");
   p = pb_string(p, EVENT_NAME, device->simulated ? "simulated clock" : "about this capture");
   p = perfetto_named_text(p, "device", device->name ? device->name : "?");
   p = perfetto_named_text(p, "clock", device->simulated ? "simulated clock" : "GPU clock");
   if (q) {
-    p = perfetto_named_text(p, "time", q->has_host ? "unix time" : "raw globaltimer, not unix time");
+    p = perfetto_named_text(p, "time",
+                            q->has_host ? "unix time" : "raw globaltimer, not unix time");
     p = perfetto_named_uint(p, "bound_ns", (uint64_t)(q->bound_ns > 0 ? q->bound_ns : 0));
     p = perfetto_named_uint(p, "timer_step_ns", q->timer_step_ns);
     p = perfetto_named_double(p, "residual_max_ns", q->residual_max_ns);
@@ -330,7 +336,8 @@ static void put_note(writer *w, const ink_device_info *device, uint64_t parent) 
   p = perfetto_named_uint(p, "entries_missed", missed);
   p = perfetto_named_uint(p, "tracks_lost", lost);
   p = perfetto_named_uint(p, "open_tracks", facts->open_tracks);
-  p = perfetto_named_text(p, "capture", facts->complete ? "complete" : "the program did not end normally");
+  p = perfetto_named_text(p, "capture",
+                          facts->complete ? "complete" : "the program did not end normally");
   if (facts->note[0])
     p = perfetto_named_text(p, "left_out", facts->note);
   perfetto_event_end(&w->out, p);
@@ -394,8 +401,10 @@ static ink_status sm_uuid(writer *w, uint32_t sm, uint64_t *uuid) {
   snprintf(name, sizeof name, "SM %u", sm);
   *uuid = perfetto_new_uuid(&w->out);
   w->sms[w->sm_count++] = (sm_track){sm, *uuid};
-  perfetto_describe(&w->out, &(perfetto_track){.uuid = *uuid, .parent = w->launch_uuid,
-                                               .name = name, .rank = (int32_t)sm, .pid = -1});
+  perfetto_describe(
+      &w->out,
+      &(perfetto_track){
+          .uuid = *uuid, .parent = w->launch_uuid, .name = name, .rank = (int32_t)sm, .pid = -1});
   return INK_OK;
 }
 

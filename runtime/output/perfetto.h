@@ -9,17 +9,17 @@
 #include "pb_write.h"
 #include "selection.h"
 
-enum { /* TracePacket */
-  PACKET = 1, /* of Trace */
-  PACKET_CLOCK_SNAPSHOT = 6,
-  PACKET_TIMESTAMP = 8,
-  PACKET_SEQUENCE_ID = 10,
-  PACKET_TRACK_EVENT = 11,
-  PACKET_INTERNED_DATA = 12,
-  PACKET_SEQUENCE_FLAGS = 13,
-  PACKET_CLOCK_ID = 58,
-  PACKET_DEFAULTS = 59,
-  PACKET_TRACK_DESCRIPTOR = 60
+enum {             /* TracePacket */
+       PACKET = 1, /* of Trace */
+       PACKET_CLOCK_SNAPSHOT = 6,
+       PACKET_TIMESTAMP = 8,
+       PACKET_SEQUENCE_ID = 10,
+       PACKET_TRACK_EVENT = 11,
+       PACKET_INTERNED_DATA = 12,
+       PACKET_SEQUENCE_FLAGS = 13,
+       PACKET_CLOCK_ID = 58,
+       PACKET_DEFAULTS = 59,
+       PACKET_TRACK_DESCRIPTOR = 60
 };
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2 };
 enum { CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_IS_INCREMENTAL = 3 };
@@ -28,34 +28,41 @@ enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK_ID = 58, EVENT_DEFAULTS_TRACK =
 enum { INTERNED_CATEGORY = 1, INTERNED_EVENT_NAME = 2, INTERNED_ARG_NAME = 3 };
 enum { INTERNED_IID = 1, INTERNED_TEXT = 2 };
 enum { /* TrackDescriptor */
-  TRACK_UUID = 1,
-  TRACK_NAME = 2,
-  TRACK_PROCESS = 3,
-  TRACK_PARENT = 5,
-  TRACK_COUNTER = 8,
-  TRACK_CHILD_ORDERING = 11,
-  TRACK_RANK = 12,
-  TRACK_DESCRIPTION = 14,
-  TRACK_MERGE = 15
+       TRACK_UUID = 1,
+       TRACK_NAME = 2,
+       TRACK_PROCESS = 3,
+       TRACK_PARENT = 5,
+       TRACK_COUNTER = 8,
+       TRACK_CHILD_ORDERING = 11,
+       TRACK_RANK = 12,
+       TRACK_DESCRIPTION = 14,
+       TRACK_MERGE = 15
 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6, ORDERING_EXPLICIT = 3, MERGE_NONE = 2 };
 enum { /* TrackEvent */
-  EVENT_CATEGORY = 3,
-  EVENT_ARG = 4,
-  EVENT_TYPE = 9,
-  EVENT_NAME_IID = 10,
-  EVENT_TRACK = 11,
-  EVENT_CATEGORY_NAME = 22,
-  EVENT_NAME = 23,
-  EVENT_COUNTER = 30,
-  EVENT_COUNTER_DOUBLE = 44
+       EVENT_CATEGORY = 3,
+       EVENT_ARG = 4,
+       EVENT_TYPE = 9,
+       EVENT_NAME_IID = 10,
+       EVENT_TRACK = 11,
+       EVENT_CATEGORY_NAME = 22,
+       EVENT_NAME = 23,
+       EVENT_COUNTER = 30,
+       EVENT_COUNTER_DOUBLE = 44
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
-enum { ARG_NAME_IID = 1, ARG_BOOL = 2, ARG_UINT = 3, ARG_INT = 4, ARG_DOUBLE = 5, ARG_STRING = 6,
-       ARG_NAME = 10 };
+enum {
+  ARG_NAME_IID = 1,
+  ARG_BOOL = 2,
+  ARG_UINT = 3,
+  ARG_INT = 4,
+  ARG_DOUBLE = 5,
+  ARG_STRING = 6,
+  ARG_NAME = 10
+};
 
-/* Names of the arguments and categories that the events of tracks share. Interned names end with the
- * incremental state, so every track brings those that it uses: see perfetto_open_track. */
+/* Names of the arguments and categories that the events of tracks share. Interned names end with
+ * the incremental state, so every track brings those that it uses: see perfetto_open_track. */
 enum perfetto_arg {
   IID_ITERATION = 1,
   IID_CYCLES,
@@ -71,7 +78,7 @@ enum { PERFETTO_SEQUENCE = 1, PERFETTO_EVENT_BYTES = 4096, PERFETTO_NAME_BYTES =
 /* One packet sequence of one file. Every function leaves errors to the file. */
 typedef struct perfetto {
   ink_file file;
-  int64_t last_ns;       /* what the delta clock stands at */
+  int64_t last_ns; /* what the delta clock stands at */
   uint64_t uuid_base, uuid_next;
   char *packet_fields, *event_fields; /* of the event being written */
 } perfetto;
@@ -83,10 +90,10 @@ void perfetto_start(perfetto *out, const ink_capture *capture, int64_t base_ns,
 uint64_t perfetto_new_uuid(perfetto *out);
 
 typedef struct perfetto_track {
-  uint64_t uuid, parent;  /* parent 0: none */
+  uint64_t uuid, parent;          /* parent 0: none */
   const char *name, *description; /* description may be NULL */
   int32_t rank;
-  int64_t pid;            /* -1: no process */
+  int64_t pid; /* -1: no process */
   bool counter;
 } perfetto_track;
 

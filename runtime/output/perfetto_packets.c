@@ -13,10 +13,12 @@
 
 enum { SEQUENCE_CLEARED = 1 };
 
-static const char *const arg_names[] = {
-    [IID_ITERATION] = "iteration", [IID_CYCLES] = "cycles", [IID_CUT] = "cut",
-    [IID_CALLED] = "called",       [IID_KEY] = "key",
-    [IID_ITERATION_UNKNOWN] = "iteration_unknown"};
+static const char *const arg_names[] = {[IID_ITERATION] = "iteration",
+                                        [IID_CYCLES] = "cycles",
+                                        [IID_CUT] = "cut",
+                                        [IID_CALLED] = "called",
+                                        [IID_KEY] = "key",
+                                        [IID_ITERATION_UNKNOWN] = "iteration_unknown"};
 static const char *const category_names[] = {
     [CATEGORY_INSTANT] = "instant", [CATEGORY_SUM] = "sum", [CATEGORY_ASYNC] = "async"};
 
@@ -93,7 +95,9 @@ void perfetto_start(perfetto *out, const ink_capture *capture, int64_t base_ns,
   ink_file_took(&out->file, pb_end(fields, p));
 }
 
-uint64_t perfetto_new_uuid(perfetto *out) { return out->uuid_base + ++out->uuid_next; }
+uint64_t perfetto_new_uuid(perfetto *out) {
+  return out->uuid_base + ++out->uuid_next;
+}
 
 static char *descriptor(char *p, const perfetto_track *track) {
   char *fields = p = pb_begin(p, PACKET_TRACK_DESCRIPTOR);

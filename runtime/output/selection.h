@@ -10,7 +10,7 @@
 
 typedef struct ink_launch_span {
   uint64_t first_track, track_count;
-  int64_t begin_ns, end_ns;   /* earliest open, latest close; both 0 without a track */
+  int64_t begin_ns, end_ns; /* earliest open, latest close; both 0 without a track */
 } ink_launch_span;
 
 typedef struct ink_selection {
@@ -22,12 +22,12 @@ typedef struct ink_selection {
   const ink_device_info *devices;
   const ink_section *sections;
   size_t kernel_count, launch_count, device_count, section_count;
-  bool *kernel_chosen;        /* [kernel_count] */
-  ink_launch_span *spans;     /* [launch_count]; filled for the chosen ones */
+  bool *kernel_chosen;    /* [kernel_count] */
+  ink_launch_span *spans; /* [launch_count]; filled for the chosen ones */
   uint64_t chosen_tracks;
   size_t chosen_launches;
-  uint64_t done_before;       /* progress: tracks of the launches already decoded */
-  int64_t begin_ns, end_ns;   /* over the chosen launches */
+  uint64_t done_before;     /* progress: tracks of the launches already decoded */
+  int64_t begin_ns, end_ns; /* over the chosen launches */
 } ink_selection;
 
 /* Reads the options (NULL: everything) and the spans. Free also after a failure. */

@@ -29,7 +29,9 @@ static void put_i64(ink_file *file, int64_t value) {
 }
 
 /* A pair with the comma before it; fields after the first of an object. */
-static void key(ink_file *file, const char *name) { ink_file_print(file, ", \"%s\": ", name); }
+static void key(ink_file *file, const char *name) {
+  ink_file_print(file, ", \"%s\": ", name);
+}
 
 static void field_u64(ink_file *file, const char *name, uint64_t value) {
   key(file, name);

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 const char ink_digit_pairs[200] = {
-#define PAIRS(t)                                                                                   \
-  t, '0', t, '1', t, '2', t, '3', t, '4', t, '5', t, '6', t, '7', t, '8', t, '9'
+#define PAIRS(t) t, '0', t, '1', t, '2', t, '3', t, '4', t, '5', t, '6', t, '7', t, '8', t, '9'
     PAIRS('0'), PAIRS('1'), PAIRS('2'), PAIRS('3'), PAIRS('4'),
     PAIRS('5'), PAIRS('6'), PAIRS('7'), PAIRS('8'), PAIRS('9')};
 

@@ -39,8 +39,8 @@ static inline char *text_bytes(char *p, const char *text, size_t length) {
 }
 
 /* Microseconds with the ns as decimals. A tenth of a ns is added where there are decimals: readers
- * that compute (int64_t)(us * 1000.0), as Perfetto's did, would otherwise lose a ns in two thirds of
- * all numbers. */
+ * that compute (int64_t)(us * 1000.0), as Perfetto's did, would otherwise lose a ns in two thirds
+ * of all numbers. */
 char *text_us(char *p, int64_t ns);
 
 /* A double so that it reads back the same; "null" where JSON has no number for it. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of one track, kept until it ends: the decoder gives a slice when it ends, a trace wants
- * it where it begins. Ranges that may overlap get lanes. */
+/* The events of one track, kept until it ends: the decoder gives a slice when it ends, a trace
+ * wants it where it begins. Ranges that may overlap get lanes. */
 #ifndef INK_TRACK_EVENTS_H
 #define INK_TRACK_EVENTS_H
 
 #include "inkmark/decode.h"
 
 typedef struct ink_track_events {
-  ink_slice *slices;  /* outer before inner, by begin */
-  ink_point *points;  /* as they came; ITER and async ends are left out */
-  ink_async *asyncs;  /* by begin after ink_track_events_lanes */
-  size_t *lanes;      /* [async_count], after ink_track_events_lanes */
+  ink_slice *slices; /* outer before inner, by begin */
+  ink_point *points; /* as they came; ITER and async ends are left out */
+  ink_async *asyncs; /* by begin after ink_track_events_lanes */
+  size_t *lanes;     /* [async_count], after ink_track_events_lanes */
   size_t slice_count, point_count, async_count;
   size_t slice_room, point_room, async_room, lane_room, lane_end_room;
   int64_t *lane_ends;

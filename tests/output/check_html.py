@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The HTML page in headless Chromium: opens without a network and without a console message, and shows
+the tables' numbers, the drops and the clock; too many tracks are cut with a word about it.
+
+check_html.py OUTPUT_TOOL [SCREENSHOT]"""
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from scratch import Scratch, skip
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--virtual-time-budget=5000",
+         "--enable-logging=stderr", "--v=0", "--window-size=1200,1500"]
+
+
+def browse(browser, page, *flags):
+    with tempfile.TemporaryDirectory() as profile:
+        run = subprocess.run([browser, *FLAGS, f"--user-data-dir={profile}", *flags, "file://" + page],
+                             capture_output=True, text=True, timeout=120)
+    console = [line for line in run.stderr.splitlines() if ":CONSOLE" in line]
+    assert not console, console
+    return run.stdout
+
+
+def visible_text(dom):
+    dom = re.sub(r"<script.*?</script>|<style.*?</style>", "", dom, flags=re.S)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", dom))
+
+
+def main(tool, screenshot=None):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not browser:
+        skip("no chromium (Debian: chromium)")
+    with Scratch(tool) as scratch:
+        capture = scratch.make("mixed")
+        truth = scratch.dump(capture)
+        page = scratch.write("html", capture, "mixed.html")
+        with open(page) as f:
+            source = f.read()
+        assert "://" not in source.replace("file://", ""), "the page must not need a network"
+        text = visible_text(browse(browser, page, "--dump-dom"))
+        for r in truth["table"]:
+            name = r["name"].replace("<", "&lt;").replace(">", "&gt;").replace("&name", "&amp;name")
+            assert name in text, r["name"]
+            assert f"{r['count']:,} {r['total_cycles']:,} " in text, r
+        for k in truth["kernels"]:
+            assert f"{k['executed']:,} marks executed, {k['kept']:,} kept" in text, k
+            assert not k["dropped"] or f"{k['dropped']:,} overwritten or not stored" in text
+        for words in ("simulated clock", "3 threads found no free track", "any single ns is good to",
+                      "no recording thread passed: NeverPassed", "'&lt;/script&gt;'", "30 lanes"):
+            assert words in text, words
+        # A console message is seen: the check can fail.
+        broken = scratch.path("broken.html")
+        with open(broken, "w") as f:
+            f.write(source.replace("showHead();", "showHeed();"))
+        try:
+            browse(browser, broken, "--dump-dom")
+            raise SystemExit("a broken page went unnoticed")
+        except AssertionError:
+            pass
+
+        big = scratch.write("html", scratch.make("many:5000:12"), "big.html")
+        text = visible_text(browse(browser, big, "--dump-dom"))
+        shown = re.search(r"([\d,]+) lanes, ([\d,]+) slices; ([\d,]+) more tracks are left out", text)
+        lanes, slices, left_out = (int(n.replace(",", "")) for n in shown.groups())
+        assert lanes + left_out == 5000 and 0 < slices <= 200000, (lanes, slices, left_out)
+        if screenshot:
+            browse(browser, page, f"--screenshot={screenshot}")
+    print("ok")
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// The Perfetto output as the real trace processor reads it: every slice, its place, nesting, length
+// and arguments against the decoder's events, and the sums against ink_table's rows.
+// node check_perfetto.js NODE_MODULES OUTPUT_TOOL
+'use strict';
+const assert = require('assert');
+const { Scratch, start, skipWithout, sorted, loadTrace, trackDescriptors, sumBy } = require('./traces.js');
+
+const [modules, tool] = process.argv.slice(2);
+skipWithout(modules);
+
+const UUID = "extract_arg(t.source_arg_set_id, 'source_id')"; // our number of a track
+const arg = name => `extract_arg(s.arg_set_id, 'debug.${name}')`;
+
+const label = e => 'block ' + e.block + (e.thread ? ` warp ${Math.floor(e.thread / 32)}` : '') +
+  (e.thread % 32 ? ` lane ${e.thread % 32}` : '');
+const place = e => [`${e.launch}`, `SM ${e.sm}`, label(e)];
+const row = e => e.row === 'unknown' ? 'unknown' : e.row === null ? '' : String(e.row);
+
+// A row that starts with a track's number, with launch, SM and block instead.
+function placed(descriptors, [uuid, ...rest]) {
+  const track = descriptors.get(uuid), sm = descriptors.get(track.parent), launch = descriptors.get(sm.parent);
+  return [launch.name.split(' ')[0], sm.name, track.name, ...rest.map(String)];
+}
+
+// How many slices of its track enclose a slice: by the decoder's levels, as far as these were recorded.
+function nesting(slice, all) {
+  return all.filter(e => e.launch === slice.launch && e.block === slice.block && e.thread === slice.thread &&
+    e.depth < slice.depth && BigInt(e.begin_cycles) <= BigInt(slice.begin_cycles) &&
+    BigInt(e.end_cycles) >= BigInt(slice.end_cycles)).length;
+}
+
+function checkSlices({ processor, descriptors }, truth) {
+  const found = processor.query(`select ${UUID}, s.name, s.ts, s.dur, s.depth,
+    ifnull(${arg('iteration')}, iif(${arg('iteration_unknown')}, 'unknown', '')), ${arg('cycles')},
+    ifnull(${arg('cut')}, 0), ifnull(${arg('called')}, 0)
+    from slice s join track t on s.track_id = t.id where s.category is null`).rows.map(r => placed(descriptors, r));
+  const slices = truth.events.filter(e => e.kind === 'slice');
+  const expected = slices.map(e => [...place(e), e.name, e.begin_ns,
+    BigInt(e.end_ns) - BigInt(e.begin_ns), nesting(e, slices), row(e), e.cycles, e.cut, e.called].map(String));
+  assert.ok(expected.length > 100);
+  assert.deepStrictEqual(sorted(found), sorted(expected));
+}
+
+// Sums by kernel and section, which is what `inkmark report` prints. The trace rounds each ns.
+function checkTable({ processor, descriptors }, truth) {
+  const kernels = new Map(processor.query(`select ${arg('launch')}, s.name from slice s
+    where s.category = 'kernel'`).rows.map(([launch, name]) => [String(launch), name]));
+  const sums = new Map();
+  for (const r of processor.query(`select ${UUID}, s.name, s.dur, ${arg('cycles')} from slice s
+    join track t on s.track_id = t.id where s.category is null and ${arg('cut')} is null`).rows) {
+    const [launch, , , name, ns, cycles] = placed(descriptors, r), key = kernels.get(launch) + '|' + name;
+    const sum = sums.get(key) ?? { count: 0, ns: 0, cycles: [] };
+    sum.count++;
+    sum.ns += Number(ns);
+    sum.cycles.push(Number(cycles));
+    sums.set(key, sum);
+  }
+  const expected = truth.table.filter(r => !r.summed && r.name !== '(unmarked)' && r.count);
+  assert.strictEqual(sums.size, expected.length);
+  for (const r of expected) {
+    const found = sums.get(`${r.kernel}|${r.name}`);
+    assert.ok(found, `${r.kernel} ${r.name} is missing`);
+    assert.deepStrictEqual(
+      [found.count, found.cycles.reduce((a, b) => a + b), Math.min(...found.cycles), Math.max(...found.cycles)],
+      [r.count, r.total_cycles, r.min_cycles, r.max_cycles], r.name);
+    assert.ok(Math.abs(found.ns - r.total_ns) <= r.count, `${r.name}: ${found.ns} ns, not ${r.total_ns}`);
+  }
+}
+
+function checkKernels({ processor }, truth) {
+  const tracks = truth.events.filter(e => e.kind === 'track');
+  const launches = [...new Set(tracks.map(t => t.launch))];
+  const expected = launches.map(launch => {
+    const of = tracks.filter(t => t.launch === launch);
+    const begin = of.map(t => BigInt(t.open_ns)).reduce((a, b) => a < b ? a : b);
+    const end = of.map(t => BigInt(t.close_ns)).reduce((a, b) => a > b ? a : b);
+    return [launch, begin, end - begin, of.length, sumBy(of, 'kept'), sumBy(of, 'dropped')].map(String);
+  });
+  const found = processor.query(`select ${arg('launch')}, s.ts, s.dur, ${arg('tracks')}, ${arg('marks_kept')},
+    ${arg('marks_dropped')} from slice s where s.category = 'kernel'`).rows.map(r => r.map(String));
+  assert.deepStrictEqual(sorted(found), sorted(expected));
+  assert.ok(truth.kernels.some(k => k.dropped > 0), 'the capture should have drops');
+  assert.strictEqual(found.map(r => Number(r[5])).reduce((a, b) => a + b), sumBy(truth.kernels, 'dropped'));
+}
+
+function checkPoints({ processor, descriptors }, truth) {
+  const points = truth.events.filter(e => e.kind === 'point'), instant = 3, escape = 7, sumEscape = 10;
+  const instants = processor.query(`select ${UUID}, s.name, s.ts from slice s join track t on s.track_id = t.id
+    where s.category = 'instant' and s.dur = 0`).rows.map(r => placed(descriptors, r));
+  assert.deepStrictEqual(sorted(instants),
+    sorted(points.filter(p => p.record === instant).map(p => [...place(p), p.name, p.ns])));
+  const sums = processor.query(`select count(*), sum(${arg('count')}) from slice s where s.category = 'sum'`).rows[0];
+  const summed = truth.table.filter(r => r.summed);
+  assert.deepStrictEqual(sums.map(Number),
+    [points.filter(p => p.escape === sumEscape).length, sumBy(summed, 'count')]);
+  const values = processor.query(`select t.name, c.ts, c.value from counter c join track t on c.track_id = t.id`)
+    .rows.map(r => [r[0], String(r[1]), String(r[2])]);
+  assert.deepStrictEqual(sorted(values), sorted(points
+    .filter(p => p.record === escape && p.escape !== sumEscape).map(p => [p.name, p.ns, String(p.value)])));
+}
+
+function checkAsyncs({ processor }, truth) {
+  const expected = truth.events.filter(e => e.kind === 'async').map(e =>
+    [e.name, e.begin_ns, BigInt(e.end_ns) - BigInt(e.begin_ns), e.key, e.cycles, 0].map(String));
+  assert.ok(expected.length > 10);
+  // Depth 0: each lies on a lane where it overlaps no other.
+  const found = processor.query(`select s.name, s.ts, s.dur, ${arg('key')}, ${arg('cycles')}, s.depth
+    from slice s where s.category = 'async'`).rows.map(r => r.map(String));
+  assert.deepStrictEqual(sorted(found), sorted(expected));
+}
+
+function checkNotes({ processor }) {
+  assert.deepStrictEqual(processor.query('select name from process where name is not null order by name').rows.flat(),
+    ['GPU 0 (simulated clock)', 'GPU 1']);
+  const [simulated, real] = processor.all(`select s.name, ${arg('clock')} as clock, ${arg('entries_missed')} as missed
+    from slice s where s.category = 'note' order by s.id`);
+  assert.deepStrictEqual([simulated.name, simulated.clock, Number(simulated.missed)],
+    ['simulated clock', 'simulated clock', 3]);
+  assert.deepStrictEqual([real.name, real.clock], ['about this capture', 'GPU clock']);
+  assert.deepStrictEqual(processor.query("select name, value from stats where severity = 'error' and value > 0").rows, []);
+  const realtime = processor.query("select count(*) from clock_snapshot where clock_name = 'REALTIME'").rows[0][0];
+  assert.ok(realtime >= 1n);
+}
+
+async function load(file) {
+  return { processor: await loadTrace(modules, file), descriptors: trackDescriptors(file) };
+}
+
+async function main() {
+  const scratch = new Scratch(tool);
+  const capture = scratch.make('mixed'), truth = scratch.dump(capture);
+  const whole = await load(scratch.write('perfetto', capture, 'mixed.pftrace'));
+  checkNotes(whole);
+  checkSlices(whole, truth);
+  checkTable(whole, truth);
+  checkKernels(whole, truth);
+  checkPoints(whole, truth);
+  checkAsyncs(whole, truth);
+
+  const packed = await load(scratch.write('perfetto', capture, 'mixed.pftrace.gz'));
+  checkSlices(packed, truth);
+
+  const some = await load(scratch.write('perfetto', capture, 'main.pftrace', '^Main$'));
+  assert.deepStrictEqual(some.processor.query("select name, count(*) from slice where category = 'kernel' group by 1").rows,
+    [['Main', 1n]]);
+  const second = await load(scratch.write('perfetto', capture, 'second.pftrace', '', '1'));
+  checkSlices(second, { events: truth.events.filter(e => e.launch === 1) });
+  scratch.remove();
+}
+
+start(main);
