@@ -296,6 +296,16 @@ void sim_kernel_limits(const sim_kernel *kernel, size_t *shared_bytes, size_t *l
   }
 }
 
+bool sim_kernel_parameter(const sim_kernel *kernel, int index, size_t *offset, size_t *bytes) {
+  const sim_function *function = kernel->function;
+  if (index < 0 || (size_t)index >= function->parameter_count) {
+    return false;
+  }
+  *offset = function->parameters[index].offset;
+  *bytes = function->parameters[index].bytes;
+  return true;
+}
+
 static uint64_t constant_value(const sim_kernel *kernel, const sim_constant *constant) {
   const sim_symbol *symbol = sim_program_symbol(kernel->module->program, constant->symbol);
   uint64_t base = 0;
