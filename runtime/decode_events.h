@@ -23,6 +23,8 @@ typedef struct ink_ring {
   const char *bad;       /* why the words before `first` cannot be read, or NULL */
   bool lost_front;       /* words older than `first` were overwritten or cannot be read */
   bool lost_back;        /* keep-first: words newer than the last were not stored */
+  bool ranges;           /* there may be BEGIN or END among the records */
+  bool steady;           /* the clock's upper bits are the same in all records */
 } ink_ring;
 
 typedef struct ink_record {
@@ -51,7 +53,10 @@ enum ink_event_type {
   INK_EVENT_ASYNC,
   INK_EVENT_GAP,    /* [begin, end] at the body's base level that no section claims */
   INK_EVENT_RECORD, /* only for those who want records */
-  INK_EVENT_RUN     /* MARKs of the body one after another at one level and in one row */
+  /* MARKs of the kernel's own table, one right after another at one level and in one row: word i
+   * makes the slice from the stamp of word i - 1 (of word 0: `begin`) to its own. Their stamps rise
+   * and share the upper 16 bits of `end`; their section is `section` - 1 + the id in the tag. */
+  INK_EVENT_RUN
 };
 
 typedef struct ink_event {
@@ -59,13 +64,13 @@ typedef struct ink_event {
   uint32_t section;        /* index into the capture's sections */
   uint32_t depth;
   int64_t row;
-  uint64_t begin, end;     /* cycles; a point has only `end`. RUN: the stamp before, the last stamp */
+  uint64_t begin, end;     /* cycles; a point has only `end` */
   union {
     uint64_t value;        /* key, number, the unclaimed cycles of a GAP */
     const uint64_t *words; /* SUM: count, total, min, max. RUN: the heads */
     uint64_t head;         /* RECORD */
   } u;
-  uint32_t count;          /* RUN: how many; their sections are base_section - 1 + id */
+  uint32_t count;          /* RUN: how many words */
 } ink_event;
 
 typedef struct ink_event_sink {

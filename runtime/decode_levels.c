@@ -318,6 +318,63 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
   }
 }
 
+/* A run stays in the first-level cache for whoever reads it next. */
+enum { RUN_MAX = 2048 };
+
+static bool payload_in_8(const uint8_t *payload) {
+  uint64_t eight;
+  memcpy(&eight, payload, sizeof eight);
+  return eight != 0;
+}
+
+/* The body's plain MARKs from `at` on that nothing comes between, as one event: most of what kernels
+ * record is this. Returns how many words it took; 0 where a record must be looked at on its own. */
+static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *status) {
+  const ink_ring *ring = &decoder->rings[BODY];
+  ink_level *level = top(decoder, BODY);
+  if (!ring->steady || decoder->sink->want_records || !level->stamp_known)
+    return 0;
+  const uint64_t *words = ring->words, upper = ring->first_upper, count = decoder->section_count;
+  uint64_t last = at[BODY].cycles, limit = decoder->limit;
+  if (at[CALLED].there && at[CALLED].cycles <= limit)
+    limit = at[CALLED].cycles - (at[CALLED].cycles != 0); /* it goes first where clocks are equal */
+  size_t first = at[BODY].at, next = first;
+  size_t most = ring->count - first < RUN_MAX ? ring->count : first + RUN_MAX;
+  /* Eight at a time, without a branch: what is not as it should be comes out negative. */
+  uint64_t before = last & INK_CLOCK_MASK;
+  int64_t bad = 0;
+  for (; next + 8 <= most && !payload_in_8(ring->payload + next); next += 8) {
+    for (size_t i = next; i < next + 8; i++) {
+      uint64_t plain = words[i] ^ upper, tag = plain >> INK_TAG_SHIFT;
+      uint64_t clock = plain & INK_CLOCK_MASK;
+      bad |= (int64_t)(tag - 1) | (int64_t)(count - tag) | (int64_t)(clock - before);
+      before = clock;
+    }
+    if (bad < 0 || (before | upper) > limit)
+      break;
+    last = before | upper;
+  }
+  while (next < most && ring->payload[next] == 0) {
+    uint64_t plain = words[next] ^ upper, clock = upper | (plain & INK_CLOCK_MASK);
+    /* The tag of a MARK is its section's id; any other kind's is above every id. */
+    if ((plain >> INK_TAG_SHIFT) - 1 >= count || clock < last || clock > limit)
+      break;
+    last = clock;
+    next++;
+  }
+  if (next - first < 2)
+    return 0;
+  ink_event event = {.type = INK_EVENT_RUN, .kind = INK_KIND_MARK,
+                     .section = decoder->base_section, .depth = depth_of(decoder, BODY),
+                     .row = level->row, .begin = level->stamp, .end = last,
+                     .u.words = words + first, .count = (uint32_t)(next - first)};
+  level->stamp = decoder->last[BODY] = last;
+  if (decoder->levels[BODY].count == 1)
+    decoder->called_claimed = 0;
+  *status = ink_decoder_add(decoder, &event);
+  return next - first;
+}
+
 /* ---- the track ----------------------------------------------------------------------------- */
 
 /* Ranges whose BEGIN was overwritten: every END that no kept BEGIN answers is one of them. */
@@ -347,7 +404,7 @@ static ink_status open_levels(ink_decoder *decoder, int called) {
   decoder->levels[called].count = 0;
   decoder->last[called] = open;
   ink_status status = push(decoder, called, level);
-  size_t outer = lost ? open_at_front(&decoder->rings[called]) : 0;
+  size_t outer = lost && decoder->rings[called].ranges ? open_at_front(&decoder->rings[called]) : 0;
   for (size_t i = 0; i < outer && status == INK_OK; i++)
     status = push(decoder, called, level);
   return status;
@@ -401,7 +458,11 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
     status = advance(decoder, called, &at[called]);
   while (status == INK_OK && (at[BODY].there || at[CALLED].there)) {
     int called = choose(decoder, at);
-    status = take(decoder, called, &at[called]);
+    size_t run = called ? 0 : take_run(decoder, at, &status);
+    if (run)
+      at[BODY].next = at[BODY].at + run;
+    else
+      status = take(decoder, called, &at[called]);
     if (status == INK_OK)
       status = advance(decoder, called, &at[called]);
     /* What the rest of the called functions did was dropped: their ranges are known to have been

@@ -56,22 +56,38 @@ static int escape_words(const uint64_t *end, size_t left, uint64_t upper, const 
 static size_t cut_plain(ink_ring *ring) {
   const uint64_t *words = ring->words, upper = ring->close_clock & UPPER_MASK;
   size_t left = ring->count;
-  uint64_t records = 0;
+  uint64_t records = 0, all = 0;
   while (left) {
+    /* Kinds below ITER are one word and have the top bit clear: eight at a time. */
+    while (left >= 8) {
+      const uint64_t *w = words + left - 8;
+      uint64_t any = (w[0] ^ upper) | (w[1] ^ upper) | (w[2] ^ upper) | (w[3] ^ upper);
+      any |= (w[4] ^ upper) | (w[5] ^ upper) | (w[6] ^ upper) | (w[7] ^ upper);
+      if (any >> 63)
+        break;
+      all |= any;
+      left -= 8;
+      records += 8;
+    }
+    if (!left)
+      break;
     uint64_t plain = words[left - 1] ^ upper;
-    if (!(plain >> 63)) { /* kinds below ITER are one word */
+    all |= plain;
+    if (!(plain >> 63)) {
       left--;
       records++;
       continue;
     }
     int n = kind_of(plain) == INK_KIND_ESCAPE
-                ? escape_words(words + left, left, upper, &ring->bad) : 2;
+                ? escape_words(words + left, left, upper, &ring->bad)
+                : 2;
     if (n <= 0 || (size_t)n > left)
       break;
     left -= (size_t)n;
     ring->payload[left] = (uint8_t)(n - 1);
     records++;
   }
+  ring->ranges = all >> 61 & 3;
   ring->first_upper = upper;
   ring->records = records;
   return left;
@@ -115,11 +131,13 @@ static size_t cut_wrapped(ink_ring *ring) {
 void ink_ring_cut(ink_ring *ring) {
   ring->bad = NULL;
   ring->records = 0;
+  ring->ranges = true;
   bool wrapped = (ring->open_clock ^ ring->close_clock) & UPPER_MASK;
   size_t left = wrapped ? cut_wrapped(ring) : cut_plain(ring);
   if (left && !ring->bad && !ring->lost_front)
     ring->bad = "a record without its beginning";
   ring->lost_front |= left != 0;
+  ring->steady = !wrapped;
   ring->first = left;
 }
 

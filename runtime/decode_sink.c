@@ -45,6 +45,25 @@ static ink_status give_slice(const adapter *self, const ink_event *event) {
   return self->sink->slice(self->sink->user, &slice);
 }
 
+static ink_status give_run(const adapter *self, const ink_event *run) {
+  if (!self->sink->slice)
+    return INK_OK;
+  uint64_t upper = run->end & ~INK_CLOCK_MASK;
+  ink_slice slice = {.depth = run->depth, .kind = INK_KIND_MARK, .row = run->row,
+                     .end_cycles = run->begin, .end_ns = ink_line_ns(&self->line, run->begin)};
+  ink_status status = INK_OK;
+  for (uint32_t i = 0; i < run->count && status == INK_OK; i++) {
+    uint64_t plain = run->u.words[i] ^ upper;
+    slice.section = run->section - 1 + (uint32_t)(plain >> INK_TAG_SHIFT);
+    slice.begin_cycles = slice.end_cycles;
+    slice.begin_ns = slice.end_ns;
+    slice.end_cycles = upper | (plain & INK_CLOCK_MASK);
+    slice.end_ns = ink_line_ns(&self->line, slice.end_cycles);
+    status = self->sink->slice(self->sink->user, &slice);
+  }
+  return status;
+}
+
 static ink_status give_point(const adapter *self, const ink_event *event) {
   if (!self->sink->point)
     return INK_OK;
@@ -80,6 +99,9 @@ static ink_status on_events(void *user, const ink_event *events, size_t n) {
     switch (event->type) {
     case INK_EVENT_SLICE:
       status = give_slice(self, event);
+      break;
+    case INK_EVENT_RUN:
+      status = give_run(self, event);
       break;
     case INK_EVENT_POINT:
       status = give_point(self, event);

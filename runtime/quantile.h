@@ -18,7 +18,7 @@ enum {
 };
 
 typedef struct ink_octave {
-  uint32_t counts[INK_QUANTILE_SUB]; /* stay at their maximum */
+  uint32_t counts[INK_QUANTILE_SUB]; /* 2^32 of one bucket would be a capture of 32 GiB */
 } ink_octave;
 
 typedef struct ink_quantile { /* all zero: empty */
@@ -31,25 +31,20 @@ typedef struct ink_quantile { /* all zero: empty */
 bool ink_quantile_add_few(ink_quantile *sketch, uint64_t value);
 ink_octave *ink_quantile_octave(ink_quantile *sketch, unsigned octave);
 
-/* Values below 64 have buckets of their own (octave 0). */
-static inline unsigned ink_quantile_place(uint64_t value, unsigned *sub) {
-  if (value < INK_QUANTILE_SUB) {
-    *sub = (unsigned)value;
-    return 0;
-  }
-  unsigned high = 63u - (unsigned)__builtin_clzll(value), shift = high - INK_QUANTILE_BITS;
-  *sub = (unsigned)(value >> shift) & (INK_QUANTILE_SUB - 1);
-  return shift + 1;
+/* The bucket of a value, over all octaves: below 128 each has its own, then 64 an octave. */
+static inline unsigned ink_quantile_bucket(uint64_t value) {
+  unsigned shift = 63u - INK_QUANTILE_BITS - (unsigned)__builtin_clzll(value | INK_QUANTILE_SUB);
+  return (shift << INK_QUANTILE_BITS) + (unsigned)(value >> shift);
 }
 
 static inline bool ink_quantile_add(ink_quantile *sketch, uint64_t value) {
   if (!sketch->octaves)
     return ink_quantile_add_few(sketch, value);
-  unsigned sub, octave = ink_quantile_place(value, &sub);
-  ink_octave *found = sketch->octaves[octave];
-  if (!found && !(found = ink_quantile_octave(sketch, octave)))
+  unsigned bucket = ink_quantile_bucket(value);
+  ink_octave *found = sketch->octaves[bucket / INK_QUANTILE_SUB];
+  if (!found && !(found = ink_quantile_octave(sketch, bucket / INK_QUANTILE_SUB)))
     return false;
-  found->counts[sub] += found->counts[sub] != UINT32_MAX;
+  found->counts[bucket % INK_QUANTILE_SUB]++;
   return true;
 }
 

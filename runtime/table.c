@@ -102,7 +102,7 @@ static ink_cell *visit(ink_table *table, uint32_t section, int64_t row) {
   return cell;
 }
 
-static bool add_value(ink_cell *cell, uint64_t cycles) {
+static inline __attribute__((always_inline)) bool add_value(ink_cell *cell, uint64_t cycles) {
   cell->now_count++;
   cell->now_total += cycles;
   if (cycles < cell->now_min)
@@ -132,6 +132,44 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
     return INK_OK;
   }
   return add_value(cell, event->end - event->begin) ? INK_OK : no_memory(table);
+}
+
+/* Makes the cell of a run's word ready for the current visit; NULL when out of memory. */
+static ink_cell *ready(ink_table *table, const ink_event *run, uint32_t section) {
+  ink_cell *cell = visit(table, section, run->row);
+  if (!cell)
+    return NULL;
+  note_place(cell, run);
+  table->seen[section] = 1;
+  cell->visit = table->visit;
+  return cell;
+}
+
+static ink_status take_run(ink_table *table, const ink_event *run) {
+  int64_t group = table->options.by == INK_BY_ITERATION ? run->row : table->group;
+  if (table->visit_track != table->track || table->visit_group != group ||
+      table->visit_depth != run->depth || !table->visit) {
+    table->visit++;
+    table->visit_track = table->track;
+    table->visit_group = group;
+    table->visit_depth = run->depth;
+  }
+  uint64_t upper = run->end & ~INK_CLOCK_MASK, last = run->begin & INK_CLOCK_MASK;
+  uint64_t now = table->visit;
+  uint32_t first = run->section - 1;
+  ink_cell **cells = table->cache;
+  last += (run->begin & ~INK_CLOCK_MASK) - upper; /* the stamp before may be of lower upper bits */
+  for (uint32_t i = 0; i < run->count; i++) {
+    uint64_t plain = run->u.words[i] ^ upper, clock = plain & INK_CLOCK_MASK;
+    uint32_t section = first + (uint32_t)(plain >> INK_TAG_SHIFT);
+    ink_cell *cell = cells[section];
+    if ((!cell || cell->visit != now) && !(cell = ready(table, run, section)))
+      return no_memory(table);
+    if (!add_value(cell, clock - last))
+      return no_memory(table);
+    last = clock;
+  }
+  return INK_OK;
 }
 
 static ink_status take_sum(ink_table *table, const ink_event *event) {
@@ -165,13 +203,15 @@ static ink_status on_events(void *user, const ink_event *events, size_t n) {
   ink_status status = INK_OK;
   for (size_t i = 0; i < n && status == INK_OK; i++) {
     const ink_event *event = &events[i];
-    if (event->type == INK_EVENT_SLICE)
+    if (event->type == INK_EVENT_RUN)
+      status = take_run(table, event);
+    else if (event->type == INK_EVENT_SLICE)
       status = take_slice(table, event);
     else if (event->type == INK_EVENT_GAP)
       status = take_gap(table, event);
     else if (event->type == INK_EVENT_POINT && event->escape == INK_ESCAPE_SUM)
       status = take_sum(table, event);
-    if (event->section < table->section_count)
+    if (event->section < table->section_count && event->type != INK_EVENT_RUN)
       table->seen[event->section] = 1;
   }
   return status;

@@ -11,10 +11,11 @@
  * another track comes: a track has one SM, so one scale from cycles to ns, and the imbalance needs
  * its total. */
 typedef struct ink_cell {
-  uint64_t track;          /* whose now_* these are; UINT64_MAX: none yet */
+  uint64_t visit;          /* table->visit when this cell was made ready for it */
   uint64_t now_count, now_total, now_min, now_max;
+  ink_quantile sketch;     /* together with the above in one or two cache lines */
   double now_scale;
-  ink_quantile sketch;
+  uint64_t track;          /* whose now_* these are; UINT64_MAX: none yet */
   int64_t group;
   uint32_t kernel, section, next; /* next cell with the same hash */
   uint32_t depth;
@@ -32,6 +33,11 @@ struct ink_table {
   uint64_t track;
   int64_t group;
   ink_line line;
+  /* A visit is a stretch of runs in one track, group and depth: cells made ready for it need no
+   * further look. */
+  uint64_t visit, visit_track;
+  int64_t visit_group;
+  uint32_t visit_depth;
   /* What has been added up. */
   ink_cell **blocks;
   uint32_t cell_count;
