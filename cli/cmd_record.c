@@ -49,7 +49,7 @@ static int run(int argc, char **argv) {
   if (!code) {
     code = record_run(&plan, argv);
     if (code >= 0)
-      record_outcome(&plan);
+      record_outcome(&plan, code);
     else
       code = -code;
   }

@@ -52,7 +52,7 @@ bool record_environment(record_plan *plan);
  * code after a message when the program could not be started. */
 int record_run(record_plan *plan, char **argv);
 
-/* Says on stderr what was written, or why nothing was. */
-void record_outcome(const record_plan *plan);
+/* Says on stderr what was written, or why nothing was; `code` is the program's exit code. */
+void record_outcome(const record_plan *plan, int code);
 
 #endif

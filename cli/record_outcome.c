@@ -96,10 +96,12 @@ static uint64_t tell(const char *path) {
   return tracks;
 }
 
-static void why_nothing_written(const record_plan *plan) {
+static void why_nothing_written(const record_plan *plan, int code) {
   const elf_probe *probe = &plan->probe;
   const char *program = plan->program;
-  if (!probe->elf)
+  if (code && (probe->marks || !probe->elf))
+    message_say("nothing was recorded: '%s' ended with exit code %d", program, code);
+  else if (!probe->elf)
     message_say("nothing was recorded: '%s' is a script, and no program that it ran has marks and "
                 "wrote a capture",
                 program);
@@ -148,7 +150,7 @@ static size_t tell_failures(const record_plan *plan) {
   return told;
 }
 
-void record_outcome(const record_plan *plan) {
+void record_outcome(const record_plan *plan, int code) {
   size_t failures = tell_failures(plan);
   glob_t found = {0};
   char *pattern = pattern_of(plan->output);
@@ -165,7 +167,7 @@ void record_outcome(const record_plan *plan) {
   if (files > FILES_TOLD)
     message_say("and %zu more captures", files - FILES_TOLD);
   if (!files && !failures)
-    why_nothing_written(plan);
+    why_nothing_written(plan, code);
   else if (files && !tracks && files <= FILES_TOLD)
     why_no_tracks(plan);
   globfree(&found);

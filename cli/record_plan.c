@@ -144,8 +144,9 @@ static char *default_output(const char *program) {
   return text;
 }
 
-/* The folder part of a template that has no '%' in it must be there and be writable. */
-static bool check_folder(const char *output) {
+/* The folder part of a template that has no '%' in it must be there and be writable. `name` is what
+ * the user wrote, or NULL. */
+static bool check_folder(const char *output, const char *name) {
   char *copy = strdup(output);
   struct stat status;
   if (!copy)
@@ -159,7 +160,7 @@ static bool check_folder(const char *output) {
       fine = false;
     }
     if (!fine)
-      message_say("cannot write '%s': %s", output, message_errno(errno));
+      message_say("cannot write '%s': %s", name ? name : output, message_errno(errno));
   }
   free(copy);
   return fine;
@@ -192,7 +193,7 @@ static bool choose_output(record_plan *plan) {
     message_say("out of memory");
     return false;
   }
-  return check_folder(name);
+  return check_folder(name, plan->settings->output);
 }
 
 int record_plan_make(const record_settings *settings, const char *program, record_plan *plan) {
