@@ -193,7 +193,7 @@ static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t
   if (!code)
     code = d->cuda->malloc_host((void **)&d->again, tracks * sizeof(ink_track));
   if (!code)
-    code = d->cuda->malloc_host((void **)&d->staging, d->staging_bytes);
+    code = d->cuda->malloc_host((void **)&d->staging, d->staging_bytes + 8);
   d->seen = calloc(tracks, sizeof *d->seen);
   return code ? code : d->seen ? 0 : 2 /* cudaErrorMemoryAllocation */;
 }
@@ -300,6 +300,7 @@ static int64_t clock_ns(clockid_t clock) {
 
 ink_status ink_i_device_read_clock(ink_i_device *d, ink_host_clock *out, ink_error *error) {
   const int tries = d->info.simulated ? 2 : 24; /* the smallest round trip wins */
+  unsigned char *clock = d->staging + d->staging_bytes; /* tracks may wait in the rest of it */
   int64_t best = INT64_MAX;
   d->cuda->set_device(d->index);
   for (int i = 0; i < tries; i++) {
@@ -311,12 +312,12 @@ ink_status ink_i_device_read_clock(ink_i_device *d, ink_host_clock *out, ink_err
       code = d->cuda->stream_synchronize(d->stream);
     pair.realtime_after_ns = clock_ns(CLOCK_REALTIME);
     if (!code)
-      code = d->cuda->copy_async(d->staging, d->probe, 8, TO_HOST, d->stream);
+      code = d->cuda->copy_async(clock, d->probe, 8, TO_HOST, d->stream);
     if (!code)
       code = d->cuda->stream_synchronize(d->stream);
     if (code)
       return ink_i_cuda_failed(d, code, "read its clock", error);
-    memcpy(&pair.global_ns, d->staging, 8);
+    memcpy(&pair.global_ns, clock, 8);
     if (pair.realtime_after_ns - pair.realtime_before_ns < best) {
       best = pair.realtime_after_ns - pair.realtime_before_ns;
       *out = pair;

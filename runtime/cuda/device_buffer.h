@@ -23,7 +23,7 @@ typedef struct ink_i_device {
   void *stream;
   uint64_t *probe;              /* device, 8 bytes */
   ink_track *headers, *again;   /* host, pinned, [tracks]: two readings of the headers */
-  unsigned char *staging;       /* host, pinned */
+  unsigned char *staging;       /* host, pinned; 8 bytes more than staging_bytes, for clocks */
   size_t staging_bytes;
   uint64_t *seen;               /* [tracks]: ticket + 1 of the track last captured from a slot */
   ink_kernel_slot *slots;       /* [slot_count]: as sent and read back */
