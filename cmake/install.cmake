@@ -30,7 +30,10 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/inkmarkConfigVersio
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/inkmarkConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/inkmarkConfigVersion.cmake DESTINATION ${inkmark_cmake_dir})
 
-# pkg-config: folders as given, relative ones below the prefix.
+# pkg-config: the prefix is found from where the file lies, so `cmake --install --prefix` may move it;
+# absolute folders stay as given.
+file(RELATIVE_PATH inkmark_pc_up
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 foreach(folder LIBDIR INCLUDEDIR)
   if(IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
     set(inkmark_pc_${folder} ${CMAKE_INSTALL_${folder}})
