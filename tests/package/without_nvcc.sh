@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 cmake -S "$source" -B "$work/build" -G Ninja -DINKMARK_NVCC=OFF \
   -DCMAKE_BUILD_TYPE=Debug -DINKMARK_BUILD_BENCH=OFF >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 grep -q 'no nvcc: the library and the command are built' "$work/log" || { cat "$work/log"; exit 1; }
-cmake --build "$work/build" --parallel 2 --target inkmark inkmark_shared make_captures \
+cmake --build "$work/build" --parallel 2 --target inkmark inkmark_preload make_captures \
   >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 cd "$work"
 build/tests/cli/make_captures
