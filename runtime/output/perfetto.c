@@ -72,40 +72,28 @@ static void use_name(writer *w, ink_section_index section) {
   w->name_iids[slot] = (uint32_t)w->name_count;
 }
 
-static uint32_t row_args(int64_t row) {
-  return row == INK_ROW_NONE      ? 0
-         : row == INK_ROW_UNKNOWN ? 1u << IID_ITERATION_UNKNOWN
-                                  : 1u << IID_ITERATION;
-}
-
 /* Describes the track, with the names that its events are about to use. */
 static void open_track(writer *w) {
   const ink_track_events *e = &w->events;
-  uint32_t args = 0, categories = 0;
+  uint32_t categories = 0;
   while (w->name_count)
     w->name_iids[w->named[--w->name_count]] = 0;
-  for (size_t i = 0; i < e->slice_count; i++) {
-    const ink_slice *s = &e->slices[i];
-    use_name(w, s->section);
-    args |= row_args(s->row) | 1u << IID_CYCLES | (s->cut ? 1u << IID_CUT : 0) |
-            (s->called ? 1u << IID_CALLED : 0);
-  }
-  for (size_t i = 0; i < e->point_count; i++) {
+  for (size_t i = 0; i < e->slice_count; i++)
+    use_name(w, e->slices[i].section);
+  for (size_t i = 0; i < e->point_count; i++)
     use_name(w, e->points[i].section);
-    args |= row_args(e->points[i].row);
-    categories |= 1u << CATEGORY_INSTANT | 1u << CATEGORY_SUM;
-  }
-  for (size_t i = 0; i < e->async_count; i++) {
+  for (size_t i = 0; i < e->async_count; i++)
     use_name(w, e->asyncs[i].section);
-    args |= row_args(e->asyncs[i].row) | 1u << IID_CYCLES | 1u << IID_KEY | 1u << IID_CUT;
+  if (e->point_count)
+    categories |= 1u << CATEGORY_INSTANT | 1u << CATEGORY_SUM;
+  if (e->async_count)
     categories |= 1u << CATEGORY_ASYNC;
-  }
   const perfetto_track track = {.uuid = w->track_uuid,
                                 .parent = w->parent_uuid,
                                 .name = w->label,
                                 .rank = w->track_rank,
                                 .pid = -1};
-  perfetto_open_track(&w->out, &track, w->names, w->name_count, args, categories);
+  perfetto_open_track(&w->out, &track, w->names, w->name_count, categories);
 }
 
 static char *put_name(const writer *w, char *p, ink_section_index section) {
@@ -116,19 +104,19 @@ static char *put_row(char *p, int64_t row) {
   if (row == INK_ROW_NONE)
     return p;
   if (row == INK_ROW_UNKNOWN)
-    return perfetto_arg_uint(p, IID_ITERATION_UNKNOWN, 1);
-  return perfetto_arg_int(p, IID_ITERATION, row);
+    return pb_uint(p, ARG_ITERATION_UNKNOWN, 1);
+  return pb_int(p, ARG_ITERATION, row);
 }
 
 static void begin_slice(writer *w, const ink_slice *slice) {
   char *p = perfetto_event(&w->out, slice->begin_ns, TYPE_BEGIN, 0);
   p = put_name(w, p, slice->section);
   p = put_row(p, slice->row);
-  p = perfetto_arg_uint(p, IID_CYCLES, slice->end_cycles - slice->begin_cycles);
+  p = pb_uint(p, ARG_CYCLES, slice->end_cycles - slice->begin_cycles);
   if (slice->cut)
-    p = perfetto_arg_uint(p, IID_CUT, slice->cut);
+    p = pb_uint(p, ARG_CUT, slice->cut);
   if (slice->called)
-    p = perfetto_arg_uint(p, IID_CALLED, 1);
+    p = pb_uint(p, ARG_CALLED, 1);
   perfetto_event_end(&w->out, p);
 }
 
@@ -289,10 +277,10 @@ static ink_status put_asyncs(writer *w) {
     p = pb_uint(p, EVENT_CATEGORY, CATEGORY_ASYNC);
     p = put_name(w, p, a->section);
     p = put_row(p, a->row);
-    p = perfetto_arg_uint(p, IID_KEY, a->key);
-    p = perfetto_arg_uint(p, IID_CYCLES, a->end_cycles - a->begin_cycles);
+    p = pb_uint(p, ARG_KEY, a->key);
+    p = pb_uint(p, ARG_CYCLES, a->end_cycles - a->begin_cycles);
     if (a->cut)
-      p = perfetto_arg_uint(p, IID_CUT, a->cut);
+      p = pb_uint(p, ARG_CUT, a->cut);
     perfetto_event_end(&w->out, p);
     end_slice(w, a->end_ns, w->lane_uuids[lane]);
   }

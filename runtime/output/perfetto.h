@@ -19,13 +19,14 @@ enum {             /* TracePacket */
        PACKET_SEQUENCE_FLAGS = 13,
        PACKET_CLOCK_ID = 58,
        PACKET_DEFAULTS = 59,
-       PACKET_TRACK_DESCRIPTOR = 60
+       PACKET_TRACK_DESCRIPTOR = 60,
+       PACKET_EXTENSION_DESCRIPTOR = 72
 };
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2 };
 enum { CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_IS_INCREMENTAL = 3 };
 enum { BUILTIN_REALTIME = 1, BUILTIN_MONOTONIC = 3, OUR_DELTA_CLOCK = 64 };
 enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK_ID = 58, EVENT_DEFAULTS_TRACK = 11 };
-enum { INTERNED_CATEGORY = 1, INTERNED_EVENT_NAME = 2, INTERNED_ARG_NAME = 3 };
+enum { INTERNED_CATEGORY = 1, INTERNED_EVENT_NAME = 2 };
 enum { INTERNED_IID = 1, INTERNED_TEXT = 2 };
 enum { /* TrackDescriptor */
        TRACK_UUID = 1,
@@ -61,16 +62,18 @@ enum {
   ARG_NAME = 10
 };
 
-/* Names of the arguments and categories that the events of tracks share. Interned names end with
- * the incremental state, so every track brings those that it uses: see perfetto_open_track. */
+/* The arguments of sections' slices: extensions of TrackEvent that the file itself describes, which
+ * cost half of what a debug annotation costs. Numbers below 2048 have a tag of two bytes. */
 enum perfetto_arg {
-  IID_ITERATION = 1,
-  IID_CYCLES,
-  IID_CUT,
-  IID_CALLED,
-  IID_KEY,
-  IID_ITERATION_UNKNOWN
+  ARG_ITERATION = 2040,
+  ARG_CYCLES,
+  ARG_CUT,
+  ARG_CALLED,
+  ARG_KEY,
+  ARG_ITERATION_UNKNOWN
 };
+/* Interned names end with the incremental state, so every track brings those that it uses: see
+ * perfetto_open_track. */
 enum perfetto_category { CATEGORY_INSTANT = 1, CATEGORY_SUM, CATEGORY_ASYNC };
 
 enum { PERFETTO_SEQUENCE = 1, PERFETTO_EVENT_BYTES = 4096, PERFETTO_NAME_BYTES = 400 };
@@ -99,10 +102,10 @@ typedef struct perfetto_track {
 
 void perfetto_describe(perfetto *out, const perfetto_track *track);
 
-/* Describes a track and makes it the one that events belong to unless they say otherwise. Of the
- * names, `args` and `categories` are bit sets by the enums above; names[i] gets iid i + 1. */
+/* Describes a track and makes it the one that events belong to unless they say otherwise. names[i]
+ * gets iid i + 1; `categories` is a bit set by the enum above. */
 void perfetto_open_track(perfetto *out, const perfetto_track *track, const char *const *names,
-                         size_t name_count, uint32_t args, uint32_t categories);
+                         size_t name_count, uint32_t categories);
 
 /* Events are begun, filled and ended: perfetto_event returns where the event's fields go (at most
  * PERFETTO_EVENT_BYTES), perfetto_event_end takes where they end. track 0: the default. */
@@ -121,21 +124,7 @@ static inline void perfetto_event_end(perfetto *out, char *end) {
   ink_file_took(&out->file, pb_end(out->packet_fields, pb_end(out->event_fields, end)));
 }
 
-static inline char *perfetto_arg_head(char *p, enum perfetto_arg name, char **fields) {
-  *fields = p = pb_begin(p, EVENT_ARG);
-  return pb_uint(p, ARG_NAME_IID, name);
-}
-static inline char *perfetto_arg_uint(char *p, enum perfetto_arg name, uint64_t value) {
-  char *fields;
-  p = perfetto_arg_head(p, name, &fields);
-  return pb_end(fields, pb_uint(p, ARG_UINT, value));
-}
-static inline char *perfetto_arg_int(char *p, enum perfetto_arg name, int64_t value) {
-  char *fields;
-  p = perfetto_arg_head(p, name, &fields);
-  return pb_end(fields, pb_int(p, ARG_INT, value));
-}
-/* Arguments of rare events, with their names in place. */
+/* Arguments of rare events: debug annotations with their names in place. */
 char *perfetto_named_uint(char *p, const char *name, uint64_t value);
 char *perfetto_named_text(char *p, const char *name, const char *value);
 char *perfetto_named_double(char *p, const char *name, double value);

@@ -13,12 +13,6 @@
 
 enum { SEQUENCE_CLEARED = 1 };
 
-static const char *const arg_names[] = {[IID_ITERATION] = "iteration",
-                                        [IID_CYCLES] = "cycles",
-                                        [IID_CUT] = "cut",
-                                        [IID_CALLED] = "called",
-                                        [IID_KEY] = "key",
-                                        [IID_ITERATION_UNKNOWN] = "iteration_unknown"};
 static const char *const category_names[] = {
     [CATEGORY_INSTANT] = "instant", [CATEGORY_SUM] = "sum", [CATEGORY_ASYNC] = "async"};
 
@@ -78,8 +72,52 @@ static uint64_t uuid_base(const ink_capture *capture) {
   return ((h >> 40 ^ h) & 0xffffff) << 32;
 }
 
+/* google/protobuf/descriptor.proto: what the extensions of TrackEvent are called. They stand in a
+ * message, as Perfetto's documentation recommends (docs/instrumentation/extensions.md). */
+static void describe_arguments(perfetto *out) {
+  enum {
+    FILE_NAME = 1,
+    FILE_PACKAGE = 2,
+    FILE_MESSAGE = 4,
+    MESSAGE_NAME = 1,
+    MESSAGE_EXTENSION = 6
+  };
+  enum { FIELD_NAME = 1, FIELD_EXTENDEE = 2, FIELD_NUMBER = 3, FIELD_LABEL = 4, FIELD_TYPE = 5 };
+  enum { OPTIONAL = 1, INT64 = 3, UINT64 = 4, BOOL = 8 };
+  static const struct {
+    const char *name;
+    enum perfetto_arg number;
+    int type;
+  } args[] = {{"iteration", ARG_ITERATION, INT64},
+              {"cycles", ARG_CYCLES, UINT64},
+              {"cut", ARG_CUT, UINT64},
+              {"called", ARG_CALLED, BOOL},
+              {"key", ARG_KEY, UINT64},
+              {"iteration_unknown", ARG_ITERATION_UNKNOWN, BOOL}};
+  char *fields, *extensions, *set, *file, *message;
+  char *p = packet(out, PERFETTO_EVENT_BYTES, &fields);
+  extensions = p = pb_begin(p, PACKET_EXTENSION_DESCRIPTOR);
+  set = p = pb_begin(p, 1);
+  file = p = pb_begin(p, 1);
+  p = pb_string(p, FILE_NAME, "inkmark.proto");
+  p = pb_string(p, FILE_PACKAGE, "inkmark");
+  message = p = pb_begin(p, FILE_MESSAGE);
+  p = pb_string(p, MESSAGE_NAME, "Slice");
+  for (size_t i = 0; i < sizeof args / sizeof *args; i++) {
+    char *field = p = pb_begin(p, MESSAGE_EXTENSION);
+    p = pb_string(p, FIELD_NAME, args[i].name);
+    p = pb_string(p, FIELD_EXTENDEE, ".perfetto.protos.TrackEvent");
+    p = pb_uint(p, FIELD_NUMBER, args[i].number);
+    p = pb_uint(p, FIELD_LABEL, OPTIONAL);
+    p = pb_end(field, pb_int(p, FIELD_TYPE, args[i].type));
+  }
+  p = pb_end(set, pb_end(file, pb_end(message, p)));
+  ink_file_took(&out->file, pb_end(fields, pb_end(extensions, p)));
+}
+
 void perfetto_start(perfetto *out, const ink_capture *capture, int64_t base_ns,
                     int64_t monotonic_ns) {
+  describe_arguments(out);
   out->last_ns = base_ns;
   out->uuid_base = uuid_base(capture);
   char *fields, *snapshot;
@@ -131,15 +169,12 @@ void perfetto_describe(perfetto *out, const perfetto_track *track) {
 }
 
 void perfetto_open_track(perfetto *out, const perfetto_track *track, const char *const *names,
-                         size_t name_count, uint32_t args, uint32_t categories) {
+                         size_t name_count, uint32_t categories) {
   char *fields, *data;
   char *p = packet(out, 2 * PERFETTO_EVENT_BYTES, &fields);
   p = pb_uint(p, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
   p = descriptor(defaults(p, track->uuid), track);
   data = p = pb_begin(p, PACKET_INTERNED_DATA);
-  for (uint32_t i = 1; i < sizeof arg_names / sizeof *arg_names; i++)
-    if (args & 1u << i)
-      p = interned(p, INTERNED_ARG_NAME, i, arg_names[i]);
   for (uint32_t i = 1; i < sizeof category_names / sizeof *category_names; i++)
     if (categories & 1u << i)
       p = interned(p, INTERNED_CATEGORY, i, category_names[i]);

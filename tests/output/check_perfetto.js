@@ -10,7 +10,7 @@ const [modules, tool] = process.argv.slice(2);
 skipWithout(modules);
 
 const UUID = "extract_arg(t.source_arg_set_id, 'source_id')"; // our number of a track
-const arg = name => `extract_arg(s.arg_set_id, 'debug.${name}')`;
+const arg = name => `ifnull(extract_arg(s.arg_set_id, '${name}'), extract_arg(s.arg_set_id, 'debug.${name}'))`;
 
 const label = e => 'block ' + e.block + (e.thread ? ` warp ${Math.floor(e.thread / 32)}` : '') +
   (e.thread % 32 ? ` lane ${e.thread % 32}` : '');

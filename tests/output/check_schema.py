@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The Perfetto output against the whole schema of a current Perfetto, as its Python package has it:
-every field is one of the schema's, and enumerations hold known values.
+every field is one of the schema's or of the extensions that the trace itself describes.
 
 check_schema.py OUTPUT_TOOL"""
 import sys
@@ -8,6 +8,7 @@ import sys
 from scratch import Scratch, skip
 
 try:
+    from google.protobuf import descriptor_pb2
     from google.protobuf.unknown_fields import UnknownFieldSet
     from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 except ImportError as error:
@@ -26,10 +27,26 @@ def unknown(message, path):
     return found
 
 
+def add_extensions(data):
+    """Makes the extensions known that the trace's first packet describes."""
+    packet = schema.Trace.FromString(data).packet[0]
+    files = descriptor_pb2.FileDescriptorSet.FromString(
+        packet.extension_descriptor.extension_set.SerializeToString()).file
+    assert [f.name for f in files] == ["inkmark.proto"]
+    files[0].dependency.append(schema.DESCRIPTOR.name)
+    pool = schema.DESCRIPTOR.pool
+    pool.Add(files[0])
+    names = {e.name: e.number for e in pool.FindAllExtensions(schema.TrackEvent.DESCRIPTOR)}
+    assert names == {"iteration": 2040, "cycles": 2041, "cut": 2042, "called": 2043, "key": 2044,
+                     "iteration_unknown": 2045}, names
+
+
 def main(tool):
     with Scratch(tool) as scratch:
         with open(scratch.write("perfetto", scratch.make("mixed"), "mixed.pftrace"), "rb") as f:
             data = f.read()
+        assert unknown(schema.Trace.FromString(data), "trace"), "the extensions are not known yet"
+        add_extensions(data)
         trace = schema.Trace()
         trace.ParseFromString(data)
         assert len(trace.packet) > 1000 and len(trace.SerializeToString()) == len(data)
