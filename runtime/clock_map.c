@@ -133,7 +133,8 @@ static double signed_difference(uint64_t a, uint64_t b) {
 /* What all readings are apart by: the greatest common divisor of their differences, or, where the
  * timer does not step evenly and that is 1, the smallest difference. 0 when all are the same. */
 static uint32_t timer_step(uint64_t *readings, size_t n) {
-  qsort(readings, n, n ? sizeof *readings : 1, compare_u64);
+  if (n)
+    qsort(readings, n, sizeof *readings, compare_u64);
   uint64_t least = 0, common = 0;
   for (size_t i = 1; i < n; i++) {
     uint64_t step = readings[i] - readings[i - 1];
@@ -221,8 +222,10 @@ static ink_status fit_device(device_pairs *pairs, ink_device_map *map, ink_error
   size_t known = 0;
   for (uint32_t i = 0; i < pairs->sm_count; i++) {
     sm_pairs *list = &pairs->sms[i];
+    if (!list->count)
+      continue;
     drop_wide(list, scratch);
-    qsort(list->items, list->count, list->count ? sizeof *list->items : 1, compare_pair);
+    qsort(list->items, list->count, sizeof *list->items, compare_pair);
     map->sms[i].ns_per_cycle = own_slope(list, span_min, scratch);
     if (map->sms[i].ns_per_cycle > 0)
       slopes[known++] = map->sms[i].ns_per_cycle;
