@@ -90,6 +90,8 @@ bool ptx_take_word(ptx_parser *p, const char **text, uint32_t *length) {
   for (; p->at - begin < 65535; p->at++) {
     if (p->at[0] == ':' && p->at[1] == ':') {
       p->at++;
+    } else if (*begin == '.' && *p->at == '.' && p->at != begin) {
+      break; /* ".reg.b32" is two words, an opcode's dots are its own */
     } else if (!ptx_name_char(*p->at) && *p->at != '.') {
       break;
     }
