@@ -59,7 +59,9 @@ static void set_rings(ink_decoder *decoder) {
     bool lost = executed[i] > ring->count;
     ring->lost_front = lost && !first;
     ring->lost_back = lost && first;
-    ring->payload = decoder->payload + (i ? stored->ring_words : 0);
+    ring->payload = decoder->payload; /* NULL where no ring of the capture has a word */
+    if (i && ring->payload)
+      ring->payload += stored->ring_words;
     ring->open_clock = stored->header.open_clock1;
     ring->close_clock = stored->header.close_clock0;
     if (ring->close_clock < ring->open_clock)
