@@ -470,3 +470,44 @@ RT_API cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   }
   return rt_leave(error);
 }
+
+/* ---- the default pool: allocation is immediate, so its settings change nothing ---- */
+
+struct CUmemPoolHandle_st {
+  int device;
+};
+static struct CUmemPoolHandle_st default_pools[RT_MAX_DEVICES];
+
+static cudaError_t default_pool(cudaMemPool_t *pool, int device) {
+  cudaError_t error = rt_enter();
+  if (!error && !pool)
+    error = cudaErrorInvalidValue;
+  if (!error && (device < 0 || device >= rt.config.devices))
+    error = cudaErrorInvalidDevice;
+  if (!error) {
+    default_pools[device].device = device;
+    *pool = &default_pools[device];
+  }
+  return rt_leave(error);
+}
+
+RT_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+  return default_pool(pool, device);
+}
+
+RT_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) {
+  return default_pool(pool, device);
+}
+
+RT_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                           void *value) {
+  (void)attribute;
+  const cudaError_t error = rt_enter();
+  return rt_leave(error || (pool && value) ? error : cudaErrorInvalidValue);
+}
+
+RT_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes) {
+  (void)bytes;
+  const cudaError_t error = rt_enter();
+  return rt_leave(error || pool ? error : cudaErrorInvalidValue);
+}
