@@ -65,10 +65,10 @@ static void begin_event(chrome *w, const char *phase, const char *category, cons
   p = text_bytes(p, ",\"tid\":", 7);
   p = text_u64(p, tid);
   p = text_bytes(p, ",\"ts\":", 6);
-  p = text_us(p, begin_ns - w->selection.begin_ns);
+  p = text_us(p, ink_ns_between(w->selection.begin_ns, begin_ns));
   if (*phase == 'X') {
     p = text_bytes(p, ",\"dur\":", 7);
-    p = text_us(p, end_ns > begin_ns ? end_ns - begin_ns : 0);
+    p = text_us(p, end_ns > begin_ns ? ink_ns_between(begin_ns, end_ns) : 0);
   } else if (*phase == 'i') {
     p = text_bytes(p, ",\"s\":\"t\"", 8);
   }

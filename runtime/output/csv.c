@@ -175,7 +175,7 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
   row->row = slice->row;
   row->has_duration = !slice->cut;
   row->duration_cycles = slice->end_cycles - slice->begin_cycles;
-  row->duration_ns = slice->end_ns - slice->begin_ns;
+  row->duration_ns = ink_ns_between(slice->begin_ns, slice->end_ns);
   return INK_OK;
 }
 
@@ -219,7 +219,7 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
                        .ns = track->close_ns,
                        .has_duration = true,
                        .duration_cycles = track->close_cycles - track->open_cycles,
-                       .duration_ns = track->close_ns - track->open_ns};
+                       .duration_ns = ink_ns_between(track->open_ns, track->close_ns)};
   put_row(w, &row, w->kernel);
   return ink_file_check(&w->file, w->error);
 }

@@ -90,9 +90,9 @@ static void put_slice(html *w, bool first, ink_section_index section, int64_t be
     *p++ = ',';
   p = text_u64(p, name_index(w, section));
   *p++ = ',';
-  p = text_i64(p, begin_ns - w->selection.begin_ns);
+  p = text_i64(p, ink_ns_between(w->selection.begin_ns, begin_ns));
   *p++ = ',';
-  p = text_i64(p, end_ns - begin_ns);
+  p = text_i64(p, ink_ns_between(begin_ns, end_ns));
   *p++ = ',';
   p = text_u64(p, depth);
   *p++ = ',';

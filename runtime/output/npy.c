@@ -110,9 +110,9 @@ static ink_status add_to_cell(npy *w, ink_section_index section, int64_t row, ui
   }
   size_t at = (size_t)id_map_get(&w->row_map, (uint64_t)row) * w->section_count +
               id_map_get(&w->section_map, section);
-  w->cells[CYCLES][at] += (int64_t)cycles;
-  w->cells[NS][at] += ns;
-  w->cells[COUNTS][at] += (int64_t)count;
+  const uint64_t added[ARRAYS] = {cycles, (uint64_t)ns, count};
+  for (int i = 0; i < ARRAYS; i++) /* unsigned: garbage may wrap */
+    w->cells[i][at] = (int64_t)((uint64_t)w->cells[i][at] + added[i]);
   return INK_OK;
 }
 
@@ -132,7 +132,7 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
   if (slice->cut)
     return INK_OK;
   return add_to_cell(w, slice->section, slice->row, slice->end_cycles - slice->begin_cycles,
-                     slice->end_ns - slice->begin_ns, 1);
+                     ink_ns_between(slice->begin_ns, slice->end_ns), 1);
 }
 
 static ink_status on_point(void *user, const ink_point *point) {

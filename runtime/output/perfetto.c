@@ -468,10 +468,11 @@ static int64_t monotonic_at(const ink_capture *capture, int64_t base_ns) {
   size_t count = ink_capture_host_clocks(capture, &pairs);
   int64_t best = 0, distance = INT64_MAX;
   for (size_t i = 0; i < count; i++) {
-    int64_t away = pairs[i].realtime_before_ns - base_ns;
-    if ((away < 0 ? -away : away) < distance) {
-      distance = away < 0 ? -away : away;
-      best = pairs[i].monotonic_before_ns - away;
+    int64_t away = ink_ns_between(base_ns, pairs[i].realtime_before_ns);
+    int64_t apart = away < 0 ? ink_ns_between(away, 0) : away;
+    if (apart >= 0 && apart < distance) {
+      distance = apart;
+      best = ink_ns_between(away, pairs[i].monotonic_before_ns);
     }
   }
   return best > 0 ? best : 0;

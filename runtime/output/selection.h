@@ -51,6 +51,11 @@ const char *ink_selection_kernel(const ink_selection *selection, size_t launch);
 /* The section's name; "(unmarked)" for INK_SECTION_UNKNOWN. */
 const char *ink_selection_section(const ink_selection *selection, ink_section_index section);
 
+/* Damaged tracks have times anywhere; the difference wraps instead of being undefined. */
+static inline int64_t ink_ns_between(int64_t from, int64_t to) {
+  return (int64_t)((uint64_t)to - (uint64_t)from);
+}
+
 uint64_t ink_block_linear(const ink_track *header);
 /* "block 5", "block (1,2,0) warp 3": as the block's grid and the recording thread need it. */
 void ink_track_label(const ink_track *header, char *text, size_t size);

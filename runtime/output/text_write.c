@@ -12,12 +12,11 @@ const char ink_digit_pairs[200] = {
     PAIRS('5'), PAIRS('6'), PAIRS('7'), PAIRS('8'), PAIRS('9')};
 
 char *text_us(char *p, int64_t ns) {
-  if (ns < 0) {
+  uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+  if (ns < 0)
     *p++ = '-';
-    ns = -ns;
-  }
-  p = text_u64(p, (uint64_t)ns / 1000);
-  unsigned rest = (unsigned)(ns % 1000);
+  p = text_u64(p, size / 1000);
+  unsigned rest = (unsigned)(size % 1000);
   if (!rest)
     return p;
   *p++ = '.';

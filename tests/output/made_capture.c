@@ -244,17 +244,61 @@ static void make_mixed(maker *m) {
   solver_launch(m, 1, 0, 11, 2, GLOBAL_BASE + 2000, 40, true); /* 64 words hold the last few rows */
 }
 
+static uint64_t draw(maker *m) {
+  m->seed = m->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return m->seed >> 20 ^ m->seed << 40;
+}
+
+/* Headers that no device would write, and rings of records in any order, with any payload. */
+static void make_garbage(maker *m, uint64_t seed) {
+  check(m, ink_writer_table(m->writer, "Pipe", PIPE, "pipe, one.cu", 3, PIPE_HASH, &m->error));
+  m->seed = seed;
+  device(m, 0, true, 64, draw(m) % 2 ? INK_BUFFER_KEEP_FIRST : 0);
+  counts(m, 0, draw(m) % 3 ? SOLVER_HASH : 0x123, draw(m), 0);
+  m->records = 64;
+  for (uint64_t n = draw(m) % 12; n; n--) {
+    open_track(m, draw(m) % 3, (uint32_t)draw(m) % 4, (uint32_t)draw(m) % 5, (uint32_t)draw(m) % 70,
+               (uint32_t)draw(m) % 5, GLOBAL_BASE + draw(m) % 100000);
+    for (uint32_t i = 0; i < 64; i++) {
+      uint64_t kind = draw(m) % 8, clock = m->clock += draw(m) % 300;
+      m->ring[i] = INK_HEAD(kind, draw(m) % 12, clock);
+      m->aux[i] = kind ? INK_HEAD(draw(m) % 8, draw(m) % 12, clock - 30) : draw(m);
+      if (draw(m) % 9 == 0)
+        m->ring[i] = draw(m) % 2 ? draw(m) : INK_ESCAPE_WORD(2 * (draw(m) % 8), SOLVER_HASH, clock);
+    }
+    m->track.words = draw(m) % 200;
+    m->track.extra = draw(m) % (m->track.words + 1);
+    m->track.aux_words = draw(m) % 100;
+    if (draw(m) % 4 == 0) {
+      m->track.block_index[1] = (uint32_t)draw(m);
+      m->track.grid_dim[2] = (uint32_t)draw(m);
+      m->track.sm_open = (uint32_t)draw(m);
+    }
+    if (draw(m) % 4 == 0)
+      m->clock = draw(m);
+    if (draw(m) % 4 == 0)
+      m->track.open_clock1 = draw(m);
+    if (draw(m) % 6 == 0)
+      m->track.state = INK_TRACK_OPEN;
+    close_track(m, 0);
+  }
+}
+
 bool make_capture(const char *kind, const char *path) {
   maker m;
   unsigned blocks = 8, iterations = 4;
+  unsigned long long seed = 0;
   bool many = sscanf(kind, "many:%u:%u", &blocks, &iterations) == 2;
-  if (!many && strcmp(kind, "mixed") && strcmp(kind, "one")) {
+  bool garbage = sscanf(kind, "garbage:%llu", &seed) == 1;
+  if (!many && !garbage && strcmp(kind, "mixed") && strcmp(kind, "one")) {
     fprintf(stderr, "made_capture: no kind '%s'\n", kind);
     return false;
   }
   start(&m, path, many ? 65536 : 512);
   if (!strcmp(kind, "mixed")) {
     make_mixed(&m);
+  } else if (garbage) {
+    make_garbage(&m, seed);
   } else {
     device(&m, 0, true, m.records, 0);
     counts(&m, 0, SOLVER_HASH, 0, 0);

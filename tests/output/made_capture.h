@@ -5,7 +5,7 @@
 
 #include "inkmark/capture.h"
 
-/* `kind`: "mixed", "one" or "many:BLOCKS:ITERATIONS". False, with a line on stderr, when it fails.
+/* `kind`: "mixed", "one", "many:BLOCKS:ITERATIONS" or "garbage:SEED". False, with a line on stderr, when it fails.
  */
 bool make_capture(const char *kind, const char *path);
 
