@@ -48,6 +48,15 @@ void abort(void) {
   __builtin_unreachable();
 }
 
+INK_API pid_t fork(void);
+pid_t fork(void) {
+  pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+  ink_record_fork_begin();
+  const pid_t pid = real();
+  ink_record_fork_end();
+  return pid;
+}
+
 /* Where the CUDA runtime is a shared library: a reset takes the buffers with it. */
 INK_API int cudaDeviceReset(void);
 int cudaDeviceReset(void) {

@@ -39,6 +39,18 @@ static bool word_is(const char *name, const char *word) {
 static void owner_in_child(void) {
   owner = getpid();
   atomic_flag_clear(&finished);
+  if (session && ink_i_session_is_gone(session))
+    session = NULL;
+}
+
+void ink_record_fork_begin(void) {
+  if (session && getpid() == owner)
+    ink_i_session_fork_begin(session);
+}
+
+void ink_record_fork_end(void) {
+  if (session)
+    ink_i_session_fork_end(session);
 }
 
 void ink_record_start(void) {

@@ -12,6 +12,9 @@ void ink_i_record_module_came(void);
 /* Ends the recording: from atexit, _exit, abort. Does nothing the second time, or in a child that
  * shares this memory (vfork). */
 INK_API void ink_record_finish(void);
+/* Around fork, in parent and child. */
+INK_API void ink_record_fork_begin(void);
+INK_API void ink_record_fork_end(void);
 /* Around cudaDeviceReset: drains before, arms again after. */
 INK_API void ink_record_before_reset(void);
 INK_API void ink_record_after_reset(void);

@@ -110,6 +110,7 @@ INK_API void ink_register_table(const ink_table_desc *table) {
   ink_i_registry_lock();
   add_table(table->name, table->sections, table->file, table->line, table->hash48, NULL);
   ink_i_registry_unlock();
+  ink_i_record_module_came(); /* a table comes after its file's module: its kernels need slots */
 }
 
 ink_status ink_register_sections(const char *table, const char *sections, const char *file,

@@ -23,22 +23,36 @@ static int64_t realtime_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* ---- fork: the child keeps the device state that it inherits, and starts a capture of its own ---- */
+/* ---- fork: the child keeps the device state that it inherits, and starts a capture of its own ----
+ * No CUDA function is called and no lock waited for in a fork handler: those of the CUDA runtime may
+ * have run before ours and hold its lock, while our drain thread waits for it with the session's.
+ * The preloaded fork() drains and takes the session's lock before any handler runs; without it, a
+ * fork in the middle of a drain leaves the child without a session. */
+
+static bool fork_prepared; /* the session's lock is held by ink_i_session_fork_begin */
+static bool fork_locked;   /* it is held, by whomever */
+
+void ink_i_session_fork_begin(ink_session *s) {
+  ink_session_drain(s, NULL); /* what is closed belongs to the parent */
+  pthread_mutex_lock(&s->lock);
+  fork_prepared = true;
+}
+
+void ink_i_session_fork_end(ink_session *s) {
+  if (fork_prepared)
+    pthread_mutex_unlock(&s->lock);
+  fork_prepared = false;
+}
 
 static void before_fork(void) {
-  pthread_mutex_lock(&current_lock);
-  if (current) {
-    pthread_mutex_lock(&current->lock);
-    ink_i_session_drain_locked(current, NULL); /* what is closed belongs to the parent */
-  }
   ink_i_registry_lock();
+  fork_locked = current && (fork_prepared || pthread_mutex_trylock(&current->lock) == 0);
 }
 
 static void after_fork_in_parent(void) {
-  ink_i_registry_unlock();
-  if (current)
+  if (fork_locked && !fork_prepared)
     pthread_mutex_unlock(&current->lock);
-  pthread_mutex_unlock(&current_lock);
+  ink_i_registry_unlock();
 }
 
 static void *drain_thread(void *session);
@@ -46,8 +60,11 @@ static void *drain_thread(void *session);
 static void after_fork_in_child(void) {
   ink_i_registry_after_fork();
   pthread_mutex_init(&current_lock, NULL);
-  if (!current)
+  fork_prepared = false;
+  if (!fork_locked) {
+    current = NULL;
     return;
+  }
   ink_session *s = current;
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->wake, NULL);
@@ -75,6 +92,8 @@ static void after_fork_in_child(void) {
 static void set_fork_handlers(void) {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
+
+bool ink_i_session_is_gone(const ink_session *s) { return current != s; }
 
 /* ---- opening ---- */
 

@@ -33,6 +33,11 @@ ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, ink_erro
 /* The writer, made on first use, with the facts of this process in it. */
 ink_status ink_i_session_writer(ink_session *session, ink_error *error);
 ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
+/* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
+void ink_i_session_fork_begin(ink_session *session);
+void ink_i_session_fork_end(ink_session *session);
+/* True in a forked child that could not keep the session. */
+bool ink_i_session_is_gone(const ink_session *session);
 /* ink_session_close; *path is the capture's name, the caller's to free, or NULL if none was made. */
 ink_status ink_i_session_close(ink_session *session, char **path, ink_error *error);
 
