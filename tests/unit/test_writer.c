@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer where it cannot write: existing files, missing folders, a full disk. What was complete
+ * stays, and nothing that was there before is lost. */
+#include "check.h"
+#include "synth.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static uint64_t size_of(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 ? (uint64_t)info.st_size : UINT64_MAX;
+}
+
+static void existing(void) {
+  const char *path = synth_path("existing");
+  ink_writer *writer = NULL;
+  ink_error error = {0};
+  FILE *file = fopen(path, "w");
+  fputs("precious", file);
+  fclose(file);
+  ink_status status = ink_writer_open(path, false, &writer, &error);
+  CHECK(status == INK_ERROR_IO && !writer && error.code == EEXIST, "%s", error.message);
+  CHECK(strstr(error.message, path) && strstr(error.message, "exists"), "%s", error.message);
+  CHECK(size_of(path) == 8, "what was there before");
+  NEED(ink_writer_open(path, true, &writer, &error), error);
+  ink_writer_abandon(writer);
+  CHECK(size_of(path) == 32, "only the header");
+  ink_capture *capture;
+  NEED(ink_capture_open(path, &capture, &error), error);
+  CHECK(!ink_capture_get_facts(capture)->complete && ink_capture_get_facts(capture)->note[0],
+        "abandoned: no end");
+  ink_capture_free(capture);
+  remove(path);
+}
+
+static void nowhere(void) {
+  ink_writer *writer = NULL;
+  ink_error error = {0};
+  CHECK(ink_writer_open("no/such/folder/x.ink", false, &writer, &error) == INK_ERROR_IO, "%s",
+        error.message);
+  CHECK(error.code == ENOENT && !writer, "code %d", error.code);
+  CHECK(ink_writer_open("/dev/full", true, &writer, &error) == INK_ERROR_IO, "%s", error.message);
+  CHECK(error.code == ENOSPC && !writer && strstr(error.message, "No space left"), "%s",
+        error.message);
+  CHECK(ink_writer_open("", false, &writer, &error) == INK_ERROR_ARGUMENT, "%s", error.message);
+  CHECK(ink_writer_close(NULL, &error) == INK_ERROR_ARGUMENT, "close nothing");
+  ink_writer_abandon(NULL);
+}
+
+/* A file size limit is a disk that fills in the middle of a chunk. */
+static void full_disk(void) {
+  const char *path = synth_path("full");
+  struct rlimit limit, small;
+  ink_error error = {0};
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &limit);
+  small = limit;
+  small.rlim_cur = 4000;
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  setrlimit(RLIMIT_FSIZE, &small);
+  synth_track track;
+  synth_track_init(&track, 64, 4, false);
+  synth_open(&track, 1000, 5000);
+  for (uint64_t i = 0; i < 64; i++)
+    synth_record(&track, 0, INK_KIND_MARK, 2, 0, 1000 + i);
+  synth_close(&track, 2000, 6000);
+  ink_status status = INK_OK;
+  uint32_t written = 0;
+  for (; written < 100 && status == INK_OK; written++) {
+    track.header.ticket = written;
+    track.header.block_index[0] = written;
+    track.header.grid_dim[0] = 100;
+    status = ink_writer_track(writer, 0, &track.header, track.rings[0], track.rings[1], &error);
+    if (status == INK_OK)
+      status = ink_writer_flush(writer, &error);
+  }
+  written--; /* the last one failed */
+  CHECK(status == INK_ERROR_IO && error.code == EFBIG, "%d %s", (int)status, error.message);
+  CHECK(written >= 2, "%u tracks fitted", written);
+  CHECK(size_of(path) < 4000, "half a chunk was left behind: %" PRIu64, size_of(path));
+  ink_capture *capture;
+  NEED(ink_capture_open(path, &capture, &error), error);
+  CHECK(ink_capture_track_count(capture) == written, "what was complete is there");
+  CHECK(ink_capture_get_facts(capture)->damaged_chunks == 0, "%s",
+        ink_capture_get_facts(capture)->note);
+  ink_capture_free(capture);
+  /* Room again: the capture goes on, without a gap. */
+  setrlimit(RLIMIT_FSIZE, &limit);
+  synth_put(writer, &track);
+  NEED(ink_writer_close(writer, &error), error);
+  NEED(ink_capture_open(path, &capture, &error), error);
+  CHECK(ink_capture_track_count(capture) == written + 1, "the next one too");
+  CHECK(ink_capture_get_facts(capture)->complete && !ink_capture_get_facts(capture)->note[0], "%s",
+        ink_capture_get_facts(capture)->note);
+  ink_capture_free(capture);
+  synth_track_free(&track);
+  remove(path);
+}
+
+/* Close reports a failure, and has freed the writer all the same (the sanitizer would tell). */
+static void close_fails(void) {
+  const char *path = synth_path("close");
+  struct rlimit limit, small;
+  ink_error error = {0};
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  getrlimit(RLIMIT_FSIZE, &limit);
+  small = limit;
+  small.rlim_cur = size_of(path);
+  setrlimit(RLIMIT_FSIZE, &small);
+  CHECK(ink_writer_close(writer, &error) == INK_ERROR_IO, "%s", error.message);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  remove(path);
+}
+
+int main(void) {
+  existing();
+  nowhere();
+  full_disk();
+  close_fails();
+  return check_result("writer");
+}
