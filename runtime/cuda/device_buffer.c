@@ -257,6 +257,7 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *op
     return status;
   }
   d->info.track_count = tracks;
+  d->has_start = ink_i_device_read_clock(d, &d->start, NULL) == INK_OK;
   d->made = true;
   return INK_OK;
 }

@@ -30,6 +30,8 @@ typedef struct ink_i_device {
   ink_kernel_slot *before;      /* [slot_count]: counts that belong to a parent process, or zeros */
   uint32_t slot_count;
   uint64_t claims, unknown;     /* newest reading */
+  ink_host_clock start;         /* the clocks at arming */
+  bool has_start;
 } ink_i_device;
 
 /* Allocates and fills the buffer; asks for fewer tracks when memory does not suffice. */

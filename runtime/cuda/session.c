@@ -180,9 +180,8 @@ static ink_status write_devices(ink_session *s, ink_error *error) {
     if (!d->made || d->described)
       continue;
     status = ink_writer_device(s->writer, &d->info, error);
-    ink_host_clock pair;
-    if (!status && !s->forked && !ink_i_device_read_clock(d, &pair, NULL))
-      status = ink_writer_host_clock(s->writer, &pair, error);
+    if (!status && d->has_start)
+      status = ink_writer_host_clock(s->writer, &d->start, error);
     d->described = !status;
   }
   return status;
