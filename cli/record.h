@@ -29,7 +29,8 @@ typedef struct record_plan {
   char *output;     /* absolute template */
   char *library;    /* absolute path of libinkmark-preload.so */
   char *sim_folder; /* where the simulated libcudart.so.13 is; NULL: a GPU records */
-  bool gpu_here;
+  char *links;      /* a temporary folder of links to paths that the loader cannot take, or NULL */
+  bool gpu_here, simulates;
   int report; /* what recorded processes say of their end, a line each; -1: no such file */
   elf_probe probe;
   struct timespec begin; /* CLOCK_REALTIME at the start: files older than this are not ours */

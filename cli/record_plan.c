@@ -112,6 +112,7 @@ static bool choose_device(record_plan *plan) {
   }
   *strrchr(runtime, '/') = 0;
   plan->sim_folder = runtime;
+  plan->simulates = true;
   const elf_probe *probe = &plan->probe;
   if (probe->elf && probe->device_code && !probe->cudart[0]) {
     message_say(
@@ -196,6 +197,39 @@ static bool choose_output(record_plan *plan) {
   return check_folder(name, plan->settings->output);
 }
 
+/* A path through plan->links to the file or folder at `path`, which is freed; NULL after a message.
+ */
+static char *path_by_link(record_plan *plan, char *path, const char *name) {
+  char *link = NULL, *slash = strrchr(path, '/'), *through = NULL;
+  if (!plan->links && (plan->links = strdup("/tmp/inkmark-XXXXXX")) && !mkdtemp(plan->links)) {
+    free(plan->links);
+    plan->links = NULL;
+  }
+  if (plan->links && slash && asprintf(&link, "%s/%s", plan->links, name) >= 0) {
+    *slash = 0;
+    if (symlink(path, link) || asprintf(&through, "%s/%s", link, slash + 1) < 0)
+      through = NULL;
+    *slash = '/';
+  }
+  if (!through)
+    message_say("cannot make a link to '%s', whose path has a space or a colon: %s", path,
+                message_errno(errno));
+  free(link);
+  free(path);
+  return through;
+}
+
+/* The loader takes spaces, colons and semicolons in LD_PRELOAD and LD_LIBRARY_PATH for separators:
+ * paths that have any are reached through a link. */
+static bool choose_paths(record_plan *plan) {
+  static const char separators[] = " :;";
+  if (strpbrk(plan->library, separators)) /* the folder is linked: the library's own is beside it */
+    plan->library = path_by_link(plan, plan->library, "lib");
+  if (plan->library && plan->sim_folder && strpbrk(plan->sim_folder, separators))
+    plan->sim_folder = path_by_link(plan, plan->sim_folder, "sim");
+  return plan->library && (plan->sim_folder || !plan->simulates);
+}
+
 int record_plan_make(const record_settings *settings, const char *program, record_plan *plan) {
   *plan = (record_plan){.settings = settings, .report = -1};
   int code = find_program(program, &plan->program);
@@ -208,15 +242,11 @@ int record_plan_make(const record_settings *settings, const char *program, recor
     message_say("cannot find libinkmark-preload.so beside this command");
     return CLI_FAILED;
   }
-  if (strpbrk(plan->library, " :")) {
-    message_say("cannot preload '%s': its path has a space or a colon", plan->library);
-    return CLI_FAILED;
-  }
   if (plan->probe.elf && plan->probe.static_link) {
     message_say("'%s' is linked statically: nothing can be preloaded into it", program);
     return CLI_FAILED;
   }
-  if (!choose_device(plan) || !choose_output(plan))
+  if (!choose_device(plan) || !choose_output(plan) || !choose_paths(plan))
     return CLI_FAILED;
   return CLI_OK;
 }
@@ -224,6 +254,16 @@ int record_plan_make(const record_settings *settings, const char *program, recor
 void record_plan_free(record_plan *plan) {
   if (plan->report >= 0)
     close(plan->report);
+  static const char *const names[] = {"lib", "sim"};
+  for (size_t i = 0; plan->links && i < 2; i++) {
+    char *link = join(plan->links, names[i]);
+    if (link)
+      unlink(link);
+    free(link);
+  }
+  if (plan->links)
+    rmdir(plan->links);
+  free(plan->links);
   free(plan->program);
   free(plan->output);
   free(plan->library);

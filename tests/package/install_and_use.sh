@@ -41,6 +41,12 @@ for program in scale scale_linked; do
   expect report 'simulated,Run,section,,Scale,Add,0,0,0,12,0,'
 done
 
+echo "== from a folder whose name has a space and a colon"
+cp -r "$prefix" "$work/odd place:here"
+run "$work/odd place:here/bin/inkmark" record --device sim -o odd.ink -- ./build/scale
+expect record "wrote 'odd.ink': 3 tracks, 36 marks"
+[ -z "$(ls -d /tmp/inkmark-?????? 2>/dev/null)" ] || fail "links were left in /tmp"
+
 echo "== a program with the static CUDA runtime is told what to do"
 if "$inkmark" record --device sim -- ./build/scale_static >"$work/log" 2>&1; then
   fail "the static program was recorded on the simulated device"

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every option of `inkmark record` on the example programs: what arrives in the capture is what was
+# asked for. record_options.sh INKMARK EXAMPLES_FOLDER
+# The solver launches 16 blocks of one warp twice, the product 16 blocks of 8 warps once.
+set -u
+inkmark=$1 solver=$2/solver matmul=$2/matmul
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset LD_PRELOAD LD_LIBRARY_PATH
+failed=0
+bad() { echo "FAILED: $*"; failed=1; }
+
+# record ARGUMENTS...: into run.ink, messages into `message`
+record() {
+  rm -f run.ink
+  "$inkmark" record --device sim -o run.ink "$@" >out 2>message || { cat out message; bad "record $*"; }
+}
+# holds WHAT TRACKS [PATTERN]: tracks of run.ink, and a pattern in what info says as CSV
+holds() {
+  "$inkmark" info --format csv run.ink >info 2>&1
+  grep -q "^run.ink,capture,0,tracks,$2\$" info || bad "$1: not $2 tracks: $(grep ,tracks, info)"
+  if [ -n "${3:-}" ]; then grep -Eq "$3" info || bad "$1: no '$3'"; fi
+}
+
+record -- "$solver"
+holds 'no option' 32 'devices,0,granularity,block'
+grep -q 'solver: PASS' out || bad 'the program said nothing'
+record --blocks 0,3-4 -- "$solver"
+holds 'three blocks, two launches' 6
+"$inkmark" report --by block -f csv run.ink | cut -d, -f5 | tail -n +2 | sort -nu | tr '\n' ' ' | grep -q '0 3 4' ||
+  bad 'other blocks than 0, 3 and 4'
+record --granularity warp -- "$matmul"
+holds 'all warps' $((16 * 8)) 'devices,0,granularity,warp'
+record -g warp --warps 0,2-3 -- "$matmul"
+holds 'three warps' $((16 * 3))
+record -- "$matmul"
+holds 'first threads' 16
+record --kernels '^Step$' -- "$solver"
+holds 'the kernel by name' 32
+record --tracks 8 --keep first -- "$solver"
+holds 'as many tracks as there are' 8 'kernels,0,missed,24'
+grep -q '24 threads missed' message || bad "what was missed was not said: $(cat message)"
+record --records-per-track 8 -- "$solver"
+holds 'small rings' 32 'devices,0,records_per_track,8'
+"$inkmark" report run.ink | grep -q '  dropped: ' || bad 'the report says nothing of dropped marks'
+record --records-per-track 9 --keep first -- "$solver"
+holds 'a size that is no power of two' 32 'devices,0,records_per_track,16'
+grep -q 'rounded up to 16' message || bad 'the rounding was not said'
+record --devices 0 --drain-ms 1 -- "$solver"
+holds 'one device by number' 32
+
+# what records nothing says why
+rm -f run.ink
+"$inkmark" record --device sim -o run.ink --kernels '^Other$' -- "$solver" >out 2>message
+grep -Eq 'no track was recorded|nothing was recorded' message || bad "no word on a filter that lets nothing through: $(cat message)"
+
+# names
+"$inkmark" record --device sim -- "$solver" >out 2>message
+[ "$(ls solver.*.ink | wc -l)" = 1 ] || bad "the default name: $(ls)"
+mkdir 'a 100%b'
+(cd 'a 100%b' && RANK=3 "$inkmark" record --device sim -o 'x%%.%r.%h.ink' -- "$solver") >out 2>message
+[ -f "a 100%b/x%.3.$(uname -n).ink" ] || bad "template: $(ls 'a 100%b') $(cat message)"
+grep -q "wrote 'a 100%b/x%.3" message || grep -q "wrote 'x%.3" message || bad "the name was not said: $(cat message)"
+
+# signals and exit codes
+"$inkmark" record --device sim -- sleep 30 2>message &
+pid=$!
+sleep 0.5
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || bad 'a forwarded SIGTERM does not give 143'
+grep -q "'sleep' was ended by signal 15" message || bad "the signal was not said: $(cat message)"
+exit $failed
