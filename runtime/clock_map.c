@@ -11,6 +11,7 @@
 enum {
   PAIRS_MAX = 4096,     /* kept for a line; beyond it every second one is dropped, again and again */
   SPAN_STEPS_MIN = 64,  /* a slope of its own needs pairs this many timer steps apart */
+  STEP_MAX_NS = 2048,   /* no GPU's timer is coarser; few readings may make it seem so */
   READINGS_MAX = 65536  /* globaltimer readings looked at for the step */
 };
 #define DRIFT_SPAN_MIN_NS 1000000000.0 /* below a second the round trips hide any drift */
@@ -131,13 +132,15 @@ static double signed_difference(uint64_t a, uint64_t b) {
 }
 
 /* What all readings are apart by: the greatest common divisor of their differences, or, where the
- * timer does not step evenly and that is 1, the smallest difference. 0 when all are the same. */
+ * timer does not step evenly and that is 1, the smallest difference. 0 when there are fewer than
+ * three different readings. */
 static uint32_t timer_step(uint64_t *readings, size_t n) {
   if (n)
     qsort(readings, n, sizeof *readings, compare_u64);
-  uint64_t least = 0, common = 0;
+  uint64_t least = 0, common = 0, steps = 0;
   for (size_t i = 1; i < n; i++) {
     uint64_t step = readings[i] - readings[i - 1];
+    steps += step != 0;
     if (step && (!least || step < least))
       least = step;
     for (uint64_t rest = step; rest;) { /* Euclid */
@@ -147,7 +150,7 @@ static uint32_t timer_step(uint64_t *readings, size_t n) {
     }
   }
   uint64_t step = common > 1 ? common : least;
-  return step > UINT32_MAX ? 0 : (uint32_t)step;
+  return steps < 2 || step > UINT32_MAX ? 0 : (uint32_t)step;
 }
 
 /* Drops pairs whose two clock reads stand far apart: something came between them, so the timer's
@@ -218,7 +221,8 @@ static ink_status fit_device(device_pairs *pairs, ink_device_map *map, ink_error
     goto cleanup;
   }
   quality->timer_step_ns = timer_step(pairs->readings, pairs->reading_count);
-  double span_min = SPAN_STEPS_MIN * (double)(quality->timer_step_ns ? quality->timer_step_ns : 1);
+  bool plausible = quality->timer_step_ns && quality->timer_step_ns < STEP_MAX_NS;
+  double span_min = SPAN_STEPS_MIN * (double)(plausible ? quality->timer_step_ns : STEP_MAX_NS);
   size_t known = 0;
   for (uint32_t i = 0; i < pairs->sm_count; i++) {
     sm_pairs *list = &pairs->sms[i];

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Clock maps of synthetic GPUs whose true clocks are known: every ns must lie within the bound that
+ * the map itself states. */
+#include "check.h"
+#include "inkmark/decode.h"
+#include "synth.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { SMS = 6 };
+
+/* Globaltimer ns at a moment t, in steps; clock64 of an SM at t. */
+typedef struct gpu {
+  double hz[SMS], skew[SMS];
+  uint64_t step_ns, epoch_ns;
+  double host_offset_ns, host_drift;
+} gpu;
+
+static uint64_t timer(const gpu *g, double t_ns) {
+  uint64_t now = g->epoch_ns + (uint64_t)t_ns;
+  return now - now % g->step_ns;
+}
+
+static uint64_t cycles(const gpu *g, uint32_t sm, double t_ns) {
+  return (uint64_t)(g->skew[sm] + t_ns * g->hz[sm] * 1e-9);
+}
+
+static void put_track(ink_writer *writer, const gpu *g, uint32_t sm, double from_ns, double to_ns) {
+  static uint64_t ticket;
+  synth_track t;
+  synth_track_init(&t, 64, 4, false);
+  t.header.sm_open = t.header.sm_close = sm;
+  t.header.ticket = ++ticket;
+  t.header.grid_id = ticket;
+  t.header.open_clock0 = cycles(g, sm, from_ns - 4);
+  t.header.open_clock1 = cycles(g, sm, from_ns + 4);
+  t.header.open_global_ns = timer(g, from_ns);
+  t.header.close_clock0 = cycles(g, sm, to_ns - 4);
+  t.header.close_clock1 = cycles(g, sm, to_ns + 4);
+  t.header.close_global_ns = timer(g, to_ns);
+  synth_put(writer, &t);
+  synth_track_free(&t);
+}
+
+static void put_host(ink_writer *writer, const gpu *g, double t_ns, int64_t before, int64_t after) {
+  ink_error error;
+  double host = (double)g->epoch_ns + g->host_offset_ns + t_ns * (1 + g->host_drift);
+  ink_host_clock pair = {.global_ns = timer(g, t_ns),
+                         .realtime_before_ns = (int64_t)host - before,
+                         .realtime_after_ns = (int64_t)host + after};
+  NEED(ink_writer_host_clock(writer, &pair, &error), error);
+}
+
+static ink_writer *start(const char *path, uint32_t simulated) {
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  ink_error error;
+  ink_device_info device = {.simulated = simulated, .records_per_track = 64,
+                            .aux_records_per_track = 4, .name = "device"};
+  NEED(ink_writer_device(writer, &device, &error), error);
+  return writer;
+}
+
+static ink_clock_map *load(const char *path, ink_writer *writer, ink_capture **capture,
+                           const ink_clock_quality **quality) {
+  ink_clock_map *map;
+  ink_error error;
+  synth_finish(writer);
+  NEED(ink_capture_open(path, capture, &error), error);
+  NEED(ink_clock_map_make(*capture, &map, &error), error);
+  CHECK(ink_clock_map_quality(map, quality) == 1, "one device");
+  remove(path);
+  return map;
+}
+
+/* Many tracks over a second on every SM; different rates, skews and timer steps. */
+static void many(uint64_t step_ns, uint32_t simulated, double drift) {
+  gpu g = {.step_ns = step_ns, .epoch_ns = 1700000000000000000, .host_offset_ns = 12345678,
+           .host_drift = drift};
+  const char *path = synth_path("many");
+  ink_writer *writer = start(path, simulated);
+  uint64_t random = step_ns;
+  for (uint32_t sm = 0; sm < SMS; sm++) {
+    g.hz[sm] = 1.41e9 + sm * 3e4;
+    g.skew[sm] = 1e12 * sm;
+  }
+  for (int i = 0; i < 300; i++) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    double from = 1e6 + (double)(random >> 34) * 4.7;
+    /* SM 5 runs once only, for 200 ns: no slope of its own. */
+    if (i % SMS != 5 || i == 5)
+      put_track(writer, &g, (uint32_t)i % SMS, from, from + (i % SMS == 5 ? 200 : 3e6));
+  }
+  put_host(writer, &g, 1e6, 900, 20000);
+  put_host(writer, &g, 1.2e6, 700, 700);
+  put_host(writer, &g, 5.3e9, 300, 300);
+  put_host(writer, &g, 5.301e9, 30000, 400);
+  ink_capture *capture;
+  const ink_clock_quality *q;
+  ink_clock_map *map = load(path, writer, &capture, &q);
+  /* A timer of 1 ns cannot be told from an uneven one: the smallest difference seen is stated. */
+  CHECK(step_ns == 1 ? q->timer_step_ns >= 1 && q->timer_step_ns <= 200
+                     : q->timer_step_ns == step_ns, "step %u, not %" PRIu64, q->timer_step_ns,
+        step_ns);
+  CHECK(q->sms_seen == SMS && q->sms_guessed == 1, "%u seen, %u guessed", q->sms_seen,
+        q->sms_guessed);
+  CHECK(q->has_host && q->simulated == simulated, "host");
+  CHECK(fabs(q->slope_min_hz / 1.41e9 - 1) < 1e-5 && fabs(q->slope_max_hz / 1.41012e9 - 1) < 1e-5,
+        "%f to %f Hz", q->slope_min_hz, q->slope_max_hz);
+  for (uint32_t sm = 0; sm < SMS - 1; sm++)
+    CHECK(fabs(ink_clock_map_sm_hz(map, 0, sm) / g.hz[sm] - 1) < 1e-6, "SM %u: %f Hz", sm,
+          ink_clock_map_sm_hz(map, 0, sm));
+  CHECK(q->host_bound_ns == (simulated || drift == 0 ? (simulated ? 300 : 700) : 700), "%" PRId64,
+        q->host_bound_ns);
+  CHECK(simulated ? isnan(q->host_drift_ppm)
+                  : fabs(q->host_drift_ppm - drift * 1e6) < 0.6, "drift %f ppm", q->host_drift_ppm);
+  CHECK(q->bound_ns >= q->host_bound_ns && q->bound_ns < q->host_bound_ns + 3 * (int64_t)q->timer_step_ns + 10,
+        "bound %" PRId64, q->bound_ns);
+  for (uint32_t sm = 0; sm < SMS - 1; sm++)
+    for (double t = 1e6; t < 5e9; t += 1.7e8) {
+      double truth = (simulated ? 0 : t * drift) + g.host_offset_ns;
+      if (simulated) /* one offset, taken where the round trip was smallest */
+        truth = g.host_offset_ns + 5.3e9 * drift;
+      int64_t expected = (int64_t)g.epoch_ns + (int64_t)(t + truth);
+      int64_t got = ink_clock_map_ns(map, 0, sm, cycles(&g, sm, t));
+      CHECK(llabs(got - expected) <= q->bound_ns, "SM %u at %.0f: off by %" PRId64
+            " ns, bound %" PRId64, sm, t, got - expected, q->bound_ns);
+    }
+  CHECK(fabs(ink_clock_map_duration_ns(map, 0, 2, 1410060) - 1e6) < 1, "duration");
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+}
+
+/* Wild pairs, up to a tenth of all, move nothing but the stated residual. */
+static void outliers(void) {
+  gpu g = {.step_ns = 32, .epoch_ns = 1000000000};
+  const char *path = synth_path("outliers");
+  ink_writer *writer = start(path, 1);
+  for (uint32_t sm = 0; sm < SMS; sm++)
+    g.hz[sm] = 1e9;
+  for (int i = 0; i < 200; i++) {
+    synth_track t;
+    put_track(writer, &g, 0, 1e5 * (i + 1), 1e5 * (i + 1) + 5e4);
+    if (i % 20 == 7) { /* preempted between the two clock reads of its opening */
+      synth_track_init(&t, 64, 4, false);
+      t.header.grid_id = t.header.ticket = 100000u + (unsigned)i;
+      t.header.open_clock0 = cycles(&g, 0, 1e5 * i);
+      t.header.open_clock1 = cycles(&g, 0, 1e5 * i + 9e4);
+      t.header.open_global_ns = timer(&g, 1e5 * i + 8.9e4);
+      t.header.close_clock0 = t.header.close_clock1 = cycles(&g, 0, 1e5 * i + 9.5e4);
+      t.header.close_global_ns = timer(&g, 1e5 * i + 9.5e4);
+      synth_put(writer, &t);
+      synth_track_free(&t);
+    }
+  }
+  ink_capture *capture;
+  const ink_clock_quality *q;
+  ink_clock_map *map = load(path, writer, &capture, &q);
+  CHECK(fabs(ink_clock_map_sm_hz(map, 0, 0) / 1e9 - 1) < 1e-5, "%f",
+        ink_clock_map_sm_hz(map, 0, 0));
+  CHECK(q->residual_max_ns < 40, "the wide pairs are left out: %f", q->residual_max_ns);
+  CHECK(!q->has_host, "no host clock was written");
+  int64_t got = ink_clock_map_ns(map, 0, 0, cycles(&g, 0, 1e7));
+  CHECK(llabs(got - 1010000000) <= q->bound_ns, "raw globaltimer: %" PRId64, got);
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+}
+
+/* Too little to know a slope from: nothing absurd, and said. */
+static void little(void) {
+  gpu g = {.step_ns = 1024, .epoch_ns = 5000000 / 1024 * 1024, .hz = {1e9, 1e9}};
+  const char *path = synth_path("little");
+  ink_writer *writer = start(path, 0);
+  put_track(writer, &g, 0, 100, 300); /* within one step of the timer */
+  ink_capture *capture;
+  const ink_clock_quality *q;
+  ink_clock_map *map = load(path, writer, &capture, &q);
+  CHECK(q->bound_ns == INT64_MAX && q->slope_max_hz == 0 && q->sms_guessed == 1, "not known");
+  int64_t ns = ink_clock_map_ns(map, 0, 0, cycles(&g, 0, 300));
+  CHECK(llabs(ns - (int64_t)g.epoch_ns) < 2000, "near the reading: %" PRId64, ns);
+  CHECK(ink_clock_map_ns(map, 7, 0, 5) == 5, "a device that is not there");
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+
+  writer = start(path, 0);
+  put_track(writer, &g, 0, 100, 300);
+  put_track(writer, &g, 1, 900, 1300); /* over one step: 400 cycles, "1024" ns */
+  map = load(path, writer, &capture, &q);
+  CHECK(q->sms_guessed == 2 && q->slope_max_hz > 1e8 && q->slope_max_hz < 1e10, "%f Hz",
+        q->slope_max_hz);
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+
+  writer = start(path, 0);
+  map = load(path, writer, &capture, &q); /* no track at all */
+  CHECK(q->sms_seen == 0 && q->bound_ns == INT64_MAX, "nothing seen");
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+}
+
+int main(void) {
+  many(1, 0, 0);
+  many(32, 0, 0);
+  many(32, 0, 17e-6);
+  many(1024, 0, -40e-6);
+  many(32, 1, 90e-6);
+  outliers();
+  little();
+  return check_result("clock_map");
+}

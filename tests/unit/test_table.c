@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables against numbers added up by hand, and quantiles against sorted values. */
+#include "check.h"
+#include "inkmark/table.h"
+#include "quantile.h"
+#include "synth.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static ink_capture *capture;
+static ink_clock_map *map;
+
+static void open_capture(const char *path) {
+  ink_error error;
+  NEED(ink_capture_open(path, &capture, &error), error);
+  NEED(ink_clock_map_make(capture, &map, &error), error);
+}
+
+static void close_capture(const char *path) {
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+  remove(path);
+}
+
+static ink_table *make(enum ink_group_by by, const char *regex) {
+  ink_table *table = NULL;
+  ink_error error;
+  ink_table_options options = {.size = sizeof options, .by = by, .kernel_regex = regex,
+                               .launch = UINT32_MAX};
+  NEED(ink_table_make(capture, map, &options, &table, &error), error);
+  return table;
+}
+
+static const ink_table_row *find(const ink_table *table, uint32_t section, int64_t group) {
+  const ink_table_row *rows;
+  size_t n = ink_table_rows(table, &rows);
+  uint32_t index = section == INK_SECTION_UNKNOWN ? section : section - 1;
+  for (size_t i = 0; i < n; i++)
+    if (rows[i].section == index && rows[i].group == group)
+      return &rows[i];
+  static const ink_table_row none;
+  CHECK(false, "no row of section %u in group %" PRId64, section, group);
+  return &none;
+}
+
+/* Two blocks on SMs of 1 GHz and 2 GHz. The body, in cycles from the opening:
+ *   0 ..10 ITER 0 (10 unmarked)  ..110+d LineSearch  (Gradient called, 20 of it)
+ *   BEGIN Update after 5 (unmarked)  30 of Hessian inside, 10 of nothing  END
+ *   ITER 1 after 5 (unmarked)  ..200 LineSearch  ..close 15 (unmarked)
+ * d is 0 in block 0 and 60 in block 1. */
+static void put_block(ink_writer *writer, uint32_t block, uint64_t d) {
+  synth_track t;
+  synth_track_init(&t, 64, 64, false);
+  uint64_t c = 1000000 * (block + 1), g = 7000000, open = c;
+  t.header.grid_dim[0] = 2;
+  t.header.block_index[0] = block;
+  t.header.ticket = block;
+  t.header.grid_id = 3;
+  t.header.sm_open = t.header.sm_close = block;
+  synth_open(&t, c, g);
+  t.header.open_clock0 = t.header.open_clock1; /* so that the pair is exact */
+  synth_record(&t, 0, INK_KIND_ITER, 0, 0, c += 10);
+  synth_record(&t, 1, INK_KIND_MARK, SYNTH_GRADIENT, 0, c + 20);
+  synth_record(&t, 0, INK_KIND_MARK, SYNTH_LINE_SEARCH, 0, c += 100 + d);
+  synth_record(&t, 0, INK_KIND_BEGIN, SYNTH_UPDATE, 0, c += 5);
+  synth_record(&t, 0, INK_KIND_MARK, SYNTH_HESSIAN, 0, c += 30);
+  synth_record(&t, 0, INK_KIND_END, SYNTH_UPDATE, 0, c += 10);
+  synth_record(&t, 0, INK_KIND_ITER, 0, 1, c += 5);
+  synth_record(&t, 0, INK_KIND_MARK, SYNTH_LINE_SEARCH, 0, c += 200);
+  uint64_t sum[4] = {4, 44, 2, 20};
+  synth_sum(&t, 1, sum, SYNTH_OTHER_HASH, c);
+  synth_close(&t, c += 15, 0);
+  /* The globaltimer is exact here: 1 cycle = 1 ns or 0.5 ns. */
+  t.header.close_clock1 = t.header.close_clock0 += 10000000 * (block + 1) - (c - open);
+  t.header.close_global_ns = g + 10000000;
+  synth_put(writer, &t);
+  synth_track_free(&t);
+}
+
+static void by_hand(void) {
+  const char *path = synth_path("hand");
+  ink_error error;
+  ink_writer *writer = synth_writer(path, 64, 64, false);
+  put_block(writer, 0, 0);
+  put_block(writer, 1, 60);
+  ink_kernel_counts counts = {.key = INK_KERNEL_KEY(SYNTH_HASH, 1), .missed = 7, .tracks = 3,
+                              .marks = 30};
+  NEED(ink_writer_counts(writer, &counts, 1, 0, 0, 0, &error), error);
+  synth_finish(writer);
+  open_capture(path);
+
+  ink_table *table = make(INK_BY_SECTION, NULL);
+  const ink_table_row *rows;
+  size_t n = ink_table_rows(table, &rows);
+  CHECK(n == 6, "%zu rows", n);
+  CHECK(n && rows[n - 1].section == INK_SECTION_UNKNOWN, "(unmarked) comes last");
+  double total = 30000000; /* both tracks */
+  const ink_table_row *r = find(table, SYNTH_LINE_SEARCH, 0);
+  CHECK(r->count == 4 && r->total_cycles == 660 && r->min_cycles == 100 && r->max_cycles == 200,
+        "LineSearch: %" PRIu64 " in %" PRIu64, r->total_cycles, r->count);
+  CHECK(r->median_cycles == 160 && r->p99_cycles == 200, "nearest rank: %" PRIu64 " %" PRIu64,
+        r->median_cycles, r->p99_cycles);
+  CHECK(fabs(r->total_ns - (300 + 180)) < 0.01, "block 1 is twice as fast: %f ns", r->total_ns);
+  CHECK(fabs(r->min_ns - 80) < 0.01 && fabs(r->max_ns - 200) < 0.01, "%f %f", r->min_ns, r->max_ns);
+  CHECK(fabs(r->share - 660 / total) < 1e-12, "share %g", r->share);
+  CHECK(fabs(r->imbalance - 360.0 / 330) < 1e-9, "imbalance %g", r->imbalance);
+  CHECK(r->depth == 0 && !r->called && !r->summed && !r->cut, "flags");
+  r = find(table, SYNTH_HESSIAN, 0);
+  CHECK(r->count == 2 && r->total_cycles == 60 && r->depth == 1, "nested");
+  r = find(table, SYNTH_UPDATE, 0);
+  CHECK(r->count == 2 && r->total_cycles == 80 && r->depth == 0, "range");
+  r = find(table, SYNTH_GRADIENT, 0);
+  CHECK(r->count == 2 && r->total_cycles == 40 && r->called && r->depth == 1, "called");
+  r = find(table, 7, 0); /* Alpha of the other table */
+  CHECK(r->count == 8 && r->total_cycles == 88 && r->min_cycles == 2 && r->max_cycles == 20 &&
+            r->summed && r->median_cycles == 0, "sums add up");
+  uint64_t unmarked = (uint64_t)total - 660 - 80;
+  r = find(table, INK_SECTION_UNKNOWN, 0);
+  CHECK(r->total_cycles == unmarked, "unmarked %" PRIu64 ", not %" PRIu64, r->total_cycles,
+        unmarked);
+  const ink_kernel_total *totals;
+  CHECK(ink_table_kernels(table, &totals) == 1, "kernels");
+  CHECK(totals[0].tracks == 2 && totals[0].launches == 1 && totals[0].missed == 7 &&
+            totals[0].tracks_lost == 1 && totals[0].marks_lost == 12 &&
+            totals[0].marks_executed == 18 && totals[0].marks_kept == 18 &&
+            totals[0].marks_dropped == 0 && totals[0].tracks_partial == 0, "kernel's counts");
+  CHECK(totals[0].total_cycles == (uint64_t)total && totals[0].unmarked_cycles == unmarked &&
+            totals[0].unknown_cycles == 0 && fabs(totals[0].total_ns - 20000000) < 0.01,
+        "kernel's time: %f ns", totals[0].total_ns);
+  const ink_section_index *unseen;
+  n = ink_table_unseen(table, 0, &unseen);
+  CHECK(n == 1 && unseen[0] == SYNTH_LAST - 1, "%zu unseen; the kernel's own name is none", n);
+  CHECK(ink_table_unseen(table, 99, &unseen) == 0, "no such kernel");
+  uint64_t problems;
+  const ink_problem *problem;
+  CHECK(ink_table_problems(table, &problem, &problems) == 0 && problems == 0, "problems");
+  ink_table_free(table);
+
+  table = make(INK_BY_ITERATION, NULL);
+  CHECK(find(table, SYNTH_LINE_SEARCH, 0)->total_cycles == 260, "row 0");
+  CHECK(find(table, SYNTH_LINE_SEARCH, 1)->total_cycles == 400, "row 1");
+  CHECK(fabs(find(table, SYNTH_LINE_SEARCH, 0)->imbalance - 160.0 / 130) < 1e-9, "of row 0");
+  CHECK(find(table, SYNTH_HESSIAN, 0)->total_cycles == 60, "a range is in the row around it");
+  CHECK(find(table, SYNTH_GRADIENT, 0)->total_cycles == 40, "so is a called function");
+  CHECK(find(table, 7, 1)->count == 8, "a sum is in the row where it was stored");
+  CHECK(find(table, INK_SECTION_UNKNOWN, INK_ROW_NONE)->total_cycles == 20, "before any row");
+  CHECK(find(table, INK_SECTION_UNKNOWN, 0)->total_cycles == 20, "gaps of row 0");
+  ink_table_free(table);
+
+  table = make(INK_BY_BLOCK, NULL);
+  CHECK(find(table, SYNTH_LINE_SEARCH, 0)->total_cycles == 300, "block 0");
+  CHECK(find(table, SYNTH_LINE_SEARCH, 1)->total_cycles == 360, "block 1");
+  CHECK(fabs(find(table, SYNTH_LINE_SEARCH, 1)->total_ns - 180) < 0.01, "block 1's ns");
+  ink_table_free(table);
+  table = make(INK_BY_SM, "^Step$");
+  CHECK(find(table, SYNTH_LINE_SEARCH, 1)->total_cycles == 360, "SM 1");
+  ink_table_free(table);
+  table = make(INK_BY_LAUNCH, "^St");
+  CHECK(find(table, SYNTH_LINE_SEARCH, 0)->total_cycles == 660, "launch 0");
+  ink_table_free(table);
+  table = make(INK_BY_SECTION, "Other");
+  CHECK(ink_table_rows(table, &rows) == 0 && ink_table_kernels(table, &totals) == 0, "no kernel");
+  ink_table_free(table);
+  close_capture(path);
+}
+
+static ink_status stop(void *user, uint64_t done, uint64_t total) {
+  (void)done;
+  CHECK(total == 2, "progress is told of %" PRIu64 " tracks", total);
+  ++*(int *)user;
+  return INK_ERROR_STOPPED;
+}
+
+static void refusals(void) {
+  const char *path = synth_path("refuse");
+  ink_writer *writer = synth_writer(path, 64, 64, false);
+  put_block(writer, 0, 0);
+  put_block(writer, 1, 0);
+  synth_finish(writer);
+  open_capture(path);
+  ink_table *table = NULL;
+  ink_error error = {0};
+  ink_table_options options = {.size = sizeof options, .kernel_regex = "a(", .launch = UINT32_MAX};
+  CHECK(ink_table_make(capture, map, &options, &table, &error) == INK_ERROR_ARGUMENT && !table &&
+            strstr(error.message, "'a('"), "%s", error.message);
+  options.kernel_regex = NULL;
+  options.launch = 1;
+  CHECK(ink_table_make(capture, map, &options, &table, &error) == INK_ERROR_NOT_FOUND && !table,
+        "%s", error.message);
+  int calls = 0;
+  options.launch = 0;
+  options.progress = stop;
+  options.user = &calls;
+  CHECK(ink_table_make(capture, map, &options, &table, &error) == INK_ERROR_STOPPED && calls == 1,
+        "%s", error.message);
+  close_capture(path);
+}
+
+/* A ring that was overwritten: what is not known is neither a section nor unmarked. */
+static void partial(void) {
+  const char *path = synth_path("partial");
+  ink_writer *writer = synth_writer(path, 8, 4, false);
+  synth_track t;
+  synth_track_init(&t, 8, 4, false);
+  synth_open(&t, 1000, 5000);
+  for (uint64_t i = 1; i <= 20; i++)
+    synth_record(&t, 0, INK_KIND_MARK, SYNTH_LINE_SEARCH, 0, 1000 + i * 10);
+  synth_close(&t, 1207, 6000);
+  synth_put(writer, &t);
+  synth_track_free(&t);
+  synth_finish(writer);
+  open_capture(path);
+  ink_table *table = make(INK_BY_SECTION, NULL);
+  const ink_table_row *r = find(table, SYNTH_LINE_SEARCH, 0);
+  CHECK(r->count == 7 && r->cut == 1 && r->total_cycles == 70, "8 kept, the begin of one is lost");
+  const ink_kernel_total *totals;
+  ink_table_kernels(table, &totals);
+  CHECK(totals[0].marks_executed == 20 && totals[0].marks_kept == 8 &&
+            totals[0].marks_dropped == 12 && totals[0].tracks_partial == 1, "counts");
+  CHECK(totals[0].unknown_cycles == 130 && totals[0].unmarked_cycles == 7 &&
+            totals[0].total_cycles == 207, "%" PRIu64 " unknown, %" PRIu64 " unmarked",
+        totals[0].unknown_cycles, totals[0].unmarked_cycles);
+  ink_table_free(table);
+  close_capture(path);
+}
+
+static int compare(const void *left, const void *right) {
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return a < b ? -1 : a > b;
+}
+
+static void quantiles(void) {
+  static uint64_t values[100000];
+  uint64_t random = 9;
+  for (int shape = 0; shape < 5; shape++)
+    for (size_t n = 1; n <= 100000; n = n < 40 ? n + 1 : n * 5 / 2) {
+      ink_quantile sketch = {0};
+      for (size_t i = 0; i < n; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        values[i] = shape == 0 ? random >> 44 : shape == 1 ? random >> (random % 60) :
+                    shape == 2 ? 77 : shape == 3 ? random % 300 : random;
+        CHECK(ink_quantile_add(&sketch, values[i]), "memory");
+      }
+      qsort(values, n, sizeof *values, compare);
+      for (int q = 0; q <= 100; q += q == 98 ? 1 : 7) {
+        size_t rank = (size_t)ceil(q / 100.0 * (double)n);
+        uint64_t exact = values[rank ? rank - 1 : 0], got = ink_quantile_get(&sketch, q / 100.0);
+        double off = fabs((double)got - (double)exact);
+        CHECK(n <= INK_QUANTILE_EXACT ? got == exact : off <= (double)exact / 128,
+              "shape %d, %zu values, %d %%: %" PRIu64 ", not %" PRIu64, shape, n, q, got, exact);
+      }
+      ink_quantile_free(&sketch);
+    }
+}
+
+int main(void) {
+  by_hand();
+  refusals();
+  partial();
+  quantiles();
+  return check_result("table");
+}
