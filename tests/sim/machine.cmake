@@ -19,3 +19,26 @@ foreach(name integer float)
   machine_program(machine_${name}_test machine_${name}_test.c)
   add_test(NAME sim.machine.${name} COMMAND sim_machine_${name}_test)
 endforeach()
+
+if(NOT INKMARK_NVCC)
+  message(STATUS "no nvcc: the simulated machine is tested with hand-written PTX only")
+  return()
+endif()
+
+# machine_ptx_test(NAME TARGETS...): machine_NAME.cu as PTX of each target, machine_NAME_test on it.
+function(machine_ptx_test name)
+  machine_program(machine_${name}_test machine_${name}_test.c)
+  foreach(target IN LISTS ARGN)
+    set(ptx ${CMAKE_CURRENT_BINARY_DIR}/machine_${name}.${target}.ptx)
+    add_custom_command(OUTPUT ${ptx}
+      COMMAND ${INKMARK_NVCC} -ptx -lineinfo -std=c++17 -Wno-deprecated-gpu-targets
+              -arch=compute_${target} -o ${ptx} ${CMAKE_CURRENT_SOURCE_DIR}/machine_${name}.cu
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine_${name}.cu
+      COMMENT "nvcc machine_${name}.${target}.ptx" VERBATIM)
+    add_custom_target(machine_${name}_${target} ALL DEPENDS ${ptx})
+    add_test(NAME sim.machine.${name}.${target}
+      COMMAND sim_machine_${name}_test ${ptx} ${target})
+  endforeach()
+endfunction()
+
+machine_ptx_test(warp 75 90)
