@@ -136,7 +136,7 @@ static bool pragma_or_location(ptx_parser *p, const char *text, uint32_t length,
       return false;
     }
     p->source_line = (uint32_t)line;
-    p->source_file = file < p->file_count && p->files[file] >= 0 ? (uint32_t)p->files[file] + 1 : 0;
+    p->source_file = file <= 65535 ? (uint32_t)file : 0; /* ptx_unit knows the names at its end */
     ptx_skip_line(p);
     return true;
   }
@@ -505,7 +505,16 @@ static bool linked_directive(ptx_parser *p, const char *text, uint32_t length) {
   return ptx_fail(p, SIM_BAD_PTX, "'%.*s' is not known", (int)(length < 60 ? length : 60), text);
 }
 
+/* The unit's file numbers into places in the program's list, from 1; .file may follow its use. */
+static void name_files(ptx_parser *p, size_t first) {
+  for (size_t i = first; i < p->program->code_count; i++) {
+    uint32_t *file = &p->program->code[i].source_file;
+    *file = *file < p->file_count && p->files[*file] >= 0 ? (uint32_t)p->files[*file] + 1 : 0;
+  }
+}
+
 bool ptx_unit(ptx_parser *p) {
+  size_t first = p->program->code_count;
   while (!ptx_at(p, '\0')) {
     const char *text;
     uint32_t length;
@@ -534,5 +543,6 @@ bool ptx_unit(ptx_parser *p) {
       return false;
     }
   }
+  name_files(p, first);
   return true;
 }
