@@ -104,7 +104,7 @@ cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, dim3 grid, dim3 bl
   for (int i = 0; i < limits.parameters; i++)
     if (sim_kernel_parameter(found, i, &offset, &bytes))
       total += slot_bytes(bytes);
-  unsigned char *packed = aligned_alloc(16, total ? total : 16);
+  unsigned char *packed = aligned_alloc(16, (total + 16) / 16 * 16);
   if (!packed)
     return cudaErrorMemoryAllocation;
   size_t at = 0;

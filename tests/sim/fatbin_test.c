@@ -36,6 +36,11 @@ static void put_container(bytes *b, const bytes *body) {
   put(b, body->at, body->n);
 }
 
+static void put_int_zeros(bytes *b, size_t n) {
+  memset(b->at + b->n, 0, n);
+  b->n += n;
+}
+
 static void put_entry(bytes *b, unsigned kind, unsigned target, uint64_t flags, const void *stored,
                       size_t n, size_t raw) {
   const size_t padded = (n + 7) / 8 * 8, header = 80;
@@ -51,14 +56,9 @@ static void put_entry(bytes *b, unsigned kind, unsigned target, uint64_t flags, 
   put_int(b, flags | 0x11, 8);
   put_int(b, 0, 8);
   put_int(b, raw, 8);
-  put_int(b, 0, header - 64);
+  put_int_zeros(b, header - 64);
   put(b, stored, n);
-  put_int(b, 0, padded - n);
-}
-
-static void put_int_zeros(bytes *b, size_t n) {
-  memset(b->at + b->n, 0, n);
-  b->n += n;
+  put_int_zeros(b, padded - n);
 }
 
 /* Literals only: a valid, if poor, block. */
