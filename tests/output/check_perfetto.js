@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The Perfetto output as the real trace processor reads it: every slice, its place, nesting, length
 // and arguments against the decoder's events, and the sums against ink_table's rows.
-// node check_perfetto.js NODE_MODULES OUTPUT_TOOL
+// node check_perfetto.js NODE_MODULES OUTPUT_TOOL [CAPTURE]     a made-up capture when none is given
 'use strict';
 const assert = require('assert');
 const { Scratch, start, skipWithout, sorted, loadTrace, trackDescriptors, sumBy } = require('./traces.js');
 
-const [modules, tool] = process.argv.slice(2);
+const [modules, tool, recorded] = process.argv.slice(2);
 skipWithout(modules);
 
 const UUID = "extract_arg(t.source_arg_set_id, 'source_id')"; // our number of a track
 const ERRORS = "select name, value from stats where severity in ('error', 'data_loss') and value > 0";
 const arg = name => `ifnull(extract_arg(s.arg_set_id, '${name}'), extract_arg(s.arg_set_id, 'debug.${name}'))`;
 
-const label = e => 'block ' + e.block + (e.thread ? ` warp ${Math.floor(e.thread / 32)}` : '') +
+const label = e => 'block ' + (e.block_y === undefined ? e.block : `(${e.block},${e.block_y},${e.block_z})`) + (e.thread ? ` warp ${Math.floor(e.thread / 32)}` : '') +
   (e.thread % 32 ? ` lane ${e.thread % 32}` : '');
 const place = e => [`${e.launch}`, `SM ${e.sm}`, label(e)];
 const row = e => e.row === 'unknown' ? 'unknown' : e.row === null ? '' : String(e.row);
@@ -26,7 +26,7 @@ function placed(descriptors, [uuid, ...rest]) {
 
 // How many slices of its track enclose a slice: by the decoder's levels, as far as these were recorded.
 function nesting(slice, all) {
-  return all.filter(e => e.launch === slice.launch && e.block === slice.block && e.thread === slice.thread &&
+  return all.filter(e => e.launch === slice.launch && label(e) === label(slice) &&
     e.depth < slice.depth && BigInt(e.begin_cycles) <= BigInt(slice.begin_cycles) &&
     BigInt(e.end_cycles) >= BigInt(slice.end_cycles)).length;
 }
@@ -39,7 +39,7 @@ function checkSlices({ processor, descriptors }, truth) {
   const slices = truth.events.filter(e => e.kind === 'slice');
   const expected = slices.map(e => [...place(e), e.name, e.begin_ns,
     BigInt(e.end_ns) - BigInt(e.begin_ns), nesting(e, slices), row(e), e.cycles, e.cut, e.called].map(String));
-  assert.ok(expected.length > 100);
+  assert.ok(expected.length > 0);
   assert.deepStrictEqual(sorted(found), sorted(expected));
 }
 
@@ -81,7 +81,6 @@ function checkKernels({ processor }, truth) {
   const found = processor.query(`select ${arg('launch')}, s.ts, s.dur, ${arg('tracks')}, ${arg('marks_kept')},
     ${arg('marks_dropped')} from slice s where s.category = 'kernel'`).rows.map(r => r.map(String));
   assert.deepStrictEqual(sorted(found), sorted(expected));
-  assert.ok(truth.kernels.some(k => k.dropped > 0), 'the capture should have drops');
   assert.strictEqual(found.map(r => Number(r[5])).reduce((a, b) => a + b), sumBy(truth.kernels, 'dropped'));
 }
 
@@ -104,7 +103,6 @@ function checkPoints({ processor, descriptors }, truth) {
 function checkAsyncs({ processor }, truth) {
   const expected = truth.events.filter(e => e.kind === 'async').map(e =>
     [e.name, e.begin_ns, BigInt(e.end_ns) - BigInt(e.begin_ns), e.key, e.cycles, 0].map(String));
-  assert.ok(expected.length > 10);
   // Depth 0: each lies on a lane where it overlaps no other.
   const found = processor.query(`select s.name, s.ts, s.dur, ${arg('key')}, ${arg('cycles')}, s.depth
     from slice s where s.category = 'async'`).rows.map(r => r.map(String));
@@ -119,7 +117,6 @@ function checkNotes({ processor }) {
   assert.deepStrictEqual([simulated.name, simulated.clock, Number(simulated.missed)],
     ['simulated clock', 'simulated clock', 3]);
   assert.deepStrictEqual([real.name, real.clock], ['about this capture', 'GPU clock']);
-  assert.deepStrictEqual(processor.query(ERRORS).rows, []);
   const realtime = processor.query("select count(*) from clock_snapshot where clock_name = 'REALTIME'").rows[0][0];
   assert.ok(realtime >= 1n);
 }
@@ -128,16 +125,28 @@ async function load(file) {
   return { processor: await loadTrace(modules, file), descriptors: trackDescriptors(file) };
 }
 
-async function main() {
-  const scratch = new Scratch(tool);
-  const capture = scratch.make('mixed'), truth = scratch.dump(capture);
-  const whole = await load(scratch.write('perfetto', capture, 'mixed.pftrace'));
-  checkNotes(whole);
+function checkEvents(whole, truth) {
   checkSlices(whole, truth);
   checkTable(whole, truth);
   checkKernels(whole, truth);
   checkPoints(whole, truth);
   checkAsyncs(whole, truth);
+  assert.deepStrictEqual(whole.processor.query(ERRORS).rows, []);
+}
+
+async function checkRecorded(scratch) {
+  const whole = await load(scratch.write('perfetto', recorded, 'recorded.pftrace'));
+  checkEvents(whole, scratch.dump(recorded));
+  assert.deepStrictEqual(whole.processor.query('select name from process where name is not null').rows.flat(),
+    ['GPU 0 (simulated clock)']);
+}
+
+async function checkMadeUp(scratch) {
+  const capture = scratch.make('mixed'), truth = scratch.dump(capture);
+  const whole = await load(scratch.write('perfetto', capture, 'mixed.pftrace'));
+  assert.ok(truth.events.length > 500 && truth.kernels.some(k => k.dropped > 0));
+  checkNotes(whole);
+  checkEvents(whole, truth);
 
   const packed = await load(scratch.write('perfetto', capture, 'mixed.pftrace.gz'));
   checkSlices(packed, truth);
@@ -153,7 +162,10 @@ async function main() {
     const { processor } = await load(scratch.write('perfetto', scratch.make(`garbage:${seed}`), 'garbage.pftrace'));
     assert.deepStrictEqual(processor.query(ERRORS).rows, [], `garbage ${seed}`);
   }
-  scratch.remove();
 }
 
-start(main);
+start(async () => {
+  const scratch = new Scratch(tool);
+  await (recorded ? checkRecorded(scratch) : checkMadeUp(scratch));
+  scratch.remove();
+});

@@ -44,10 +44,12 @@ static void put_row(int64_t row) {
 
 static void begin_event(dump *d, const char *kind, ink_section_index section, int64_t row) {
   const ink_track *h = &d->track.header;
-  printf("%s\n{\"kind\":\"%s\",\"launch\":%u,\"device\":%d,\"sm\":%u,\"block\":%u,\"thread\":%u,"
-         "\"name\":",
+  printf("%s\n{\"kind\":\"%s\",\"launch\":%u,\"device\":%d,\"sm\":%u,\"block\":%u,\"thread\":%u,",
          d->some ? "," : "", kind, d->track.launch, d->track.device, h->sm_open, h->block_index[0],
          h->thread);
+  if (h->grid_dim[1] > 1 || h->grid_dim[2] > 1)
+    printf("\"block_y\":%u,\"block_z\":%u,", h->block_index[1], h->block_index[2]);
+  printf("\"name\":");
   d->some = true;
   put_string(section_name(d, section));
   printf(",\"row\":");

@@ -138,7 +138,7 @@ class TraceProcessor {
   }
 }
 
-module.exports = { TraceProcessor, Reader, PACKAGE };
+module.exports = { TraceProcessor, Reader, bytesField, numberField, PACKAGE };
 
 // node trace_processor.js NODE_MODULES TRACE "SQL"...
 if (require.main === module) {
