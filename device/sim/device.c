@@ -6,6 +6,8 @@
 
 #include "exec.h"
 
+#define SHARED_ROOM ((SIM_MAX_SHARED + 4095) / 4096 * 4096)
+
 static bool open_sm(sim_device *device, int index) {
   sim_sm *sm = &device->sms[index];
   size_t slots = (size_t)device->config.blocks_per_sm;
@@ -22,7 +24,7 @@ static bool open_sm(sim_device *device, int index) {
   for (size_t i = 0; i < slots; i++) {
     sim_slot *slot = &sm->slots[i];
     slot->warps = calloc(SIM_MAX_WARPS, sizeof *slot->warps);
-    slot->shared = aligned_alloc(4096, SIM_MAX_SHARED + 4096);
+    slot->shared = aligned_alloc(4096, (SIM_MAX_SHARED + 8191u) / 4096 * 4096);
     if (slot->warps == NULL || slot->shared == NULL) {
       return false;
     }
@@ -126,6 +128,7 @@ void sim_device_reset(sim_device *device) {
     sim_module_unload(device->modules);
   }
   sim_memory_clear(&device->memory);
+  device->heap_bytes = 0;
 }
 
 void sim_device_close(sim_device *device) {

@@ -11,6 +11,7 @@
 
 #define SIM_BARRIERS 16
 #define SIM_MAX_WARPS 32
+#define SIM_HEAP_BYTES (UINT64_C(256) << 20)
 #define SIM_MAX_DEPTH 20000  /* calls a thread may nest */
 #define SIM_MAX_ROWS (1u << 17) /* registers of all frames of a warp */
 
@@ -21,7 +22,7 @@ typedef struct sim_sm sim_sm;
 typedef struct sim_range {
   uint8_t *begin;
   size_t bytes;
-  bool owned;
+  bool owned, heap; /* heap: of a kernel's malloc */
 } sim_range;
 
 /* Live ranges of a device's memory, sorted by address. */
@@ -124,7 +125,7 @@ struct sim_device {
   sim_grid *grids; /* begun and not done, in a ring order */
   sim_grid *turn;
   sim_module *modules;
-  uint64_t next_grid, front_fs, issue_order;
+  uint64_t next_grid, front_fs, issue_order, heap_bytes;
   uint32_t *sm_order;
   FILE *log;
   sim_stats stats;
@@ -262,6 +263,9 @@ const char *sim_reach_string(sim_warp *warp, const sim_insn *insn, uint32_t lane
 bool sim_memory_find(const sim_memory *memory, const uint8_t *begin, size_t bytes);
 bool sim_memory_add(sim_memory *memory, uint8_t *begin, size_t bytes, bool owned);
 bool sim_memory_remove(sim_memory *memory, uint8_t *begin, bool owned);
+/* malloc and free of kernels, from a heap of SIM_HEAP_BYTES a device. */
+void *sim_heap_alloc(sim_device *device, size_t bytes);
+bool sim_heap_free(sim_device *device, void *pointer);
 void sim_memory_clear(sim_memory *memory);
 /* Where the range that begins at or before an address ends, or NULL. */
 const sim_range *sim_memory_range(const sim_memory *memory, const uint8_t *address);

@@ -201,12 +201,12 @@ void sim_call_builtin(sim_warp *warp, const sim_insn *insn, uint32_t lanes,
         break;
       case SIM_B_ASSERTFAIL: assert_failed(warp, insn, l); break;
       case SIM_B_MALLOC:
-        give_result(warp, insn, l, (uint64_t)(uintptr_t)sim_memory_alloc(
-                                       device, argument(warp, insn, l, 0), 16));
+        give_result(warp, insn, l, (uint64_t)(uintptr_t)sim_heap_alloc(
+                                       device, argument(warp, insn, l, 0)));
         break;
       case SIM_B_FREE: {
         void *pointer = (void *)(uintptr_t)argument(warp, insn, l, 0);
-        if (pointer != NULL && !sim_memory_free(device, pointer)) {
+        if (pointer != NULL && !sim_heap_free(device, pointer)) {
           sim_fault(warp, insn, l, SIM_ILLEGAL_ADDRESS, "free of %p, which malloc did not give",
                     pointer);
         }

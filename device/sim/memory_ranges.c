@@ -117,3 +117,26 @@ bool sim_memory_unmap(sim_device *device, void *pointer) {
 bool sim_memory_has(const sim_device *device, const void *pointer, size_t bytes) {
   return sim_memory_find(&device->memory, pointer, bytes);
 }
+
+void *sim_heap_alloc(sim_device *device, size_t bytes) {
+  void *pointer;
+  if (bytes > SIM_HEAP_BYTES || device->heap_bytes > SIM_HEAP_BYTES - bytes) {
+    return NULL;
+  }
+  pointer = sim_memory_alloc(device, bytes, 16);
+  if (pointer != NULL) {
+    device->memory.ranges[behind(&device->memory, pointer) - 1].heap = true;
+    device->heap_bytes += bytes;
+  }
+  return pointer;
+}
+
+bool sim_heap_free(sim_device *device, void *pointer) {
+  size_t place = behind(&device->memory, pointer);
+  const sim_range *range = place == 0 ? NULL : &device->memory.ranges[place - 1];
+  if (range == NULL || range->begin != pointer || !range->heap) {
+    return false;
+  }
+  device->heap_bytes -= range->bytes;
+  return sim_memory_remove(&device->memory, pointer, true);
+}

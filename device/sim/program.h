@@ -18,7 +18,7 @@
 #define SIM_FUNCTION_STEP 16
 
 /* What fuzzed or absurd input may not exceed. */
-#define SIM_MAX_REGISTERS (1 << 20) /* a function */
+#define SIM_MAX_REGISTERS (1 << 18) /* a function */
 #define SIM_MAX_FRAME (64u << 20)   /* bytes of .local and .param a function */
 #define SIM_MAX_VARIABLE (UINT64_C(1) << 36)
 #define SIM_MAX_NESTING 64

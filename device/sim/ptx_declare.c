@@ -138,13 +138,14 @@ static bool masked_reloc(ptx_parser *p, sim_symbol *symbol, uint64_t mask, uint6
   return ptx_need(p, '(') && add_reloc(p, symbol, offset, 1, shift) && ptx_need(p, ')');
 }
 
-static bool initial_value(ptx_parser *p, int32_t index, uint64_t offset, unsigned type,
-                          bool *is_string) {
+static bool initial_value(ptx_parser *p, int32_t index, uint64_t offset, unsigned type) {
   sim_symbol *symbol = &p->program->symbols[index];
   unsigned bytes = sim_type_bytes(type);
   uint64_t value;
   uint8_t literal;
-  *is_string = false;
+  if (symbol->unsized && offset + bytes <= 1u << 24) {
+    symbol->bytes = offset + bytes; /* name[] = {...} is as long as its values */
+  }
   if (offset + bytes > symbol->bytes || bytes > 8) {
     return ptx_fail(p, SIM_BAD_PTX, "too many initialisers for '%s'", symbol->name);
   }
@@ -183,7 +184,6 @@ static bool initialiser(ptx_parser *p, int32_t index, unsigned type) {
   uint64_t offset = 0;
   unsigned depth = 0;
   do {
-    bool is_string;
     if (ptx_take(p, '{')) {
       if (++depth > SIM_MAX_NESTING) {
         return ptx_fail(p, SIM_BAD_PTX, "the initialiser nests too deep");
@@ -191,7 +191,7 @@ static bool initialiser(ptx_parser *p, int32_t index, unsigned type) {
     } else if (depth != 0 && ptx_take(p, '}')) {
       depth--;
     } else if (!ptx_take(p, ',')) {
-      if (!initial_value(p, index, offset, type, &is_string)) {
+      if (!initial_value(p, index, offset, type)) {
         return false;
       }
       offset += sim_type_bytes(type);
@@ -214,7 +214,7 @@ static bool dimensions(ptx_parser *p, uint64_t *bytes, bool *unsized) {
   *unsized = false;
   while (ptx_take(p, '[')) {
     uint64_t count = 0;
-    uint8_t literal;
+    uint8_t literal = 0;
     if (ptx_at(p, ']')) {
       *unsized = true;
     } else if (!ptx_take_number(p, &count, &literal)) {

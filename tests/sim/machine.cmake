@@ -32,6 +32,7 @@ function(machine_ptx_test name)
     set(ptx ${CMAKE_CURRENT_BINARY_DIR}/machine_${name}.${target}.ptx)
     add_custom_command(OUTPUT ${ptx}
       COMMAND ${INKMARK_NVCC} -ptx -lineinfo -std=c++17 -Wno-deprecated-gpu-targets
+              -diag-suppress 20054
               -arch=compute_${target} -o ${ptx} ${CMAKE_CURRENT_SOURCE_DIR}/machine_${name}.cu
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine_${name}.cu
       COMMENT "nvcc machine_${name}.${target}.ptx" VERBATIM)
@@ -42,3 +43,8 @@ function(machine_ptx_test name)
 endfunction()
 
 machine_ptx_test(warp 75 90)
+machine_ptx_test(memory 75 90)
+
+machine_program(machine_clock_test machine_clock_test.c)
+add_test(NAME sim.machine.clock
+  COMMAND sim_machine_clock_test ${CMAKE_CURRENT_BINARY_DIR}/machine_warp.75.ptx)
