@@ -149,7 +149,8 @@ cudaError_t rt_capture_record(rt_stream *stream, rt_event *event) {
   event->nodes = malloc((stream->n_tails + 1) * sizeof *event->nodes);
   if (!event->nodes)
     rt_refuse("out of memory");
-  memcpy(event->nodes, stream->tails, stream->n_tails * sizeof *event->nodes);
+  if (stream->n_tails) /* memcpy wants no null pointer, not even for nothing */
+    memcpy(event->nodes, stream->tails, stream->n_tails * sizeof *event->nodes);
   event->n_nodes = stream->n_tails;
   return cudaSuccess;
 }
