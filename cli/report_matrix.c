@@ -93,7 +93,7 @@ static bool measure(section_matrix *matrix) {
 
 /* Hides the columns with the least time until the rest fits; returns how many. */
 static size_t fit(section_matrix *matrix, size_t width) {
-  size_t hidden = 0, used = 24; /* the group's name and the count */
+  size_t hidden = 0, used = 20; /* the group's name and the count */
   for (size_t i = 0; i < matrix->column_count; i++)
     used += matrix->columns[i].width + 2;
   while (used > width && hidden + 1 < matrix->column_count) {
