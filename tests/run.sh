@@ -71,7 +71,7 @@ check() {
 
 # Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
 # first of all, and there leaks are CUDA programs' own. What only compiles or installs is left out.
-preloaded='^(sim|arming|truth|example|cli\.record|package\.readme)'
+preloaded='^(sim|arming|truth|example|cli\.record|package\.readme|output\.record)'
 sanitized() {
   check "$1" -E "$preloaded" -LE 'gpu|slow'
   local runtime
