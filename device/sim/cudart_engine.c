@@ -193,12 +193,15 @@ static void run_host_call(rt_op *op) {
   rt_op_hold(op);
   rt_flush_print();
   rt_unlock();
+  /* a real driver has a thread of its own for these: the caller's last error is not theirs */
+  const cudaError_t last = rt_self()->last;
   rt_self()->in_host_call = true;
   if (call.callback)
     call.callback(call.stream, status, call.user);
   else
     call.function(call.user);
   rt_self()->in_host_call = false;
+  rt_self()->last = last;
   rt_lock();
   finish(op);
   rt_op_release(op);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams, events and host functions: order, interleaving, and what runs without a kernel's step. */
+/* Streams, events, host functions: order, interleaving, what runs without a kernel's step. */
 #include <cuda_runtime.h>
 #include <string.h>
 
@@ -63,6 +63,7 @@ static void test_legacy_order(void)
   append<<<1, 1, 0, b>>>(list, 3);
   append<<<1, 1, 0, cudaStreamLegacy>>>(list, 4);
   append<<<1, 1, 0, a>>>(list, 5);
+  OK(cudaDeviceSynchronize());
   OK(cudaMemcpy(result, list, sizeof result, cudaMemcpyDeviceToHost));
   CHECK_EQUAL(result[0], 5);
   for (int i = 1; i <= 5; i++) CHECK_EQUAL(result[i], i);
