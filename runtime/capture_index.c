@@ -155,8 +155,10 @@ static ink_status split_launches(ink_capture *capture, sort_key *keys, uint32_t 
   id_map seen = {0}; /* (block, thread): in the current launch */
   ink_status status = INK_OK;
   uint32_t kept = 0;
+  ink_walk walk = {0};
   for (uint32_t n = 0; n < *count && status == INK_OK; n++) {
     uint32_t i = order[n];
+    ink_walk_track(&walk, capture, i);
     if (kept && same_claim(capture, keys, order[kept - 1], i))
       continue;
     uint64_t place = ink_mix64(keys[i].block) + keys[i].thread;
@@ -212,7 +214,9 @@ ink_status ink_index_launches(ink_capture *capture, ink_error *error) {
   sort_key *keys = malloc(((size_t)count + 1) * sizeof *keys);
   uint32_t *order = malloc(((size_t)count + 1) * sizeof *order);
   ink_status status = keys && order ? INK_OK : no_memory(error);
+  ink_walk walk = {0};
   for (uint32_t i = 0; i < count && status == INK_OK; i++) {
+    ink_walk_track(&walk, capture, i);
     keys[i] = key_of(capture, i);
     order[i] = i;
   }

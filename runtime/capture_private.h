@@ -89,13 +89,32 @@ static inline uint64_t ink_slot_key(int32_t device, uint32_t slot) {
 /* The index in `sections` of a table's first section; the table is one of the capture's. */
 uint32_t ink_table_base(const ink_capture *capture, const ink_section_table *table);
 
-/* A reader that has gone through much of a mapped file gives the pages back to the system, so that
- * a file of many gigabytes does not fill the memory; they are read again when touched again. */
+/* Gives the pages of a mapped file back to the system, so that a file of many gigabytes does not fill
+ * the memory; they are read again when touched again. */
 void ink_capture_release_pages(const ink_capture *capture);
+
+/* A walk over the file's tracks: gives the pages back now and then. Touching a header alone brings in
+ * its surroundings too, up to a large page of them. */
+typedef struct ink_walk {
+  uint64_t touched_bytes;
+} ink_walk;
+
+static inline void ink_walk_on(ink_walk *walk, const ink_capture *capture, uint64_t words) {
+  walk->touched_bytes += sizeof(ink_file_track) + words * 8;
+  if (walk->touched_bytes > UINT64_C(32) << 20) {
+    ink_capture_release_pages(capture);
+    walk->touched_bytes = 0;
+  }
+}
 
 static inline const ink_file_track *ink_track_at(const ink_capture *capture, uint64_t index) {
   return (const ink_file_track *)(const void *)(capture->bytes +
                                                 capture->tracks.items[index].offset);
+}
+
+static inline void ink_walk_track(ink_walk *walk, const ink_capture *capture, uint64_t index) {
+  const ink_file_track *track = ink_track_at(capture, index);
+  ink_walk_on(walk, capture, track->ring_words + track->aux_words);
 }
 
 /* Blocks of a grid in one line; wraps where a damaged header claims more than 2^64. */

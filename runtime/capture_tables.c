@@ -170,7 +170,9 @@ static uint32_t kernel_of(ink_capture *capture, id_map *map, uint64_t key) {
 ink_status ink_index_kernels(ink_capture *capture, ink_error *error) {
   id_map map = {0};
   ink_status status = INK_OK;
+  ink_walk walk = {0};
   for (size_t i = 0; i < capture->tracks.count && status == INK_OK; i++) {
+    ink_walk_track(&walk, capture, i);
     track_ref *ref = &capture->tracks.items[i];
     if (ref->kernel == INK_ID_NONE) /* its counts came later, or never */
       ref->kernel = id_map_get(&capture->slot_map, ink_slot_key(ref->device,
@@ -203,7 +205,9 @@ ink_status ink_count_kernels(ink_capture *capture, ink_error *error) {
   closed *sums = calloc(capture->kernels.count + 1, sizeof *sums);
   if (!sums)
     return no_memory(error);
+  ink_walk walk = {0};
   for (size_t i = 0; i < capture->tracks.count; i++) {
+    ink_walk_track(&walk, capture, i);
     const ink_track *header = &ink_track_at(capture, i)->header;
     uint32_t kernel = capture->tracks.items[i].kernel;
     bool is_closed = header->state == INK_TRACK_CLOSED;

@@ -344,9 +344,11 @@ static size_t device_place(const ink_clock_map *map, int32_t device) {
 static ink_status gather(const ink_capture *capture, ink_clock_map *map, device_pairs **pairs,
                          ink_error *error) {
   uint64_t n = ink_capture_track_count(capture);
+  ink_walk walk = {0};
   for (uint64_t i = 0; i < n; i++) {
     ink_stored_track track;
     ink_capture_track(capture, i, &track);
+    ink_walk_on(&walk, capture, track.ring_words + track.aux_words);
     size_t place = device_place(map, track.device);
     if (place == map->device_count) { /* a track of a device whose own chunk is lost */
       ink_device_map *devices = realloc(map->devices, (place + 1) * sizeof *devices);
@@ -363,8 +365,6 @@ static ink_status gather(const ink_capture *capture, ink_clock_map *map, device_
     }
     if (!add_track(&(*pairs)[place], &track.header))
       return no_memory(error);
-    if (i % 65536 == 65535)
-      ink_capture_release_pages(capture);
   }
   return INK_OK;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RELEASE_EVERY_BYTES (UINT64_C(32) << 20)
 enum { PROGRESS_EVERY_TRACKS = 256 };
 
 ink_status ink_decoder_flush(ink_decoder *decoder) {
@@ -220,7 +219,8 @@ static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, u
 static ink_status decode_all(ink_decoder *decoder, const ink_clock_map *map, uint32_t launch) {
   const ink_capture *capture = decoder->capture;
   const ink_event_sink *sink = decoder->sink;
-  uint64_t total = capture->tracks.count, released = 0;
+  uint64_t total = capture->tracks.count;
+  ink_walk walk = {0};
   uint32_t current = UINT32_MAX;
   bool wanted = false;
   ink_status status = INK_OK;
@@ -238,11 +238,7 @@ static ink_status decode_all(ink_decoder *decoder, const ink_clock_map *map, uin
     if (!wanted || status != INK_OK)
       continue;
     status = decode_track(decoder, map, i);
-    released += (decoder->stored.ring_words + decoder->stored.aux_words) * 8;
-    if (released > RELEASE_EVERY_BYTES) {
-      ink_capture_release_pages(capture);
-      released = 0;
-    }
+    ink_walk_on(&walk, capture, decoder->stored.ring_words + decoder->stored.aux_words);
   }
   if (status == INK_OK && sink->progress)
     status = sink->progress(sink->user, total, total);
