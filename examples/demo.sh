@@ -19,26 +19,28 @@ build_all() {
 }
 build_all >"$log" 2>&1 || { tail -n 40 "$log" >&2; setup_fail "the build failed, all of it is in $log"; }
 
-inkmark=$build/cli/inkmark
-out=$build/demo
-mkdir -p "$out"
-rm -f "$out"/solver.ink "$out"/solver.pftrace "$out"/solver.html
+mkdir -p "$build/demo"
+cd "$build/demo"
+rm -f solver.ink solver.pftrace solver.html
+PATH=$build/cli:$PATH
 
 show() { # prints the command as one would type it, and runs it
-  printf '\n$ %s\n' "$(echo "$*" | sed "s|$build/cli/||; s|$build/||g")"
+  printf '\n$ %s\n' "$*"
   "$@"
 }
-show "$inkmark" record -o "$out/solver.ink" -- "$build/examples/solver"
-show "$inkmark" info "$out/solver.ink"
-show "$inkmark" report "$out/solver.ink"
-show "$inkmark" report --by iteration "$out/solver.ink"
-show "$inkmark" export "$out/solver.ink" -o "$out/solver.pftrace"
-show "$inkmark" export "$out/solver.ink" -o "$out/solver.html"
+show inkmark record -o solver.ink -- ../examples/solver
+show inkmark info solver.ink
+show inkmark report solver.ink
+show inkmark report --by iteration solver.ink
+show inkmark export solver.ink -o solver.pftrace
+show inkmark export solver.ink -o solver.html
 
 cat <<END
 
 The inside of the kernel, to look at:
-  $out/solver.pftrace   open it at https://ui.perfetto.dev (it stays in your browser)
-  $out/solver.html      open it in any browser, needs no network
-The command is $inkmark; 'inkmark help' lists what else it does.
+  $PWD/solver.pftrace
+      open it at https://ui.perfetto.dev (it stays in your browser)
+  $PWD/solver.html
+      open it in any browser, needs no network
+The command is $build/cli/inkmark; 'inkmark help' lists what else it does.
 END

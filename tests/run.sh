@@ -44,7 +44,8 @@ build() {
   log=$folder/build.log
   mkdir -p "$folder"
   setup_say "building $folder ($((SECONDS - start)) s)"
-  if cmake -S . -B "$folder" -G Ninja -DINKMARK_WERROR=ON -DINKMARK_NVCC="$(command -v nvcc)" "$@" \
+  if cmake -S . -B "$folder" -G Ninja -DINKMARK_WERROR=ON -DINKMARK_BUILD_TESTS=ON \
+    -DINKMARK_BUILD_BENCH=ON -DINKMARK_NVCC="$(command -v nvcc)" "$@" \
     >"$log" 2>&1 && cmake --build "$folder" --parallel "$(setup_jobs)" >>"$log" 2>&1; then
     return 0
   fi
