@@ -20,7 +20,7 @@ typedef struct html {
   ink_error *error;
   ink_track_events events;
   char label[160];
-  uint64_t tracks, lanes, slices;
+  uint64_t tracks, lanes, slices, left_out_slices;
   bool full; /* the limit is reached: decoding was stopped by us */
 } html;
 
@@ -132,7 +132,12 @@ static ink_status on_async(void *user, const ink_async *async) {
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   html *w = user;
   const ink_track_events *e = &w->events;
+  uint64_t wanted = w->slices + e->slice_count + e->async_count;
   (void)track;
+  if (wanted > SLICES_MAX && w->slices) {
+    w->full = true;
+    return INK_ERROR_STOPPED;
+  }
   begin_lane(w, NULL, 0);
   for (size_t i = 0; i < e->slice_count && w->slices < SLICES_MAX; i++) {
     const ink_slice *s = &e->slices[i];
@@ -153,6 +158,7 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
     ink_file_text(&w->file, "]]");
   }
   w->tracks++;
+  w->left_out_slices += wanted - w->slices; /* not 0 only for a first track beyond the limit */
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
 }
 
@@ -170,8 +176,10 @@ static ink_status put_lanes(html *w) {
     status = INK_OK;
   else if (status != INK_OK && w->error && !w->error->message[0])
     *w->error = ours;
-  ink_file_print(&w->file, "],\n\"slices\": %llu, \"left_out_tracks\": %llu}</script>\n",
-                 (unsigned long long)w->slices,
+  ink_file_print(&w->file,
+                 "],\n\"slices\": %llu, \"left_out_slices\": %llu, \"left_out_tracks\": %llu}"
+                 "</script>\n",
+                 (unsigned long long)w->slices, (unsigned long long)w->left_out_slices,
                  (unsigned long long)(w->selection.chosen_tracks - w->tracks));
   return status;
 }

@@ -77,7 +77,7 @@ const server = http.createServer(serve).listen(0, '127.0.0.1', () => {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-browser-'));
   const browser = spawn('chromium', ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars',
-    `--user-data-dir=${profile}`, '--window-size=1400,900', '--timeout=60000', '--enable-logging=stderr',
+    `--user-data-dir=${profile}`, '--window-size=1400,820', '--timeout=60000', '--enable-logging=stderr',
     `--screenshot=${path.resolve(png)}`, `http://127.0.0.1:${server.address().port}/`],
   { stdio: ['ignore', 'ignore', 'pipe'] });
   browser.stderr.on('data', data => {
