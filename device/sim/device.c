@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "exec.h"
+#include "scheduler.h"
 
 #define SHARED_ROOM ((SIM_MAX_SHARED + 4095) / 4096 * 4096)
 
@@ -104,6 +104,7 @@ sim_device *sim_device_open(int index, const sim_config *config, sim_error *erro
 
 /* Blocks that run are dropped, their grids are dead. */
 void sim_device_stop(sim_device *device) {
+  device->front_fs = sim_device_now_fs(device);
   for (int i = 0; i < device->config.sms; i++) {
     sim_sm *sm = &device->sms[i];
     for (int k = 0; k < device->config.blocks_per_sm; k++) {

@@ -71,7 +71,7 @@ static void mbarrier(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
   uint32_t bits = 0;
   unsigned space = insn->space == SIM_GENERIC ? SIM_GENERIC : insn->space;
   bool wait = insn->flags & (SIM_F_TEST_WAIT | SIM_F_TRY_WAIT);
-  bool by_parity = insn->flags & SIM_F_XORSIGN; /* set by sim_select_async for .parity */
+  bool by_parity = insn->flags & SIM_F_PARITY;
   SIM_EACH_LANE(l, lanes) {
     uint8_t *at = sim_reach(warp, insn, l, space, base[l] + (uint64_t)insn->offset, 8);
     uint64_t word;

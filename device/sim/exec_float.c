@@ -101,6 +101,34 @@ static double flush64(double value) {
 SIM_RAW1(rcp_upper, UPPER(sim_f64_bits(flush64(1 / flush64(sim_f64(UPPER(a)))))))
 SIM_RAW1(rsqrt_upper, UPPER(sim_f64_bits(flush64(1 / sqrt(flush64(sim_f64(UPPER(a))))))))
 
+static float pair_part(const sim_insn *insn, float a, float b, float c) {
+  bool ftz = insn->flags & SIM_F_FTZ;
+  float value;
+  a = ftz ? flush(a) : a;
+  b = ftz ? flush(b) : b;
+  c = ftz ? flush(c) : c;
+  switch (insn->op) {
+    case SIM_OP_add: value = a + b; break;
+    case SIM_OP_sub: value = a - b; break;
+    case SIM_OP_mul: value = a * b; break;
+    default: value = fmaf(a, b, c); break;
+  }
+  return ftz ? flush(value) : value;
+}
+
+/* Two f32 in 64 bits, sm_100 and newer. */
+static void pair(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
+  const uint64_t *a = sim_source(warp, insn, 0), *b = sim_source(warp, insn, 1);
+  const uint64_t *c = sim_source(warp, insn, 2);
+  uint64_t *d = sim_target(warp, insn);
+  SIM_EACH_LANE(l, lanes) {
+    uint64_t low = out32(pair_part(insn, sim_f32(a[l]), sim_f32(b[l]), sim_f32(c[l])));
+    uint64_t high =
+        out32(pair_part(insn, sim_f32(a[l] >> 32), sim_f32(b[l] >> 32), sim_f32(c[l] >> 32)));
+    d[l] = high << 32 | low;
+  }
+}
+
 static double compute(unsigned op, bool single, double a, double b, double c) {
   switch (op) {
     case SIM_OP_add: return single ? (double)((float)a + (float)b) : a + b;
@@ -240,6 +268,11 @@ static sim_exec_fn *select_arithmetic(const sim_insn *insn) {
 }
 
 sim_exec_fn *sim_select_float(const sim_insn *insn) {
+  if (insn->type == SIM_F32X2) {
+    bool known = insn->op == SIM_OP_add || insn->op == SIM_OP_sub || insn->op == SIM_OP_mul ||
+                 insn->op == SIM_OP_fma;
+    return known && insn->rounding <= SIM_RN ? pair : NULL;
+  }
   if ((insn->type != SIM_F32 && insn->type != SIM_F64) || insn->type2 != SIM_T_NONE) {
     return NULL;
   }

@@ -201,6 +201,22 @@ static void dot(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
   }
 }
 
+/* vabsdiff4.u32.u32.u32{.add}: four differences of bytes, their sum on top of c with .add. */
+static void byte_differences(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
+  const uint64_t *a = sim_source(warp, insn, 0), *b = sim_source(warp, insn, 1);
+  const uint64_t *c = sim_source(warp, insn, 2);
+  uint64_t *d = sim_target(warp, insn);
+  SIM_EACH_LANE(l, lanes) {
+    uint32_t packed = 0, sum = (uint32_t)c[l];
+    for (unsigned i = 0; i < 32; i += 8) {
+      uint32_t x = a[l] >> i & 0xff, y = b[l] >> i & 0xff, difference = x > y ? x - y : y - x;
+      packed |= difference << i;
+      sum += difference;
+    }
+    d[l] = insn->mode == SIM_M_ADD ? sum : packed;
+  }
+}
+
 static sim_exec_fn *by_width(const sim_insn *insn, sim_exec_fn *bits16, sim_exec_fn *bits32,
                              sim_exec_fn *bits64) {
   switch (sim_type_bytes(insn->type)) {
@@ -273,6 +289,11 @@ sim_exec_fn *sim_select_integer(const sim_insn *insn) {
   bool saturate = insn->flags & SIM_F_SAT, carry = insn->flags & SIM_F_CC;
   if (insn->type == SIM_U16X2 || insn->type == SIM_S16X2) {
     return select_pairs(insn);
+  }
+  if (insn->op == SIM_OP_vabsdiff4) {
+    bool plain = insn->type == SIM_U32 && insn->type2 == SIM_U32 && !(insn->flags & SIM_F_SAT) &&
+                 insn->operands == 3;
+    return plain && (insn->mode == SIM_M_NONE || insn->mode == SIM_M_ADD) ? byte_differences : NULL;
   }
   if (insn->op == SIM_OP_dp4a || insn->op == SIM_OP_dp2a) {
     return insn->type == SIM_U32 || insn->type == SIM_S32 ? dot : NULL;

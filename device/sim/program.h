@@ -31,7 +31,7 @@ enum sim_type {
   SIM_S8, SIM_S16, SIM_S32, SIM_S64,
   SIM_F16, SIM_BF16, SIM_F32, SIM_F64,
   SIM_F16X2, SIM_BF16X2, SIM_U16X2, SIM_S16X2,
-  SIM_TF32, SIM_E4M3X2, SIM_E5M2X2,
+  SIM_F32X2, SIM_TF32, SIM_E4M3X2, SIM_E5M2X2,
   SIM_PRED,
   SIM_TYPES
 };
@@ -41,7 +41,7 @@ enum sim_type {
   X(mov) X(ld) X(ldu) X(st) X(cvta) X(isspacep) X(atom) X(red) \
   X(add) X(sub) X(addc) X(subc) X(mul) X(mad) X(madc) X(mul24) X(mad24) X(div) X(rem) \
   X(abs) X(neg) X(min) X(max) X(sad) X(dp4a) X(dp2a) \
-  X(popc) X(clz) X(bfind) X(brev) X(bfe) X(bfi) X(fns) X(bmsk) X(szext) \
+  X(vabsdiff4) X(popc) X(clz) X(bfind) X(brev) X(bfe) X(bfi) X(fns) X(bmsk) X(szext) \
   X(and) X(or) X(xor) X(not) X(cnot) X(shl) X(shr) X(shf) X(lop3) X(prmt) \
   X(fma) X(rcp) X(sqrt) X(rsqrt) X(sin) X(cos) X(lg2) X(ex2) X(tanh) X(testp) X(copysign) \
   X(set) X(setp) X(selp) X(slct) X(cvt) \
@@ -93,6 +93,7 @@ enum sim_flag {
   SIM_F_TEST_WAIT = 1 << 26, SIM_F_TRY_WAIT = 1 << 27, SIM_F_EXPECT_TX = 1 << 28,
   SIM_F_COMMIT = 1 << 29, SIM_F_WAIT = 1 << 30
 };
+#define SIM_F_PARITY SIM_F_XORSIGN /* of mbarrier waits; the other is of min and max only */
 
 /* What the scheduler must know before it runs an instruction. */
 enum sim_kind {

@@ -69,6 +69,7 @@ bool ptx_open_scope(ptx_parser *p) {
   if (p->depth >= SIM_MAX_NESTING) {
     return ptx_fail(p, SIM_BAD_PTX, "blocks nest deeper than %d", SIM_MAX_NESTING);
   }
+  p->frame_before[p->depth] = p->frame;
   p->depth++;
   return true;
 }
@@ -109,6 +110,8 @@ bool ptx_close_scope(ptx_parser *p) {
     p->heads[hash(name->text, name->length)] = name->next;
   }
   p->depth--;
+  p->frame_most = p->frame > p->frame_most ? p->frame : p->frame_most;
+  p->frame = p->frame_before[p->depth]; /* the next call's arguments may lie where this one's did */
   return good;
 }
 

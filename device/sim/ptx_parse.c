@@ -376,6 +376,7 @@ bool ptx_function(ptx_parser *p, bool entry, enum sim_linkage linkage) {
   bool good, has_body;
   p->registers = 0;
   p->frame = 0;
+  p->frame_most = 0;
   if (!ptx_open_scope(p)) {
     return false;
   }
@@ -403,7 +404,8 @@ bool ptx_function(ptx_parser *p, bool entry, enum sim_linkage linkage) {
     function->start = start;
     function->end = (int32_t)p->program->code_count;
     function->registers = p->registers;
-    function->frame_bytes = (p->frame + 15) / 16 * 16;
+    p->frame_most = p->frame > p->frame_most ? p->frame : p->frame_most;
+    function->frame_bytes = (p->frame_most + 15) / 16 * 16;
   } else {
     p->at++;
   }

@@ -61,7 +61,8 @@ typedef struct ptx_parser {
   size_t file_count, file_capacity;
   int32_t function; /* being parsed, or -1 */
   uint32_t registers;
-  uint64_t frame;
+  uint64_t frame, frame_most; /* bytes of the scopes that are open, and the most there were */
+  uint64_t frame_before[SIM_MAX_NESTING + 1];
 } ptx_parser;
 
 /* Lexing: white space and comments are skipped before each. */

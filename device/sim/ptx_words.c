@@ -43,7 +43,7 @@ static const struct word {
     {"NaN", TO_FLAG, SIM_F_NAN}, {"relu", TO_FLAG, SIM_F_RELU},
     {"xorsign", TO_FLAG, SIM_F_XORSIGN}, {"noftz", TO_FLAG, SIM_F_NOFTZ},
     {"bulk", TO_FLAG, SIM_F_BULK}, {"init", TO_FLAG, SIM_F_INIT},
-    {"inval", TO_FLAG, SIM_F_INVAL}, {"test_wait", TO_FLAG, SIM_F_TEST_WAIT},
+    {"inval", TO_FLAG, SIM_F_INVAL}, {"parity", TO_FLAG, SIM_F_PARITY}, {"test_wait", TO_FLAG, SIM_F_TEST_WAIT},
     {"try_wait", TO_FLAG, SIM_F_TRY_WAIT}, {"expect_tx", TO_FLAG, SIM_F_EXPECT_TX},
     {"commit_group", TO_FLAG, SIM_F_COMMIT}, {"wait_group", TO_FLAG, SIM_F_WAIT},
     {"wait_all", TO_FLAG, SIM_F_WAIT},
@@ -98,7 +98,18 @@ static bool set_compare(sim_insn *insn, const char *text, uint32_t length) {
   return false;
 }
 
+/* Words that mean nothing here on one instruction, and much on another. */
+static bool refused(const sim_insn *insn, const char *text, uint32_t length) {
+  bool barrier = insn->op == SIM_OP_bar || insn->op == SIM_OP_barrier;
+  bool memory = insn->op == SIM_OP_ld || insn->op == SIM_OP_st || insn->op == SIM_OP_red ||
+                insn->op == SIM_OP_atom;
+  return (barrier && ptx_is(text, length, "cluster")) || (memory && ptx_is(text, length, "async"));
+}
+
 static bool set_word(sim_insn *insn, const char *text, uint32_t length) {
+  if (refused(insn, text, length)) {
+    return false;
+  }
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     const struct word *word = &words[i];
     if (!ptx_is(text, length, word->text)) {

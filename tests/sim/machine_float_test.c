@@ -210,6 +210,14 @@ static const machine_op from_integers[] = {
     {"cvt.rn.f64.s64 d, a;", 64, 64, 64, 64, from_s64_d},
 };
 
+#define PAIR(low, high) ((low) | (uint64_t)(high) << 32)
+REF(add_pair, PAIR(of(f(a) + f(b)), of(f(a >> 32) + f(b >> 32))))
+REF(fma_pair, PAIR(of(fmaf(f(a), f(b), f(c))), of(fmaf(f(a >> 32), f(b >> 32), f(c >> 32)))))
+static const machine_op pairs[] = {
+    {"add.rn.f32x2 d, a, b;", 64, 64, 64, 64, add_pair},
+    {"fma.rn.f32x2 d, a, b, c;", 64, 64, 64, 64, fma_pair},
+};
+
 DIRECTED64(add64, FE_TONEAREST, x + y)
 DIRECTED64(sub64, FE_TONEAREST, x - y)
 DIRECTED64(mul64_rz, FE_TOWARDZERO, x *y)
@@ -359,6 +367,7 @@ int main(void) {
   RUN(singles, MACHINE_F32, MACHINE_EXACT);
   RUN(single_approximations, MACHINE_F32, MACHINE_F32_CLOSE);
   RUN(from_integers, MACHINE_INTEGER, MACHINE_EXACT);
+  RUN(pairs, MACHINE_INTEGER, MACHINE_EXACT);
   RUN(doubles, MACHINE_F64, MACHINE_EXACT);
   RUN(halves, MACHINE_F16, MACHINE_EXACT);
   RUN(brains, MACHINE_BF16, MACHINE_EXACT);

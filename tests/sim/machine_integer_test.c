@@ -79,6 +79,17 @@ REF(dp4a_su, dot4(a, b, c, true, false))
 REF(dp2a_lo, c + (uint64_t)(S16 a * (int8_t)b + S16(a >> 16) * (int8_t)(b >> 8)))
 REF(dp2a_hi, c + (a & 0xffff) * (b >> 16 & 0xff) + (a >> 16) * (b >> 24))
 
+static uint64_t differences(uint64_t a, uint64_t b, bool packed, uint64_t sum) {
+  uint64_t r = 0;
+  for (int i = 0; i < 32; i += 8) {
+    uint64_t d = (uint64_t)llabs((int)(a >> i & 255) - (int)(b >> i & 255));
+    r |= d << i;
+    sum += d;
+  }
+  return packed ? r : sum;
+}
+REF(vabsdiff, differences(a, b, true, 0))
+REF(vsad, differences(a, b, false, c))
 REF(and_, a &b)
 REF(or_, a | b)
 REF(xor_, a ^ b)
@@ -246,6 +257,8 @@ static const machine_op ops[] = {
     {"dp4a.s32.u32 d, a, b, c;", 32, 32, 32, 32, dp4a_su},
     {"dp2a.lo.s32.s32 d, a, b, c;", 32, 32, 32, 32, dp2a_lo},
     {"dp2a.hi.u32.u32 d, a, b, c;", 32, 32, 32, 32, dp2a_hi},
+    {"vabsdiff4.u32.u32.u32 d, a, b, c;", 32, 32, 32, 32, vabsdiff},
+    {"vabsdiff4.u32.u32.u32.add d, a, b, c;", 32, 32, 32, 32, vsad},
     {"and.b32 d, a, b;", 32, 32, 32, 32, and_}, {"or.b64 d, a, b;", 64, 64, 64, 64, or_},
     {"xor.b32 d, a, b;", 32, 32, 32, 32, xor_}, {"not.b32 d, a;", 32, 32, 32, 32, not_},
     {"not.b64 d, a;", 64, 64, 64, 64, not_}, {"xor.b16 d, a, b;", 16, 16, 16, 16, xor_},
