@@ -7,6 +7,11 @@ typedef struct adapter {
   ink_line line;
 } adapter;
 
+static bool want_launch(void *user, uint32_t launch) {
+  const ink_sink *sink = ((adapter *)user)->sink;
+  return sink->want_launch(sink->user, launch);
+}
+
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   const ink_sink *sink = ((adapter *)user)->sink;
   return sink->launch ? sink->launch(sink->user, launch, info) : INK_OK;
@@ -126,6 +131,7 @@ ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map, uint
     return ink_error_set(error, INK_ERROR_ARGUMENT, "nothing to decode into");
   adapter self = {.sink = sink};
   ink_event_sink events = {.user = &self, .want_records = sink->record != NULL,
+                           .want_launch = sink->want_launch ? want_launch : NULL,
                            .launch = on_launch, .track_begin = on_track_begin,
                            .events = on_events, .problem = on_problem,
                            .track_end = on_track_end, .progress = on_progress};

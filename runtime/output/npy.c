@@ -336,7 +336,7 @@ static ink_status write_kernels(npy *w, const char *path) {
     status = ink_error_set(w->error, INK_ERROR_EMPTY, "no track to write");
     goto cleanup;
   }
-  w->selection.chosen_tracks *= 2; /* two passes */
+  w->selection.passes = 2 * (uint32_t)chosen;
   for (w->kernel = 0; w->kernel < count && status == INK_OK; w->kernel++) {
     if (!wanted[w->kernel])
       continue;

@@ -86,7 +86,8 @@ static ink_status find_spans(ink_selection *s, ink_error *error) {
 ink_status ink_selection_make(ink_selection *s, const ink_capture *capture,
                               const ink_clock_map *map, const ink_output_options *options,
                               ink_error *error) {
-  *s = (ink_selection){.capture = capture, .map = map, .options = {.launch = UINT32_MAX}};
+  *s = (ink_selection){
+      .capture = capture, .map = map, .options = {.launch = UINT32_MAX}, .passes = 1};
   if (options) {
     size_t size = options->size < sizeof s->options ? options->size : sizeof s->options;
     memcpy(&s->options, options, size);
@@ -112,31 +113,21 @@ void ink_selection_free(ink_selection *s) {
 
 static ink_status tell_progress(void *user, uint64_t done, uint64_t total) {
   const ink_selection *s = user;
-  (void)total; /* of one launch, where we decode launch by launch */
-  return s->options.progress(s->options.user, s->done_before + done, s->chosen_tracks);
+  return s->options.progress(s->options.user, s->passes_done * total + done, s->passes * total);
+}
+
+static bool want_launch(void *user, uint32_t launch) {
+  return ink_selection_has(user, launch);
 }
 
 ink_status ink_selection_decode(ink_selection *s, const ink_sink *sink, ink_error *error) {
   ink_sink ours = *sink;
   ours.user = s;
   ours.progress = s->options.progress ? tell_progress : NULL;
-  bool all = true;
-  for (size_t i = 0; all && i < s->launch_count; i++)
-    all = ink_selection_has(s, i);
-  if (all) {
-    ink_status status = ink_decode(s->capture, s->map, UINT32_MAX, &ours, error);
-    s->done_before += s->chosen_tracks;
-    return status;
-  }
-  for (size_t i = 0; i < s->launch_count; i++) {
-    if (!ink_selection_has(s, i))
-      continue;
-    ink_status status = ink_decode(s->capture, s->map, (uint32_t)i, &ours, error);
-    if (status != INK_OK)
-      return status;
-    s->done_before += s->spans[i].track_count;
-  }
-  return INK_OK;
+  ours.want_launch = want_launch;
+  ink_status status = ink_decode(s->capture, s->map, UINT32_MAX, &ours, error);
+  s->passes_done++;
+  return status;
 }
 
 const ink_device_info *ink_selection_device(const ink_selection *s, int32_t device) {

@@ -26,8 +26,8 @@ typedef struct ink_selection {
   ink_launch_span *spans; /* [launch_count]; filled for the chosen ones */
   uint64_t chosen_tracks;
   size_t chosen_launches;
-  uint64_t done_before;     /* progress: tracks of the launches already decoded */
-  int64_t begin_ns, end_ns; /* over the chosen launches */
+  uint32_t passes, passes_done; /* progress: how often the whole is decoded */
+  int64_t begin_ns, end_ns;     /* over the chosen launches */
 } ink_selection;
 
 /* Reads the options (NULL: everything) and the spans. Free also after a failure. */

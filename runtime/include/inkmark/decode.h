@@ -126,6 +126,8 @@ typedef struct ink_sink {
   ink_status (*track_end)(void *user, const ink_decoded_track *track);
   /* Called now and then with tracks done of all; may be used for progress. */
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
+  /* false: the tracks of this launch are passed over. */
+  bool (*want_launch)(void *user, uint32_t launch);
 } ink_sink;
 
 /* ---- clock map ----------------------------------------------------------------------------- */
