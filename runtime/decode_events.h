@@ -53,9 +53,11 @@ enum ink_event_type {
   INK_EVENT_ASYNC,
   INK_EVENT_GAP,    /* [begin, end] at the body's base level that no section claims */
   INK_EVENT_RECORD, /* only for those who want records */
-  /* MARKs of the kernel's own table, one right after another at one level and in one row: word i
-   * makes the slice from the stamp of word i - 1 (of word 0: `begin`) to its own. Their stamps rise
-   * and share the upper 16 bits of `end`; their section is `section` - 1 + the id in the tag. */
+  /* MARKs of the kernel's own table, and ITERs, one right after another at one level of the body.
+   * A MARK word makes the slice from the stamp before it (of the first: `begin`) to its own; where
+   * payload[i] is 1, word i is the row from here on, word i + 1 the head of an ITER, and, at the base
+   * level (`gaps`), the time since the stamp before it is a GAP. Stamps rise and share the upper 16
+   * bits of `end`; a MARK's section is `section` - 1 + the id in its tag. */
   INK_EVENT_RUN
 };
 
@@ -70,7 +72,10 @@ typedef struct ink_event {
     const uint64_t *words; /* SUM: count, total, min, max. RUN: the heads */
     uint64_t head;         /* RECORD */
   } u;
-  uint32_t count;          /* RUN: how many words */
+  /* RUN: */
+  const uint8_t *payload;  /* [count]; NULL where there is no ITER */
+  uint32_t count;          /* words */
+  bool gaps;
 } ink_event;
 
 typedef struct ink_event_sink {

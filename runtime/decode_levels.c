@@ -327,52 +327,93 @@ static bool payload_in_8(const uint8_t *payload) {
   return eight != 0;
 }
 
-/* The body's plain MARKs from `at` on that nothing comes between, as one event: most of what kernels
- * record is this. Returns how many words it took; 0 where a record must be looked at on its own. */
-static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *status) {
-  const ink_ring *ring = &decoder->rings[BODY];
-  ink_level *level = top(decoder, BODY);
-  if (!ring->steady || decoder->sink->want_records || !level->stamp_known)
-    return 0;
-  const uint64_t *words = ring->words, upper = ring->first_upper, count = decoder->section_count;
-  uint64_t last = at[BODY].cycles, limit = decoder->limit;
-  if (at[CALLED].there && at[CALLED].cycles <= limit)
-    limit = at[CALLED].cycles - (at[CALLED].cycles != 0); /* it goes first where clocks are equal */
-  size_t first = at[BODY].at, next = first;
-  size_t most = ring->count - first < RUN_MAX ? ring->count : first + RUN_MAX;
-  /* Eight at a time, without a branch: what is not as it should be comes out negative. */
-  uint64_t before = last & INK_CLOCK_MASK;
+/* Where a run has got to. */
+typedef struct run_scan {
+  size_t next;
+  uint64_t last, unmarked, iters;
+  int64_t row;
+} run_scan;
+
+/* Eight MARKs at a time, without a branch: what is not as it should be comes out negative. */
+static void scan_marks(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit,
+                       run_scan *scan) {
+  const uint64_t *words = ring->words, upper = ring->first_upper;
+  uint64_t before = scan->last & INK_CLOCK_MASK;
   int64_t bad = 0;
-  for (; next + 8 <= most && !payload_in_8(ring->payload + next); next += 8) {
-    for (size_t i = next; i < next + 8; i++) {
+  for (; scan->next + 8 <= most && !payload_in_8(ring->payload + scan->next); scan->next += 8) {
+    for (size_t i = scan->next; i < scan->next + 8; i++) {
       uint64_t plain = words[i] ^ upper, tag = plain >> INK_TAG_SHIFT;
       uint64_t clock = plain & INK_CLOCK_MASK;
-      bad |= (int64_t)(tag - 1) | (int64_t)(count - tag) | (int64_t)(clock - before);
+      bad |= (int64_t)(tag - 1) | (int64_t)(sections - tag) | (int64_t)(clock - before);
       before = clock;
     }
     if (bad < 0 || (before | upper) > limit)
       break;
-    last = before | upper;
+    scan->last = before | upper;
   }
-  while (next < most && ring->payload[next] == 0) {
-    uint64_t plain = words[next] ^ upper, clock = upper | (plain & INK_CLOCK_MASK);
-    /* The tag of a MARK is its section's id; any other kind's is above every id. */
-    if ((plain >> INK_TAG_SHIFT) - 1 >= count || clock < last || clock > limit)
+}
+
+static void scan_run(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit,
+                     bool rows, run_scan *scan) {
+  const uint64_t *words = ring->words, upper = ring->first_upper;
+  scan_marks(ring, most, sections, limit, scan);
+  while (scan->next < most) {
+    size_t payload = ring->payload[scan->next];
+    uint64_t plain = words[scan->next + payload] ^ upper, tag = plain >> INK_TAG_SHIFT;
+    uint64_t clock = upper | (plain & INK_CLOCK_MASK);
+    if (clock < scan->last || clock > limit)
       break;
-    last = clock;
-    next++;
+    /* The tag of a MARK is its section's id; any other kind's is above every id. */
+    if (payload == 1 && rows && tag == INK_TAG(INK_KIND_ITER, 0)) {
+      scan->unmarked += clock - scan->last;
+      scan->row = (int64_t)words[scan->next];
+      scan->iters++;
+    } else if (payload || tag - 1 >= sections) {
+      break;
+    }
+    scan->last = clock;
+    scan->next += payload + 1;
   }
-  if (next - first < 2)
+}
+
+/* The body's plain MARKs and ITERs from `at` on that nothing comes between, as one event: most of
+ * what kernels record is this. Returns how many words it took; 0 where a record must be looked at on
+ * its own. */
+static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *status) {
+  const ink_ring *ring = &decoder->rings[BODY];
+  ink_level *level = top(decoder, BODY);
+  bool base = decoder->levels[BODY].count == 1;
+  if (!ring->steady || decoder->sink->want_records || !level->stamp_known)
+    return 0;
+  uint64_t limit = decoder->limit;
+  if (at[CALLED].there && at[CALLED].cycles <= limit)
+    limit = at[CALLED].cycles - (at[CALLED].cycles != 0); /* it goes first where clocks are equal */
+  /* A gap that an ITER ends must be whole, and not claimed in part by called functions. */
+  bool rows = !base || (level->stamp >= decoder->track.partial_before_cycles &&
+                        decoder->track.partial_after_cycles == UINT64_MAX &&
+                        !decoder->called_claimed);
+  size_t first = at[BODY].at;
+  size_t most = ring->count - first < RUN_MAX ? ring->count : first + RUN_MAX;
+  run_scan scan = {.next = first, .last = level->stamp, .row = level->row};
+  if (at[BODY].cycles == scan.last && at[BODY].record.clock64 != scan.last)
+    return 0; /* it went back: a problem was raised, and its own clock must not be used */
+  scan_run(ring, most, decoder->section_count, limit, rows, &scan);
+  if (scan.next - first < 2)
     return 0;
   ink_event event = {.type = INK_EVENT_RUN, .kind = INK_KIND_MARK,
                      .section = decoder->base_section, .depth = depth_of(decoder, BODY),
-                     .row = level->row, .begin = level->stamp, .end = last,
-                     .u.words = words + first, .count = (uint32_t)(next - first)};
-  level->stamp = decoder->last[BODY] = last;
-  if (decoder->levels[BODY].count == 1)
+                     .row = level->row, .begin = level->stamp, .end = scan.last,
+                     .u.words = ring->words + first, .count = (uint32_t)(scan.next - first),
+                     .payload = scan.iters ? ring->payload + first : NULL, .gaps = base};
+  level->stamp = decoder->last[BODY] = scan.last;
+  level->row = scan.row;
+  decoder->body_changes += scan.iters;
+  if (base) {
     decoder->called_claimed = 0;
+    decoder->track.unmarked_cycles += scan.unmarked;
+  }
   *status = ink_decoder_add(decoder, &event);
-  return next - first;
+  return scan.next - first;
 }
 
 /* ---- the track ----------------------------------------------------------------------------- */

@@ -17,8 +17,7 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
   return sink->launch ? sink->launch(sink->user, launch, info) : INK_OK;
 }
 
-static ink_status on_track_begin(void *user, const ink_decoded_track *track,
-                                 const ink_line *line) {
+static ink_status on_track_begin(void *user, const ink_decoded_track *track, const ink_line *line) {
   adapter *self = user;
   self->line = *line;
   return self->sink->track_begin ? self->sink->track_begin(self->sink->user, track) : INK_OK;
@@ -42,38 +41,28 @@ static ink_status on_progress(void *user, uint64_t done, uint64_t total) {
 static ink_status give_slice(const adapter *self, const ink_event *event) {
   if (!self->sink->slice)
     return INK_OK;
-  ink_slice slice = {.section = event->section, .depth = event->depth, .kind = event->kind,
-                     .called = event->called, .cut = event->cut, .row = event->row,
-                     .begin_cycles = event->begin, .end_cycles = event->end,
+  ink_slice slice = {.section = event->section,
+                     .depth = event->depth,
+                     .kind = event->kind,
+                     .called = event->called,
+                     .cut = event->cut,
+                     .row = event->row,
+                     .begin_cycles = event->begin,
+                     .end_cycles = event->end,
                      .begin_ns = ink_line_ns(&self->line, event->begin),
                      .end_ns = ink_line_ns(&self->line, event->end)};
   return self->sink->slice(self->sink->user, &slice);
 }
 
-static ink_status give_run(const adapter *self, const ink_event *run) {
-  if (!self->sink->slice)
-    return INK_OK;
-  uint64_t upper = run->end & ~INK_CLOCK_MASK;
-  ink_slice slice = {.depth = run->depth, .kind = INK_KIND_MARK, .row = run->row,
-                     .end_cycles = run->begin, .end_ns = ink_line_ns(&self->line, run->begin)};
-  ink_status status = INK_OK;
-  for (uint32_t i = 0; i < run->count && status == INK_OK; i++) {
-    uint64_t plain = run->u.words[i] ^ upper;
-    slice.section = run->section - 1 + (uint32_t)(plain >> INK_TAG_SHIFT);
-    slice.begin_cycles = slice.end_cycles;
-    slice.begin_ns = slice.end_ns;
-    slice.end_cycles = upper | (plain & INK_CLOCK_MASK);
-    slice.end_ns = ink_line_ns(&self->line, slice.end_cycles);
-    status = self->sink->slice(self->sink->user, &slice);
-  }
-  return status;
-}
-
 static ink_status give_point(const adapter *self, const ink_event *event) {
   if (!self->sink->point)
     return INK_OK;
-  ink_point point = {.section = event->section, .kind = event->kind, .escape = event->escape,
-                     .called = event->called, .row = event->row, .cycles = event->end,
+  ink_point point = {.section = event->section,
+                     .kind = event->kind,
+                     .escape = event->escape,
+                     .called = event->called,
+                     .row = event->row,
+                     .cycles = event->end,
                      .ns = ink_line_ns(&self->line, event->end)};
   if (event->escape == INK_ESCAPE_SUM) {
     point.value.sum.count = event->u.words[0];
@@ -86,12 +75,48 @@ static ink_status give_point(const adapter *self, const ink_event *event) {
   return self->sink->point(self->sink->user, &point);
 }
 
+static ink_status give_run(const adapter *self, const ink_event *run) {
+  uint64_t upper = run->end & ~INK_CLOCK_MASK;
+  ink_slice slice = {.depth = run->depth,
+                     .kind = INK_KIND_MARK,
+                     .row = run->row,
+                     .end_cycles = run->begin,
+                     .end_ns = ink_line_ns(&self->line, run->begin)};
+  ink_status status = INK_OK;
+  for (uint32_t i = 0; i < run->count && status == INK_OK; i++) {
+    bool iter = run->payload && run->payload[i];
+    uint64_t plain = run->u.words[i + iter] ^ upper;
+    slice.section = run->section - 1 + (uint32_t)(plain >> INK_TAG_SHIFT);
+    slice.begin_cycles = slice.end_cycles;
+    slice.begin_ns = slice.end_ns;
+    slice.end_cycles = upper | (plain & INK_CLOCK_MASK);
+    slice.end_ns = ink_line_ns(&self->line, slice.end_cycles);
+    if (iter) {
+      slice.row = (int64_t)run->u.words[i++];
+      ink_event point = {.kind = INK_KIND_ITER,
+                         .section = INK_SECTION_UNKNOWN,
+                         .row = slice.row,
+                         .end = slice.end_cycles,
+                         .u.value = (uint64_t)slice.row};
+      status = give_point(self, &point);
+    } else if (self->sink->slice) {
+      status = self->sink->slice(self->sink->user, &slice);
+    }
+  }
+  return status;
+}
+
 static ink_status give_async(const adapter *self, const ink_event *event) {
   if (!self->sink->async)
     return INK_OK;
-  ink_async async = {.section = event->section, .called = event->called, .cut = event->cut,
-                     .key = event->u.value, .row = event->row, .begin_cycles = event->begin,
-                     .end_cycles = event->end, .begin_ns = ink_line_ns(&self->line, event->begin),
+  ink_async async = {.section = event->section,
+                     .called = event->called,
+                     .cut = event->cut,
+                     .key = event->u.value,
+                     .row = event->row,
+                     .begin_cycles = event->begin,
+                     .end_cycles = event->end,
+                     .begin_ns = ink_line_ns(&self->line, event->begin),
                      .end_ns = ink_line_ns(&self->line, event->end)};
   return self->sink->async(self->sink->user, &async);
 }
@@ -130,10 +155,14 @@ ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map, uint
   if (!sink)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "nothing to decode into");
   adapter self = {.sink = sink};
-  ink_event_sink events = {.user = &self, .want_records = sink->record != NULL,
+  ink_event_sink events = {.user = &self,
+                           .want_records = sink->record != NULL,
                            .want_launch = sink->want_launch ? want_launch : NULL,
-                           .launch = on_launch, .track_begin = on_track_begin,
-                           .events = on_events, .problem = on_problem,
-                           .track_end = on_track_end, .progress = on_progress};
+                           .launch = on_launch,
+                           .track_begin = on_track_begin,
+                           .events = on_events,
+                           .problem = on_problem,
+                           .track_end = on_track_end,
+                           .progress = on_progress};
   return ink_decode_events(capture, map, launch, &events, error);
 }

@@ -135,37 +135,76 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
 }
 
 /* Makes the cell of a run's word ready for the current visit; NULL when out of memory. */
-static ink_cell *ready(ink_table *table, const ink_event *run, uint32_t section) {
-  ink_cell *cell = visit(table, section, run->row);
+static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t row) {
+  bool gap = place == table->section_count;
+  ink_cell *cell = visit(table, gap ? INK_SECTION_UNKNOWN : (uint32_t)place, row);
   if (!cell)
     return NULL;
-  note_place(cell, run);
-  table->seen[section] = 1;
+  if (!gap)
+    table->seen[place] = 1;
+  if (depth < cell->depth)
+    cell->depth = depth;
+  cell->called = 0;
   cell->visit = table->visit;
   return cell;
 }
 
-static ink_status take_run(ink_table *table, const ink_event *run) {
-  int64_t group = table->options.by == INK_BY_ITERATION ? run->row : table->group;
-  if (table->visit_track != table->track || table->visit_group != group ||
-      table->visit_depth != run->depth || !table->visit) {
-    table->visit++;
-    table->visit_track = table->track;
-    table->visit_group = group;
-    table->visit_depth = run->depth;
+static inline __attribute__((always_inline)) bool add_at(ink_table *table, uint32_t depth,
+                                                         size_t place, int64_t row,
+                                                         uint64_t cycles) {
+  ink_cell *cell = table->cache[place];
+  if ((!cell || cell->visit != table->visit) && !(cell = ready(table, depth, place, row)))
+    return false;
+  return add_value(cell, cycles);
+}
+
+static void begin_visit(ink_table *table, const ink_event *run, int64_t row) {
+  int64_t group = table->options.by == INK_BY_ITERATION ? row : table->group;
+  if (table->visit_track == table->track && table->visit_group == group &&
+      table->visit_depth == run->depth && table->visit)
+    return;
+  table->visit++;
+  table->visit_track = table->track;
+  table->visit_group = group;
+  table->visit_depth = run->depth;
+}
+
+/* A run with ITERs in it. */
+static ink_status take_rows(ink_table *table, const ink_event *run, uint64_t last) {
+  uint64_t upper = run->end & ~INK_CLOCK_MASK;
+  const uint64_t *words = run->u.words;
+  size_t first = (size_t)run->section - 1;
+  int64_t row = run->row;
+  bool rows = table->options.by == INK_BY_ITERATION, ok = true;
+  for (uint32_t i = 0; i < run->count && ok; i++) {
+    bool iter = run->payload[i] != 0;
+    uint64_t plain = words[i + iter] ^ upper, clock = plain & INK_CLOCK_MASK;
+    if (!iter) {
+      ok = add_at(table, run->depth, first + (size_t)(plain >> INK_TAG_SHIFT), row, clock - last);
+    } else {
+      if (run->gaps && clock != last)
+        ok = add_at(table, 0, table->section_count, row, clock - last);
+      row = (int64_t)words[i++];
+      if (rows)
+        begin_visit(table, run, row);
+    }
+    last = clock;
   }
-  uint64_t upper = run->end & ~INK_CLOCK_MASK, last = run->begin & INK_CLOCK_MASK;
-  uint64_t now = table->visit;
-  uint32_t first = run->section - 1;
-  ink_cell **cells = table->cache;
-  last += (run->begin & ~INK_CLOCK_MASK) - upper; /* the stamp before may be of lower upper bits */
+  return ok ? INK_OK : no_memory(table);
+}
+
+static ink_status take_run(ink_table *table, const ink_event *run) {
+  uint64_t upper = run->end & ~INK_CLOCK_MASK;
+  /* The stamp before may have lower upper bits. */
+  uint64_t last = run->begin - upper;
+  begin_visit(table, run, run->row);
+  if (run->payload)
+    return take_rows(table, run, last);
+  size_t first = (size_t)run->section - 1;
   for (uint32_t i = 0; i < run->count; i++) {
     uint64_t plain = run->u.words[i] ^ upper, clock = plain & INK_CLOCK_MASK;
-    uint32_t section = first + (uint32_t)(plain >> INK_TAG_SHIFT);
-    ink_cell *cell = cells[section];
-    if ((!cell || cell->visit != now) && !(cell = ready(table, run, section)))
-      return no_memory(table);
-    if (!add_value(cell, clock - last))
+    if (!add_at(table, run->depth, first + (size_t)(plain >> INK_TAG_SHIFT), run->row,
+                clock - last))
       return no_memory(table);
     last = clock;
   }

@@ -4,7 +4,7 @@
  * "unknown" only where a record that it depends on was lost. The model shares no code with the
  * decoder: it computes each slice forwards, while the program runs. */
 #include "check.h"
-#include "inkmark/decode.h"
+#include "inkmark/table.h"
 #include "synth.h"
 
 #include <inttypes.h>
@@ -335,7 +335,12 @@ static bool is_kept(const kept k[2], dep d) {
 
 /* ---- comparing ----------------------------------------------------------------------------- */
 
+enum { SLICES_KEPT = 4000 };
+
 typedef struct compare {
+  ink_slice slices[SLICES_KEPT]; /* that have a section, for the checks on sums */
+  ink_point sums[SLICES_KEPT];
+  size_t slice_count, sum_count;
   const model *m;
   kept k[2];
   size_t next;
@@ -389,6 +394,9 @@ static void check_row(compare *c, const expected *e, int64_t row) {
 
 static ink_status on_slice(void *user, const ink_slice *s) {
   compare *c = user;
+  if (c->slice_count < SLICES_KEPT)
+    c->slices[c->slice_count] = *s;
+  c->slice_count++;
   if (s->cut == 2) { /* the END was dropped: only where the newest words were */
     CHECK(c->k[s->called].lost_back, "%s: a range never ended, but nothing was dropped", c->name);
     CHECK(s->called || s->end_cycles == c->track.close_cycles, "%s: ends before the close", c->name);
@@ -431,6 +439,8 @@ static ink_status on_point(void *user, const ink_point *p) {
   if (!e)
     return INK_ERROR_STOPPED;
   c->points++;
+  if (p->escape == INK_ESCAPE_SUM && c->sum_count < SLICES_KEPT)
+    c->sums[c->sum_count++] = *p;
   CHECK(p->kind == e->kind && p->escape == e->escape, "%s: point of kind %d.%d, not %d.%d",
         c->name, p->kind, p->escape, e->kind, e->escape);
   CHECK(p->section == section_index(c, e->section), "%s: section %u", c->name, p->section);
@@ -495,6 +505,88 @@ static void check_track(compare *c, const uint64_t base[2]) {
   CHECK((c->track.partial_after_cycles != UINT64_MAX) == back, "%s: partial after", c->name);
 }
 
+static int by_begin(const void *left, const void *right) {
+  const ink_slice *a = left, *b = right;
+  return a->begin_cycles < b->begin_cycles ? -1 : a->begin_cycles > b->begin_cycles;
+}
+
+/* What no slice covers is unmarked: the union of all slices, computed the long way. */
+static void check_unmarked(compare *c) {
+  uint64_t covered = 0, until = c->track.open_cycles;
+  if (c->slice_count > SLICES_KEPT || c->track.marks_dropped)
+    return;
+  qsort(c->slices, c->slice_count, sizeof *c->slices, by_begin);
+  for (size_t i = 0; i < c->slice_count; i++) {
+    uint64_t begin = c->slices[i].begin_cycles, end = c->slices[i].end_cycles;
+    begin = begin > until ? begin : until;
+    if (end > begin) {
+      covered += end - begin;
+      until = end;
+    }
+  }
+  uint64_t total = c->track.close_cycles - c->track.open_cycles;
+  CHECK(c->track.unmarked_cycles == total - covered, "%s: %" PRIu64 " unmarked, not %" PRIu64,
+        c->name, c->track.unmarked_cycles, total - covered);
+}
+
+/* The table is made on another way through the decoder (runs) than the slices seen here. */
+static void check_table(compare *c, const ink_capture *capture, const ink_clock_map *map) {
+  ink_table *table = NULL;
+  ink_error error;
+  ink_table_options options = {.size = sizeof options, .by = INK_BY_ITERATION,
+                               .launch = UINT32_MAX};
+  if (c->slice_count > SLICES_KEPT)
+    return;
+  NEED(ink_table_make(capture, map, &options, &table, &error), error);
+  const ink_table_row *rows;
+  size_t n = ink_table_rows(table, &rows), used = 0;
+  uint64_t unmarked = 0;
+  for (size_t r = 0; r < n; r++) {
+    uint64_t count = 0, cut = 0, total = 0, least = UINT64_MAX, most = 0;
+    if (rows[r].section == INK_SECTION_UNKNOWN) {
+      unmarked += rows[r].total_cycles;
+      continue;
+    }
+    for (size_t i = 0; i < c->slice_count; i++) {
+      const ink_slice *s = &c->slices[i];
+      if (s->section != rows[r].section || s->row != rows[r].group)
+        continue;
+      uint64_t cycles = s->end_cycles - s->begin_cycles;
+      used++;
+      cut += s->cut != 0;
+      if (s->cut)
+        continue;
+      count++;
+      total += cycles;
+      least = cycles < least ? cycles : least;
+      most = cycles > most ? cycles : most;
+    }
+    if (rows[r].summed) /* its sums are nonsense on purpose */
+      continue;
+    CHECK(rows[r].count == count && rows[r].cut == cut && rows[r].total_cycles == total,
+          "%s: row of section %u in %" PRId64 ": %" PRIu64 " of %" PRIu64 ", not %" PRIu64
+          " of %" PRIu64, c->name, rows[r].section, rows[r].group, rows[r].total_cycles,
+          rows[r].count, total, count);
+    CHECK(!count || (rows[r].min_cycles == least && rows[r].max_cycles == most), "%s: extremes",
+          c->name);
+  }
+  CHECK(used == c->slice_count, "%s: %zu slices are in no row", c->name, c->slice_count - used);
+  CHECK(unmarked == c->track.unmarked_cycles, "%s: rows have %" PRIu64 " unmarked, the track %"
+        PRIu64, c->name, unmarked, c->track.unmarked_cycles);
+  ink_table_free(table);
+}
+
+static ink_status on_track_end(void *user, const ink_decoded_track *track) {
+  ((compare *)user)->track = *track;
+  return INK_OK;
+}
+
+static ink_status no_record(void *user, uint64_t head, uint64_t cycles, ink_section_index section,
+                            int64_t row, uint8_t called) {
+  (void)user, (void)head, (void)cycles, (void)section, (void)row, (void)called;
+  return INK_OK;
+}
+
 static void one(uint64_t seed, int steps, const uint32_t rings[2], bool keep_first, bool calls,
                 bool tables, const uint64_t base[2], uint64_t open_clock) {
   static model m;
@@ -529,17 +621,27 @@ static void one(uint64_t seed, int steps, const uint32_t rings[2], bool keep_fir
   ink_clock_map *map;
   NEED(ink_capture_open(path, &capture, &error), error);
   NEED(ink_clock_map_make(capture, &map, &error), error);
-  compare c = {.m = &m, .k = {what_is_kept(&m, 0, base[0]), what_is_kept(&m, 1, base[1])},
-               .other_base = 6};
+  static compare c;
+  memset(&c, 0, sizeof c);
+  c.m = &m;
+  c.k[0] = what_is_kept(&m, 0, base[0]);
+  c.k[1] = what_is_kept(&m, 1, base[1]);
+  c.other_base = 6;
   snprintf(c.name, sizeof c.name, "seed %d steps %d rings %u/%u %s%s%s%s", (int)seed, steps,
            rings[0], rings[1], keep_first ? "first" : "last", calls ? " calls" : "",
            tables ? " tables" : "", base[0] ? " past 2^32" : "");
   ink_sink sink = {.user = &c, .slice = on_slice, .point = on_point, .async = on_async,
-                   .problem = on_problem, .track_begin = on_begin};
+                   .problem = on_problem, .track_begin = on_begin, .track_end = on_track_end};
+  if (seed % 2)
+    sink.record = no_record; /* then the decoder takes no record together with others */
   ink_status status = ink_decode(capture, map, UINT32_MAX, &sink, &error);
   CHECK(status == INK_OK, "%s: status %d", c.name, (int)status);
   if (status == INK_OK)
     check_track(&c, base);
+  if (status == INK_OK) {
+    check_table(&c, capture, map);
+    check_unmarked(&c);
+  }
   ink_clock_map_free(map);
   ink_capture_free(capture);
   remove(path);
