@@ -1,32 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Hides the installed CUDA toolkit: the set-up of demo.sh and run.sh brings nvcc from PyPI, and what
-# it compiles runs and is recorded. Exits with 77 (skipped) where PyPI cannot be reached.
-# pypi_nvcc.sh SOURCE_FOLDER BUILD_FOLDER
+# Hides the installed CUDA toolkit and runs the demo on a copy of the sources: its set-up brings nvcc
+# from PyPI, builds everything with it, and records. Exits with 77 (skipped) where PyPI cannot be
+# reached. pypi_nvcc.sh SOURCE_FOLDER
 set -eu
-source=$1 build=$2
+source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# shellcheck disable=SC2034 # setup.sh reads it
-root=$work
-. "$source/cmake/setup.sh"
 if ! python3 -m pip download -q --no-deps -d "$work/try" 'nvidia-cuda-crt==13.0.*' >"$work/log" 2>&1; then
   tail -n 3 "$work/log"
   echo "skipped: PyPI cannot be reached"
   exit 77
 fi
+mkdir "$work/copy"
+tar -C "$source" --exclude=./.git --exclude='./build*' --exclude=./.venv --exclude=./node_modules -cf - . |
+  tar -C "$work/copy" -xf -
 export INKMARK_HIDE_NVCC=1
-unset CUDA_HOME CUDA_PATH
-setup_cuda
-case $(command -v nvcc) in
-  "$work"/.venv/*) ;;
-  *) echo "nvcc is $(command -v nvcc), not the one from PyPI" >&2; exit 1 ;;
-esac
-nvcc -arch=compute_75 -cudart shared -I "$source/device" "$source/tests/package/consumer/scale.cu" \
-  -o "$work/scale"
-cd "$work"
-"$build/cli/inkmark" record --device sim -o scale.ink -- ./scale
-"$build/cli/inkmark" report -f csv scale.ink | grep -q 'Run,section,,Scale,Multiply,0,0,0,12,0,'
-# and a whole build of inkmark configures with it
-cmake -S "$source" -B "$work/build" -G Ninja -DINKMARK_NVCC="$(command -v nvcc)" >"$work/log" 2>&1 ||
-  { cat "$work/log"; exit 1; }
+unset CUDA_HOME CUDA_PATH LD_PRELOAD
+"$work/copy/examples/demo.sh" >"$work/out" 2>"$work/err" </dev/null || { cat "$work/out" "$work/err"; exit 1; }
+expect() {
+  grep -Eq -- "$1" "$work/$2" || { cat "$work/out" "$work/err"; echo "no '$1' in the demo's $2" >&2; exit 1; }
+}
+expect "^==> nvcc: $work/copy/.venv/" err
+expect "wrote 'solver.ink': 32 tracks, " err
+expect '^  UpdateGradient ' out
+[ -s "$work/copy/build/demo/solver.pftrace" ] && [ -s "$work/copy/build/demo/solver.html" ]
+grep -q "^INKMARK_NVCC:FILEPATH=$work/copy/.venv/" "$work/copy/build/CMakeCache.txt"
