@@ -149,11 +149,15 @@ static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t r
   return cell;
 }
 
-static inline __attribute__((always_inline)) bool add_at(ink_table *table, uint32_t depth,
+/* The table's cache and visit are handed in: read again after every store, they would cost as much
+ * as the sums. */
+static inline __attribute__((always_inline)) bool add_at(ink_table *table, ink_cell **cells,
+                                                         uint64_t now, uint32_t depth,
                                                          size_t place, int64_t row,
                                                          uint64_t cycles) {
-  ink_cell *cell = table->cache[place];
-  if ((!cell || cell->visit != table->visit) && !(cell = ready(table, depth, place, row)))
+  ink_cell *cell = cells[place];
+  if (__builtin_expect(!cell || cell->visit != now, 0) &&
+      !(cell = ready(table, depth, place, row)))
     return false;
   return add_value(cell, cycles);
 }
@@ -175,18 +179,25 @@ static ink_status take_rows(ink_table *table, const ink_event *run, uint64_t las
   const uint64_t *words = run->u.words;
   size_t first = (size_t)run->section - 1;
   int64_t row = run->row;
+  ink_cell **cells = table->cache;
+  uint64_t now = table->visit;
+  uint32_t depth = run->depth, count = run->count;
+  const uint8_t *payload = run->payload;
   bool rows = table->options.by == INK_BY_ITERATION, ok = true;
-  for (uint32_t i = 0; i < run->count && ok; i++) {
-    bool iter = run->payload[i] != 0;
+  for (uint32_t i = 0; i < count && ok; i++) {
+    bool iter = payload[i] != 0;
     uint64_t plain = words[i + iter] ^ upper, clock = plain & INK_CLOCK_MASK;
     if (!iter) {
-      ok = add_at(table, run->depth, first + (size_t)(plain >> INK_TAG_SHIFT), row, clock - last);
+      ok = add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
+                  clock - last);
     } else {
       if (run->gaps && clock != last)
-        ok = add_at(table, 0, table->section_count, row, clock - last);
+        ok = add_at(table, cells, now, 0, table->section_count, row, clock - last);
       row = (int64_t)words[i++];
-      if (rows)
+      if (rows) {
         begin_visit(table, run, row);
+        now = table->visit;
+      }
     }
     last = clock;
   }
@@ -201,9 +212,13 @@ static ink_status take_run(ink_table *table, const ink_event *run) {
   if (run->payload)
     return take_rows(table, run, last);
   size_t first = (size_t)run->section - 1;
-  for (uint32_t i = 0; i < run->count; i++) {
-    uint64_t plain = run->u.words[i] ^ upper, clock = plain & INK_CLOCK_MASK;
-    if (!add_at(table, run->depth, first + (size_t)(plain >> INK_TAG_SHIFT), run->row,
+  ink_cell **cells = table->cache;
+  const uint64_t *words = run->u.words, now = table->visit;
+  uint32_t depth = run->depth, count = run->count;
+  int64_t row = run->row;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t plain = words[i] ^ upper, clock = plain & INK_CLOCK_MASK;
+    if (!add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
                 clock - last))
       return no_memory(table);
     last = clock;
