@@ -22,12 +22,14 @@ function checkSlices(processor, truth, base) {
   assert.deepStrictEqual(sorted(found), sorted(expected));
 }
 
-function checkRest(processor, truth) {
+function checkRest(processor, truth, base) {
   const count = where => Number(processor.query(`select count(*) from slice s where ${where}`).rows[0][0]);
   const points = truth.events.filter(e => e.kind === 'point'), asyncs = truth.events.filter(e => e.kind === 'async');
   assert.strictEqual(count("category = 'instant'"), points.filter(p => p.record === 3).length);
   assert.strictEqual(count("category = 'sum'"), points.filter(p => p.escape === 10).length);
-  assert.strictEqual(count("category = 'async' and depth = 0"), asyncs.length);
+  assert.deepStrictEqual(sorted(processor.query(`select s.name, s.ts, s.dur, s.depth, ${arg('key')}, ${arg('cycles')}
+    from slice s where category = 'async'`).rows), sorted(asyncs.map(a => [a.name, BigInt(a.begin_ns) - base,
+    BigInt(a.end_ns) - BigInt(a.begin_ns), 0, a.key, a.cycles])));
   assert.strictEqual(count("category = 'kernel' and depth = 0"), sumBy(truth.kernels, 'launches'));
   assert.strictEqual(Number(processor.query('select count(*) from counter').rows[0][0]),
     points.filter(p => p.record === 7 && p.escape !== 10).length);
@@ -49,6 +51,15 @@ function checkLanes(events) {
         assert.ok(!(b1 < b2 && b2 < e1 && e1 < e2), `${lane}: ${[b1, e1, b2, e2]}`);
 }
 
+// Read as doubles, truncated or rounded, every time is the nanosecond that was meant.
+function checkDoubles(events, truth, base) {
+  const expected = sorted(truth.events.filter(e => e.kind === 'slice').map(e =>
+    [BigInt(e.begin_ns) - base, BigInt(e.end_ns) - BigInt(e.begin_ns)].map(String)));
+  for (const whole of [Math.trunc, Math.round])
+    assert.deepStrictEqual(sorted(events.filter(e => e.cat === 'section').map(e =>
+      [e.ts, e.dur].map(us => String(whole(us * 1000))))), expected);
+}
+
 async function main() {
   const scratch = new Scratch(tool);
   const capture = scratch.make('mixed'), truth = scratch.dump(capture);
@@ -62,9 +73,12 @@ async function main() {
   assert.strictEqual(json.otherData.marks_dropped, sumBy(truth.kernels, 'dropped'));
   assert.strictEqual(json.otherData.entries_missed, 3);
   checkLanes(json.traceEvents);
+  checkDoubles(json.traceEvents, truth, base);
+  const many = scratch.make('many:400:3'), long = JSON.parse(fs.readFileSync(scratch.write('chrome', many, 'many.json')));
+  checkDoubles(long.traceEvents, scratch.dump(many), BigInt(long.otherData.baseTimeNanoseconds));
   const processor = await loadTrace(modules, file);
   checkSlices(processor, truth, base);
-  checkRest(processor, truth);
+  checkRest(processor, truth, base);
   checkSlices(await loadTrace(modules, scratch.write('chrome', capture, 'mixed.json.gz')), truth, base);
   scratch.remove();
 }

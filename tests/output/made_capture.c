@@ -145,6 +145,8 @@ static void solver(maker *m, uint32_t iterations, bool everything) {
       value(m, INK_ESCAPE_VALUE_I64, NOTE, (uint64_t) - (int64_t)i);
       value(m, INK_ESCAPE_VALUE_U64, UPDATE, (uint64_t)i << 40);
       sum(m, SUMS, i + 1);
+      for (int n = 0; n < 3; n++)
+        plain(m, INK_KIND_MARK, RESIDUAL, 1); /* one or two cycles: 0, 1 or 2 ns */
     } else {
       plain(m, INK_KIND_MARK, GRADIENT, 200);
       plain(m, INK_KIND_MARK, INNER, 100);
