@@ -208,6 +208,27 @@ static void isspacep(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
   sim_predicate_set(warp, insn->dst, bits, lanes);
 }
 
+/* A cluster is one block: its shared memory is where it is, its rank 0. */
+static void mapa(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
+  const uint64_t *a = sim_source(warp, insn, 0), *b = sim_source(warp, insn, 1);
+  uint64_t *d = sim_target(warp, insn);
+  SIM_EACH_LANE(l, lanes) {
+    if ((uint32_t)b[l] != 0) {
+      sim_fault(warp, insn, l, SIM_UNSUPPORTED, "block %u of a cluster: clusters are not simulated",
+                (uint32_t)b[l]);
+      return;
+    }
+    d[l] = a[l];
+  }
+}
+
+static void rank_zero(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
+  uint64_t *d = sim_target(warp, insn);
+  SIM_EACH_LANE(l, lanes) {
+    d[l] = 0;
+  }
+}
+
 static sim_exec_fn *select_mov(const sim_insn *insn) {
   bool wide = insn->type == SIM_B128;
   if (insn->special != 0) {
@@ -228,6 +249,8 @@ sim_exec_fn *sim_select_move(const sim_insn *insn) {
   switch (insn->op) {
     case SIM_OP_mov: return sim_type_bytes(insn->type) != 0 ? select_mov(insn) : NULL;
     case SIM_OP_cvta: return cvta;
+    case SIM_OP_mapa: return insn->operands == 2 ? mapa : NULL;
+    case SIM_OP_getctarank: return rank_zero;
     case SIM_OP_isspacep: return insn->space != SIM_GENERIC ? isspacep : NULL;
     default: return NULL;
   }

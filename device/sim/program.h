@@ -38,7 +38,7 @@ enum sim_type {
 
 /* Opcodes. Whatever is not here becomes a trap that fails when it is executed. */
 #define SIM_OPS(X) \
-  X(mov) X(ld) X(ldu) X(st) X(cvta) X(isspacep) X(atom) X(red) \
+  X(mov) X(ld) X(ldu) X(st) X(cvta) X(isspacep) X(mapa) X(getctarank) X(atom) X(red) \
   X(add) X(sub) X(addc) X(subc) X(mul) X(mad) X(madc) X(mul24) X(mad24) X(div) X(rem) \
   X(abs) X(neg) X(min) X(max) X(sad) X(dp4a) X(dp2a) \
   X(vabsdiff4) X(popc) X(clz) X(bfind) X(brev) X(bfe) X(bfi) X(fns) X(bmsk) X(szext) \

@@ -44,7 +44,17 @@ endfunction()
 
 machine_ptx_test(warp 75 90)
 machine_ptx_test(memory 75 90)
+machine_ptx_test(math 75 120)
 
 machine_program(machine_clock_test machine_clock_test.c)
 add_test(NAME sim.machine.clock
   COMMAND sim_machine_clock_test ${CMAKE_CURRENT_BINARY_DIR}/machine_warp.75.ptx)
+
+# a build for debuggers: other code, -G's sections and directives, the same results
+set(debug ${CMAKE_CURRENT_BINARY_DIR}/machine_warp.debug.ptx)
+add_custom_command(OUTPUT ${debug}
+  COMMAND ${INKMARK_NVCC} -ptx -G -Wno-deprecated-gpu-targets -arch=compute_75 -o ${debug}
+          ${CMAKE_CURRENT_SOURCE_DIR}/machine_warp.cu
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine_warp.cu COMMENT "nvcc machine_warp.debug.ptx" VERBATIM)
+add_custom_target(machine_warp_debug ALL DEPENDS ${debug})
+add_test(NAME sim.machine.warp.debug COMMAND sim_machine_warp_test ${debug} 75)
