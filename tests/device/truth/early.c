@@ -42,7 +42,13 @@ static void thread(truth_steps *s, uint32_t block, uint32_t index) {
 }
 
 static const truth_launch launches[] = {
-    {"early_kernel", "Early::Kernel", {EARLY_BLOCKS, 1, 1}, {EARLY_THREADS, 1, 1}, NULL, thread},
+    {"early_kernel",
+     "Early::Kernel",
+     {EARLY_BLOCKS, 1, 1},
+     {EARLY_THREADS, 1, 1},
+     NULL,
+     thread,
+     false},
 };
 
 static const truth_run runs[] = {

@@ -37,8 +37,8 @@ static bool counted_by_hand(const truth_log *log) {
 }
 
 static const truth_launch launches[] = {
-    {"counted_kernel", "Straight::Counted", {1, 1, 1}, {32, 1, 1}, NULL, counted},
-    {"straight_kernel", "Straight::Kernel", {4, 1, 1}, {32, 1, 1}, NULL, counted},
+    {"counted_kernel", "Straight::Counted", {1, 1, 1}, {32, 1, 1}, NULL, counted, false},
+    {"straight_kernel", "Straight::Kernel", {4, 1, 1}, {32, 1, 1}, NULL, counted, false},
 };
 
 static const truth_run runs[] = {

@@ -53,11 +53,12 @@ void step_clocks(truth_steps *s);
 /* ---- what runs ----------------------------------------------------------------------------- */
 
 typedef struct truth_launch {
-  const char *function; /* the __global__ function's own name */
+  const char *function; /* the __global__ function's own name; "kernel<Ij": mangled arguments too */
   const char *kernel;   /* "Table::Section" of PROF_KERNEL; NULL: it opens no track */
   uint32_t grid[3], block[3];
   bool (*chosen)(uint32_t block, uint32_t thread); /* PROF_KERNEL_IF; NULL: the host chooses */
   void (*thread)(truth_steps *s, uint32_t block, uint32_t thread);
+  bool leaves; /* without closing its track */
 } truth_launch;
 
 /* One recording of the program. Zero is `inkmark record`'s default, but for records (1024) and

@@ -139,7 +139,9 @@ const truth_read *truth_log_thread(const truth_log *log, int device, uint64_t gr
 
 const truth_grid *truth_log_grid(const truth_log *log, const char *function, size_t nth) {
   char mangled[256];
-  snprintf(mangled, sizeof mangled, "%zu%s", strlen(function), function);
+  const size_t length = strcspn(function, "<");
+  snprintf(mangled, sizeof mangled, "%zu%.*s%s", length, (int)length, function,
+           function[length] ? function + length + 1 : "");
   for (size_t i = 0; i < log->grid_count; i++)
     if (strstr(log->grids[i].function, mangled) && nth-- == 0)
       return &log->grids[i];

@@ -13,7 +13,7 @@ typedef struct truth_track {
   uint32_t block[3], linear_block, thread;
   truth_read opening[3], closing[3]; /* clock64, globaltimer, clock64 */
   truth_steps steps;
-  bool captured;
+  bool captured, closed;
 } truth_track;
 
 typedef struct truth_ring {
