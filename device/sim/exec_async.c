@@ -93,8 +93,8 @@ static void mbarrier(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
                 "transactions of an mbarrier are not simulated (there are no bulk copies)");
       return;
     } else if (insn->flags & SIM_F_ARRIVE) {
-      d[l] = word;
       arrive(warp, insn, l, &b, insn->operands != 0 ? x[l] & FIELD : 1);
+      d[l] = word;
     }
     word = pack(b);
     memcpy(at, &word, 8);

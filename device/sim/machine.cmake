@@ -28,6 +28,7 @@ add_library(sim_machine OBJECT
   ${CMAKE_CURRENT_LIST_DIR}/ptx_link.c
   ${CMAKE_CURRENT_LIST_DIR}/ptx_names.c
   ${CMAKE_CURRENT_LIST_DIR}/ptx_parse.c
+  ${CMAKE_CURRENT_LIST_DIR}/ptx_rows.c
   ${CMAKE_CURRENT_LIST_DIR}/ptx_words.c
   ${CMAKE_CURRENT_LIST_DIR}/scheduler.c
   ${CMAKE_CURRENT_LIST_DIR}/sim_clock.c

@@ -50,6 +50,14 @@ bool ptx_registers(ptx_parser *p) {
       return ptx_fail(p, SIM_BAD_PTX, "a function has more than %d registers", SIM_MAX_REGISTERS);
     }
     name->rows = (uint8_t)rows;
+    for (uint64_t i = 0; i < count * rows; i++) {
+      if (!SIM_GROW(p->classes, p->class_capacity, p->class_count)) {
+        return ptx_no_memory(p);
+      }
+      p->classes[p->class_count++] = type == SIM_PRED   ? PTX_CLASS_PREDICATE
+                                     : type == SIM_B128 ? PTX_CLASS_PAIR
+                                                        : PTX_CLASS_DATA;
+    }
     p->registers += (uint32_t)count * rows;
   } while (ptx_take(p, ','));
   return ptx_need(p, ';');

@@ -181,6 +181,7 @@ static bool parse_one(sim_program *program, const char *text, size_t unit, sim_e
   free(parser.names);
   free(parser.fixups);
   free(parser.files);
+  free(parser.classes);
   return good;
 }
 

@@ -375,6 +375,7 @@ bool ptx_function(ptx_parser *p, bool entry, enum sim_linkage linkage) {
   uint32_t name_length = 0, place;
   bool good, has_body;
   p->registers = 0;
+  p->class_count = 0;
   p->frame = 0;
   p->frame_most = 0;
   if (!ptx_open_scope(p)) {
@@ -403,7 +404,6 @@ bool ptx_function(ptx_parser *p, bool entry, enum sim_linkage linkage) {
     }
     function->start = start;
     function->end = (int32_t)p->program->code_count;
-    function->registers = p->registers;
     p->frame_most = p->frame > p->frame_most ? p->frame : p->frame_most;
     function->frame_bytes = (p->frame_most + 15) / 16 * 16;
   } else {
@@ -411,6 +411,9 @@ bool ptx_function(ptx_parser *p, bool entry, enum sim_linkage linkage) {
   }
   if (!ptx_close_scope(p)) {
     return false;
+  }
+  if (has_body) { /* labels are known now */
+    function->registers = ptx_assign_rows(p, function->start, function->end);
   }
   if (ptx_find(p, name, name_length, &place) == NULL &&
       ptx_add(p, name, name_length, PTX_SYMBOL, p->program->functions[p->function].symbol) ==

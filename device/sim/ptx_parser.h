@@ -6,6 +6,8 @@
 
 #include "program.h"
 
+enum ptx_class { PTX_CLASS_DATA, PTX_CLASS_PREDICATE, PTX_CLASS_PAIR };
+
 enum ptx_name_kind { PTX_REGISTER, PTX_SYMBOL, PTX_LABEL, PTX_TABLE, PTX_PROTOTYPE };
 
 /* A name of the unit, a function or a block. Ranges (%r<100>) are one name with a count. */
@@ -61,6 +63,8 @@ typedef struct ptx_parser {
   size_t file_count, file_capacity;
   int32_t function; /* being parsed, or -1 */
   uint32_t registers;
+  uint8_t *classes; /* of each register: enum ptx_class */
+  size_t class_count, class_capacity;
   uint64_t frame, frame_most; /* bytes of the scopes that are open, and the most there were */
   uint64_t frame_before[SIM_MAX_NESTING + 1];
 } ptx_parser;
@@ -112,6 +116,9 @@ bool ptx_operand_read(ptx_parser *p, ptx_operand *operand, unsigned nesting);
 bool ptx_instruction(ptx_parser *p);
 /* Fills rows and chooses how the instruction runs; false: this form is not simulated. */
 bool ptx_decode(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);
+
+/* Gives the registers of a function's instructions rows; returns how many. */
+uint32_t ptx_assign_rows(ptx_parser *p, int32_t begin, int32_t end);
 
 /* Joins what the units declared; fills forwards, constant rows and call targets. */
 bool sim_program_link(sim_program *program, sim_error *error);
