@@ -3,29 +3,47 @@
 #include "quantile.h"
 
 #include <math.h>
+#include <string.h>
 
-ink_octave *ink_quantile_octave(ink_quantile *sketch, unsigned octave) {
-  if (!sketch->octaves[octave])
-    sketch->octaves[octave] = calloc(1, sizeof *sketch->octaves[octave]);
-  return sketch->octaves[octave];
-}
-
-static bool spread(ink_quantile *sketch) {
-  sketch->octaves = calloc(INK_QUANTILE_OCTAVES, sizeof *sketch->octaves);
-  if (!sketch->octaves)
+/* Makes the window of counted buckets reach to `bucket`. */
+static bool reach(ink_quantile *sketch, uint32_t bucket) {
+  uint32_t octave = bucket / INK_QUANTILE_SUB * INK_QUANTILE_SUB;
+  uint32_t first = sketch->counts && sketch->first < octave ? sketch->first : octave;
+  uint32_t end = sketch->first + sketch->room;
+  if (!sketch->counts || end < octave + INK_QUANTILE_SUB)
+    end = octave + INK_QUANTILE_SUB;
+  uint32_t *counts = calloc(end - first, sizeof *counts);
+  if (!counts)
     return false;
-  for (uint32_t i = 0; i < sketch->few_count; i++)
-    if (!ink_quantile_add(sketch, sketch->few[i]))
-      return false;
-  free(sketch->few);
-  sketch->few = NULL;
-  sketch->few_count = sketch->few_room = 0;
+  if (sketch->counts)
+    memcpy(counts + (sketch->first - first), sketch->counts, sketch->room * sizeof *counts);
+  free(sketch->counts);
+  sketch->counts = counts;
+  sketch->first = first;
+  sketch->room = end - first;
   return true;
 }
 
-bool ink_quantile_add_few(ink_quantile *sketch, uint64_t value) {
-  if (sketch->few_count == INK_QUANTILE_EXACT)
-    return spread(sketch) && ink_quantile_add(sketch, value);
+static bool count(ink_quantile *sketch, uint64_t value) {
+  uint32_t bucket = ink_quantile_bucket(value);
+  if (bucket - sketch->first >= sketch->room && !reach(sketch, bucket))
+    return false;
+  sketch->counts[bucket - sketch->first]++;
+  return true;
+}
+
+bool ink_quantile_add_slowly(ink_quantile *sketch, uint64_t value) {
+  if (sketch->counts)
+    return count(sketch, value);
+  if (sketch->few_count == INK_QUANTILE_EXACT) {
+    for (uint32_t i = 0; i < sketch->few_count; i++)
+      if (!count(sketch, sketch->few[i]))
+        return false;
+    free(sketch->few);
+    sketch->few = NULL;
+    sketch->few_count = sketch->few_room = 0;
+    return count(sketch, value);
+  }
   if (sketch->few_count == sketch->few_room) {
     uint32_t room = sketch->few_room ? sketch->few_room * 2 : 4;
     uint64_t *few = realloc(sketch->few, room * sizeof *few);
@@ -43,16 +61,16 @@ static int compare(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-static uint64_t bucket_middle(unsigned octave, unsigned sub) {
-  if (octave == 0)
-    return sub;
-  unsigned shift = octave - 1;
-  uint64_t low = (uint64_t)(INK_QUANTILE_SUB + sub) << shift;
+static uint64_t bucket_middle(uint32_t bucket) {
+  if (bucket < 2 * INK_QUANTILE_SUB)
+    return bucket;
+  uint32_t shift = bucket / INK_QUANTILE_SUB - 1;
+  uint64_t low = (uint64_t)(INK_QUANTILE_SUB + bucket % INK_QUANTILE_SUB) << shift;
   return low + (((uint64_t)1 << shift) - 1) / 2;
 }
 
 uint64_t ink_quantile_get(ink_quantile *sketch, double quantile) {
-  if (!sketch->octaves) {
+  if (!sketch->counts) {
     if (!sketch->few_count)
       return 0;
     qsort(sketch->few, sketch->few_count, sizeof *sketch->few, compare);
@@ -60,27 +78,20 @@ uint64_t ink_quantile_get(ink_quantile *sketch, double quantile) {
     return sketch->few[rank < 1 ? 0 : (uint32_t)rank - 1];
   }
   uint64_t total = 0, seen = 0;
-  for (unsigned o = 0; o < INK_QUANTILE_OCTAVES; o++)
-    for (unsigned s = 0; sketch->octaves[o] && s < INK_QUANTILE_SUB; s++)
-      total += sketch->octaves[o]->counts[s];
+  for (uint32_t i = 0; i < sketch->room; i++)
+    total += sketch->counts[i];
   double rank = ceil(quantile * (double)total);
   uint64_t wanted = rank < 1 ? 1 : (uint64_t)rank, last = 0;
-  for (unsigned o = 0; o < INK_QUANTILE_OCTAVES; o++)
-    for (unsigned s = 0; sketch->octaves[o] && s < INK_QUANTILE_SUB; s++) {
-      if (!sketch->octaves[o]->counts[s])
-        continue;
-      last = bucket_middle(o, s);
-      seen += sketch->octaves[o]->counts[s];
-      if (seen >= wanted)
-        return last;
-    }
+  for (uint32_t i = 0; i < sketch->room && seen < wanted; i++) {
+    if (sketch->counts[i])
+      last = bucket_middle(sketch->first + i);
+    seen += sketch->counts[i];
+  }
   return last;
 }
 
 void ink_quantile_free(ink_quantile *sketch) {
-  for (unsigned o = 0; sketch->octaves && o < INK_QUANTILE_OCTAVES; o++)
-    free(sketch->octaves[o]);
-  free(sketch->octaves);
+  free(sketch->counts);
   free(sketch->few);
   *sketch = (ink_quantile){0};
 }

@@ -13,38 +13,33 @@
 enum {
   INK_QUANTILE_EXACT = 32,  /* so many values are kept as they are */
   INK_QUANTILE_BITS = 6,
-  INK_QUANTILE_SUB = 1 << INK_QUANTILE_BITS, /* buckets an octave */
-  INK_QUANTILE_OCTAVES = 64 - INK_QUANTILE_BITS + 1
+  INK_QUANTILE_SUB = 1 << INK_QUANTILE_BITS /* buckets an octave */
 };
 
-typedef struct ink_octave {
-  uint32_t counts[INK_QUANTILE_SUB]; /* 2^32 of one bucket would be a capture of 32 GiB */
-} ink_octave;
-
 typedef struct ink_quantile { /* all zero: empty */
-  uint64_t *few;             /* [few_room]; NULL once there are octaves */
-  ink_octave **octaves;      /* [INK_QUANTILE_OCTAVES], each NULL until it is needed */
+  /* Of the buckets [first, first + room), whole octaves; NULL while the values are few. A count is
+   * 32 bits: more in one bucket would be a capture of 32 GiB. */
+  uint32_t *counts;
+  uint32_t first, room;
+  uint64_t *few;             /* [few_room] */
   uint32_t few_count, few_room;
 } ink_quantile;
 
-/* The slow ways of ink_quantile_add; false when out of memory. */
-bool ink_quantile_add_few(ink_quantile *sketch, uint64_t value);
-ink_octave *ink_quantile_octave(ink_quantile *sketch, unsigned octave);
+/* The slow way of ink_quantile_add: keeps the value as it is, or makes room for its bucket; false
+ * when out of memory. */
+bool ink_quantile_add_slowly(ink_quantile *sketch, uint64_t value);
 
-/* The bucket of a value, over all octaves: below 128 each has its own, then 64 an octave. */
-static inline unsigned ink_quantile_bucket(uint64_t value) {
+/* The bucket of a value: below 128 each has its own, then there are 64 an octave. */
+static inline uint32_t ink_quantile_bucket(uint64_t value) {
   unsigned shift = 63u - INK_QUANTILE_BITS - (unsigned)__builtin_clzll(value | INK_QUANTILE_SUB);
-  return (shift << INK_QUANTILE_BITS) + (unsigned)(value >> shift);
+  return (shift << INK_QUANTILE_BITS) + (uint32_t)(value >> shift);
 }
 
 static inline bool ink_quantile_add(ink_quantile *sketch, uint64_t value) {
-  if (!sketch->octaves)
-    return ink_quantile_add_few(sketch, value);
-  unsigned bucket = ink_quantile_bucket(value);
-  ink_octave *found = sketch->octaves[bucket / INK_QUANTILE_SUB];
-  if (!found && !(found = ink_quantile_octave(sketch, bucket / INK_QUANTILE_SUB)))
-    return false;
-  found->counts[bucket % INK_QUANTILE_SUB]++;
+  uint32_t place = ink_quantile_bucket(value) - sketch->first;
+  if (place >= sketch->room)
+    return ink_quantile_add_slowly(sketch, value);
+  sketch->counts[place]++;
   return true;
 }
 

@@ -58,6 +58,32 @@ static ink_cell *find_cell(ink_table *table, uint32_t section, int64_t group) {
   return make_cell(table, kernel, section, group, hash, first);
 }
 
+/* Tracks pass the same cells in the same order: the guess from last time saves looking them up, and
+ * brings the one after it near. */
+static ink_cell *follow(ink_table *table, uint32_t section, int64_t group) {
+  ink_cell *before = table->latest, *cell = before ? before->follow : NULL;
+  if (!cell || cell->section != section || cell->group != group ||
+      cell->kernel != table->kernel) {
+    cell = find_cell(table, section, group);
+    if (!cell)
+      return NULL;
+    if (before)
+      before->follow = cell;
+  }
+  table->latest = cell;
+  if (cell->follow) {
+    const char *next = (const char *)cell->follow;
+    for (size_t i = 0; i < sizeof *cell; i += 64)
+      __builtin_prefetch(next + i, 1);
+    /* Its values are likely near its largest so far. */
+    const ink_quantile *sketch = &cell->follow->sketch;
+    uint32_t place = ink_quantile_bucket(cell->follow->max) - sketch->first;
+    if (place < sketch->room)
+      __builtin_prefetch(sketch->counts + place, 1);
+  }
+  return cell;
+}
+
 /* Ends the visit of a track to a cell: its sums become the cell's. */
 static void fold(ink_cell *cell) {
   if (cell->track == UINT64_MAX || !cell->now_count)
@@ -87,7 +113,7 @@ static ink_cell *visit(ink_table *table, uint32_t section, int64_t row) {
   size_t place = section == INK_SECTION_UNKNOWN ? table->cache_room - 1 : section;
   ink_cell *cell = table->cache[place];
   if (!cell || cell->group != group || cell->kernel != table->kernel) {
-    cell = find_cell(table, section, group);
+    cell = follow(table, section, group);
     if (!cell)
       return NULL;
     table->cache[place] = cell;

@@ -16,6 +16,7 @@ typedef struct ink_cell {
   ink_quantile sketch;     /* together with the above in one or two cache lines */
   double now_scale;
   uint64_t track;          /* whose now_* these are; UINT64_MAX: none yet */
+  struct ink_cell *follow; /* the cell visited after this one, last time */
   int64_t group;
   uint32_t kernel, section, next; /* next cell with the same hash */
   uint32_t depth;
@@ -42,6 +43,7 @@ struct ink_table {
   ink_cell **blocks;
   uint32_t cell_count;
   id_map cell_map;
+  ink_cell *latest;        /* visited */
   ink_cell **cache;        /* [cache_room]: by section, the last for the unmarked */
   size_t cache_room, section_count;
   uint8_t *seen;           /* [section_count] */
