@@ -136,6 +136,10 @@ cudaError_t rt_wait_gpu(rt_gpu *gpu);
 /* Drops all work of the device: its ops count as done, no kernel runs on. */
 void rt_cancel_gpu(rt_gpu *gpu);
 void rt_engine_after_fork(void);
+rt_op *rt_first_host_call(void); /* not referenced; NULL: none is queued */
+/* Has a thread run host functions that nobody waits for. */
+void rt_watch_host_calls(void);
+void rt_watch_after_fork(void);
 
 /* ---- devices ---- */
 
@@ -178,6 +182,7 @@ rt_thread *rt_self(void);
 cudaError_t rt_enter(void);
 cudaError_t rt_leave(cudaError_t error);
 /* The same without initialising and without the sticky error. */
+uint64_t rt_calls(void); /* how often rt_enter was called */
 void rt_lock(void);
 void rt_unlock(void);
 /* Lets other threads in; milliseconds since the lock was taken decide. */

@@ -106,6 +106,15 @@ void rt_op_submit(rt_op *op) {
   engine.last = op;
   if (op->stream)
     op->stream->pending++;
+  if (op->work.kind == RT_HOST)
+    rt_watch_host_calls();
+}
+
+rt_op *rt_first_host_call(void) {
+  rt_op *op = engine.first;
+  while (op && op->work.kind != RT_HOST)
+    op = op->next;
+  return op;
 }
 
 static void finish(rt_op *op) {

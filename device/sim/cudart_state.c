@@ -35,6 +35,8 @@ static struct {
 
 static _Thread_local rt_thread self;
 
+static uint64_t calls;
+
 static struct {
   char *text;
   size_t bytes, capacity;
@@ -42,6 +44,10 @@ static struct {
 
 rt_thread *rt_self(void) {
   return &self;
+}
+
+uint64_t rt_calls(void) {
+  return calls;
 }
 
 int rt_capability(void) {
@@ -113,6 +119,7 @@ static void after_fork_child(void) {
   pthread_mutex_init(&start.mutex, NULL);
   pthread_cond_init(&start.changed, NULL);
   rt_engine_after_fork();
+  rt_watch_after_fork();
 }
 
 /* ---- speaking and ending ---- */
@@ -268,6 +275,7 @@ cudaError_t rt_enter(void) {
   if (!start.done)
     initialise();
   rt_lock();
+  calls++;
   if (self.in_host_call)
     return cudaErrorNotPermitted;
   return rt.gpus[self.device].sticky;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches: shapes, arguments, shared memory, attributes, occupancy, cooperative launches. */
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include "check.h"
@@ -36,6 +37,16 @@ __global__ void where(int *to)
   if (threadIdx.x == 0 && threadIdx.y == 0)
     to[blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)] =
       (int)(blockIdx.x + 10 * blockIdx.y + 100 * blockIdx.z);
+}
+
+/* Every block adds to the sum that all of them have made in the round before. */
+__global__ void together(int *sums, int rounds)
+{
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  for (int i = 1; i <= rounds; i++) {
+    if (threadIdx.x == 0) atomicAdd(&sums[i], sums[i - 1] + 1);
+    grid.sync();
+  }
 }
 
 static void test_arguments(void)
@@ -150,8 +161,24 @@ static void test_ways(void)
   OK(cudaFree(to));
 }
 
+static void test_grid_sync(void)
+{
+  int *sums, result[9], rounds = 8, expected = 0;
+  OK(cudaMalloc(&sums, sizeof result));
+  OK(cudaMemset(sums, 0, sizeof result));
+  void *args[] = {&sums, &rounds};
+  OK(cudaLaunchCooperativeKernel((const void *)together, dim3(5), dim3(64), args, 0, 0));
+  OK(cudaMemcpy(result, sums, sizeof result, cudaMemcpyDeviceToHost));
+  for (int i = 1; i <= rounds; i++) {
+    expected = 5 * (expected + 1);
+    CHECK_EQUAL(result[i], expected);
+  }
+  OK(cudaFree(sums));
+}
+
 int main(void)
 {
+  test_grid_sync();
   test_arguments();
   test_shapes();
   test_shared();

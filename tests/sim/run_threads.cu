@@ -61,14 +61,28 @@ static void *release(void *argument)
 static void test_copy_gets_in(void)
 {
   pthread_t thread;
-  OK(cudaMalloc(&flag_on_device, 4));
-  OK(cudaMemset(flag_on_device, 0, 4));
+  OK(cudaMalloc(&flag_on_device, 128));
+  OK(cudaMemset(flag_on_device, 0, 128));
   OK(cudaDeviceSynchronize());
   wait_for<<<1, 1>>>(flag_on_device);
   CHECK_EQUAL(pthread_create(&thread, NULL, release, NULL), 0);
   OK(cudaDeviceSynchronize());
   pthread_join(thread, NULL);
   OK(cudaGetLastError());
+}
+
+static volatile int told;
+
+static void CUDART_CB tell(void *argument) { told = (int)(long)argument; }
+
+/* Nobody waits for the stream: the host function runs all the same, after the kernel. */
+static void test_unwaited_host_function(void)
+{
+  count<<<1, 32>>>(flag_on_device, 10);
+  OK(cudaLaunchHostFunc(0, tell, (void *)3L));
+  for (int i = 0; i < 1000 && !told; i++) usleep(10000);
+  CHECK_EQUAL(told, 3);
+  OK(cudaDeviceSynchronize());
 }
 
 static volatile int stop;
@@ -119,6 +133,7 @@ int main(void)
     CHECK_EQUAL(pthread_create(&threads[i], NULL, work, (void *)i), 0);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   test_copy_gets_in();
+  test_unwaited_host_function();
   test_fork();
   return check_result();
 }
