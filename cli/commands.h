@@ -7,6 +7,10 @@
 
 extern const cli_command cmd_record, cmd_report, cmd_export, cmd_info, cmd_help, cmd_version;
 
+#if defined(INKMARK_HAS_REWRITER) /* libclang was there */
+extern const cli_command cmd_instrument;
+#endif
+
 /* Fills the list of formats from the library; before cmd_export is used. */
 void cmd_export_prepare(void);
 

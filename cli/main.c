@@ -5,8 +5,11 @@
 #include <locale.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {&cmd_record, &cmd_report, &cmd_export,
-                                           &cmd_info,   &cmd_help,   &cmd_version};
+const cli_command *const cli_commands[] = {&cmd_record, &cmd_report, &cmd_export, &cmd_info,
+#if defined(INKMARK_HAS_REWRITER)
+                                           &cmd_instrument,
+#endif
+                                           &cmd_help,   &cmd_version};
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
 const cli_command *cli_command_find(const char *name) {

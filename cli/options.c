@@ -118,6 +118,9 @@ static bool store(const cli_command *command, const cli_option *option, const ch
   case CLI_FLAG:
     *(bool *)place = true;
     return true;
+  case CLI_MAYBE:
+    memcpy(place, &value, sizeof value);
+    return true;
   case CLI_TEXT:
     if (!*value) {
       cli_usage_error(command, "option '--%s' needs a value that is not empty", option->name);
@@ -165,8 +168,8 @@ static const char *take_value(cli_scan *scan, const cli_option *option, const ch
     cli_usage_error(scan->command, "option '--%s' takes no value", option->name);
     return NULL;
   }
-  if (attached)
-    return attached;
+  if (attached || option->kind == CLI_MAYBE)
+    return attached ? attached : "";
   if (scan->at + 1 < scan->argc)
     return scan->argv[++scan->at];
   cli_usage_error(scan->command, "option '--%s' needs a value (%s)", option->name, option->value);

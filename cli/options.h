@@ -15,7 +15,8 @@ enum cli_option_kind {
   CLI_FLAG,   /* bool */
   CLI_TEXT,   /* const char * */
   CLI_CHOICE, /* int: the index of the word in `value`, which reads "text|json|csv" */
-  CLI_COUNT   /* uint64_t, decimal */
+  CLI_COUNT,  /* uint64_t, decimal */
+  CLI_MAYBE   /* const char *: a value only behind an equals sign, "" without one */
 };
 
 typedef struct cli_option {

@@ -37,7 +37,7 @@ static void bash_name(const cli_command *command, const cli_option *option, FILE
 }
 
 static void bash_value(const cli_command *command, const cli_option *option, FILE *to) {
-  if (option->kind == CLI_FLAG)
+  if (option->kind == CLI_FLAG || option->kind == CLI_MAYBE)
     return;
   fprintf(to, "    %s:--%s", command->name, option->name);
   if (option->letter)
@@ -130,7 +130,7 @@ static void zsh_spec(const char *dashes, const char *name, const cli_option *opt
   fprintf(to, " \\\n        '%s%s[", dashes, name);
   zsh_text(option->help, to);
   fputc(']', to);
-  if (option->kind != CLI_FLAG) {
+  if (option->kind != CLI_FLAG && option->kind != CLI_MAYBE) {
     fputc(':', to);
     zsh_text(option->kind == CLI_CHOICE ? option->name : option->value, to);
     if (option->kind == CLI_CHOICE) {
@@ -213,7 +213,7 @@ static void fish_option(const cli_command *command, const cli_option *option, FI
     fputs(" -x -a '", to);
     words(option->value, " ", to);
     fputc('\'', to);
-  } else if (option->kind != CLI_FLAG) {
+  } else if (option->kind != CLI_FLAG && option->kind != CLI_MAYBE) {
     fputs(takes_path(option) ? " -r -F" : " -x", to);
   }
   fputs(" -d ", to);

@@ -43,8 +43,12 @@ static int option_label(const cli_option *option, char *out, size_t room) {
   char letter[8] = "    ";
   if (option->letter)
     snprintf(letter, sizeof letter, "-%c, ", option->letter);
-  return snprintf(out, room, "%s--%s%s%s", letter, option->name, option->value ? " " : "",
-                  option->value ? option->value : "");
+  const bool maybe = option->kind == CLI_MAYBE;
+  return snprintf(out, room, "%s--%s%s%s%s", letter, option->name,
+                  maybe           ? "[="
+                  : option->value ? " "
+                                  : "",
+                  option->value ? option->value : "", maybe ? "]" : "");
 }
 
 static void help_options(const cli_option *options, FILE *to) {
@@ -137,9 +141,10 @@ static void man_options(const cli_option *options, FILE *to) {
     roff(to, options->name, strlen(options->name));
     fputs("\\fR", to);
     if (options->value) {
-      fputs(options->kind == CLI_CHOICE ? " " : " \\fI", to);
+      const bool maybe = options->kind == CLI_MAYBE;
+      fputs(options->kind == CLI_CHOICE ? " " : maybe ? "[=\\fI" : " \\fI", to);
       roff(to, options->value, strlen(options->value));
-      fputs(options->kind == CLI_CHOICE ? "" : "\\fR", to);
+      fputs(options->kind == CLI_CHOICE ? "" : maybe ? "\\fR]" : "\\fR", to);
     }
     fputc('\n', to);
     roff_text(to, options->help);

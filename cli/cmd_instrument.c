@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* `inkmark instrument`: puts marks into CUDA sources. */
+#include "commands.h"
+#include "find_cuda.h"
+#include "instrument_list.h"
+#include "message.h"
+#include "outfile.h"
+#include "rule_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct instrument_settings {
+  cli_common common;
+  const char *output, *folder, *build;
+  bool list, diff, strip, header_less;
+  int format; /* 0 text, 1 json */
+  rule_settings rules;
+} instrument_settings;
+
+static const cli_option options[] = {
+    {'o', "output", CLI_TEXT, "FILE", offsetof(instrument_settings, output),
+     "the marked file; - is standard output"},
+    {0, "out-dir", CLI_TEXT, "DIR", offsetof(instrument_settings, folder),
+     "write the marked files, and the project's headers that they include, below DIR as they lie "
+     "below the root"},
+    {'p', "build", CLI_TEXT, "DIR", offsetof(instrument_settings, build),
+     "take the flags from compile_commands.json in DIR"},
+    {0, "list", CLI_FLAG, NULL, offsetof(instrument_settings, list),
+     "print what could be marked, where, and why not; nothing is written"},
+    {0, "diff", CLI_FLAG, NULL, offsetof(instrument_settings, diff),
+     "print a unified diff; nothing is written"},
+    {0, "strip", CLI_FLAG, NULL, offsetof(instrument_settings, strip),
+     "give back the original bytes of a marked file"},
+    {0, "format", CLI_CHOICE, "text|json", offsetof(instrument_settings, format),
+     "the format of --list"},
+    {0, "header-less", CLI_FLAG, NULL, offsetof(instrument_settings, header_less),
+     "parse without the toolkit's headers, as where there is none"},
+    RULE_OPTIONS(instrument_settings),
+    {0},
+};
+
+static bool make_folders(char *path) {
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    const bool fine = !mkdir(path, 0777) || errno == EEXIST;
+    *slash = '/';
+    if (!fine) {
+      message_say("cannot write '%s': %s", path, message_errno(errno));
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool write_text(const char *path, const char *text, size_t bytes) {
+  outfile out;
+  if (!outfile_open(&out, path))
+    return false;
+  fwrite(text, 1, bytes, out.stream);
+  return outfile_close(&out, true);
+}
+
+/* Below --out-dir, files lie as they do below the root; those outside it by their whole path. */
+static int write_folder(const instrument_settings *settings, const ink_instrumented *result) {
+  const ink_marked_file *files;
+  const size_t n = ink_instrumented_files(result, &files);
+  char root[PATH_MAX], path[2 * PATH_MAX];
+  if (!realpath(settings->rules.root ? settings->rules.root : ".", root))
+    root[0] = 0;
+  const size_t length = strlen(root);
+  for (size_t i = 0; i < n; i++) {
+    const char *at = files[i].path;
+    if (length && !strncmp(at, root, length) && at[length] == '/')
+      at += length;
+    snprintf(path, sizeof path, "%s%s", settings->folder, at);
+    struct stat a, b;
+    if (!stat(path, &a) && !stat(files[i].path, &b) && a.st_dev == b.st_dev &&
+        a.st_ino == b.st_ino) {
+      message_say("cannot write '%s': it is the source itself", path);
+      return CLI_FAILED;
+    }
+    if (!make_folders(path) || !write_text(path, files[i].text, files[i].bytes))
+      return CLI_FAILED;
+  }
+  return CLI_OK;
+}
+
+static int print_diff(const char *source, const ink_marked_file *file) {
+  ink_error error = {0};
+  char *text, name[PATH_MAX + 16];
+  snprintf(name, sizeof name, "%s (marked)", source);
+  if (ink_instrument_diff(file->text, file->bytes, source, name, &text, &error))
+    return message_failure(&error);
+  fputs(text, stdout);
+  free(text);
+  return CLI_OK;
+}
+
+static int deliver(const instrument_settings *settings, const char *source,
+                   const ink_instrumented *result, json_writer *json) {
+  const ink_marked_file *files;
+  ink_instrumented_files(result, &files);
+  if (ink_instrumented_was_marked(result))
+    message_say("'%s' is marked already and was not marked again", source);
+  const unsigned errors =
+      instrument_say(result, source, !settings->list && settings->format == 0);
+  int code = CLI_OK;
+  if (settings->list && settings->format == 1)
+    instrument_list_json(result, source, json);
+  else if (settings->list)
+    instrument_list_text(result, source, stdout);
+  else if (errors)
+    return CLI_FAILED; /* nothing is written that a directive asked for and did not get */
+  else if (settings->diff)
+    code = print_diff(source, &files[0]);
+  else if (settings->folder)
+    code = write_folder(settings, result);
+  else
+    code = write_text(settings->output, files[0].text, files[0].bytes) ? CLI_OK : CLI_FAILED;
+  return errors ? CLI_FAILED : code;
+}
+
+static int instrument_one(const instrument_settings *settings, const char *source,
+                          const char *const *flags, size_t flag_count, json_writer *json) {
+  ink_error error = {0};
+  ink_instrumented *result = NULL;
+  const char **found = NULL;
+  char *device = find_device_headers();
+  char *cuda = settings->header_less ? NULL : find_toolkit(NULL);
+  ink_instrument_options run = {.size = sizeof run,
+                                .source = source,
+                                .flags = flags,
+                                .flag_count = flag_count,
+                                .device_include = device,
+                                .cuda = cuda,
+                                .headers = settings->folder != NULL};
+  rule_options_apply(&settings->rules, &run);
+  int code = CLI_FAILED;
+  if (settings->build &&
+      ink_compile_flags(settings->build, source, &found, &run.flag_count, &error)) {
+    message_failure(&error);
+  } else {
+    if (found)
+      run.flags = found;
+    if (ink_instrument_run(&run, &result, &error))
+      message_failure(&error);
+    else
+      code = deliver(settings, source, result, json);
+  }
+  ink_instrumented_free(result);
+  free(found);
+  free(device);
+  free(cuda);
+  return code;
+}
+
+static int strip_one(const instrument_settings *settings, const char *source) {
+  ink_error error = {0};
+  char *text = NULL, *original = NULL;
+  size_t bytes = 0, got, original_bytes, room = 0;
+  struct stat status;
+  if (!stat(source, &status) && S_ISDIR(status.st_mode)) {
+    message_say("cannot read '%s': is a directory", source);
+    return CLI_FAILED;
+  }
+  FILE *file = fopen(source, "rb");
+  if (!file) {
+    message_say("cannot read '%s': %s", source, message_errno(errno));
+    return CLI_FAILED;
+  }
+  do {
+    if (room - bytes < 65536) {
+      char *grown = realloc(text, room = 2 * room + 65536);
+      if (!grown)
+        break;
+      text = grown;
+    }
+    got = fread(text + bytes, 1, room - bytes, file);
+    bytes += got;
+  } while (got);
+  const bool whole = text && !ferror(file);
+  fclose(file);
+  int code = CLI_FAILED;
+  if (!whole)
+    message_say("cannot read '%s'", source);
+  else if (ink_instrument_strip(text, bytes, &original, &original_bytes, &error))
+    message_say("'%s': %s (at byte %llu)", source, error.message, (unsigned long long)error.offset);
+  else
+    code = write_text(settings->output, original, original_bytes) ? CLI_OK : CLI_FAILED;
+  free(text);
+  free(original);
+  return code;
+}
+
+static int check(const instrument_settings *settings, size_t sources) {
+  const int ways = settings->list + settings->diff + settings->strip;
+  if (ways > 1)
+    return cli_usage_error(&cmd_instrument, "--list, --diff and --strip exclude each other");
+  if (settings->output && settings->folder)
+    return cli_usage_error(&cmd_instrument, "--output and --out-dir exclude each other");
+  if (sources > 1 && !settings->folder && !settings->list && !settings->diff)
+    return cli_usage_error(&cmd_instrument, "several files need --out-dir, --list or --diff");
+  if (!ways && !settings->output && !settings->folder)
+    return cli_usage_error(&cmd_instrument, "needs --output or --out-dir, --list, --diff or "
+                                            "--strip");
+  return rule_options_check(&cmd_instrument, &settings->rules) ? CLI_OK : CLI_USAGE;
+}
+
+static int run(int argc, char **argv) {
+  instrument_settings settings = {.rules.depth = 1};
+  size_t operands = 0;
+  int split = 1;
+  while (split < argc && strcmp(argv[split], "--"))
+    split++;
+  const char *const *flags = (const char *const *)argv + (split < argc ? split + 1 : argc);
+  const size_t flag_count = split < argc ? (size_t)(argc - split - 1) : 0;
+  enum cli_parsed parsed = cli_parse(&cmd_instrument, split, argv, &settings, &operands);
+  if (parsed != CLI_GO)
+    return cli_leave(parsed);
+  int code = check(&settings, operands);
+  if (code)
+    return code;
+  json_writer json = {.to = stdout};
+  const bool as_json = settings.list && settings.format == 1;
+  if (as_json) {
+    json_open(&json, NULL, '{');
+    json_unsigned(&json, "schema_version", INK_CLI_SCHEMA_VERSION);
+    json_open(&json, "files", '[');
+  }
+  for (size_t i = 0; i < operands; i++) {
+    int one = settings.strip ? strip_one(&settings, argv[i])
+                             : instrument_one(&settings, argv[i], flags, flag_count, &json);
+    code = one ? one : code;
+  }
+  if (as_json) {
+    json_close(&json, ']');
+    json_close(&json, '}');
+  }
+  return message_flush_stdout() ? code : CLI_FAILED;
+}
+
+const cli_command cmd_instrument = {
+    .name = "instrument",
+    .summary = "put marks into CUDA sources",
+    .operands = "FILE... [-- COMPILER FLAGS]",
+    .about =
+        "Opens a track in every kernel and, without further options, marks calls of device "
+        "functions one level deep (tiny helpers left out), outermost loops by iteration and the "
+        "loops inside of them as sums. --calls, --loops and --waits choose what to mark instead. "
+        "Nothing but the inserted text changes, what a kernel computes does not, and line numbers "
+        "in messages stay those of the file.\n\n"
+        "Comments in the source steer it too: // prof: mark NAME, begin NAME, end NAME, iteration "
+        "EXPRESSION, loop NAME, off.",
+    .examples = "inkmark instrument kernel.cu -o marked.cu -- -std=c++17 -Iinclude\tmark one file\n"
+                "inkmark instrument --list kernel.cu\twhat could be marked, and why not\n"
+                "inkmark instrument --strip marked.cu -o kernel.cu\tthe original, byte for byte",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = SIZE_MAX,
+    .operand_kind = "source",
+    .run = run,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints places, reasons and remarks of a run of the rewriter. */
+#include "instrument_list.h"
+
+#include "message.h"
+
+#include <string.h>
+
+static void count(const ink_instrumented *result, ink_place_kind kind, unsigned *marked,
+                  unsigned *left) {
+  const ink_place *places;
+  const size_t n = ink_instrumented_places(result, &places);
+  *marked = *left = 0;
+  for (size_t i = 0; i < n; i++) {
+    *marked += places[i].kind == kind && places[i].state == INK_PLACE_MARKED;
+    *left += places[i].kind == kind && places[i].state == INK_PLACE_LEFT;
+  }
+}
+
+static void print_counts(const ink_instrumented *result, FILE *to) {
+  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_HAND; kind++) {
+    unsigned marked, left;
+    count(result, (ink_place_kind)kind, &marked, &left);
+    if (marked || left)
+      fprintf(to, "%s%u %s%s", kind ? ", " : "", marked, ink_place_kind_word((ink_place_kind)kind),
+              marked == 1 ? "" : "s");
+    else if (!kind)
+      fputs("no kernels", to);
+    if (left)
+      fprintf(to, " (%u left alone)", left);
+  }
+  fputc('\n', to);
+}
+
+void instrument_list_text(const ink_instrumented *result, const char *source, FILE *to) {
+  const ink_place *places;
+  const ink_remark *remarks;
+  const char *why;
+  const char *parse = ink_instrumented_parse(result, &why);
+  fprintf(to, "%s: %s parse%s%s%s; ", source, parse, *why ? " (" : "", why, *why ? ")" : "");
+  print_counts(result, to);
+  const size_t n = ink_instrumented_places(result, &places);
+  for (size_t i = 0; i < n; i++) {
+    const ink_place *place = &places[i];
+    fprintf(to, "%s:%u:%u: %s %s", place->file, place->line, place->column,
+            ink_place_kind_word(place->kind), place->name);
+    if (place->kind != INK_PLACE_KERNEL && *place->function)
+      fprintf(to, " in %s", place->function);
+    fprintf(to, ": %s", ink_place_state_word(place->state));
+    if (*place->section)
+      fprintf(to, " %s", place->section);
+    if (*place->held)
+      fprintf(to, " holds %s", place->held);
+    if (*place->reason)
+      fprintf(to, ": %s", place->reason);
+    fputc('\n', to);
+  }
+  const size_t said = ink_instrumented_remarks(result, &remarks);
+  for (size_t i = 0; i < said; i++)
+    fprintf(to, "%s:%u:%u: %s%s\n", remarks[i].file, remarks[i].line, remarks[i].column,
+            strncmp(remarks[i].text, "error: ", 7) ? "note: " : "", remarks[i].text);
+}
+
+void instrument_list_json(const ink_instrumented *result, const char *source, json_writer *json) {
+  const ink_place *places;
+  const ink_remark *remarks;
+  const char *why;
+  json_open(json, NULL, '{');
+  json_string(json, "file", source);
+  json_string(json, "parse", ink_instrumented_parse(result, &why));
+  json_string(json, "parse_reason", *why ? why : NULL);
+  json_double(json, "parse_seconds", (double)ink_instrumented_parse_ns(result) / 1e9);
+  json_bool(json, "already_marked", ink_instrumented_was_marked(result));
+  json_open(json, "places", '[');
+  const size_t n = ink_instrumented_places(result, &places);
+  for (size_t i = 0; i < n; i++) {
+    const ink_place *place = &places[i];
+    json_open_flat(json, NULL);
+    json_string(json, "kind", ink_place_kind_word(place->kind));
+    json_string(json, "state", ink_place_state_word(place->state));
+    json_string(json, "file", place->file);
+    json_unsigned(json, "line", place->line);
+    json_unsigned(json, "column", place->column);
+    json_string(json, "function", *place->function ? place->function : NULL);
+    json_string(json, "name", place->name);
+    json_string(json, "section", *place->section ? place->section : NULL);
+    json_string(json, "held", *place->held ? place->held : NULL);
+    json_string(json, "reason", *place->reason ? place->reason : NULL);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_open(json, "remarks", '[');
+  const size_t said = ink_instrumented_remarks(result, &remarks);
+  for (size_t i = 0; i < said; i++) {
+    json_open_flat(json, NULL);
+    json_string(json, "file", remarks[i].file);
+    json_unsigned(json, "line", remarks[i].line);
+    json_unsigned(json, "column", remarks[i].column);
+    json_string(json, "text", remarks[i].text);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_close(json, '}');
+}
+
+unsigned instrument_say(const ink_instrumented *result, const char *source, bool all) {
+  const ink_remark *remarks;
+  const char *why;
+  unsigned errors = 0;
+  if (!strcmp(ink_instrumented_parse(result, &why), "header-less"))
+    message_say("'%s' was parsed without the toolkit's headers: %s", source, why);
+  const size_t n = ink_instrumented_remarks(result, &remarks);
+  for (size_t i = 0; i < n; i++) {
+    const bool error = !strncmp(remarks[i].text, "error: ", 7);
+    errors += error;
+    if (error || all)
+      message_say("%s:%u:%u: %s", remarks[i].file, remarks[i].line, remarks[i].column,
+                  remarks[i].text);
+  }
+  return errors;
+}

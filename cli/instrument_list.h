@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints what the rewriter found: as text for people, as JSON for programs. */
+#ifndef INKMARK_CLI_INSTRUMENT_LIST_H
+#define INKMARK_CLI_INSTRUMENT_LIST_H
+
+#include "inkmark/instrument.h"
+#include "json.h"
+
+void instrument_list_text(const ink_instrumented *result, const char *source, FILE *to);
+/* One object inside of an array that is open. */
+void instrument_list_json(const ink_instrumented *result, const char *source, json_writer *json);
+/* What a person should know although no list was asked for: errors in directives, remarks, a parse
+ * that was not the full one. Returns the number of errors. */
+unsigned instrument_say(const ink_instrumented *result, const char *source, bool remarks);
+
+#endif

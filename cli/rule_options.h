@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The rewriter's rules as options, shared by `inkmark instrument` and `inkmark nvcc`. */
+#ifndef INKMARK_CLI_RULE_OPTIONS_H
+#define INKMARK_CLI_RULE_OPTIONS_H
+
+#include "options.h"
+
+#include "inkmark/instrument.h"
+
+typedef struct rule_settings {
+  const char *kernel, *exclude, *calls, *root;
+  bool loops, waits, kernels_only;
+  int hold; /* 0 auto, 1 none */
+  uint64_t depth, limit, parse_seconds;
+} rule_settings;
+
+/* The lines of an option table; `type` is the command's settings, which has a rule_settings `rules`.
+ */
+#define RULE_OPTIONS(type)                                                                         \
+  {'k', "kernel", CLI_TEXT, "REGEX", offsetof(type, rules.kernel),                                 \
+   "only kernels whose name matches the POSIX extended regular expression"},                       \
+      {0, "exclude", CLI_TEXT, "REGEX", offsetof(type, rules.exclude),                             \
+       "leave these kernels and functions alone"},                                                 \
+      {0, "calls", CLI_MAYBE, "REGEX", offsetof(type, rules.calls),                                \
+       "a range around every call of a device function of the project, or around the calls of "    \
+       "those that match"},                                                                        \
+      {0, "loops", CLI_FLAG, NULL, offsetof(type, rules.loops),                                    \
+       "every loop: outermost ones by iteration, those inside as sums"},                           \
+      {0, "waits", CLI_FLAG, NULL, offsetof(type, rules.waits),                                    \
+       "a range around every barrier and wait"},                                                   \
+      {0, "kernels-only", CLI_FLAG, NULL, offsetof(type, rules.kernels_only),                      \
+       "open a track in every kernel and choose nothing else"},                                    \
+      {0, "depth", CLI_COUNT, "N", offsetof(type, rules.depth),                                    \
+       "how many calls deep from a kernel functions are marked; 1 (the default): kernels alone"},  \
+      {0, "limit", CLI_COUNT, "N", offsetof(type, rules.limit),                                    \
+       "most marks in one function (default 256)"},                                                \
+      {0, "hold", CLI_CHOICE, "auto|none", offsetof(type, rules.hold),                             \
+       "the values that marks hold in place: found (the default), or none"},                       \
+      {0, "root", CLI_TEXT, "DIR", offsetof(type, rules.root),                                     \
+       "the project: headers outside it are left alone; default: the version control root"},       \
+  {                                                                                                \
+    0, "parse-seconds", CLI_COUNT, "N", offsetof(type, rules.parse_seconds),                       \
+        "how long the full parse may take before the header-less one is used (default 20)"         \
+  }
+
+/* False after a usage error. */
+bool rule_options_check(const cli_command *command, const rule_settings *rules);
+/* Fills the rules into the options of a run. */
+void rule_options_apply(const rule_settings *rules, ink_instrument_options *options);
+
+#endif

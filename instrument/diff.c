@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* A unified diff between a text and its marked form. Only insertions exist, and each is recognised
+ * by its comments, so every line of the marked text is known to be old, changed or new. */
+#include "edits.h"
+
+#include "inkmark/instrument.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct line {
+  const char *at;
+  size_t bytes; /* without the newline */
+  bool whole;   /* ends in a newline */
+} line;
+
+typedef struct lines {
+  line *items;
+  size_t count, room;
+} lines;
+
+static bool split(const char *text, size_t bytes, lines *out) {
+  for (const char *at = text, *end = text + bytes; at < end;) {
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    const char *stop = newline ? newline : end;
+    if (!INK_I_GROW(*out))
+      return false;
+    out->items[out->count++] = (line){at, (size_t)(stop - at), newline != NULL};
+    at = newline ? newline + 1 : end;
+  }
+  return true;
+}
+
+static bool same(const line *a, const line *b) {
+  return a->bytes == b->bytes && a->whole == b->whole && !memcmp(a->at, b->at, a->bytes);
+}
+
+/* Whether stripping `b` gives `a`. */
+static bool is_marked_form(const line *a, const line *b) {
+  char *text = NULL;
+  size_t bytes = 0;
+  if (ink_instrument_strip(b->at, b->bytes, &text, &bytes, NULL))
+    return false;
+  const bool equal = bytes == a->bytes && a->whole == b->whole && !memcmp(text, a->at, bytes);
+  free(text);
+  return equal;
+}
+
+typedef struct pair {
+  size_t old_line, new_line;
+  bool equal;
+} pair;
+
+typedef struct pairs {
+  pair *items;
+  size_t count, room;
+} pairs;
+
+/* Old lines in order, each with the new line that holds it; what lies between is new. */
+static bool match(const lines *old, const lines *new_lines, pairs *out) {
+  size_t j = 0;
+  for (size_t i = 0; i < old->count; i++) {
+    size_t k = j;
+    while (k < new_lines->count && !same(&old->items[i], &new_lines->items[k]) &&
+           !is_marked_form(&old->items[i], &new_lines->items[k]))
+      k++;
+    if (k == new_lines->count || !INK_I_GROW(*out))
+      return false;
+    out->items[out->count++] = (pair){i, k, same(&old->items[i], &new_lines->items[k])};
+    j = k + 1;
+  }
+  return true;
+}
+
+static void put_line(ink_bytes *out, char sign, const line *item) {
+  ink_bytes_add(out, &sign, 1);
+  ink_bytes_add(out, item->at, item->bytes);
+  ink_bytes_text(out, item->whole ? "\n" : "\n\\ No newline at end of file\n");
+}
+
+/* Whether the pair at `i` is untouched and no new line stands before it. */
+static bool is_quiet(const pairs *all, size_t i) {
+  const size_t expected = i ? all->items[i - 1].new_line + 1 : 0;
+  return all->items[i].equal && all->items[i].new_line == expected;
+}
+
+static void put_hunk(ink_bytes *out, const lines *old, const lines *new_lines, const pairs *all,
+                     size_t from, size_t to) {
+  const size_t new_from = from ? all->items[from - 1].new_line + 1 : 0;
+  const size_t new_to = to ? all->items[to - 1].new_line + 1 : 0;
+  ink_bytes_format(out, "@@ -%zu,%zu +%zu,%zu @@\n", to > from ? from + 1 : from, to - from,
+                   new_from + 1, new_to - new_from);
+  for (size_t i = from; i < to;) {
+    size_t run = i;
+    while (run < to && !all->items[run].equal)
+      run++;
+    for (size_t k = i; k < run; k++)
+      put_line(out, '-', &old->items[k]);
+    for (size_t k = i; k < run; k++)
+      for (size_t n = k ? all->items[k - 1].new_line + 1 : 0; n <= all->items[k].new_line; n++)
+        put_line(out, '+', &new_lines->items[n]);
+    if (run < to) {
+      for (size_t n = run ? all->items[run - 1].new_line + 1 : 0; n < all->items[run].new_line; n++)
+        put_line(out, '+', &new_lines->items[n]);
+      put_line(out, ' ', &old->items[run]);
+      run++;
+    }
+    i = run;
+  }
+}
+
+static void put_hunks(ink_bytes *out, const lines *old, const lines *new_lines, const pairs *all) {
+  for (size_t i = 0; i < all->count;) {
+    if (is_quiet(all, i)) {
+      i++;
+      continue;
+    }
+    const size_t from = i > 3 ? i - 3 : 0;
+    size_t quiet = 0, to = i;
+    while (to < all->count && quiet < 6) {
+      quiet = is_quiet(all, to) ? quiet + 1 : 0;
+      to++;
+    }
+    const size_t end = quiet > 3 ? to - (quiet - 3) : to;
+    put_hunk(out, old, new_lines, all, from, end);
+    i = to;
+  }
+}
+
+ink_status ink_instrument_diff(const char *marked, size_t bytes, const char *old_name,
+                               const char *new_name, char **out, ink_error *error) {
+  char *original = NULL;
+  size_t original_bytes = 0;
+  lines old = {0}, new_lines = {0};
+  pairs all = {0};
+  ink_bytes text = {0};
+  ink_status status = ink_instrument_strip(marked, bytes, &original, &original_bytes, error);
+  if (status)
+    return status;
+  if (!split(original, original_bytes, &old) || !split(marked, bytes, &new_lines) ||
+      !match(&old, &new_lines, &all)) {
+    status = ink_error_set(error, INK_ERROR_MEMORY, "cannot compare the texts");
+  } else {
+    bool differs = original_bytes != bytes;
+    if (differs) {
+      ink_bytes_format(&text, "--- %s\n+++ %s\n", old_name, new_name);
+      put_hunks(&text, &old, &new_lines, &all);
+    }
+    char *result = ink_bytes_take(&text);
+    if (result)
+      *out = result;
+    else
+      status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  }
+  free(old.items);
+  free(new_lines.items);
+  free(all.items);
+  free(original);
+  return status;
+}

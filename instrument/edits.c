@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Applies insertions to a text, and takes them out again. */
+#include "edits.h"
+
+#include "inkmark/instrument.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ink_edits_add(ink_edits *edits, uint32_t offset, bool closes, uint32_t depth, uint32_t line,
+                   const char *format, ...) {
+  char *text;
+  va_list arguments;
+  va_start(arguments, format);
+  int n = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  if (n < 0 || !INK_I_GROW(*edits)) {
+    edits->failed = true;
+    if (n >= 0)
+      free(text);
+    return;
+  }
+  edits->items[edits->count] = (ink_edit){.offset = offset,
+                                          .depth = depth,
+                                          .order = (uint32_t)edits->count,
+                                          .closes = closes,
+                                          .line = line,
+                                          .text = text};
+  edits->count++;
+}
+
+void ink_edits_free(ink_edits *edits) {
+  for (size_t i = 0; i < edits->count; i++)
+    free(edits->items[i].text);
+  free(edits->items);
+  *edits = (ink_edits){0};
+}
+
+static int before(const void *left, const void *right) {
+  const ink_edit *a = left, *b = right;
+  if (a->offset != b->offset)
+    return a->offset < b->offset ? -1 : 1;
+  if (a->closes != b->closes)
+    return a->closes ? -1 : 1;
+  if (a->depth != b->depth)
+    return (a->depth < b->depth) == a->closes ? 1 : -1;
+  return (a->order < b->order) == a->closes ? 1 : -1;
+}
+
+void ink_edits_apply(ink_edits *edits, const char *text, size_t bytes, const char *preamble,
+                     ink_bytes *out) {
+  size_t at = bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+  if (edits->count)
+    qsort(edits->items, edits->count, sizeof *edits->items, before);
+  ink_bytes_add(out, text, at);
+  ink_bytes_text(out, preamble);
+  for (size_t i = 0; i < edits->count;) {
+    const size_t offset = edits->items[i].offset;
+    uint32_t line = 0;
+    ink_bytes_add(out, text + at, offset - at);
+    at = offset;
+    ink_bytes_text(out, INK_EDIT_OPEN);
+    for (; i < edits->count && edits->items[i].offset == offset; i++) {
+      ink_bytes_text(out, edits->items[i].text);
+      if (edits->items[i].line)
+        line = edits->items[i].line;
+    }
+    if (line)
+      ink_bytes_format(out, "\n#line %u " INK_EDIT_CLOSE "\n", line);
+    else
+      ink_bytes_text(out, INK_EDIT_CLOSE);
+  }
+  ink_bytes_add(out, text + at, bytes - at);
+}
+
+static const char *find(const char *from, const char *end, const char *what) {
+  return from < end ? memmem(from, (size_t)(end - from), what, strlen(what)) : NULL;
+}
+
+bool ink_edits_present(const char *text, size_t bytes) {
+  const char *end = text + bytes;
+  return find(text, end, INK_EDIT_OPEN) || find(text, end, INK_PREAMBLE_OPEN);
+}
+
+ink_status ink_instrument_strip(const char *text, size_t bytes, char **out, size_t *out_bytes,
+                                ink_error *error) {
+  if ((!text && bytes) || !out || !out_bytes)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no text to strip");
+  const char *at = text, *end = text + bytes;
+  ink_bytes kept = {0};
+  for (;;) {
+    const char *edit = find(at, end, INK_EDIT_OPEN), *top = find(at, end, INK_PREAMBLE_OPEN);
+    bool is_top = top && (!edit || top < edit);
+    const char *open = is_top ? top : edit;
+    if (!open)
+      break;
+    const char *mark = is_top ? INK_PREAMBLE_CLOSE : INK_EDIT_CLOSE;
+    const char *close = find(open, end, mark);
+    if (!close) {
+      ink_bytes_free(&kept);
+      if (error)
+        error->offset = (uint64_t)(open - text);
+      return ink_error_set(error, INK_ERROR_FORMAT, "an insertion has no end");
+    }
+    ink_bytes_add(&kept, at, (size_t)(open - at));
+    at = close + strlen(mark);
+    if (is_top) { /* the #line below it belongs to it */
+      const char *newline = find(at, end, "\n");
+      if (at + 5 <= end && !memcmp(at, "#line", 5) && newline)
+        at = newline + 1;
+    } else if (memchr(open, '\n', (size_t)(close - open)) && at < end && *at == '\n') {
+      at++;
+    }
+  }
+  ink_bytes_add(&kept, at, (size_t)(end - at));
+  size_t count = kept.count;
+  char *result = ink_bytes_take(&kept);
+  if (!result)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  *out = result;
+  *out_bytes = count;
+  return INK_OK;
+}

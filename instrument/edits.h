@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Insertions into a text at byte offsets. Each is wrapped in a pair of comments, so that stripping
+ * gives back the very bytes; nothing of the original is ever replaced or removed. */
+#ifndef INKMARK_EDITS_H
+#define INKMARK_EDITS_H
+
+#include "bytes.h"
+
+#include <stdint.h>
+
+#define INK_EDIT_OPEN "/*ink[*/"
+#define INK_EDIT_CLOSE "/*ink]*/"
+#define INK_PREAMBLE_OPEN "// inkmark rewriter: begin (inkmark instrument --strip removes it)\n"
+#define INK_PREAMBLE_CLOSE "// inkmark rewriter: end\n"
+
+/* At one offset, what closes a place stands before what opens one; inner closings before outer
+ * ones, outer openings before inner ones. */
+typedef struct ink_edit {
+  uint32_t offset, depth, order;
+  bool closes;
+  uint32_t line; /* not 0: a whole line before the line of this number, followed by #line */
+  char *text;
+} ink_edit;
+
+typedef struct ink_edits {
+  ink_edit *items;
+  size_t count, room;
+  bool failed;
+} ink_edits;
+
+__attribute__((format(printf, 6, 7))) void ink_edits_add(ink_edits *edits, uint32_t offset,
+                                                         bool closes, uint32_t depth, uint32_t line,
+                                                         const char *format, ...);
+void ink_edits_free(ink_edits *edits);
+/* Writes the text with the insertions; the preamble (may be empty) comes behind a byte order mark. */
+void ink_edits_apply(ink_edits *edits, const char *text, size_t bytes, const char *preamble,
+                     ink_bytes *out);
+/* The text holds insertions or a preamble. */
+bool ink_edits_present(const char *text, size_t bytes);
+
+#endif

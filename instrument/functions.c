@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the files of the project, the kernels and device functions in them, and how deep each
+ * function is called from a kernel. */
+#include "unit.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+ink_source *ink_unit_source(ink_unit *unit, CXFile file) {
+  for (size_t i = 0; i < unit->sources.count; i++)
+    if (file && clang_File_isEqual(unit->sources.items[i]->file, file))
+      return unit->sources.items[i];
+  return NULL;
+}
+
+static bool is_below(const char *path, const char *root) {
+  const size_t length = strlen(root);
+  return !strncmp(path, root, length) && (path[length] == '/' || (length && root[length - 1] == '/'));
+}
+
+static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
+  ink_unit *unit = data;
+  (void)stack;
+  CXSourceLocation top = clang_getLocationForOffset(unit->tu, file, 0);
+  if (ink_unit_source(unit, file) || (depth && clang_Location_isInSystemHeader(top)))
+    return;
+  size_t bytes = 0;
+  const char *text = clang_getFileContents(unit->tu, file, &bytes);
+  CXString name = clang_getFileName(file);
+  const char *shown = clang_getCString(name);
+  char *path = shown ? realpath(shown, NULL) : NULL;
+  ink_source *source = path && text && bytes < UINT32_MAX / 2 ? calloc(1, sizeof *source) : NULL;
+  if (source && INK_I_GROW(unit->sources)) {
+    unit->sources.items[unit->sources.count++] = source;
+    source->file = file;
+    source->path = path;
+    source->shown = strdup(shown);
+    source->is_main = depth == 0;
+    source->is_project = depth == 0 || (unit->root && is_below(path, unit->root));
+    ink_bytes_add(&source->text, text, bytes);
+    ink_bytes_add(&source->text, "", 0);
+    source->is_marked_already = ink_edits_present(text, bytes);
+    unit->failed |= !source->shown || source->text.failed;
+  } else {
+    free(source);
+    free(path);
+  }
+  clang_disposeString(name);
+}
+
+static enum CXChildVisitResult note_macro(CXCursor cursor, CXCursor parent, CXClientData data) {
+  ink_unit *unit = data;
+  (void)parent;
+  if (clang_getCursorKind(cursor) != CXCursor_MacroExpansion)
+    return CXChildVisit_Continue;
+  CXFile file;
+  unsigned start, end;
+  CXSourceRange range = clang_getCursorExtent(cursor);
+  clang_getExpansionLocation(clang_getRangeStart(range), &file, NULL, NULL, &start);
+  clang_getExpansionLocation(clang_getRangeEnd(range), NULL, NULL, NULL, &end);
+  ink_source *source = ink_unit_source(unit, file);
+  if (!source || end <= start)
+    return CXChildVisit_Continue;
+  if (!INK_I_GROW(source->macros)) {
+    unit->failed = true;
+    return CXChildVisit_Break;
+  }
+  source->macros.items[source->macros.count++] = (ink_span){start, end};
+  return CXChildVisit_Continue;
+}
+
+bool ink_unit_find_sources(ink_unit *unit) {
+  clang_getInclusions(unit->tu, add_source, unit);
+  for (size_t i = 0; i < unit->sources.count && !unit->failed; i++) {
+    ink_source *source = unit->sources.items[i];
+    if (!source->is_project)
+      continue;
+    unit->failed |= !ink_source_lex(source, unit->tu);
+    CXSourceRangeList *skipped = clang_getSkippedRanges(unit->tu, source->file);
+    for (unsigned s = 0; skipped && s < skipped->count; s++) {
+      unsigned start, end;
+      clang_getExpansionLocation(clang_getRangeStart(skipped->ranges[s]), NULL, NULL, NULL, &start);
+      clang_getExpansionLocation(clang_getRangeEnd(skipped->ranges[s]), NULL, NULL, NULL, &end);
+      if (INK_I_GROW(source->skipped))
+        source->skipped.items[source->skipped.count++] = (ink_span){start, end};
+    }
+    clang_disposeSourceRangeList(skipped);
+  }
+  clang_visitChildren(clang_getTranslationUnitCursor(unit->tu), note_macro, unit);
+  return !unit->failed;
+}
+
+typedef struct traits {
+  bool kernel, device, host;
+  CXCursor body;
+} traits;
+
+static enum CXChildVisitResult note_trait(CXCursor cursor, CXCursor parent, CXClientData data) {
+  traits *found = data;
+  (void)parent;
+  switch (clang_getCursorKind(cursor)) {
+  case CXCursor_CUDAGlobalAttr:
+    found->kernel = true;
+    break;
+  case CXCursor_CUDADeviceAttr:
+    found->device = true;
+    break;
+  case CXCursor_CUDAHostAttr:
+    found->host = true;
+    break;
+  case CXCursor_CompoundStmt:
+    found->body = cursor;
+    break;
+  default:
+    break;
+  }
+  return CXChildVisit_Continue;
+}
+
+static bool is_function(enum CXCursorKind kind) {
+  return kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod ||
+         kind == CXCursor_FunctionTemplate || kind == CXCursor_Constructor ||
+         kind == CXCursor_Destructor || kind == CXCursor_ConversionFunction;
+}
+
+bool ink_cursor_is_device(ink_unit *unit, CXCursor cursor, bool *system) {
+  CXCursor tries[3] = {cursor, clang_getCursorDefinition(cursor),
+                       clang_getSpecializedCursorTemplate(cursor)};
+  traits found = {.body = clang_getNullCursor()};
+  *system = true;
+  for (int i = 0; i < 3; i++) {
+    if (clang_Cursor_isNull(tries[i]) || !is_function(clang_getCursorKind(tries[i])))
+      continue;
+    clang_visitChildren(tries[i], note_trait, &found);
+    CXFile file;
+    clang_getExpansionLocation(clang_getCursorLocation(tries[i]), &file, NULL, NULL, NULL);
+    const ink_source *source = ink_unit_source(unit, file);
+    *system = *system && !(source && source->is_project);
+  }
+  return found.device && !found.kernel;
+}
+
+/* Whether `constexpr` stands between the start of a function and its body. */
+static bool is_constexpr(const ink_function *function) {
+  const ink_source *source = function->source;
+  for (size_t i = ink_source_token_at(source, function->start);
+       i < source->tokens.count && source->tokens.items[i].start < function->body_start; i++)
+    if (ink_source_token_is(source, i, "constexpr") || ink_source_token_is(source, i, "consteval"))
+      return true;
+  return false;
+}
+
+static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, bool inner) {
+  const CXSourceRange body = clang_getCursorExtent(found->body);
+  CXFile file;
+  clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(cursor)), &file, NULL, NULL,
+                             NULL);
+  ink_source *source = ink_unit_source(unit, file);
+  if (!source || !source->is_project || clang_Cursor_isNull(found->body))
+    return;
+  ink_function function = {.cursor = cursor,
+                           .body = found->body,
+                           .source = source,
+                           .kernel = found->kernel,
+                           .device = found->device,
+                           .in_function = inner,
+                           .calls_deep = found->kernel ? 0 : -1};
+  ink_source_locate(source, clang_getRangeStart(clang_getCursorExtent(cursor)), &function.start);
+  const bool opens = ink_source_locate(source, clang_getRangeStart(body), &function.body_start);
+  const bool closes = ink_source_locate(source, clang_getRangeEnd(body), &function.body_end);
+  function.in_macro = !opens || !closes || function.body_end <= function.body_start + 1 ||
+                      source->text.at[function.body_start] != '{' ||
+                      source->text.at[function.body_end - 1] != '}' ||
+                      !ink_source_free_at(source, function.body_start + 1);
+  CXString name = clang_getCursorSpelling(cursor);
+  const char *text = clang_getCString(name);
+  const size_t length = text ? strcspn(text, "<") : 0;
+  function.name = strndup(text ? text : "", length);
+  clang_disposeString(name);
+  function.is_constexpr = is_constexpr(&function);
+  if (!function.name || !INK_I_GROW(unit->functions) ||
+      (!function.in_macro && !ink_tree_build(&function.tree, source, found->body))) {
+    ink_tree_free(&function.tree);
+    free(function.name);
+    unit->failed = true;
+    return;
+  }
+  unit->functions.items[unit->functions.count++] = function;
+}
+
+static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, CXClientData data) {
+  ink_unit *unit = data;
+  const enum CXCursorKind kind = clang_getCursorKind(cursor);
+  (void)parent;
+  if (clang_isPreprocessing(kind))
+    return CXChildVisit_Continue;
+  if (is_function(kind)) {
+    traits found = {.body = clang_getNullCursor()};
+    clang_visitChildren(cursor, note_trait, &found);
+    if (found.kernel || found.device)
+      add_function(unit, cursor, &found, false);
+    return unit->failed ? CXChildVisit_Break : CXChildVisit_Continue;
+  }
+  if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec || kind == CXCursor_UnexposedDecl ||
+      kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl || kind == CXCursor_UnionDecl ||
+      kind == CXCursor_ClassTemplate || kind == CXCursor_ClassTemplatePartialSpecialization ||
+      kind == CXCursor_FriendDecl) {
+    CXFile file;
+    clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(cursor)), &file, NULL,
+                               NULL, NULL);
+    if (kind == CXCursor_Namespace || ink_unit_source(unit, file))
+      return CXChildVisit_Recurse;
+  }
+  return CXChildVisit_Continue;
+}
+
+bool ink_unit_find_functions(ink_unit *unit) {
+  clang_visitChildren(clang_getTranslationUnitCursor(unit->tu), find_function, unit);
+  return !unit->failed;
+}
+
+ink_function *ink_unit_function(ink_unit *unit, CXCursor cursor) {
+  CXCursor tries[3] = {clang_getCursorDefinition(cursor), cursor,
+                       clang_getSpecializedCursorTemplate(cursor)};
+  if (!clang_Cursor_isNull(tries[2])) {
+    CXCursor definition = clang_getCursorDefinition(tries[2]);
+    if (!clang_Cursor_isNull(definition))
+      tries[2] = definition;
+  }
+  for (int t = 0; t < 3; t++)
+    for (size_t i = 0; i < unit->functions.count && !clang_Cursor_isNull(tries[t]); i++)
+      if (clang_equalCursors(unit->functions.items[i].cursor, tries[t]))
+        return &unit->functions.items[i];
+  return NULL;
+}
+
+typedef struct overloaded {
+  CXCursor found;
+} overloaded;
+
+static enum CXChildVisitResult find_overloaded(CXCursor cursor, CXCursor parent, CXClientData data) {
+  overloaded *state = data;
+  (void)parent;
+  if (clang_getCursorKind(cursor) == CXCursor_OverloadedDeclRef &&
+      clang_getNumOverloadedDecls(cursor)) {
+    state->found = clang_getOverloadedDecl(cursor, 0);
+    return CXChildVisit_Break;
+  }
+  return CXChildVisit_Recurse;
+}
+
+static enum CXChildVisitResult first_child(CXCursor cursor, CXCursor parent, CXClientData data) {
+  (void)parent;
+  *(CXCursor *)data = cursor;
+  return CXChildVisit_Break;
+}
+
+CXCursor ink_call_target(CXCursor call) {
+  CXCursor target = clang_getCursorReferenced(call), child = clang_getNullCursor();
+  if (!clang_Cursor_isNull(target) && clang_getCursorKind(target) != CXCursor_OverloadedDeclRef &&
+      !clang_isInvalid(clang_getCursorKind(target)))
+    return target;
+  overloaded state = {clang_getNullCursor()};
+  clang_visitChildren(call, first_child, &child);
+  if (clang_getCursorKind(child) == CXCursor_OverloadedDeclRef &&
+      clang_getNumOverloadedDecls(child))
+    return clang_getOverloadedDecl(child, 0);
+  if (!clang_Cursor_isNull(child) && clang_getCursorKind(child) != CXCursor_CallExpr)
+    clang_visitChildren(child, find_overloaded, &state);
+  return state.found;
+}
+
+static bool reach(ink_unit *unit, const ink_function *from) {
+  bool more = false;
+  for (size_t n = 0; n < from->tree.nodes.count; n++) {
+    if (from->tree.nodes.items[n].kind != CXCursor_CallExpr)
+      continue;
+    CXCursor target = ink_call_target(from->tree.nodes.items[n].cursor);
+    ink_function *to = clang_Cursor_isNull(target) ? NULL : ink_unit_function(unit, target);
+    if (to && !to->kernel && (to->calls_deep < 0 || to->calls_deep > from->calls_deep + 1)) {
+      to->calls_deep = from->calls_deep + 1;
+      more = true;
+    }
+  }
+  return more;
+}
+
+void ink_unit_find_depths(ink_unit *unit) {
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < unit->functions.count; i++)
+      if (unit->functions.items[i].calls_deep >= 0)
+        more |= reach(unit, &unit->functions.items[i]);
+  }
+}

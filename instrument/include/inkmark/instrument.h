@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The rewriter: puts marks into CUDA source text without moving anything else.
+ *
+ * A run parses one source file with libclang in a process of its own, under a time limit, decides
+ * where marks go, and returns the marked text of the file and, where asked, of the project's headers
+ * that it includes. Nothing is written to disk and nothing is printed. All functions may be called
+ * from several threads; a result may be read by several threads. */
+#ifndef INKMARK_INSTRUMENT_H
+#define INKMARK_INSTRUMENT_H
+
+#include "inkmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ink_place_kind {
+  INK_PLACE_KERNEL,
+  INK_PLACE_CALL,
+  INK_PLACE_LOOP,
+  INK_PLACE_WAIT,
+  INK_PLACE_DIRECTIVE, /* a `// prof:` comment */
+  INK_PLACE_HAND,      /* a mark that the user wrote */
+} ink_place_kind;
+
+typedef enum ink_place_state {
+  INK_PLACE_MARKED,
+  INK_PLACE_LEFT,      /* a rule chose it and it could not be marked: `reason` says why */
+  INK_PLACE_NOT_ASKED, /* no rule in force chose it: `reason` says which one would */
+  INK_PLACE_ERROR,     /* a directive that cannot be followed */
+} ink_place_state;
+
+typedef struct ink_place {
+  ink_place_kind kind;
+  ink_place_state state;
+  uint32_t line, column; /* from 1; columns count bytes */
+  const char *file;      /* as the compiler shows it */
+  const char *function;  /* the function that it lies in */
+  const char *name;      /* what stands there: the callee, `for`, `__syncthreads` */
+  const char *section;   /* the identifier of its section; "" where it has none */
+  const char *held;      /* "x, y": the values that the mark holds; "" for none */
+  const char *reason;    /* "" where marked */
+} ink_place;
+
+typedef struct ink_remark {
+  uint32_t line, column;
+  const char *file;
+  const char *text; /* lower case, no full stop */
+} ink_remark;
+
+typedef struct ink_marked_file {
+  const char *path;  /* absolute */
+  const char *shown; /* as the compiler shows it: what #line names */
+  const char *text;  /* [bytes], not terminated */
+  size_t bytes;
+  uint32_t marks; /* insertions; 0: the text is unchanged but for the #line at its top */
+} ink_marked_file;
+
+typedef enum ink_hold { INK_HOLD_NONE, INK_HOLD_AUTO } ink_hold;
+
+typedef struct ink_instrument_options {
+  size_t size;                /* sizeof(ink_instrument_options) */
+  const char *source;         /* path of the source file */
+  const char *const *flags;   /* [flag_count] nvcc's flags; what the parse does not need is ignored */
+  size_t flag_count;
+  const char *root;           /* files below it are the project's; NULL: guessed from `source` */
+  const char *device_include; /* the folder that holds inkmark/mark.cuh */
+  const char *cuda;           /* the toolkit's folder; NULL: none, the header-less parse is used */
+  const char *kernels;        /* POSIX extended regular expression, or NULL for every kernel */
+  const char *exclude;        /* kernels and functions to leave alone, or NULL */
+  const char *calls_like;     /* calls whose function's name matches, or NULL */
+  bool calls, loops, waits;   /* all of that kind, instead of the default's choice */
+  bool kernels_only;          /* the default chooses kernels alone */
+  unsigned depth;             /* how many calls deep from a kernel functions are marked; 0: 1 */
+  unsigned limit;             /* most marks in one kernel; 0: 256 */
+  ink_hold hold;
+  bool headers;        /* mark the project's headers too, and return them all */
+  double parse_seconds; /* limit for the full parse; 0: 20 */
+} ink_instrument_options;
+
+typedef struct ink_instrumented ink_instrumented;
+
+/* INK_ERROR_NOT_FOUND: the source cannot be read. INK_ERROR_FORMAT: neither parse came to an end.
+ * On success *out is the caller's, to be freed by ink_instrumented_free. */
+INK_API ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrumented **out,
+                                      ink_error *error);
+INK_API void ink_instrumented_free(ink_instrumented *result); /* NULL is fine */
+
+/* The first file is the source itself. */
+INK_API size_t ink_instrumented_files(const ink_instrumented *result, const ink_marked_file **out);
+/* In the order of file and offset. */
+INK_API size_t ink_instrumented_places(const ink_instrumented *result, const ink_place **out);
+INK_API size_t ink_instrumented_remarks(const ink_instrumented *result, const ink_remark **out);
+/* "full" or "header-less", and why it was not the full one ("" if it was). Never NULL. */
+INK_API const char *ink_instrumented_parse(const ink_instrumented *result, const char **why);
+INK_API bool ink_instrumented_was_marked(const ink_instrumented *result); /* marked before: unchanged */
+INK_API uint64_t ink_instrumented_parse_ns(const ink_instrumented *result); /* libclang's part */
+
+/* Gives back the bytes from before marking. *out is malloc'ed (the caller frees it).
+ * INK_ERROR_FORMAT: the text holds damaged insertions. Text without any comes back as it is. */
+INK_API ink_status ink_instrument_strip(const char *text, size_t bytes, char **out,
+                                        size_t *out_bytes, ink_error *error);
+
+/* A unified diff from the original to `marked`. *out is malloc'ed and terminated. */
+INK_API ink_status ink_instrument_diff(const char *marked, size_t bytes, const char *old_name,
+                                       const char *new_name, char **out, ink_error *error);
+
+/* The flags that `folder`/compile_commands.json has for a source: *flags is one malloc'ed block, the
+ * words and the array alike. INK_ERROR_NOT_FOUND: no such database, or the file is not in it. */
+INK_API ink_status ink_compile_flags(const char *folder, const char *source, const char ***flags,
+                                     size_t *count, ink_error *error);
+
+/* "kernel", "call", ... and "marked", "left", "not asked", "error". */
+INK_API const char *ink_place_kind_word(ink_place_kind kind);
+INK_API const char *ink_place_state_word(ink_place_state state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of device functions and waits: a range around the statement, or, inside of an expression,
+ * around the call itself. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *name_of(CXCursor cursor) {
+  CXString spelling = clang_getCursorSpelling(cursor);
+  const char *text = clang_getCString(spelling);
+  char *name = strndup(text ? text : "", text ? strcspn(text, "<") : 0);
+  clang_disposeString(spelling);
+  return name;
+}
+
+/* ---- which calls ------------------------------------------------------------------------------ */
+
+typedef struct callee {
+  char *name;
+  ink_function *body; /* NULL: elsewhere */
+  bool matched;       /* by --calls=REGEX */
+  const char *why_not; /* a rule leaves it out */
+} callee;
+
+static bool has_loop(const ink_tree *tree) {
+  for (size_t i = 0; i < tree->nodes.count; i++)
+    if (ink_node_is_loop(&tree->nodes.items[i]))
+      return true;
+  return false;
+}
+
+static bool is_tiny(const ink_function *function) {
+  return function && function->tree.nodes.count < 40 && !has_loop(&function->tree);
+}
+
+/* False: the node is no call that a rule could choose. */
+static bool find_callee(ink_unit *unit, const ink_node *node, callee *found) {
+  *found = (callee){0};
+  CXCursor target = ink_call_target(node->cursor);
+  bool system;
+  if (clang_Cursor_isNull(target) || !ink_cursor_is_device(unit, target, &system))
+    return false;
+  const enum CXCursorKind kind = clang_getCursorKind(target);
+  found->name = name_of(target);
+  if (kind == CXCursor_Constructor || kind == CXCursor_Destructor ||
+      kind == CXCursor_ConversionFunction || !found->name || !strncmp(found->name, "operator", 8)) {
+    free(found->name);
+    return false;
+  }
+  found->body = ink_unit_function(unit, target);
+  found->matched = unit->has_calls_like && !regexec(&unit->calls_like, found->name, 0, NULL, 0);
+  if (system && !found->matched) {
+    free(found->name);
+    return false;
+  }
+  const ink_instrument_options *options = unit->options;
+  if (found->body && found->body->is_constexpr)
+    found->why_not = "the function is constexpr";
+  else if (unit->has_exclude && !regexec(&unit->exclude, found->name, 0, NULL, 0))
+    found->why_not = "excluded by --exclude";
+  else if (unit->has_calls_like)
+    found->why_not = found->matched ? NULL : "its name does not match --calls";
+  else if (options->calls)
+    found->why_not = NULL;
+  else if (options->loops || options->waits || options->kernels_only)
+    found->why_not = "calls are marked with --calls";
+  else if (is_tiny(found->body))
+    found->why_not = "a tiny helper (--calls marks it)";
+  return true;
+}
+
+/* ---- how ---------------------------------------------------------------------------------------- */
+
+/* The statement that a node is part of; INK_NO_NODE when another function begins in between. */
+static uint32_t statement_around(const ink_tree *tree, uint32_t at) {
+  bool alone;
+  while (at != INK_NO_NODE && !ink_node_is_statement(tree, at, &alone))
+    at = tree->nodes.items[at].parent;
+  return at;
+}
+
+/* How many calls in the statement the rules choose. */
+static uint32_t chosen_in(ink_unit *unit, const ink_tree *tree, uint32_t statement) {
+  const ink_node *nodes = tree->nodes.items;
+  uint32_t count = 0;
+  for (uint32_t i = statement; i < tree->nodes.count; i++) {
+    if (i > statement && nodes[i].depth <= nodes[statement].depth)
+      break;
+    callee found;
+    char name[64];
+    if (ink_is_wait(tree, i, name, sizeof name)) {
+      count++;
+    } else if (nodes[i].kind == CXCursor_CallExpr && find_callee(unit, &nodes[i], &found)) {
+      count += !found.why_not;
+      free(found.name);
+    }
+  }
+  return count;
+}
+
+static bool is_unevaluated(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent) {
+    const enum CXCursorKind kind = nodes[up].kind;
+    if (kind == CXCursor_UnaryExpr || kind == CXCursor_StaticAssert || /* UnaryExpr: sizeof */
+        (clang_isDeclaration(kind) && kind != CXCursor_VarDecl))
+      return true;
+  }
+  return false;
+}
+
+/* NULL: the value of a call of this type can be handed on inside of an expression. */
+static const char *why_not_inside(const ink_node *node) {
+  const CXType type = clang_getCanonicalType(clang_getCursorType(node->cursor));
+  CXCursor target = ink_call_target(node->cursor);
+  const CXType result = clang_getCanonicalType(clang_getCursorResultType(target));
+  if (type.kind == CXType_Dependent || type.kind == CXType_Unexposed || type.kind == CXType_Invalid)
+    return "its type depends on a template and it is part of an expression";
+  if (result.kind == CXType_LValueReference || result.kind == CXType_RValueReference)
+    return "gives a reference inside of an expression";
+  if (type.kind == CXType_Void || (type.kind >= CXType_Bool && type.kind <= CXType_NullPtr) ||
+      type.kind == CXType_Float16 || type.kind == CXType_Half || type.kind == CXType_Pointer ||
+      type.kind == CXType_Enum)
+    return NULL;
+  return clang_isPODType(type) ? NULL : "gives an object inside of an expression";
+}
+
+static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, const char *name,
+                        ink_found *found) {
+  const ink_node *node = &function->tree.nodes.items[at];
+  ink_source *source = function->source;
+  const char *why = node->in_macro ? "begins or ends in a macro" : why_not_inside(node);
+  if (!why && is_unevaluated(&function->tree, at))
+    why = "is not evaluated";
+  if (!why && (!ink_source_free_at(source, node->start) || !ink_source_free_at(source, node->end)))
+    why = "is inside of the use of a macro";
+  if (!why && !ink_source_same_branch(source, node->start, node->end))
+    why = "a preprocessor conditional begins or ends in it";
+  if (why) {
+    ink_found_left(found, "%s", why);
+    return;
+  }
+  if (!ink_function_may_mark(unit, function, found))
+    return;
+  const char *section = ink_section_at(unit, name, source, node->start);
+  if (!section) {
+    ink_found_left(found, "the section table is full");
+    return;
+  }
+  const bool is_void =
+      clang_getCanonicalType(clang_getCursorType(node->cursor)).kind == CXType_Void;
+  if (is_void) {
+    ink_edits_add(&source->edits, node->start, false, node->depth, 0, "(INK_BEFORE(%s), ", section);
+    ink_edits_add(&source->edits, node->end, true, node->depth, 0, ", INK_BEHIND(%s))", section);
+  } else {
+    ink_edits_add(&source->edits, node->start, false, node->depth, 0,
+                  "(INK_BEFORE(%s), INK_AFTER(%s) ", section, section);
+    ink_edits_add(&source->edits, node->end, true, node->depth, 0, "))");
+  }
+  ink_found_marked(found, section, NULL);
+}
+
+/* The statement holds this call alone. A return ends its range by leaving the scope. */
+static bool mark_around(ink_unit *unit, ink_function *function, uint32_t statement, uint32_t at,
+                        const char *name, ink_found *found) {
+  const ink_tree *tree = &function->tree;
+  const ink_node *node = &tree->nodes.items[statement];
+  ink_edits *edits = &function->source->edits;
+  const bool declares = node->kind == CXCursor_DeclStmt;
+  const bool returns = node->kind == CXCursor_ReturnStmt;
+  const uint32_t loops = ink_loops_around(tree, at);
+  const char *why;
+  ink_spot spot;
+  if ((!declares && !returns && !ink_node_is_expression(node) && node->kind != CXCursor_GCCAsmStmt) ||
+      !ink_spot_find(function, statement, &spot, &why) || spot.line || (declares && spot.alone))
+    return false;
+  const bool sum = loops >= 2 && function->kernel && !returns && ink_sum_fits(unit, tree, at);
+  if (!ink_function_may_mark(unit, function, found))
+    return true;
+  const char *section =
+      ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
+  if (!section) {
+    ink_found_left(found, "the section table is full");
+    return true;
+  }
+  char *held = ink_hold_list(unit, function, spot.start, statement);
+  char *held_end = ink_hold_list(unit, function, spot.end, statement);
+  const char *open = returns ? "PROF_SCOPE" : sum ? "PROF_SUM_BEGIN" : "PROF_BEGIN";
+  ink_edits_add(edits, spot.start, false, spot.depth, 0, "%s%s(%s%s);", declares ? "" : "{", open,
+                section, held);
+  if (returns)
+    ink_edits_add(edits, spot.end, true, spot.depth, 0, "}");
+  else
+    ink_edits_add(edits, spot.end, true, spot.depth, 0, "%s(%s%s);%s",
+                  sum ? "PROF_SUM_END" : "PROF_END", section, held_end, declares ? "" : "}");
+  ink_found_marked(found, section, returns ? held : held_end);
+  free(held);
+  free(held_end);
+  return true;
+}
+
+static void mark(ink_unit *unit, ink_function *function, uint32_t at, const char *name,
+                 ink_found *found) {
+  const ink_tree *tree = &function->tree;
+  const uint32_t statement = statement_around(tree, at);
+  if (tree->nodes.items[at].in_lambda) {
+    ink_found_left(found, "is in a lambda or a local class");
+    return;
+  }
+  if (statement != INK_NO_NODE && chosen_in(unit, tree, statement) == 1 &&
+      mark_around(unit, function, statement, at, name, found))
+    return;
+  if (!ink_node_is_expression(&tree->nodes.items[at]))
+    ink_found_left(found, "begins or ends in a macro");
+  else
+    mark_inside(unit, function, at, name, found);
+}
+
+void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at) {
+  const ink_node *node = &function->tree.nodes.items[at];
+  callee called;
+  if (!find_callee(unit, node, &called))
+    return;
+  ink_found *found =
+      ink_unit_place(unit, INK_PLACE_CALL, function, function->source, node->start, called.name);
+  const bool asked = unit->options->calls || unit->has_calls_like;
+  if (called.why_not)
+    found->reason = strdup(called.why_not);
+  else if (!asked && ink_loops_around(&function->tree, at) >= 2)
+    found->reason = strdup("inside of a loop that is summed (--calls marks it)");
+  else
+    mark(unit, function, at, called.name, found);
+  free(called.name);
+}
+
+/* ---- waits -------------------------------------------------------------------------------------- */
+
+static const char *const wait_names[] = {
+    "__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or", "__syncwarp",
+    "__barrier_sync", "__pipeline_wait_prior", "cudaGridDependencySynchronize", "consumer_wait",
+    "producer_acquire", "arrive_and_wait", "wait_prior", "cluster_sync", "barrier_wait"};
+static const char *const sync_names[] = {"sync", "wait", "barrier_sync", "wait_parity"};
+static const char *const wait_instructions[] = {
+    "mbarrier.try_wait", "mbarrier.test_wait", "cp.async.wait", "cp.async.bulk.wait",
+    "griddepcontrol.wait", "bar.sync", "barrier.sync", "barrier.cluster.wait", "wgmma.wait_group",
+    "bar.warp.sync", "tcgen05.wait"};
+
+static bool asm_waits(const ink_tree *tree, const ink_node *node, char *name, size_t room) {
+  const ink_source *source = tree->source;
+  if (node->in_macro)
+    return false;
+  for (size_t i = 0; i < sizeof wait_instructions / sizeof *wait_instructions; i++) {
+    const char *word = wait_instructions[i];
+    if (memmem(source->text.at + node->start, node->end - node->start, word, strlen(word))) {
+      snprintf(name, room, "%s", word);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* `sync` and `wait` are waits where they come from the toolkit: cooperative groups, barriers. */
+static bool is_from_toolkit(CXCursor target) {
+  CXFile file;
+  if (clang_Location_isInSystemHeader(clang_getCursorLocation(target)))
+    return true;
+  clang_getExpansionLocation(clang_getCursorLocation(target), &file, NULL, NULL, NULL);
+  CXString name = clang_getFileName(file);
+  const char *path = clang_getCString(name);
+  const bool found = path && (strstr(path, "/cooperative_groups") || strstr(path, "/cuda/") ||
+                              strstr(path, "cuda_pipeline"));
+  clang_disposeString(name);
+  return found;
+}
+
+bool ink_is_wait(const ink_tree *tree, uint32_t at, char *name, size_t room) {
+  const ink_node *node = &tree->nodes.items[at];
+  if (node->kind == CXCursor_GCCAsmStmt || node->kind == CXCursor_MSAsmStmt)
+    return asm_waits(tree, node, name, room);
+  if (node->kind != CXCursor_CallExpr)
+    return false;
+  CXCursor target = ink_call_target(node->cursor);
+  bool found = false;
+  char *called = clang_Cursor_isNull(target) ? name_of(node->cursor) : name_of(target);
+  for (size_t i = 0; called && i < sizeof wait_names / sizeof *wait_names; i++)
+    found |= !strcmp(called, wait_names[i]);
+  for (size_t i = 0; called && i < sizeof sync_names / sizeof *sync_names; i++)
+    found |= !strcmp(called, sync_names[i]) && !clang_Cursor_isNull(target) &&
+             is_from_toolkit(target);
+  if (found)
+    snprintf(name, room, "%s", called);
+  free(called);
+  return found;
+}
+
+void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at) {
+  const ink_node *node = &function->tree.nodes.items[at];
+  const ink_instrument_options *options = unit->options;
+  char name[64];
+  ink_is_wait(&function->tree, at, name, sizeof name);
+  ink_found *found =
+      ink_unit_place(unit, INK_PLACE_WAIT, function, function->source, node->start, name);
+  if (!options->waits)
+    found->reason = strdup("waits are marked with --waits");
+  else
+    mark(unit, function, at, name, found);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Decides which functions are marked, opens the kernels' tracks, and hands each loop, call and wait
+ * to its rule. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool matches(const regex_t *regex, const char *text) {
+  return !regexec(regex, text, 0, NULL, 0);
+}
+
+/* The node, or the attributed statement around it that begins with its `#pragma unroll`. */
+static uint32_t outermost(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  while (nodes[at].parent != INK_NO_NODE && nodes[nodes[at].parent].kind == CXCursor_UnexposedStmt)
+    at = nodes[at].parent;
+  return at;
+}
+
+static uint32_t line_start(const ink_source *source, uint32_t offset) {
+  while (offset && source->text.at[offset - 1] != '\n')
+    offset--;
+  return offset;
+}
+
+/* Something from elsewhere could jump into the node: a label in it, a case of a switch around it. */
+static bool is_jumped_into(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  for (uint32_t i = at + 1; i < tree->nodes.count && nodes[i].depth > nodes[at].depth; i++) {
+    if (nodes[i].kind == CXCursor_LabelStmt)
+      return true;
+    if (nodes[i].kind != CXCursor_CaseStmt && nodes[i].kind != CXCursor_DefaultStmt)
+      continue;
+    uint32_t up = nodes[i].parent;
+    while (up != at && nodes[up].kind != CXCursor_SwitchStmt)
+      up = nodes[up].parent;
+    if (nodes[up].kind != CXCursor_SwitchStmt)
+      return true;
+  }
+  return false;
+}
+
+bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, const char **why) {
+  const ink_tree *tree = &function->tree;
+  const ink_source *source = tree->source;
+  const uint32_t outer = outermost(tree, at);
+  const ink_node *node = &tree->nodes.items[outer];
+  *spot = (ink_spot){.start = node->start, .depth = node->depth};
+  *why = NULL;
+  const bool pragma = node->start < source->text.count && source->text.at[node->start] == '#';
+  if (node->in_macro || tree->nodes.items[at].in_macro)
+    *why = "begins or ends in a macro";
+  else if (!ink_node_is_statement(tree, outer, &spot->alone))
+    *why = "stands inside of an expression";
+  else if (is_jumped_into(tree, outer))
+    *why = "a label or case in it can be jumped to";
+  else if (!(spot->end = ink_node_statement_end(tree, outer)))
+    *why = "its end is in a macro";
+  else if (!pragma && !ink_source_free_at(source, node->start))
+    *why = "is inside of the use of a macro";
+  if (*why)
+    return false;
+  if (pragma) {
+    uint32_t column;
+    spot->start = line_start(source, node->start);
+    ink_source_position(source, node->start, &spot->line, &column);
+    const size_t last = ink_source_token_at(source, spot->start);
+    if (last && source->tokens.items[last - 1].end > spot->start)
+      *why = "its #pragma follows a comment that goes on";
+  }
+  if (!*why && !ink_source_same_branch(source, spot->start, spot->end))
+    *why = "a preprocessor conditional begins or ends in it";
+  if (!*why && spot->line && !ink_source_same_branch(source, spot->start, node->start))
+    *why = "a preprocessor conditional stands before it";
+  return !*why;
+}
+
+uint32_t ink_loops_around(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  uint32_t loops = 0;
+  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent)
+    loops += ink_node_is_loop(&nodes[up]);
+  return loops;
+}
+
+bool ink_sum_fits(const ink_unit *unit, const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  const uint32_t id = (uint32_t)unit->sections.count + 1;
+  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent)
+    if (nodes[up].summed && nodes[up].summed % 8 == id % 8) /* sum_slots of mark_impl.cuh */
+      return false;
+  return true;
+}
+
+bool ink_function_may_mark(ink_unit *unit, ink_function *function, ink_found *found) {
+  const uint32_t limit = unit->options->limit ? unit->options->limit : 256;
+  if (function->marks >= limit) {
+    ink_found_left(found, "the function has %u marks already (--limit)", limit);
+    return false;
+  }
+  function->marks++;
+  return true;
+}
+
+/* Why nothing is marked in the function; NULL: it may be. */
+static const char *why_left(ink_unit *unit, const ink_function *function) {
+  if (function->in_macro)
+    return "its body comes from a macro";
+  if (function->is_off)
+    return "'prof: off'";
+  if (function->source->is_marked_already)
+    return "the file is marked already";
+  if (!function->source->is_main && !unit->options->headers)
+    return "is in a header (inkmark nvcc and --out-dir mark these too)";
+  if (unit->has_exclude && matches(&unit->exclude, function->name))
+    return "excluded by --exclude";
+  if (function->kernel && unit->has_kernels && !matches(&unit->kernels, function->name))
+    return "not chosen by --kernel";
+  return NULL;
+}
+
+static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place) {
+  if (function->is_opened) {
+    ink_found_marked(place, "", NULL);
+    place->reason = strdup("by hand");
+    return;
+  }
+  const char *section =
+      ink_section_at(unit, function->name, function->source, function->body_start);
+  if (!section) {
+    ink_found_left(place, "the section table is full");
+    return;
+  }
+  ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0,
+                "PROF_KERNEL(%s);", section);
+  function->is_opened = true;
+  ink_found_marked(place, section, NULL);
+}
+
+static void mark_body(ink_unit *unit, ink_function *function) {
+  const ink_tree *tree = &function->tree;
+  char name[64];
+  for (uint32_t i = 1; i < tree->nodes.count; i++) {
+    const ink_node *node = &tree->nodes.items[i];
+    if (ink_node_is_loop(node))
+      ink_rule_loop(unit, function, i);
+    else if (ink_is_wait(tree, i, name, sizeof name))
+      ink_rule_wait(unit, function, i);
+    else if (node->kind == CXCursor_CallExpr)
+      ink_rule_call(unit, function, i);
+  }
+  ink_function_directives(unit, function);
+  ink_function_remarks(unit, function);
+}
+
+void ink_unit_apply_rules(ink_unit *unit) {
+  const int depth = unit->options->depth ? (int)unit->options->depth : 1;
+  for (size_t i = 0; i < unit->functions.count && !unit->failed; i++) {
+    ink_function *function = &unit->functions.items[i];
+    const char *left = why_left(unit, function);
+    if (function->kernel) {
+      ink_found *place = ink_unit_place(unit, INK_PLACE_KERNEL, function, function->source,
+                                        function->start, function->name);
+      if (!left)
+        open_kernel(unit, function, place);
+      else if (strstr(left, "--") || strstr(left, "off"))
+        place->state = INK_PLACE_NOT_ASKED, place->reason = strdup(left);
+      else
+        ink_found_left(place, "%s", left);
+    }
+    if (left)
+      continue;
+    if (!function->is_constexpr && function->calls_deep >= 0 && function->calls_deep < depth)
+      mark_body(unit, function);
+    else if (!function->is_constexpr)
+      ink_function_directives(unit, function);
+  }
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* A run of the rewriter, in a process of its own: a parse that hangs or crashes costs its time limit
+ * and no more. */
+#include "wire.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the child ------------------------------------------------------------------------------------ */
+
+/* The nearest folder above the source that a version control system or CMake calls a project. */
+static char *guess_root(const char *path) {
+  static const char *const signs[] = {".git", ".hg", ".svn"};
+  char folder[PATH_MAX], probe[PATH_MAX + 8];
+  strncpy(folder, path, sizeof folder - 1);
+  folder[sizeof folder - 1] = 0;
+  char *slash = strrchr(folder, '/');
+  if (!slash)
+    return NULL;
+  *slash = 0;
+  char *nearest = strdup(folder[0] ? folder : "/");
+  for (; folder[0]; *strrchr(folder, '/') = 0)
+    for (size_t i = 0; i < 3; i++) {
+      snprintf(probe, sizeof probe, "%s/%s", folder, signs[i]);
+      if (!access(probe, F_OK)) {
+        free(nearest);
+        return strdup(folder);
+      }
+    }
+  char *here = realpath(".", NULL);
+  const size_t length = here ? strlen(here) : 0;
+  if (length > 1 && !strncmp(path, here, length) && path[length] == '/') {
+    free(nearest);
+    return here;
+  }
+  free(here);
+  return nearest;
+}
+
+static bool compile(regex_t *regex, const char *text, bool *has) {
+  *has = text && !regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
+  return *has || !text;
+}
+
+static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_error *error) {
+  const ink_instrument_options *options = unit->options;
+  unit->main_path = realpath(options->source, NULL);
+  unit->root = options->root ? realpath(options->root, NULL)
+                             : guess_root(unit->main_path ? unit->main_path : ".");
+  if (!unit->main_path)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "cannot read '%s': %s", options->source,
+                         strerror(errno));
+  if (!compile(&unit->kernels, options->kernels, &unit->has_kernels) ||
+      !compile(&unit->exclude, options->exclude, &unit->has_exclude) ||
+      !compile(&unit->calls_like, options->calls_like, &unit->has_calls_like))
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "not a regular expression");
+  ink_status status = ink_unit_parse(unit, header_less, error);
+  if (status)
+    return status;
+  if (!ink_unit_find_sources(unit) || !unit->sources.count || !ink_unit_find_functions(unit))
+    return ink_error_set(error, INK_ERROR_MEMORY, "cannot read the functions of '%s'",
+                         options->source);
+  for (size_t i = 0; i < unit->sources.count; i++)
+    unit->was_marked |= unit->sources.items[i]->is_main && unit->sources.items[i]->is_marked_already;
+  ink_unit_find_depths(unit);
+  ink_unit_find_off(unit);
+  ink_unit_find_hand_marks(unit);
+  ink_unit_apply_rules(unit);
+  return ink_wire_write(unit, out)
+             ? INK_OK
+             : ink_error_set(error, INK_ERROR_MEMORY, "out of memory for '%s'", options->source);
+}
+
+static bool write_all(int file, const void *data, size_t bytes) {
+  for (const char *at = data; bytes;) {
+    ssize_t n = write(file, at, bytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return false;
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+static void child(const ink_instrument_options *options, bool header_less, int file) {
+  ink_unit unit = {.options = options};
+  ink_bytes block = {0};
+  ink_error error = {0};
+  ink_status status = work(&unit, header_less, &block, &error);
+  ink_unit_remove_shim(&unit);
+  bool fine = status ? write_all(file, &error, sizeof error)
+                     : write_all(file, block.at, block.count);
+#if defined(INKMARK_FREE_ALL) /* the process ends: only leak checkers want this */
+  ink_unit_free(&unit);
+  ink_bytes_free(&block);
+#endif
+  _exit(!fine ? 3 : status ? 2 : 0);
+}
+
+/* ---- the parent ------------------------------------------------------------------------------------ */
+
+/* Waits for the child's end, which closes `pipe`. False: it took longer. */
+static bool ends_in_time(int pipe, double seconds) {
+  struct pollfd poll_one = {.fd = pipe, .events = POLLIN};
+  int code;
+  do {
+    code = poll(&poll_one, 1, seconds > 1e6 ? -1 : (int)(seconds * 1000));
+  } while (code < 0 && errno == EINTR);
+  return code > 0;
+}
+
+static bool read_back(int file, ink_bytes *block) {
+  struct stat status;
+  char piece[65536];
+  ssize_t n;
+  if (fstat(file, &status) || lseek(file, 0, SEEK_SET) < 0)
+    return false;
+  while ((n = read(file, piece, sizeof piece)) > 0)
+    ink_bytes_add(block, piece, (size_t)n);
+  return n == 0 && !block->failed;
+}
+
+/* One attempt: INK_OK with the block; else *error, and *again when the other parse may do better. */
+static ink_status attempt(const ink_instrument_options *options, bool header_less, double seconds,
+                          ink_bytes *block, bool *again, ink_error *error) {
+  int ends[2] = {-1, -1}, code = 0;
+  int file = memfd_create("inkmark", MFD_CLOEXEC);
+  ink_status status = INK_OK;
+  *again = true;
+  if (file < 0 || pipe(ends)) {
+    status = ink_error_set(error, INK_ERROR_IO, "cannot start a parse: %s", strerror(errno));
+    goto cleanup;
+  }
+  const pid_t pid = fork();
+  if (pid < 0) {
+    status = ink_error_set(error, INK_ERROR_IO, "cannot start a parse: %s", strerror(errno));
+    goto cleanup;
+  }
+  if (!pid) {
+    close(ends[0]);
+    child(options, header_less, file);
+  }
+  close(ends[1]);
+  ends[1] = -1;
+  const bool in_time = ends_in_time(ends[0], seconds);
+  if (!in_time)
+    kill(pid, SIGKILL);
+  while (waitpid(pid, &code, 0) < 0 && errno == EINTR)
+    ;
+  if (!in_time) {
+    status = ink_error_set(error, INK_ERROR_LIMIT, "took longer than %.3g s", seconds);
+  } else if (!WIFEXITED(code) || WEXITSTATUS(code) > 2 || WEXITSTATUS(code) == 1) {
+    status = ink_error_set(error, INK_ERROR_FORMAT, "ended by %s %d",
+                           WIFSIGNALED(code) ? "signal" : "code",
+                           WIFSIGNALED(code) ? WTERMSIG(code) : WEXITSTATUS(code));
+  } else if (!read_back(file, block)) {
+    status = ink_error_set(error, INK_ERROR_IO, "its result cannot be read");
+  } else if (WEXITSTATUS(code) == 2 && block->count == sizeof(ink_error)) {
+    ink_error got;
+    memcpy(&got, block->at, sizeof got);
+    status = got.status;
+    if (error)
+      *error = got;
+    *again = got.status == INK_ERROR_FORMAT;
+  }
+cleanup:
+  for (int i = 0; i < 2; i++)
+    if (ends[i] >= 0)
+      close(ends[i]);
+  if (file >= 0)
+    close(file);
+  if (status)
+    ink_bytes_free(block);
+  return status;
+}
+
+ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrumented **out,
+                              ink_error *error) {
+  if (!options || !options->source || !out || options->size != sizeof *options)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no source to mark");
+  if (access(options->source, R_OK))
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "cannot read '%s': %s", options->source,
+                         strerror(errno));
+  struct stat info;
+  if (!stat(options->source, &info) && S_ISDIR(info.st_mode))
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "cannot read '%s': is a directory",
+                         options->source);
+  ink_bytes block = {0};
+  ink_error last = {0};
+  ink_status status = INK_ERROR_FORMAT;
+  char why[160] = "no CUDA toolkit";
+  bool again = true;
+  const double seconds = options->parse_seconds > 0 ? options->parse_seconds : 20;
+  if (options->cuda) {
+    status = attempt(options, false, seconds, &block, &again, &last);
+    snprintf(why, sizeof why, "%.120s", status ? last.message : "");
+  }
+  if (status && again)
+    status = attempt(options, true, seconds + 10, &block, &again, &last);
+  if (status) {
+    if (error)
+      *error = last;
+    return status == INK_ERROR_LIMIT || status == INK_ERROR_FORMAT
+               ? ink_error_set(error, INK_ERROR_FORMAT, "cannot parse '%s': the parse %s",
+                               options->source, last.message)
+               : status;
+  }
+  return ink_wire_read(&block, why, out, error);
+}

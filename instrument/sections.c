@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The section table of one source file: identifiers for the marks, and beside each the text that
+ * reports show, `name (file:line)`. */
+#include "inkmark/record.h"
+#include "unit.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static bool is_taken(const ink_unit *unit, const char *name) {
+  for (size_t i = 0; i < unit->sections.count; i++)
+    if (!strcmp(unit->sections.items[i].name, name))
+      return true;
+  for (size_t i = 0; i < unit->declared.count; i++)
+    if (!strcmp(unit->declared.items[i], name))
+      return true;
+  return false;
+}
+
+/* Takes ownership of both; NULL (and the run fails) when there is no room. */
+static const char *add(ink_unit *unit, char *name, char *text) {
+  if (!name || !text || unit->sections.count >= INK_SECTION_MAX || !INK_I_GROW(unit->sections)) {
+    unit->failed |= unit->sections.count < INK_SECTION_MAX;
+    free(name);
+    free(text);
+    return NULL;
+  }
+  for (char *c = text; *c; c++)
+    if (*c == ',' || *c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+      *c = '_';
+  unit->sections.items[unit->sections.count++] = (ink_section){name, text};
+  return name;
+}
+
+const char *ink_section_named(ink_unit *unit, const char *name) {
+  for (size_t i = 0; i < unit->sections.count; i++)
+    if (!strcmp(unit->sections.items[i].name, name))
+      return unit->sections.items[i].name;
+  for (size_t i = 0; i < unit->declared.count; i++)
+    if (!strcmp(unit->declared.items[i], name))
+      return unit->declared.items[i];
+  return add(unit, strdup(name), strdup(name));
+}
+
+const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *source,
+                           uint32_t offset) {
+  char clean[200], *identifier, *text;
+  uint32_t line, column;
+  size_t n = 0;
+  ink_source_position(source, offset, &line, &column);
+  if (isdigit((unsigned char)name[0]))
+    clean[n++] = '_';
+  for (const char *c = name; *c && n + 1 < sizeof clean; c++)
+    if (isalnum((unsigned char)*c) || (*c == '_' && n && clean[n - 1] != '_')) /* no `__` inside */
+      clean[n++] = *c;
+    else if (n && clean[n - 1] != '_')
+      clean[n++] = '_';
+  while (n && clean[n - 1] == '_')
+    n--;
+  clean[n] = 0;
+  if (asprintf(&identifier, "%s_L%u", n ? clean : "x", line) < 0)
+    identifier = NULL;
+  for (unsigned again = 2; identifier && is_taken(unit, identifier); again++) {
+    free(identifier);
+    if (asprintf(&identifier, "%s_L%u_%u", n ? clean : "x", line, again) < 0)
+      identifier = NULL;
+  }
+  if (asprintf(&text, "%s (%s:%u)", name, base_name(source->shown), line) < 0)
+    text = NULL;
+  return add(unit, identifier, text);
+}
+
+static uint64_t mix(uint64_t hash, const char *text) {
+  for (; *text; text++)
+    hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+  return hash;
+}
+
+/* hash48 of record.h, which the table registers under. */
+static uint64_t hash48(const char *name, const char *sections) {
+  uint64_t hash = mix(mix(mix(0xcbf29ce484222325u, name), ":"), sections);
+  return (hash >> 48 ^ hash) & INK_CLOCK_MASK;
+}
+
+/* `ink_solver_cu_1f0a2b3c`: from the path below the root, so that it is the same in every build and
+ * for every checkout, and another for files of the same name. */
+static char *table_name(const ink_unit *unit) {
+  const size_t root = unit->root ? strlen(unit->root) : 0;
+  const char *path = unit->main_path;
+  char *name;
+  if (root && !strncmp(path, unit->root, root) && path[root] == '/')
+    path += root + 1;
+  if (asprintf(&name, "ink_%s_%08x", base_name(path),
+               (unsigned)mix(0xcbf29ce484222325u, path)) < 0)
+    return NULL;
+  for (char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c))
+      *c = '_';
+  return name;
+}
+
+static void write_table(ink_unit *unit, ink_bytes *out) {
+  ink_bytes text = {0};
+  char *name = table_name(unit);
+  for (size_t i = 0; i < unit->sections.count; i++)
+    ink_bytes_format(&text, "%s%s", i ? ", " : "", unit->sections.items[i].text);
+  char *sections = ink_bytes_take(&text);
+  if (name && sections) {
+    ink_bytes_format(out, "INK_TABLE(%s, 0x%llxull,\n", name,
+                     (unsigned long long)hash48(name, sections));
+    for (size_t i = 0; i < unit->sections.count; i++)
+      ink_bytes_format(out, "  \"%s%s\"\n", i ? ", " : "", unit->sections.items[i].text);
+    for (size_t i = 0; i < unit->sections.count; i++)
+      ink_bytes_format(out, "  , %s\n", unit->sections.items[i].name);
+    ink_bytes_text(out, ")\n");
+  } else {
+    out->failed = true;
+  }
+  free(sections);
+  free(name);
+}
+
+bool ink_section_preamble(ink_unit *unit, const ink_source *source, bool with_table,
+                          ink_bytes *out) {
+  ink_bytes_text(out, INK_PREAMBLE_OPEN);
+  if (with_table) {
+    ink_bytes_text(out, "#include \"inkmark/rewritten.cuh\"\n");
+    if (unit->sections.count)
+      write_table(unit, out);
+  }
+  ink_bytes_text(out, INK_PREAMBLE_CLOSE "#line 1 \"");
+  for (const char *c = source->shown; *c; c++)
+    ink_bytes_format(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+  ink_bytes_text(out, "\"\n");
+  ink_bytes_add(out, "", 1);
+  return !out->failed;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Builds the tree of a function's body from libclang's cursors, and answers what libclang leaves
+ * open: where a statement ends, which child is a body. */
+#include "tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ink_source_locate(const ink_source *source, CXSourceLocation location, uint32_t *offset) {
+  CXFile spelled, expanded;
+  unsigned at, expansion_at;
+  clang_getSpellingLocation(location, &spelled, NULL, NULL, &at);
+  clang_getExpansionLocation(location, &expanded, NULL, NULL, &expansion_at);
+  *offset = expansion_at;
+  return spelled && expanded && at == expansion_at && clang_File_isEqual(spelled, expanded) &&
+         clang_File_isEqual(expanded, source->file) && expansion_at <= source->text.count;
+}
+
+typedef struct build {
+  ink_tree *tree;
+  uint32_t parent;
+} build;
+
+static bool opens_other_function(const ink_node *node) {
+  return node->kind == CXCursor_LambdaExpr || node->kind == CXCursor_StructDecl ||
+         node->kind == CXCursor_ClassDecl || node->kind == CXCursor_UnionDecl;
+}
+
+static uint32_t add_node(ink_tree *tree, CXCursor cursor, uint32_t parent) {
+  const CXSourceRange range = clang_getCursorExtent(cursor);
+  ink_node node = {.cursor = cursor,
+                   .kind = clang_getCursorKind(cursor),
+                   .parent = parent,
+                   .first = INK_NO_NODE,
+                   .next = INK_NO_NODE,
+                   .last = INK_NO_NODE};
+  const bool begins = ink_source_locate(tree->source, clang_getRangeStart(range), &node.start);
+  const bool ends = ink_source_locate(tree->source, clang_getRangeEnd(range), &node.end);
+  node.in_macro = !begins || !ends || node.end < node.start;
+  if (!INK_I_GROW(tree->nodes)) {
+    tree->failed = true;
+    return INK_NO_NODE;
+  }
+  const uint32_t at = (uint32_t)tree->nodes.count++;
+  ink_node *nodes = tree->nodes.items;
+  if (parent != INK_NO_NODE) {
+    node.depth = nodes[parent].depth + 1;
+    node.in_lambda = nodes[parent].in_lambda || opens_other_function(&nodes[parent]);
+    if (nodes[parent].last == INK_NO_NODE)
+      nodes[parent].first = at;
+    else
+      nodes[nodes[parent].last].next = at;
+    nodes[parent].last = at;
+  }
+  nodes[at] = node;
+  return at;
+}
+
+static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data) {
+  build *state = data;
+  (void)parent;
+  const uint32_t at = add_node(state->tree, cursor, state->parent);
+  if (at == INK_NO_NODE || state->tree->nodes.items[at].depth > 2000) {
+    state->tree->failed = true;
+    return CXChildVisit_Break;
+  }
+  build inner = {state->tree, at};
+  clang_visitChildren(cursor, visit, &inner);
+  return state->tree->failed ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+bool ink_tree_build(ink_tree *tree, ink_source *source, CXCursor body) {
+  *tree = (ink_tree){.source = source};
+  build state = {tree, add_node(tree, body, INK_NO_NODE)};
+  if (state.parent != INK_NO_NODE)
+    clang_visitChildren(body, visit, &state);
+  return !tree->failed;
+}
+
+void ink_tree_free(ink_tree *tree) {
+  free(tree->nodes.items);
+  *tree = (ink_tree){0};
+}
+
+bool ink_node_is_loop(const ink_node *node) {
+  return node->kind == CXCursor_ForStmt || node->kind == CXCursor_WhileStmt ||
+         node->kind == CXCursor_DoStmt || node->kind == CXCursor_CXXForRangeStmt;
+}
+
+bool ink_node_is_expression(const ink_node *node) { return clang_isExpression(node->kind) != 0; }
+
+static bool ends_with_its_last_child(enum CXCursorKind kind) {
+  switch (kind) {
+  case CXCursor_IfStmt:
+  case CXCursor_ForStmt:
+  case CXCursor_WhileStmt:
+  case CXCursor_CXXForRangeStmt:
+  case CXCursor_SwitchStmt:
+  case CXCursor_LabelStmt:
+  case CXCursor_CaseStmt:
+  case CXCursor_DefaultStmt:
+    return true;
+  default:
+    return false;
+  }
+}
+
+uint32_t ink_node_statement_end(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items, *node = &nodes[at];
+  while (ends_with_its_last_child(node->kind) ||
+         (node->kind == CXCursor_UnexposedStmt && node->last != INK_NO_NODE)) {
+    if (node->last == INK_NO_NODE)
+      return 0;
+    node = &nodes[node->last];
+  }
+  const ink_source *source = tree->source;
+  if (node->in_macro || node->end == 0)
+    return 0;
+  const bool whole = node->kind == CXCursor_CompoundStmt || node->kind == CXCursor_NullStmt ||
+                     node->kind == CXCursor_DeclStmt;
+  if (whole && (source->text.at[node->end - 1] == '}' || source->text.at[node->end - 1] == ';'))
+    return node->end;
+  const size_t next = ink_source_skip(source, ink_source_token_at(source, node->end));
+  if (!ink_source_token_is(source, next, ";"))
+    return 0;
+  const uint32_t end = source->tokens.items[next].end;
+  return ink_source_free_at(source, end) ? end : 0;
+}
+
+/* The end of the parenthesis that heads an if, for, while or switch. */
+static uint32_t head_end(const ink_tree *tree, const ink_node *node) {
+  const ink_source *source = tree->source;
+  size_t token = ink_source_token_at(source, node->start);
+  for (int i = 0; i < 3 && token < source->tokens.count; i++) {
+    token = ink_source_skip(source, token + 1);
+    if (ink_source_token_is(source, token, "("))
+      break;
+  }
+  if (!ink_source_token_is(source, token, "("))
+    return UINT32_MAX;
+  const size_t close = ink_source_match(source, token);
+  return close < source->tokens.count ? source->tokens.items[close].end : UINT32_MAX;
+}
+
+uint32_t ink_node_body(const ink_tree *tree, uint32_t loop) {
+  const ink_node *nodes = tree->nodes.items, *node = &nodes[loop];
+  const uint32_t body = node->kind == CXCursor_DoStmt ? node->first : node->last;
+  if (body == INK_NO_NODE || nodes[body].in_macro)
+    return INK_NO_NODE;
+  if (node->kind != CXCursor_DoStmt && nodes[body].start < head_end(tree, node))
+    return INK_NO_NODE;
+  return body;
+}
+
+bool ink_node_is_statement(const ink_tree *tree, uint32_t at, bool *alone) {
+  const ink_node *nodes = tree->nodes.items, *node = &nodes[at];
+  *alone = true;
+  if (node->parent == INK_NO_NODE)
+    return false;
+  const ink_node *parent = &nodes[node->parent];
+  switch (parent->kind) {
+  case CXCursor_CompoundStmt:
+    *alone = false;
+    return true;
+  case CXCursor_DoStmt:
+    return parent->first == at;
+  case CXCursor_IfStmt:
+  case CXCursor_ForStmt:
+  case CXCursor_WhileStmt:
+  case CXCursor_CXXForRangeStmt:
+  case CXCursor_SwitchStmt:
+    return !parent->in_macro && node->start >= head_end(tree, parent);
+  case CXCursor_LabelStmt:
+    return true;
+  case CXCursor_CaseStmt:
+  case CXCursor_DefaultStmt:
+    return parent->last == at;
+  default:
+    return false;
+  }
+}

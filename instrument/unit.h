@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* One run of the rewriter: the parsed file, its sources, functions, sections and places. */
+#ifndef INKMARK_UNIT_H
+#define INKMARK_UNIT_H
+
+#include "inkmark/instrument.h"
+#include "tree.h"
+
+#include <regex.h>
+
+typedef struct ink_function {
+  CXCursor cursor;
+  CXCursor body;
+  ink_source *source;
+  char *name;
+  uint32_t start, body_start, body_end;
+  bool kernel, device, is_constexpr;
+  bool in_macro;  /* comes wholly from a macro */
+  bool is_off;    /* a `// prof: off` comment */
+  bool is_opened; /* PROF_KERNEL by hand, or by us */
+  bool reads_clock;
+  bool in_function; /* defined inside of another function: a lambda or a local class */
+  uint32_t marks;
+  int calls_deep;   /* calls from a kernel, 0: a kernel itself, -1: none reaches it */
+  ink_tree tree;
+  struct ink_variables *variables; /* of holds.c; NULL until they are needed */
+  bool has_untold;                  /* it was said that a value may not be held */
+} ink_function;
+
+typedef struct ink_section {
+  char *name; /* the identifier */
+  char *text; /* what reports show */
+} ink_section;
+
+typedef struct ink_found { /* a place, as the rules found it */
+  ink_place_kind kind;
+  ink_place_state state;
+  ink_source *source;
+  uint32_t offset;
+  const ink_function *function;
+  char *name, *section, *held, *reason;
+} ink_found;
+
+typedef struct ink_said {
+  ink_source *source;
+  uint32_t offset;
+  char *text;
+} ink_said;
+
+typedef struct ink_unit {
+  const ink_instrument_options *options;
+  char *main_path, *root;
+  char *shim; /* a folder of this run's own, NULL: none was made */
+  bool header_less;
+  bool was_marked;
+  uint64_t parse_ns;
+  CXIndex index;
+  CXTranslationUnit tu;
+  regex_t kernels, exclude, calls_like;
+  bool has_kernels, has_exclude, has_calls_like;
+  struct {
+    ink_source **items;
+    size_t count, room;
+  } sources;
+  struct {
+    ink_function *items;
+    size_t count, room;
+  } functions;
+  struct {
+    ink_section *items;
+    size_t count, room;
+  } sections;
+  struct {
+    char **items;
+    size_t count, room;
+  } declared; /* names in the user's own PROF_SECTIONS */
+  struct {
+    ink_found *items;
+    size_t count, room;
+  } found;
+  struct {
+    ink_said *items;
+    size_t count, room;
+  } said;
+  bool failed; /* memory ran out */
+} ink_unit;
+
+/* parse.c */
+ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error);
+void ink_unit_remove_shim(ink_unit *unit);
+/* functions.c */
+ink_source *ink_unit_source(ink_unit *unit, CXFile file);
+bool ink_unit_find_sources(ink_unit *unit);
+bool ink_unit_find_functions(ink_unit *unit);
+void ink_unit_find_depths(ink_unit *unit);
+ink_function *ink_unit_function(ink_unit *unit, CXCursor cursor);
+/* A __device__ function that is no kernel; *system: it is declared outside the project. */
+bool ink_cursor_is_device(ink_unit *unit, CXCursor cursor, bool *system);
+/* What a call calls; a null cursor when it cannot be told. */
+CXCursor ink_call_target(CXCursor call);
+/* rules.c */
+void ink_unit_apply_rules(ink_unit *unit);
+typedef struct ink_spot { /* where a statement that shall be put between marks lies */
+  uint32_t start, end, depth;
+  uint32_t line; /* not 0: `start` is the start of this line, before a #pragma */
+  bool alone;    /* needs braces */
+} ink_spot;
+/* False, and *why (static) says why not. */
+bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, const char **why);
+/* Loops around a node, in its own function. */
+uint32_t ink_loops_around(const ink_tree *tree, uint32_t at);
+/* A sum of the next section can be kept within the sums around it. */
+bool ink_sum_fits(const ink_unit *unit, const ink_tree *tree, uint32_t at);
+bool ink_function_may_mark(ink_unit *unit, ink_function *function, ink_found *found);
+/* rule_loops.c, rule_calls.c */
+void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at);
+void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);
+void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at);
+bool ink_is_wait(const ink_tree *tree, uint32_t at, char *name, size_t room);
+/* directives.c */
+void ink_unit_find_off(ink_unit *unit);
+void ink_function_directives(ink_unit *unit, ink_function *function);
+/* The name that a `// prof: loop NAME` comment gives to what starts at `offset`; NULL: none. */
+char *ink_directive_name(const ink_source *source, uint32_t offset);
+void ink_unit_find_hand_marks(ink_unit *unit);
+/* holds.c: ", x, y" for a mark at `offset`, or "" (never NULL); the caller frees. */
+char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offset,
+                    uint32_t statement);
+/* remarks.c */
+void ink_function_remarks(ink_unit *unit, const ink_function *function);
+/* sections.c */
+const char *ink_section_named(ink_unit *unit, const char *name); /* as written by hand */
+const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *source,
+                           uint32_t offset);
+bool ink_section_preamble(ink_unit *unit, const ink_source *source, bool with_table,
+                          ink_bytes *out);
+/* found.c */
+ink_found *ink_unit_place(ink_unit *unit, ink_place_kind kind, const ink_function *function,
+                          ink_source *source, uint32_t offset, const char *name);
+__attribute__((format(printf, 2, 3))) void ink_found_left(ink_found *found, const char *format,
+                                                          ...);
+void ink_found_marked(ink_found *found, const char *section, const char *held);
+__attribute__((format(printf, 4, 5))) void ink_unit_say(ink_unit *unit, ink_source *source,
+                                                        uint32_t offset, const char *format, ...);
+void ink_unit_free(ink_unit *unit);
+#endif

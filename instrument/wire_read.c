@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Unpacks the result of a run, and answers what callers ask of it. */
+#include "wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ink_instrumented {
+  ink_bytes block;
+  char why[160];
+  ink_wire_head head;
+  ink_marked_file *files;
+  ink_place *places;
+  ink_remark *remarks;
+};
+
+void ink_instrumented_free(ink_instrumented *result) {
+  if (!result)
+    return;
+  ink_bytes_free(&result->block);
+  free(result->files);
+  free(result->places);
+  free(result->remarks);
+  free(result);
+}
+
+static void unpack(ink_instrumented *result) {
+  const char *at = result->block.at + sizeof result->head;
+  const ink_wire_head *head = &result->head;
+  const char *pool = at + head->files * sizeof(ink_wire_file) +
+                     head->places * sizeof(ink_wire_place) +
+                     head->remarks * sizeof(ink_wire_remark);
+  for (uint32_t i = 0; i < head->files; i++, at += sizeof(ink_wire_file)) {
+    ink_wire_file wire;
+    memcpy(&wire, at, sizeof wire);
+    result->files[i] = (ink_marked_file){.path = pool + wire.path,
+                                         .shown = pool + wire.shown,
+                                         .text = pool + wire.at,
+                                         .bytes = (size_t)wire.bytes,
+                                         .marks = wire.marks};
+  }
+  for (uint32_t i = 0; i < head->places; i++, at += sizeof(ink_wire_place)) {
+    ink_wire_place wire;
+    memcpy(&wire, at, sizeof wire);
+    result->places[i] = (ink_place){.kind = (ink_place_kind)wire.kind,
+                                    .state = (ink_place_state)wire.state,
+                                    .line = wire.line,
+                                    .column = wire.column,
+                                    .file = pool + wire.file,
+                                    .function = pool + wire.function,
+                                    .name = pool + wire.name,
+                                    .section = pool + wire.section,
+                                    .held = pool + wire.held,
+                                    .reason = pool + wire.reason};
+  }
+  for (uint32_t i = 0; i < head->remarks; i++, at += sizeof(ink_wire_remark)) {
+    ink_wire_remark wire;
+    memcpy(&wire, at, sizeof wire);
+    result->remarks[i] = (ink_remark){.line = wire.line,
+                                      .column = wire.column,
+                                      .file = pool + wire.file,
+                                      .text = pool + wire.text};
+  }
+}
+
+ink_status ink_wire_read(ink_bytes *block, const char *why, ink_instrumented **out,
+                         ink_error *error) {
+  ink_instrumented *result = calloc(1, sizeof *result);
+  ink_status status = INK_OK;
+  if (!result || block->count < sizeof result->head) {
+    status = ink_error_set(error, result ? INK_ERROR_FORMAT : INK_ERROR_MEMORY,
+                           result ? "the parse ended early" : "out of memory");
+    goto cleanup;
+  }
+  memcpy(&result->head, block->at, sizeof result->head);
+  result->files = calloc(result->head.files + 1u, sizeof *result->files);
+  result->places = calloc(result->head.places + 1u, sizeof *result->places);
+  result->remarks = calloc(result->head.remarks + 1u, sizeof *result->remarks);
+  if (!result->files || !result->places || !result->remarks) {
+    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+    goto cleanup;
+  }
+  result->block = *block;
+  *block = (ink_bytes){0};
+  strncpy(result->why, why, sizeof result->why - 1);
+  unpack(result);
+  *out = result;
+  result = NULL;
+cleanup:
+  ink_bytes_free(block);
+  ink_instrumented_free(result);
+  return status;
+}
+
+size_t ink_instrumented_files(const ink_instrumented *result, const ink_marked_file **out) {
+  *out = result->files;
+  return result->head.files;
+}
+
+size_t ink_instrumented_places(const ink_instrumented *result, const ink_place **out) {
+  *out = result->places;
+  return result->head.places;
+}
+
+size_t ink_instrumented_remarks(const ink_instrumented *result, const ink_remark **out) {
+  *out = result->remarks;
+  return result->head.remarks;
+}
+
+const char *ink_instrumented_parse(const ink_instrumented *result, const char **why) {
+  if (why)
+    *why = result->why;
+  return result->head.header_less ? "header-less" : "full";
+}
+
+bool ink_instrumented_was_marked(const ink_instrumented *result) {
+  return result->head.was_marked != 0;
+}
+
+uint64_t ink_instrumented_parse_ns(const ink_instrumented *result) { return result->head.parse_ns; }
+
+const char *ink_place_kind_word(ink_place_kind kind) {
+  static const char *const words[] = {"kernel", "call", "loop", "wait", "directive", "mark"};
+  return (unsigned)kind < 6 ? words[kind] : "?";
+}
+
+const char *ink_place_state_word(ink_place_state state) {
+  static const char *const words[] = {"marked", "left", "not asked", "error"};
+  return (unsigned)state < 4 ? words[state] : "?";
+}
