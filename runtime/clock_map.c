@@ -209,18 +209,9 @@ static double place_line(const sm_pairs *list, ink_sm_line *line, double *scratc
   return worst;
 }
 
-static ink_status fit_device(device_pairs *pairs, ink_device_map *map, ink_error *error) {
-  double *scratch = malloc(PAIRS_MAX * sizeof *scratch);
-  double *slopes = malloc((pairs->sm_count + 1) * sizeof *slopes);
-  map->sms = calloc(pairs->sm_count + 1, sizeof *map->sms);
-  map->sm_count = pairs->sm_count;
+/* Slopes of the SMs that have enough pairs for one, the device's from them, and their extremes. */
+static void fit_slopes(device_pairs *pairs, ink_device_map *map, double *slopes, double *scratch) {
   ink_clock_quality *quality = &map->quality;
-  ink_status status = INK_OK;
-  if (!scratch || !slopes || !map->sms) {
-    status = no_memory(error);
-    goto cleanup;
-  }
-  quality->timer_step_ns = timer_step(pairs->readings, pairs->reading_count);
   bool plausible = quality->timer_step_ns && quality->timer_step_ns < STEP_MAX_NS;
   double span_min = SPAN_STEPS_MIN * (double)(plausible ? quality->timer_step_ns : STEP_MAX_NS);
   size_t known = 0;
@@ -234,20 +225,33 @@ static ink_status fit_device(device_pairs *pairs, ink_device_map *map, ink_error
     if (map->sms[i].ns_per_cycle > 0)
       slopes[known++] = map->sms[i].ns_per_cycle;
   }
-  quality->slope_min_hz = INFINITY;
+  map->ns_per_cycle = known                    ? median(slopes, known)
+                      : pairs->cycles_sum > 0 ? pairs->ns_sum / pairs->cycles_sum
+                                              : 0;
+  if (!known && map->ns_per_cycle > 0)
+    slopes[known++] = map->ns_per_cycle;
   for (size_t i = 0; i < known; i++) {
-    quality->slope_min_hz = fmin(quality->slope_min_hz, 1e9 / slopes[i]);
-    quality->slope_max_hz = fmax(quality->slope_max_hz, 1e9 / slopes[i]);
+    double hz = 1e9 / slopes[i];
+    quality->slope_min_hz = i ? fmin(quality->slope_min_hz, hz) : hz;
+    quality->slope_max_hz = fmax(quality->slope_max_hz, hz);
   }
-  map->ns_per_cycle = known ? median(slopes, known)
-                      : pairs->cycles_sum > 0 ? pairs->ns_sum / pairs->cycles_sum : 0;
-  if (!known)
-    quality->slope_min_hz = quality->slope_max_hz =
-        map->ns_per_cycle > 0 ? 1e9 / map->ns_per_cycle : 0;
   map->slope_known = map->ns_per_cycle > 0;
   if (!map->slope_known)
     map->ns_per_cycle = 1; /* the quality says so: no slope, no bound */
-  for (uint32_t i = 0; i < pairs->sm_count; i++) {
+}
+
+static ink_status fit_device(device_pairs *pairs, ink_device_map *map, ink_error *error) {
+  double *scratch = malloc(PAIRS_MAX * sizeof *scratch);
+  double *slopes = malloc((pairs->sm_count + 1) * sizeof *slopes);
+  map->sms = calloc(pairs->sm_count + 1, sizeof *map->sms);
+  map->sm_count = pairs->sm_count;
+  ink_clock_quality *quality = &map->quality;
+  ink_status status = scratch && slopes && map->sms ? INK_OK : no_memory(error);
+  if (status == INK_OK) {
+    quality->timer_step_ns = timer_step(pairs->readings, pairs->reading_count);
+    fit_slopes(pairs, map, slopes, scratch);
+  }
+  for (uint32_t i = 0; i < pairs->sm_count && status == INK_OK; i++) {
     ink_sm_line *line = &map->sms[i];
     if (!pairs->sms[i].count)
       continue;
@@ -260,7 +264,6 @@ static ink_status fit_device(device_pairs *pairs, ink_device_map *map, ink_error
     quality->residual_max_ns =
         fmax(quality->residual_max_ns, place_line(&pairs->sms[i], line, scratch));
   }
-cleanup:
   free(scratch);
   free(slopes);
   return status;

@@ -33,8 +33,7 @@ static void put_small(ink_writer *writer, uint32_t block, uint64_t grid_id, uint
   synth_track_free(&track);
 }
 
-static void round_trip(void) {
-  const char *path = synth_path("trip");
+static void write_trip(const char *path) {
   ink_error error;
   ink_writer *writer = synth_writer(path, 8, 4, false);
   NEED(ink_writer_fact(writer, "command", "newer", &error), error);
@@ -50,7 +49,11 @@ static void round_trip(void) {
       {.slot = 1, .key = INK_KERNEL_KEY(SYNTH_HASH, 2)}};
   NEED(ink_writer_counts(writer, counts, 2, 9, 3, 0, &error), error);
   synth_finish(writer);
+}
 
+static void round_trip(void) {
+  const char *path = synth_path("trip");
+  write_trip(path);
   ink_capture *capture = reopen(path);
   const ink_capture_facts *facts = ink_capture_get_facts(capture);
   CHECK(facts->complete && !facts->note[0] && facts->damaged_chunks == 0, "%s", facts->note);

@@ -55,6 +55,9 @@ typedef struct ink_kernel_counts {
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
+/* One thread at a time; the session holds a lock around it. A write that fails leaves the file with
+ * the chunks that were complete; what was buffered for it is dropped, and later writes are tried
+ * anew. */
 typedef struct ink_writer ink_writer;
 
 /* Creates `path` (fails if it exists and `replace` is false) and writes the file header. */
@@ -136,10 +139,14 @@ typedef struct ink_capture_facts {
   char note[256];            /* what was left out, in words; empty if nothing */
 } ink_capture_facts;
 
-/* Opens a capture; a cut or damaged tail is left out and described in the facts, not an error.
- * INK_ERROR_FORMAT: no capture at all. INK_ERROR_VERSION: newer. INK_ERROR_EMPTY: zero bytes. */
+/* Opens a capture; what is cut off or damaged is left out and described in the facts, not an error.
+ * INK_ERROR_FORMAT: no capture at all. INK_ERROR_VERSION: newer. INK_ERROR_EMPTY: zero bytes.
+ * INK_ERROR_DAMAGED: its very header. INK_ERROR_UNSUPPORTED: of the other byte order.
+ * Files below 64 MiB are read; larger ones are mapped, and one that another program truncates
+ * meanwhile gives a SIGBUS. Memory: about 100 bytes a track while opening, 32 after. An opened capture
+ * does not change: any number of threads may read it. */
 INK_API ink_status ink_capture_open(const char *path, ink_capture **out, ink_error *error);
-/* The same over caller-owned bytes that outlive the capture; for tests and fuzzing. */
+/* The same over caller-owned bytes that outlive the capture (copied where they are not 8-aligned). */
 INK_API ink_status ink_capture_open_memory(const void *bytes, size_t size, ink_capture **out,
                                            ink_error *error);
 INK_API void ink_capture_free(ink_capture *capture); /* NULL is fine */
