@@ -18,6 +18,11 @@ static bool launch_shape(const sim_kernel *kernel, sim_dim3 grid, sim_dim3 block
                   block.x, block.y, block.z);
     return false;
   }
+  if (kernel->function->clustered) {
+    sim_error_set(error, SIM_UNSUPPORTED,
+                  "kernel %.200s: clusters of blocks (.reqnctapercluster) are not simulated", name);
+    return false;
+  }
   if (threads > kernel->function->max_threads) {
     sim_error_set(error, SIM_BAD_LAUNCH, "kernel %.200s: %llu threads, it allows %u", name,
                   (unsigned long long)threads, kernel->function->max_threads);

@@ -159,7 +159,7 @@ typedef struct sim_parameter {
 typedef struct sim_function {
   char *name;
   int32_t symbol;
-  bool entry, body;
+  bool entry, body, clustered; /* clustered: it asks for clusters of more than one block */
   int32_t start, end;
   uint32_t registers;
   uint64_t frame_bytes;

@@ -86,6 +86,8 @@ static bool source(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_opera
       }
       insn->src[slot] = constant(p, (uint64_t)operand->offset, operand->symbol);
       break;
+    case PTX_O_NAME:
+      return ptx_fail(p, SIM_BAD_PTX, "unknown name '%.*s'", (int)operand->length, operand->text);
     default: return false;
   }
   if (operand->negated) {

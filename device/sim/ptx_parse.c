@@ -120,6 +120,9 @@ static bool performance_directives(ptx_parser *p, sim_function *function) {
         product = product <= 65536 && value <= 65536 ? product * value : UINT64_MAX;
       } while (ptx_take(p, ','));
     }
+    if (ptx_is(text, length, ".reqnctapercluster")) {
+      function->clustered = product != 1;
+    }
     if (ptx_is(text, length, ".maxntid") || ptx_is(text, length, ".reqntid")) {
       function->max_threads = product < 1024 ? (uint32_t)product : 1024;
     }
