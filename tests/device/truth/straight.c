@@ -8,6 +8,8 @@ static void counted(truth_steps *s, uint32_t block, uint32_t thread) {
   (void)block;
   (void)thread;
   step_mark(s, "Straight::First");
+  step_mark(s, "Straight::First");
+  step_mark(s, "Straight::First");
   step_mark(s, "Straight::Second");
   step_mark(s, "Straight::Third");
   step_mark(s, "Straight::Fourth");
@@ -24,11 +26,11 @@ static bool counted_by_hand(const truth_log *log) {
   size_t n = 0;
   const truth_read *reads =
       grid ? truth_log_thread(log, grid->device, grid->grid, block, 0, &n) : NULL;
-  if (n != 10) /* the opening and closing triples, four marks */
+  if (n != 12) /* the opening and closing triples, six marks */
     return false;
-  const uint64_t second = reads[4].value - reads[3].value;
-  const uint64_t third = reads[5].value - reads[4].value;
-  const uint64_t fourth = reads[6].value - reads[5].value;
+  const uint64_t second = reads[6].value - reads[5].value;
+  const uint64_t third = reads[7].value - reads[6].value;
+  const uint64_t fourth = reads[8].value - reads[7].value;
   if (third == second + 42 && fourth == second + 38)
     return true;
   fprintf(stderr, "spans of %llu, %llu and %llu cycles\n", (unsigned long long)second,
