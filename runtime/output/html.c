@@ -170,12 +170,15 @@ static ink_status put_lanes(html *w) {
   ink_file_text(&w->file, "<script type=\"application/json\" id=\"lane-data\">{");
   put_section_names(w);
   ink_file_text(&w->file, ",\n\"tracks\": [");
-  ink_error ours = {0};
+  ink_error ours = {0},
+            *callers = w->error; /* the caller's stays untouched when we stop ourselves */
+  w->error = &ours;
   ink_status status = ink_selection_decode(&w->selection, &sink, &ours);
+  w->error = callers;
   if (status == INK_ERROR_STOPPED && w->full)
     status = INK_OK;
-  else if (status != INK_OK && w->error && !w->error->message[0])
-    *w->error = ours;
+  else if (status != INK_OK && callers)
+    *callers = ours;
   ink_file_print(&w->file,
                  "],\n\"slices\": %llu, \"left_out_slices\": %llu, \"left_out_tracks\": %llu}"
                  "</script>\n",

@@ -25,6 +25,8 @@ struct ink_gzip {
 /* "cannot write 'x': no space left on device": strerror in lower case, as all our messages are. */
 static ink_status say(const char *doing, const ink_file *file, int code, ink_error *error) {
   char words[128];
+  if (code == ENOMEM)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   snprintf(words, sizeof words, "%s", strerror(code));
   if (words[0] && !isupper((unsigned char)words[1]))
     words[0] = (char)tolower((unsigned char)words[0]);
