@@ -195,6 +195,12 @@ sim_program *sim_program_parse(const char *const *texts, size_t n, sim_error *er
     sim_error_set(error, SIM_NO_MEMORY, "no memory for the program");
     return NULL;
   }
+  /* Lists begin somewhere in the rows even when they are empty. */
+  if (!SIM_GROW(program->rows, program->row_capacity, 0)) {
+    sim_error_set(error, SIM_NO_MEMORY, "no memory for the program");
+    sim_program_free(program);
+    return NULL;
+  }
   for (size_t i = 0; i < sizeof program->constant_heads / sizeof *program->constant_heads; i++) {
     program->constant_heads[i] = -1;
   }
