@@ -5,9 +5,10 @@
 #include <locale.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {&cmd_record, &cmd_report, &cmd_export, &cmd_info,
+const cli_command *const cli_commands[] = {&cmd_record, &cmd_report, &cmd_export,
+                                           &cmd_info,   &cmd_verify,
 #if defined(INKMARK_HAS_REWRITER)
-                                           &cmd_instrument,
+                                           &cmd_instrument, &cmd_nvcc,
 #endif
                                            &cmd_help,   &cmd_version};
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* `inkmark verify`: says whether the machine code of each section lies between its stamps. */
+#include "commands.h"
+#include "grid.h"
+#include "json.h"
+#include "message.h"
+#include "outfile.h"
+
+#include "inkmark/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum verify_format { VERIFY_TEXT, VERIFY_JSON };
+
+typedef struct verify_settings {
+  cli_common common;
+  bool bookkeeping, listing, lines;
+  const char *kernels, *output;
+  int format;
+} verify_settings;
+
+static const cli_option options[] = {
+    {'k', "kernel", CLI_TEXT, "REGEX", offsetof(verify_settings, kernels),
+     "only functions whose mangled name matches"},
+    {'l', "lines", CLI_FLAG, NULL, offsetof(verify_settings, lines),
+     "the machine instructions of each source line, section by section"},
+    {0, "listing", CLI_FLAG, NULL, offsetof(verify_settings, listing),
+     "the machine code, with the stamps named in their places"},
+    {'s', "strict", CLI_FLAG, NULL, offsetof(verify_settings, bookkeeping),
+     "judge moves, addresses and loop counters too"},
+    {'f', "format", CLI_CHOICE, "text|json", offsetof(verify_settings, format),
+     "text (the default), or the same facts for programs"},
+    {'o', "output", CLI_TEXT, "FILE", offsetof(verify_settings, output),
+     "where to write; - (the default) is standard output"},
+    {0},
+};
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* "Search (line 12)", or the kernel's edge. */
+static number_text stamp_text(const ink_verify_kernel *k, uint32_t stamp, bool after) {
+  number_text text;
+  if (stamp >= k->stamp_count)
+    snprintf(text.text, sizeof text.text, after ? "the kernel's begin" : "the kernel's end");
+  else
+    snprintf(text.text, sizeof text.text, "%.30s (line %u)", k->stamps[stamp].name,
+             k->stamps[stamp].line);
+  return text;
+}
+
+static void print_stamps(const ink_verify_kernel *k, FILE *to) {
+  for (size_t i = 0; i < k->stamp_count; i++) {
+    const ink_verify_stamp *s = &k->stamps[i];
+    if (s->copies == 0)
+      fprintf(to, "  %sremoved%s  %s(%s) at %s:%u has no clock read in the machine code\n",
+              message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN), s->macro, s->name,
+              base_name(s->file), s->line);
+    else if (s->copies > 1)
+      fprintf(to, "  note     %s at %s:%u is there %u times: its code was unrolled or split\n",
+              s->name, base_name(s->file), s->line, s->copies);
+  }
+}
+
+static void print_leaks(const ink_verify_kernel *k, FILE *to) {
+  for (size_t i = 0; i < k->leak_count; i++) {
+    const ink_verify_leak *leak = &k->leaks[i];
+    fprintf(to, "  %smoved%s    %s:%u: %s\n", message_style(to, STYLE_WARNING),
+            message_style(to, STYLE_PLAIN), base_name(leak->file), leak->line, leak->instructions);
+    fprintf(to, "             belongs between %s and %s\n",
+            stamp_text(k, leak->belongs_after, true).text,
+            stamp_text(k, leak->belongs_before, false).text);
+    fprintf(to, "             lies    between %s and %s\n",
+            stamp_text(k, leak->found_after, true).text,
+            stamp_text(k, leak->found_before, false).text);
+  }
+}
+
+static void print_lines(const ink_verify_kernel *k, FILE *to) {
+  text_grid *grid = grid_new();
+  if (!grid)
+    return;
+  grid_column(grid, GRID_LEFT, "after");
+  grid_column(grid, GRID_LEFT, "before");
+  grid_column(grid, GRID_RIGHT, "line");
+  grid_column(grid, GRID_RIGHT, "instructions");
+  for (size_t i = 0; i < k->line_count; i++) {
+    grid_cell(grid, "%s", stamp_text(k, k->lines[i].after, true).text);
+    grid_cell(grid, "%s", stamp_text(k, k->lines[i].before, false).text);
+    grid_cell(grid, "%u", k->lines[i].line);
+    grid_cell(grid, "%u", k->lines[i].count);
+  }
+  grid_print(grid, to, 2);
+  grid_free(grid);
+}
+
+/* Every line of the function, with a word behind those that have a remark. */
+static void print_listing(const ink_verify *verify, const ink_verify_kernel *k, FILE *to) {
+  size_t bytes, next = 0;
+  const char *text = ink_verify_text(verify, &bytes);
+  for (size_t at = k->listing_begin; at < bytes && at <= k->listing_end;) {
+    const char *newline = memchr(text + at, '\n', bytes - at);
+    const size_t length = newline ? (size_t)(newline - text) - at : bytes - at;
+    const ink_verify_remark *remark =
+        next < k->remark_count && k->remarks[next].at == at ? &k->remarks[next++] : NULL;
+    const bool stamp = remark && remark->stamp < k->stamp_count;
+    const char *location = memmem(text + at, length, "//## File", 9);
+    fprintf(to, "%s%.*s",
+            message_style(to, stamp ? STYLE_BOLD : remark ? STYLE_WARNING
+                              : location ? STYLE_DIM : STYLE_PLAIN), (int)length, text + at);
+    if (stamp)
+      fprintf(to, "   <== %s %s", k->stamps[remark->stamp].macro, k->stamps[remark->stamp].name);
+    else if (remark)
+      fprintf(to, "   <== moved, of line %u", k->leaks[remark->leak].line);
+    fprintf(to, "%s\n", message_style(to, STYLE_PLAIN));
+    at += length + 1;
+  }
+}
+
+static void print_text(const verify_settings *settings, const char *path, const ink_verify *verify,
+                       FILE *to) {
+  const ink_verify_kernel *kernels;
+  const size_t n = ink_verify_kernels(verify, &kernels);
+  for (size_t i = 0; i < n; i++) {
+    const ink_verify_kernel *k = &kernels[i];
+    fprintf(to, "%s%s%s (%s, %s): %zu stamp%s, %u instructions judged, ",
+            message_style(to, STYLE_BOLD), k->name, message_style(to, STYLE_PLAIN),
+            base_name(path), k->target, k->stamp_count, k->stamp_count == 1 ? "" : "s",
+            k->instructions);
+    if (k->moved)
+      fprintf(to, "%s%u moved%s\n", message_style(to, STYLE_WARNING), k->moved,
+              message_style(to, STYLE_PLAIN));
+    else
+      fprintf(to, "all held\n");
+    if (k->unknown)
+      fprintf(to, "  note     %u more instructions are reached through a return address: not judged\n",
+              k->unknown);
+    print_stamps(k, to);
+    print_leaks(k, to);
+    if (settings->lines)
+      print_lines(k, to);
+    if (settings->listing)
+      print_listing(verify, k, to);
+  }
+}
+
+static void json_stamp(json_writer *json, const char *key, const ink_verify_kernel *k, uint32_t at) {
+  if (at < k->stamp_count)
+    json_unsigned(json, key, at);
+  else
+    json_string(json, key, NULL);
+}
+
+static void json_kernel(json_writer *json, const char *path, const ink_verify_kernel *k) {
+  json_open(json, NULL, '{');
+  json_string(json, "file", path);
+  json_string(json, "kernel", k->name);
+  json_string(json, "target", k->target);
+  json_unsigned(json, "instructions", k->instructions);
+  json_unsigned(json, "moved", k->moved);
+  json_unsigned(json, "not_judged", k->unknown);
+  json_open(json, "stamps", '[');
+  for (size_t i = 0; i < k->stamp_count; i++) {
+    json_open_flat(json, NULL);
+    json_string(json, "name", k->stamps[i].name);
+    json_string(json, "macro", k->stamps[i].macro);
+    json_string(json, "file", k->stamps[i].file);
+    json_unsigned(json, "line", k->stamps[i].line);
+    json_unsigned(json, "copies", k->stamps[i].copies);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_open(json, "leaks", '[');
+  for (size_t i = 0; i < k->leak_count; i++) {
+    const ink_verify_leak *leak = &k->leaks[i];
+    json_open_flat(json, NULL);
+    json_string(json, "file", leak->file);
+    json_unsigned(json, "line", leak->line);
+    json_unsigned(json, "count", leak->count);
+    json_string(json, "instructions", leak->instructions);
+    json_stamp(json, "belongs_after", k, leak->belongs_after);
+    json_stamp(json, "belongs_before", k, leak->belongs_before);
+    json_stamp(json, "found_after", k, leak->found_after);
+    json_stamp(json, "found_before", k, leak->found_before);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_close(json, '}');
+}
+
+/* Sets *moved; false after a message. */
+static bool verify_one(const verify_settings *settings, const char *path, json_writer *json,
+                       FILE *to, bool *moved) {
+  const ink_verify_options wanted = {.size = sizeof wanted, .bookkeeping = settings->bookkeeping,
+                                     .kernel_regex = settings->kernels};
+  ink_verify *verify = NULL;
+  ink_error error = {0};
+  if (ink_verify_file(path, &wanted, &verify, &error)) {
+    message_failure(&error);
+    return false;
+  }
+  const ink_verify_kernel *kernels;
+  const size_t n = ink_verify_kernels(verify, &kernels);
+  for (size_t i = 0; i < n; i++) {
+    *moved = *moved || kernels[i].moved;
+    if (settings->format == VERIFY_JSON)
+      json_kernel(json, path, &kernels[i]);
+  }
+  if (settings->format == VERIFY_TEXT)
+    print_text(settings, path, verify, to);
+  ink_verify_free(verify);
+  return true;
+}
+
+static int run(int argc, char **argv) {
+  verify_settings settings = {0};
+  size_t operands;
+  enum cli_parsed parsed = cli_parse(&cmd_verify, argc, argv, &settings, &operands);
+  if (parsed != CLI_GO)
+    return cli_leave(parsed);
+  if (!cli_check_regex(&cmd_verify, "--kernel", settings.kernels))
+    return CLI_USAGE;
+  outfile file;
+  if (!outfile_open(&file, settings.output))
+    return CLI_FAILED;
+  json_writer json = {.to = file.stream};
+  bool fine = true, moved = false;
+  if (settings.format == VERIFY_JSON) {
+    json_open(&json, NULL, '{');
+    json_unsigned(&json, "schema_version", INK_CLI_SCHEMA_VERSION);
+    json_open(&json, "kernels", '[');
+  }
+  for (size_t i = 0; i < operands; i++)
+    fine = verify_one(&settings, argv[i], &json, file.stream, &moved) && fine;
+  if (settings.format == VERIFY_JSON) {
+    json_close(&json, ']');
+    json_close(&json, '}');
+    fputc('\n', file.stream);
+  }
+  fine = outfile_close(&file, fine) && fine;
+  return !fine ? CLI_FAILED : moved ? CLI_CHECK_FAILED : CLI_OK;
+}
+
+const cli_command cmd_verify = {
+    .name = "verify",
+    .summary = "read the machine code: is each section's work between its stamps?",
+    .operands = "FILE...",
+    .about = "FILE is a cubin, or a program, object or library with machine code (-arch=sm_XX) and "
+             "line information (-lineinfo). Needs nvdisasm, and cuobjdump for anything but a cubin, "
+             "from the CUDA toolkit or PyPI.\n\nAn instruction has moved when no stamps around it in "
+             "the machine code have its source line between them. Code on a mark's own line is taken "
+             "to be on the right side: the disassembly has no columns. Exit code 3: something moved.",
+    .examples = "inkmark verify solver.cubin\twhere the compiler moved work across a mark\n"
+                "inkmark verify --listing -k step app\tthe machine code with the marks in place",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = SIZE_MAX,
+    .operand_kind = "program",
+    .run = run,
+};

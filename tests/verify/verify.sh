@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# verify.sh INKMARK NVCC ROOT ARCH: compiles the kernels with seeded leaks for one architecture and holds
+# what `inkmark verify` says against what is seeded: every leak found, no false alarm, on the examples
+# neither.
+set -u
+inkmark=$1 nvcc=$2 root=$3 arch=$4
+export INKMARK_NVDISASM INKMARK_CUOBJDUMP
+INKMARK_NVDISASM=$(compgen -G "$root/.venv/lib/python3*/site-packages/nvidia/cu13/bin/nvdisasm" | head -n 1)
+INKMARK_CUOBJDUMP=$(compgen -G "$root/.venv/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump" | head -n 1)
+[ -n "$INKMARK_NVDISASM" ] || INKMARK_NVDISASM=$(command -v nvdisasm)
+[ -n "$INKMARK_CUOBJDUMP" ] || INKMARK_CUOBJDUMP=$(command -v cuobjdump)
+if [ -z "$INKMARK_NVDISASM" ]; then
+  echo "SKIPPED: no nvdisasm in .venv nor on the PATH (tests/run.sh installs it)"
+  exit 77
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+source=$root/tests/verify/leaks.cu
+failures=0
+fail() { echo "FAILED sm_$arch: $*"; failures=$((failures + 1)); }
+line_of() { grep -n "// $1\$" "$source" | cut -d: -f1; }
+
+"$nvcc" -I "$root/device" -O3 "-arch=sm_$arch" -lineinfo -cubin -o "$work/leaks.cubin" "$source" || exit 1
+"$inkmark" verify "$work/leaks.cubin" >"$work/said" 2>"$work/err"
+code=$?
+[ $code = 3 ] || fail "exit code $code, expected 3: $(cat "$work/err")"
+of() { awk -v k="$1" '$1 ~ /^[a-z_A-Z0-9]+$/ && / judged, /{on = $1 == k} on' "$work/said"; }
+
+# leak KERNEL COUNT LINE: that line's instructions are reported as moved, that many of them.
+leak() {
+  of "$1" | grep -q "moved    leaks.cu:$3: .* x $2\$" || fail "$1: line $3, $2 instructions: $(of "$1")"
+}
+for kernel in chain_holds call_holds sink_holds memory_holds folded_holds; do
+  of $kernel | grep -q "all held" || fail "$kernel: $(of $kernel)"
+done
+leak chain_leaks 10 "$(line_of 'chain of First')"
+leak chain_leaks 6 "$(line_of 'chain of Second')"
+of chain_leaks | grep -q "leaks.cu:$(line_of 'chain of Third')" && fail "chain_leaks: Third's own chain"
+leak sink_leaks 5 "$(line_of 'chain that sinks')"
+if [ "$arch" -lt 100 ]; then
+  of call_leaks | grep -q "leaks.cu:$(line_of 'call of First'): CALL" || fail "call_leaks: $(of call_leaks)"
+else # the compiler for these targets leaves pure calls where they are
+  of call_leaks | grep -q "all held" || fail "call_leaks: $(of call_leaks)"
+fi
+
+for example in solver matmul pipeline; do
+  "$nvcc" -I "$root/device" -O3 -std=c++17 "-arch=sm_$arch" -lineinfo -cubin -o "$work/$example.cubin" \
+    "$root/examples/$example.cu" || exit 1
+  "$inkmark" verify "$work/$example.cubin" >"$work/said" 2>"$work/err" ||
+    fail "$example: $(cat "$work/said" "$work/err")"
+  cat "$work/said"
+done
+
+if [ "$arch" = 90 ]; then # the other ways in and out
+  "$inkmark" verify --format json "$work/leaks.cubin" | python3 -c '
+import json, sys
+kernels = {k["kernel"]: k for k in json.load(sys.stdin)["kernels"]}
+assert kernels["chain_leaks"]["moved"] == 16, kernels["chain_leaks"]
+assert kernels["chain_holds"]["moved"] == 0
+assert [s["name"] for s in kernels["chain_leaks"]["stamps"]] == ["First", "Second", "Third"]
+' || fail "--format json"
+  "$inkmark" verify --listing -k chain_leaks "$work/leaks.cubin" | grep -c "<== PROF_MARK" | grep -qx 3 ||
+    fail "--listing"
+  "$nvcc" -I "$root/device" -arch=sm_90 -cubin -o "$work/plain.cubin" "$source" || exit 1
+  "$inkmark" verify "$work/plain.cubin" 2>&1 | grep -q "build with -lineinfo" || fail "no -lineinfo"
+  "$nvcc" -I "$root/device" -arch=compute_90 -cudart shared -o "$work/ptx" "$root/examples/matmul.cu" || exit 1
+  if [ -n "$INKMARK_CUOBJDUMP" ]; then
+    "$nvcc" -I "$root/device" -arch=sm_90 -lineinfo -cudart shared -o "$work/app" "$root/examples/matmul.cu" || exit 1
+    "$inkmark" verify "$work/app" | grep -q "all held" || fail "a program: $("$inkmark" verify "$work/app" 2>&1)"
+    "$inkmark" verify "$work/ptx" >/dev/null 2>"$work/err"
+    [ $? = 1 ] && grep -q "no machine code" "$work/err" || fail "a program with PTX only: $(cat "$work/err")"
+  fi
+  for bad in /nonexistent "$work" /dev/null; do
+    "$inkmark" verify "$bad" >/dev/null 2>"$work/err"
+    code=$?
+    [ $code = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] || fail "$bad: exit code $code: $(cat "$work/err")"
+  done
+  INKMARK_NVDISASM=/nonexistent "$inkmark" verify "$work/app" >/dev/null 2>"$work/err" && fail "no tool"
+fi
+[ $failures = 0 ] && echo "sm_$arch: every seeded leak found, no false alarm"
+exit $((failures > 0))

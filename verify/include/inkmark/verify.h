@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Proof of place: reads the machine code of marked kernels and says whether the instructions of each
+ * source line lie between the stamps between which that line stands in the source.
+ *
+ * It reads what `nvdisasm -gi -c` prints, so the code must carry line information (nvcc -lineinfo).
+ * A STAMP is a clock read that comes from inkmark's header; it stands where its macro stands. An
+ * instruction stands where its line stands, through all levels of inlining. For each instruction the
+ * stamps that can have been passed last and those that can be passed next are found along the flow of
+ * control; if no pair of them has the instruction's line in between (around a loop's end: after the
+ * one or before the other), it was moved. The disassembly has lines, not columns: code on a mark's own
+ * line is taken to be on the right side.
+ *
+ * BOOKKEEPING is not judged unless asked for: register moves, constants, special registers, branches,
+ * address arithmetic, and lines that consist of nothing but counting and comparing (a loop's head). */
+#ifndef INKMARK_VERIFY_H
+#define INKMARK_VERIFY_H
+
+#include "inkmark/status.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ink_verify ink_verify;
+
+typedef struct ink_verify_options {
+  size_t size;               /* sizeof(ink_verify_options) */
+  bool bookkeeping;          /* judge it too */
+  const char *kernel_regex;  /* POSIX extended on the mangled name; NULL: every function with stamps */
+} ink_verify_options;
+
+/* A stamp as the source has it: one macro, in one place, with one chain of calls above it. */
+typedef struct ink_verify_stamp {
+  const char *name;          /* "LineSearch" from the source's text; "line 12" where it is not there */
+  const char *macro;         /* "PROF_MARK", or "" */
+  const char *file;
+  uint32_t line;
+  uint32_t copies;           /* clock reads: 1; more: unrolled or split; 0: the compiler removed it */
+} ink_verify_stamp;
+
+/* Instructions of one source line that were found on the wrong side of a stamp. */
+typedef struct ink_verify_leak {
+  uint32_t line;             /* of the kernel's or function's source that contains it */
+  const char *file;
+  uint32_t belongs_after, belongs_before; /* stamps; UINT32_MAX: the kernel's begin or end */
+  uint32_t found_after, found_before;
+  uint32_t count;
+  const char *instructions;  /* "FFMA x 3, MUFU.EX2 x 1" */
+} ink_verify_leak;
+
+/* What lies between two stamps, as machine instructions by source line. */
+typedef struct ink_verify_line {
+  uint32_t after, before;    /* stamps, as above: the nearest that control can have passed, and can */
+  uint32_t line;
+  uint32_t count;
+} ink_verify_line;
+
+/* A line of the listing that is worth a word: a stamp's clock read, or an instruction that leaked. */
+typedef struct ink_verify_remark {
+  size_t at;                 /* offset of the line in ink_verify_text */
+  uint32_t stamp;            /* or UINT32_MAX */
+  uint32_t leak;             /* or UINT32_MAX */
+} ink_verify_remark;
+
+typedef struct ink_verify_kernel {
+  const char *name;          /* mangled */
+  const char *target;        /* "sm_90" */
+  size_t stamp_count, leak_count, line_count;
+  const ink_verify_stamp *stamps; /* in the order of the source */
+  const ink_verify_leak *leaks;
+  const ink_verify_line *lines;
+  uint32_t instructions;     /* judged */
+  uint32_t unknown;          /* reached in a way that the listing does not show: not judged */
+  uint32_t moved;            /* of these: the sum of the leaks' counts */
+  const ink_verify_remark *remarks; /* in the order of the listing */
+  size_t remark_count;
+  size_t listing_begin, listing_end; /* the function's part of ink_verify_text */
+  bool has_lines;            /* false: no line information, nothing could be judged */
+} ink_verify_kernel;
+
+/* Analyses a listing. INK_ERROR_FORMAT: it is not nvdisasm's. INK_ERROR_EMPTY: no stamp in it. */
+INK_API ink_status ink_verify_listing(const char *text, size_t bytes,
+                                      const ink_verify_options *options, ink_verify **out,
+                                      ink_error *error);
+
+/* Disassembles a cubin, or every cubin of an executable, object or library, and analyses it.
+ * nvdisasm (and cuobjdump, for anything but a cubin) are taken from INKMARK_NVDISASM and
+ * INKMARK_CUOBJDUMP, the PATH, CUDA_HOME or /usr/local/cuda. INK_ERROR_NOT_FOUND: no such tool.
+ * INK_ERROR_UNSUPPORTED: the file has PTX only. */
+INK_API ink_status ink_verify_file(const char *path, const ink_verify_options *options,
+                                   ink_verify **out, ink_error *error);
+
+INK_API size_t ink_verify_kernels(const ink_verify *verify, const ink_verify_kernel **out);
+/* The disassembler's listing of everything that was read. Owned by `verify`. */
+INK_API const char *ink_verify_text(const ink_verify *verify, size_t *bytes);
+INK_API void ink_verify_free(ink_verify *verify);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

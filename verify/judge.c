@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* Judges each instruction: is there a pair of stamps around it that its source line stands between? */
+#include "verify_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- bookkeeping ---- */
+
+static bool starts_with(const char *text, size_t bytes, const char *word) {
+  const size_t n = strlen(word);
+  return bytes >= n && memcmp(text, word, n) == 0 && (bytes == n || text[n] == '.');
+}
+
+static bool any_of(const v_instruction *i, const char *const *words) {
+  size_t bytes;
+  const char *opcode = ink_v_opcode(i, &bytes);
+  for (; *words; words++)
+    if (starts_with(opcode, bytes, *words))
+      return true;
+  return false;
+}
+
+/* Moves, constants, special registers, branches, addresses. */
+static bool is_bookkeeping(const v_instruction *i) {
+  static const char *const always[] = {
+      "MOV", "UMOV", "MOV64", "LDC", "LDCU", "ULDC", "S2R", "S2UR", "CS2R", "R2UR", "R2P", "P2R",
+      "BRA", "BRX", "BSSY", "BSYNC", "BREAK", "BMOV", "EXIT", "RET", "NOP", "YIELD", "WARPSYNC", "COLLECTIVE",
+      "ENDCOLLECTIVE",
+      "PLOP3", "UPLOP3", "ISETP", "UISETP", "LEA", "ULEA", "UR2UP", "DEPBAR", "ELECT", NULL};
+  static const char *const moves[] = {"IMAD.MOV", "IMAD.U32", "IMAD.IADD", "IMAD.WIDE", "IMAD.SHL", "UIMAD.WIDE",
+                                      "HFMA2.MMA", "PRMT", NULL};
+  size_t bytes;
+  const char *opcode = ink_v_opcode(i, &bytes);
+  if (any_of(i, always) || *opcode == 'U') /* the uniform datapath: indices and addresses */
+    return true;
+  if (starts_with(opcode, bytes, "CALL") && memmem(i->text, i->text_bytes, "`(.L_", 5))
+    return true; /* into the function itself: the assembler's own flow, not a call of the source */
+  for (const char *const *word = moves; *word; word++)
+    if (bytes >= strlen(*word) && memcmp(opcode, *word, strlen(*word)) == 0)
+      return true;
+  /* HFMA2 R5, -RZ, RZ, 0, 0 loads a constant */
+  return starts_with(opcode, bytes, "HFMA2") && memmem(i->text, i->text_bytes, "-RZ, RZ", 7);
+}
+
+/* What a loop's head is made of. */
+static bool is_counting(const v_instruction *i) {
+  static const char *const words[] = {"IADD3", "UIADD3", "VIADD", "IADD", "ISETP", "UISETP", "SEL",
+                                      "VIMNMX", "IMNMX", "LOP3", "ULOP3", "SHF", "USHF", NULL};
+  return any_of(i, words) || is_bookkeeping(i);
+}
+
+static bool same_line(const ink_verify *v, v_place a, v_place b) {
+  const v_frame *x = &v->frames[a.first + a.count - 1], *y = &v->frames[b.first + b.count - 1];
+  return x->file == y->file && x->line == y->line;
+}
+
+/* A line whose instructions only count, compare and branch. */
+static bool is_loop_head(const ink_verify *v, const v_function *f, v_place place) {
+  bool branches = false;
+  for (uint32_t i = f->first; i < f->first + f->count; i++) {
+    const v_instruction *at = &v->instructions[i];
+    if (at->ours || !at->place.count || !same_line(v, at->place, place))
+      continue;
+    if (!is_counting(at))
+      return false;
+    branches = branches || any_of(at, (const char *const[]){"ISETP", "UISETP", "BRA", NULL});
+  }
+  return branches;
+}
+
+static bool is_judged(const ink_verify *v, const v_function *f, const v_instruction *i,
+                      bool bookkeeping) {
+  if (i->ours || !i->place.count)
+    return false;
+  if (any_of(i, (const char *const[]){"NOP", "EXIT", "RET", "BRA", "BSSY", "BSYNC", NULL}))
+    return false;
+  return bookkeeping || (!is_bookkeeping(i) && !(is_counting(i) && is_loop_head(v, f, i->place)));
+}
+
+/* ---- the verdict ---- */
+
+typedef struct judgement {
+  ink_verify *v;
+  const v_function *f;
+  v_stamp *stamps;
+  size_t n;
+  const uint64_t *last, *next; /* of the instruction at hand */
+  size_t words;
+} judgement;
+
+static bool has_bit(const uint64_t *set, size_t bit) { return set[bit / 64] >> bit % 64 & 1; }
+
+/* Is `place` between the stamps a and b (n: the begin, n + 1: the end)? Around a loop's end, where b
+ * does not stand behind a, it may be behind a or before b. */
+static bool between(const judgement *j, v_place place, size_t a, size_t b) {
+  const int after_a = a == j->n ? 1 : ink_v_compare(j->v, place, j->stamps[a].place);
+  const int before_b = b == j->n + 1 ? -1 : ink_v_compare(j->v, place, j->stamps[b].place);
+  if (after_a == 2 || before_b == 2 || after_a == 0 || before_b == 0)
+    return true;
+  const bool forward = a == j->n || b == j->n + 1 ||
+                       ink_v_compare(j->v, j->stamps[a].place, j->stamps[b].place) < 0;
+  return forward ? after_a > 0 && before_b < 0 : after_a > 0 || before_b < 0;
+}
+
+static bool is_unknown(const judgement *j) {
+  return has_bit(j->last, j->n + 2) || has_bit(j->next, j->n + 2);
+}
+
+static bool in_place(const judgement *j, v_place place) {
+  if (is_unknown(j))
+    return true;
+  for (size_t a = 0; a < j->n + 1; a++)
+    for (size_t b = 0; b < j->n + 2 && has_bit(j->last, a); b++)
+      if (b != j->n && has_bit(j->next, b) && between(j, place, a, b))
+        return true;
+  return false;
+}
+
+/* ---- lines that are inlined in several places ----
+ * The assembler's line table tells the line of an instruction, but of a helper that is inlined twice it
+ * often names the wrong call. So each of the calls that it names anywhere will do; and each must have
+ * at least one instruction where it belongs. */
+
+typedef struct variant {
+  v_place place;
+  uint32_t count; /* instructions that the table gives to it */
+  bool seen;      /* one of the line's instructions lies where this one belongs */
+} variant;
+
+typedef struct variants {
+  variant *items;
+  size_t count, room;
+} variants;
+
+static bool same_place(const ink_verify *v, v_place a, v_place b) {
+  return a.count == b.count && memcmp(&v->frames[a.first], &v->frames[b.first],
+                                      a.count * sizeof *v->frames) == 0;
+}
+
+static bool add_variant(const ink_verify *v, variants *list, v_place place) {
+  for (size_t i = 0; i < list->count; i++)
+    if (same_place(v, list->items[i].place, place)) {
+      list->items[i].count++;
+      return true;
+    }
+  if (!ink_v_room((void **)&list->items, list->count, &list->room, sizeof *list->items))
+    return false;
+  list->items[list->count++] = (variant){.place = place, .count = 1};
+  return true;
+}
+
+static bool any_in_place(const judgement *j, variants *list, v_place place) {
+  bool fine = false;
+  for (size_t i = 0; i < list->count; i++)
+    if (same_line(j->v, list->items[i].place, place) && in_place(j, list->items[i].place))
+      fine = list->items[i].seen = true;
+  return fine;
+}
+
+/* The stamps that stand around a place in the source. */
+static void around(const judgement *j, v_place place, uint32_t *after, uint32_t *before) {
+  *after = *before = INK_V_NONE;
+  for (size_t s = 0; s < j->n; s++) {
+    const int order = ink_v_compare(j->v, place, j->stamps[s].place);
+    if (order == 1 && (*after == INK_V_NONE ||
+                       ink_v_compare(j->v, j->stamps[*after].place, j->stamps[s].place) == -1))
+      *after = (uint32_t)s;
+    if (order == -1 && (*before == INK_V_NONE ||
+                        ink_v_compare(j->v, j->stamps[s].place, j->stamps[*before].place) == -1))
+      *before = (uint32_t)s;
+  }
+}
+
+/* One of the stamps of a set, for the report: the first in the source, NONE for the edge. */
+static uint32_t first_of(const judgement *j, const uint64_t *set) {
+  for (size_t s = 0; s < j->n; s++)
+    if (has_bit(set, s))
+      return (uint32_t)s;
+  return INK_V_NONE;
+}
+
+/* ---- gathering ---- */
+
+typedef struct found {
+  ink_verify_leak leak;
+  v_place place;
+  bool absent; /* nothing of the call was found where it belongs */
+  struct {
+    char opcode[28];
+    uint32_t count;
+  } kinds[12];
+} found;
+
+static void count_opcode(found *at, const v_instruction *i) {
+  size_t bytes;
+  const char *opcode = ink_v_opcode(i, &bytes);
+  char word[28];
+  snprintf(word, sizeof word, "%.*s", (int)(bytes < 27 ? bytes : 27), opcode);
+  for (size_t k = 0; k < sizeof at->kinds / sizeof *at->kinds; k++)
+    if (!at->kinds[k].count || strcmp(at->kinds[k].opcode, word) == 0) {
+      memcpy(at->kinds[k].opcode, word, sizeof word);
+      at->kinds[k].count++;
+      return;
+    }
+}
+
+/* *which is the leak that the instruction was added to. */
+static bool add_leak(const judgement *j, const v_instruction *i, found **list, size_t *count,
+                     size_t *room, uint32_t *which) {
+  ink_verify_leak leak = {.count = 1};
+  const v_frame *inner = &j->v->frames[i->place.first + i->place.count - 1];
+  leak.line = inner->line;
+  leak.file = j->v->files[inner->file];
+  around(j, i->place, &leak.belongs_after, &leak.belongs_before);
+  leak.found_after = first_of(j, j->last);
+  leak.found_before = first_of(j, j->next);
+  for (size_t n = 0; n < *count; n++) {
+    found *at = &(*list)[n];
+    if (at->leak.line == leak.line && at->leak.belongs_after == leak.belongs_after &&
+        at->leak.found_after == leak.found_after && at->leak.found_before == leak.found_before) {
+      at->leak.count++;
+      count_opcode(at, i);
+      *which = (uint32_t)n;
+      return true;
+    }
+  }
+  if (!ink_v_room((void **)list, *count, room, sizeof **list))
+    return false;
+  *which = (uint32_t)*count;
+  found *at = &(*list)[(*count)++];
+  *at = (found){.leak = leak, .place = i->place};
+  count_opcode(at, i);
+  return true;
+}
+
+static bool add_line(const judgement *j, const v_instruction *i, ink_verify_line **list,
+                     size_t *count, size_t *room) {
+  const ink_verify_line line = {first_of(j, j->last), first_of(j, j->next),
+                                j->v->frames[i->place.first].line, 1};
+  for (size_t n = 0; n < *count; n++) {
+    ink_verify_line *at = &(*list)[n];
+    if (at->after == line.after && at->before == line.before && at->line == line.line) {
+      at->count++;
+      return true;
+    }
+  }
+  if (!ink_v_room((void **)list, *count, room, sizeof **list))
+    return false;
+  (*list)[(*count)++] = line;
+  return true;
+}
+
+static bool add_remark(ink_verify_remark **list, size_t *count, size_t *room, size_t at,
+                       uint32_t stamp, uint32_t leak) {
+  if (!ink_v_room((void **)list, *count, room, sizeof **list))
+    return false;
+  (*list)[(*count)++] = (ink_verify_remark){at, stamp, leak};
+  return true;
+}
+
+static char *words_of(const found *at) {
+  char text[512];
+  size_t n = 0;
+  if (at->absent)
+    return strdup("none of this call's instructions is where it belongs");
+  for (size_t k = 0; k < sizeof at->kinds / sizeof *at->kinds && at->kinds[k].count; k++) {
+    const int wrote = snprintf(text + n, sizeof text - n, "%s%s x %u", k ? ", " : "",
+                               at->kinds[k].opcode, at->kinds[k].count);
+    if (wrote < 0 || (size_t)wrote >= sizeof text - n)
+      break;
+    n += (size_t)wrote;
+  }
+  text[n < sizeof text ? n : sizeof text - 1] = 0;
+  return strdup(text);
+}
+
+/* ---- the result ---- */
+
+static ink_status fill(ink_verify *v, ink_verify_kernel *k, const v_stamp *stamps, size_t n,
+                       const found *leaks, size_t leak_count, ink_error *error) {
+  ink_verify_stamp *out_stamps = calloc(n + 1, sizeof *out_stamps);
+  ink_verify_leak *out_leaks = calloc(leak_count + 1, sizeof *out_leaks);
+  k->stamps = (ink_verify_stamp *)ink_v_keep(v, (char *)out_stamps);
+  k->leaks = (ink_verify_leak *)ink_v_keep(v, (char *)out_leaks);
+  if (!k->stamps || !k->leaks)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
+  for (size_t i = 0; i < n; i++) {
+    const v_frame *inner = &v->frames[stamps[i].place.first + stamps[i].place.count - 1];
+    out_stamps[i] = (ink_verify_stamp){stamps[i].name, stamps[i].macro, v->files[inner->file],
+                                       inner->line, stamps[i].copies};
+  }
+  for (size_t i = 0; i < leak_count; i++) {
+    out_leaks[i] = leaks[i].leak;
+    out_leaks[i].instructions = ink_v_keep(v, words_of(&leaks[i]));
+    if (!out_leaks[i].instructions)
+      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
+    k->moved += leaks[i].leak.count;
+  }
+  k->stamp_count = n;
+  k->leak_count = leak_count;
+  return INK_OK;
+}
+
+/* What the pass over a function's instructions gathers. */
+typedef struct gathered {
+  variants places;
+  found *leaks;
+  size_t leak_count, leak_room;
+  ink_verify_line *lines;
+  size_t line_count, line_room;
+  ink_verify_remark *remarks;
+  size_t remark_count, remark_room;
+} gathered;
+
+static bool judge_one(judgement *j, const v_instruction *i, bool bookkeeping, gathered *g,
+                      ink_verify_kernel *k) {
+  uint32_t leak = INK_V_NONE;
+  if (is_judged(j->v, j->f, i, bookkeeping)) {
+    if (is_unknown(j))
+      k->unknown++;
+    else
+      k->instructions++;
+    if (!add_line(j, i, &g->lines, &g->line_count, &g->line_room) ||
+        (!any_in_place(j, &g->places, i->place) &&
+         !add_leak(j, i, &g->leaks, &g->leak_count, &g->leak_room, &leak)))
+      return false;
+  }
+  return (i->stamp == INK_V_NONE && leak == INK_V_NONE) ||
+         add_remark(&g->remarks, &g->remark_count, &g->remark_room, i->listing_at, i->stamp, leak);
+}
+
+/* Calls of an inlined helper none of whose instructions lies where the call stands. */
+static bool add_absent(judgement *j, gathered *g) {
+  uint64_t nowhere[2] = {0, 0};
+  v_instruction none = {.text = "", .stamp = INK_V_NONE};
+  uint64_t *set = j->words <= 2 ? nowhere : calloc(j->words, sizeof *set);
+  bool fine = set != NULL;
+  for (size_t i = 0; i < g->places.count && fine; i++) {
+    const variant *at = &g->places.items[i];
+    uint32_t leak;
+    if (at->seen || at->place.count < 2)
+      continue;
+    none.place = at->place;
+    j->last = j->next = set;
+    fine = add_leak(j, &none, &g->leaks, &g->leak_count, &g->leak_room, &leak);
+    if (fine) {
+      g->leaks[leak].leak.count = at->count;
+      g->leaks[leak].absent = true;
+    }
+  }
+  if (set != nowhere)
+    free(set);
+  return fine;
+}
+
+ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size_t n,
+                       const ink_verify_options *options, ink_error *error) {
+  ink_verify_kernel k = {.name = f->name, .target = f->target, .has_lines = f->has_lines};
+  uint64_t *last = NULL, *next = NULL;
+  size_t words = 0;
+  gathered g = {0};
+  ink_status status = ink_v_flow(v, f, n, &last, &next, &words, error);
+  judgement j = {.v = v, .f = f, .stamps = stamps, .n = n, .words = words};
+  const bool strict = options && options->bookkeeping;
+  for (uint32_t i = 0; i < f->count && !status; i++)
+    if (is_judged(v, f, &v->instructions[f->first + i], strict) &&
+        !add_variant(v, &g.places, v->instructions[f->first + i].place))
+      status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
+  for (uint32_t i = 0; i < f->count && !status; i++) {
+    j.last = last + i * words;
+    j.next = next + i * words;
+    if (!judge_one(&j, &v->instructions[f->first + i], strict, &g, &k))
+      status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
+  }
+  if (!status && !add_absent(&j, &g))
+    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
+  if (!status)
+    status = fill(v, &k, stamps, n, g.leaks, g.leak_count, error);
+  if (f->count) {
+    k.listing_begin = v->instructions[f->first].listing_at;
+    k.listing_end = v->instructions[f->first + f->count - 1].listing_at;
+  }
+  k.line_count = g.line_count;
+  k.lines = g.lines ? (ink_verify_line *)ink_v_keep(v, (char *)g.lines) : NULL;
+  k.remark_count = g.remark_count;
+  k.remarks = g.remarks ? (ink_verify_remark *)ink_v_keep(v, (char *)g.remarks) : NULL;
+  if (!status && !ink_v_room((void **)&v->kernels, v->kernel_count, &v->kernel_room,
+                             sizeof *v->kernels))
+    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
+  if (!status)
+    v->kernels[v->kernel_count++] = k;
+  free(g.leaks);
+  free(g.places.items);
+  free(last);
+  free(next);
+  return status;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the marks and the section tables out of the text of the source files that a listing names:
+ * the machine code has the number of a section (its tag is XORed into the clock), the text its name. */
+#include "verify_private.h"
+
+#include "inkmark/record.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which macros make a head of which kind. */
+static const struct {
+  const char *macro;
+  uint32_t kinds; /* bits */
+} macros[] = {
+    {"PROF_MARK", 1u << INK_KIND_MARK},
+    {"PROF_BEGIN", 1u << INK_KIND_BEGIN},
+    {"PROF_END", 1u << INK_KIND_END},
+    {"PROF_SCOPE", 1u << INK_KIND_BEGIN | 1u << INK_KIND_END},
+    {"PROF_ITER", 1u << INK_KIND_ITER},
+    {"PROF_EVENT", 1u << INK_KIND_INSTANT},
+    {"PROF_VALUE", 1u << INK_KIND_INSTANT},
+    {"PROF_ASYNC_BEGIN", 1u << INK_KIND_ASYNC_BEGIN},
+    {"PROF_ASYNC_END", 1u << INK_KIND_ASYNC_END},
+    {"PROF_SUM_BEGIN", 0},
+    {"PROF_SUM_END", 0},
+};
+
+/* A whole file, its comments and strings blanked (their newlines stay). NULL: cannot be read. */
+static char *read_source(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = NULL;
+  size_t used = 0, room = 0;
+  for (size_t n = 1; file && n > 0; used += n) {
+    if (used + 65537 > room) {
+      char *grown = used > (64u << 20) ? NULL : realloc(text, room = used + 131072);
+      if (!grown) {
+        free(text);
+        fclose(file);
+        return NULL;
+      }
+      text = grown;
+    }
+    n = fread(text + used, 1, 65536, file);
+  }
+  if (file)
+    fclose(file);
+  if (!text)
+    return NULL;
+  text[used] = 0;
+  for (char *at = text; *at; at++) {
+    const char *end = NULL;
+    if (at[0] == '/' && at[1] == '/')
+      end = at + strcspn(at, "\n");
+    else if (at[0] == '/' && at[1] == '*')
+      end = strstr(at + 2, "*/");
+    for (; end && at < end; at++)
+      *at = *at == '\n' ? '\n' : ' ';
+    if (!*at)
+      break;
+  }
+  return text;
+}
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool keep_mark(ink_verify *v, uint32_t file, uint32_t line, size_t macro, const char *name,
+                      size_t bytes) {
+  if (!ink_v_room((void **)&v->marks, v->mark_count, &v->mark_room, sizeof *v->marks))
+    return false;
+  char *copy = ink_v_keep(v, strndup(name, bytes));
+  if (!copy)
+    return false;
+  v->marks[v->mark_count++] =
+      (v_mark){file, line, macros[macro].macro, macros[macro].kinds, copy};
+  return true;
+}
+
+/* The first argument, without its table's name. */
+static const char *first_argument(const char *open, size_t *bytes) {
+  const char *at = open + 1 + strspn(open + 1, " \t\r\n"), *end = at;
+  for (; is_word(*end) || *end == ':'; end++)
+    if (*end == ':')
+      at = end + 1;
+  *bytes = (size_t)(end - at);
+  return at;
+}
+
+static bool read_table(ink_verify *v, const char *open) {
+  if (!ink_v_room((void **)&v->tables, v->table_count, &v->table_room, sizeof *v->tables))
+    return false;
+  const char *close = strchr(open, ')');
+  char *copy = close ? ink_v_keep(v, strndup(open + 1, (size_t)(close - open - 1))) : NULL;
+  if (close && !copy)
+    return false;
+  if (copy)
+    v->tables[v->table_count++] = copy;
+  return true;
+}
+
+static bool scan_file(ink_verify *v, uint32_t file, const char *text) {
+  uint32_t line = 1;
+  const char *counted = text;
+  for (const char *at = strstr(text, "PROF_"); at; at = strstr(at + 5, "PROF_")) {
+    if (at > text && is_word(at[-1]))
+      continue;
+    for (; counted < at; counted++)
+      line += *counted == '\n';
+    const char *end = at;
+    while (is_word(*end))
+      end++;
+    const char *open = end + strspn(end, " \t");
+    if (*open != '(')
+      continue;
+    const size_t length = (size_t)(end - at);
+    if (length == 13 && memcmp(at, "PROF_SECTIONS", 13) == 0 && !read_table(v, open))
+      return false;
+    for (size_t m = 0; m < sizeof macros / sizeof *macros; m++) {
+      size_t bytes;
+      const char *name = first_argument(open, &bytes);
+      if (strlen(macros[m].macro) == length && memcmp(at, macros[m].macro, length) == 0 &&
+          !keep_mark(v, file, line, m, name, bytes))
+        return false;
+    }
+  }
+  return true;
+}
+
+ink_status ink_v_scan_sources(ink_verify *v, ink_error *error) {
+  for (uint32_t i = 0; i < v->file_count; i++) {
+    if (strstr(v->files[i], "/inkmark/mark"))
+      continue;
+    char *text = read_source(v->files[i]);
+    const bool fine = !text || scan_file(v, i, text);
+    free(text);
+    if (!fine)
+      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the sources");
+  }
+  return INK_OK;
+}
+
+/* Is `name` section `id` of some table? (tables[t] is "Solver, Step, LineSearch") */
+static bool names_section(const ink_verify *v, const char *name, uint32_t id) {
+  for (size_t t = 0; t < v->table_count; t++) {
+    const char *at = v->tables[t];
+    for (uint32_t n = 0; n < id && at; n++) {
+      at = strchr(at, ',');
+      at = at ? at + 1 : NULL;
+    }
+    if (!at)
+      continue;
+    at += strspn(at, " \t\r\n\\");
+    const size_t bytes = strcspn(at, ", \t\r\n\\");
+    if (strlen(name) == bytes && memcmp(at, name, bytes) == 0)
+      return true;
+  }
+  return false;
+}
+
+bool ink_v_mark_fits(const ink_verify *v, const v_mark *mark, uint32_t tag) {
+  const uint32_t kind = tag >> INK_SECTION_BITS, id = tag & INK_SECTION_MASK;
+  return (mark->kinds >> kind & 1) && (kind == INK_KIND_ITER || names_section(v, mark->name, id));
+}

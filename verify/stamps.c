@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the stamps of a function: clock reads that come from inkmark's header, grouped by the macro
+ * call that they come from. */
+#include "verify_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ink_v_compare(const ink_verify *v, v_place a, v_place b) {
+  const uint32_t n = a.count < b.count ? a.count : b.count;
+  if (n == 0)
+    return 2;
+  for (uint32_t i = 0; i < n; i++) {
+    const v_frame *x = &v->frames[a.first + i], *y = &v->frames[b.first + i];
+    if (x->file != y->file)
+      return 2;
+    if (x->line != y->line)
+      return x->line < y->line ? -1 : 1;
+  }
+  return 0; /* one of them is the call that the other is inside of: the same line */
+}
+
+static bool text_has(const v_instruction *i, const char *word) {
+  return memmem(i->text, i->text_bytes, word, strlen(word)) != NULL;
+}
+
+static bool reads_clock(const v_instruction *i) {
+  return i->ours && text_has(i, "SR_CLOCK") && !text_has(i, "SR_CLOCKHI");
+}
+
+/* An opening, a closing or PROF_CLOCKS reads the clock around globaltimer: no stamp of a section. */
+static bool is_triple(const ink_verify *v, const v_function *f, uint32_t at) {
+  const uint32_t first = at < f->first + 12 ? f->first : at - 12;
+  const uint32_t end = f->first + f->count < at + 12 ? f->first + f->count : at + 12;
+  for (uint32_t i = first; i < end; i++)
+    if (text_has(&v->instructions[i], "SR_GLOBALTIMER"))
+      return true;
+  return false;
+}
+
+/* ---- which macro a clock read comes from ----
+ * The tag in the machine code decides where it can: of several marks in a row, which all come from the
+ * same line of inkmark's header, the assembler's line table often names the wrong one. */
+
+/* CS2R R10, SR_CLOCKLO ... LOP3.LUT R13, R11, 0x20000, RZ, 0x3c: tag 2. */
+static uint32_t find_tag(const ink_verify *v, const v_function *f, uint32_t at) {
+  const v_instruction *read = &v->instructions[at];
+  size_t bytes;
+  const char *opcode = ink_v_opcode(read, &bytes);
+  char high[16];
+  const char *reg = memchr(opcode + bytes, 'R', 3);
+  if (!reg)
+    return INK_V_NONE;
+  const unsigned long number = strtoul(reg + 1, NULL, 10);
+  const int n = snprintf(high, sizeof high, ", R%lu", number + 1);
+  const uint32_t end = f->first + f->count < at + 96 ? f->first + f->count : at + 96;
+  for (uint32_t i = at + 1; i < end; i++) {
+    const v_instruction *other = &v->instructions[i];
+    size_t n_opcode;
+    const char *word = ink_v_opcode(other, &n_opcode);
+    if (reads_clock(other) && strtoul(word + n_opcode + 2, NULL, 10) == number)
+      return INK_V_NONE; /* the register is another read's from here on */
+    const char *operand = memmem(other->text, other->text_bytes, high, (size_t)n);
+    if (!operand || !other->ours || !text_has(other, "LOP3.LUT") ||
+        !(text_has(other, ", RZ, 0x3c") || text_has(other, ", URZ, 0x3c")))
+      continue;
+    const char *value = strchr(operand + n, ','); /* behind a .reuse */
+    const char *hex = value ? value + 1 + strspn(value + 1, " ") : "";
+    if (value && value < other->text + other->text_bytes && strncmp(hex, "0x", 2) == 0)
+      return (uint32_t)(strtoul(hex, NULL, 16) >> 16);
+  }
+  return INK_V_NONE;
+}
+
+static const v_frame *inner_frame(const ink_verify *v, v_place place) {
+  return &v->frames[place.first + place.count - 1];
+}
+
+static const v_mark *mark_at(const ink_verify *v, const v_frame *frame, uint32_t tag) {
+  for (size_t i = 0; i < v->mark_count; i++)
+    if (v->marks[i].file == frame->file && v->marks[i].line == frame->line &&
+        (tag == INK_V_NONE || ink_v_mark_fits(v, &v->marks[i], tag)))
+      return &v->marks[i];
+  return NULL;
+}
+
+/* A place of this function that ends at the mark's line. */
+static bool place_of(const ink_verify *v, const v_function *f, const v_mark *mark, v_place *place) {
+  for (uint32_t i = f->first; i < f->first + f->count; i++) {
+    const v_place at = v->instructions[i].place;
+    if (!v->instructions[i].ours || !at.count)
+      continue;
+    const v_frame *inner = inner_frame(v, at);
+    if (inner->file == mark->file && inner->line == mark->line) {
+      *place = at;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Where the read comes from: its own place if a mark that fits stands there, else the only other mark
+ * that fits, else its own place all the same. */
+static v_place settle_place(const ink_verify *v, const v_function *f, const v_instruction *read,
+                            uint32_t tag, const v_mark **mark) {
+  v_place place = read->place;
+  *mark = mark_at(v, inner_frame(v, place), tag);
+  if (*mark || tag == INK_V_NONE)
+    return place;
+  size_t fitting = 0;
+  for (size_t i = 0; i < v->mark_count; i++) {
+    v_place other;
+    if (!ink_v_mark_fits(v, &v->marks[i], tag) || !place_of(v, f, &v->marks[i], &other))
+      continue;
+    if (fitting++ == 0) {
+      place = other;
+      *mark = &v->marks[i];
+    }
+  }
+  if (fitting == 0)
+    *mark = mark_at(v, inner_frame(v, place), INK_V_NONE);
+  return place;
+}
+
+static bool name_stamp(ink_verify *v, v_stamp *stamp, const v_mark *mark) {
+  const v_frame *inner = inner_frame(v, stamp->place);
+  char *name = NULL;
+  if (mark) {
+    stamp->macro = mark->macro;
+    stamp->name = mark->name;
+    return true;
+  }
+  stamp->macro = "";
+  if (asprintf(&name, "line %u", inner->line) < 0)
+    return false;
+  stamp->name = ink_v_keep(v, name);
+  return stamp->name != NULL;
+}
+
+/* ---- marks that left no clock read ---- */
+
+/* Every PROF_MARK between the first and the last line of the function, in its own file. */
+static bool add_removed(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
+                        size_t *room) {
+  uint32_t low = UINT32_MAX, high = 0, file = 0;
+  for (uint32_t i = f->first; i < f->first + f->count; i++) {
+    const v_place place = v->instructions[i].place;
+    if (!place.count || (low != UINT32_MAX && v->frames[place.first].file != file))
+      continue;
+    const v_frame *frame = &v->frames[place.first];
+    file = frame->file;
+    low = frame->line < low ? frame->line : low;
+    high = frame->line > high ? frame->line : high;
+  }
+  for (size_t m = 0; m < v->mark_count; m++) {
+    const v_mark *mark = &v->marks[m];
+    bool known = mark->file != file || mark->line < low || mark->line > high ||
+                 strcmp(mark->macro, "PROF_MARK") != 0;
+    for (size_t i = 0; i < *count && !known; i++) {
+      const v_frame *inner = inner_frame(v, (*stamps)[i].place);
+      known = inner->line == mark->line && inner->file == file;
+    }
+    if (known)
+      continue;
+    if (!ink_v_room((void **)stamps, *count, room, sizeof **stamps) ||
+        !ink_v_room((void **)&v->frames, v->frame_count, &v->frame_room, sizeof *v->frames))
+      return false;
+    v->frames[v->frame_count] = (v_frame){file, mark->line};
+    (*stamps)[*count] = (v_stamp){.place = {(uint32_t)v->frame_count++, 1}, .tag = INK_V_NONE};
+    if (!name_stamp(v, &(*stamps)[(*count)++], mark))
+      return false;
+  }
+  return true;
+}
+
+/* Brings the stamps into the order of the source; `moved[old]` is the new index. */
+static bool sort_stamps(ink_verify *v, const v_function *f, v_stamp *stamps, size_t count) {
+  uint32_t *moved = calloc(count + 1, sizeof *moved);
+  uint32_t *order = calloc(count + 1, sizeof *order);
+  v_stamp *copy = calloc(count + 1, sizeof *copy);
+  const bool fine = moved && order && copy;
+  for (uint32_t i = 0; fine && i < count; i++) { /* insertion: there are few, and mostly in order */
+    uint32_t at = i;
+    for (; at > 0 && ink_v_compare(v, stamps[i].place, stamps[order[at - 1]].place) == -1; at--)
+      order[at] = order[at - 1];
+    order[at] = i;
+  }
+  for (uint32_t i = 0; fine && i < count; i++) {
+    copy[i] = stamps[order[i]];
+    moved[order[i]] = i;
+  }
+  if (fine && count)
+    memcpy(stamps, copy, count * sizeof *copy);
+  for (uint32_t i = f->first; fine && i < f->first + f->count; i++)
+    if (v->instructions[i].stamp != INK_V_NONE)
+      v->instructions[i].stamp = moved[v->instructions[i].stamp];
+  free(moved);
+  free(order);
+  free(copy);
+  return fine;
+}
+
+static bool same_place(const ink_verify *v, v_place a, v_place b) {
+  return a.count == b.count && ink_v_compare(v, a, b) == 0;
+}
+
+ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
+                             ink_error *error) {
+  size_t room = 0;
+  *stamps = NULL;
+  *count = 0;
+  for (uint32_t i = f->first; i < f->first + f->count; i++) {
+    v_instruction *read = &v->instructions[i];
+    if (!reads_clock(read) || !read->place.count)
+      continue;
+    const v_mark *mark;
+    const uint32_t tag = find_tag(v, f, i);
+    if (tag == INK_V_NONE && is_triple(v, f, i))
+      continue;
+    const v_place place = settle_place(v, f, read, tag, &mark);
+    size_t at = 0;
+    while (at < *count && !((*stamps)[at].tag == tag && same_place(v, (*stamps)[at].place, place)))
+      at++;
+    if (at == *count) {
+      if (!ink_v_room((void **)stamps, *count, &room, sizeof **stamps))
+        return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the stamps");
+      (*stamps)[(*count)++] = (v_stamp){.place = place, .tag = tag};
+      if (!name_stamp(v, &(*stamps)[at], mark))
+        return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the stamps");
+    }
+    (*stamps)[at].copies++;
+    read->stamp = (uint32_t)at;
+  }
+  if (*count && (!add_removed(v, f, stamps, count, &room) || !sort_stamps(v, f, *stamps, *count)))
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the stamps");
+  return INK_OK;
+}

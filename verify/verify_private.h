@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: a parsed listing and what the analysis adds to it. */
+#ifndef INK_VERIFY_PRIVATE_H
+#define INK_VERIFY_PRIVATE_H
+
+#include "inkmark/verify.h"
+
+#define INK_V_FRAMES_MAX 24
+#define INK_V_NONE UINT32_MAX
+
+/* One level of inlining. */
+typedef struct v_frame {
+  uint32_t file; /* index into files */
+  uint32_t line;
+} v_frame;
+
+/* A place in the source: frames[0] is the function's own line, the last one the innermost that is
+ * not inkmark's. */
+typedef struct v_place {
+  uint32_t first; /* index into frames */
+  uint32_t count;
+} v_place;
+
+typedef struct v_instruction {
+  uint32_t address;
+  const char *text;   /* in the listing, up to ';' */
+  uint32_t text_bytes;
+  uint32_t listing_at; /* offset of its line in the listing */
+  v_place place;
+  uint32_t block;
+  uint32_t stamp;     /* index into the function's stamps, or NONE */
+  bool ours;          /* comes from inkmark's header */
+  bool bookkeeping;
+} v_instruction;
+
+typedef struct v_label {
+  const char *name;
+  uint32_t bytes;
+  uint32_t instruction; /* the one that follows */
+} v_label;
+
+typedef struct v_function {
+  char *name;
+  char *target;
+  uint32_t first, count;             /* instructions */
+  uint32_t first_label, label_count;
+  bool has_lines;
+} v_function;
+
+/* A macro call in the text of a source file. */
+typedef struct v_mark {
+  uint32_t file, line;
+  const char *macro;
+  uint32_t kinds; /* bits of enum ink_kind */
+  const char *name;
+} v_mark;
+
+typedef struct v_stamp {
+  v_place place;
+  uint32_t tag; /* as the machine code has it, or NONE */
+  uint32_t copies;
+  const char *name, *macro; /* live as long as the analysis */
+} v_stamp;
+
+struct ink_verify {
+  char *text; /* the listing, owned */
+  size_t text_bytes;
+  char **files;
+  size_t file_count, file_room;
+  v_frame *frames;
+  size_t frame_count, frame_room;
+  v_instruction *instructions;
+  size_t instruction_count, instruction_room;
+  v_label *labels;
+  size_t label_count, label_room;
+  v_function *functions;
+  size_t function_count, function_room;
+  ink_verify_kernel *kernels;
+  size_t kernel_count, kernel_room;
+  v_mark *marks;
+  size_t mark_count, mark_room;
+  const char **tables; /* the argument lists of PROF_SECTIONS */
+  size_t table_count, table_room;
+  char **strings; /* everything that kernels point at */
+  size_t string_count, string_room;
+};
+
+/* Grows *array to hold one more; false: no memory. */
+bool ink_v_room(void **array, size_t count, size_t *room, size_t element_bytes);
+/* A string that lives as long as the analysis; NULL: no memory. */
+char *ink_v_keep(ink_verify *v, char *string);
+
+/* listing.c: text to functions, labels, instructions, places. */
+ink_status ink_v_parse(ink_verify *v, ink_error *error);
+/* True for a name that starts the instruction after its predicate; text of the opcode. */
+const char *ink_v_opcode(const v_instruction *instruction, size_t *bytes);
+
+/* source.c: the marks and tables in the text of all files of the listing. */
+ink_status ink_v_scan_sources(ink_verify *v, ink_error *error);
+/* Can this macro call have made a head with this tag? */
+bool ink_v_mark_fits(const ink_verify *v, const v_mark *mark, uint32_t tag);
+
+/* stamps.c: the order of the source, -1, 0, 1; 2: cannot be compared. */
+int ink_v_compare(const ink_verify *v, v_place a, v_place b);
+
+/* Finds the stamps of a function, in the order of the source, and names them. */
+ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
+                             ink_error *error);
+
+/* flow.c: for each instruction, which stamps (bits; n: the begin, n + 1: the end, n + 2: unknown) can
+ * have been passed last and can come next. Arrays of words_per_set words for each instruction, the caller's to free. */
+ink_status ink_v_flow(const ink_verify *v, const v_function *f, size_t stamp_count,
+                      uint64_t **last, uint64_t **next, size_t *words_per_set, ink_error *error);
+
+/* judge.c: fills one ink_verify_kernel. */
+ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size_t stamp_count,
+                       const ink_verify_options *options, ink_error *error);
+
+#endif
