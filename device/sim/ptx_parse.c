@@ -274,6 +274,7 @@ static bool body(ptx_parser *p, sim_function **function) {
   *function = &program->functions[p->function];
   last = &program->code[program->code_count++];
   *last = (sim_insn){.guard = SIM_NO_ROW, .dst = SIM_NO_ROW, .dst2 = SIM_NO_ROW, .latency = 4,
+                     .src = {SIM_NO_ROW, SIM_NO_ROW, SIM_NO_ROW, SIM_NO_ROW},
                      .op = SIM_OP_ret, .kind = SIM_K_CONTROL, .line = p->line,
                      .source_line = p->source_line, .source_file = p->source_file};
   last->target = p->function;
