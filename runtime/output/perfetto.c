@@ -34,8 +34,8 @@ typedef struct writer {
   ink_selection selection; /* first: see ink_selection_decode */
   perfetto out;
   ink_error *error;
-  uint64_t *device_uuids; /* [device_count] */
-  size_t launch;          /* SIZE_MAX: none begun */
+  uint64_t *launches_uuids; /* [device_count]: the track above a device's launches */
+  size_t launch;            /* SIZE_MAX: none begun */
   uint64_t launch_uuid;
   launch_counts counts;
   sm_track *sms;
@@ -289,10 +289,10 @@ static ink_status put_asyncs(writer *w) {
 
 /* ---- devices and launches -------------------------------------------------------------------- */
 
-static uint64_t device_uuid(const writer *w, int32_t device) {
+static uint64_t launches_uuid(const writer *w, int32_t device) {
   for (size_t i = 0; i < w->selection.device_count; i++)
     if (w->selection.devices[i].index == device)
-      return w->device_uuids[i];
+      return w->launches_uuids[i];
   return 0;
 }
 
@@ -337,12 +337,18 @@ static void describe_devices(writer *w) {
     char name[64];
     snprintf(name, sizeof name, "GPU %d%s", device->index,
              device->simulated ? " (simulated clock)" : "");
-    w->device_uuids[i] = perfetto_new_uuid(&w->out);
-    perfetto_describe(&w->out, &(perfetto_track){.uuid = w->device_uuids[i],
+    uint64_t process = perfetto_new_uuid(&w->out);
+    perfetto_describe(&w->out, &(perfetto_track){.uuid = process,
                                                  .name = name,
                                                  .description = device->name,
                                                  .pid = device->index < 0 ? 0 : device->index});
-    put_note(w, device, w->device_uuids[i]);
+    put_note(w, device, process);
+    /* A process does not order its children, a plain track does. */
+    w->launches_uuids[i] = perfetto_new_uuid(&w->out);
+    perfetto_describe(&w->out, &(perfetto_track){.uuid = w->launches_uuids[i],
+                                                 .parent = process,
+                                                 .name = "launches",
+                                                 .pid = -1});
   }
 }
 
@@ -409,7 +415,7 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
   snprintf(name, sizeof name, "%u %.300s grid %llu", launch,
            ink_selection_kernel(&w->selection, launch), (unsigned long long)info->grid_id);
   perfetto_describe(&w->out, &(perfetto_track){.uuid = w->launch_uuid,
-                                               .parent = device_uuid(w, info->device),
+                                               .parent = launches_uuid(w, info->device),
                                                .name = name,
                                                .rank = (int32_t)launch,
                                                .pid = -1});
@@ -481,7 +487,7 @@ static int64_t monotonic_at(const ink_capture *capture, int64_t base_ns) {
 static void free_writer(writer *w) {
   ink_file_abandon(&w->out.file);
   ink_selection_free(&w->selection);
-  free(w->device_uuids);
+  free(w->launches_uuids);
   free(w->name_iids);
   free(w->named);
   free(w->names);
@@ -500,11 +506,11 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   if (status != INK_OK)
     goto cleanup;
   size_t names = w.selection.section_count + 1;
-  w.device_uuids = calloc(w.selection.device_count + 1, sizeof *w.device_uuids);
+  w.launches_uuids = calloc(w.selection.device_count + 1, sizeof *w.launches_uuids);
   w.name_iids = calloc(names, sizeof *w.name_iids);
   w.named = calloc(names, sizeof *w.named);
   w.names = calloc(names, sizeof *w.names);
-  if (!w.device_uuids || !w.name_iids || !w.named || !w.names) {
+  if (!w.launches_uuids || !w.name_iids || !w.named || !w.names) {
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
     goto cleanup;
   }

@@ -68,6 +68,13 @@ def main(tool):
         assert len(set(uuids)) == len(uuids), "two tracks with one number"
         for track in tracks:
             assert not track.parent_uuid or track.parent_uuid in uuids
+        by_uuid = {t.uuid: t for t in tracks}
+        launches = [t for t in tracks if " grid " in t.name]
+        for launch in launches:  # process > launches > launch: the plain track keeps the order
+            group = by_uuid[launch.parent_uuid]
+            assert group.name == "launches" and by_uuid[group.parent_uuid].HasField("process")
+            assert launch.sibling_order_rank == int(launch.name.split()[0])
+        assert len(launches) == 4
         sms = [t for t in tracks if t.name.startswith("SM ")]
         assert all(t.sibling_order_rank == int(t.name[3:]) for t in sms) and sms
         blocks = {}
