@@ -231,6 +231,11 @@ static void absurd(void) {
     expect_crafted(&c, "counts", huge[i] == UINT64_C(1) << 61 ? 0 : 1, 0, "");
   }
   craft_start(&c, 1, 0);
+  tracks.head.count = 1;
+  tracks.track.ring_words = tracks.track.aux_words = 3; /* each fits, both do not */
+  craft_chunk(&c, INK_CHUNK_TRACKS, &tracks, sizeof tracks);
+  expect_crafted(&c, "both rings", 1, 0, "longer than itself");
+  craft_start(&c, 1, 0);
   for (uint32_t type = INK_CHUNK_TABLE; type <= INK_CHUNK_TRACKS; type++)
     craft_chunk(&c, type, "abc", 3);
   expect_crafted(&c, "chunks that are too short", 5, 0, "damaged");
@@ -259,6 +264,29 @@ static void newer_minor(void) {
     CHECK(ink_capture_get_facts(capture)->complete, "complete");
     CHECK(!ink_capture_get_facts(capture)->note[0], "nothing is wrong with it");
   }
+  ink_capture_free(capture);
+  free(copy);
+}
+
+/* A chunk inside of a damaged one, which bears an older sequence, is not read again. */
+static void chunk_in_chunk(void) {
+  craft c;
+  craft_start(&c, 1, 0);
+  craft_chunk(&c, INK_CHUNK_FACT, "k\0001", 4);
+  size_t first_bytes = c.size - sizeof(ink_file_header), third;
+  craft_chunk(&c, INK_CHUNK_FACT, "k\0002", 4);
+  third = c.size;
+  unsigned char copy_of_first[64];
+  memcpy(copy_of_first, c.bytes + sizeof(ink_file_header), first_bytes);
+  craft_chunk(&c, 99, copy_of_first, first_bytes);
+  c.bytes[third + 8] ^= 1;
+  ink_capture *capture;
+  unsigned char *copy;
+  ink_error error;
+  NEED(open_copy(c.bytes, c.size, &capture, &copy, &error), error);
+  CHECK(!strcmp(ink_capture_fact(capture, "k"), "2"), "the old chunk was read again");
+  CHECK(ink_capture_get_facts(capture)->damaged_chunks == 1, "%s",
+        ink_capture_get_facts(capture)->note);
   ink_capture_free(capture);
   free(copy);
 }
@@ -325,6 +353,7 @@ int main(void) {
   flip_everywhere(bytes, size);
   absurd();
   newer_minor();
+  chunk_in_chunk();
   hole(bytes, size);
   random_words();
   free(bytes);

@@ -183,6 +183,16 @@ static void counts(void) {
   EXPECT(&s, "too many kept", "64 marks kept, 40 executed, but 36 words dropped");
 }
 
+/* So few marks in so many dropped words is impossible: none has more than six. */
+static void long_marks(void) {
+  synth_track t = begin();
+  for (uint64_t i = 0; i < 164; i++)
+    synth_record(&t, 0, INK_KIND_MARK, SYNTH_HESSIAN, 0, 1100 + i);
+  t.header.extra = 164 - 64 - 16;
+  seen s = decode(&t);
+  EXPECT(&s, "too few dropped", "64 marks kept, 80 executed, but 100 words dropped");
+}
+
 static void words(void) {
   synth_track t = begin();
   uint64_t strange = INK_ESCAPE_WORD(40, 0, 1150);
@@ -239,6 +249,7 @@ int main(void) {
   clocks();
   counts();
   words();
+  long_marks();
   asyncs();
   return check_result("decode_problems");
 }
