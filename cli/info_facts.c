@@ -146,7 +146,8 @@ static void clock_facts(fact_walk *walk, const loaded_capture *loaded) {
     integer(walk, "host_offset_ns", list[i].host_offset_ns);
     integer(walk, "host_bound_ns", list[i].host_bound_ns);
     real(walk, "host_drift_ppm", list[i].host_drift_ppm);
-    integer(walk, "bound_ns", list[i].bound_ns);
+    if (list[i].bound_ns != INT64_MAX) /* else nothing can be said */
+      integer(walk, "bound_ns", list[i].bound_ns);
     whole(walk, "sms_seen", list[i].sms_seen);
     whole(walk, "sms_guessed", list[i].sms_guessed);
     item_end(walk);

@@ -81,7 +81,10 @@ static void clock_quality(const ink_clock_quality *q, FILE *to) {
   } else {
     fputs("  host: no host clock was read, times are the device's own globaltimer\n", to);
   }
-  fprintf(to, "  any single time is good to %s ns\n", number_whole((uint64_t)q->bound_ns).text);
+  if (q->bound_ns == INT64_MAX)
+    fputs("  too few clock readings to say how good a single time is\n", to);
+  else
+    fprintf(to, "  any single time is good to %s ns\n", number_whole((uint64_t)q->bound_ns).text);
 }
 
 static void devices(const loaded_capture *loaded, FILE *to) {

@@ -133,7 +133,10 @@ bool report_json(const report_view *report, report_sink *sink) {
     json_open_flat(json, NULL);
     json_signed(json, "device", quality[i].device);
     json_bool(json, "unix_time", quality[i].has_host);
-    json_signed(json, "bound_ns", quality[i].bound_ns);
+    if (quality[i].bound_ns == INT64_MAX) /* nothing can be said */
+      json_string(json, "bound_ns", NULL);
+    else
+      json_signed(json, "bound_ns", quality[i].bound_ns);
     json_close(json, '}');
   }
   json_close(json, ']');

@@ -153,8 +153,11 @@ static void clock_lines(const report_view *report, FILE *to) {
   size_t n = ink_clock_map_quality(report->loaded.map, &quality);
   for (size_t i = 0; i < n && report->settings->unit != REPORT_CYCLES; i++) {
     const ink_clock_quality *q = &quality[i];
-    fprintf(to, "device %d: any single time is good to %s ns", q->device,
-            number_whole((uint64_t)q->bound_ns).text);
+    if (q->bound_ns == INT64_MAX)
+      fprintf(to, "device %d: too few clock readings to say how good a time is", q->device);
+    else
+      fprintf(to, "device %d: any single time is good to %s ns", q->device,
+              number_whole((uint64_t)q->bound_ns).text);
     if (q->timer_step_ns)
       fprintf(to, " (globaltimer steps by %u ns)", q->timer_step_ns);
     if (q->sms_guessed)
