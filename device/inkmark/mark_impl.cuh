@@ -58,6 +58,13 @@ __device__ __forceinline__ u32 read_smid() {
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
   return sm;
 }
+// Reads a special register here and now: no register holds it from an earlier use to this one.
+#define INK_I_READ_HERE(name)                                                                      \
+  [] {                                                                                             \
+    u32 word;                                                                                      \
+    asm volatile("mov.u32 %0, %%" name ";" : "=r"(word));                                          \
+    return word;                                                                                   \
+  }()
 __device__ __forceinline__ u64 read_gridid() {
   u64 grid;
   asm("mov.u64 %0, %%gridid;" : "=l"(grid));
@@ -83,45 +90,59 @@ __device__ __forceinline__ u32 linear_block() {
 
 // ---- a cursor: where this thread's next record goes --------------------------------------------
 
-// The address of the word at `offset` is (offset & mask) | base, one lop3, with `high` above it: rings
-// are aligned to their size. offset counts from 0 in multiples of 8. For keep first, mask is that of
-// the ring, so offset equals it at the ring's last word, and recording stops there for good; for keep
-// last, mask has bit 1 set besides, which no offset equals and which changes no address. So one
-// comparison serves both ends, and no store can leave the ring.
+// The lower half of the address of the word at `offset` is offset where mask has ones and the ring's
+// address elsewhere, one lop3: rings are aligned to their size. `low` is rewritten in place for each
+// word, for its upper bits stay the ring's. offset counts from 0 in multiples of 8. For keep first, mask
+// is that of the ring, so offset equals it at the ring's last word, and recording stops there for good;
+// for keep last, mask has bit 1 set besides, which no offset equals and which is 0 in every address. So
+// one comparison serves both ends, and no store can leave the ring.
 struct cursor {
-  u32 base, high, mask, offset;
+  u32 low, high, mask;
 };
 
 #if defined(__CUDA_ARCH__)
 
-__device__ __forceinline__ void store_word(const cursor &at, u32 offset, bool on, u64 word) {
+__device__ __forceinline__ void store_word(cursor &at, u32 offset, bool on, u64 word) {
   asm volatile("{\n\t"
-               ".reg .pred on; .reg .u32 low; .reg .u64 at;\n\t"
+               ".reg .pred on; .reg .u64 at;\n\t"
                "setp.ne.u32 on, %4, 0;\n\t"
-               "lop3.b32 low, %0, %1, %2, 0xEA;\n\t"
-               "mov.b64 at, {low, %3};\n\t"
+               "lop3.b32 %0, %1, %2, %0, 0xE2;\n\t"
+               "mov.b64 at, {%0, %3};\n\t"
                "@on st.global.u64 [at], %5;\n\t"
                "}"
-               :
-               : "r"(offset), "r"(at.mask), "r"(at.base), "r"(at.high), "r"((u32)on), "l"(word)
+               : "+r"(at.low)
+               : "r"(offset), "r"(at.mask), "r"(at.high), "r"((u32)on), "l"(word)
                : "memory");
 }
 
+// The tag goes to the upper half of the head. As one 64-bit operation it works in place, which ptxas does
+// not find otherwise; from sm_100 on it is the other way round, and the 64-bit form costs two more.
+#if __CUDA_ARCH__ >= 1000
+#define INK_I_TAG_CLOCK                                                                            \
+  "mov.b64 {l, h}, now;\n\t"                                                                       \
+  "xor.b32 h, h, %5;\n\t"
+#define INK_I_STORE_CLOCK "@on st.global.v2.u32 [at], {l, h};\n\t"
+#define INK_I_TAG_BITS(tag) ((tag) << 16)
+#else
+#define INK_I_TAG_CLOCK "xor.b64 now, now, %5;\n\t"
+#define INK_I_STORE_CLOCK "@on st.global.u64 [at], now;\n\t"
+#define INK_I_TAG_BITS(tag) ((u64)(tag) << INK_TAG_SHIFT)
+#endif
+
 // Stamps and stores a head in one piece of PTX, so that nothing slips between.
 template <u32 Tag>
-__device__ __forceinline__ void store_stamp(const cursor &at, u32 offset, bool on) {
+__device__ __forceinline__ void store_stamp(cursor &at, u32 offset, bool on) {
   asm volatile("{\n\t"
-               ".reg .pred on; .reg .u32 low, l, h; .reg .u64 at, now;\n\t"
+               ".reg .pred on; .reg .u32 l, h; .reg .u64 at, now;\n\t"
                "setp.ne.u32 on, %4, 0;\n\t"
                "mov.u64 now, %%clock64;\n\t"
-               "mov.b64 {l, h}, now;\n\t"
-               "xor.b32 h, h, %5;\n\t"
-               "lop3.b32 low, %0, %1, %2, 0xEA;\n\t"
-               "mov.b64 at, {low, %3};\n\t"
-               "@on st.global.v2.u32 [at], {l, h};\n\t"
+               INK_I_TAG_CLOCK
+               "lop3.b32 %0, %1, %2, %0, 0xE2;\n\t"
+               "mov.b64 at, {%0, %3};\n\t"
+               INK_I_STORE_CLOCK
                "}"
-               :
-               : "r"(offset), "r"(at.mask), "r"(at.base), "r"(at.high), "r"((u32)on), "n"(Tag << 16)
+               : "+r"(at.low)
+               : "r"(offset), "r"(at.mask), "r"(at.high), "r"((u32)on), "n"(INK_I_TAG_BITS(Tag))
                : "memory");
 }
 
@@ -132,200 +153,256 @@ __device__ __forceinline__ u64 escape_word(u32 code, u64 hash, u64 clock) {
   return (clock & ~INK_CLOCK_MASK) ^ (hash | (u64)INK_TAG(INK_KIND_ESCAPE, code) << INK_TAG_SHIFT);
 }
 
-// Atomics by their global address: through a generic pointer each would bring a path for shared memory.
-// The addend comes from memory (ink_buffer::one): around the addition of a constant ptxas builds a
-// warp-wide aggregate, 15 instructions for what one thread does.
-__device__ __forceinline__ void add_global(u64 *at, u64 value) {
-  asm volatile("red.global.add.u64 [%0], %1;"
+// base + index * size in one instruction.
+__device__ __forceinline__ u64 address_of(u64 base, u32 index, u32 size) {
+  return base + (u64)index * size;
+}
+
+// ---- global memory by its address, 16 bytes at once ---------------------------------------------
+
+// Through a generic pointer every access would bring a path for shared memory. The loads are volatile:
+// they are issued where they stand, so that one wait serves those that stand together.
+template <u32 Offset>
+__device__ __forceinline__ void load_u32x4(u64 at, u32 &a, u32 &b, u32 &c, u32 &d) {
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4+%5];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "l"(at), "n"(Offset));
+}
+template <u32 Offset> __device__ __forceinline__ void load_u32x2(u64 at, u32 &a, u32 &b) {
+  asm volatile("ld.global.v2.u32 {%0, %1}, [%2+%3];" : "=r"(a), "=r"(b) : "l"(at), "n"(Offset));
+}
+template <u32 Offset> __device__ __forceinline__ void load_u64x2(u64 at, u64 &a, u64 &b) {
+  asm volatile("ld.global.v2.u64 {%0, %1}, [%2+%3];" : "=l"(a), "=l"(b) : "l"(at), "n"(Offset));
+}
+template <u32 Offset> __device__ __forceinline__ u32 load_u32(u64 at) {
+  u32 word;
+  asm volatile("ld.global.u32 %0, [%1+%2];" : "=r"(word) : "l"(at), "n"(Offset));
+  return word;
+}
+template <u32 Offset>
+__device__ __forceinline__ void store_u32x4(u64 at, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("st.global.v4.u32 [%0+%1], {%2, %3, %4, %5};"
                :
-               : "l"(__cvta_generic_to_global(at)), "l"(value)
+               : "l"(at), "n"(Offset), "r"(a), "r"(b), "r"(c), "r"(d)
                : "memory");
 }
-__device__ __forceinline__ u64 fetch_add_global(u64 *at, u64 value) {
+template <u32 Offset> __device__ __forceinline__ void store_u64x2(u64 at, u64 a, u64 b) {
+  asm volatile("st.global.v2.u64 [%0+%1], {%2, %3};"
+               :
+               : "l"(at), "n"(Offset), "l"(a), "l"(b)
+               : "memory");
+}
+
+template <u32 Offset> __device__ __forceinline__ void store_u64(u64 at, u64 a) {
+  asm volatile("st.global.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(a) : "memory");
+}
+
+// Around the addition of a value that is the same in all threads ptxas builds a warp-wide aggregate, 15
+// instructions for what one thread does: callers pass a 1 that it cannot see through.
+template <u32 Offset> __device__ __forceinline__ void add_global(u64 at, u64 value) {
+  asm volatile("red.global.add.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(value) : "memory");
+}
+template <u32 Offset> __device__ __forceinline__ u64 fetch_add_global(u64 at, u64 value) {
   u64 old;
-  asm volatile("atom.global.add.u64 %0, [%1], %2;"
+  asm volatile("atom.global.add.u64 %0, [%1+%2], %3;"
                : "=l"(old)
-               : "l"(__cvta_generic_to_global(at)), "l"(value)
+               : "l"(at), "n"(Offset), "l"(value)
                : "memory");
   return old;
 }
-__device__ __forceinline__ u32 exchange_global(u32 *at, u32 value) {
+__device__ __forceinline__ u32 exchange_global(u64 at, u32 value) {
   u32 old;
-  asm volatile("atom.global.exch.b32 %0, [%1], %2;"
-               : "=r"(old)
-               : "l"(__cvta_generic_to_global(at)), "r"(value)
-               : "memory");
+  asm volatile("atom.global.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
   return old;
 }
 
-// ---- opening and closing -----------------------------------------------------------------------
+// Offsets that the code below uses; the layout is record.h's.
+#define INK_I_AT(type, field) ((u32)__builtin_offsetof(type, field))
+static_assert(INK_I_AT(ink_buffer, warps) == INK_I_AT(ink_buffer, flags) + 4 &&
+                  INK_I_AT(ink_buffer, tracks_mask) % 16 == 0 &&
+                  INK_I_AT(ink_buffer, one) == INK_I_AT(ink_buffer, tracks_mask) + 12 &&
+                  INK_I_AT(ink_buffer, kernels_at) % 16 == 0 &&
+                  INK_I_AT(ink_buffer, tracks_at) % 16 == 0 && INK_I_AT(ink_buffer, aux_at) % 16 == 0 &&
+                  INK_I_AT(ink_buffer, aux_mask) == INK_I_AT(ink_buffer, aux_at) + 12,
+              "the fields that opening reads together");
+static_assert(INK_I_AT(ink_track, ticket) == 8 && INK_I_AT(ink_track, grid_dim) == 24 &&
+                  INK_I_AT(ink_track, block_dim) == 36 && INK_I_AT(ink_track, thread) == 60 &&
+                  INK_I_AT(ink_track, sm_open) == 68 && INK_I_AT(ink_track, open_clock0) == 80 &&
+                  INK_I_AT(ink_track, close_clock0) == 104 && INK_I_AT(ink_track, words) == 128 &&
+                  INK_I_AT(ink_track, aux_words) == 144,
+              "the fields that opening and closing write together");
 
-// `buffer` is a copy of the buffer's header: read at once, before the atomics make the loads wait.
-__device__ __forceinline__ bool block_selected(const ink_buffer &buffer) {
-  const u32 block = linear_block();
-  if (buffer.block_bits == 0)
-    return true;
-  return block < buffer.block_bits &&
-         (((const u32 *)buffer.block_bits_at)[block / 32] >> (block & 31) & 1);
-}
-
-// The kernel's slot, or NULL: no table named it (counted), or it is filtered out.
-__device__ __forceinline__ ink_kernel_slot *find_kernel(const ink_buffer &buffer, u64 *unknown,
-                                                        u64 key) {
-  ink_kernel_slot *slots = (ink_kernel_slot *)buffer.kernels_at;
-#pragma unroll 1
-  for (u32 i = INK_KERNEL_HASH(key);; i++) {
-    ink_kernel_slot *slot = slots + (i & buffer.kernel_mask);
-    if (slot->key == key)
-      return slot->enabled ? slot : nullptr;
-    if (slot->key == 0) {
-      add_global(unknown, buffer.one);
-      return nullptr;
-    }
-  }
-}
-
-// Claims a free track: FREE or, with keep last, CLOSED. False: none.
-__device__ __forceinline__ bool claim_track(const ink_buffer &buffer, u64 *claim, u64 *ticket) {
-  ink_track *tracks = (ink_track *)buffer.tracks_at;
-#pragma unroll 1
-  for (u32 tries = 0; tries <= buffer.tracks_mask; tries++) {
-    *ticket = fetch_add_global(claim, buffer.one);
-    if ((buffer.flags & INK_BUFFER_KEEP_FIRST) && *ticket > buffer.tracks_mask)
-      return false;
-    if (exchange_global(&tracks[*ticket & buffer.tracks_mask].state, INK_TRACK_OPEN) !=
-        INK_TRACK_OPEN)
-      return true;
-  }
-  return false;
-}
-
-__device__ __forceinline__ void make_cursor(cursor *at, u64 ring, u32 mask, bool keep_first) {
-  at->base = (u32)ring;
-  at->high = (u32)(ring >> 32);
-  at->mask = keep_first ? mask : mask | 2u;
-  at->offset = 0;
-}
+// ---- what marks in called functions find in shared memory ----------------------------------------
 
 #if !defined(INKMARK_NO_SHARED)
-// What marks in called functions find in shared memory: valid only if it names this grid, block and
-// thread, since shared memory keeps what the last block left there.
+// Shared memory keeps what the last block left there, so an entry counts only for the thread and the
+// grid that it names, mixed with a constant that other data does not hold by chance. A block need not
+// be named: closing clears the entry, and where a thread left without closing its track stays open
+// for good, so nothing else lies in the ring that a later block of the grid would write to.
 struct __align__(16) state_entry {
-  u64 grid;
-  u32 block, thread;
-  cursor at; // at.mask 0: the ring is full, count only
-  u64 words, extra;
+  uint4 who;         // grid (lower half), thread ^ entry_magic, the ring's address: lower, upper half
+  ulonglong2 counts; // offset in bytes (not masked), extra words
+  uint4 ring;        // mask as in cursor; the track's own ring: lower, upper half; unused
 };
 static_assert(sizeof(state_entry) == 48, "the state is meant to stay small");
+constexpr u32 entry_magic = 0x9d6b6e69u;
 
 // One symbol for the whole program, with -rdc=true too (weak, merged by nvlink).
 inline __device__ state_entry *state() {
   static __shared__ state_entry entries[INKMARK_WARPS];
   return entries;
 }
+__device__ __forceinline__ bool has_entry(u32 thread) {
+  return INKMARK_WARPS >= 32 || thread / 32 < INKMARK_WARPS;
+}
 #endif
 
-__device__ __forceinline__ void open_shared(const ink_buffer &buffer, u32 index, u32 thread) {
+// ---- opening and closing -----------------------------------------------------------------------
+
+__device__ __forceinline__ bool block_selected(u32 block, u32 block_bits, u64 block_bits_at) {
+  if (block_bits == 0)
+    return true;
+  return block < block_bits && (load_u32<0>(address_of(block_bits_at, block / 32, 4)) >> (block & 31) & 1);
+}
+
+// The kernel's slot; false: no table named it (counted), or it is filtered out. The lower half of a
+// key is never 0: it ends in a section's id.
+__device__ __forceinline__ bool find_kernel(u64 buffer, u64 kernels_at, u32 kernel_mask, u32 one,
+                                            u64 key, u32 *slot) {
+#pragma unroll 1
+  for (u32 i = INK_KERNEL_HASH(key);; i++) {
+    u64 found, enabled;
+    *slot = i & kernel_mask;
+    load_u64x2<INK_I_AT(ink_kernel_slot, key)>(address_of(kernels_at, *slot, sizeof(ink_kernel_slot)), found, enabled);
+    if (found == key)
+      return (u32)enabled != 0;
+    if ((u32)found == 0) {
+      add_global<INK_I_AT(ink_buffer, unknown)>(buffer, one);
+      return false;
+    }
+  }
+}
+
+// Claims a free track: FREE or, with keep last, CLOSED. False: none.
+__device__ __forceinline__ bool claim_track(u64 buffer, u64 tracks_at, u32 tracks_mask, u32 one,
+                                            bool keep_first, u64 *ticket) {
+#pragma unroll 1
+  for (u32 tries = tracks_mask;; tries--) {
+    *ticket = fetch_add_global<INK_I_AT(ink_buffer, claim)>(buffer, one);
+    if (keep_first && *ticket > tracks_mask)
+      return false;
+    const u32 index = (u32)*ticket & tracks_mask;
+    if (exchange_global(address_of(tracks_at, index, sizeof(ink_track)), INK_TRACK_OPEN) !=
+        INK_TRACK_OPEN)
+      return true;
+    if (tries == 0)
+      return false;
+  }
+}
+
+__device__ __forceinline__ void open_shared(u64 aux, u32 mask, const cursor &at, u32 thread) {
 #if !defined(INKMARK_NO_SHARED)
-  if (thread / 32 >= INKMARK_WARPS)
+  if (!has_entry(thread))
     return;
   state_entry *entry = state() + thread / 32;
-  make_cursor(&entry->at, buffer.aux_at + ((u64)index << buffer.aux_shift), buffer.aux_mask,
-              buffer.flags & INK_BUFFER_KEEP_FIRST);
-  entry->words = 0;
-  entry->extra = 0;
-  entry->grid = read_gridid();
-  entry->block = linear_block();
-  entry->thread = thread;
+  entry->who = make_uint4((u32)read_gridid(), thread ^ entry_magic, (u32)aux, (u32)(aux >> 32));
+  entry->counts = make_ulonglong2(0, 0);
+  entry->ring = make_uint4(mask, at.low, at.high, 0);
 #endif
 }
 
-__device__ __forceinline__ void write_header(ink_track *track, u32 kernel, u64 ticket, u32 thread) {
-  track->kernel = kernel;
-  track->ticket = ticket;
-  track->grid_id = read_gridid();
-  track->grid_dim[0] = gridDim.x;
-  track->grid_dim[1] = gridDim.y;
-  track->grid_dim[2] = gridDim.z;
-  track->block_dim[0] = blockDim.x;
-  track->block_dim[1] = blockDim.y;
-  track->block_dim[2] = blockDim.z;
-  track->block_index[0] = blockIdx.x;
-  track->block_index[1] = blockIdx.y;
-  track->block_index[2] = blockIdx.z;
-  track->thread = thread;
-  track->cluster_rank = read_cluster_rank();
-  track->sm_open = read_smid();
-  track->open_clock0 = read_clock();
-  track->open_global_ns = read_globaltimer();
-  track->open_clock1 = read_clock();
+__device__ __forceinline__ void write_header(u64 track, u32 kernel, u64 ticket, u32 thread) {
+  const u64 grid = read_gridid();
+  store_u32x4<0>(track, INK_TRACK_OPEN, kernel, (u32)ticket, (u32)(ticket >> 32));
+  store_u32x4<16>(track, (u32)grid, (u32)(grid >> 32), INK_I_READ_HERE("nctaid.x"),
+                  INK_I_READ_HERE("nctaid.y"));
+  store_u32x4<32>(track, INK_I_READ_HERE("nctaid.z"), INK_I_READ_HERE("ntid.x"),
+                  INK_I_READ_HERE("ntid.y"), INK_I_READ_HERE("ntid.z"));
+  store_u32x4<48>(track, INK_I_READ_HERE("ctaid.x"), INK_I_READ_HERE("ctaid.y"),
+                  INK_I_READ_HERE("ctaid.z"), thread);
+  store_u32x4<64>(track, read_cluster_rank(), read_smid(), 0, 0);
+  const u64 clock0 = read_clock();
+  const u64 global_ns = read_globaltimer();
+  const u64 clock1 = read_clock();
+  store_u64x2<80>(track, clock0, global_ns);
+  store_u64x2<96>(track, clock1, 0);
 }
 
-// Who records: `cond` when the kernel chose, else lane 0 of each warp or thread 0 of the block.
-__device__ __forceinline__ bool elected(const ink_buffer *buffer, u32 thread, bool chosen,
-                                        bool cond) {
-  const u32 lanes = buffer->flags & INK_BUFFER_PER_WARP ? 31u : ~0u;
-  return (chosen ? cond : (thread & lanes) == 0) && (buffer->warps >> (thread / 32) & 1);
-}
-
-// at->mask is 0 where this thread does not record.
-__device__ __forceinline__ cursor open_track(ink_buffer *shared_buffer, u64 key, u32 thread) {
-  const ink_buffer buffer = *shared_buffer;
-  cursor at = {0, 0, 0, 0};
-  ink_kernel_slot *slot = block_selected(buffer)
-                              ? find_kernel(buffer, (u64 *)&shared_buffer->unknown, key)
-                              : nullptr;
-  if (!slot)
+// A cursor whose mask is 0: this thread does not record.
+__device__ __forceinline__ cursor open_track(u64 buffer, u64 key, u32 thread, bool chosen) {
+  cursor at = {0, 0, 0};
+  u32 flags, warps, tracks_mask, kernel_mask, block_bits, reserved, one, slot;
+  u64 kernels_at, block_bits_at, tracks_at, rings_at, aux_at, ticket;
+  load_u32x2<INK_I_AT(ink_buffer, flags)>(buffer, flags, warps);
+  load_u32x4<INK_I_AT(ink_buffer, tracks_mask)>(buffer, tracks_mask, kernel_mask, block_bits, reserved);
+  load_u64x2<INK_I_AT(ink_buffer, kernels_at)>(buffer, kernels_at, block_bits_at);
+  asm("bfe.u32 %0, %1, %2, 1;" : "=r"(one) : "r"(warps), "r"(thread / 32));
+  if (!(flags & INK_BUFFER_ON) || !(chosen || thread == 0 || (flags & INK_BUFFER_PER_WARP)) ||
+      one == 0 || !block_selected(linear_block(), block_bits, block_bits_at) ||
+      !find_kernel(buffer, kernels_at, kernel_mask, one, key, &slot))
     return at;
-  u64 ticket;
-  if (!claim_track(buffer, (u64 *)&shared_buffer->claim, &ticket)) {
-    add_global((u64 *)&slot->missed, buffer.one);
+  load_u64x2<INK_I_AT(ink_buffer, tracks_at)>(buffer, tracks_at, rings_at);
+  const bool keep_first = flags & INK_BUFFER_KEEP_FIRST;
+  if (!claim_track(buffer, tracks_at, tracks_mask, one, keep_first, &ticket)) {
+    add_global<INK_I_AT(ink_kernel_slot, missed)>(
+        address_of(kernels_at, slot, sizeof(ink_kernel_slot)), one);
     return at;
   }
-  const u32 index = (u32)ticket & buffer.tracks_mask;
-  open_shared(buffer, index, thread);
-  make_cursor(&at, buffer.rings_at + ((u64)index << buffer.ring_shift), buffer.ring_mask,
-              buffer.flags & INK_BUFFER_KEEP_FIRST);
-  write_header((ink_track *)buffer.tracks_at + index,
-               (u32)(slot - (ink_kernel_slot *)buffer.kernels_at), ticket, thread);
+  const u32 index = (u32)ticket & tracks_mask;
+  u32 aux_low, aux_high, ring_mask, aux_mask;
+  load_u32x4<INK_I_AT(ink_buffer, aux_at)>(buffer, aux_low, aux_high, ring_mask, aux_mask);
+  aux_at = (u64)aux_high << 32 | aux_low;
+  const u32 keep_last_bit = keep_first ? 0 : 2;
+  const u64 ring = address_of(rings_at, index, ring_mask + 8);
+  at.low = (u32)ring;
+  at.high = (u32)(ring >> 32);
+  at.mask = ring_mask | keep_last_bit;
+  open_shared(address_of(aux_at, index, aux_mask + 8), aux_mask | keep_last_bit, at, thread);
+  write_header(address_of(tracks_at, index, sizeof(ink_track)), slot, ticket, thread);
   return at;
 }
 
 // Finds the track again from the ring that it was given: no register is kept for it meanwhile.
-__device__ __forceinline__ void close_track(ink_buffer *buffer, const cursor &at, u64 words,
-                                            u64 extra) {
+__device__ __forceinline__ void close_track(u64 buffer, const cursor &at, u64 words, u64 extra,
+                                            u32 thread) {
   const u64 clock0 = read_clock();
   const u64 global_ns = read_globaltimer();
   const u64 clock1 = read_clock();
-  const u64 index = (((u64)at.high << 32 | at.base) - buffer->rings_at) >> buffer->ring_shift;
-  if (index > buffer->tracks_mask)
-    return; // the buffer was exchanged under a running kernel: touch nothing
-  ink_track *track = (ink_track *)buffer->tracks_at + index;
-  u64 aux_words = 0, aux_extra = 0;
+  const u32 low = at.low & ~at.mask;
+  u32 tracks_mask, kernel_mask, block_bits, one;
+  u64 tracks_at, rings_at, aux_words = 0, aux_extra = 0;
+  load_u32x4<INK_I_AT(ink_buffer, tracks_mask)>(buffer, tracks_mask, kernel_mask, block_bits, one);
+  load_u64x2<INK_I_AT(ink_buffer, tracks_at)>(buffer, tracks_at, rings_at);
+  const u32 shift = load_u32<INK_I_AT(ink_buffer, ring_shift)>(buffer);
 #if !defined(INKMARK_NO_SHARED)
-  const u32 thread = linear_thread();
   state_entry *entry = state() + thread / 32;
-  if (thread / 32 < INKMARK_WARPS && entry->thread == thread && entry->grid == read_gridid() &&
-      entry->block == linear_block()) {
-    aux_words = entry->words;
-    aux_extra = entry->extra;
-    entry->thread = ~0u;
+  if (has_entry(thread) && entry->ring.y == low && entry->ring.z == at.high) {
+    aux_words = entry->counts.x >> 3;
+    aux_extra = entry->counts.y;
+    entry->who.y = 0;
   }
 #endif
-  track->sm_close = read_smid();
-  track->close_clock0 = clock0;
-  track->close_global_ns = global_ns;
-  track->close_clock1 = clock1;
-  track->words = words;
-  track->extra = extra;
-  track->aux_words = aux_words;
-  track->aux_extra = aux_extra;
-  ink_kernel_slot *slot = (ink_kernel_slot *)buffer->kernels_at + track->kernel;
-  add_global((u64 *)&slot->tracks, buffer->one);
-  add_global((u64 *)&slot->marks, words - extra + aux_words - aux_extra);
-  add_global((u64 *)&slot->words, words + aux_words);
+  const u64 index = (((u64)at.high << 32 | low) - rings_at) >> shift;
+  if (index > tracks_mask)
+    return; // the buffer was exchanged under a running kernel: touch nothing
+  const u64 track = address_of(tracks_at, (u32)index, sizeof(ink_track));
+  u64 kernels_at, block_bits_at;
+  const u32 slot = load_u32<INK_I_AT(ink_track, kernel)>(track);
+  load_u64x2<INK_I_AT(ink_buffer, kernels_at)>(buffer, kernels_at, block_bits_at);
+  asm volatile("st.global.u32 [%0+%1], %2;"
+               :
+               : "l"(track), "n"(INK_I_AT(ink_track, sm_close)), "r"(read_smid())
+               : "memory");
+  store_u64<INK_I_AT(ink_track, close_clock0)>(track, clock0);
+  store_u64x2<112>(track, global_ns, clock1);
+  store_u64x2<128>(track, words, extra);
+  store_u64x2<144>(track, aux_words, aux_extra);
+  const u64 at_slot = address_of(kernels_at, slot, sizeof(ink_kernel_slot));
+  add_global<INK_I_AT(ink_kernel_slot, tracks)>(at_slot, one);
+  add_global<INK_I_AT(ink_kernel_slot, marks)>(at_slot, words - extra + aux_words - aux_extra);
+  add_global<INK_I_AT(ink_kernel_slot, words)>(at_slot, words + aux_words);
   __threadfence(); // the host reads a track only when it finds it closed
-  exchange_global(&track->state, INK_TRACK_CLOSED);
+  asm volatile("st.volatile.global.u32 [%0], %1;" : : "l"(track), "r"((u32)INK_TRACK_CLOSED) : "memory");
 }
 
 #endif // __CUDA_ARCH__
@@ -355,18 +432,20 @@ struct sum {
 template <class Source, u64 Table> class kernel {
   Source source;
   cursor at;
-  bool on; // this thread records, and its ring is not full
-  u64 words, extra;
+  bool on;           // this thread records, and its ring is not full
+  u32 offset;        // 8 a word, not masked
+  u64 words, extra;  // exact past the wrap of offset
   sum sums[sum_slots];
 
 public:
   __host__ __device__ __forceinline__ kernel(Source from, u32 section, bool chosen, bool cond)
-      : source(from), at{0, 0, 0, 0}, on(false), words(0), extra(0), sums{} {
+      : source(from), at{0, 0, 0}, on(false), offset(0), words(0), extra(0), sums{} {
 #if defined(__CUDA_ARCH__)
     ink_buffer *buffer = source.buffer();
     const u32 thread = linear_thread();
-    if (buffer && (buffer->flags & INK_BUFFER_ON) && elected(buffer, thread, chosen, cond))
-      at = open_track(buffer, INK_KERNEL_KEY(Table, section), thread);
+    if (buffer && (chosen ? cond : (thread & 31) == 0))
+      at = open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), thread,
+                      chosen);
     on = at.mask != 0; // outside of the branch: a plain predicate, not a merged byte
 #endif
   }
@@ -374,7 +453,7 @@ public:
 #if defined(__CUDA_ARCH__)
     flush_sums();
     if (at.mask)
-      close_track(source.buffer(), at, words, extra);
+      close_track(__cvta_generic_to_global(source.buffer()), at, words, extra, linear_thread());
 #endif
   }
   kernel(const kernel &) = delete;
@@ -384,9 +463,9 @@ public:
 #if defined(__CUDA_ARCH__)
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
     if (Hash == Table || Section == 0) {
-      store_stamp<INK_TAG(Kind, Section)>(at, at.offset, on);
-      on = on && at.offset != at.mask;
-      at.offset += 8;
+      store_stamp<INK_TAG(Kind, Section)>(at, offset, on);
+      on = on && offset != at.mask;
+      offset += 8;
       words += 1;
     } else {
       const u64 now = read_clock();
@@ -449,12 +528,12 @@ private:
   template <u32 N> __device__ __forceinline__ void put(const u64 (&record)[N]) {
 #pragma unroll
     for (u32 i = 0; i + 1 < N; i++) // does the whole record fit? else the ring is full from here on
-      on = on && at.offset + 8 * i != at.mask;
+      on = on && offset + 8 * i != at.mask;
 #pragma unroll
     for (u32 i = 0; i < N; i++)
-      store_word(at, at.offset + 8 * i, on, record[i]);
-    on = on && at.offset + 8 * (N - 1) != at.mask;
-    at.offset += 8 * N;
+      store_word(at, offset + 8 * i, on, record[i]);
+    on = on && offset + 8 * (N - 1) != at.mask;
+    offset += 8 * N;
     words += N;
     extra += N - 1;
   }
@@ -511,24 +590,21 @@ private:
   template <u32 N> static __device__ __forceinline__ void put(const u64 (&record)[N]) {
 #if !defined(INKMARK_NO_SHARED)
     const u32 thread = linear_thread();
-    if (thread / 32 >= INKMARK_WARPS)
+    if (!has_entry(thread))
       return;
     state_entry *entry = state() + thread / 32;
-    if (entry->thread != thread || entry->grid != read_gridid() || entry->block != linear_block())
+    const uint4 who = entry->who;
+    if (who.y != (thread ^ entry_magic) || who.x != (u32)read_gridid())
       return;
-    const cursor at = entry->at;
-    bool on = at.mask != 0;
-#pragma unroll
-    for (u32 i = 0; i + 1 < N; i++)
-      on = on && at.offset + 8 * i != at.mask;
+    const ulonglong2 counts = entry->counts;
+    const u32 mask = entry->ring.x;
+    cursor at = {who.z, who.w, mask};
+    // Keep first: does the whole record fit? What did not fit was counted, so nothing fits after it.
+    const bool on = (mask & 2) || (counts.x <= mask - 8 * (N - 1));
 #pragma unroll
     for (u32 i = 0; i < N; i++)
-      store_word(at, at.offset + 8 * i, on, record[i]);
-    on = on && at.offset + 8 * (N - 1) != at.mask;
-    entry->at.mask = on ? at.mask : 0;
-    entry->at.offset = at.offset + 8 * N;
-    entry->words += N;
-    entry->extra += N - 1;
+      store_word(at, (u32)counts.x + 8 * i, on, record[i]);
+    entry->counts = make_ulonglong2(counts.x + 8 * N, counts.y + (N - 1));
 #endif
   }
 #endif

@@ -155,28 +155,31 @@ enum ink_buffer_flags {
 
 /* Lives in device memory. The host writes it before a kernel can see it; afterwards kernels change
  * only `claim`, `closed_marks`, the kernel slots and the tracks, the host only `flags`, `enabled`.
- * Rings are aligned to their own size: slot i's ring is at rings + i * records * 8. */
+ * Rings are aligned to their own size: slot i's ring is at rings + i * records * 8. Kernels read and
+ * write 16 bytes at once: the buffer, its tracks and its kernel slots are aligned to 16, and fields
+ * that are read together stand together. */
 typedef struct ink_buffer {
   uint32_t magic, version;
   uint32_t flags;
+  uint32_t warps;           /* bit w: warp w of a block may record */
   uint32_t tracks_mask;     /* track count - 1; a power of two */
-  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records */
-  uint32_t aux_mask;        /* the same for the ring of called functions */
   uint32_t kernel_mask;     /* kernel slots - 1 */
   uint32_t block_bits;      /* 0: every block; else the bits of block_bits_at, blocks above are out */
+  uint32_t one;             /* 1: an addend that the assembler cannot see, see mark_impl.cuh */
+  uint64_t kernels_at;      /* ink_kernel_slot * */
+  uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
   uint64_t tracks_at;       /* ink_track * */
   uint64_t rings_at;        /* uint64_t *, aligned to the ring's size */
   uint64_t aux_at;
-  uint64_t kernels_at;      /* ink_kernel_slot * */
-  uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
-  uint32_t warps;           /* bit w: warp w of a block may record */
+  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records */
+  uint32_t aux_mask;        /* the same for the ring of called functions */
   uint32_t ring_shift;      /* log2 of the ring's bytes */
   uint32_t aux_shift;
-  uint32_t one;             /* 1: an addend that the assembler cannot see, see mark_impl.cuh */
   uint64_t claim;           /* the next ticket */
   uint64_t unknown;         /* kernel entries whose key is in no slot: nothing recorded */
+  uint64_t reserved;
 } ink_buffer;
-INK_STATIC_ASSERT(sizeof(ink_buffer) == 104, "ink_buffer is part of the layout");
+INK_STATIC_ASSERT(sizeof(ink_buffer) == 112, "ink_buffer is part of the layout");
 
 /* What a kernel takes as an explicit argument: PROF_KERNEL(buf, Step). NULL records nothing. */
 typedef struct prof_buffer {
