@@ -65,18 +65,17 @@ static void put_formatted(printer *p, int length, const char *text, size_t size)
   put(p, text, length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1);
 }
 
-/* One conversion, "%-8.3f": the flags and numbers are checked, then the C library formats. */
-static bool convert(printer *p, const char **format) {
-  char spec[48], out[2048];
+/* "%-8.3", with what '*' stands for: the flags and numbers are checked, then the C library formats.
+ * 0 when it is absurd, -1 after an error; else its length. */
+static int read_spec(printer *p, const char **format, char spec[48], bool *wide) {
   size_t used = 0, width = 0;
-  bool wide = false;
-  const char *f = *format;
+  const char *f = *format + 1;
   uint64_t value;
   spec[used++] = '%';
-  for (f++; *f != '\0' && strchr("-+ #0123456789.*", *f) != NULL; f++) {
+  for (; *f != '\0' && strchr("-+ #0123456789.*", *f) != NULL; f++) {
     if (*f == '*') {
       if (!next_value(p, 4, &value)) {
-        return false;
+        return -1;
       }
       used += (size_t)snprintf(spec + used, 8, "%d", (int)(value % 1000));
     } else {
@@ -84,53 +83,66 @@ static bool convert(printer *p, const char **format) {
       width = *f >= '0' && *f <= '9' ? width * 10 + (size_t)(*f - '0') : 0;
     }
     if (used > 24 || width > 1000) {
-      return true; /* absurd: printed as nothing */
+      *format = f + 1;
+      return 0;
     }
   }
-  while (*f == 'l' || *f == 'h' || *f == 'z' || *f == 'j' || *f == 't') {
-    wide |= *f != 'h';
-    f++;
+  for (*wide = false; *f != '\0' && strchr("lhzjt", *f) != NULL; f++) {
+    *wide |= *f != 'h';
   }
-  *format = *f == '\0' ? f : f + 1;
-  if (strchr("diouxXc", *f) != NULL && *f != '\0') {
+  *format = f;
+  return (int)used;
+}
+
+static bool put_string(printer *p, const char *spec, bool plain, uint64_t address) {
+  char out[2048];
+  const char *text = sim_reach_string(p->warp, p->insn, p->lane, address);
+  if (text == NULL) {
+    return false;
+  }
+  if (plain) {
+    put(p, text, strlen(text));
+  } else {
+    put_formatted(p, snprintf(out, sizeof out, spec, text), out, sizeof out);
+  }
+  return true;
+}
+
+/* One conversion; what is none prints nothing. False after an error. */
+static bool convert(printer *p, const char **format) {
+  char spec[48], out[2048], kind;
+  bool wide;
+  int used = read_spec(p, format, spec, &wide), length;
+  uint64_t value;
+  if (used <= 0) {
+    return used == 0;
+  }
+  kind = **format;
+  *format += kind != '\0';
+  if (kind == '\0' || strchr("diouxXcfeEgGaAFps", kind) == NULL) {
+    return true;
+  }
+  p->count++;
+  if (strchr("diouxX", kind) != NULL) {
     if (!next_value(p, wide ? 8 : 4, &value)) {
       return false;
     }
-    if (*f == 'c') {
-      snprintf(spec + used, 8, "c");
-      put_formatted(p, snprintf(out, sizeof out, spec, (int)value), out, sizeof out);
-    } else {
-      snprintf(spec + used, 8, "ll%c", *f);
-      value = !wide && (*f == 'd' || *f == 'i') ? (uint64_t)(int64_t)(int32_t)value : value;
-      put_formatted(p, snprintf(out, sizeof out, spec, (long long)value), out, sizeof out);
-    }
-  } else if (strchr("feEgGaAF", *f) != NULL && *f != '\0') {
-    if (!next_value(p, 8, &value)) {
+    value = !wide && (kind == 'd' || kind == 'i') ? (uint64_t)(int64_t)(int32_t)value : value;
+    snprintf(spec + used, 8, "ll%c", kind);
+    length = snprintf(out, sizeof out, spec, (long long)value);
+  } else {
+    if (!next_value(p, kind == 'c' ? 4 : 8, &value)) {
       return false;
     }
-    snprintf(spec + used, 8, "%c", *f);
-    put_formatted(p, snprintf(out, sizeof out, spec, sim_f64(value)), out, sizeof out);
-  } else if (*f == 'p' || *f == 's') {
-    const char *text;
-    if (!next_value(p, 8, &value)) {
-      return false;
-    }
-    snprintf(spec + used, 8, "%c", *f);
-    if (*f == 'p') {
-      put_formatted(p, snprintf(out, sizeof out, spec, (void *)(uintptr_t)value), out, sizeof out);
-    } else {
-      text = sim_reach_string(p->warp, p->insn, p->lane, value);
-      if (text == NULL) {
-        return false;
-      }
-      if (used == 1) {
-        put(p, text, strlen(text));
-      } else {
-        put_formatted(p, snprintf(out, sizeof out, spec, text), out, sizeof out);
-      }
+    snprintf(spec + used, 8, "%c", kind);
+    switch (kind) {
+      case 'c': length = snprintf(out, sizeof out, spec, (int)value); break;
+      case 'p': length = snprintf(out, sizeof out, spec, (void *)(uintptr_t)value); break;
+      case 's': return put_string(p, spec, used == 1, value);
+      default: length = snprintf(out, sizeof out, spec, sim_f64(value)); break;
     }
   }
-  p->count++;
+  put_formatted(p, length, out, sizeof out);
   return true;
 }
 

@@ -5,60 +5,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* .param [.align N] .type [.ptr ...] name[n]. Entry parameters are placed in the argument block,
- * others in the frame. */
-static bool parameter(ptx_parser *p, bool entry, uint64_t *offset, sim_parameter *made) {
-  const char *text;
-  uint32_t length;
-  uint64_t align = 0, bytes, value;
-  unsigned type = SIM_T_NONE;
+/* .param [.align N] .type [.ptr ...]: up to the name. */
+static bool parameter_type(ptx_parser *p, unsigned *type, uint64_t *align, const char **text,
+                           uint32_t *length) {
+  uint64_t value;
   uint8_t literal;
-  int32_t index;
-  sim_symbol *symbol;
-  if (!ptx_take_word(p, &text, &length)) {
+  if (!ptx_take_word(p, text, length)) {
     return false;
   }
-  if (!ptx_is(text, length, ".param")) {
-    return ptx_fail(p, SIM_UNSUPPORTED, "parameters in '%.*s' are not simulated", (int)length,
-                    text);
+  if (!ptx_is(*text, *length, ".param")) {
+    return ptx_fail(p, SIM_UNSUPPORTED, "parameters in '%.*s' are not simulated", (int)*length,
+                    *text);
   }
   for (;;) {
-    if (!ptx_take_word(p, &text, &length)) {
+    if (!ptx_take_word(p, text, length)) {
       return false;
     }
-    if (text[0] != '.') {
-      break;
+    if ((*text)[0] != '.') {
+      return true;
     }
-    if (ptx_is(text, length, ".align")) {
+    if (ptx_is(*text, *length, ".align")) {
       if (!ptx_take_number(p, &value, &literal)) {
         return false;
       }
       /* The .align after .ptr speaks of what is pointed at. */
-      align = align == 0 && type == SIM_T_NONE ? value : align;
-    } else if (type == SIM_T_NONE) {
-      type = ptx_type(text + 1, length - 1);
-      if (ptx_is(text, length, ".texref") || ptx_is(text, length, ".surfref") ||
-          ptx_is(text, length, ".samplerref")) {
-        type = SIM_B64;
-      }
+      *align = *align == 0 && *type == SIM_T_NONE ? value : *align;
+    } else if (*type == SIM_T_NONE) {
+      bool handle = ptx_is(*text, *length, ".texref") || ptx_is(*text, *length, ".surfref") ||
+                    ptx_is(*text, *length, ".samplerref");
+      *type = handle ? SIM_B64 : ptx_type(*text + 1, *length - 1);
     }
+  }
+}
+
+/* [n]...: multiplies *bytes. */
+static bool parameter_array(ptx_parser *p, uint64_t *bytes) {
+  uint64_t value;
+  uint8_t literal;
+  while (ptx_take(p, '[')) {
+    if (!ptx_take_number(p, &value, &literal) || !ptx_need(p, ']')) {
+      return false;
+    }
+    *bytes = value <= 65536 ? *bytes * value : UINT64_MAX;
+    if (*bytes > 65536) {
+      return ptx_fail(p, SIM_BAD_PTX, "a parameter is larger than 65536 bytes");
+    }
+  }
+  return true;
+}
+
+/* Entry parameters are placed in the argument block, others in the frame. */
+static bool parameter(ptx_parser *p, bool entry, uint64_t *offset, sim_parameter *made) {
+  const char *text = NULL;
+  uint32_t length = 0;
+  uint64_t align = 0, bytes;
+  unsigned type = SIM_T_NONE;
+  int32_t index;
+  sim_symbol *symbol;
+  if (!parameter_type(p, &type, &align, &text, &length)) {
+    return false;
   }
   bytes = sim_type_bytes(type);
   if (bytes == 0 || align > 4096 || (align & (align - 1)) != 0) {
     return ptx_fail(p, SIM_BAD_PTX, "a parameter has no type or a bad alignment");
   }
   align = align != 0 ? align : bytes;
-  while (ptx_take(p, '[')) {
-    if (!ptx_take_number(p, &value, &literal) || !ptx_need(p, ']')) {
-      return false;
-    }
-    if (value > 65536) {
-      return ptx_fail(p, SIM_BAD_PTX, "a parameter is larger than 65536 bytes");
-    }
-    bytes *= value;
-    if (bytes > 65536) {
-      return ptx_fail(p, SIM_BAD_PTX, "a parameter is larger than 65536 bytes");
-    }
+  if (!parameter_array(p, &bytes)) {
+    return false;
   }
   index = ptx_symbol(p, text, length, p->line);
   if (index < 0) {
@@ -317,7 +330,6 @@ static bool signature(ptx_parser *p, bool entry, sim_function *made, const char 
 static bool enter(ptx_parser *p, sim_function *made, const char *name, uint32_t length,
                   enum sim_linkage linkage, bool has_body) {
   sim_program *program = p->program;
-  uint32_t depth = p->depth;
   int32_t index;
   sim_symbol *symbol;
   sim_function *function;
@@ -338,7 +350,6 @@ static bool enter(ptx_parser *p, sim_function *made, const char *name, uint32_t 
       return ptx_no_memory(p);
     }
   }
-  (void)depth;
   symbol = &program->symbols[index];
   if (symbol->function < 0) {
     if (symbol->bytes != 0) {
