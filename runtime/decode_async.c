@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+enum { QUEUES_CLEARED = 1024 };
+
 static uint64_t queue_hash(uint32_t section, uint64_t key) {
   return ink_mix64(key) ^ (uint64_t)section << 32;
 }
@@ -98,7 +100,9 @@ ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close) {
       status = ink_decoder_add(decoder, &event);
   }
   decoder->asyncs.count = decoder->queues.count = 0;
-  if (decoder->queue_map.count)
+  if (decoder->queue_map.mask >= QUEUES_CLEARED) /* one track's many must not slow all others */
+    id_map_free(&decoder->queue_map);
+  else if (decoder->queue_map.count)
     id_map_clear(&decoder->queue_map);
   return status;
 }
