@@ -21,8 +21,9 @@ static const struct mix {
     {"shared memory", "st.shared.u32 [s], a; ld.shared.u32 b, [s]; add.s32 a, a, b;"
                       " st.shared.u32 [s], b; ld.shared.u32 c, [s]; add.s32 a, a, c;"},
     {"global memory", "ld.global.u32 b, [o]; add.s32 a, a, b; st.global.u32 [o], a;"},
-    {"divergent", "and.b32 c, t, 3; setp.eq.u32 p, c, 1; @p bra x; add.s32 a, a, 1; mul.lo.s32 a, a,"
-                  " 3; bra y; x: add.s32 a, a, 5; xor.b32 a, a, i; y: add.s32 b, b, a;"},
+    {"divergent",
+     "and.b32 c, t, 3; setp.eq.u32 p, c, 1; @p bra x; add.s32 a, a, 1; mul.lo.s32 a, a,"
+     " 3; bra y; x: add.s32 a, a, 5; xor.b32 a, a, i; y: add.s32 b, b, a;"},
     {"shuffles", "shfl.sync.bfly.b32 b, a, 1, 31, -1; add.s32 a, a, b;"
                  " shfl.sync.down.b32 c, a, 2, 31, -1; add.s32 a, a, c;"},
 };

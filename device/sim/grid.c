@@ -234,7 +234,8 @@ static sim_sm *free_sm(sim_device *device) {
   sim_sm *best = NULL;
   for (int i = 0; i < device->config.sms; i++) {
     sim_sm *sm = &device->sms[device->sm_order[i]];
-    if (sm->busy < (uint32_t)device->config.blocks_per_sm && (best == NULL || sm->busy < best->busy)) {
+    if (sm->busy < (uint32_t)device->config.blocks_per_sm &&
+        (best == NULL || sm->busy < best->busy)) {
       best = sm;
     }
   }

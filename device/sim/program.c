@@ -18,8 +18,8 @@ static const struct {
     [SIM_S32] = {"s32", 4},       [SIM_S64] = {"s64", 8},       [SIM_F16] = {"f16", 2},
     [SIM_BF16] = {"bf16", 2},     [SIM_F32] = {"f32", 4},       [SIM_F64] = {"f64", 8},
     [SIM_F16X2] = {"f16x2", 4},   [SIM_BF16X2] = {"bf16x2", 4}, [SIM_U16X2] = {"u16x2", 4},
-    [SIM_S16X2] = {"s16x2", 4},   [SIM_F32X2] = {"f32x2", 8},   [SIM_TF32] = {"tf32", 4},     [SIM_E4M3X2] = {"e4m3x2", 2},
-    [SIM_E5M2X2] = {"e5m2x2", 2}, [SIM_PRED] = {"pred", 1},
+    [SIM_S16X2] = {"s16x2", 4},   [SIM_F32X2] = {"f32x2", 8},   [SIM_TF32] = {"tf32", 4},
+    [SIM_E4M3X2] = {"e4m3x2", 2}, [SIM_E5M2X2] = {"e5m2x2", 2}, [SIM_PRED] = {"pred", 1},
 };
 
 static const char *const op_names[SIM_OP_COUNT] = {

@@ -74,7 +74,7 @@ void ptx_skip_space(ptx_parser *p);
 bool ptx_at(ptx_parser *p, char c);
 bool ptx_take(ptx_parser *p, char c);
 bool ptx_need(ptx_parser *p, char c);
-/* A name (no dots), or an opcode or directive (dots and "::" inside). False and an error if none. */
+/* A name (no dots), or an opcode or directive (dots and "::" inside). An error if there is none. */
 bool ptx_take_name(ptx_parser *p, const char **text, uint32_t *length);
 bool ptx_take_word(ptx_parser *p, const char **text, uint32_t *length);
 bool ptx_take_string(ptx_parser *p, const char **text, uint32_t *length);

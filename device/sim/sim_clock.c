@@ -143,7 +143,8 @@ bool sim_rates_valid(const char *rates) {
 }
 
 static int by_time(const void *a, const void *b) {
-  uint64_t first = ((const sim_rate_change *)a)->at_fs, second = ((const sim_rate_change *)b)->at_fs;
+  uint64_t first = ((const sim_rate_change *)a)->at_fs,
+           second = ((const sim_rate_change *)b)->at_fs;
   return (first > second) - (first < second);
 }
 

@@ -55,6 +55,7 @@ set(debug ${CMAKE_CURRENT_BINARY_DIR}/machine_warp.debug.ptx)
 add_custom_command(OUTPUT ${debug}
   COMMAND ${INKMARK_NVCC} -ptx -G -Wno-deprecated-gpu-targets -arch=compute_75 -o ${debug}
           ${CMAKE_CURRENT_SOURCE_DIR}/machine_warp.cu
-  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine_warp.cu COMMENT "nvcc machine_warp.debug.ptx" VERBATIM)
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine_warp.cu
+  COMMENT "nvcc machine_warp.debug.ptx" VERBATIM)
 add_custom_target(machine_warp_debug ALL DEPENDS ${debug})
 add_test(NAME sim.machine.warp.debug COMMAND sim_machine_warp_test ${debug} 75)

@@ -87,7 +87,8 @@ static void test_counted_cycles(void) {
     CHECK_EQUAL(machine_run(&m, "straight", 1, 32, args, 0, &error), SIM_OK);
     CHECK_EQUAL(out[1] - out[0], 627);
     CHECK_EQUAL(out[2] - out[1], 56);
-    /* 2000 ns before a launch, at 1 GHz from 0, then the load of the parameter; SM 0 starts at 0. */
+    /* 2000 ns before a launch, at 1 GHz from 0, then the load of the parameter; SM 0 starts at 0.
+     */
     if (round == 0) {
       CHECK_EQUAL(out[0], 2000 + 8);
       CHECK_EQUAL(out[4] % 32, 0);

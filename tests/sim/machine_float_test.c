@@ -41,7 +41,9 @@ static uint64_t od(double value) {
   return bits;
 }
 
-static float z(float value) { return fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value; }
+static float z(float value) {
+  return fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value;
+}
 
 /* .sat gives +0 for -0 and NaN. */
 static float clamp(float value) { return value > 0 ? (value < 1 ? value : 1) : 0; }
@@ -119,7 +121,10 @@ REF(infinite, isinf(f(a)) != 0)
 REF(isnan_, isnan(f(a)) != 0)
 
 static uint64_t to_s32(double x) {
-  return isnan(x) ? 0 : x >= 2147483648.0 ? 0x7fffffff : x < -2147483648.0 ? 0x80000000 : (uint64_t)(int64_t)x;
+  return isnan(x)            ? 0
+         : x >= 2147483648.0 ? 0x7fffffff
+         : x < -2147483648.0 ? 0x80000000
+                             : (uint64_t)(int64_t)x;
 }
 static uint64_t to_u32(double x) {
   return isnan(x) || x <= 0 ? 0 : x >= 4294967296.0 ? 0xffffffff : (uint64_t)x;
@@ -159,22 +164,32 @@ static uint64_t s32_rz_f(uint64_t a, uint64_t b, uint64_t c) {
 REF(tf32, isnan(f(a)) ? 0x7fffffff : isinf(f(a)) ? a : ((uint32_t)a + 0x1000) & ~0x1fffu)
 
 static const machine_op singles[] = {
-    {"add.f32 d, a, b;", 32, 32, 32, 32, add}, {"add.rn.ftz.f32 d, a, b;", 32, 32, 32, 32, add_ftz},
-    {"sub.rn.f32 d, a, b;", 32, 32, 32, 32, sub}, {"mul.f32 d, a, b;", 32, 32, 32, 32, mul},
-    {"mul.ftz.f32 d, a, b;", 32, 32, 32, 32, mul_ftz}, {"div.rn.f32 d, a, b;", 32, 32, 32, 32, div_},
+    {"add.f32 d, a, b;", 32, 32, 32, 32, add},
+    {"add.rn.ftz.f32 d, a, b;", 32, 32, 32, 32, add_ftz},
+    {"sub.rn.f32 d, a, b;", 32, 32, 32, 32, sub},
+    {"mul.f32 d, a, b;", 32, 32, 32, 32, mul},
+    {"mul.ftz.f32 d, a, b;", 32, 32, 32, 32, mul_ftz},
+    {"div.rn.f32 d, a, b;", 32, 32, 32, 32, div_},
     {"fma.rn.f32 d, a, b, c;", 32, 32, 32, 32, fma_},
     {"fma.rn.ftz.f32 d, a, b, c;", 32, 32, 32, 32, fma_ftz},
     {"mad.rn.f32 d, a, b, c;", 32, 32, 32, 32, fma_},
     {"add.sat.f32 d, a, b;", 32, 32, 32, 32, add_sat},
     {"fma.rn.sat.f32 d, a, b, c;", 32, 32, 32, 32, fma_sat},
-    {"add.rz.f32 d, a, b;", 32, 32, 32, 32, add_rz}, {"add.rm.f32 d, a, b;", 32, 32, 32, 32, add_rm},
-    {"mul.rp.f32 d, a, b;", 32, 32, 32, 32, mul_rp}, {"div.rz.f32 d, a, b;", 32, 32, 32, 32, div_rz},
-    {"sqrt.rp.f32 d, a;", 32, 32, 32, 32, sqrt_rp}, {"rcp.rm.f32 d, a;", 32, 32, 32, 32, rcp_rm},
+    {"add.rz.f32 d, a, b;", 32, 32, 32, 32, add_rz},
+    {"add.rm.f32 d, a, b;", 32, 32, 32, 32, add_rm},
+    {"mul.rp.f32 d, a, b;", 32, 32, 32, 32, mul_rp},
+    {"div.rz.f32 d, a, b;", 32, 32, 32, 32, div_rz},
+    {"sqrt.rp.f32 d, a;", 32, 32, 32, 32, sqrt_rp},
+    {"rcp.rm.f32 d, a;", 32, 32, 32, 32, rcp_rm},
     {"fma.rz.f32 d, a, b, c;", 32, 32, 32, 32, fma_rz},
-    {"sqrt.rn.f32 d, a;", 32, 32, 32, 32, sqrt_rn}, {"rcp.rn.f32 d, a;", 32, 32, 32, 32, rcp_rn},
-    {"abs.f32 d, a;", 32, 32, 32, 32, abs_}, {"neg.f32 d, a;", 32, 32, 32, 32, neg_},
-    {"copysign.f32 d, a, b;", 32, 32, 32, 32, copy_}, {"min.f32 d, a, b;", 32, 32, 32, 32, min_},
-    {"max.f32 d, a, b;", 32, 32, 32, 32, max_}, {"min.NaN.f32 d, a, b;", 32, 32, 32, 32, min_nan},
+    {"sqrt.rn.f32 d, a;", 32, 32, 32, 32, sqrt_rn},
+    {"rcp.rn.f32 d, a;", 32, 32, 32, 32, rcp_rn},
+    {"abs.f32 d, a;", 32, 32, 32, 32, abs_},
+    {"neg.f32 d, a;", 32, 32, 32, 32, neg_},
+    {"copysign.f32 d, a, b;", 32, 32, 32, 32, copy_},
+    {"min.f32 d, a, b;", 32, 32, 32, 32, min_},
+    {"max.f32 d, a, b;", 32, 32, 32, 32, max_},
+    {"min.NaN.f32 d, a, b;", 32, 32, 32, 32, min_nan},
     {"setp.lt.f32 p, a, b; selp.b32 d, 1, 0, p;", 32, 32, 32, 32, lt},
     {"setp.equ.f32 p, a, b; selp.b32 d, 1, 0, p;", 32, 32, 32, 32, equ},
     {"setp.neu.f32 p, a, b; selp.b32 d, 1, 0, p;", 32, 32, 32, 32, neu},
@@ -187,25 +202,35 @@ static const machine_op singles[] = {
     {"testp.subnormal.f32 p, a; selp.b32 d, 1, 0, p;", 32, 32, 32, 32, subnormal},
     {"testp.infinite.f32 p, a; selp.b32 d, 1, 0, p;", 32, 32, 32, 32, infinite},
     {"testp.notanumber.f32 p, a; selp.b32 d, 1, 0, p;", 32, 32, 32, 32, isnan_},
-    {"cvt.rzi.s32.f32 d, a;", 32, 32, 32, 32, s32_rz}, {"cvt.rni.s32.f32 d, a;", 32, 32, 32, 32, s32_rn},
-    {"cvt.rmi.s32.f32 d, a;", 32, 32, 32, 32, s32_rm}, {"cvt.rpi.u32.f32 d, a;", 32, 32, 32, 32, u32_rp},
-    {"cvt.rzi.s64.f32 d, a;", 64, 32, 32, 32, s64_rz}, {"cvt.rzi.u8.f32 d, a;", 32, 32, 32, 32, u8_rz},
-    {"cvt.rni.f32.f32 d, a;", 32, 32, 32, 32, rint_}, {"cvt.rmi.f32.f32 d, a;", 32, 32, 32, 32, floor_},
-    {"cvt.sat.f32.f32 d, a;", 32, 32, 32, 32, sat_}, {"cvt.f64.f32 d, a;", 64, 32, 32, 32, widen},
+    {"cvt.rzi.s32.f32 d, a;", 32, 32, 32, 32, s32_rz},
+    {"cvt.rni.s32.f32 d, a;", 32, 32, 32, 32, s32_rn},
+    {"cvt.rmi.s32.f32 d, a;", 32, 32, 32, 32, s32_rm},
+    {"cvt.rpi.u32.f32 d, a;", 32, 32, 32, 32, u32_rp},
+    {"cvt.rzi.s64.f32 d, a;", 64, 32, 32, 32, s64_rz},
+    {"cvt.rzi.u8.f32 d, a;", 32, 32, 32, 32, u8_rz},
+    {"cvt.rni.f32.f32 d, a;", 32, 32, 32, 32, rint_},
+    {"cvt.rmi.f32.f32 d, a;", 32, 32, 32, 32, floor_},
+    {"cvt.sat.f32.f32 d, a;", 32, 32, 32, 32, sat_},
+    {"cvt.f64.f32 d, a;", 64, 32, 32, 32, widen},
     {"cvt.rna.tf32.f32 d, a;", 32, 32, 32, 32, tf32},
 };
 
 static const machine_op single_approximations[] = {
-    {"rsqrt.approx.f32 d, a;", 32, 32, 32, 32, rsqrt_}, {"sin.approx.f32 d, a;", 32, 32, 32, 32, sin_},
-    {"ex2.approx.f32 d, a;", 32, 32, 32, 32, ex2_}, {"lg2.approx.f32 d, a;", 32, 32, 32, 32, lg2_},
+    {"rsqrt.approx.f32 d, a;", 32, 32, 32, 32, rsqrt_},
+    {"sin.approx.f32 d, a;", 32, 32, 32, 32, sin_},
+    {"ex2.approx.f32 d, a;", 32, 32, 32, 32, ex2_},
+    {"lg2.approx.f32 d, a;", 32, 32, 32, 32, lg2_},
     {"ex2.approx.ftz.f32 d, a;", 32, 32, 32, 32, ex2_ftz},
-    {"tanh.approx.f32 d, a;", 32, 32, 32, 32, tanh_}, {"div.approx.f32 d, a, b;", 32, 32, 32, 32, div_},
-    {"div.full.f32 d, a, b;", 32, 32, 32, 32, div_}, {"sqrt.approx.f32 d, a;", 32, 32, 32, 32, sqrt_rn},
+    {"tanh.approx.f32 d, a;", 32, 32, 32, 32, tanh_},
+    {"div.approx.f32 d, a, b;", 32, 32, 32, 32, div_},
+    {"div.full.f32 d, a, b;", 32, 32, 32, 32, div_},
+    {"sqrt.approx.f32 d, a;", 32, 32, 32, 32, sqrt_rn},
     {"rcp.approx.f32 d, a;", 32, 32, 32, 32, rcp_rn},
 };
 
 static const machine_op from_integers[] = {
-    {"cvt.rn.f32.s32 d, a;", 32, 32, 32, 32, from_s32}, {"cvt.rz.f32.s32 d, a;", 32, 32, 32, 32, s32_rz_f},
+    {"cvt.rn.f32.s32 d, a;", 32, 32, 32, 32, from_s32},
+    {"cvt.rz.f32.s32 d, a;", 32, 32, 32, 32, s32_rz_f},
     {"cvt.rn.f32.u64 d, a;", 32, 64, 64, 64, from_u64},
     {"cvt.rn.f64.s64 d, a;", 64, 64, 64, 64, from_s64_d},
 };
@@ -266,8 +291,10 @@ static const machine_op doubles[] = {
     {"fma.rn.f64 d, a, b, c;" ONE_NAN, 64, 64, 64, 64, fma64_},
     {"fma.rp.f64 d, a, b, c;" ONE_NAN, 64, 64, 64, 64, fma64_rp_},
     {"sqrt.rn.f64 d, a;" ONE_NAN, 64, 64, 64, 64, sqrt64_},
-    {"cvt.rzi.s32.f64 d, a;", 32, 64, 64, 64, s32_d}, {"cvt.rzi.s64.f64 d, a;", 64, 64, 64, 64, s64_d},
-    {"cvt.rn.f32.f64 d, a;", 32, 64, 64, 64, narrow_rn}, {"cvt.rz.f32.f64 d, a;", 32, 64, 64, 64, narrow_rz},
+    {"cvt.rzi.s32.f64 d, a;", 32, 64, 64, 64, s32_d},
+    {"cvt.rzi.s64.f64 d, a;", 64, 64, 64, 64, s64_d},
+    {"cvt.rn.f32.f64 d, a;", 32, 64, 64, 64, narrow_rn},
+    {"cvt.rz.f32.f64 d, a;", 32, 64, 64, 64, narrow_rz},
     {"setp.lt.f64 p, a, b; selp.b32 d, 1, 0, p;", 32, 64, 64, 64, lt64},
 };
 
@@ -278,7 +305,9 @@ static long double half_value(uint64_t bits, int digits, int bias) {
   long double fraction = (long double)(bits & ((1u << digits) - 1));
   long double value;
   if (exponent == 2 * bias + 1) {
-    return fraction != 0 ? (long double)NAN : bits & 0x8000 ? -(long double)INFINITY : (long double)INFINITY;
+    return fraction != 0   ? (long double)NAN
+           : bits & 0x8000 ? -(long double)INFINITY
+                           : (long double)INFINITY;
   }
   value = exponent == 0 ? ldexpl(fraction, 1 - bias - digits)
                         : ldexpl(fraction + ldexpl(1, digits), exponent - bias - digits);
@@ -309,8 +338,8 @@ static uint64_t nearest(long double value, int digits, int bias) {
   return sign | (below < above || (below == above && (low & 1) == 0) ? low : high);
 }
 
-/* x * y + w for what long double multiplies exactly; what the sum loses moves it by its last bit, so
- * that it is no tie that it should not be. */
+/* x * y + w for what long double multiplies exactly; what the sum loses moves it by its last bit,
+ * so that it is no tie that it should not be. */
 static long double fused(long double x, long double y, long double w) {
   long double product = x * y, sum = product + w, back = sum - product;
   long double lost = (product - (sum - back)) + (w - back);
@@ -339,23 +368,30 @@ HALF_OPS(16, 10, 15)
 HALF_OPS(b, 7, 127)
 
 static const machine_op halves[] = {
-    {"add.f16 d, a, b;", 16, 16, 16, 16, add16}, {"sub.rn.f16 d, a, b;", 16, 16, 16, 16, sub16},
-    {"mul.f16 d, a, b;", 16, 16, 16, 16, mul16}, {"fma.rn.f16 d, a, b, c;", 16, 16, 16, 16, fma16},
+    {"add.f16 d, a, b;", 16, 16, 16, 16, add16},
+    {"sub.rn.f16 d, a, b;", 16, 16, 16, 16, sub16},
+    {"mul.f16 d, a, b;", 16, 16, 16, 16, mul16},
+    {"fma.rn.f16 d, a, b, c;", 16, 16, 16, 16, fma16},
     {"neg.f16 d, a;", 16, 16, 16, 16, neg16},
     {"setp.lt.f16 p, a, b; selp.b16 d, 1, 0, p;", 16, 16, 16, 16, lt16},
-    {"cvt.f32.f16 d, a;", 32, 16, 16, 16, widen16}, {"cvt.rzi.s32.f16 d, a;", 32, 16, 16, 16, rzi16},
+    {"cvt.f32.f16 d, a;", 32, 16, 16, 16, widen16},
+    {"cvt.rzi.s32.f16 d, a;", 32, 16, 16, 16, rzi16},
     {"fma.rn.f16x2 d, a, b, a;", 32, 32, 32, 32, pair16},
 };
 static const machine_op brains[] = {
-    {"add.rn.bf16 d, a, b;", 16, 16, 16, 16, addb}, {"sub.bf16 d, a, b;", 16, 16, 16, 16, subb},
-    {"mul.bf16 d, a, b;", 16, 16, 16, 16, mulb}, {"fma.rn.bf16 d, a, b, c;", 16, 16, 16, 16, fmab},
+    {"add.rn.bf16 d, a, b;", 16, 16, 16, 16, addb},
+    {"sub.bf16 d, a, b;", 16, 16, 16, 16, subb},
+    {"mul.bf16 d, a, b;", 16, 16, 16, 16, mulb},
+    {"fma.rn.bf16 d, a, b, c;", 16, 16, 16, 16, fmab},
     {"neg.bf16 d, a;", 16, 16, 16, 16, negb},
     {"setp.lt.bf16 p, a, b; selp.b16 d, 1, 0, p;", 16, 16, 16, 16, ltb},
-    {"cvt.f32.bf16 d, a;", 32, 16, 16, 16, widenb}, {"cvt.rzi.s32.bf16 d, a;", 32, 16, 16, 16, rzib},
+    {"cvt.f32.bf16 d, a;", 32, 16, 16, 16, widenb},
+    {"cvt.rzi.s32.bf16 d, a;", 32, 16, 16, 16, rzib},
     {"fma.rn.bf16x2 d, a, b, a;", 32, 32, 32, 32, pairb},
 };
 static const machine_op to_halves[] = {
-    {"cvt.rn.f16.f32 d, a;", 16, 32, 32, 32, narrow16}, {"cvt.rn.bf16.f32 d, a;", 16, 32, 32, 32, narrowb},
+    {"cvt.rn.f16.f32 d, a;", 16, 32, 32, 32, narrow16},
+    {"cvt.rn.bf16.f32 d, a;", 16, 32, 32, 32, narrowb},
     {"cvt.rn.f16x2.f32 d, a, b;", 32, 32, 32, 32, pack16},
     {"cvt.rn.bf16x2.f32 d, a, b;", 32, 32, 32, 32, packb},
 };

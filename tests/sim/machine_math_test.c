@@ -35,7 +35,8 @@ static void compare(const char *name, double x, double got, double want, double 
 
 static void check(const char *single, const char *wide, double (*host)(double), double least,
                   double most) {
-  float *in = sim_memory_alloc(m.device, COUNT * 4, 8), *out = sim_memory_alloc(m.device, COUNT * 4, 8);
+  float *in = sim_memory_alloc(m.device, COUNT * 4, 8),
+        *out = sim_memory_alloc(m.device, COUNT * 4, 8);
   double *in64 = sim_memory_alloc(m.device, COUNT * 8, 8);
   double *out64 = sim_memory_alloc(m.device, COUNT * 8, 8);
   for (int i = 0; i < COUNT; i++) {

@@ -204,4 +204,6 @@ KERNEL bad_call(uint32_t **p)
   typedef void (*function)(uint32_t *);
   ((function)p[0])(p[1]);
 }
-KERNEL unsupported(uint32_t *p) { asm volatile("vabsdiff2.u32.u32.u32 %0, %0, %0, %0;" : "+r"(*p)); }
+KERNEL unsupported(uint32_t *p) {
+  asm volatile("vabsdiff2.u32.u32.u32 %0, %0, %0, %0;" : "+r"(*p));
+}
