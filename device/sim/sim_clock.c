@@ -178,11 +178,10 @@ bool sim_clock_open(sim_clock *clock, const sim_config *config, int device, int 
   double rate = (double)config->clock_hz * (1 + config->drift_ppm * 1e-6 * (2 * unit - 1));
   *clock = (sim_clock){0};
   set_rate(clock, config->drift_ppm != 0 ? (uint64_t)llround(rate) : config->clock_hz);
-  clock->start_cycles = config->skew_random
-                            ? (config->skew_cycles != 0
-                                   ? sim_draw(config->seed, 2, stream) % config->skew_cycles
-                                   : 0)
-                            : (uint64_t)(unsigned)sm * config->skew_cycles;
+  clock->start_cycles = (uint64_t)(unsigned)sm * config->skew_cycles;
+  if (config->skew_random && config->skew_cycles != 0) {
+    clock->start_cycles += sim_draw(config->seed, 2, stream) % config->skew_cycles;
+  }
   clock->next_change_fs = UINT64_MAX;
   if (!read_changes(clock, config->rates, sm)) {
     sim_clock_close(clock);

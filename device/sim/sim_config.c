@@ -10,9 +10,11 @@
 #include "machine.h"
 #include "sim_clock.h"
 
+#define EXIT_REFUSED 86 /* as wherever the simulated device cannot do what it is asked for */
+
 _Noreturn static void refuse(const char *name, const char *value, const char *wanted) {
-  fprintf(stderr, "inkmark: simulated device: %s='%s' is not %s\n", name, value, wanted);
-  exit(2);
+  fprintf(stderr, "inkmark-sim: %s=%s is not %s\n", name, value, wanted);
+  exit(EXIT_REFUSED);
 }
 
 static bool parse_number(const char *text, uint64_t *value) {
