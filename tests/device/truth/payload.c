@@ -33,14 +33,15 @@ static int round_of(truth_steps *s, int x, int i, int *probes, int *rows) {
   step_async_begin(s, "Payload::Copy", (uint64_t)i);
   step_async_begin(s, "Payload::Copy", (uint64_t)i);
   step_async_begin(s, "Payload::Wait", ~0ull);
-  for (int j = 0; j < x % 5 + i; j++) {
+  for (int j = 0; j < (x % 5 + 5) % 5 + i; j++) {
     sum(s, "Payload::Probe");
     ++*probes;
-    x = x * 3 + j;
+    for (int k = 0; k <= (j * 3 + 1) % 4; k++)
+      x = (int)((unsigned)x * 3u + (unsigned)j);
     if (j % 2) {
       sum(s, "Payload::Row");
       ++*rows;
-      x -= 4;
+      x = (int)((unsigned)x - 4u);
     }
   }
   step_mark(s, "Payload::Row");

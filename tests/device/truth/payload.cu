@@ -30,13 +30,14 @@ __global__ void payload_kernel(const int *in, int *out) {
     PROF_ASYNC_BEGIN(Copy, i);
     PROF_ASYNC_BEGIN(Copy, i); // the same key again: first begun, first ended
     PROF_ASYNC_BEGIN(Wait, ~0ull);
-    for (int j = 0; j < x % 5 + i; j++) {
+    for (int j = 0; j < (x % 5 + 5) % 5 + i; j++) {
       PROF_SUM_BEGIN(Probe);
-      x = x * 3 + j;
+      for (int k = 0; k <= (j * 3 + 1) % 4; k++) // neither the first nor the last is the shortest
+        x = (int)((unsigned)x * 3u + (unsigned)j);
       PROF_SUM_END(Probe, x);
       if (j % 2) {
         PROF_SUM_BEGIN(Row);
-        x -= 4;
+        x = (int)((unsigned)x - 4u);
         PROF_SUM_END(Row, x);
       }
     }
@@ -51,27 +52,28 @@ __global__ void payload_kernel(const int *in, int *out) {
   for (int j = 0; j < 4; j++) {
     if (j % 2) {
       PROF_SUM_BEGIN(Copy);
-      x += 1;
+      x ^= 1;
       PROF_SUM_END(Copy, x);
     } else {
       PROF_SUM_BEGIN(Other);
-      x *= 2;
+      x ^= x >> 3;
       PROF_SUM_END(Other, x);
     }
   }
-  out[at] = x + threadIdx.x;
+  out[at] = x ^ (int)threadIdx.x;
   PROF_CLOCKS();
 }
 
 static int on_host(int x) {
   for (int i = 0; i < 3; i++)
-    for (int j = 0, n = x % 5 + i; j < n; j++, n = x % 5 + i) {
-      x = x * 3 + j;
+    for (int j = 0; j < (x % 5 + 5) % 5 + i; j++) {
+      for (int k = 0; k <= (j * 3 + 1) % 4; k++)
+        x = (int)((unsigned)x * 3u + (unsigned)j);
       if (j % 2)
-        x -= 4;
+        x = (int)((unsigned)x - 4u);
     }
   for (int j = 0; j < 4; j++)
-    x = j % 2 ? x + 1 : x * 2;
+    x ^= j % 2 ? 1 : x >> 3;
   return x;
 }
 
@@ -83,7 +85,7 @@ int main() {
   CUDA(cudaGetLastError());
   std::vector<int> values = from_device(out, blocks * threads), expected;
   for (int at = 0; at < blocks * threads; at++)
-    expected.push_back(on_host(in[at / threads]) + at % threads);
+    expected.push_back(on_host(in[at / threads]) ^ at % threads);
   print_bits("payload", values);
   return values == expected ? 0 : 1;
 }
