@@ -99,6 +99,42 @@ static void atomic_128(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
   }
 }
 
+/* Each element for itself, as PTX has it; results are written when all lanes are through, since a
+ * destination may share its row with an operand. */
+static void atomic_vector(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
+  const int32_t *rows = warp->block->grid->kernel->module->program->rows;
+  const uint64_t *base = sim_source(warp, insn, 0);
+  size_t item = sim_type_bytes(insn->type);
+  uint64_t old[8][SIM_LANES] = {{0}};
+  SIM_EACH_LANE(l, lanes) {
+    uint8_t *at = sim_reach(warp, insn, l, insn->space, address_of(warp, insn, base, l),
+                            item * insn->vector);
+    if (at == NULL) {
+      return;
+    }
+    for (unsigned i = 0; i < insn->vector; i++) {
+      uint64_t made;
+      memcpy(&old[i][l], at + i * item, item);
+      made = combine(insn, old[i][l], sim_row(warp, rows[insn->list + (int32_t)i])[l], 0);
+      memcpy(at + i * item, &made, item);
+    }
+  }
+  for (unsigned i = 0; i < insn->list2_count; i++) {
+    int32_t row = rows[insn->list2 + (int32_t)i];
+    uint64_t *d = row >= 0 ? sim_row_out(warp, row) : warp->sink;
+    SIM_EACH_LANE(l, lanes) {
+      d[l] = old[i][l];
+    }
+  }
+}
+
+static bool vector_allowed(const sim_insn *insn) {
+  bool is_float = insn->type == SIM_F32 || insn->type == SIM_F16 || insn->type == SIM_BF16 ||
+                  insn->type == SIM_F16X2 || insn->type == SIM_BF16X2;
+  unsigned bytes = sim_type_bytes(insn->type) * insn->vector;
+  return is_float && insn->mode == SIM_M_ADD && bytes <= 16 && insn->vector <= 8;
+}
+
 static bool allowed(const sim_insn *insn) {
   unsigned type = insn->type, bytes = sim_type_bytes(type);
   bool is_float = sim_type_float(type) || type == SIM_F16X2 || type == SIM_BF16X2;
@@ -118,6 +154,9 @@ static bool allowed(const sim_insn *insn) {
 sim_exec_fn *sim_select_atomic(const sim_insn *insn) {
   if (insn->op != SIM_OP_atom && insn->op != SIM_OP_red) {
     return NULL;
+  }
+  if (insn->vector != 0) {
+    return vector_allowed(insn) ? atomic_vector : NULL;
   }
   if (insn->type == SIM_B128) {
     bool known = insn->mode == SIM_M_CAS || insn->mode == SIM_M_EXCH;

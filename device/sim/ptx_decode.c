@@ -215,14 +215,39 @@ static bool decode_store(ptx_parser *p, sim_insn *insn, const ptx_operand *opera
   return true;
 }
 
+/* atom.v2 {d, e}, [address], {a, b}: operands in list, results in list2. */
+static bool decode_vector_atomic(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
+                                 unsigned count) {
+  unsigned first = insn->op == SIM_OP_atom ? 1 : 0;
+  const ptx_operand *values = &operands[first + 1];
+  if (count < first + 2 || values->kind != PTX_O_VECTOR || values->count != insn->vector ||
+      (first == 1 && (operands[0].kind != PTX_O_VECTOR || operands[0].count != insn->vector))) {
+    return ptx_fail(p, SIM_BAD_PTX, "the vector's length does not match its registers");
+  }
+  for (uint32_t i = 0; i < values->count; i++) {
+    if (p->program->rows[values->first + i] == SIM_NO_ROW) {
+      return ptx_fail(p, SIM_BAD_PTX, "'_' cannot be added");
+    }
+  }
+  insn->list = (int32_t)values->first;
+  insn->list_count = (uint8_t)values->count;
+  if (first == 1) {
+    insn->list2 = (int32_t)operands[0].first;
+    insn->list2_count = (uint8_t)operands[0].count;
+  }
+  return address(p, insn, 0, &operands[first], &insn->offset);
+}
+
 static bool decode_atomic(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
                           unsigned count) {
   unsigned first = insn->op == SIM_OP_atom ? 1 : 0;
+  if (insn->vector != 0) {
+    return decode_vector_atomic(p, insn, operands, count);
+  }
   if (first == 1 && !destination(insn, &operands[0])) {
     return false;
   }
-  if (insn->vector != 0 || count < first + 2 || !address(p, insn, 0, &operands[first],
-                                                         &insn->offset)) {
+  if (count < first + 2 || !address(p, insn, 0, &operands[first], &insn->offset)) {
     return false;
   }
   if (!source(p, insn, 1, &operands[first + 1], insn->type)) {

@@ -37,10 +37,12 @@ typedef struct analysis {
 typedef void visit_fn(analysis *a, int32_t *row, bool write, bool whole, void *user);
 
 static void visit_rows(analysis *a, sim_insn *insn, visit_fn *visit, void *user) {
+  bool atomic = insn->op == SIM_OP_atom || insn->op == SIM_OP_red;
   bool vector = insn->list_count != 0 &&
                 (insn->op == SIM_OP_ld || insn->op == SIM_OP_ldu || insn->op == SIM_OP_st ||
-                 insn->op == SIM_OP_mov);
-  bool list_written = insn->op != SIM_OP_st && !(insn->op == SIM_OP_mov && insn->vector == 1);
+                 insn->op == SIM_OP_mov || atomic);
+  bool list_written =
+      insn->op != SIM_OP_st && !atomic && !(insn->op == SIM_OP_mov && insn->vector == 1);
   bool whole = insn->guard == SIM_NO_ROW;
   if (insn->guard >= 0) {
     visit(a, &insn->guard, false, false, user);
@@ -54,6 +56,12 @@ static void visit_rows(analysis *a, sim_insn *insn, visit_fn *visit, void *user)
     int32_t *row = &a->p->program->rows[(uint32_t)insn->list + i];
     if (*row >= 0) {
       visit(a, row, list_written, whole, user);
+    }
+  }
+  for (unsigned i = 0; atomic && i < insn->list2_count; i++) {
+    int32_t *row = &a->p->program->rows[(uint32_t)insn->list2 + i];
+    if (*row >= 0) {
+      visit(a, row, true, whole, user);
     }
   }
   if (insn->dst >= 0) {

@@ -126,6 +126,16 @@ KERNEL atomics(uint32_t *u, uint64_t *l, float *f, double *d, __half2 *h, __nv_b
   if (threadIdx.x == 0) u[10 + blockIdx.x] = count;
 }
 
+KERNEL vector_atomics(float2 *f, float4 *old)
+{
+#if __CUDA_ARCH__ >= 900
+  const uint32_t i = THREAD;
+  atomicAdd(f, make_float2(1.0f, 0.5f));
+  float4 x = atomicAdd((float4 *)f + 1, make_float4(1.0f, 2.0f, 3.0f, 4.0f));
+  old[i] = x;
+#endif
+}
+
 KERNEL prints(int n)
 {
   if (threadIdx.x < n) {

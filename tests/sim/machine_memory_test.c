@@ -178,6 +178,21 @@ static void test_atomics(void) {
   CHECK_EQUAL(s[2], 12);
 }
 
+static void test_vector_atomics(void) {
+  float *f = device_bytes(64), *old = device_bytes(64 * 16);
+  void *args[] = {&f, &old};
+  run("vector_atomics", 2, 32, args, 0);
+  CHECK(f[0] == 64 && f[1] == 32 && f[2] == 0);
+  for (int i = 0; i < 4; i++) {
+    float sum = 0;
+    CHECK(f[4 + i] == 64.0f * (float)(i + 1));
+    for (int t = 0; t < 64; t++) {
+      sum += old[t * 4 + i]; /* 0 + 1 + ... + 63, whatever the order */
+    }
+    CHECK(sum == 2016.0f * (float)(i + 1));
+  }
+}
+
 static void test_prints(void) {
   char want[1024];
   int used = 0, n = 2;
@@ -307,6 +322,9 @@ int main(int argc, char **argv) {
   test_shared();
   test_old_bytes(text);
   test_atomics();
+  if (atoi(argv[2]) >= 90) {
+    test_vector_atomics();
+  }
   test_prints();
   test_heap_copies_phases();
   test_failures();
