@@ -584,9 +584,16 @@ struct called {
                           escape_word(escape, Hash, now)};
     put(record);
   }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() { no_sums<Hash>(); }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_end() { no_sums<Hash>(); }
+  template <u64 Hash = 1> __device__ __forceinline__ void clocks() { no_sums<Hash>(); }
   __device__ __forceinline__ void flush_sums() {}
 
 private:
+  template <u64 Hash> static __device__ __forceinline__ void no_sums() {
+    static_assert(Hash == 0, "inkmark: PROF_SUM_BEGIN, PROF_SUM_END and PROF_CLOCKS belong in the "
+                             "body of a kernel that has a PROF_KERNEL");
+  }
   template <u32 N> static __device__ __forceinline__ void put(const u64 (&record)[N]) {
 #if !defined(INKMARK_NO_SHARED)
     const u32 thread = linear_thread();

@@ -30,14 +30,15 @@ __host__ __device__ __forceinline__ T after(Context &&context, T value) {
 // beforehand: thousands of names cost the compiler no time.
 #define INK_TABLE(table, hash, text, ...)                                                          \
   namespace ink_n_##table {                                                                        \
+  namespace ink_outer = ink_sections;                                                              \
   namespace {                                                                                      \
   enum id : unsigned short { ink_none, __VA_ARGS__ };                                              \
   constexpr __host__ __device__ unsigned long long ink_table_hash(id) { return hash; }             \
   }                                                                                                \
   INK_I_REGISTER_TABLE(#table, text)                                                               \
   }                                                                                                \
-  namespace ink_all {                                                                              \
-  using namespace ::ink_all;                                                                       \
+  namespace ink_sections {                                                                         \
+  using namespace ink_n_##table::ink_outer;                                                        \
   using namespace ink_n_##table;                                                                   \
   namespace table = ink_n_##table;                                                                 \
   }

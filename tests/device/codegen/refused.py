@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Mistakes that the compiler must catch, and what its message must say to the one who made them."""
+import os
+import tempfile
+
+from toolchain import Checks, nvcc
+
+HEAD = '#include "inkmark/mark.cuh"\nPROF_SECTIONS(Table, Kernel, Step)\n'
+
+# name, source, flags, words that the message must hold (None: it must compile)
+CASES = [
+    ("a pointer is held", "__global__ void k(float *x) { PROF_KERNEL(Kernel); PROF_MARK(Step, x); }",
+     [], ["hold values, not pointers"]),
+    ("a value of odd size is held",
+     "struct odd { char c[3]; };"
+     "__global__ void k(odd *x) { PROF_KERNEL(Kernel); odd o = *x; PROF_MARK(Step, o); *x = o; }",
+     [], ["this value cannot be held", "multiple of 4"]),
+    ("no such section", "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Stop); }",
+     [], ['"ink_sections" has no member "Stop"']),
+    ("no such section in that table",
+     "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Table::Stop); }",
+     [], ['"ink_n_Table" has no member "Stop"']),
+    ("a name in two tables", "PROF_SECTIONS(Twin, Step)\n"
+     "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", [], ['"ink_sections::Step" is ambiguous']),
+    ("a name in two tables, qualified", "PROF_SECTIONS(Twin, Step)\n"
+     "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Twin::Step); }", [], None),
+    ("a sum in a called function", "__device__ void f() { PROF_SUM_BEGIN(Step); PROF_SUM_END(Step); }"
+     "__global__ void k() { PROF_KERNEL(Kernel); f(); }", [], ["PROF_SUM_BEGIN", "belong in the body of a kernel"]),
+    ("a clock triple in a called function", "__device__ void f() { PROF_CLOCKS(); }"
+     "__global__ void k() { PROF_KERNEL(Kernel); f(); }", [], ["PROF_CLOCKS", "belong in the body of a kernel"]),
+    ("all static shared memory used",
+     "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12288]; a[threadIdx.x] = *x;"
+     " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", [], ["too much shared data", "0xc600 bytes, 0xc000 max"]),
+    ("the same without shared state",
+     "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12288]; a[threadIdx.x] = *x;"
+     " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", ["-DINKMARK_NO_SHARED"], None),
+    ("nearly all, with fewer warps",
+     "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12240]; a[threadIdx.x] = *x;"
+     " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", ["-DINKMARK_WARPS=4"], None),
+]
+
+
+def main():
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "case.cu")
+        for name, text, flags, words in CASES:
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(HEAD + text + "\n")
+            done = nvcc("-std=c++17", "-arch=sm_90", "-cubin", *flags, "-o", os.path.join(folder, "o"),
+                        source, check=False)
+            said = done.stdout + done.stderr
+            if words is None:
+                checks.that(done.returncode == 0, f"{name}: must compile\n{said}")
+                continue
+            checks.that(done.returncode != 0, f"{name}: compiled")
+            for word in words:
+                checks.that(word in said, f"{name}: no '{word}' in\n{said}")
+    checks.finish()
+
+
+main()
