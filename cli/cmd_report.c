@@ -94,7 +94,8 @@ const cli_command cmd_report = {
         "Times are of slices: PROF_MARK(S) ends a slice of S that began at the stamp before it. "
         "A row '(unmarked)' is time that no section claims. Share is of the kernel's whole "
         "track time; a nested section's time is also in the one around it. Imbalance is the "
-        "largest total of a track divided by the mean: 1.00 is even.",
+        "largest total of a track divided by the mean: 1.00 is even. Median and p99 are exact up "
+        "to 32 slices and within 1 % of the true value beyond.",
     .examples = "inkmark report solver.ink\tsections of every kernel\n"
                 "inkmark report --by iteration --unit us solver.ink\tone row for each iteration\n"
                 "inkmark report --by block --format csv solver.ink\tfor a spreadsheet",

@@ -74,6 +74,7 @@ static void json_kernel(json_writer *json, const report_view *report,
   json_double(json, "total_ns", total->total_ns);
   json_unsigned(json, "unmarked_cycles", total->unmarked_cycles);
   json_double(json, "unmarked_ns", total->unmarked_ns);
+  json_unsigned(json, "unknown_cycles", total->unknown_cycles);
   json_open(json, "rows", '[');
   for (size_t i = 0; i < report->row_count; i++)
     if (report->rows[i]->kernel == total->kernel)

@@ -81,6 +81,10 @@ static void left_out(const ink_kernel_total *total, FILE *to) {
            "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
            number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
            number_whole(total->tracks_partial).text, plural(total->tracks_partial));
+  if (total->unknown_cycles)
+    remark(to,
+           "unknown: %.1f %% of the time lies where marks were dropped; the shares are of it all",
+           100.0 * (double)total->unknown_cycles / (double)total->total_cycles);
   if (total->missed)
     remark(to, "missed: %s recording thread%s found no free track ('inkmark record --tracks')",
            number_whole(total->missed).text, plural(total->missed));

@@ -2,6 +2,7 @@
 /* Opening a capture: the bytes, the chunks and what is left out of a damaged file. Nothing in the
  * file is believed before it is checked against the size of what holds it. */
 #include "capture_private.h"
+#include "errno_words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +56,8 @@ static ink_status read_whole(int fd, const char *path, ink_capture *capture, ink
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      return ink_error_set(error, INK_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
+      return ink_error_set(error, INK_ERROR_IO, "cannot read '%s': %s", path,
+                           ink_i_errno_words(errno).text);
     if (n == 0)
       break; /* it shrank: what is gone counts as cut off */
     done += (size_t)n;
@@ -68,11 +70,13 @@ static ink_status read_whole(int fd, const char *path, ink_capture *capture, ink
 static ink_status load_file(const char *path, ink_capture *capture, ink_error *error) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %s", path, strerror(errno));
+    return ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %s", path,
+                         ink_i_errno_words(errno).text);
   struct stat info;
   ink_status status = INK_OK;
   if (fstat(fd, &info) != 0) {
-    status = ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %s", path, strerror(errno));
+    status = ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %s", path,
+                           ink_i_errno_words(errno).text);
   } else if (S_ISDIR(info.st_mode)) {
     errno = EISDIR;
     status = ink_error_set(error, INK_ERROR_IO, "cannot open '%s': is a directory", path);
@@ -88,7 +92,8 @@ static ink_status load_file(const char *path, ink_capture *capture, ink_error *e
     } else {
       void *mapping = mmap(NULL, (size_t)capture->size, PROT_READ, MAP_PRIVATE, fd, 0);
       if (mapping == MAP_FAILED) {
-        status = ink_error_set(error, INK_ERROR_IO, "cannot map '%s': %s", path, strerror(errno));
+        status = ink_error_set(error, INK_ERROR_IO, "cannot map '%s': %s", path,
+                               ink_i_errno_words(errno).text);
       } else {
         capture->mapping = mapping;
         capture->bytes = mapping;
@@ -167,13 +172,18 @@ static ink_status read_device(ink_capture *capture, const unsigned char *payload
   if (bytes < sizeof fixed || !has_text(&at, payload + bytes, &name))
     return ink_error_set(error, INK_ERROR_DAMAGED, "a device that is too short");
   memcpy(&fixed, payload, sizeof fixed);
-  ink_device_info info = {
-      .index = fixed.index, .simulated = fixed.simulated, .sm_count = fixed.sm_count,
-      .capability = fixed.capability, .clock_khz = fixed.clock_khz,
-      .track_count = fixed.track_count, .records_per_track = fixed.records_per_track,
-      .aux_records_per_track = fixed.aux_records_per_track, .flags = fixed.flags,
-      .runtime_version = fixed.runtime_version, .driver_version = fixed.driver_version,
-      .name = name};
+  ink_device_info info = {.index = fixed.index,
+                          .simulated = fixed.simulated,
+                          .sm_count = fixed.sm_count,
+                          .capability = fixed.capability,
+                          .clock_khz = fixed.clock_khz,
+                          .track_count = fixed.track_count,
+                          .records_per_track = fixed.records_per_track,
+                          .aux_records_per_track = fixed.aux_records_per_track,
+                          .flags = fixed.flags,
+                          .runtime_version = fixed.runtime_version,
+                          .driver_version = fixed.driver_version,
+                          .name = name};
   for (size_t i = 0; i < capture->devices.count; i++)
     if (capture->devices.items[i].index == info.index) {
       capture->devices.items[i] = info; /* the newest wins */
@@ -230,8 +240,8 @@ typedef struct scan {
 static void count_damage(ink_capture *capture, scan *state, const char *text) {
   if (!capture->facts.damaged_chunks++) {
     state->first_bad = state->at;
-    snprintf(state->first_text, sizeof state->first_text, "%.*s",
-             (int)sizeof state->first_text - 1, text);
+    snprintf(state->first_text, sizeof state->first_text, "%.*s", (int)sizeof state->first_text - 1,
+             text);
   }
 }
 
@@ -286,10 +296,11 @@ static void write_note(ink_capture *capture, const scan *state) {
   size_t room = sizeof capture->facts.note;
   int n = 0;
   if (capture->facts.damaged_chunks)
-    n = snprintf(note, room, "%" PRIu64 " damaged chunk%s left out, the first at byte %" PRIu64
-                 " (%s); %" PRIu64 " bytes unused", capture->facts.damaged_chunks,
-                 capture->facts.damaged_chunks == 1 ? "" : "s", state->first_bad,
-                 state->first_text, state->skipped_bytes);
+    n = snprintf(note, room,
+                 "%" PRIu64 " damaged chunk%s left out, the first at byte %" PRIu64
+                 " (%s); %" PRIu64 " bytes unused",
+                 capture->facts.damaged_chunks, capture->facts.damaged_chunks == 1 ? "" : "s",
+                 state->first_bad, state->first_text, state->skipped_bytes);
   else if (state->missing)
     n = snprintf(note, room, "%" PRIu64 " chunks are missing", state->missing);
   if (!capture->facts.complete && n >= 0 && (size_t)n < room)

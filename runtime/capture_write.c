@@ -2,6 +2,7 @@
 /* The capture writer: whole checksummed chunks appended with write(2), so that what was written
  * survives the death of the process at any moment. Not thread-safe: the session holds a lock. */
 #include "capture_format.h"
+#include "errno_words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,13 +27,13 @@ typedef struct chunk_buffer {
 
 struct ink_writer {
   int fd;
-  bool regular;           /* a file that can be cut back after a failed write */
-  uint64_t good_bytes;    /* the end of the last whole chunk */
+  bool regular;        /* a file that can be cut back after a failed write */
+  uint64_t good_bytes; /* the end of the last whole chunk */
   uint64_t sequence;
   writer_device *devices;
   size_t device_count;
-  chunk_buffer scratch;   /* every chunk but TRACKS */
-  chunk_buffer tracks;    /* the TRACKS chunk being filled; empty: bytes == 0 */
+  chunk_buffer scratch; /* every chunk but TRACKS */
+  chunk_buffer tracks;  /* the TRACKS chunk being filled; empty: bytes == 0 */
   uint64_t track_count;
   int32_t tracks_device;
   uint32_t tracks_flags;
@@ -89,7 +90,7 @@ static ink_status write_bytes(ink_writer *writer, const unsigned char *data, siz
         writer->regular = false;
       errno = code;
       return ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", writer->path,
-                           strerror(code));
+                           ink_i_errno_words(code).text);
     }
     done += (size_t)n;
   }
@@ -102,10 +103,9 @@ static ink_status end_chunk(ink_writer *writer, chunk_buffer *buffer, uint32_t t
   size_t payload = buffer->bytes - sizeof(ink_chunk_header);
   size_t padded = (size_t)ink_pad8(payload);
   memset(buffer->data + buffer->bytes, 0, padded - payload);
-  ink_chunk_header header = {.sync = INK_CHUNK_SYNC, .type = type, .bytes = payload,
-                             .sequence = writer->sequence};
-  header.payload_crc =
-      (uint32_t)crc32_z(0, buffer->data + sizeof header, padded);
+  ink_chunk_header header = {
+      .sync = INK_CHUNK_SYNC, .type = type, .bytes = payload, .sequence = writer->sequence};
+  header.payload_crc = (uint32_t)crc32_z(0, buffer->data + sizeof header, padded);
   header.header_crc =
       (uint32_t)crc32_z(0, (const unsigned char *)&header, offsetof(ink_chunk_header, header_crc));
   memcpy(buffer->data, &header, sizeof header);
@@ -122,7 +122,8 @@ ink_status ink_writer_open(const char *path, bool replace, ink_writer **out, ink
   int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL);
   int fd = open(path, flags, 0666);
   if (fd < 0)
-    return ink_error_set(error, INK_ERROR_IO, "cannot create '%s': %s", path, strerror(errno));
+    return ink_error_set(error, INK_ERROR_IO, "cannot create '%s': %s", path,
+                         ink_i_errno_words(errno).text);
   ink_writer *writer = calloc(1, sizeof *writer + strlen(path));
   if (!writer) {
     close(fd);
@@ -132,11 +133,12 @@ ink_status ink_writer_open(const char *path, bool replace, ink_writer **out, ink
   writer->fd = fd;
   struct stat info;
   writer->regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-  ink_file_header header = {.endian = INK_FILE_ENDIAN, .major = INK_FILE_MAJOR,
-                            .minor = INK_FILE_MINOR, .header_bytes = sizeof header};
+  ink_file_header header = {.endian = INK_FILE_ENDIAN,
+                            .major = INK_FILE_MAJOR,
+                            .minor = INK_FILE_MINOR,
+                            .header_bytes = sizeof header};
   memcpy(header.magic, INK_FILE_MAGIC, sizeof header.magic);
-  header.crc =
-      (uint32_t)crc32_z(0, (const unsigned char *)&header, offsetof(ink_file_header, crc));
+  header.crc = (uint32_t)crc32_z(0, (const unsigned char *)&header, offsetof(ink_file_header, crc));
   ink_status status = write_bytes(writer, (const unsigned char *)&header, sizeof header, error);
   if (status != INK_OK) {
     ink_writer_abandon(writer);
@@ -167,8 +169,8 @@ ink_status ink_writer_table(ink_writer *writer, const char *name, const char *se
     file = "";
   chunk_buffer *buffer = &writer->scratch;
   ink_file_table fixed = {.hash48 = hash48, .line = line};
-  ink_status status = begin_chunk(
-      buffer, sizeof fixed + strlen(name) + strlen(sections) + strlen(file) + 3, error);
+  ink_status status =
+      begin_chunk(buffer, sizeof fixed + strlen(name) + strlen(sections) + strlen(file) + 3, error);
   if (status != INK_OK)
     return status;
   put(buffer, &fixed, sizeof fixed);
@@ -203,15 +205,22 @@ ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device, 
     writer->devices = more;
     known = &more[writer->device_count++];
   }
-  *known = (writer_device){.index = device->index, .records = device->records_per_track,
-                           .aux_records = device->aux_records_per_track, .flags = device->flags};
+  *known = (writer_device){.index = device->index,
+                           .records = device->records_per_track,
+                           .aux_records = device->aux_records_per_track,
+                           .flags = device->flags};
   const char *name = device->name ? device->name : "";
-  ink_file_device fixed = {
-      .index = device->index, .simulated = device->simulated, .sm_count = device->sm_count,
-      .capability = device->capability, .clock_khz = device->clock_khz,
-      .track_count = device->track_count, .records_per_track = device->records_per_track,
-      .aux_records_per_track = device->aux_records_per_track, .flags = device->flags,
-      .runtime_version = device->runtime_version, .driver_version = device->driver_version};
+  ink_file_device fixed = {.index = device->index,
+                           .simulated = device->simulated,
+                           .sm_count = device->sm_count,
+                           .capability = device->capability,
+                           .clock_khz = device->clock_khz,
+                           .track_count = device->track_count,
+                           .records_per_track = device->records_per_track,
+                           .aux_records_per_track = device->aux_records_per_track,
+                           .flags = device->flags,
+                           .runtime_version = device->runtime_version,
+                           .driver_version = device->driver_version};
   chunk_buffer *buffer = &writer->scratch;
   status = begin_chunk(buffer, sizeof fixed + strlen(name) + 1, error);
   if (status != INK_OK)
@@ -221,8 +230,7 @@ ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device, 
   return end_chunk(writer, buffer, INK_CHUNK_DEVICE, error);
 }
 
-ink_status ink_writer_host_clock(ink_writer *writer, const ink_host_clock *pair,
-                                 ink_error *error) {
+ink_status ink_writer_host_clock(ink_writer *writer, const ink_host_clock *pair, ink_error *error) {
   if (!writer || !pair)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no host clock to write");
   ink_status status = begin_chunk(&writer->scratch, sizeof *pair, error);
@@ -243,16 +251,19 @@ ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts *counts
   if (status != INK_OK)
     return status;
   chunk_buffer *buffer = &writer->scratch;
-  ink_file_counts fixed = {.device = device, .count = (uint32_t)n, .claims = claims,
-                           .unknown = unknown};
+  ink_file_counts fixed = {
+      .device = device, .count = (uint32_t)n, .claims = claims, .unknown = unknown};
   status = begin_chunk(buffer, sizeof fixed + n * sizeof(ink_file_count), error);
   if (status != INK_OK)
     return status;
   put(buffer, &fixed, sizeof fixed);
   for (size_t i = 0; i < n; i++) {
-    ink_file_count count = {.slot = counts[i].slot, .key = counts[i].key,
-                            .missed = counts[i].missed, .tracks = counts[i].tracks,
-                            .marks = counts[i].marks, .words = counts[i].words};
+    ink_file_count count = {.slot = counts[i].slot,
+                            .key = counts[i].key,
+                            .missed = counts[i].missed,
+                            .tracks = counts[i].tracks,
+                            .marks = counts[i].marks,
+                            .words = counts[i].words};
     put(buffer, &count, sizeof count);
   }
   return end_chunk(writer, buffer, INK_CHUNK_COUNTS, error);
@@ -284,8 +295,8 @@ static void put_ring(chunk_buffer *buffer, const uint64_t *ring, uint64_t execut
 static ink_status write_tracks(ink_writer *writer, ink_error *error) {
   if (!writer->tracks.bytes)
     return INK_OK;
-  ink_file_tracks fixed = {.device = writer->tracks_device, .flags = writer->tracks_flags,
-                           .count = writer->track_count};
+  ink_file_tracks fixed = {
+      .device = writer->tracks_device, .flags = writer->tracks_flags, .count = writer->track_count};
   memcpy(writer->tracks.data + sizeof(ink_chunk_header), &fixed, sizeof fixed);
   writer->track_count = 0;
   return end_chunk(writer, &writer->tracks, INK_CHUNK_TRACKS, error);
@@ -352,7 +363,7 @@ ink_status ink_writer_close(ink_writer *writer, ink_error *error) {
   }
   if (close(writer->fd) != 0 && status == INK_OK) /* NFS and quotas report here */
     status = ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", writer->path,
-                           strerror(errno));
+                           ink_i_errno_words(errno).text);
   writer->fd = -1;
   ink_writer_abandon(writer);
   return status;

@@ -35,7 +35,7 @@ static void write_file(const char *path, const void *bytes, size_t size) {
 }
 
 static void no_captures(void) {
-  expect_path("no/such/file.ink", INK_ERROR_IO, "No such file");
+  expect_path("no/such/file.ink", INK_ERROR_IO, "no such file");
   expect_path("/", INK_ERROR_IO, "directory");
   expect_path("/dev/null", INK_ERROR_IO, "regular");
   const char *path = synth_path("none");
