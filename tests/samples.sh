@@ -53,6 +53,7 @@ list="
 2_Concepts_and_Techniques/threadFenceReduction|GPU result|--n=65536
 3_CUDA_Features/binaryPartitionCG|Done
 6_Performance/cudaGraphsPerfScaling|Test passed
+3_CUDA_Features/simpleCudaGraphs|Host callback final reduced sum = 0.996214
 3_CUDA_Features/newdelete|3/3 succesfully run
 5_Domain_Specific/dwtHaar1D|Test success
 5_Domain_Specific/SobolQRNG|L1-Error: 0
