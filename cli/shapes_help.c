@@ -104,7 +104,7 @@ void cli_print_overview(FILE *to) {
         "named sections inside CUDA kernels: record them, see where the time went\n\ncommands:\n",
         to);
   for (size_t i = 0; i < cli_command_count; i++)
-    fprintf(to, "  %-8s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    fprintf(to, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
   fputs("\n'inkmark COMMAND --help' tells more\n", to);
 }
 

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* `inkmark nvcc`: nvcc with the rewriter in front. What it does not understand goes to nvcc as it
+ * is; a file that does not compile with marks is compiled without them, and that is said. */
+#include "commands.h"
+#include "find_cuda.h"
+#include "instrument_list.h"
+#include "message.h"
+#include "nvcc_args.h"
+#include "nvcc_overlay.h"
+#include "rule_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct front_settings {
+  cli_common common;
+  rule_settings rules;
+} front_settings;
+
+static const cli_option rules_table[] = {RULE_OPTIONS(front_settings), {0}};
+
+typedef struct front_call {
+  const char *compiler;
+  char **original; /* argv of the call without us, from the compiler on */
+  nvcc_args args;
+  front_settings settings;
+  char *device, *cuda, *folder;
+  word_list marked; /* the words to call instead */
+  bool strict;      /* INKMARK_STRICT: no second try without marks */
+  size_t marks;
+} front_call;
+
+static int exit_code(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Runs words[0]; `capture` >= 0: its output and messages go there. */
+static int run_words(char **words, int capture) {
+  int status;
+  const pid_t pid = fork();
+  if (pid < 0) {
+    message_say("cannot run '%s': %s", words[0], message_errno(errno));
+    return CLI_FAILED;
+  }
+  if (!pid) {
+    if (capture >= 0) {
+      dup2(capture, STDOUT_FILENO);
+      dup2(capture, STDERR_FILENO);
+    }
+    execvp(words[0], words);
+    message_say("cannot run '%s': %s", words[0], message_errno(errno));
+    _exit(errno == ENOENT ? 127 : 126);
+  }
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  return exit_code(status);
+}
+
+static int run_original(const front_call *front) {
+  execvp(front->original[0], front->original);
+  message_say("cannot run '%s': %s", front->original[0], message_errno(errno));
+  return errno == ENOENT ? 127 : 126;
+}
+
+/* ---- the marked call -------------------------------------------------------------------------------- */
+
+/* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
+static bool mark_source(front_call *front, const char *source, char **word) {
+  ink_error error = {0};
+  ink_instrumented *result = NULL;
+  ink_instrument_options run = {.size = sizeof run,
+                                .source = source,
+                                .flags = (const char *const *)front->args.words.items,
+                                .flag_count = front->args.words.count,
+                                .device_include = front->device,
+                                .cuda = front->cuda,
+                                .headers = true};
+  rule_options_apply(&front->settings.rules, &run);
+  if (ink_instrument_run(&run, &result, &error)) {
+    message_say("'%s' is compiled without marks: %s", source, error.message);
+    return true;
+  }
+  const ink_marked_file *files;
+  size_t marks = 0;
+  const size_t n = ink_instrumented_files(result, &files);
+  for (size_t i = 0; i < n; i++)
+    marks += files[i].marks;
+  const unsigned errors = instrument_say(result, source, false);
+  bool fine = true;
+  if (errors) {
+    message_say("'%s' is compiled without marks", source);
+  } else if (n > 1 || marks || files[0].marks) {
+    char *path;
+    fine = overlay_write(front->folder, result) &&
+           asprintf(&path, "%s%s", front->folder, files[0].path) >= 0;
+    if (fine) {
+      free(*word);
+      *word = path;
+      front->marks += marks ? marks : 1;
+    }
+  }
+  ink_instrumented_free(result);
+  return fine;
+}
+
+static bool is_folder(const char *path) {
+  struct stat status;
+  return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+/* Each folder of headers is looked for in the overlay first, in its own place in the order. */
+static bool add_words(front_call *front) {
+  const nvcc_args *args = &front->args;
+  bool fine = word_add(&front->marked, front->compiler);
+  for (size_t i = 0; i < args->words.count && fine; i++) {
+    bool next;
+    const char *folder = nvcc_include_folder(args, i, &next);
+    char real[PATH_MAX], *copy = NULL;
+    if (folder && realpath(folder, real) && asprintf(&copy, "%s%s", front->folder, real) >= 0) {
+      const bool system = strstr(args->words.items[i], "system") != NULL;
+      if (is_folder(copy))
+        fine = word_add(&front->marked, system ? "-isystem" : "-I") &&
+               word_add(&front->marked, copy);
+      free(copy);
+    }
+    fine = fine && word_add(&front->marked, args->words.items[i]);
+  }
+  return fine && word_add(&front->marked, "-isystem") && word_add(&front->marked, front->device);
+}
+
+static bool prepare(front_call *front) {
+  word_list key = {0};
+  char here[PATH_MAX], *text = NULL;
+  size_t bytes = 0;
+  FILE *to = open_memstream(&text, &bytes);
+  if (!to)
+    return false;
+  fprintf(to, "%s", getcwd(here, sizeof here) ? here : "");
+  for (size_t i = 0; i < front->args.words.count; i++)
+    fprintf(to, " %s", front->args.words.items[i]);
+  fclose(to);
+  front->folder = overlay_make(text);
+  free(text);
+  if (!front->folder)
+    return false;
+  word_list *sources = &key; /* the sources as nvcc will get them */
+  bool fine = true;
+  for (size_t i = 0; i < front->args.source_count && fine; i++)
+    fine = word_add(sources, front->args.words.items[front->args.sources[i]]) &&
+           mark_source(front, front->args.words.items[front->args.sources[i]], &sources->items[i]);
+  for (size_t i = 0; i < front->args.source_count && fine; i++) {
+    char **word = &front->args.words.items[front->args.sources[i]];
+    char *marked = strdup(sources->items[i]);
+    fine = marked != NULL;
+    if (fine) {
+      free(*word);
+      *word = marked;
+    }
+  }
+  word_free(sources);
+  return fine && (!front->marks || add_words(front));
+}
+
+static bool load(int file, char **text, size_t *bytes) {
+  struct stat status;
+  *bytes = 0;
+  if (fstat(file, &status) || lseek(file, 0, SEEK_SET) < 0)
+    return false;
+  *text = malloc((size_t)status.st_size + 1);
+  if (!*text)
+    return false;
+  ssize_t n;
+  while (*bytes < (size_t)status.st_size &&
+         (n = read(file, *text + *bytes, (size_t)status.st_size - *bytes)) > 0)
+    *bytes += (size_t)n;
+  return true;
+}
+
+static void name_the_users_files(const front_call *front, const char *path) {
+  char *text = NULL;
+  size_t bytes, before;
+  FILE *file = fopen(path, "r+");
+  if (!file)
+    return;
+  if (load(fileno(file), &text, &bytes)) {
+    before = bytes;
+    overlay_hide(front->folder, text, &bytes);
+    if (bytes != before && (ftruncate(fileno(file), 0) || fseek(file, 0, SEEK_SET) ||
+                            fwrite(text, 1, bytes, file) != bytes))
+      message_say("cannot write '%s': %s", path, message_errno(errno));
+  }
+  free(text);
+  fclose(file);
+}
+
+/* Where -MD puts what -MF does not name: beside the output or, without one, in this folder. */
+static void fix_dependencies(const front_call *front) {
+  char path[PATH_MAX];
+  if (!front->args.makes_dependencies)
+    return;
+  if (front->args.dependencies) {
+    name_the_users_files(front, front->args.dependencies);
+    return;
+  }
+  if (front->args.output) {
+    snprintf(path, sizeof path, "%s.d", front->args.output);
+    name_the_users_files(front, path);
+    const char *dot = strrchr(front->args.output, '.');
+    snprintf(path, sizeof path, "%.*s.d",
+             (int)(dot ? dot - front->args.output : (long)strlen(front->args.output)),
+             front->args.output);
+    name_the_users_files(front, path);
+  }
+  for (size_t i = 0; i < front->args.source_count; i++) {
+    const char *source = front->args.words.items[front->args.sources[i]];
+    const char *base = strrchr(source, '/') ? strrchr(source, '/') + 1 : source;
+    snprintf(path, sizeof path, "%.*s.d", (int)strcspn(base, "."), base);
+    name_the_users_files(front, path);
+  }
+}
+
+static int compile_marked(front_call *front) {
+  char *text = NULL;
+  size_t bytes = 0;
+  int file = memfd_create("inkmark-nvcc", MFD_CLOEXEC);
+  if (file < 0)
+    return run_words(front->marked.items, -1);
+  int code = run_words(front->marked.items, file);
+  if ((!code || front->strict) && load(file, &text, &bytes)) {
+    overlay_hide(front->folder, text, &bytes);
+    fwrite(text, 1, bytes, stderr);
+  }
+  if (!code)
+    fix_dependencies(front);
+  free(text);
+  close(file);
+  return code;
+}
+
+static int run_front(front_call *front) {
+  if (!prepare(front)) {
+    message_say("nothing is marked in this call");
+    front->marks = 0;
+  }
+  int code = front->marks ? compile_marked(front) : -1;
+  if (front->folder && !getenv("INKMARK_KEEP"))
+    overlay_remove(front->folder);
+  if (!code || (front->marks && front->strict))
+    return code;
+  const bool was_marked = code > 0;
+  code = run_words(front->original, -1);
+  if (was_marked && !code)
+    message_say("'%s' does not compile with marks and was compiled without them; INKMARK_STRICT=1 "
+                "shows why",
+                front->args.source_count ? front->args.words.items[front->args.sources[0]] : "");
+  return code;
+}
+
+/* ---- what is asked ----------------------------------------------------------------------------------- */
+
+/* The rules of INKMARK_RULES, which is read like a command line. */
+static int read_rules(front_settings *settings) {
+  const char *text = getenv("INKMARK_RULES");
+  word_list words = {0};
+  size_t operands;
+  int code = CLI_OK;
+  bool fine = word_add(&words, "nvcc");
+  char *copy = strdup(text ? text : ""), *rest = NULL;
+  for (char *word = copy ? strtok_r(copy, " \t", &rest) : NULL; word && fine;
+       word = strtok_r(NULL, " \t", &rest))
+    fine = word_add(&words, word);
+  static cli_command command;
+  command = cmd_nvcc;
+  command.options = rules_table;
+  command.operands_max = 0;
+  if (!fine)
+    code = CLI_FAILED;
+  else if (cli_parse(&command, (int)words.count, words.items, settings, &operands) != CLI_GO ||
+           !rule_options_check(&command, &settings->rules))
+    code = CLI_USAGE;
+  free(copy);
+  free(words.items); /* the settings point into the words, which live as long as the process */
+  return code;
+}
+
+static bool is_compiler(const char *word) {
+  const char *base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+  struct stat status;
+  return word[0] != '-' && !strrchr(base, '.') &&
+         (!strncmp(base, "nvcc", 4) || (!stat(word, &status) && S_ISREG(status.st_mode) &&
+                                        !access(word, X_OK)));
+}
+
+static int run(int argc, char **argv) {
+  front_call front = {.strict = getenv("INKMARK_STRICT") != NULL, .settings.rules.depth = 1};
+  const bool named = argc > 1 && is_compiler(argv[1]);
+  front.compiler = named ? argv[1] : "nvcc";
+  char **original = calloc((size_t)argc + 2, sizeof *original);
+  if (!original)
+    return CLI_FAILED;
+  original[0] = (char *)front.compiler;
+  memcpy(original + 1, argv + 1 + named, (size_t)(argc - 1 - named) * sizeof *original);
+  front.original = original;
+  int code = read_rules(&front.settings);
+  if (code)
+    return code;
+  if (!nvcc_args_read(argc - 1 - named, argv + 1 + named, &front.args))
+    return run_original(&front);
+  if (!front.args.compiles || !front.args.source_count)
+    return run_original(&front);
+  front.device = find_device_headers();
+  front.cuda = find_toolkit(front.compiler);
+  if (!front.device) {
+    message_say("inkmark's device headers were not found (INKMARK_INCLUDE): nothing is marked");
+    return run_original(&front);
+  }
+  code = run_front(&front);
+  nvcc_args_free(&front.args);
+  word_free(&front.marked);
+  free(front.device);
+  free(front.cuda);
+  free(front.folder);
+  free(original);
+  return code;
+}
+
+const cli_command cmd_nvcc = {
+    .name = "nvcc",
+    .summary = "nvcc with the rewriter in front",
+    .operands = "[NVCC] [NVCC'S ARGUMENTS]",
+    .about =
+        "Takes nvcc's command line, marks the CUDA sources in it, and the project's headers that "
+        "they include, in copies in a temporary folder, and has nvcc compile these. Nothing of the "
+        "user's is written to. What makes no code (-E, -M, -dlink, --version, ...) and whatever "
+        "is not understood goes to nvcc untouched.\n\n"
+        "The rules come from the variable INKMARK_RULES, as options of inkmark instrument: "
+        "INKMARK_RULES='--calls --waits'. A file that does not compile with marks is compiled "
+        "without them and that is said; with INKMARK_STRICT=1 it is an error. INKMARK_KEEP=1 "
+        "leaves the marked copies where they are.",
+    .examples =
+        "inkmark nvcc -O3 -arch=sm_90 -c solver.cu -o solver.o\tcompile with marks\n"
+        "cmake -DCMAKE_CUDA_COMPILER_LAUNCHER='inkmark;nvcc' ..\tan unchanged CMake project",
+    .operands_min = 0,
+    .operands_max = SIZE_MAX,
+    .program_follows = true,
+    .operand_kind = "none",
+    .run = run,
+};

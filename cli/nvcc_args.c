@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads an nvcc command line: which words are CUDA sources, what comes out, where dependencies go. */
+#include "nvcc_args.h"
+
+#include "message.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool word_add(word_list *list, const char *word) {
+  if (list->count + 1 >= list->room) {
+    size_t room = list->room ? list->room * 2 : 32;
+    char **grown = realloc(list->items, room * sizeof *grown);
+    if (!grown)
+      return false;
+    list->items = grown;
+    list->room = room;
+  }
+  char *copy = strdup(word);
+  if (!copy)
+    return false;
+  list->items[list->count++] = copy;
+  list->items[list->count] = NULL;
+  return true;
+}
+
+void word_free(word_list *list) {
+  for (size_t i = 0; i < list->count; i++)
+    free(list->items[i]);
+  free(list->items);
+  *list = (word_list){0};
+}
+
+/* Options whose value is the next word, unless it is attached by an equals sign. */
+static const char *const with_value[] = {
+    "-o", "--output-file", "-I", "--include-path", "-L", "--library-path", "-l", "--library", "-D",
+    "--define-macro", "-U", "--undefine-macro", "-isystem", "--system-include", "-include",
+    "--pre-include", "-MF", "--dependency-output", "-MT", "--dependency-target-name", "-x", "--x",
+    "-Xcompiler", "--compiler-options", "-Xlinker", "--linker-options", "-Xptxas",
+    "--ptxas-options", "-Xnvlink", "--nvlink-options", "-Xarchive", "--archive-options",
+    "-Xcudafe", "-Xnvvm", "-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode",
+    "--generate-code", "-std", "--std", "-ccbin", "--compiler-bindir", "-odir",
+    "--output-directory", "-maxrregcount", "--maxrregcount", "-rdc", "--relocatable-device-code",
+    "-t", "--threads", "-cudart", "--cudart", "-cudadevrt", "--cudadevrt", "-m", "--machine",
+    "-optf", "--options-file", "-O", "--optimize", "-default-stream", "--default-stream",
+    "-keep-dir", "--keep-dir", "-ftz", "--ftz", "-fmad", "--fmad", "-prec-div", "--prec-div",
+    "-prec-sqrt", "--prec-sqrt", "-allow-unsupported-compiler-version", "-diag-suppress",
+    "--diag-suppress", "-diag-error", "--diag-error", "-diag-warn", "--diag-warn", "-Werror",
+    "--Werror", "-idp", "--input-drive-prefix", "-ddp", "--dependency-drive-prefix", "-dwp",
+    "--drive-prefix", "-split-compile", "--split-compile", "-ldir", "--libdevice-directory",
+    "-target-dir", "--target-directory", "-dopt", "--dopt", "-time", "--time", "-compress-mode",
+    "--compress-mode", "-opt-info", "--opt-info", "-jobs", "-arch-list",
+    "-fdevice-time-trace", "--fdevice-time-trace"};
+
+/* What is printed or made instead of code: nvcc alone does that. */
+static const char *const no_code[] = {
+    "-E", "--preprocess", "-M", "--generate-dependencies", "-MM",
+    "--generate-nonsystem-dependencies", "-V", "--version", "-h", "--help", "--dryrun", "-dryrun",
+    "-dlink", "--device-link", "-lib", "--lib", "-clean", "--clean-targets", "-list-gpu-arch",
+    "--list-gpu-arch", "-list-gpu-code", "--list-gpu-code", "-run", "--run"};
+
+static bool is_one_of(const char *word, const char *const *list, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!strcmp(word, list[i]))
+      return true;
+  return false;
+}
+#define IS_ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof *(list))
+
+/* Splits a file of options at white space; quotes and backslashes as a shell has them. */
+static bool read_words(FILE *file, word_list *out) {
+  char *word = NULL;
+  size_t length = 0, room = 0;
+  bool fine = true, begun = false;
+  int quote = 0;
+  for (int c = fgetc(file); fine; c = fgetc(file)) {
+    const bool ends = c == EOF || (!quote && isspace(c));
+    if (ends && begun) {
+      word[length] = 0;
+      fine = word_add(out, word);
+      length = 0;
+      begun = false;
+    }
+    if (c == EOF)
+      break;
+    if (ends)
+      continue;
+    if (length + 2 > room) {
+      room = 2 * room + 64;
+      char *grown = realloc(word, room);
+      if (!grown) {
+        fine = false;
+        break;
+      }
+      word = grown;
+    }
+    begun = true;
+    if ((c == '"' || c == '\'') && (!quote || quote == c))
+      quote = quote ? 0 : c;
+    else if (c == '\\' && quote != '\'' && (c = fgetc(file)) == EOF)
+      break;
+    else
+      word[length++] = (char)c;
+  }
+  free(word);
+  return fine;
+}
+
+static bool expand(const char *word, const char *next, word_list *out, bool *used_next,
+                   unsigned depth);
+
+static bool expand_file(const char *names, word_list *out, unsigned depth) {
+  word_list words = {0};
+  bool fine = depth < 16;
+  for (const char *at = names; fine && *at; at += strcspn(at, ","), at += *at == ',') {
+    char *name = strndup(at, strcspn(at, ","));
+    FILE *file = name ? fopen(name, "r") : NULL;
+    if (!file)
+      message_say("cannot read the options file '%s': %s", name ? name : "", message_errno(errno));
+    fine = file && read_words(file, &words);
+    if (file)
+      fclose(file);
+    free(name);
+  }
+  for (size_t i = 0; fine && i < words.count; i++) {
+    bool used = false;
+    fine = expand(words.items[i], words.items[i + 1], out, &used, depth + 1);
+    i += used;
+  }
+  word_free(&words);
+  return fine;
+}
+
+static bool expand(const char *word, const char *next, word_list *out, bool *used_next,
+                   unsigned depth) {
+  static const char *const names[] = {"-optf", "--options-file"};
+  for (size_t i = 0; i < 2; i++) {
+    const size_t length = strlen(names[i]);
+    if (strncmp(word, names[i], length))
+      continue;
+    if (word[length] == '=')
+      return expand_file(word + length + 1, out, depth);
+    if (!word[length] && next) {
+      *used_next = true;
+      return expand_file(next, out, depth);
+    }
+  }
+  return word_add(out, word);
+}
+
+static bool has_extension(const char *word, const char *extension) {
+  const char *dot = strrchr(word, '.'), *slash = strrchr(word, '/');
+  return dot && (!slash || dot > slash) && !strcmp(dot + 1, extension);
+}
+
+static bool is_host_source(const char *word) {
+  static const char *const list[] = {"c", "cc", "cpp", "cxx", "C"};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    if (has_extension(word, list[i]))
+      return true;
+  return false;
+}
+
+/* The value of an option that stands at words[at]; NULL: another option. */
+static const char *value_of(const nvcc_args *args, size_t at, const char *letter,
+                            const char *name) {
+  const char *word = args->words.items[at];
+  const char *const spellings[] = {letter, name};
+  for (size_t i = 0; i < 2; i++) {
+    const size_t length = strlen(spellings[i]);
+    if (!strncmp(word, spellings[i], length)) {
+      if (!word[length] && at + 1 < args->words.count)
+        return args->words.items[at + 1];
+      if (word[length] == '=')
+        return word + length + 1;
+    }
+  }
+  return NULL;
+}
+
+const char *nvcc_include_folder(const nvcc_args *args, size_t at, bool *next) {
+  static const char *const names[] = {"--include-path", "--system-include", "-isystem", "-I"};
+  const char *word = args->words.items[at];
+  *next = false;
+  for (size_t i = 0; i < 4; i++) {
+    const size_t length = strlen(names[i]);
+    if (strncmp(word, names[i], length))
+      continue;
+    if (!word[length]) {
+      *next = true;
+      return at + 1 < args->words.count ? args->words.items[at + 1] : NULL;
+    }
+    if (word[length] == '=')
+      return word + length + 1;
+    if (i == 3)
+      return word + length;
+  }
+  return NULL;
+}
+
+static bool note_word(nvcc_args *args, size_t at, bool *cuda_language, bool *room_for_next) {
+  const char *word = args->words.items[at], *value;
+  *room_for_next = false;
+  if (word[0] != '-') {
+    if (has_extension(word, "cu") || (*cuda_language && is_host_source(word))) {
+      size_t *grown = realloc(args->sources, (args->source_count + 1) * sizeof *grown);
+      if (!grown)
+        return false;
+      args->sources = grown;
+      args->sources[args->source_count++] = at;
+    }
+    return true;
+  }
+  if (IS_ONE_OF(word, no_code))
+    args->compiles = false;
+  if (!strcmp(word, "-MD") || !strcmp(word, "--generate-dependencies-with-compile") ||
+      !strcmp(word, "-MMD") || !strcmp(word, "--generate-nonsystem-dependencies-with-compile"))
+    args->makes_dependencies = true;
+  if ((value = value_of(args, at, "-x", "--x")))
+    *cuda_language = !strcmp(value, "cu");
+  if ((value = value_of(args, at, "-o", "--output-file")))
+    args->output = value;
+  if ((value = value_of(args, at, "-MF", "--dependency-output")))
+    args->dependencies = value;
+  *room_for_next = IS_ONE_OF(word, with_value);
+  return true;
+}
+
+bool nvcc_args_read(int argc, char **argv, nvcc_args *out) {
+  *out = (nvcc_args){.compiles = true};
+  bool fine = true, used, skip, cuda_language = false;
+  for (int i = 0; i < argc && fine; i++) {
+    used = false;
+    fine = expand(argv[i], i + 1 < argc ? argv[i + 1] : NULL, &out->words, &used, 0);
+    i += used;
+  }
+  for (size_t i = 0; i < out->words.count && fine; i++) {
+    fine = note_word(out, i, &cuda_language, &skip);
+    i += skip;
+  }
+  if (!fine)
+    nvcc_args_free(out);
+  return fine;
+}
+
+void nvcc_args_free(nvcc_args *args) {
+  word_free(&args->words);
+  free(args->sources);
+  *args = (nvcc_args){0};
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* An nvcc command line, read as far as the rewriter in front of it needs. */
+#ifndef INKMARK_CLI_NVCC_ARGS_H
+#define INKMARK_CLI_NVCC_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct word_list {
+  char **items; /* each malloc'ed; items[count] is NULL */
+  size_t count, room;
+} word_list;
+
+bool word_add(word_list *list, const char *word); /* copies */
+void word_free(word_list *list);
+
+typedef struct nvcc_args {
+  word_list words;  /* options files expanded, without the compiler */
+  size_t *sources;  /* [source_count] indices of the CUDA sources in `words` */
+  size_t source_count;
+  bool compiles;    /* an object, PTX, a cubin or a program comes out */
+  bool makes_dependencies;
+  const char *output, *dependencies; /* -o, -MF; NULL: none; point into `words` */
+} nvcc_args;
+
+/* False after a message: out of memory, an options file that cannot be read. */
+bool nvcc_args_read(int argc, char **argv, nvcc_args *out);
+void nvcc_args_free(nvcc_args *args);
+
+/* When words[at] names a folder of headers, where the folder's path begins in it (or in the next word:
+ * *next). NULL: it does not. */
+const char *nvcc_include_folder(const nvcc_args *args, size_t at, bool *next);
+
+#endif
