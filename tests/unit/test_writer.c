@@ -44,7 +44,7 @@ static void nowhere(void) {
         error.message);
   CHECK(error.code == ENOENT && !writer, "code %d", error.code);
   CHECK(ink_writer_open("/dev/full", true, &writer, &error) == INK_ERROR_IO, "%s", error.message);
-  CHECK(error.code == ENOSPC && !writer && strstr(error.message, "No space left"), "%s",
+  CHECK(error.code == ENOSPC && !writer && strstr(error.message, "no space left"), "%s",
         error.message);
   CHECK(ink_writer_open("", false, &writer, &error) == INK_ERROR_ARGUMENT, "%s", error.message);
   CHECK(ink_writer_close(NULL, &error) == INK_ERROR_ARGUMENT, "close nothing");
