@@ -94,15 +94,27 @@ static ink_status queue_track(ink_session *s, ink_i_device *d, batch *b, uint32_
   return INK_OK;
 }
 
-/* The counters of every kernel that was entered, less what a parent process counted. */
+/* The counters of every kernel that was entered, less what a parent process counted. They stand before
+ * the tracks in the file, since they name the kernels: also of a track that is still open. */
 static ink_status write_counts(ink_session *s, ink_i_device *d, ink_error *error) {
   ink_kernel_counts *counts = calloc(d->slot_count, sizeof *counts);
-  if (!counts)
+  bool *entered = calloc(d->slot_count, sizeof *entered);
+  if (!counts || !entered) {
+    free(counts);
+    free(entered);
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the kernels' counts");
+  }
+  for (uint32_t slot = 0; slot < d->info.track_count; slot++) {
+    const ink_track *header = &d->headers[slot];
+    if (header->state != INK_TRACK_FREE && header->kernel < d->slot_count &&
+        d->seen[slot] != header->ticket + 1)
+      entered[header->kernel] = true;
+  }
   uint32_t n = 0;
   for (uint32_t i = 0; i < d->slot_count; i++) {
     const ink_kernel_slot *slot = &d->slots[i], *before = &d->before[i];
-    if (slot->key && (slot->tracks != before->tracks || slot->missed != before->missed))
+    if (slot->key && (entered[i] || slot->tracks != before->tracks ||
+                      slot->missed != before->missed))
       counts[n++] = (ink_kernel_counts){.device = d->index, .slot = i, .key = slot->key,
                                         .missed = slot->missed - before->missed,
                                         .tracks = slot->tracks - before->tracks,
@@ -115,6 +127,7 @@ static ink_status write_counts(ink_session *s, ink_i_device *d, ink_error *error
   if (!status && s->writer && (n || d->unknown))
     status = ink_writer_counts(s->writer, counts, n, d->claims, d->unknown, d->index, error);
   free(counts);
+  free(entered);
   return status;
 }
 
@@ -148,6 +161,8 @@ ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error)
     code = d->cuda->stream_synchronize(d->stream);
   if (code)
     status = ink_i_cuda_failed(d, code, "read its tracks", error);
+  if (!status)
+    status = write_counts(s, d, error);
   batch *b = status ? NULL : calloc(1, sizeof *b);
   if (!status && !b)
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a drain");
@@ -157,8 +172,6 @@ ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error)
   if (!status)
     status = write_batch(s, d, b, error);
   free(b);
-  if (!status)
-    status = write_counts(s, d, error);
   if (!status && s->writer)
     status = ink_writer_flush(s->writer, error);
   if (status == INK_ERROR_CUDA)
