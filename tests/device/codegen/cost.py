@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Counts machine instructions: a mark in straight line, in a rolled loop and in a called function, a
+track's opening and closing, registers and spills; checks the limits that docs/macros.md promises.
+`cost.py --bench` prints them beside naive forms and checks nothing. Counts of compiled code, no GPU."""
+import os
+import sys
+
+from toolchain import ARCHS, HERE, Checks, Code, in_parallel, version
+
+SOURCE = os.path.join(HERE, "cost.cu")
+FEW, MANY = 24, 56  # a mark is the growth between these, less the payload's one instruction
+LIMITS = {75: (8, 8)}
+STRAIGHT, ROLLED = 6, 7
+TOLERANCE = 0.2  # a loop's own instructions change a little with its length
+REGISTERS = 8
+
+
+def code(arch, form, marks, *flags):
+    return Code(SOURCE, arch, f"-DFORM={form}", f"-DMARKS={marks}", *flags)
+
+
+def slope(codes, kernel):
+    return (codes[MANY].count(kernel) - codes[FEW].count(kernel)) / (MANY - FEW) - 1
+
+
+def measure(arch, form, *flags):
+    codes = {marks: code(arch, form, marks, *flags) for marks in ((0, 8, FEW, MANY) if form else (0, 8))}
+    few = codes[8]
+    result = {kernel: slope(codes, kernel) for kernel in few.instructions
+              if form and kernel in ("straight", "rolled", "in_called")}
+    if "-DINKMARK_NO_SHARED" in flags:
+        result.pop("in_called")  # such marks are not recorded
+    result["whole"] = codes[0].count("straight")
+    result["tiled"] = few.count("tiled")
+    result["registers"] = few.registers["tiled"]
+    result["small registers"] = few.registers["straight"]
+    result["spills"] = sum(c.spills.get(k, 0) for c in codes.values() for k in ("straight", "rolled", "tiled"))
+    return result
+
+
+def off_instructions(arch):
+    """Run-time off: what a thread executes of the opening before it knows (no buffer: the first branch
+    or predicated exit after the load of the buffer's address), and of each mark, all but its store."""
+    lines = code(arch, 1, 0).instructions["straight"]
+    for n, line in enumerate(lines):
+        if "BRA" in line or "EXIT" in line:
+            return n + 1
+    return len(lines)
+
+
+def row(name, arch, m, bare):
+    called = f"{m['in_called']:6.1f}" if "in_called" in m else "     -"
+    print(f"sm_{arch:<4} {name:<22} {m['straight']:8.2f} {m['rolled']:8.2f} {called} "
+          f"{m['whole'] - bare['whole']:9} {m['registers'] - bare['registers']:+6} "
+          f"{m['small registers']:5} {m['spills']:6}", flush=True)
+
+
+def main():
+    bench = "--bench" in sys.argv
+    checks = Checks()
+    print(f"compile-time counts, nvcc {version()}, no GPU; instructions a mark, NOPs left out")
+    print("target form                   straight   rolled called open+close  regs small spills")
+
+    def one(arch):
+        rows = [("inkmark", measure(arch, 1))]
+        rows.append(("inkmark, no shared", measure(arch, 1, "-DINKMARK_NO_SHARED")))
+        if bench:
+            rows += [("if (p < end) *p++", measure(arch, 2)), ("if (at < n) ring[at++]", measure(arch, 3))]
+        return arch, measure(arch, 0), rows, off_instructions(arch)
+
+    for arch, bare, rows, off in in_parallel(one, ARCHS):
+        for name, m in rows:
+            row(name, arch, m, bare)
+        print(f"sm_{arch:<4} off (no buffer)        {off} instructions up to the branch at the opening, "
+              "each mark as above less its store")
+        straight, rolled = LIMITS.get(arch, (STRAIGHT, ROLLED))
+        for name, m in rows[:2]:
+            checks.that(m["straight"] <= straight + TOLERANCE, f"sm_{arch} {name}: straight {m['straight']}")
+            checks.that(m["rolled"] <= rolled + TOLERANCE, f"sm_{arch} {name}: rolled {m['rolled']}")
+            checks.that(m["straight"] >= 3 and m["rolled"] >= 3, f"sm_{arch} {name}: the marks are gone")
+            checks.that(m["spills"] == 0, f"sm_{arch} {name}: {m['spills']} bytes of spills")
+            grown = m["registers"] - bare["registers"]
+            checks.that(grown <= REGISTERS, f"sm_{arch} {name}: {grown} more registers in the tiled product")
+            checks.that(m["whole"] - bare["whole"] <= 240,
+                        f"sm_{arch} {name}: opening and closing take {m['whole'] - bare['whole']}")
+        checks.that(rows[0][1]["in_called"] <= 60, f"sm_{arch}: {rows[0][1]['in_called']} a mark in a function")
+    if not bench:
+        checks.finish()
+
+
+main()
