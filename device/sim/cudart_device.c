@@ -165,143 +165,100 @@ RT_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
   return rt_leave(error);
 }
 
+/* What the device can and what it cannot. */
+static const enum cudaDeviceAttr yes[] = {
+    cudaDevAttrCanMapHostMemory,
+    cudaDevAttrConcurrentKernels,
+    cudaDevAttrUnifiedAddressing,
+    cudaDevAttrStreamPrioritiesSupported,
+    cudaDevAttrGlobalL1CacheSupported,
+    cudaDevAttrLocalL1CacheSupported,
+    cudaDevAttrManagedMemory,
+    cudaDevAttrConcurrentManagedAccess,
+    cudaDevAttrComputePreemptionSupported,
+    cudaDevAttrCanUseHostPointerForRegisteredMem,
+    cudaDevAttrCooperativeLaunch,
+    cudaDevAttrHostRegisterSupported,
+    cudaDevAttrMemoryPoolsSupported,
+    cudaDevAttrGpuOverlap,
+};
+static const enum cudaDeviceAttr no[] = {
+    cudaDevAttrKernelExecTimeout,
+    cudaDevAttrIntegrated,
+    cudaDevAttrComputeMode,
+    cudaDevAttrEccEnabled,
+    cudaDevAttrPciDeviceId,
+    cudaDevAttrPciDomainId,
+    cudaDevAttrTccDriver,
+    cudaDevAttrIsMultiGpuBoard,
+    cudaDevAttrMultiGpuBoardGroupID,
+    cudaDevAttrHostNativeAtomicSupported,
+    cudaDevAttrPageableMemoryAccess,
+    cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+    cudaDevAttrDirectManagedMemAccessFromHost,
+    cudaDevAttrMaxPersistingL2CacheSize,
+    cudaDevAttrMaxAccessPolicyWindowSize,
+    cudaDevAttrClusterLaunch,
+    cudaDevAttrIpcEventSupport,
+    cudaDevAttrMpsEnabled,
+};
+
+typedef struct attribute_value {
+  enum cudaDeviceAttr attribute;
+  int value;
+} attribute_value;
+
+static bool is_in(const enum cudaDeviceAttr *list, size_t n, enum cudaDeviceAttr attribute) {
+  for (size_t i = 0; i < n; i++)
+    if (list[i] == attribute)
+      return true;
+  return false;
+}
+
 /* False where nothing is known of the attribute. */
 static bool attribute_of(enum cudaDeviceAttr attribute, int device, int *value) {
   struct cudaDeviceProp p;
   fill_properties(&p, device);
-  switch ((int)attribute) {
-  case cudaDevAttrMaxThreadsPerBlock:
-    *value = p.maxThreadsPerBlock;
-    return true;
-  case cudaDevAttrMaxBlockDimX:
-    *value = p.maxThreadsDim[0];
-    return true;
-  case cudaDevAttrMaxBlockDimY:
-    *value = p.maxThreadsDim[1];
-    return true;
-  case cudaDevAttrMaxBlockDimZ:
-    *value = p.maxThreadsDim[2];
-    return true;
-  case cudaDevAttrMaxGridDimX:
-    *value = p.maxGridSize[0];
-    return true;
-  case cudaDevAttrMaxGridDimY:
-    *value = p.maxGridSize[1];
-    return true;
-  case cudaDevAttrMaxGridDimZ:
-    *value = p.maxGridSize[2];
-    return true;
-  case cudaDevAttrMaxSharedMemoryPerBlock:
-    *value = (int)p.sharedMemPerBlock;
-    return true;
-  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-    *value = (int)p.sharedMemPerBlockOptin;
-    return true;
-  case cudaDevAttrReservedSharedMemoryPerBlock:
-    *value = (int)p.reservedSharedMemPerBlock;
-    return true;
-  case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-    *value = (int)p.sharedMemPerMultiprocessor;
-    return true;
-  case cudaDevAttrTotalConstantMemory:
-    *value = (int)p.totalConstMem;
-    return true;
-  case cudaDevAttrWarpSize:
-    *value = p.warpSize;
-    return true;
-  case cudaDevAttrMaxPitch:
-    *value = (int)p.memPitch;
-    return true;
-  case cudaDevAttrMaxRegistersPerBlock:
-    *value = p.regsPerBlock;
-    return true;
-  case cudaDevAttrMaxRegistersPerMultiprocessor:
-    *value = p.regsPerMultiprocessor;
-    return true;
-  case cudaDevAttrClockRate:
-    *value = (int)(rt.config.clock_hz / 1000);
-    return true;
-  case cudaDevAttrMemoryClockRate:
-    *value = 1000000;
-    return true;
-  case cudaDevAttrGlobalMemoryBusWidth:
-    *value = p.memoryBusWidth;
-    return true;
-  case cudaDevAttrTextureAlignment:
-    *value = (int)p.textureAlignment;
-    return true;
-  case cudaDevAttrTexturePitchAlignment:
-    *value = (int)p.texturePitchAlignment;
-    return true;
-  case cudaDevAttrSurfaceAlignment:
-    *value = (int)p.surfaceAlignment;
-    return true;
-  case cudaDevAttrMultiProcessorCount:
-    *value = p.multiProcessorCount;
-    return true;
-  case cudaDevAttrMaxThreadsPerMultiProcessor:
-    *value = p.maxThreadsPerMultiProcessor;
-    return true;
-  case cudaDevAttrMaxBlocksPerMultiprocessor:
-    *value = p.maxBlocksPerMultiProcessor;
-    return true;
-  case cudaDevAttrL2CacheSize:
-    *value = p.l2CacheSize;
-    return true;
-  case cudaDevAttrAsyncEngineCount:
-    *value = p.asyncEngineCount;
-    return true;
-  case cudaDevAttrPciBusId:
-    *value = p.pciBusID;
-    return true;
-  case cudaDevAttrComputeCapabilityMajor:
-    *value = p.major;
-    return true;
-  case cudaDevAttrComputeCapabilityMinor:
-    *value = p.minor;
-    return true;
-  case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-    *value = 2;
-    return true;
-  case cudaDevAttrCanMapHostMemory:
-  case cudaDevAttrConcurrentKernels:
-  case cudaDevAttrUnifiedAddressing:
-  case cudaDevAttrStreamPrioritiesSupported:
-  case cudaDevAttrGlobalL1CacheSupported:
-  case cudaDevAttrLocalL1CacheSupported:
-  case cudaDevAttrManagedMemory:
-  case cudaDevAttrConcurrentManagedAccess:
-  case cudaDevAttrComputePreemptionSupported:
-  case cudaDevAttrCanUseHostPointerForRegisteredMem:
-  case cudaDevAttrCooperativeLaunch:
-  case cudaDevAttrHostRegisterSupported:
-  case cudaDevAttrMemoryPoolsSupported:
-  case cudaDevAttrGpuOverlap:
-    *value = 1;
-    return true;
-  case cudaDevAttrKernelExecTimeout:
-  case cudaDevAttrIntegrated:
-  case cudaDevAttrComputeMode:
-  case cudaDevAttrEccEnabled:
-  case cudaDevAttrPciDeviceId:
-  case cudaDevAttrPciDomainId:
-  case cudaDevAttrTccDriver:
-  case cudaDevAttrIsMultiGpuBoard:
-  case cudaDevAttrMultiGpuBoardGroupID:
-  case cudaDevAttrHostNativeAtomicSupported:
-  case cudaDevAttrPageableMemoryAccess:
-  case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
-  case cudaDevAttrDirectManagedMemAccessFromHost:
-  case cudaDevAttrMaxPersistingL2CacheSize:
-  case cudaDevAttrMaxAccessPolicyWindowSize:
-  case cudaDevAttrClusterLaunch:
-  case cudaDevAttrIpcEventSupport:
-  case cudaDevAttrMpsEnabled:
-    *value = 0;
-    return true;
-  default:
-    return false;
-  }
+  const attribute_value numbers[] = {
+      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+      {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
+      {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
+      {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
+      {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
+      {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
+      {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
+      {cudaDevAttrMaxSharedMemoryPerBlock, (int)p.sharedMemPerBlock},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)p.sharedMemPerBlockOptin},
+      {cudaDevAttrReservedSharedMemoryPerBlock, (int)p.reservedSharedMemPerBlock},
+      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, (int)p.sharedMemPerMultiprocessor},
+      {cudaDevAttrTotalConstantMemory, (int)p.totalConstMem},
+      {cudaDevAttrWarpSize, p.warpSize},
+      {cudaDevAttrMaxPitch, (int)p.memPitch},
+      {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
+      {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
+      {cudaDevAttrClockRate, (int)(rt.config.clock_hz / 1000)},
+      {cudaDevAttrMemoryClockRate, 1000000},
+      {cudaDevAttrGlobalMemoryBusWidth, p.memoryBusWidth},
+      {cudaDevAttrTextureAlignment, (int)p.textureAlignment},
+      {cudaDevAttrTexturePitchAlignment, (int)p.texturePitchAlignment},
+      {cudaDevAttrSurfaceAlignment, (int)p.surfaceAlignment},
+      {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
+      {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
+      {cudaDevAttrL2CacheSize, p.l2CacheSize},
+      {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
+      {cudaDevAttrPciBusId, p.pciBusID},
+      {cudaDevAttrComputeCapabilityMajor, p.major},
+      {cudaDevAttrComputeCapabilityMinor, p.minor},
+      {cudaDevAttrSingleToDoublePrecisionPerfRatio, 2},
+  };
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (numbers[i].attribute == attribute) {
+      *value = numbers[i].value;
+      return true;
+    }
+  *value = is_in(yes, sizeof yes / sizeof *yes, attribute);
+  return *value || is_in(no, sizeof no / sizeof *no, attribute);
 }
 
 RT_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
