@@ -217,7 +217,11 @@ __device__ __forceinline__ u32 exchange_global(u64 at, u32 value) {
 }
 
 // Offsets that the code below uses; the layout is record.h's.
+#if defined(__CUDACC_RTC__) // which has no offsetof, but what it is made of
+#define INK_I_AT(type, field) ((u32)(u64)__INTADDR__(&((type *)0)->field))
+#else
 #define INK_I_AT(type, field) ((u32)__builtin_offsetof(type, field))
+#endif
 static_assert(INK_I_AT(ink_buffer, warps) == INK_I_AT(ink_buffer, flags) + 4 &&
                   INK_I_AT(ink_buffer, tracks_mask) % 16 == 0 &&
                   INK_I_AT(ink_buffer, one) == INK_I_AT(ink_buffer, tracks_mask) + 12 &&
