@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Counts forced past 2^32: right after the opening the test sets the track's word counts, as if that
+// many marks had been executed, and the real code goes on counting from there. Built with a copy of
+// mark_impl.cuh whose class kernel is a struct (open_kernel.cmake), and else as it is.
+#include "truth.cuh"
+
+#include "count.h"
+
+PROF_SECTIONS(Count, Kernel, Work, Helped)
+
+constexpr int blocks = 4, threads = 32;
+
+__device__ __noinline__ unsigned help(unsigned x) {
+  x = x * 5 + 1;
+  PROF_MARK(Helped);
+  return x;
+}
+
+__global__ void count_kernel(unsigned *out) {
+  PROF_KERNEL(Kernel);
+#if !defined(INKMARK_DISABLE) && defined(__CUDA_ARCH__)
+  if (ink_ctx_.at.mask) {
+    ink_ctx_.words = COUNT_START;
+    ink_ctx_.offset = (unsigned)(COUNT_START * 8); // wraps, as it has by then
+    ink_i::state()[0].counts.x = COUNT_START_CALLED * 8;
+  }
+#endif
+  unsigned x = threadIdx.x;
+#pragma unroll 1
+  for (int i = 0; i < COUNT_ROUNDS; i++) {
+    PROF_ITER(i);
+    x = help(x);
+    PROF_MARK(Work);
+  }
+  out[blockIdx.x * threads + threadIdx.x] = x;
+}
+
+int main() {
+  unsigned *out = device_zeros<unsigned>(blocks * threads);
+  count_kernel<<<blocks, threads>>>(out);
+  CUDA(cudaGetLastError());
+  std::vector<unsigned> values = from_device(out, blocks * threads), expected;
+  for (unsigned at = 0; at < blocks * threads; at++) {
+    unsigned x = at % threads;
+    for (int i = 0; i < COUNT_ROUNDS; i++)
+      x = x * 5 + 1;
+    expected.push_back(x);
+  }
+  print_bits("count", values);
+  return values == expected ? 0 : 1;
+}
