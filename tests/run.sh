@@ -73,13 +73,14 @@ check() {
 
 # Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
 # first of all, and there leaks are CUDA programs' own. What only compiles or installs is left out.
-preloaded='^(sim|arming|truth|example|cli\.record|package\.readme|output\.record)'
+preloaded='^(sim|arming|truth|example|cli\.record|output\.record)'
 sanitized() {
-  check "$1" -E "$preloaded" -LE 'gpu|slow'
   local runtime
   runtime=$(gcc -print-file-name=libasan.so)
+  check "$1" -E "$preloaded|^package\.|^codegen|^output\.perfetto_" -LE 'gpu|slow'
   LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
     check "$1" -R "$preloaded" -LE 'gpu|slow'
+  check "$1" -R '^output\.perfetto_' -FA '.*' # on what the runs before recorded
 }
 
 fuzz() {
