@@ -41,7 +41,9 @@ void ink_bytes_add(ink_bytes *bytes, const void *data, size_t count) {
   bytes->count += count;
 }
 
-void ink_bytes_text(ink_bytes *bytes, const char *text) { ink_bytes_add(bytes, text, strlen(text)); }
+void ink_bytes_text(ink_bytes *bytes, const char *text) {
+  ink_bytes_add(bytes, text, strlen(text));
+}
 
 void ink_bytes_format(ink_bytes *bytes, const char *format, ...) {
   char *text;

@@ -137,8 +137,10 @@ ink_status ink_instrument_diff(const char *marked, size_t bytes, const char *old
   ink_status status = ink_instrument_strip(marked, bytes, &original, &original_bytes, error);
   if (status)
     return status;
-  if (!split(original, original_bytes, &old) || !split(marked, bytes, &new_lines) ||
-      !match(&old, &new_lines, &all)) {
+  const size_t top =
+      bytes >= 3 && !memcmp(marked, "\xef\xbb\xbf", 3) ? 3 : 0; /* before the preamble */
+  if (!split(original + top, original_bytes - top, &old) ||
+      !split(marked + top, bytes - top, &new_lines) || !match(&old, &new_lines, &all)) {
     status = ink_error_set(error, INK_ERROR_MEMORY, "cannot compare the texts");
   } else {
     bool differs = original_bytes != bytes;

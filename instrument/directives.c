@@ -62,8 +62,7 @@ void ink_unit_find_off(ink_unit *unit) {
       if (!read_directive(source, token, &found) || strcmp(found.verb, "off"))
         continue;
       const size_t next = ink_source_skip(source, i);
-      const bool right_before = token->start < function->start &&
-                                next < source->tokens.count &&
+      const bool right_before = token->start < function->start && next < source->tokens.count &&
                                 source->tokens.items[next].start >= function->start;
       function->is_off |= token->start > function->body_start || right_before;
     }
@@ -147,8 +146,7 @@ static bool leaves_between(const ink_tree *tree, uint32_t from, uint32_t to) {
       continue;
     uint32_t up = node->parent;
     while (up != INK_NO_NODE && !ink_node_is_loop(&tree->nodes.items[up]) &&
-           !(node->kind == CXCursor_BreakStmt &&
-             tree->nodes.items[up].kind == CXCursor_SwitchStmt))
+           !(node->kind == CXCursor_BreakStmt && tree->nodes.items[up].kind == CXCursor_SwitchStmt))
       up = tree->nodes.items[up].parent;
     if (up == INK_NO_NODE || tree->nodes.items[up].start < from)
       return true;
@@ -200,15 +198,16 @@ void ink_function_directives(ink_unit *unit, ink_function *function) {
   ink_source *source = function->source;
   open_range open[64];
   size_t depth = 0;
-  for (size_t i = ink_source_token_at(source, function->body_start); i < source->tokens.count; i++) {
+  for (size_t i = ink_source_token_at(source, function->body_start); i < source->tokens.count;
+       i++) {
     directive found;
     if (source->tokens.items[i].start >= function->body_end)
       break;
     if (!read_directive(source, &source->tokens.items[i], &found) || !strcmp(found.verb, "off") ||
         !strcmp(found.verb, "loop"))
       continue;
-    ink_found *place = ink_unit_place(unit, INK_PLACE_DIRECTIVE, function, source, found.start,
-                                      found.verb);
+    ink_found *place =
+        ink_unit_place(unit, INK_PLACE_DIRECTIVE, function, source, found.start, found.verb);
     const bool row = !strcmp(found.verb, "iteration");
     const bool begin = !strcmp(found.verb, "begin"), end = !strcmp(found.verb, "end");
     const uint32_t compound = compound_at(&function->tree, found.start);
@@ -241,9 +240,11 @@ void ink_function_directives(ink_unit *unit, ink_function *function) {
   }
 }
 
-/* ---- marks written by hand ---------------------------------------------------------------------- */
+/* ---- marks written by hand ----------------------------------------------------------------------
+ */
 
-/* The `which`th argument of the macro call whose name is at `token`, counted from 0; "" if absent. */
+/* The `which`th argument of the macro call whose name is at `token`, counted from 0; "" if absent.
+ */
 static void macro_argument(const ink_source *source, size_t token, unsigned which, char *out,
                            size_t room) {
   unsigned at = 0, depth = 0;
@@ -297,8 +298,8 @@ static void use(ink_unit *unit, ink_source *source, size_t token, const char *ma
   const uint32_t offset = source->tokens.items[token].start;
   ink_function *in = NULL;
   for (size_t i = 0; i < unit->functions.count; i++)
-    if (unit->functions.items[i].source == source &&
-        offset > unit->functions.items[i].body_start && offset < unit->functions.items[i].body_end)
+    if (unit->functions.items[i].source == source && offset > unit->functions.items[i].body_start &&
+        offset < unit->functions.items[i].body_end)
       in = &unit->functions.items[i];
   if (in && kernel)
     in->is_opened = true;

@@ -32,7 +32,8 @@ __attribute__((format(printf, 6, 7))) void ink_edits_add(ink_edits *edits, uint3
                                                          bool closes, uint32_t depth, uint32_t line,
                                                          const char *format, ...);
 void ink_edits_free(ink_edits *edits);
-/* Writes the text with the insertions; the preamble (may be empty) comes behind a byte order mark. */
+/* Writes the text with the insertions; the preamble (may be empty) comes behind a byte order mark.
+ */
 void ink_edits_apply(ink_edits *edits, const char *text, size_t bytes, const char *preamble,
                      ink_bytes *out);
 /* The text holds insertions or a preamble. */

@@ -16,7 +16,8 @@ ink_source *ink_unit_source(ink_unit *unit, CXFile file) {
 
 static bool is_below(const char *path, const char *root) {
   const size_t length = strlen(root);
-  return !strncmp(path, root, length) && (path[length] == '/' || (length && root[length - 1] == '/'));
+  return !strncmp(path, root, length) &&
+         (path[length] == '/' || (length && root[length - 1] == '/'));
 }
 
 static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
@@ -30,6 +31,11 @@ static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
   CXString name = clang_getFileName(file);
   const char *shown = clang_getCString(name);
   char *path = shown ? realpath(shown, NULL) : NULL;
+  const char *ours = unit->options->device_include;
+  if (path && ours && is_below(path, ours)) {
+    free(path);
+    path = NULL;
+  }
   ink_source *source = path && text && bytes < UINT32_MAX / 2 ? calloc(1, sizeof *source) : NULL;
   if (source && INK_I_GROW(unit->sources)) {
     unit->sources.items[unit->sources.count++] = source;
@@ -202,10 +208,10 @@ static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, C
       add_function(unit, cursor, &found, false);
     return unit->failed ? CXChildVisit_Break : CXChildVisit_Continue;
   }
-  if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec || kind == CXCursor_UnexposedDecl ||
-      kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl || kind == CXCursor_UnionDecl ||
-      kind == CXCursor_ClassTemplate || kind == CXCursor_ClassTemplatePartialSpecialization ||
-      kind == CXCursor_FriendDecl) {
+  if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec ||
+      kind == CXCursor_UnexposedDecl || kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl ||
+      kind == CXCursor_UnionDecl || kind == CXCursor_ClassTemplate ||
+      kind == CXCursor_ClassTemplatePartialSpecialization || kind == CXCursor_FriendDecl) {
     CXFile file;
     clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(cursor)), &file, NULL,
                                NULL, NULL);
@@ -239,7 +245,8 @@ typedef struct overloaded {
   CXCursor found;
 } overloaded;
 
-static enum CXChildVisitResult find_overloaded(CXCursor cursor, CXCursor parent, CXClientData data) {
+static enum CXChildVisitResult find_overloaded(CXCursor cursor, CXCursor parent,
+                                               CXClientData data) {
   overloaded *state = data;
   (void)parent;
   if (clang_getCursorKind(cursor) == CXCursor_OverloadedDeclRef &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which values a mark holds: the locals that the section before it assigned and that are used after
- * it. One left out would let its whole chain of arithmetic slide behind the stamp; one too many would
- * cost the compiler what it knows of it. */
+ * it. One left out would let its whole chain of arithmetic slide behind the stamp; one too many
+ * would cost the compiler what it knows of it. */
 #include "holds.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@
 typedef struct variable {
   CXCursor cursor;
   char *name;
-  uint32_t declared;          /* the end of its declaration */
-  uint32_t scope, scope_end;  /* where it lives */
+  uint32_t declared;         /* the end of its declaration */
+  uint32_t scope, scope_end; /* where it lives */
   bool initialised, is_parameter, excluded, is_integer, is_dependent;
   bool has_literal;
   uint32_t writes; /* behind its declaration */
@@ -34,7 +34,8 @@ struct ink_variables {
   } uses;
 };
 
-/* ---- types --------------------------------------------------------------------------------------- */
+/* ---- types
+ * --------------------------------------------------------------------------------------- */
 
 static bool is_scalar(CXType type, bool *integer) {
   *integer = type.kind >= CXType_Char_U && type.kind <= CXType_LongLong &&
@@ -45,9 +46,9 @@ static bool is_scalar(CXType type, bool *integer) {
 
 /* float4 and its like, and the half types: plain structs of scalars. */
 static bool is_vector(CXType type) {
-  static const char *const bases[] = {"char",  "uchar", "short",    "ushort",    "int",   "uint",
-                                      "long",  "ulong", "longlong", "ulonglong", "float", "double",
-                                      "__half"};
+  static const char *const bases[] = {"char",  "uchar",  "short", "ushort",   "int",
+                                      "uint",  "long",   "ulong", "longlong", "ulonglong",
+                                      "float", "double", "__half"};
   CXString spelling = clang_getTypeSpelling(clang_getUnqualifiedType(type));
   const char *name = clang_getCString(spelling);
   bool found = false;
@@ -78,7 +79,8 @@ static bool is_holdable(CXType type, bool *integer) {
   return is_scalar(type, integer) || is_vector(type);
 }
 
-/* ---- variables and their uses -------------------------------------------------------------------- */
+/* ---- variables and their uses
+ * -------------------------------------------------------------------- */
 
 static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXClientData data) {
   (void)parent;
@@ -131,8 +133,8 @@ static enum CXChildVisitResult add_parameter(CXCursor cursor, CXCursor parent, C
   return CXChildVisit_Continue;
 }
 
-/* Whether a value stands behind the name: libclang shows an implicit constructor, or the length of an
- * array, like one. */
+/* Whether a value stands behind the name: libclang shows an implicit constructor, or the length of
+ * an array, like one. */
 static bool has_initialiser(const ink_tree *tree, const ink_node *node) {
   const ink_source *source = tree->source;
   uint32_t name;
@@ -251,10 +253,11 @@ void ink_variables_free(struct ink_variables *all) {
   free(all);
 }
 
-/* ---- at one mark --------------------------------------------------------------------------------- */
+/* ---- at one mark
+ * --------------------------------------------------------------------------------- */
 
-/* The text whose assignments count: the marked statement itself for the mark behind it, else what its
- * block has before the mark, else the loop whose iteration begins here. */
+/* The text whose assignments count: the marked statement itself for the mark behind it, else what
+ * its block has before the mark, else the loop whose iteration begins here. */
 static ink_span section_before(const ink_tree *tree, uint32_t offset, uint32_t statement) {
   const ink_node *nodes = tree->nodes.items;
   if (statement != INK_NO_NODE && nodes[statement].start < offset)
@@ -286,8 +289,8 @@ static bool is_live_after(const struct ink_variables *all, const ink_tree *tree,
   return false;
 }
 
-/* Its value is there on every way to the mark: from its declaration, or from an assignment that is a
- * statement of a block around the mark. */
+/* Its value is there on every way to the mark: from its declaration, or from an assignment that is
+ * a statement of a block around the mark. */
 static bool is_set_before(const struct ink_variables *all, const ink_tree *tree, uint32_t which,
                           uint32_t offset) {
   const ink_node *nodes = tree->nodes.items;

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a kernel may name, for the parse without a toolkit. Missing names cost an error in the parse,
- * which goes on: they are not a condition for finding kernels. */
+/* What a kernel may name, for the parse without a toolkit. Missing names cost an error in the
+ * parse, which goes on: they are not a condition for finding kernels. */
 static const char shim_header[] =
     "#define __CUDACC__ 1\n#define __NVCC__ 1\n#define __CUDACC_VER_MAJOR__ 13\n"
     "#define __CUDACC_VER_MINOR__ 0\n"
@@ -45,7 +45,8 @@ static const char shim_header[] =
     "int __syncthreads_or(int);\n__device__ long long clock64(); __device__ int clock();\n"
     "template <class T, class U> __device__ T atomicAdd(T *, U); template <class T, class U> "
     "__device__ T atomicMax(T *, U); template <class T, class U> __device__ T atomicMin(T *, U); "
-    "template <class T, class U> __device__ T atomicExch(T *, U); template <class T, class U, class "
+    "template <class T, class U> __device__ T atomicExch(T *, U); template <class T, class U, "
+    "class "
     "V> __device__ T atomicCAS(T *, U, V);\n"
     "template <class T> __device__ T __ldg(const T *); template <class T> __device__ T "
     "__shfl_sync(unsigned, T, int, int = 32); template <class T> __device__ T "
@@ -120,16 +121,22 @@ __attribute__((format(printf, 2, 3))) static void argument(arguments *to, const 
   to->list.items[to->list.count++] = text;
 }
 
-/* nvcc's options that the parse needs: { nvcc's spelling, clang's }. The value is attached, after an
- * equals sign, or the next word. */
+/* nvcc's options that the parse needs: { nvcc's spelling, clang's }. The value is attached, after
+ * an equals sign, or the next word. */
 static const struct {
   const char *nvcc, *clang;
-} taken[] = {{"--include-path", "-I"}, {"-I", "-I"},
-             {"--define-macro", "-D"}, {"-D", "-D"},
-             {"--undefine-macro", "-U"}, {"-U", "-U"},
-             {"--system-include", "-isystem"}, {"-isystem", "-isystem"},
-             {"--pre-include", "-include"}, {"-include", "-include"},
-             {"--std", "-std="}, {"-std", "-std="}};
+} taken[] = {{"--include-path", "-I"},
+             {"-I", "-I"},
+             {"--define-macro", "-D"},
+             {"-D", "-D"},
+             {"--undefine-macro", "-U"},
+             {"-U", "-U"},
+             {"--system-include", "-isystem"},
+             {"-isystem", "-isystem"},
+             {"--pre-include", "-include"},
+             {"-include", "-include"},
+             {"--std", "-std="},
+             {"-std", "-std="}};
 
 static void note_architecture(arguments *to, const char *text) {
   for (const char *at = text; *at; at++) {

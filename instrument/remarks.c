@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a reader should know of a marked function: marks that the recording thread may not pass, loops
- * that wait for other blocks, clocks that the function reads itself. */
+/* What a reader should know of a marked function: marks that the recording thread may not pass,
+ * loops that wait for other blocks, clocks that the function reads itself. */
 #include "unit.h"
 
 #include <stdlib.h>

@@ -15,12 +15,13 @@ static char *name_of(CXCursor cursor) {
   return name;
 }
 
-/* ---- which calls ------------------------------------------------------------------------------ */
+/* ---- which calls ------------------------------------------------------------------------------
+ */
 
 typedef struct callee {
   char *name;
-  ink_function *body; /* NULL: elsewhere */
-  bool matched;       /* by --calls=REGEX */
+  ink_function *body;  /* NULL: elsewhere */
+  bool matched;        /* by --calls=REGEX */
   const char *why_not; /* a rule leaves it out */
 } callee;
 
@@ -71,7 +72,8 @@ static bool find_callee(ink_unit *unit, const ink_node *node, callee *found) {
   return true;
 }
 
-/* ---- how ---------------------------------------------------------------------------------------- */
+/* ---- how ----------------------------------------------------------------------------------------
+ */
 
 /* The statement that a node is part of; INK_NO_NODE when another function begins in between. */
 static uint32_t statement_around(const ink_tree *tree, uint32_t at) {
@@ -173,14 +175,14 @@ static bool mark_around(ink_unit *unit, ink_function *function, uint32_t stateme
   const uint32_t loops = ink_loops_around(tree, at);
   const char *why;
   ink_spot spot;
-  if ((!declares && !returns && !ink_node_is_expression(node) && node->kind != CXCursor_GCCAsmStmt) ||
+  if ((!declares && !returns && !ink_node_is_expression(node) &&
+       node->kind != CXCursor_GCCAsmStmt) ||
       !ink_spot_find(function, statement, &spot, &why) || spot.line || (declares && spot.alone))
     return false;
   const bool sum = loops >= 2 && function->kernel && !returns && ink_sum_fits(unit, tree, at);
   if (!ink_function_may_mark(unit, function, found))
     return true;
-  const char *section =
-      ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
+  const char *section = ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
   if (!section) {
     ink_found_left(found, "the section table is full");
     return true;
@@ -235,17 +237,28 @@ void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at) {
   free(called.name);
 }
 
-/* ---- waits -------------------------------------------------------------------------------------- */
+/* ---- waits --------------------------------------------------------------------------------------
+ */
 
-static const char *const wait_names[] = {
-    "__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or", "__syncwarp",
-    "__barrier_sync", "__pipeline_wait_prior", "cudaGridDependencySynchronize", "consumer_wait",
-    "producer_acquire", "arrive_and_wait", "wait_prior", "cluster_sync", "barrier_wait"};
+static const char *const wait_names[] = {"__syncthreads",
+                                         "__syncthreads_count",
+                                         "__syncthreads_and",
+                                         "__syncthreads_or",
+                                         "__syncwarp",
+                                         "__barrier_sync",
+                                         "__pipeline_wait_prior",
+                                         "cudaGridDependencySynchronize",
+                                         "consumer_wait",
+                                         "producer_acquire",
+                                         "arrive_and_wait",
+                                         "wait_prior",
+                                         "cluster_sync",
+                                         "barrier_wait"};
 static const char *const sync_names[] = {"sync", "wait", "barrier_sync", "wait_parity"};
 static const char *const wait_instructions[] = {
-    "mbarrier.try_wait", "mbarrier.test_wait", "cp.async.wait", "cp.async.bulk.wait",
-    "griddepcontrol.wait", "bar.sync", "barrier.sync", "barrier.cluster.wait", "wgmma.wait_group",
-    "bar.warp.sync", "tcgen05.wait"};
+    "mbarrier.try_wait",   "mbarrier.test_wait", "cp.async.wait", "cp.async.bulk.wait",
+    "griddepcontrol.wait", "bar.sync",           "barrier.sync",  "barrier.cluster.wait",
+    "wgmma.wait_group",    "bar.warp.sync",      "tcgen05.wait"};
 
 static bool asm_waits(const ink_tree *tree, const ink_node *node, char *name, size_t room) {
   const ink_source *source = tree->source;
@@ -287,8 +300,8 @@ bool ink_is_wait(const ink_tree *tree, uint32_t at, char *name, size_t room) {
   for (size_t i = 0; called && i < sizeof wait_names / sizeof *wait_names; i++)
     found |= !strcmp(called, wait_names[i]);
   for (size_t i = 0; called && i < sizeof sync_names / sizeof *sync_names; i++)
-    found |= !strcmp(called, sync_names[i]) && !clang_Cursor_isNull(target) &&
-             is_from_toolkit(target);
+    found |=
+        !strcmp(called, sync_names[i]) && !clang_Cursor_isNull(target) && is_from_toolkit(target);
   if (found)
     snprintf(name, room, "%s", called);
   free(called);

@@ -134,8 +134,8 @@ static void mark_sum(ink_unit *unit, ink_function *function, uint32_t at, const 
   function->tree.nodes.items[at].summed = (uint32_t)unit->sections.count;
   char *held = ink_hold_list(unit, function, spot->start, at);
   char *held_end = ink_hold_list(unit, function, spot->end, at);
-  ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{PROF_SUM_BEGIN(%s%s);", section,
-                held);
+  ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{PROF_SUM_BEGIN(%s%s);",
+                section, held);
   ink_edits_add(edits, spot->end, true, spot->depth, 0, "PROF_SUM_END(%s%s);}", section, held_end);
   ink_found_marked(found, section, held_end);
   free(held);

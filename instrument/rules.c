@@ -24,7 +24,8 @@ static uint32_t line_start(const ink_source *source, uint32_t offset) {
   return offset;
 }
 
-/* Something from elsewhere could jump into the node: a label in it, a case of a switch around it. */
+/* Something from elsewhere could jump into the node: a label in it, a case of a switch around it.
+ */
 static bool is_jumped_into(const ink_tree *tree, uint32_t at) {
   const ink_node *nodes = tree->nodes.items;
   for (uint32_t i = at + 1; i < tree->nodes.count && nodes[i].depth > nodes[at].depth; i++) {
@@ -132,8 +133,8 @@ static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place
     ink_found_left(place, "the section table is full");
     return;
   }
-  ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0,
-                "PROF_KERNEL(%s);", section);
+  ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL(%s);",
+                section);
   function->is_opened = true;
   ink_found_marked(place, section, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run of the rewriter, in a process of its own: a parse that hangs or crashes costs its time limit
- * and no more. */
+/* A run of the rewriter, in a process of its own: a parse that hangs or crashes costs its time
+ * limit and no more. */
 #include "wire.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- the child ------------------------------------------------------------------------------------ */
+/* ---- the child
+ * ------------------------------------------------------------------------------------ */
 
 /* The nearest folder above the source that a version control system or CMake calls a project. */
 static char *guess_root(const char *path) {
@@ -70,7 +71,8 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
     return ink_error_set(error, INK_ERROR_MEMORY, "cannot read the functions of '%s'",
                          options->source);
   for (size_t i = 0; i < unit->sources.count; i++)
-    unit->was_marked |= unit->sources.items[i]->is_main && unit->sources.items[i]->is_marked_already;
+    unit->was_marked |=
+        unit->sources.items[i]->is_main && unit->sources.items[i]->is_marked_already;
   ink_unit_find_depths(unit);
   ink_unit_find_off(unit);
   ink_unit_find_hand_marks(unit);
@@ -99,8 +101,8 @@ static void child(const ink_instrument_options *options, bool header_less, int f
   ink_error error = {0};
   ink_status status = work(&unit, header_less, &block, &error);
   ink_unit_remove_shim(&unit);
-  bool fine = status ? write_all(file, &error, sizeof error)
-                     : write_all(file, block.at, block.count);
+  bool fine =
+      status ? write_all(file, &error, sizeof error) : write_all(file, block.at, block.count);
 #if defined(INKMARK_FREE_ALL) /* the process ends: only leak checkers want this */
   ink_unit_free(&unit);
   ink_bytes_free(&block);
@@ -108,7 +110,8 @@ static void child(const ink_instrument_options *options, bool header_less, int f
   _exit(!fine ? 3 : status ? 2 : 0);
 }
 
-/* ---- the parent ------------------------------------------------------------------------------------ */
+/* ---- the parent
+ * ------------------------------------------------------------------------------------ */
 
 /* Waits for the child's end, which closes `pipe`. False: it took longer. */
 static bool ends_in_time(int pipe, double seconds) {
@@ -131,7 +134,8 @@ static bool read_back(int file, ink_bytes *block) {
   return n == 0 && !block->failed;
 }
 
-/* One attempt: INK_OK with the block; else *error, and *again when the other parse may do better. */
+/* One attempt: INK_OK with the block; else *error, and *again when the other parse may do better.
+ */
 static ink_status attempt(const ink_instrument_options *options, bool header_less, double seconds,
                           ink_bytes *block, bool *again, ink_error *error) {
   int ends[2] = {-1, -1}, code = 0;

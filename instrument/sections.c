@@ -97,8 +97,7 @@ static char *table_name(const ink_unit *unit) {
   char *name;
   if (root && !strncmp(path, unit->root, root) && path[root] == '/')
     path += root + 1;
-  if (asprintf(&name, "ink_%s_%08x", base_name(path),
-               (unsigned)mix(0xcbf29ce484222325u, path)) < 0)
+  if (asprintf(&name, "ink_%s_%08x", base_name(path), (unsigned)mix(0xcbf29ce484222325u, path)) < 0)
     return NULL;
   for (char *c = name; *c; c++)
     if (!isalnum((unsigned char)*c))

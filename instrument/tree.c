@@ -87,7 +87,9 @@ bool ink_node_is_loop(const ink_node *node) {
          node->kind == CXCursor_DoStmt || node->kind == CXCursor_CXXForRangeStmt;
 }
 
-bool ink_node_is_expression(const ink_node *node) { return clang_isExpression(node->kind) != 0; }
+bool ink_node_is_expression(const ink_node *node) {
+  return clang_isExpression(node->kind) != 0;
+}
 
 static bool ends_with_its_last_child(enum CXCursorKind kind) {
   switch (kind) {

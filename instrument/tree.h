@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The statements and expressions of one function's body, as a tree with parents and byte offsets. */
+/* The statements and expressions of one function's body, as a tree with parents and byte offsets.
+ */
 #ifndef INKMARK_TREE_H
 #define INKMARK_TREE_H
 
@@ -10,12 +11,12 @@
 typedef struct ink_node {
   CXCursor cursor;
   enum CXCursorKind kind;
-  uint32_t start, end; /* as libclang gives them: without the `;` of an expression */
+  uint32_t start, end;                /* as libclang gives them: without the `;` of an expression */
   uint32_t parent, first, next, last; /* INK_NO_NODE: none */
   uint32_t depth;
-  bool in_macro;  /* begins or ends in what a macro became, or in another file */
+  bool in_macro;   /* begins or ends in what a macro became, or in another file */
   uint32_t summed; /* the id of the section that sums it, 0: none */
-  bool in_lambda; /* in a lambda or in a class that is defined in the function */
+  bool in_lambda;  /* in a lambda or in a class that is defined in the function */
 } ink_node;
 
 typedef struct ink_tree {

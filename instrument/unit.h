@@ -21,10 +21,10 @@ typedef struct ink_function {
   bool reads_clock;
   bool in_function; /* defined inside of another function: a lambda or a local class */
   uint32_t marks;
-  int calls_deep;   /* calls from a kernel, 0: a kernel itself, -1: none reaches it */
+  int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it */
   ink_tree tree;
   struct ink_variables *variables; /* of holds.c; NULL until they are needed */
-  bool has_untold;                  /* it was said that a value may not be held */
+  bool has_untold;                 /* it was said that a value may not be held */
 } ink_function;
 
 typedef struct ink_section {

@@ -21,7 +21,8 @@ typedef struct ink_wire_remark {
   uint32_t line, column, file, text;
 } ink_wire_remark;
 
-/* All files of the result: the source, and with `headers` what it includes. False: out of memory. */
+/* All files of the result: the source, and with `headers` what it includes. False: out of memory.
+ */
 bool ink_wire_write(ink_unit *unit, ink_bytes *out);
 /* Takes the block over (also when it fails, and frees it). */
 ink_status ink_wire_read(ink_bytes *block, const char *why, ink_instrumented **out,

@@ -117,7 +117,9 @@ bool ink_instrumented_was_marked(const ink_instrumented *result) {
   return result->head.was_marked != 0;
 }
 
-uint64_t ink_instrumented_parse_ns(const ink_instrumented *result) { return result->head.parse_ns; }
+uint64_t ink_instrumented_parse_ns(const ink_instrumented *result) {
+  return result->head.parse_ns;
+}
 
 const char *ink_place_kind_word(ink_place_kind kind) {
   static const char *const words[] = {"kernel", "call", "loop", "wait", "directive", "mark"};

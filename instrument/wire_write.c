@@ -44,7 +44,8 @@ static void put_source(ink_unit *unit, pack *to, ink_source *source, bool unchan
   ink_bytes_free(&preamble);
 }
 
-/* ---- headers that the parse did not come by: in branches for the host, say ---------------------- */
+/* ---- headers that the parse did not come by: in branches for the host, say ----------------------
+ */
 
 typedef struct texts {
   struct {
@@ -76,7 +77,8 @@ static void follow_includes(ink_unit *unit, pack *to, texts *all, const char *pa
 static void follow(ink_unit *unit, pack *to, texts *all, const char *from, const char *name,
                    size_t length, unsigned depth) {
   char *joined, *slash = strrchr(from, '/');
-  if (asprintf(&joined, "%.*s/%.*s", (int)(slash ? slash - from : 0), from, (int)length, name) < 0) {
+  if (asprintf(&joined, "%.*s/%.*s", (int)(slash ? slash - from : 0), from, (int)length, name) <
+      0) {
     unit->failed = true;
     return;
   }
@@ -158,7 +160,10 @@ static void put_places(ink_unit *unit, pack *to) {
   if (unit->found.count)
     qsort(unit->found.items, unit->found.count, sizeof *unit->found.items, by_place);
   for (size_t i = 0; i < unit->found.count; i++) {
-    const ink_found *found = &unit->found.items[i];
+    const ink_found *found = &unit->found.items[i], *last = i ? found - 1 : NULL;
+    if (last && last->source == found->source && last->offset == found->offset &&
+        last->kind == found->kind && found->state == INK_PLACE_LEFT)
+      continue; /* libclang shows a local class twice */
     ink_wire_place place = {.kind = (uint32_t)found->kind, .state = (uint32_t)found->state};
     ink_source_position(found->source, found->offset, &place.line, &place.column);
     place.file = put(to, found->source->shown);

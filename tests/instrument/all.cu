@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Every case in one program: compiled before and after, the output has to be the same.
+#include "check.cuh"
+
+#include "cases/by_hand.cu"
+#include "cases/control.cu"
+#include "cases/expressions.cu"
+#include "cases/holds.cu"
+#include "cases/macros.cu"
+#include "cases/templates.cu"
+#include "cases/text.cu"
+#include "cases/waits.cu"
+
+int main() {
+  by_hand::run();
+  control::run();
+  expressions::run();
+  holds::run();
+  macros::run();
+  templates::run();
+  text::run();
+  waits::run();
+  printf("%s %d\n", strrchr(__FILE__, '/'), __LINE__);
+}

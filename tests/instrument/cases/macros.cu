@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Macros, pragmas and conditionals: never an edit inside of them, never half of one.
+namespace macros {
+__device__ int work(int n) { int s = n; for (int i = 0; i < 4; i++) s = s * 5 + i; return s; }
+#define WHOLE(name) __global__ void name(int *x) { for (int i = 0; i < 3; i++) x[threadIdx.x] += work(i); }
+WHOLE(whole)
+#define HEAD(name) __global__ void name(int *x)
+#define CALL(v) work(v)
+#define EACH(i, n) for (int i = 0; i < n; i++)
+#define CHECKED(expression) do { if ((expression) == 12345) return; } while (0)
+#define BEGIN {
+#define END }
+#define SEMI ;
+HEAD(headed) {
+  int t = threadIdx.x;
+  x[t] = CALL(x[t]);
+  EACH(i, 3) x[t] += work(i);
+  CHECKED(work(t));
+  x[t] += work(2) SEMI
+  for (int i = 0; i < 2; i++) BEGIN x[t] += i; END
+  x[t] += work(sizeof("for (;;) { work(1); }"));
+}
+__global__ void braced(int *x) BEGIN x[threadIdx.x] += work(1); END
+__global__ void pragmas(int *x) {
+  int t = threadIdx.x;
+#pragma unroll
+  for (int i = 0; i < 4; i++) x[t] += work(i);
+  if (t & 1)
+#pragma unroll 2
+    for (int i = 0; i < 4; i++)
+      x[t] ^= i;
+  _Pragma("unroll") for (int i = 0; i < 3; i++) x[t] += i;
+  #pragma unroll 1
+  for (int i = 0; i < 2; i++) {
+    #pragma unroll
+    for (int j = 0; j < 2; j++)
+      x[t] += work(i + j); /* comment */ // another
+  }
+}
+__global__ void conditionals(int *x) {
+  int t = threadIdx.x;
+#if defined(__CUDA_ARCH__)
+  for (int i = 0; i < 3; i++) {
+#else
+  {
+#endif
+    x[t] += work(t);
+  }
+  for (int i = 0; i < 2; i++) {
+#if 1
+    x[t] += work(
+#ifdef NEVER
+        7
+#else
+        8
+#endif
+    );
+#endif
+  }
+#if 0
+  x[t] += work(99);
+#endif
+}
+inline void run() {
+  check<int>("macros.whole", [](int *x) { whole<<<1, 64>>>(x); });
+  check<int>("macros.headed", [](int *x) { headed<<<1, 64>>>(x); });
+  check<int>("macros.braced", [](int *x) { braced<<<1, 64>>>(x); });
+  check<int>("macros.pragmas", [](int *x) { pragmas<<<1, 64>>>(x); });
+  check<int>("macros.conditionals", [](int *x) { conditionals<<<1, 64>>>(x); });
+}
+} // namespace macros

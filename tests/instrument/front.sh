@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# front.sh INKMARK NVCC: `inkmark nvcc` with the command lines that builds use.
+set -u
+inkmark=$1 nvcc=$2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir tmp inc && export TMPDIR=$work/tmp INKMARK_STRICT=1 INKMARK_RULES="--root ."
+cat >inc/part.cuh <<'C'
+#pragma once
+template <class T> __global__ void part(T *x) { for (int i = 0; i < 3; i++) x[threadIdx.x] += i; }
+C
+printf '#include "part.cuh"\n__global__ void k(int *x) { x[0] = 1; }\nvoid f(int *x) { k<<<1, 1>>>(x); part<<<1, 1>>>(x); }\n' >a.cu
+printf '__global__ void main_kernel() {}\nvoid f(int *);\nint main() { main_kernel<<<1, 1>>>(); f(nullptr); }\n' >b.cu
+cp b.cu c.cpp
+printf -- '-Iinc "-arch=compute_75" -std=c++17' >options
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+front() { "$inkmark" nvcc "$@" >out 2>&1 || { fail "$*"; cat out; }; }
+marked() { grep -qa "$2" "$1" || fail "$1 has no '$2'"; }
+front "$nvcc" --options-file options -dc a.cu -o a.o && marked a.o 'part (part.cuh:2)'
+front "$nvcc" -arch=compute_75 -x cu -dc c.cpp -o c.o && marked c.o 'main_kernel (c.cpp:1)'
+front "$nvcc" -arch=compute_75 -cudart shared a.o c.o -o linked # goes to nvcc as it is
+front "$nvcc" -Iinc -arch=compute_75 -cudart shared a.cu b.cu -o both && marked both 'main_kernel (b.cu:1)'
+front "$nvcc" -Iinc -arch=compute_75 -ptx a.cu && marked a.ptx globaltimer
+"$inkmark" nvcc "$nvcc" -Iinc -E a.cu >e1 2>/dev/null; "$nvcc" -Iinc -E a.cu >e2 2>/dev/null
+cmp e1 e2 || fail "-E differs"
+"$inkmark" nvcc "$nvcc" -Iinc -MM a.cu >e1 2>/dev/null; "$nvcc" -Iinc -MM a.cu >e2 2>/dev/null
+cmp e1 e2 || fail "-MM differs"
+unset INKMARK_STRICT
+printf '#error broken on purpose\n__global__ void k() {}\n' >broken.cu
+"$inkmark" nvcc "$nvcc" -c broken.cu >e1 2>&1 && fail "a broken file compiles"
+"$nvcc" -c broken.cu >e2 2>&1
+cmp e1 e2 || { fail "other messages of a broken file"; cat e1; }
+[ -z "$(ls tmp)" ] || fail "left in the temporary folder: $(ls tmp)"
+exit $failed

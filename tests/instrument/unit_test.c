@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Stripping and diffing of texts that no run of the rewriter made. */
+#include "inkmark/instrument.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+
+static void strips(const char *text, const char *want) {
+  char *out = NULL;
+  size_t bytes = 0;
+  ink_error error = {0};
+  ink_status status = ink_instrument_strip(text, strlen(text), &out, &bytes, &error);
+  const bool fine = want ? !status && bytes == strlen(want) && !memcmp(out, want, bytes)
+                         : status == INK_ERROR_FORMAT && error.message[0];
+  if (!fine) {
+    printf("FAILED: strip of '%s': status %d, '%.*s'\n", text, (int)status, (int)bytes,
+           out ? out : "");
+    failures++;
+  }
+  free(out);
+}
+
+static void refuses(void) {
+  ink_instrumented *result = NULL;
+  ink_error error = {0};
+  ink_instrument_options options = {.size = sizeof options, .source = "/nonexistent.cu"};
+  if (ink_instrument_run(&options, &result, &error) != INK_ERROR_NOT_FOUND || result)
+    failures++, puts("FAILED: a source that is not there");
+  options.size = 3;
+  if (ink_instrument_run(&options, &result, &error) != INK_ERROR_ARGUMENT || result)
+    failures++, puts("FAILED: options of another size");
+  if (ink_instrument_run(NULL, &result, NULL) != INK_ERROR_ARGUMENT)
+    failures++, puts("FAILED: no options");
+}
+
+int main(void) {
+  strips("", "");
+  strips("int a;\n", "int a;\n");
+  strips("a/*ink[*/{B;/*ink]*/b/*ink[*/}/*ink]*/", "ab");
+  strips("a\n/*ink[*/{B;\n#line 2 /*ink]*/\n#pragma unroll\n", "a\n#pragma unroll\n");
+  strips("// inkmark rewriter: begin (inkmark instrument --strip removes it)\nx\n"
+         "// inkmark rewriter: end\n#line 1 \"a.cu\"\nint a;",
+         "int a;");
+  strips("a/*ink[*/{B;", NULL);
+  strips("// inkmark rewriter: begin (inkmark instrument --strip removes it)\nx\n", NULL);
+  char *diff = NULL;
+  const char *marked = "a\nb/*ink[*/X;/*ink]*/\nc\n";
+  if (ink_instrument_diff(marked, strlen(marked), "o", "n", &diff, NULL) ||
+      strcmp(diff, "--- o\n+++ n\n@@ -1,3 +1,3 @@\n a\n-b\n+b/*ink[*/X;/*ink]*/\n c\n")) {
+    printf("FAILED: diff gives '%s'\n", diff ? diff : "");
+    failures++;
+  }
+  free(diff);
+  refuses();
+  return failures != 0;
+}
