@@ -247,7 +247,7 @@ static ink_status open_files(npy *w, const char *stem, const char *kernel) {
     w->names[i] = malloc(size);
     if (!w->names[i])
       return INK_ERROR_MEMORY;
-    snprintf(w->names[i], size, i == AXES ? "%s%s%s.json" : "%s%s%s.%s.npy", stem,
+    snprintf(w->names[i], size, i == AXES ? "%s%s%s.axes.json" : "%s%s%s.%s.npy", stem,
              *kernel ? "." : "", kernel, i == AXES ? "" : array_names[i]);
     ink_status status = ink_file_open(&w->arrays[i], w->names[i], w->error);
     if (status != INK_OK)

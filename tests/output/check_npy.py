@@ -16,7 +16,7 @@ except ImportError:
 
 
 def load(scratch, stem):
-    with open(scratch.path(stem + ".json")) as f:
+    with open(scratch.path(stem + ".axes.json")) as f:
         axes = json.load(f)
     arrays = {what: numpy.load(scratch.path(name), allow_pickle=False)
               for what, name in axes["arrays"].items()}

@@ -19,7 +19,7 @@ typedef struct ink_output_options {
 
 /* Writes to `path` ("-": stdout). The file appears under its name only when it is whole: it is
  * written beside it and renamed, so a failure leaves what was there before. npy writes several
- * files, NAME.cycles.npy, NAME.ns.npy, NAME.counts.npy and NAME.json with the axes. */
+ * files, NAME.cycles.npy, NAME.ns.npy, NAME.counts.npy and NAME.axes.json with the axes. */
 typedef ink_status ink_output_fn(const ink_capture *capture, const ink_clock_map *map,
                                  const ink_output_options *options, const char *path,
                                  ink_error *error);
