@@ -89,11 +89,16 @@ static uint64_t tell(const char *path) {
     at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s threads missed",
                    number_whole(missed).text);
   if (lost)
-    snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost", number_whole(lost).text);
+    snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost (--tracks N holds more)",
+             number_whole(lost).text);
   message_say("wrote '%s': %s track%s, %s mark%s%s", short_path(path), number_whole(tracks).text,
               plural(tracks), number_whole(marks).text, plural(marks), notes);
   ink_capture_free(capture);
   return tracks;
+}
+
+static bool is_filtered(const record_plan *plan) {
+  return plan->settings->kernels || plan->settings->blocks || plan->settings->warps;
 }
 
 static void why_nothing_written(const record_plan *plan, int code) {
@@ -112,15 +117,17 @@ static void why_nothing_written(const record_plan *plan, int code) {
   else if (!probe->marks)
     message_say("nothing was recorded: '%s' has no marks, and no library that it loaded has any",
                 program);
+  else if (is_filtered(plan))
+    message_say("nothing was recorded: no kernel with PROF_KERNEL ran that --kernels, --blocks and "
+                "--warps let through");
   else
-    message_say("nothing was recorded: '%s' has marks, but wrote no capture; was a CUDA device "
-                "usable?",
+    message_say("nothing was recorded: '%s' has marks, but no kernel with PROF_KERNEL ran, or no "
+                "CUDA device was usable",
                 program);
 }
 
 static void why_no_tracks(const record_plan *plan) {
-  const record_settings *s = plan->settings;
-  if (s->kernels || s->blocks || s->warps)
+  if (is_filtered(plan))
     message_say(
         "no track was recorded: no kernel with PROF_KERNEL ran that --kernels, --blocks and "
         "--warps let through");

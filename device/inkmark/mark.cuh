@@ -168,7 +168,7 @@ namespace ink_sections {}
   } while (0)
 #define INK_I_SCOPE(name, S, ...)                                                                  \
   ::ink_i::hold(__VA_ARGS__);                                                                      \
-  ::ink_i::scope<INK_I_SECTION(S), ::ink_i::bare<decltype(ink_ctx_())>::type> name(ink_ctx_());    \
+  ::ink_i::scope<INK_I_SECTION(S), typename ::ink_i::bare<decltype(ink_ctx_())>::type> name(ink_ctx_());    \
   ::ink_i::hold(__VA_ARGS__)
 #define INK_I_ITER(row, ...)                                                                       \
   do {                                                                                             \

@@ -131,7 +131,18 @@ __global__ void unopened_kernel(float *x) { // marked functions, but no track
 template <class T> __global__ void template_kernel(T *x) {
   PROF_KERNEL(Kernel);
   T value = x[threadIdx.x];
-  value = in_template<T, 3>(value);
+  {
+    PROF_SCOPE(Update, value);
+    value = in_template<T, 3>(value);
+  }
+  PROF_ITER(1);
+  PROF_BEGIN(Update);
+  PROF_VALUE(Step, value);
+  PROF_END(Update);
+  PROF_ASYNC_BEGIN(Step, 3);
+  PROF_SUM_BEGIN(Update);
+  PROF_SUM_END(Update);
+  PROF_ASYNC_END(Step, 3);
   PROF_MARK(Step, value);
   x[threadIdx.x] = value;
 }
