@@ -75,7 +75,7 @@ check() {
 
 # Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
 # first of all, and there leaks are CUDA programs' own. What only compiles or installs is left out.
-preloaded='^(sim|arming|truth|example|cli\.record|output\.record)'
+preloaded='^(sim|arming|truth|example|gpu\.simulated|cli\.record|output\.record)'
 sanitized() {
   local runtime
   runtime=$(gcc -print-file-name=libasan.so)
