@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* A pull reader of JSON, plain or in gzip, that never holds more than one buffer of the file and
+ * knows at which byte it stands. NaN and Infinity, which Python writes, are literals here. */
+#ifndef INK_JSON_SCAN_H
+#define INK_JSON_SCAN_H
+
+#include "inkmark/status.h"
+
+#include <stdbool.h>
+
+enum { JSON_TEXT_MAX = 16 * 1024, JSON_DEPTH_MAX = 512 };
+
+enum json_token {
+  JSON_OBJECT, /* { */
+  JSON_OBJECT_END,
+  JSON_ARRAY,
+  JSON_ARRAY_END,
+  JSON_KEY,
+  JSON_STRING,
+  JSON_NUMBER,
+  JSON_LITERAL, /* true, false, null, NaN, Infinity, -Infinity */
+  JSON_END      /* of the file, after one whole value */
+};
+
+typedef struct json_scan {
+  const char *path;
+  void *file; /* gzFile */
+  unsigned char *buffer;
+  size_t at, filled;
+  uint64_t before;             /* bytes of the file before the buffer */
+  bool closed[JSON_DEPTH_MAX]; /* the open brackets: true for an array */
+  unsigned depth;
+  bool wants_comma, wants_value; /* a value was there; a key's value is due */
+  bool keep;                     /* the next string is wanted; else it is passed over */
+  char text[JSON_TEXT_MAX];      /* of a key, string, number or literal; cut if longer */
+  size_t length;
+} json_scan;
+
+ink_status json_open(json_scan *scan, const char *path, ink_error *error);
+void json_close(json_scan *scan);
+ink_status json_next(json_scan *scan, enum json_token *token, ink_error *error);
+/* Passes over the rest of the value whose first token was `first`. */
+ink_status json_skip(json_scan *scan, enum json_token first, ink_error *error);
+uint64_t json_offset(const json_scan *scan);
+
+#endif

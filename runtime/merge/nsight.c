@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels of an Nsight Systems SQLite export, of any schema since 2022. SQLite is loaded when
+ * such a file is opened, not linked: libinkmark is also what recorded programs load. */
+#include "foreign_private.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The few entry points that are used, as https://www.sqlite.org/c3ref documents them. */
+typedef struct sqlite {
+  void *library;
+  int (*open_v2)(const char *, void **, int, const char *);
+  int (*close)(void *);
+  int (*prepare_v2)(void *, const char *, int, void **, const char **);
+  int (*step)(void *);
+  int (*finalize)(void *);
+  long long (*column_int64)(void *, int);
+  int (*column_type)(void *, int);
+  const unsigned char *(*column_text)(void *, int);
+  int (*column_bytes)(void *, int);
+  const char *(*errmsg)(void *);
+  void *db;
+} sqlite;
+
+enum { SQL_READONLY = 1, SQL_URI = 0x40, SQL_ROW = 100, SQL_DONE = 101, SQL_INTEGER = 1 };
+
+static bool load(sqlite *s) {
+  s->library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (!s->library)
+    return false;
+  const struct {
+    const char *name;
+    void *at;
+  } entries[] = {
+      {"sqlite3_open_v2", &s->open_v2},           {"sqlite3_close", &s->close},
+      {"sqlite3_prepare_v2", &s->prepare_v2},     {"sqlite3_step", &s->step},
+      {"sqlite3_finalize", &s->finalize},         {"sqlite3_column_int64", &s->column_int64},
+      {"sqlite3_column_type", &s->column_type},   {"sqlite3_column_text", &s->column_text},
+      {"sqlite3_column_bytes", &s->column_bytes}, {"sqlite3_errmsg", &s->errmsg}};
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+    void *symbol = dlsym(s->library, entries[i].name);
+    if (!symbol)
+      return false;
+    memcpy(entries[i].at, &symbol, sizeof symbol);
+  }
+  return true;
+}
+
+/* Opened as it is: a report in a folder that cannot be written is read as well. */
+static ink_status open_file(sqlite *s, const char *path, ink_error *error) {
+  size_t size = strlen(path) * 3 + 40;
+  char *uri = malloc(size), *p = uri;
+  if (!uri)
+    return INK_ERROR_MEMORY;
+  p += snprintf(p, size, *path == '/' ? "file://" : "file:"); /* "//x" is no host */
+  for (const char *c = path; *c; c++)
+    p += strchr("?#%", *c) ? sprintf(p, "%%%02x", (unsigned char)*c) : sprintf(p, "%c", *c);
+  strcpy(p, "?immutable=1");
+  int rc = s->open_v2(uri, &s->db, SQL_READONLY | SQL_URI, NULL);
+  free(uri);
+  return rc ? ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %.200s", path,
+                            s->db ? s->errmsg(s->db) : "out of memory")
+            : INK_OK;
+}
+
+static ink_status bad(sqlite *s, const char *path, ink_error *error) {
+  return ink_error_set(error, INK_ERROR_DAMAGED, "cannot read '%s': %.300s", path,
+                       s->errmsg(s->db));
+}
+
+enum column {
+  START,
+  END,
+  DEVICE,
+  STREAM,
+  CORRELATION,
+  NAME,
+  SHORT,
+  MANGLED,
+  GX,
+  GY,
+  GZ,
+  BX,
+  BY,
+  BZ,
+  GRID_ID,
+  COLUMNS
+};
+static const struct {
+  const char *name;
+  bool needed;
+} columns[COLUMNS] = {
+    {"start", true},          {"end", true},           {"deviceId", true},   {"streamId", true},
+    {"correlationId", false}, {"demangledName", true}, {"shortName", false}, {"mangledName", false},
+    {"gridX", false},         {"gridY", false},        {"gridZ", false},     {"blockX", false},
+    {"blockY", false},        {"blockZ", false},       {"gridId", false}};
+
+/* "SELECT start, end, ..., NULL, ..." with the columns that this schema has. */
+static ink_status make_query(sqlite *s, const char *path, char *query, size_t size,
+                             ink_error *error) {
+  bool have[COLUMNS] = {false}, any = false;
+  void *statement;
+  if (s->prepare_v2(s->db, "PRAGMA table_info(CUPTI_ACTIVITY_KIND_KERNEL)", -1, &statement, NULL))
+    return bad(s, path, error);
+  int rc;
+  while ((rc = s->step(statement)) == SQL_ROW) {
+    const char *name = (const char *)s->column_text(statement, 1);
+    any = true;
+    for (int i = 0; i < COLUMNS; i++)
+      have[i] |= name && !strcmp(name, columns[i].name);
+  }
+  s->finalize(statement);
+  if (rc != SQL_DONE)
+    return bad(s, path, error);
+  if (!any)
+    return ink_error_set(error, INK_ERROR_FORMAT,
+                         "'%s' is an SQLite file without a table of CUDA kernels "
+                         "(CUPTI_ACTIVITY_KIND_KERNEL)",
+                         path);
+  size_t n = (size_t)snprintf(query, size, "SELECT ");
+  for (int i = 0; i < COLUMNS; i++) {
+    if (columns[i].needed && !have[i])
+      return ink_error_set(error, INK_ERROR_FORMAT, "the kernels in '%s' have no column '%s'", path,
+                           columns[i].name);
+    bool name = i == NAME || i == SHORT || i == MANGLED;
+    const char *form = !have[i] ? "%sNULL"
+                       : name   ? "%s(SELECT value FROM StringIds WHERE id = k.\"%s\")"
+                                : "%sk.\"%s\"";
+    n += (size_t)snprintf(query + n, size - n, form, i ? "," : "", columns[i].name);
+  }
+  snprintf(query + n, size - n, " FROM CUPTI_ACTIVITY_KIND_KERNEL k");
+  return INK_OK;
+}
+
+static ink_status name_of(ink_foreign *f, sqlite *s, void *statement, int column, uint32_t *out) {
+  const char *text = (const char *)s->column_text(statement, column);
+  *out = UINT32_MAX;
+  if (!text)
+    return INK_OK;
+  return ink_foreign_intern(f, text, strlen(text), out);
+}
+
+static ink_status read_row(ink_foreign *f, sqlite *s, void *row) {
+  ink_foreign_kernel k = {.correlation = -1};
+  long long v[COLUMNS];
+  f->facts.events++;
+  for (int i = 0; i < COLUMNS; i++)
+    v[i] = i == NAME || i == SHORT || i == MANGLED ? 0 : s->column_int64(row, i);
+  k.begin_ns = v[START];
+  k.end_ns = v[END];
+  if (s->column_type(row, START) != SQL_INTEGER || s->column_type(row, END) != SQL_INTEGER ||
+      v[END] < v[START] || v[DEVICE] < 0 || v[DEVICE] > INT32_MAX ||
+      __builtin_add_overflow(k.begin_ns, f->facts.base_ns, &k.begin_ns) ||
+      __builtin_add_overflow(k.end_ns, f->facts.base_ns, &k.end_ns) || k.end_ns > INT64_MAX / 2 ||
+      k.begin_ns < -(INT64_MAX / 2)) {
+    f->facts.kernels_left_out++;
+    return INK_OK;
+  }
+  k.device = (int32_t)v[DEVICE];
+  k.stream = v[STREAM];
+  if (s->column_type(row, CORRELATION) == SQL_INTEGER)
+    k.correlation = v[CORRELATION];
+  k.grid_id = v[GRID_ID] > 0 ? (uint64_t)v[GRID_ID] : 0;
+  bool dimensions = true;
+  for (int i = GX; i <= BZ; i++)
+    dimensions &= v[i] > 0 && v[i] <= INT32_MAX;
+  for (int i = 0; dimensions && i < 3; i++) {
+    k.grid_dim[i] = (uint32_t)v[GX + i];
+    k.block_dim[i] = (uint32_t)v[BX + i];
+  }
+  ink_status status = name_of(f, s, row, NAME, &k.name);
+  if (status == INK_OK)
+    status = name_of(f, s, row, SHORT, &k.short_name);
+  if (status == INK_OK)
+    status = name_of(f, s, row, MANGLED, &k.mangled);
+  if (status != INK_OK)
+    return status;
+  if (k.name == UINT32_MAX)
+    k.name = k.short_name;
+  if (k.name == UINT32_MAX) {
+    f->facts.kernels_left_out++;
+    return INK_OK;
+  }
+  return ink_foreign_add(f, &k);
+}
+
+static void read_base(ink_foreign *f, sqlite *s) {
+  void *statement;
+  if (s->prepare_v2(s->db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", -1, &statement,
+                    NULL))
+    return; /* an export without it: the base is unknown, and said so */
+  if (s->step(statement) == SQL_ROW && s->column_type(statement, 0) == SQL_INTEGER) {
+    long long base = s->column_int64(statement, 0);
+    if (base > 0 && base < INT64_MAX / 2) {
+      f->facts.base_ns = base;
+      f->facts.base_known = true;
+    }
+  }
+  s->finalize(statement);
+}
+
+static ink_status read_rows(ink_foreign *f, sqlite *s, const char *path, ink_error *error) {
+  char query[2048];
+  ink_status status = make_query(s, path, query, sizeof query, error);
+  if (status != INK_OK)
+    return status;
+  read_base(f, s);
+  void *statement;
+  if (s->prepare_v2(s->db, query, -1, &statement, NULL))
+    return bad(s, path, error);
+  int rc = SQL_DONE;
+  while (status == INK_OK && (rc = s->step(statement)) == SQL_ROW)
+    status = read_row(f, s, statement);
+  if (status == INK_OK && rc != SQL_DONE)
+    status = bad(s, path, error);
+  s->finalize(statement);
+  return status;
+}
+
+ink_status ink_nsight_read(ink_foreign *f, const char *path, ink_error *error) {
+  sqlite s = {0};
+  ink_status status;
+  if (!load(&s)) {
+    status = ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                           "cannot read '%s': libsqlite3.so.0 is not on this machine "
+                           "(Debian: libsqlite3-0)",
+                           path);
+  } else {
+    status = open_file(&s, path, error);
+    if (status == INK_OK)
+      status = read_rows(f, &s, path, error);
+    if (s.db)
+      s.close(s.db);
+  }
+  if (s.library)
+    dlclose(s.library);
+  return status;
+}
