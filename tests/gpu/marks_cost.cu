@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What one mark of each kind costs the thread that executes it: cycles of a loop of back-to-back marks,
-// less those of the empty loop. One line a kind: NAME CYCLES. Recorded it shows the price of a stored
-// mark, not recorded that of a dormant one.
+// What one mark of each kind costs the thread that executes it: cycles of a loop of back-to-back
+// marks, less those of the empty loop. One line a kind: NAME CYCLES. Recorded it shows the price of
+// a stored mark, not recorded that of a dormant one.
 #include "inkmark/mark.cuh"
 
 #include <cstdio>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Marks in functions that a kernel calls: inlined and not, a recursion, a template, a function pointer,
-// a lambda, a functor; ranges, rows and payloads in them, between marks of the kernel's body.
+// Marks in functions that a kernel calls: inlined and not, a recursion, a template, a function
+// pointer, a lambda, a functor; ranges, rows and payloads in them, between marks of the kernel's
+// body.
 #include "truth.cuh"
 
-PROF_SECTIONS(Called, Kernel, Body, Descend, Leaf, Return, Inlined, Aside, Twice, ByPointer, InLambda,
-              Size, Depth, Job, Sum)
+PROF_SECTIONS(Called, Kernel, Body, Descend, Leaf, Return, Inlined, Aside, Twice, ByPointer,
+              InLambda, Size, Depth, Job, Sum)
 
 constexpr int blocks = 4, threads = 64;
 

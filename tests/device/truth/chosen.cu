@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel chooses who records, with PROF_KERNEL_IF: an elected lane, every lane of one block, a lane
-// that no static rule would name; with marks in called functions where one lane of a warp records.
+// The kernel chooses who records, with PROF_KERNEL_IF: an elected lane, every lane of one block, a
+// lane that no static rule would name; with marks in called functions where one lane of a warp
+// records.
 #include "truth.cuh"
 
 PROF_SECTIONS(Chosen, Elected, Everyone, Late, Work, Helped)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Counts forced past 2^32: right after the opening the test sets the track's word counts, as if that
-// many marks had been executed, and the real code goes on counting from there. Built with a copy of
-// mark_impl.cuh whose class kernel is a struct (open_kernel.cmake), and else as it is.
+// Counts forced past 2^32: right after the opening the test sets the track's word counts, as if
+// that many marks had been executed, and the real code goes on counting from there. Built with a
+// copy of mark_impl.cuh whose class kernel is a struct (open_kernel.cmake), and else as it is.
 #include "truth.cuh"
 
 #include "count.h"

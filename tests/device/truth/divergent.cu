@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lanes of one warp that go different ways, with marks in every way; marks in an `if` without braces,
-// in a ternary's branches by function, in loops that each lane leaves at its own time.
+// Lanes of one warp that go different ways, with marks in every way; marks in an `if` without
+// braces, in loops that each lane leaves at its own time.
 #include "truth.cuh"
 
 PROF_SECTIONS(Divergent, Kernel, Even, Odd, Spin, Both, Third, Warp)

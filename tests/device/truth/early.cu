@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads that leave a kernel early, each its own way: the track closes on every way out. Loops that
-// break and go on, a switch that falls through.
+// Threads that leave a kernel early, each its own way: the track closes on every way out. Loops
+// that break and go on, a switch that falls through.
 #include "truth.cuh"
 
 #include "early.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The program holds the session: a buffer handed to kernels as an argument, recording switched off and
-// on between launches, a NULL buffer, and kernels that find their buffer by the symbol before and after
-// arming. While recording is off, not one byte of the buffer may change.
+// The program holds the session: a buffer handed to kernels as an argument, recording switched off
+// and on between launches, a NULL buffer, and kernels that find their buffer by the symbol before
+// and after arming. While recording is off, not one byte of the buffer may change.
 #include "truth.cuh"
 
 #include "inkmark/session.h"

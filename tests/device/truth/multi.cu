@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Several kernels and two tables in one program: a kernel that marks sections of the other table, a
-// kernel template, a kernel that ends without closing its track, and one that opens none but calls a
-// marked function, in shared memory that the others have used before.
+// kernel template, a kernel that ends without closing its track, and one that opens none but calls
+// a marked function, in shared memory that the others have used before.
 #include "truth.cuh"
 
 PROF_SECTIONS(First, FirstKernel, Load, Touched, Leaves)

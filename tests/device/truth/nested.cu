@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ranges in ranges, each level with rows and a last stamp of its own; scopes that `continue` and `break`
-// leave; PROF_BEGIN and PROF_END that are not lexical; blocks and threads in three dimensions.
+// Ranges in ranges, each level with rows and a last stamp of its own; scopes that `continue` and
+// `break` leave; PROF_BEGIN and PROF_END that are not lexical; blocks and threads in three
+// dimensions.
 #include "truth.cuh"
 
 PROF_SECTIONS(Nested, Kernel, Outer, Middle, Inner, Work, More, After)

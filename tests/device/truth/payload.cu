@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Marks that carry words: values of every type, asynchronous ranges that overlap and share keys, sums
-// that are written at each row and at the end, sections that share a sum's slot, clock triples.
+// Marks that carry words: values of every type, asynchronous ranges that overlap and share keys,
+// sums that are written at each row and at the end, sections that share a sum's slot, clock
+// triples.
 #include "truth.cuh"
 
 #include <cuda_fp16.h>

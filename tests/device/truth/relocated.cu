@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Built with -rdc=true from three files: kernels in two of them, with the table that they share from a
-// header, and a helper in the third whose sections are its own table's.
+// Built with -rdc=true from three files: kernels in two of them, with the table that they share
+// from a header, and a helper in the third whose sections are its own table's.
 #include "truth.cuh"
 
 #include "relocated.cuh"

@@ -19,6 +19,16 @@ static void counted(truth_steps *s, uint32_t block, uint32_t thread) {
   straight(s, block, thread);
 }
 
+static void looped(truth_steps *s, uint32_t block, uint32_t thread) {
+  (void)block;
+  (void)thread;
+  for (int i = 0; i < 4; i++) {
+    step_mark(s, "Straight::First");
+    step_mark(s, "Straight::Second");
+    step_mark(s, "Straight::Third");
+  }
+}
+
 /* By hand, with the latencies that device/sim/ptx_decode.c states, for one warp alone on its SM (an
  * instruction issues when the one before is done). Second's span is what a mark itself costs; the
  * others have these instructions more:
@@ -42,8 +52,34 @@ static bool counted_by_hand(const truth_log *log) {
   return false;
 }
 
+/* By hand again, in a loop: in round n, Third's span has these instructions more than Second's:
+ *   mov 4, then n times add 4, sub 4, setp 4, bra 8                     = 4 + 20 n */
+static bool looped_by_hand(const truth_log *log) {
+  const truth_grid *grid = truth_log_grid(log, "looped_kernel", 0);
+  const uint32_t block[3] = {0, 0, 0};
+  size_t n = 0;
+  const truth_read *reads =
+      grid ? truth_log_thread(log, grid->device, grid->grid, block, 0, &n) : NULL;
+  bool good = n == 18; /* the opening and closing triples, four times three marks */
+  for (uint64_t round = 1; good && round <= 4; round++) {
+    const truth_read *first = &reads[3 * round];
+    const uint64_t second = first[1].value - first[0].value;
+    const uint64_t third = first[2].value - first[1].value;
+    good = third == second + 4 + 20 * round;
+    if (!good)
+      fprintf(stderr, "round %llu: %llu and %llu cycles\n", (unsigned long long)round,
+              (unsigned long long)second, (unsigned long long)third);
+  }
+  return good;
+}
+
+static bool by_hand(const truth_log *log) {
+  return counted_by_hand(log) && looped_by_hand(log);
+}
+
 static const truth_launch launches[] = {
     {"counted_kernel", "Straight::Counted", {1, 1, 1}, {32, 1, 1}, NULL, counted, false},
+    {"looped_kernel", "Straight::Looped", {1, 1, 1}, {32, 1, 1}, NULL, looped, false},
     {"straight_kernel", "Straight::Kernel", {4, 1, 1}, {32, 1, 1}, NULL, straight, false},
 };
 
@@ -57,11 +93,11 @@ static const truth_run runs[] = {
 
 static const truth_kind kind = {.name = "straight",
                                 .launches = launches,
-                                .launch_count = 2,
+                                .launch_count = 3,
                                 .runs = runs,
                                 .run_count = sizeof runs / sizeof *runs,
                                 .holds = true,
-                                .extra = counted_by_hand};
+                                .extra = by_hand};
 
 int main(int argc, char **argv) {
   return truth_main(argc, argv, &kind);

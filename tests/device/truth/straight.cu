@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// No loop, no branch: marks with values of every kind held in place. Two of its spans are counted by
-// hand, in straight.c.
+// No loop, no branch: marks with values of every kind held in place. Two of its spans are counted
+// by hand, in straight.c.
 #include "truth.cuh"
 
 #include <cuda_fp16.h>
 
-PROF_SECTIONS(Straight, Kernel, Counted, First, Second, Third, Fourth)
+PROF_SECTIONS(Straight, Kernel, Counted, Looped, First, Second, Third, Fourth)
 
 constexpr int blocks = 4, threads = 32;
 
-// Three spans that differ in the text of one asm statement alone, so that what the text costs can be
-// counted by hand, whatever the mark itself costs.
+// Three spans that differ in the text of one asm statement alone, so that what the text costs can
+// be counted by hand, whatever the mark itself costs.
 #define SPAN(text) asm volatile(text : "+r"(x) : "r"(at) : "memory")
 
 __global__ void counted_kernel(unsigned *out) {
@@ -33,6 +33,29 @@ __global__ void counted_kernel(unsigned *out) {
        "ld.shared.u32 %0, [%1];\n\t"
        "bar.sync 0;");
   PROF_MARK(Fourth);
+  out[threadIdx.x] = x;
+}
+
+// The same in a loop, with a loop inside the text: its rounds are `at`.
+__global__ void looped_kernel(unsigned *out) {
+  PROF_KERNEL(Looped);
+  unsigned x = threadIdx.x;
+#pragma unroll 1
+  for (unsigned at = 1; at <= 4; at++) {
+    PROF_MARK(First);
+    SPAN("");
+    PROF_MARK(Second);
+    SPAN("{\n\t"
+         ".reg .pred again; .reg .u32 left;\n\t"
+         "mov.u32 left, %1;\n"
+         "LOOPED_%=:\n\t"
+         "add.u32 %0, %0, 7;\n\t"
+         "sub.u32 left, left, 1;\n\t"
+         "setp.ne.u32 again, left, 0;\n\t"
+         "@again bra LOOPED_%=;\n\t"
+         "}");
+    PROF_MARK(Third);
+  }
   out[threadIdx.x] = x;
 }
 
@@ -73,20 +96,24 @@ int main() {
   }
   float *device_in = device_zeros<float>(in.size()), *out = device_zeros<float>(in.size());
   int4 *vectors = device_zeros<int4>(in.size());
-  unsigned *counted = device_zeros<unsigned>(threads);
+  unsigned *counted = device_zeros<unsigned>(threads),
+           *looped = device_zeros<unsigned>(threads);
   CUDA(cudaMemcpy(device_in, in.data(), in.size() * 4, cudaMemcpyHostToDevice));
   counted_kernel<<<1, threads>>>(counted);
+  looped_kernel<<<1, threads>>>(looped);
   straight_kernel<<<blocks, threads>>>(device_in, out, vectors);
   CUDA(cudaGetLastError());
   std::vector<float> values = from_device(out, in.size());
   std::vector<int4> got = from_device(vectors, in.size());
   std::vector<unsigned> counts = from_device(counted, threads);
   print_bits("straight", values);
+  std::vector<unsigned> loops = from_device(looped, threads);
   print_bits("vectors", got);
+  print_bits("looped", loops);
   bool good = near("straight", values, expected);
   for (size_t i = 0; i < got.size(); i++)
     good &= memcmp(&got[i], &expected_vectors[i], sizeof(int4)) == 0;
   for (int i = 0; i < threads; i++) // the last lane's store to shared memory wins
-    good &= counts[i] == (31 + 1) * 3 / 2;
+    good &= counts[i] == (31 + 1) * 3 / 2 && loops[i] == i + 7u * (1 + 2 + 3 + 4);
   return good ? 0 : 1;
 }

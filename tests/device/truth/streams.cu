@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches in flight at the same time: the same kernel in two streams, another in a third, and a graph
-// of two kernels that is replayed.
+// Launches in flight at the same time: the same kernel in two streams, another in a third, and a
+// graph of two kernels that is replayed.
 #include "truth.cuh"
 
 PROF_SECTIONS(Streams, Slow, Quick, Step, Tail)

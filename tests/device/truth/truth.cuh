@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host side of the marked programs: run, hold the results against the host's own, print their bits.
+// The host side of the marked programs: run, hold the results against the host's own, print their
+// bits.
 #ifndef INKMARK_TRUTH_CUH
 #define INKMARK_TRUTH_CUH
 
