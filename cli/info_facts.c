@@ -150,6 +150,15 @@ static void clock_facts(fact_walk *walk, const loaded_capture *loaded) {
       integer(walk, "bound_ns", list[i].bound_ns);
     whole(walk, "sms_seen", list[i].sms_seen);
     whole(walk, "sms_guessed", list[i].sms_guessed);
+    whole(walk, "sms_changed", list[i].sms_changed);
+    whole(walk, "sms_refused", list[i].sms_refused);
+    whole(walk, "went_back_ns", list[i].went_back_ns);
+    whole(walk, "readings", list[i].readings);
+    whole(walk, "outliers", list[i].outliers);
+    whole(walk, "slack_ns", list[i].slack_ns);
+    real(walk, "slope_bound_ppm", list[i].slope_bound_ppm);
+    if (isfinite(list[i].sm_bound_ns))
+      real(walk, "sm_bound_ns", list[i].sm_bound_ns);
     item_end(walk);
   }
 }

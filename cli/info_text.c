@@ -72,7 +72,15 @@ static void clock_quality(const ink_clock_quality *q, FILE *to) {
   fputs(" MHz", to);
   if (q->sms_guessed)
     fprintf(to, " (%u of them guessed)", q->sms_guessed);
+  if (q->slope_bound_ppm > 0)
+    fprintf(to, ", known to %s ppm", number_fraction(q->slope_bound_ppm, 3).text);
   fprintf(to, ", largest residual %s ns\n", number_fraction(q->residual_max_ns, 1).text);
+  if (q->sms_changed)
+    fprintf(to, "  clock: the rate of %u SM%s changed\n", q->sms_changed,
+            q->sms_changed == 1 ? "" : "s");
+  if (q->slack_ns || q->outliers)
+    fprintf(to, "  clock: %u of %u readings left out, the rest agree to %u ns\n", q->outliers,
+            q->readings, q->slack_ns);
   if (q->has_host) {
     fprintf(to, "  host: offset known to %s ns", number_whole((uint64_t)q->host_bound_ns).text);
     if (isfinite(q->host_drift_ppm))
@@ -81,10 +89,17 @@ static void clock_quality(const ink_clock_quality *q, FILE *to) {
   } else {
     fputs("  host: no host clock was read, times are the device's own globaltimer\n", to);
   }
-  if (q->bound_ns == INT64_MAX)
+  if (q->sms_refused)
+    fprintf(to,
+            "  globaltimer ran back by up to %s ns on %u SM%s (SM %u first): a timer restarted, "
+            "times are not good to anything\n",
+            number_whole(q->went_back_ns).text, q->sms_refused, q->sms_refused == 1 ? "" : "s",
+            q->refused_sm);
+  else if (q->bound_ns == INT64_MAX)
     fputs("  too few clock readings to say how good a single time is\n", to);
   else
-    fprintf(to, "  any single time is good to %s ns\n", number_whole((uint64_t)q->bound_ns).text);
+    fprintf(to, "  any single time is good to %s ns, between SMs to %s ns\n",
+            number_whole((uint64_t)q->bound_ns).text, number_fraction(q->sm_bound_ns, 1).text);
 }
 
 static void devices(const loaded_capture *loaded, FILE *to) {

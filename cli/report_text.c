@@ -157,7 +157,11 @@ static void clock_lines(const report_view *report, FILE *to) {
   size_t n = ink_clock_map_quality(report->loaded.map, &quality);
   for (size_t i = 0; i < n && report->settings->unit != REPORT_CYCLES; i++) {
     const ink_clock_quality *q = &quality[i];
-    if (q->bound_ns == INT64_MAX)
+    if (q->sms_refused)
+      fprintf(to, "device %d: globaltimer ran back by up to %s ns, a timer restarted: times are not "
+                  "good to anything",
+              q->device, number_whole(q->went_back_ns).text);
+    else if (q->bound_ns == INT64_MAX)
       fprintf(to, "device %d: too few clock readings to say how good a time is", q->device);
     else
       fprintf(to, "device %d: any single time is good to %s ns", q->device,

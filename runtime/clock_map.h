@@ -4,21 +4,21 @@
 #define INKMARK_CLOCK_MAP_H
 
 #include "capture_private.h"
+#include "clock_fit.h"
 
 #include <math.h>
 
 enum { INK_SM_MAX = 4096 }; /* an SM index beyond it is damage; the largest GPUs have under 256 */
 
-/* ns = base_ns + offset_ns + (cycles - base_cycles) * ns_per_cycle, in globaltimer's ns. */
-typedef struct ink_sm_line {
-  uint64_t base_cycles, base_ns;
-  double offset_ns, ns_per_cycle;
+typedef struct ink_sm_clock {
+  ink_clock_fit fit;
+  uint64_t low_cycles, high_cycles; /* the readings lie between */
   bool seen;
-} ink_sm_line;
+} ink_sm_clock;
 
 typedef struct ink_device_map {
   ink_clock_quality quality;
-  ink_sm_line *sms;
+  ink_sm_clock *sms;
   uint32_t sm_count;
   bool slope_known;
   double ns_per_cycle;        /* the median SM's */
@@ -33,31 +33,35 @@ struct ink_clock_map {
   ink_clock_quality *qualities;
 };
 
-/* All that is needed to convert the cycles of one SM. */
+/* All that is needed to convert the cycles of one SM. `now` is the piece that stamps from
+ * from_cycles up to until_cycles belong to. */
 typedef struct ink_line {
-  ink_sm_line sm;
-  double ns_per_cycle, drift;
+  ink_clock_piece now;
+  uint64_t from_cycles, until_cycles;
+  const ink_clock_piece *pieces; /* of the map */
+  size_t piece_count;
+  double ns_per_cycle, drift;    /* the mean between the stamps that the line was asked for */
   int64_t host_offset_ns;
   uint64_t host_reference_ns;
 } ink_line;
 
-ink_line ink_clock_map_line(const ink_clock_map *map, int32_t device, uint32_t sm);
+/* The line of an SM around stamps of one track. */
+ink_line ink_clock_map_line(const ink_clock_map *map, int32_t device, uint32_t sm, uint64_t from,
+                            uint64_t to);
 
-static inline uint64_t ink_clock_middle(uint64_t before, uint64_t after) {
-  return before + (after - before) / 2;
-}
-
-/* Rounds to the nearest; differences are taken as integers, so that nothing of Unix time is lost.
- * A damaged capture may put anything here: what does not fit is cut to the range. */
+/* As a clock that counts whole ns shows it. Differences are taken as integers, so that nothing of
+ * Unix time is lost. A damaged capture may put anything here: what does not fit is cut to the range. */
 static inline int64_t ink_line_ns(const ink_line *line, uint64_t cycles) {
-  double ns = (double)(int64_t)(cycles - line->sm.base_cycles) * line->ns_per_cycle +
-              line->sm.offset_ns;
-  double since = (double)(int64_t)(line->sm.base_ns - line->host_reference_ns) + ns;
+  const ink_clock_piece *piece = &line->now;
+  if (line->piece_count > 1 && (cycles < line->from_cycles || cycles >= line->until_cycles))
+    piece = &line->pieces[ink_clock_piece_at(line->pieces, line->piece_count, cycles)];
+  double ns = ink_clock_piece_ns(piece, cycles);
+  double since = (double)(int64_t)(piece->base_ns - line->host_reference_ns) + ns;
   double moved = ns + since * line->drift;
   if (!(moved > -9e18 && moved < 9e18))
     moved = moved > 0 ? 9e18 : -9e18;
-  return (int64_t)(line->sm.base_ns + (uint64_t)line->host_offset_ns +
-                   (uint64_t)(int64_t)floor(moved + 0.5));
+  return (int64_t)(piece->base_ns + (uint64_t)line->host_offset_ns +
+                   (uint64_t)(int64_t)floor(moved));
 }
 
 #endif

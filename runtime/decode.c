@@ -195,7 +195,8 @@ static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, u
   ink_status status = room_for_payload(decoder, (size_t)(stored->ring_words + stored->aux_words));
   if (status != INK_OK)
     return status;
-  ink_line line = ink_clock_map_line(map, stored->device, stored->header.sm_open);
+  ink_line line = ink_clock_map_line(map, stored->device, stored->header.sm_open,
+                                     stored->header.open_clock1, stored->header.close_clock0);
   set_rings(decoder);
   set_track(decoder, index, &line);
   set_sections(decoder, &decoder->capture->tracks.items[index]);

@@ -138,7 +138,8 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
                        (unsigned long long)launch->grid_id, w->kernel, h->sm_open,
                        (unsigned long long)ink_block_linear(h), h->block_index[0],
                        h->block_index[1], h->block_index[2], h->thread / 32, h->thread);
-  w->line = ink_clock_map_line(w->selection.map, stored->device, h->sm_open);
+  w->line = ink_clock_map_line(w->selection.map, stored->device, h->sm_open, h->open_clock1,
+                               h->close_clock0);
   const csv_row row = {.kind = "kernel_start",
                        .row = INK_ROW_NONE,
                        .cycles = track->open_cycles,

@@ -140,13 +140,22 @@ typedef struct ink_clock_quality { /* of one device */
   bool has_host;               /* false: ns are raw globaltimer, not Unix time */
   uint32_t timer_step_ns;      /* smallest step of globaltimer seen; 0: too few readings */
   double slope_min_hz, slope_max_hz; /* over the SMs */
-  double residual_max_ns;      /* largest distance of a pair from its SM's line */
+  double residual_max_ns;      /* how far the worst reading contradicts its SM's line; 0: none does */
   int64_t host_offset_ns;      /* REALTIME - globaltimer */
   int64_t host_bound_ns;       /* half the smallest round trip */
   double host_drift_ppm;       /* between the first and the last pair; NAN with one pair */
   int64_t bound_ns;            /* stated bound on any single ns value of this device; INT64_MAX:
                                 * too few readings to state one, or (slope_max_hz 0) for a slope */
-  uint32_t sms_seen, sms_guessed; /* guessed: too few pairs for a slope of its own, the median used */
+  uint32_t sms_seen, sms_guessed; /* guessed: too few pairs for a slope of its own, the others' used */
+  uint32_t sms_changed;        /* SMs whose rate changed: more than one line */
+  uint32_t readings, outliers; /* of both clocks; outliers fit neither their neighbours nor another line */
+  uint32_t slack_ns;           /* by which readings contradicted a timer of even steps; 0: not at all */
+  double slope_bound_ppm;      /* the least known of the SMs' own slopes */
+  double sm_bound_ns;          /* bound_ns without the host's part: what an ns of one SM compared with
+                                * one of another is good to; INFINITY where bound_ns is not known */
+  uint32_t sms_refused, refused_sm; /* SMs whose timer ran backwards, so that no bound can be stated;
+                                * the first of them */
+  uint64_t went_back_ns;       /* by this much: a timer restarted while the capture was made */
 } ink_clock_quality;
 
 INK_API ink_status ink_clock_map_make(const ink_capture *capture, ink_clock_map **out,
@@ -157,6 +166,13 @@ INK_API int64_t ink_clock_map_ns(const ink_clock_map *map, int32_t device, uint3
 /* Cycles of that SM as a duration in ns (no offset). */
 INK_API double ink_clock_map_duration_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
                                          uint64_t cycles);
+/* How far the truth may be from that ns, without the host's part (host_bound_ns and half a timer
+ * step): for comparing SMs of one device. INFINITY: not known. */
+INK_API double ink_clock_map_bound_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
+                                      uint64_t cycles);
+/* The same of the time between two stamps of one SM. */
+INK_API double ink_clock_map_duration_bound_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
+                                               uint64_t from_cycles, uint64_t to_cycles);
 INK_API size_t ink_clock_map_quality(const ink_clock_map *map, const ink_clock_quality **out);
 INK_API double ink_clock_map_sm_hz(const ink_clock_map *map, int32_t device, uint32_t sm);
 
