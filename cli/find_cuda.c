@@ -66,5 +66,7 @@ char *find_toolkit(const char *compiler) {
     found = with_file(getenv("CUDA_PATH"), header);
   if (!found && (!compiler || strcmp(compiler, "nvcc")))
     found = on_path("nvcc");
-  return found ? found : with_file("/usr/local/cuda", header);
+  if (!found)
+    found = with_file("/usr/local/cuda", header);
+  return found ? found : above(INKMARK_BUILD_NVCC); /* what this was built with */
 }

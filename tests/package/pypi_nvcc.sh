@@ -7,7 +7,10 @@ set -eu
 source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-if ! python3 -m pip download -q --no-deps -d "$work/try" 'nvidia-cuda-crt==13.0.*' >"$work/log" 2>&1; then
+pip="$source/.venv/bin/pip" # Debian's python3 comes without pip
+[ -x "$pip" ] || pip="python3 -m pip"
+if ! $pip download -q --no-deps -d "$work/try" \
+  'nvidia-cuda-crt==13.0.*' >"$work/log" 2>&1; then
   tail -n 3 "$work/log"
   echo "skipped: PyPI cannot be reached"
   exit 77
