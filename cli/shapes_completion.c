@@ -59,6 +59,8 @@ static void bash_operand(const cli_command *command, FILE *to) {
   if (!strcmp(kind, "capture"))
     fputs("COMPREPLY=($(compgen -f -X '!*.ink' -- \"$word\") $(compgen -d -S / -- \"$word\")) ;;\n",
           to);
+  else if (!strcmp(kind, "trace"))
+    fputs("COMPREPLY=($(compgen -f -- \"$word\")) ;;\n", to);
   else if (!strcmp(kind, "program"))
     fputs("COMPREPLY=($(compgen -c -- \"$word\") $(compgen -f -- \"$word\")) ;;\n", to);
   else if (!strcmp(kind, "command"))
@@ -180,6 +182,8 @@ static void zsh(FILE *to) {
     for_options(cli_commands[i], to, zsh_option);
     if (!strcmp(kind, "capture"))
       fputs(" \\\n        '*:capture:_files -g \"*.ink(-.)\"'", to);
+    else if (!strcmp(kind, "trace"))
+      fputs(" \\\n        '1:trace:_files'", to);
     else if (!strcmp(kind, "program"))
       fputs(" \\\n        '(-)1:program:_command_names -e' '*::arguments:_normal'", to);
     else if (!strcmp(kind, "command"))
@@ -225,6 +229,8 @@ static void fish_operand(const cli_command *command, FILE *to) {
   const char *kind = command->operand_kind, *what = NULL;
   if (!strcmp(kind, "capture"))
     what = "(__fish_complete_suffix .ink)";
+  else if (!strcmp(kind, "trace"))
+    what = "(__fish_complete_path)";
   else if (!strcmp(kind, "program"))
     what = "(__fish_complete_subcommand)";
   if (what)
