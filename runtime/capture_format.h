@@ -29,7 +29,9 @@ enum ink_chunk_type {
   INK_CHUNK_HOST_CLOCK = 4,
   INK_CHUNK_COUNTS = 5,
   INK_CHUNK_TRACKS = 6,
-  INK_CHUNK_END = 7
+  INK_CHUNK_END = 7,
+  INK_CHUNK_ACTIVITY = 10,
+  INK_CHUNK_ACTIVITY_NAME = 11
 };
 
 /* The payload follows, padded with zeros to a multiple of 8 bytes. The header has a checksum of its
@@ -92,6 +94,29 @@ INK_STATIC_ASSERT(sizeof(ink_file_track) == 176, "ink_file_track is part of the 
 typedef struct ink_file_end { /* END */
   uint64_t chunks;        /* how many stand before it */
 } ink_file_end;
+
+/* ACTIVITY: what, then `count` items of item_bytes each. A later minor version may append to the
+ * items; what is longer than known is read as far as it is known. */
+typedef struct ink_file_activity {
+  uint32_t part;          /* enum ink_activity_part */
+  uint32_t item_bytes;
+  uint64_t count;
+} ink_file_activity;
+INK_STATIC_ASSERT(sizeof(ink_file_activity) == 16, "ink_file_activity is part of the file format");
+
+enum ink_activity_part {
+  INK_ACTIVITY_PART_ITEMS = 1,    /* ink_activity */
+  INK_ACTIVITY_PART_READINGS = 2, /* ink_activity_reading */
+  INK_ACTIVITY_PART_DEVICES = 3,  /* ink_activity_device */
+  INK_ACTIVITY_PART_OWN = 4       /* uint32_t: correlations of inkmark's own work */
+};
+
+/* ACTIVITY_NAME: the id in a u64, then name NUL. */
+
+/* One chunk whose payload is `head` and then `body`; for the writers of single chunk types. */
+ink_status ink_i_writer_chunk(ink_writer *writer, uint32_t type, const void *head,
+                              size_t head_bytes, const void *body, size_t body_bytes,
+                              ink_error *error);
 
 static inline uint64_t ink_pad8(uint64_t bytes) { return (bytes + 7) & ~(uint64_t)7; }
 

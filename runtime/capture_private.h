@@ -6,7 +6,7 @@
 
 #include "capture_format.h"
 #include "id_map.h"
-#include "inkmark/decode.h"
+#include "inkmark/activity.h"
 
 /* One stored track. Everything else about it is read from the file. */
 typedef struct track_ref {
@@ -41,6 +41,16 @@ typedef struct device_totals {
     size_t count, capacity;                                                                        \
   }
 
+/* What the ACTIVITY chunks hold (activity_load.c). The items themselves stay in the file. */
+typedef struct capture_activity {
+  INK_I_LIST(const ink_activity *) items; /* by begin, once indexed */
+  INK_I_LIST(const char *) names;         /* [id - 1]; NULL: no such name */
+  INK_I_LIST(ink_activity_reading) readings;
+  INK_I_LIST(ink_activity_device) devices;
+  INK_I_LIST(uint32_t) own;               /* correlations */
+  uint64_t own_items;                     /* taken out of the items by that */
+} capture_activity;
+
 struct ink_capture {
   const unsigned char *bytes; /* 8-aligned */
   uint64_t size;
@@ -60,6 +70,7 @@ struct ink_capture {
   id_map table_map;           /* hash48: index into the tables */
   INK_I_LIST(device_totals) totals;
   INK_I_LIST(track_ref) tracks;
+  capture_activity activity;
   INK_I_LIST(void *) blocks;  /* further allocations to free */
 };
 
@@ -76,11 +87,17 @@ ink_status ink_read_counts(ink_capture *capture, const unsigned char *payload, u
                            ink_error *error);
 ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                            ink_error *error);
+ink_status ink_read_activity(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                             ink_error *error);
+ink_status ink_read_activity_name(ink_capture *capture, const unsigned char *payload,
+                                  uint64_t bytes, ink_error *error);
+void ink_activity_free(ink_capture *capture);
 /* After the last chunk, in this order. */
 ink_status ink_index_sections(ink_capture *capture, ink_error *error);
 ink_status ink_index_kernels(ink_capture *capture, ink_error *error);
 ink_status ink_index_launches(ink_capture *capture, ink_error *error);
 ink_status ink_count_kernels(ink_capture *capture, ink_error *error);
+ink_status ink_index_activity(ink_capture *capture, ink_error *error);
 
 static inline uint64_t ink_slot_key(int32_t device, uint32_t slot) {
   return (uint64_t)(uint32_t)device << 32 | slot;

@@ -223,6 +223,10 @@ static ink_status read_chunk(ink_capture *capture, const ink_chunk_header *heade
     return ink_read_counts(capture, payload, header->bytes, error);
   case INK_CHUNK_TRACKS:
     return ink_read_tracks(capture, payload, header->bytes, error);
+  case INK_CHUNK_ACTIVITY:
+    return ink_read_activity(capture, payload, header->bytes, error);
+  case INK_CHUNK_ACTIVITY_NAME:
+    return ink_read_activity_name(capture, payload, header->bytes, error);
   case INK_CHUNK_END:
     capture->facts.complete = true;
     return INK_OK;
@@ -350,6 +354,8 @@ static ink_status open_loaded(ink_capture *capture, const char *name, ink_error 
     status = ink_index_launches(capture, error);
   if (status == INK_OK)
     status = ink_count_kernels(capture, error);
+  if (status == INK_OK)
+    status = ink_index_activity(capture, error);
   ink_capture_release_pages(capture);
   return status;
 }
@@ -415,6 +421,7 @@ void ink_capture_free(ink_capture *capture) {
   id_map_free(&capture->table_map);
   free(capture->totals.items);
   free(capture->tracks.items);
+  ink_activity_free(capture);
   free(capture->blocks.items);
   if (capture->mapping)
     munmap(capture->mapping, (size_t)capture->size);

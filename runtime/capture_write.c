@@ -148,6 +148,18 @@ ink_status ink_writer_open(const char *path, bool replace, ink_writer **out, ink
   return INK_OK;
 }
 
+ink_status ink_i_writer_chunk(ink_writer *writer, uint32_t type, const void *head,
+                              size_t head_bytes, const void *body, size_t body_bytes,
+                              ink_error *error) {
+  chunk_buffer *buffer = &writer->scratch;
+  ink_status status = begin_chunk(buffer, head_bytes + body_bytes, error);
+  if (status != INK_OK)
+    return status;
+  put(buffer, head, head_bytes);
+  put(buffer, body, body_bytes);
+  return end_chunk(writer, buffer, type, error);
+}
+
 ink_status ink_writer_fact(ink_writer *writer, const char *key, const char *value,
                            ink_error *error) {
   if (!writer || !key || !value)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* What is computed from activities: Unix time, theoretical occupancy. */
+#include "inkmark/activity.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- time ---- */
+
+static int64_t width_ns(const ink_activity_reading *r) {
+  return r->realtime_after_ns - r->realtime_before_ns;
+}
+
+static int64_t offset_ns(const ink_activity_reading *r) {
+  return r->realtime_before_ns + width_ns(r) / 2 - (int64_t)r->ns;
+}
+
+/* The tightest reading from `first` to `last`, in CUPTI's ns; NULL: none is there. */
+static const ink_activity_reading *tightest(const ink_activity_reading *readings, size_t n,
+                                            uint64_t first, uint64_t last) {
+  const ink_activity_reading *best = NULL;
+  for (size_t i = 0; i < n; i++)
+    if (readings[i].ns >= first && readings[i].ns <= last &&
+        (!best || width_ns(&readings[i]) < width_ns(best)))
+      best = &readings[i];
+  return best;
+}
+
+ink_activity_clock ink_activity_clock_make(const ink_capture *capture, const ink_clock_map *map) {
+  const ink_activity_reading *readings;
+  const size_t n = ink_capture_activity_readings(capture, &readings);
+  ink_activity_clock clock = {.simulated = ink_capture_simulated(capture), .map = map};
+  uint64_t first = UINT64_MAX, last = 0;
+  for (size_t i = 0; i < n; i++) {
+    first = readings[i].ns < first ? readings[i].ns : first;
+    last = readings[i].ns > last ? readings[i].ns : last;
+  }
+  const ink_activity_reading *a = tightest(readings, n, 0, UINT64_MAX), *b = a;
+  if (!a)
+    return clock;
+  if (!clock.simulated && last - first > 1000000000) { /* a drift shows over seconds */
+    a = tightest(readings, n, first, first + (last - first) / 4);
+    b = tightest(readings, n, last - (last - first) / 4, last);
+  }
+  clock.known = true;
+  clock.reference_ns = a->ns;
+  clock.offset_ns = offset_ns(a);
+  clock.bound_ns = ((width_ns(a) > width_ns(b) ? width_ns(a) : width_ns(b)) + 1) / 2;
+  if (b->ns > a->ns)
+    clock.drift = (double)(offset_ns(b) - offset_ns(a)) / (double)(b->ns - a->ns);
+  return clock;
+}
+
+/* What puts a simulated device's globaltimer on the host's clock; false: no such device. */
+static bool device_offset(const ink_clock_map *map, int32_t device, int64_t *offset) {
+  const ink_clock_quality *quality;
+  const size_t n = map ? ink_clock_map_quality(map, &quality) : 0;
+  const ink_clock_quality *found = NULL;
+  for (size_t i = 0; i < n && !found; i++)
+    if (quality[i].has_host && (quality[i].device == device || device < 0))
+      found = &quality[i];
+  if (found)
+    *offset = found->host_offset_ns;
+  return found != NULL;
+}
+
+int64_t ink_activity_unix_ns(const ink_activity_clock *clock, int32_t device, uint64_t ns) {
+  int64_t offset;
+  if (clock->simulated && device_offset(clock->map, device, &offset))
+    return (int64_t)(ns + (uint64_t)offset);
+  if (!clock->known)
+    return (int64_t)ns;
+  return (int64_t)ns + clock->offset_ns +
+         llround(clock->drift * ((double)ns - (double)clock->reference_ns));
+}
+
+/* ---- words ---- */
+
+const char *ink_activity_copy_words(unsigned copy) {
+  static const char *const words[] = {"unknown",        "host to device",  "device to host",
+                                      "host to array",  "array to host",   "array to array",
+                                      "array to device", "device to array", "device to device",
+                                      "host to host",   "peer to peer"};
+  return words[copy < sizeof words / sizeof *words ? copy : 0];
+}
+
+/* ---- occupancy ---- */
+
+static uint64_t up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+static void limit_to(ink_occupancy *o, uint64_t blocks, enum ink_occupancy_limit limit) {
+  if (blocks < o->blocks_per_sm) {
+    o->blocks_per_sm = (uint32_t)blocks;
+    o->limit = limit;
+  }
+}
+
+ink_occupancy ink_activity_occupancy(const ink_activity *k, const ink_activity_device *d) {
+  enum { SM_PARTS = 4, REGISTER_UNIT = 256 };
+  ink_occupancy o = {.limit = INK_LIMIT_UNKNOWN};
+  const uint64_t threads = (uint64_t)k->block_dim[0] * k->block_dim[1] * k->block_dim[2];
+  const uint64_t blocks = (uint64_t)k->grid_dim[0] * k->grid_dim[1] * k->grid_dim[2];
+  if (!d || !d->warps_per_sm || !d->blocks_per_sm || !d->registers_per_sm ||
+      !d->threads_per_warp || !threads || threads > 1024 || !blocks || !d->sm_count)
+    return o;
+  const uint64_t warps = up(threads, d->threads_per_warp) / d->threads_per_warp;
+  o.blocks_per_sm = UINT32_MAX;
+  limit_to(&o, d->warps_per_sm / warps, INK_LIMIT_WARPS);
+  limit_to(&o, d->blocks_per_sm, INK_LIMIT_BLOCKS);
+
+  const uint64_t warp_registers = up((uint64_t)k->registers * d->threads_per_warp, REGISTER_UNIT);
+  if (warp_registers)
+    limit_to(&o, d->registers_per_sm / SM_PARTS / warp_registers * SM_PARTS / warps,
+             INK_LIMIT_REGISTERS);
+
+  const uint64_t system = d->capability >= 80 ? 1024 : 0, unit = d->capability >= 80 ? 128 : 256;
+  const uint64_t shared = up((uint64_t)k->static_shared_bytes + k->dynamic_shared_bytes + system,
+                             unit);
+  /* the driver may have given an SM less shared memory and more cache */
+  const uint64_t sm_shared = k->sm_shared_bytes ? k->sm_shared_bytes : d->shared_per_sm_bytes;
+  if (shared && sm_shared)
+    limit_to(&o, sm_shared / shared, INK_LIMIT_SHARED);
+  if (blocks < (uint64_t)o.blocks_per_sm * d->sm_count)
+    limit_to(&o, (blocks + d->sm_count - 1) / d->sm_count, INK_LIMIT_GRID);
+  o.warps_per_sm = (uint32_t)(o.blocks_per_sm * warps);
+  o.share = (double)o.warps_per_sm / d->warps_per_sm;
+  return o;
+}
