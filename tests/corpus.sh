@@ -1,11 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Runs the rewriter over a tree of real CUDA sources: corpus.sh DIR [INKMARK]. For each file that nvcc
-# compiles: instrument with the default rules and with every rule on, compile the result, strip it and
-# compare bytes. The last line sums up. CORPUS_FLAGS holds flags for nvcc (-I...), CORPUS_JOBS how many
-# files are worked on at once, CORPUS_MAX how many files at most (spread over the tree), CORPUS_RULES
-# "all" leaves out the compilation with the default rules. Exit code 1 when a file is lost.
+# compiles: compile it through the front with the default rules and with every rule on, strip every
+# marked copy (the file's and its headers') and compare bytes, list what was marked and what was not.
+# Prints a line a file with every failure's reason, then tables; the last line sums up. Exit code 1
+# when a file is lost (compiled before, not after, or stripped to other bytes).
+#   CORPUS_FLAGS   flags for nvcc (-I...); without an architecture: -arch=compute_80
+#   CORPUS_FILES   a regular expression on paths below DIR: only those files
+#   CORPUS_MAX     at most so many files, spread over the tree
+#   CORPUS_RULES   "all" leaves out the default rules, "default" every rule, "none" both: places only
+#   CORPUS_JOBS    files worked on at once (1)
+#   CORPUS_OUTPUT  -c (the default) or -ptx
+#   CORPUS_CACHE   a folder that keeps what nvcc said of the unmarked files
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { echo "usage: corpus.sh DIR [INKMARK]" >&2; exit 2; }
+[ -d "$1" ] || { echo "corpus: '$1' is no folder" >&2; exit 2; }
 exec python3 "$here/instrument/corpus.py" "$1" "${2:-$here/../build/cli/inkmark}"

@@ -1,122 +1,162 @@
 # SPDX-License-Identifier: MIT
 """The work of tests/corpus.sh: see there."""
-import json, os, re, shlex, subprocess, sys, tempfile, time
+import hashlib, json, os, re, shlex, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 
-tree, inkmark = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-flags = shlex.split(os.environ.get("CORPUS_FLAGS", ""))
-flags += [] if any("arch" in f for f in flags) else ["-arch=compute_80"]
-jobs = int(os.environ.get("CORPUS_JOBS", "2"))
-most = int(os.environ.get("CORPUS_MAX", "0"))
-only_all = os.environ.get("CORPUS_RULES") == "all"
+import corpus_table
+
 EVERY = "--calls --loops --waits --depth 8"
+RULES = {"every": EVERY, "default": ""}
+
+tree, inkmark = os.path.realpath(sys.argv[1]), os.path.abspath(sys.argv[2])
+flags = shlex.split(os.environ.get("CORPUS_FLAGS", ""))
+flags += [] if any("arch" in f or "gencode" in f for f in flags) else ["-arch=compute_80"]
+asked = {"all": ["every"], "default": ["default"], "none": []}.get(os.environ.get("CORPUS_RULES"), ["every", "default"])
+output = os.environ.get("CORPUS_OUTPUT", "-c")
+cache = os.environ.get("CORPUS_CACHE")
 
 
 def run(command, **more):
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=900, **more)
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1800, **more)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", "error: took longer than 1800 s")
 
 
-def compile_with(front, rules, path, out):
-    env = dict(os.environ, INKMARK_STRICT="1", INKMARK_RULES=rules)
-    folder = os.path.dirname(path)
-    words = (["%s" % inkmark, "nvcc"] if front else ["nvcc"]) + ["-c", path, "-o", out, "-I" + folder]
-    return run(words + flags, env=env, cwd=folder)
+def command_line(path, out):
+    return [output, path, "-o", out, "-I" + os.path.dirname(path)] + flags
 
 
-def text_kernels(path):
-    """Kernels by a plain text search: __global__ with a body behind it, comments and strings aside."""
-    text = open(path, errors="replace").read()
-    text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', " ", text, flags=re.S)
-    text = re.sub(r"^[ \t]*#[ \t]*define(?:[^\n]*\\\n)*[^\n]*", " ", text, flags=re.M)
-    count = 0
-    for found in re.finditer(r"\b__global__\b", text):
-        depth, at = 0, found.end()
-        while at < len(text):
-            c = text[at]
-            depth += c == "("
-            depth -= c == ")"
-            if not depth and c in "{;":
-                count += c == "{"
-                break
-            at += 1
-    return count
-
-
-def one(path):
-    row = {"file": os.path.relpath(path, tree), "why": [], "lost": False, "compiled": False, "places": []}
-    with tempfile.TemporaryDirectory() as work:
-        before = compile_with(False, "", path, work + "/before.o")
-        if before.returncode:
-            row["why"].append("nvcc does not compile it: " + (before.stderr.strip().splitlines() or ["?"])[0][:150])
-            return row
-        row["compiled"] = True
-        for rules in [EVERY] if only_all else [EVERY, ""]:
-            after = compile_with(True, rules, path, work + "/after.o")
-            if after.returncode:
-                errors = [l for l in after.stderr.splitlines() if "error" in l] or after.stderr.splitlines() or ["?"]
-                row["why"].append("LOST with '%s': %s" % (rules, errors[0][:200]))
-                row["lost"] = True
-            marked, back = work + "/marked.cu", work + "/back.cu"
-            words = [inkmark, "instrument", path, "-o", marked] + rules.split()
-            done = run(words + ["--", "-I" + os.path.dirname(path)] + flags)
-            run([inkmark, "instrument", "--strip", marked, "-o", back])
-            if done.returncode or not os.path.exists(back) or open(back, "rb").read() != open(path, "rb").read():
-                row["why"].append("LOST: strip does not give the file back (%s)" % done.stderr.strip()[:150])
-                row["lost"] = True
-        begun = time.monotonic()
-        listed = run([inkmark, "instrument", "--list", "--format", "json", path] + EVERY.split() +
-                     ["--", "-I" + os.path.dirname(path)] + flags)
-        row["seconds"] = time.monotonic() - begun
-        if listed.returncode == 0:
-            data = json.loads(listed.stdout)["files"][0]
-            row["parse"], row["parse_seconds"] = data["parse"], data["parse_seconds"]
-            row["places"] = [p for p in data["places"]]
-        row["text"] = text_kernels(path)
+def compile_plain(path, work):
+    """What nvcc says of the unmarked file: code, messages, seconds."""
+    words = ["nvcc"] + command_line(path, work + "/before.o")
+    with open(path, "rb") as file:
+        key = hashlib.sha256(repr(words[:3] + words[4:]).encode() + file.read()).hexdigest()
+    kept = cache and os.path.join(cache, key)
+    if kept and os.path.exists(kept):
+        with open(kept) as file:
+            return json.load(file)
+    begun = time.monotonic()
+    done = run(words, cwd=os.path.dirname(path))
+    row = {"code": done.returncode, "text": done.stderr, "seconds": time.monotonic() - begun}
+    if kept:
+        os.makedirs(cache, exist_ok=True)
+        with open(kept, "w") as file:
+            json.dump(row, file)
     return row
 
 
-def share(rows, kind):
-    marked = sum(p["kind"] == kind and p["state"] == "marked" for r in rows for p in r["places"])
-    left = sum(p["kind"] == kind and p["state"] in ("left", "error") for r in rows for p in r["places"])
-    return "%.1f%%" % (100.0 * marked / (marked + left)) if marked + left else "no", marked, left
+def first_error(text):
+    lines = text.strip().splitlines() or ["no message"]
+    return next((l for l in lines if "error" in l), lines[0])[:220]
 
 
-files = sorted(os.path.join(d, f) for d, _, names in os.walk(tree) for f in names if f.endswith(".cu"))
-if most and len(files) > most:
-    files = [files[i * len(files) // most] for i in range(most)]
-rows = []
-with ThreadPoolExecutor(jobs) as pool:
-    for row in pool.map(one, files):
-        rows.append(row)
-        state = "lost" if row["lost"] else "ok" if row["compiled"] else "skipped"
-        print("%-8s %s%s" % (state, row["file"], "".join("\n         " + w for w in row["why"])), flush=True)
-good = [r for r in rows if r["compiled"]]
-missed = 0
-for r in good:
-    marked = sum(p["kind"] == "kernel" and p["state"] == "marked" for p in r["places"])
-    own = sum(p["kind"] == "kernel" and p["state"] == "marked" and p["file"].endswith(os.path.basename(r["file"]))
-              for p in r["places"])
-    if r["text"] > own:
-        missed += r["text"] - own
-        print("kernels  %s: %d by text, %d marked" % (r["file"], r["text"], own))
-reasons = {}
-for r in good:
-    for p in r["places"]:
-        if p["state"] in ("left", "error"):
-            reasons[(p["kind"], p["reason"])] = reasons.get((p["kind"], p["reason"]), 0) + 1
-for (kind, reason), count in sorted(reasons.items(), key=lambda item: -item[1]):
-    print("left     %5d %s: %s" % (count, kind, reason))
-times = [(r["seconds"], r["parse_seconds"]) for r in good if "parse_seconds" in r]
-print("parse    %d full, %d header-less" % (sum(r.get("parse") == "full" for r in good),
-                                            sum(r.get("parse") == "header-less" for r in good)))
-if times:
-    print("time     %.1f s in all, %.1f s of it the bare parse: factor %.2f" %
-          (sum(t for t, _ in times), sum(p for _, p in times), sum(t for t, _ in times) / sum(p for _, p in times)))
-lost = sum(r["lost"] for r in rows)
-kernels = sum(r.get("text", 0) for r in good)
-calls, loops, waits = (share(good, k) for k in ("call", "loop", "wait"))
-print("counts   calls %d of %d, loops %d of %d, waits %d of %d" % tuple(
-    n for s in (calls, loops, waits) for n in (s[1], s[1] + s[2])))
-print("%d files, %d lost, %d kernels, %d missed, %s of calls, %s of loops, %s of waits marked" %
-      (len(good), lost, kernels, missed, calls[0], loops[0], waits[0]))
-sys.exit(1 if lost else 0)
+def warnings(text):
+    """Which warnings, and on which lines; their column and the text around them may differ."""
+    return set(re.findall(r"^[^\s:(]+[:(]\d+[:)].*?warning[^\n]*", text, flags=re.M))
+
+
+def compare_copies(work, row):
+    """Every marked copy below `work`, stripped, must be the file it mirrors."""
+    for folder, _, names in os.walk(work):
+        for name in names:
+            copy = os.path.join(folder, name)
+            at = copy.find(tree + "/", len(work))
+            if at < 0 or not os.path.exists(copy[at:]):
+                continue
+            back = work + "/back"
+            run([inkmark, "instrument", "--strip", copy, "-o", back])
+            row["copies"] += 1
+            with open(copy[at:], "rb") as original:
+                if not os.path.exists(back) or open(back, "rb").read() != original.read():
+                    lose(row, "strip does not give '%s' back" % os.path.relpath(copy[at:], tree))
+            if os.path.exists(back):
+                os.remove(back)
+
+
+def lose(row, why):
+    row["lost"] = True
+    row["why"].append("LOST: " + why)
+
+
+def compile_marked(path, rules, before, row):
+    with tempfile.TemporaryDirectory() as work:
+        env = dict(os.environ, INKMARK_STRICT="1", INKMARK_KEEP="1", TMPDIR=work,
+                   INKMARK_RULES="%s --root %s" % (RULES[rules], tree))
+        begun = time.monotonic()
+        done = run([inkmark, "nvcc"] + command_line(path, work + "/after.o"), env=env, cwd=os.path.dirname(path))
+        row["front"][rules] = time.monotonic() - begun
+        unmarked = [l for l in done.stderr.splitlines() if l.startswith("inkmark") and "without marks" in l]
+        if done.returncode:
+            lose(row, "%s rules: %s" % (rules, first_error(done.stderr)))
+        elif unmarked:
+            lose(row, "%s rules: %s" % (rules, unmarked[0][:220]))
+        for text in sorted(warnings(done.stderr) ^ warnings(before["text"]))[:3]:
+            row["why"].append("warnings, %s rules: %s" % (rules, text[:200]))
+            row["warnings"] = True
+        compare_copies(work, row)
+
+
+def list_places(path, row):
+    begun = time.monotonic()
+    listed = run([inkmark, "instrument", "--list", "--out-dir", "/nonexistent", "--format", "json", "--root", tree,
+                  path] + EVERY.split() + ["--", "-I" + os.path.dirname(path)] + flags, cwd=os.path.dirname(path))
+    row["seconds"] = time.monotonic() - begun
+    if listed.returncode not in (0, 1) or not listed.stdout:
+        row["why"].append("no list: " + first_error(listed.stderr))
+        return
+    data = json.loads(listed.stdout)["files"][0]
+    row["parse"], row["parse_seconds"] = data["parse"], data["parse_seconds"]
+    row["parse_reason"] = data["parse_reason"]
+    row["places"] = data["places"]
+    for place in row["places"]:
+        place["file"] = os.path.realpath(os.path.join(os.path.dirname(path), place["file"]))
+
+
+def active_kernels(path):
+    """Lines with a __global__ that is left after preprocessing: {file: lines}."""
+    done = run(["nvcc", "-E", path, "-I" + os.path.dirname(path)] + flags, cwd=os.path.dirname(path))
+    found, file, line = {}, path, 0
+    for text in done.stdout.splitlines():
+        marker = re.match(r'#\s*(?:line\s+)?(\d+)\s+"([^"]*)"', text)
+        if marker:
+            line, file = int(marker[1]), os.path.realpath(os.path.join(os.path.dirname(path), marker[2]))
+            continue
+        if re.search(r"__attribute__\(\((__)?global(__)?\)\)", text):
+            found.setdefault(file, set()).add(line)
+        line += 1
+    return found
+
+
+def one(path):
+    row = {"file": os.path.relpath(path, tree), "path": path, "why": [], "lost": False, "compiled": False,
+           "warnings": False, "places": [], "front": {}, "copies": 0}
+    with tempfile.TemporaryDirectory() as work:
+        before = compile_plain(path, work)
+    row["plain"] = before["seconds"]
+    if before["code"]:
+        row["why"].append("nvcc does not compile it: " + first_error(before["text"]))
+        return row
+    row["compiled"] = True
+    for rules in asked:
+        compile_marked(path, rules, before, row)
+    list_places(path, row)
+    return row
+
+
+def main():
+    files = sorted(os.path.join(d, f) for d, _, names in os.walk(tree) for f in names if f.endswith(".cu"))
+    only, most = os.environ.get("CORPUS_FILES"), int(os.environ.get("CORPUS_MAX", "0"))
+    files = [f for f in files if not only or re.search(only, os.path.relpath(f, tree))]
+    if most and len(files) > most:
+        files = [files[i * len(files) // most] for i in range(most)]
+    rows = []
+    with ThreadPoolExecutor(int(os.environ.get("CORPUS_JOBS", "1"))) as pool:
+        for row in pool.map(one, files):
+            rows.append(row)
+            state = "lost" if row["lost"] else "ok" if row["compiled"] else "skipped"
+            print("%-8s %s%s" % (state, row["file"], "".join("\n         " + w for w in row["why"])), flush=True)
+    return corpus_table.print_tables(rows, tree, asked, active_kernels)
+
+
+sys.exit(main())
