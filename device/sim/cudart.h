@@ -113,6 +113,8 @@ struct rt_op {
   rt_op *previous, *next; /* list of all ops that are not done, by sequence */
   uint64_t visited;       /* mark of the last walk over ancestors */
   uint64_t done_ns;       /* device time when it was done */
+  uint32_t correlation, graph; /* for an observer (cudart_observe.c): the call, the graph */
+  uint64_t graph_node;
   sim_grid *grid;
 };
 
@@ -173,6 +175,9 @@ typedef struct rt_thread {
   cudaError_t last;
   enum cudaStreamCaptureMode capture_mode;
   bool in_host_call; /* runs a host function of a stream: no CUDA calls are allowed */
+  const char *call;  /* of the call at hand, where an observer may want it */
+  uint32_t correlation;
+  uint64_t call_begin_ns;
 } rt_thread;
 rt_thread *rt_self(void);
 
@@ -181,6 +186,11 @@ rt_thread *rt_self(void);
  * and passes it through. */
 cudaError_t rt_enter(void);
 cudaError_t rt_leave(cudaError_t error);
+/* Names the call that the next rt_enter begins, for an observer: those that launch, copy or wait. */
+void rt_call(const char *name);
+void rt_observe_enter(void);
+void rt_observe_leave(cudaError_t result);
+void rt_observe_done(const rt_op *op); /* the op's work is still there */
 /* The same without initialising and without the sticky error. */
 uint64_t rt_calls(void); /* how often rt_enter was called */
 void rt_lock(void);

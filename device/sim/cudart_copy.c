@@ -143,8 +143,9 @@ static cudaError_t submit_copy(rt_copy copy, enum cudaMemcpyKind kind, cudaStrea
   return error;
 }
 
-static cudaError_t copy(rt_copy box, enum cudaMemcpyKind kind, cudaStream_t stream,
-                        bool synchronous) {
+static cudaError_t copy(const char *call, rt_copy box, enum cudaMemcpyKind kind,
+                        cudaStream_t stream, bool synchronous) {
+  rt_call(call);
   cudaError_t error = rt_enter();
   if (!error)
     rt_current();
@@ -153,7 +154,8 @@ static cudaError_t copy(rt_copy box, enum cudaMemcpyKind kind, cudaStream_t stre
   return rt_leave(error);
 }
 
-static cudaError_t fill(rt_fill box, cudaStream_t handle) {
+static cudaError_t fill(const char *call, rt_fill box, cudaStream_t handle) {
+  rt_call(call);
   cudaError_t error = rt_enter();
   rt_stream *stream;
   if (!error)
@@ -177,45 +179,46 @@ static rt_copy rows(void *to, size_t to_pitch, const void *from, size_t from_pit
 /* ---- copies ---- */
 
 RT_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-  return copy(line(to, from, bytes), kind, NULL, true);
+  return copy(__func__, line(to, from, bytes), kind, NULL, true);
 }
 
 RT_API cudaError_t cudaMemcpy_ptds(void *to, const void *from, size_t bytes,
                                    enum cudaMemcpyKind kind) {
-  return copy(line(to, from, bytes), kind, cudaStreamPerThread, true);
+  return copy(__func__, line(to, from, bytes), kind, cudaStreamPerThread, true);
 }
 
 RT_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                                    enum cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy(line(to, from, bytes), kind, stream, false);
+  return copy(__func__, line(to, from, bytes), kind, stream, false);
 }
 
 RT_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                                   size_t bytes) {
   (void)to_device, (void)from_device;
-  return copy(line(to, from, bytes), cudaMemcpyDeviceToDevice, NULL, true);
+  return copy(__func__, line(to, from, bytes), cudaMemcpyDeviceToDevice, NULL, true);
 }
 
 RT_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                        size_t bytes, cudaStream_t stream) {
   (void)to_device, (void)from_device;
-  return copy(line(to, from, bytes), cudaMemcpyDeviceToDevice, stream, false);
+  return copy(__func__, line(to, from, bytes), cudaMemcpyDeviceToDevice, stream, false);
 }
 
 RT_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                                 size_t width, size_t height, enum cudaMemcpyKind kind) {
-  return copy(rows(to, to_pitch, from, from_pitch, width, height), kind, NULL, true);
+  return copy(__func__, rows(to, to_pitch, from, from_pitch, width, height), kind, NULL, true);
 }
 
 RT_API cudaError_t cudaMemcpy2D_ptds(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                                      size_t width, size_t height, enum cudaMemcpyKind kind) {
-  return copy(rows(to, to_pitch, from, from_pitch, width, height), kind, cudaStreamPerThread, true);
+  return copy(__func__, rows(to, to_pitch, from, from_pitch, width, height), kind,
+              cudaStreamPerThread, true);
 }
 
 RT_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                                      size_t width, size_t height, enum cudaMemcpyKind kind,
                                      cudaStream_t stream) {
-  return copy(rows(to, to_pitch, from, from_pitch, width, height), kind, stream, false);
+  return copy(__func__, rows(to, to_pitch, from, from_pitch, width, height), kind, stream, false);
 }
 
 cudaError_t rt_copy_from_3d(const struct cudaMemcpy3DParms *p, rt_copy *box) {
@@ -241,23 +244,23 @@ cudaError_t rt_copy_from_3d(const struct cudaMemcpy3DParms *p, rt_copy *box) {
   return cudaSuccess;
 }
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream,
+static cudaError_t copy_3d(const char *call, const struct cudaMemcpy3DParms *p, cudaStream_t stream,
                            bool synchronous) {
   rt_copy box;
   const cudaError_t error = rt_copy_from_3d(p, &box);
-  return error ? error : copy(box, p->kind, stream, synchronous);
+  return error ? error : copy(call, box, p->kind, stream, synchronous);
 }
 
 RT_API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) {
-  return copy_3d(p, NULL, true);
+  return copy_3d(__func__, p, NULL, true);
 }
 
 RT_API cudaError_t cudaMemcpy3D_ptds(const struct cudaMemcpy3DParms *p) {
-  return copy_3d(p, cudaStreamPerThread, true);
+  return copy_3d(__func__, p, cudaStreamPerThread, true);
 }
 
 RT_API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream) {
-  return copy_3d(p, stream, false);
+  return copy_3d(__func__, p, stream, false);
 }
 
 /* ---- fills: asynchronous to the host like the real ones on device memory ---- */
@@ -272,33 +275,33 @@ static rt_fill fill_box(struct cudaPitchedPtr to, int value, struct cudaExtent e
 }
 
 RT_API cudaError_t cudaMemset(void *to, int value, size_t bytes) {
-  return fill(fill_rows(to, bytes, value, bytes, 1), NULL);
+  return fill(__func__, fill_rows(to, bytes, value, bytes, 1), NULL);
 }
 
 RT_API cudaError_t cudaMemset_ptds(void *to, int value, size_t bytes) {
-  return fill(fill_rows(to, bytes, value, bytes, 1), cudaStreamPerThread);
+  return fill(__func__, fill_rows(to, bytes, value, bytes, 1), cudaStreamPerThread);
 }
 
 RT_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
-  return fill(fill_rows(to, bytes, value, bytes, 1), stream);
+  return fill(__func__, fill_rows(to, bytes, value, bytes, 1), stream);
 }
 
 RT_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
-  return fill(fill_rows(to, pitch, value, width, height), NULL);
+  return fill(__func__, fill_rows(to, pitch, value, width, height), NULL);
 }
 
 RT_API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                                      cudaStream_t stream) {
-  return fill(fill_rows(to, pitch, value, width, height), stream);
+  return fill(__func__, fill_rows(to, pitch, value, width, height), stream);
 }
 
 RT_API cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent) {
-  return fill(fill_box(to, value, extent), NULL);
+  return fill(__func__, fill_box(to, value, extent), NULL);
 }
 
 RT_API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
                                      cudaStream_t stream) {
-  return fill(fill_box(to, value, extent), stream);
+  return fill(__func__, fill_box(to, value, extent), stream);
 }
 
 /* ---- symbols ---- */
@@ -336,8 +339,10 @@ static cudaError_t inside_symbol(const void *symbol, size_t offset, size_t bytes
   return cudaSuccess;
 }
 
-static cudaError_t to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset,
-                             enum cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
+static cudaError_t to_symbol(const char *call, const void *symbol, const void *from, size_t bytes,
+                             size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream,
+                             bool synchronous) {
+  rt_call(call);
   cudaError_t error = rt_enter();
   void *to;
   if (!error)
@@ -347,8 +352,10 @@ static cudaError_t to_symbol(const void *symbol, const void *from, size_t bytes,
   return rt_leave(error);
 }
 
-static cudaError_t from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
-                               enum cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
+static cudaError_t from_symbol(const char *call, void *to, const void *symbol, size_t bytes,
+                               size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream,
+                               bool synchronous) {
+  rt_call(call);
   cudaError_t error = rt_enter();
   void *from;
   if (!error)
@@ -360,32 +367,32 @@ static cudaError_t from_symbol(void *to, const void *symbol, size_t bytes, size_
 
 RT_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
                                       size_t offset, enum cudaMemcpyKind kind) {
-  return to_symbol(symbol, from, bytes, offset, kind, NULL, true);
+  return to_symbol(__func__, symbol, from, bytes, offset, kind, NULL, true);
 }
 
 RT_API cudaError_t cudaMemcpyToSymbol_ptds(const void *symbol, const void *from, size_t bytes,
                                            size_t offset, enum cudaMemcpyKind kind) {
-  return to_symbol(symbol, from, bytes, offset, kind, cudaStreamPerThread, true);
+  return to_symbol(__func__, symbol, from, bytes, offset, kind, cudaStreamPerThread, true);
 }
 
 RT_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                            size_t offset, enum cudaMemcpyKind kind,
                                            cudaStream_t stream) {
-  return to_symbol(symbol, from, bytes, offset, kind, stream, false);
+  return to_symbol(__func__, symbol, from, bytes, offset, kind, stream, false);
 }
 
 RT_API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
                                         enum cudaMemcpyKind kind) {
-  return from_symbol(to, symbol, bytes, offset, kind, NULL, true);
+  return from_symbol(__func__, to, symbol, bytes, offset, kind, NULL, true);
 }
 
 RT_API cudaError_t cudaMemcpyFromSymbol_ptds(void *to, const void *symbol, size_t bytes,
                                              size_t offset, enum cudaMemcpyKind kind) {
-  return from_symbol(to, symbol, bytes, offset, kind, cudaStreamPerThread, true);
+  return from_symbol(__func__, to, symbol, bytes, offset, kind, cudaStreamPerThread, true);
 }
 
 RT_API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
                                              size_t offset, enum cudaMemcpyKind kind,
                                              cudaStream_t stream) {
-  return from_symbol(to, symbol, bytes, offset, kind, stream, false);
+  return from_symbol(__func__, to, symbol, bytes, offset, kind, stream, false);
 }

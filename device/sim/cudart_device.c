@@ -65,6 +65,7 @@ RT_API cudaError_t cudaGetDeviceFlags(unsigned *flags) {
 }
 
 RT_API cudaError_t cudaDeviceSynchronize(void) {
+  rt_call(__func__);
   cudaError_t error = rt_enter();
   if (!error)
     error = rt_capture_forbids();

@@ -97,6 +97,7 @@ void rt_op_after(rt_op *op, rt_op *dependency) {
 void rt_op_submit(rt_op *op) {
   rt_op_hold(op);
   op->sequence = ++engine.sequence;
+  op->correlation = rt_self()->correlation;
   op->state = op->unmet ? RT_OP_WAITING : RT_OP_READY;
   op->previous = engine.last;
   if (engine.last)
@@ -226,9 +227,11 @@ static void run_ready(rt_op *op) {
     return;
   case RT_COPY:
     rt_copy_run(&op->work.u.copy);
+    rt_observe_done(op);
     break;
   case RT_FILL:
     rt_fill_run(&op->work.u.fill);
+    rt_observe_done(op);
     break;
   case RT_FREE:
     rt_memory_free_now(op->work.u.free_pointer);
@@ -301,6 +304,7 @@ static bool collect_done(rt_gpu *gpu) {
     gpu->n_running--;
     if (rt.stats)
       report_launch(op);
+    rt_observe_done(op);
     finish(op);
     any = true;
   }

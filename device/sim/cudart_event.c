@@ -138,6 +138,7 @@ RT_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t h
 }
 
 RT_API cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
+  rt_call(__func__);
   cudaError_t error = rt_enter();
   rt_event *event;
   if (!error)

@@ -23,6 +23,7 @@ struct CUgraphExec_st {
   size_t n, capacity;
   rt_op *last; /* of the last launch, referenced: launches of one graph do not overlap */
   unsigned long long flags;
+  uint32_t id; /* rising from 1 */
 };
 typedef struct CUgraphExec_st exec;
 
@@ -143,6 +144,8 @@ static cudaError_t instantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsigne
     exec *new_exec = calloc(1, sizeof *new_exec);
     if (!new_exec)
       rt_refuse("out of memory");
+    static uint32_t last_id;
+    new_exec->id = ++last_id;
     new_exec->flags = flags;
     error = build(new_exec, graph);
     if (error)
@@ -201,6 +204,8 @@ static rt_op *launch_node(const exec *graph, size_t index, rt_op *const *ops, rt
     rt_refuse("out of memory");
   rt_op *op = rt_op_new(node->gpu, work);
   op->stream = stream;
+  op->graph = graph->id;
+  op->graph_node = (uint64_t)graph->id << 32 | (index + 1);
   if (!node->n_deps) {
     rt_stream_order(stream, op);
     rt_op_after(op, graph->last);
@@ -241,6 +246,7 @@ static void submit_graph(exec *graph, rt_stream *stream) {
 }
 
 RT_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t handle) {
+  rt_call(__func__);
   cudaError_t error = rt_enter();
   rt_stream *stream;
   if (!error && !graph)

@@ -140,8 +140,10 @@ sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error
   return begun;
 }
 
-static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **args,
-                          size_t dynamic_shared_bytes, cudaStream_t handle, bool cooperative) {
+static cudaError_t launch(const char *call, const void *function, dim3 grid, dim3 block,
+                          void **args, size_t dynamic_shared_bytes, cudaStream_t handle,
+                          bool cooperative) {
+  rt_call(call);
   cudaError_t error = rt_enter();
   rt_stream *stream;
   if (!error)
@@ -162,18 +164,18 @@ static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **ar
 
 RT_API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args,
                                     size_t shared_bytes, cudaStream_t stream) {
-  return launch(function, grid, block, args, shared_bytes, stream, false);
+  return launch(__func__, function, grid, block, args, shared_bytes, stream, false);
 }
 
 RT_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
                                       size_t shared_bytes, cudaStream_t stream) {
-  return launch(kernel, grid, block, args, shared_bytes, stream, false);
+  return launch("cudaLaunchKernel", kernel, grid, block, args, shared_bytes, stream, false);
 }
 
 RT_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
                                                void **args, size_t shared_bytes,
                                                cudaStream_t stream) {
-  return launch(function, grid, block, args, shared_bytes, stream, true);
+  return launch(__func__, function, grid, block, args, shared_bytes, stream, true);
 }
 
 RT_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
@@ -202,8 +204,8 @@ RT_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
       rt_refuse("launch attribute %d is not simulated", (int)attribute->id);
     }
   }
-  return launch(function, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
-                config->stream, cooperative);
+  return launch(__func__, function, config->gridDim, config->blockDim, args,
+                config->dynamicSmemBytes, config->stream, cooperative);
 }
 
 /* ---- <<<>>> ---- */

@@ -276,6 +276,7 @@ cudaError_t rt_enter(void) {
     initialise();
   rt_lock();
   calls++;
+  rt_observe_enter();
   if (self.in_host_call)
     return cudaErrorNotPermitted;
   return rt.gpus[self.device].sticky;
@@ -283,6 +284,7 @@ cudaError_t rt_enter(void) {
 
 cudaError_t rt_leave(cudaError_t error) {
   rt_flush_print();
+  rt_observe_leave(error);
   rt_unlock();
   if (error)
     self.last = error;

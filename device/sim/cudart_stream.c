@@ -201,6 +201,7 @@ RT_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 }
 
 RT_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  rt_call(__func__);
   cudaError_t error = rt_enter();
   rt_stream *stream;
   if (!error)

@@ -107,7 +107,7 @@ struct sim_sm {
 struct sim_grid {
   sim_device *device;
   sim_kernel *kernel;
-  uint64_t id, begin_fs, end_fs, blocks, placed, done, steps;
+  uint64_t id, begin_fs, first_fs, end_fs, blocks, placed, done, steps;
   sim_dim3 grid, block;
   uint64_t dynamic_shared, static_shared;
   uint8_t *arguments;

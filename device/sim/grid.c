@@ -94,7 +94,7 @@ sim_grid *sim_grid_begin(sim_kernel *kernel, sim_dim3 shape, sim_dim3 block, voi
   }
   grid->id = device->next_grid++;
   grid->begin_fs = sim_device_now_fs(device) + SIM_LAUNCH_GAP_FS;
-  grid->end_fs = grid->begin_fs;
+  grid->end_fs = grid->first_fs = grid->begin_fs;
   device->stats.grids++;
   for (end = &device->grids; *end != NULL; end = &(*end)->next) {
   }
@@ -103,6 +103,11 @@ sim_grid *sim_grid_begin(sim_kernel *kernel, sim_dim3 shape, sim_dim3 block, voi
 }
 
 uint64_t sim_grid_id(const sim_grid *grid) { return grid->id; }
+
+void sim_grid_times(const sim_grid *grid, uint64_t *begin_ns, uint64_t *end_ns) {
+  *begin_ns = grid->first_fs / SIM_FS_PER_NS;
+  *end_ns = (grid->end_fs + SIM_FS_PER_NS - 1) / SIM_FS_PER_NS;
+}
 
 bool sim_grid_done(const sim_grid *grid) { return grid->complete; }
 
@@ -202,6 +207,9 @@ static bool start_block(sim_grid *grid, sim_sm *sm, sim_slot *slot, uint64_t tim
   uint32_t threads = grid->block.x * grid->block.y * grid->block.z;
   uint64_t number = grid->placed++, ready;
   time_fs = time_fs > grid->begin_fs ? time_fs : grid->begin_fs;
+  if (number == 0) {
+    grid->first_fs = time_fs;
+  }
   if (sm->busy == 0) {
     sim_clock_to_time(&sm->clock, time_fs);
     ready = sm->clock.cycle;

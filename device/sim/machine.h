@@ -107,6 +107,9 @@ bool sim_kernel_parameter(const sim_kernel *kernel, int index, size_t *offset, s
 sim_grid *sim_grid_begin(sim_kernel *kernel, sim_dim3 grid, sim_dim3 block, void *const *args,
                          size_t dynamic_shared_bytes, sim_error *error);
 uint64_t sim_grid_id(const sim_grid *grid);
+/* From the start of the first block to the end of the last one, in ns of device time, rounded to
+ * hold them. */
+void sim_grid_times(const sim_grid *grid, uint64_t *begin_ns, uint64_t *end_ns);
 bool sim_grid_done(const sim_grid *grid);
 void sim_grid_free(sim_grid *grid); /* only when done, or after an error */
 
