@@ -30,6 +30,12 @@ static inline char *pb_double(char *p, uint32_t field, double value) {
   return p + 8;
 }
 
+static inline char *pb_fixed64(char *p, uint32_t field, uint64_t value) {
+  p = pb_varint(p, (uint64_t)field << 3 | 1);
+  memcpy(p, &value, 8); /* little-endian, as above */
+  return p + 8;
+}
+
 static inline char *pb_bytes(char *p, uint32_t field, const void *bytes, size_t size) {
   p = pb_varint(pb_varint(p, (uint64_t)field << 3 | 2), size);
   memcpy(p, bytes, size);

@@ -49,7 +49,9 @@ enum { /* TrackEvent */
        EVENT_CATEGORY_NAME = 22,
        EVENT_NAME = 23,
        EVENT_COUNTER = 30,
-       EVENT_COUNTER_DOUBLE = 44
+       EVENT_COUNTER_DOUBLE = 44,
+  EVENT_FLOWS = 47,    /* fixed64, as the next */
+  EVENT_FLOW_ENDS = 48
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum {
@@ -65,7 +67,11 @@ enum {
 /* The arguments of sections' slices: extensions of TrackEvent that the file itself describes, which
  * cost half of what a debug annotation costs. Numbers below 2048 have a tag of two bytes. */
 enum perfetto_arg {
-  ARG_ITERATION = 2040,
+  ARG_SM = 2036,
+  ARG_BLOCK,
+  ARG_WARP,
+  ARG_BOUND_NS,
+  ARG_ITERATION,
   ARG_CYCLES,
   ARG_CUT,
   ARG_CALLED,
@@ -74,21 +80,22 @@ enum perfetto_arg {
 };
 /* Interned names end with the incremental state, so every track brings those that it uses: see
  * perfetto_open_track. */
-enum perfetto_category { CATEGORY_INSTANT = 1, CATEGORY_SUM, CATEGORY_ASYNC };
+enum perfetto_category { CATEGORY_INSTANT = 1, CATEGORY_SUM, CATEGORY_ASYNC, CATEGORY_BODY };
 
-enum { PERFETTO_SEQUENCE = 1, PERFETTO_EVENT_BYTES = 4096, PERFETTO_NAME_BYTES = 400 };
+enum { PERFETTO_EVENT_BYTES = 4096, PERFETTO_NAME_BYTES = 400 };
 
 /* One packet sequence of one file. Every function leaves errors to the file. */
 typedef struct perfetto {
-  ink_file file;
+  ink_file *file; /* borrowed */
+  unsigned sequence;
   int64_t last_ns; /* what the delta clock stands at */
   uint64_t uuid_base, uuid_next;
   char *packet_fields, *event_fields; /* of the event being written */
 } perfetto;
 
-/* The start of the sequence and its clocks. `monotonic_ns` belongs to `base_ns`; 0: not known. */
-void perfetto_start(perfetto *out, const ink_capture *capture, int64_t base_ns,
-                    int64_t monotonic_ns);
+/* The start of a sequence, whose number no other in the file may have, and its clocks. */
+void perfetto_start(perfetto *out, ink_file *file, unsigned sequence, const ink_capture *capture,
+                    int64_t base_ns);
 
 uint64_t perfetto_new_uuid(perfetto *out);
 
@@ -110,10 +117,10 @@ void perfetto_open_track(perfetto *out, const perfetto_track *track, const char 
 /* Events are begun, filled and ended: perfetto_event returns where the event's fields go (at most
  * PERFETTO_EVENT_BYTES), perfetto_event_end takes where they end. track 0: the default. */
 static inline char *perfetto_event(perfetto *out, int64_t ns, unsigned type, uint64_t track) {
-  char *p = ink_file_room(&out->file, PERFETTO_EVENT_BYTES + 64);
+  char *p = ink_file_room(out->file, PERFETTO_EVENT_BYTES + 64);
   out->packet_fields = p = pb_begin(p, PACKET);
   p = pb_uint(p, PACKET_TIMESTAMP, (uint64_t)ns - (uint64_t)out->last_ns);
-  p = pb_uint(p, PACKET_SEQUENCE_ID, PERFETTO_SEQUENCE);
+  p = pb_uint(p, PACKET_SEQUENCE_ID, out->sequence);
   out->last_ns = ns;
   out->event_fields = p = pb_begin(p, PACKET_TRACK_EVENT);
   p = pb_uint(p, EVENT_TYPE, type);
@@ -121,7 +128,7 @@ static inline char *perfetto_event(perfetto *out, int64_t ns, unsigned type, uin
 }
 
 static inline void perfetto_event_end(perfetto *out, char *end) {
-  ink_file_took(&out->file, pb_end(out->packet_fields, pb_end(out->event_fields, end)));
+  ink_file_took(out->file, pb_end(out->packet_fields, pb_end(out->event_fields, end)));
 }
 
 /* Arguments of rare events: debug annotations with their names in place. */

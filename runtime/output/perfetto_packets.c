@@ -14,7 +14,10 @@
 enum { SEQUENCE_CLEARED = 1 };
 
 static const char *const category_names[] = {
-    [CATEGORY_INSTANT] = "instant", [CATEGORY_SUM] = "sum", [CATEGORY_ASYNC] = "async"};
+    [CATEGORY_INSTANT] = "instant",
+    [CATEGORY_SUM] = "sum",
+    [CATEGORY_ASYNC] = "async",
+    [CATEGORY_BODY] = "track"};
 
 /* Names come from the capture; what is longer than anyone would read is cut at a character. */
 static size_t name_length(const char *name) {
@@ -30,9 +33,9 @@ static char *name_bytes(char *p, uint32_t field, const char *name) {
 
 /* A packet of our sequence: returns where its other fields go. */
 static char *packet(perfetto *out, size_t bytes, char **fields) {
-  char *p = ink_file_room(&out->file, bytes + 32);
+  char *p = ink_file_room(out->file, bytes + 32);
   *fields = p = pb_begin(p, PACKET);
-  return pb_uint(p, PACKET_SEQUENCE_ID, PERFETTO_SEQUENCE);
+  return pb_uint(p, PACKET_SEQUENCE_ID, out->sequence);
 }
 
 static char *clock_pair(char *p, unsigned id, int64_t ns, bool incremental) {
@@ -88,7 +91,11 @@ static void describe_arguments(perfetto *out) {
     const char *name;
     enum perfetto_arg number;
     int type;
-  } args[] = {{"iteration", ARG_ITERATION, INT64},
+  } args[] = {{"sm", ARG_SM, UINT64},
+              {"block", ARG_BLOCK, UINT64},
+              {"warp", ARG_WARP, UINT64},
+              {"bound_ns", ARG_BOUND_NS, INT64},
+              {"iteration", ARG_ITERATION, INT64},
               {"cycles", ARG_CYCLES, UINT64},
               {"cut", ARG_CUT, UINT64},
               {"called", ARG_CALLED, BOOL},
@@ -112,13 +119,30 @@ static void describe_arguments(perfetto *out) {
     p = pb_end(field, pb_int(p, FIELD_TYPE, args[i].type));
   }
   p = pb_end(set, pb_end(file, pb_end(message, p)));
-  ink_file_took(&out->file, pb_end(fields, pb_end(extensions, p)));
+  ink_file_took(out->file, pb_end(fields, pb_end(extensions, p)));
 }
 
-void perfetto_start(perfetto *out, const ink_capture *capture, int64_t base_ns,
-                    int64_t monotonic_ns) {
+/* CLOCK_MONOTONIC at `base_ns`, by the host clock pair nearest to it; 0: not known. */
+static int64_t monotonic_at(const ink_capture *capture, int64_t base_ns) {
+  const ink_host_clock *pairs;
+  size_t count = ink_capture_host_clocks(capture, &pairs);
+  int64_t best = 0, distance = INT64_MAX;
+  for (size_t i = 0; i < count; i++) {
+    int64_t away = ink_ns_between(base_ns, pairs[i].realtime_before_ns);
+    int64_t apart = away < 0 ? ink_ns_between(away, 0) : away;
+    if (apart >= 0 && apart < distance) {
+      distance = apart;
+      best = ink_ns_between(away, pairs[i].monotonic_before_ns);
+    }
+  }
+  return best > 0 ? best : 0;
+}
+
+void perfetto_start(perfetto *out, ink_file *file, unsigned sequence, const ink_capture *capture,
+                    int64_t base_ns) {
+  int64_t monotonic_ns = monotonic_at(capture, base_ns);
+  *out = (perfetto){.file = file, .sequence = sequence, .last_ns = base_ns};
   describe_arguments(out);
-  out->last_ns = base_ns;
   out->uuid_base = uuid_base(capture);
   char *fields, *snapshot;
   char *p = packet(out, PERFETTO_EVENT_BYTES, &fields);
@@ -130,7 +154,7 @@ void perfetto_start(perfetto *out, const ink_capture *capture, int64_t base_ns,
     p = clock_pair(p, BUILTIN_MONOTONIC, monotonic_ns, false);
   p = pb_end(snapshot, pb_uint(p, SNAPSHOT_PRIMARY, BUILTIN_REALTIME));
   p = defaults(p, 0);
-  ink_file_took(&out->file, pb_end(fields, p));
+  ink_file_took(out->file, pb_end(fields, p));
 }
 
 uint64_t perfetto_new_uuid(perfetto *out) {
@@ -165,7 +189,7 @@ static char *descriptor(char *p, const perfetto_track *track) {
 void perfetto_describe(perfetto *out, const perfetto_track *track) {
   char *fields;
   char *p = packet(out, PERFETTO_EVENT_BYTES, &fields);
-  ink_file_took(&out->file, pb_end(fields, descriptor(p, track)));
+  ink_file_took(out->file, pb_end(fields, descriptor(p, track)));
 }
 
 void perfetto_open_track(perfetto *out, const perfetto_track *track, const char *const *names,
@@ -180,13 +204,13 @@ void perfetto_open_track(perfetto *out, const perfetto_track *track, const char 
       p = interned(p, INTERNED_CATEGORY, i, category_names[i]);
   for (size_t i = 0; i < name_count; i++) {
     if (p - fields > PERFETTO_EVENT_BYTES) { /* many names: another packet */
-      ink_file_took(&out->file, pb_end(fields, pb_end(data, p)));
+      ink_file_took(out->file, pb_end(fields, pb_end(data, p)));
       p = packet(out, 2 * PERFETTO_EVENT_BYTES, &fields);
       data = p = pb_begin(p, PACKET_INTERNED_DATA);
     }
     p = interned(p, INTERNED_EVENT_NAME, i + 1, names[i]);
   }
-  ink_file_took(&out->file, pb_end(fields, pb_end(data, p)));
+  ink_file_took(out->file, pb_end(fields, pb_end(data, p)));
 }
 
 char *perfetto_named_uint(char *p, const char *name, uint64_t value) {

@@ -37,8 +37,8 @@ def add_extensions(data):
     pool = schema.DESCRIPTOR.pool
     pool.Add(files[0])
     names = {e.name: e.number for e in pool.FindAllExtensions(schema.TrackEvent.DESCRIPTOR)}
-    assert names == {"iteration": 2040, "cycles": 2041, "cut": 2042, "called": 2043, "key": 2044,
-                     "iteration_unknown": 2045}, names
+    assert names == {"sm": 2036, "block": 2037, "warp": 2038, "bound_ns": 2039, "iteration": 2040,
+                     "cycles": 2041, "cut": 2042, "called": 2043, "key": 2044, "iteration_unknown": 2045}, names
 
 
 def main(tool):
