@@ -23,6 +23,9 @@ static const cli_option options[] = {
      "how many tracks the buffer of a device holds, a power of two"},
     {0, "keep", CLI_CHOICE, "last|first", offsetof(record_settings, keep),
      "what to keep when a ring or the buffer is full: the newest (the default) or the oldest"},
+    {'a', "activity", CLI_FLAG, NULL, offsetof(record_settings, activity),
+     "record kernels, copies, sets and the calls that launch them as well, from CUPTI: "
+     "'inkmark report --activity' shows them"},
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(record_settings, device),
      "a real GPU, or the simulated device; auto (the default) simulates where there is no GPU"},
     {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),

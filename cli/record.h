@@ -18,6 +18,7 @@ typedef struct record_settings {
   int granularity; /* 0 block, 1 warp */
   int keep;        /* 0 last, 1 first */
   int device;      /* enum record_device */
+  bool activity;
   const char *blocks, *warps, *kernels, *devices, *output;
   uint64_t records, tracks, drain_ms; /* RECORD_UNSET when not given; record_check makes
                                          that 0, the library's default */
@@ -31,6 +32,7 @@ typedef struct record_plan {
   char *sim_folder; /* where the simulated libcudart.so.13 is; NULL: a GPU records */
   char *links;      /* a temporary folder of links to paths that the loader cannot take, or NULL */
   bool gpu_here, simulates;
+  bool activity; /* asked for, and nobody else has CUDA_INJECTION64_PATH */
   int report; /* what recorded processes say of their end, a line each; -1: no such file */
   elf_probe probe;
   struct timespec begin; /* CLOCK_REALTIME at the start: files older than this are not ours */

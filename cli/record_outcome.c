@@ -147,6 +147,11 @@ static size_t tell_failures(const record_plan *plan) {
     long pid;
     int text = 0;
     line[strcspn(line, "\n")] = 0;
+    if (sscanf(line, "%ld activity %n", &pid, &text) == 1 && text) {
+      message_say("the activity of process %ld was not recorded: %s", pid, line + text);
+      continue;
+    }
+    text = 0;
     if (sscanf(line, "%ld failed %n", &pid, &text) != 1 || !text)
       continue;
     if (++told <= FILES_TOLD)

@@ -52,6 +52,25 @@ static bool open_report(record_plan *plan) {
   return set("INKMARK_REPORT_FD", NULL); /* then only the files tell */
 }
 
+/* The driver calls into the preloaded library when it starts, which is when CUPTI must be there. On the
+ * simulated device only its own CUPTI will do. */
+static bool set_activity(record_plan *plan) {
+  const char *taken = getenv("CUDA_INJECTION64_PATH");
+  char *cupti = NULL;
+  plan->activity = plan->settings->activity && !(taken && *taken);
+  if (plan->settings->activity && !plan->activity)
+    message_say("activity is not recorded: CUDA_INJECTION64_PATH is taken, by '%s'", taken);
+  bool fine = set("INKMARK_ACTIVITY", plan->activity ? "1" : NULL);
+  if (fine && plan->activity)
+    fine = set("CUDA_INJECTION64_PATH", plan->library);
+  if (fine && plan->activity && plan->sim_folder) {
+    fine = asprintf(&cupti, "%s/libcupti.so.13", plan->sim_folder) >= 0 &&
+           set("INKMARK_CUPTI", cupti);
+    free(cupti);
+  }
+  return fine;
+}
+
 bool record_environment(record_plan *plan) {
   const record_settings *s = plan->settings;
   bool fine = set("INKMARK_RECORD", "1") && set("INKMARK_OUTPUT", plan->output) &&
@@ -62,7 +81,7 @@ bool record_environment(record_plan *plan) {
               set("INKMARK_DEVICES", s->devices ? s->devices : "all") &&
               set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
               set_count("INKMARK_DRAIN_MS", s->drain_ms) && prepend("LD_PRELOAD", plan->library);
-  fine = fine && open_report(plan);
+  fine = fine && open_report(plan) && set_activity(plan);
   if (fine && plan->sim_folder)
     fine = prepend("LD_LIBRARY_PATH", plan->sim_folder);
   return fine;

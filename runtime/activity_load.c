@@ -163,8 +163,10 @@ void ink_activity_free(ink_capture *capture) {
 size_t ink_capture_activities(const ink_capture *capture, const ink_activity *const **out,
                               uint64_t *own) {
   *out = capture->activity.items.items;
-  if (own)
-    *own = capture->activity.own_items;
+  if (own) { /* most are not even stored, and counted in a fact */
+    const char *counted = ink_capture_fact(capture, "activity_own");
+    *own = capture->activity.own_items + (counted ? strtoull(counted, NULL, 10) : 0);
+  }
   return capture->activity.items.count;
 }
 
@@ -179,8 +181,7 @@ size_t ink_capture_activity_devices(const ink_capture *capture, const ink_activi
   return capture->activity.devices.count;
 }
 
-size_t ink_capture_activity_readings(const ink_capture *capture,
-                                     const ink_activity_reading **out) {
+size_t ink_capture_activity_readings(const ink_capture *capture, const ink_activity_reading **out) {
   *out = capture->activity.readings.items;
   return capture->activity.readings.count;
 }

@@ -77,10 +77,10 @@ int64_t ink_activity_unix_ns(const ink_activity_clock *clock, int32_t device, ui
 /* ---- words ---- */
 
 const char *ink_activity_copy_words(unsigned copy) {
-  static const char *const words[] = {"unknown",        "host to device",  "device to host",
-                                      "host to array",  "array to host",   "array to array",
+  static const char *const words[] = {"unknown",         "host to device",  "device to host",
+                                      "host to array",   "array to host",   "array to array",
                                       "array to device", "device to array", "device to device",
-                                      "host to host",   "peer to peer"};
+                                      "host to host",    "peer to peer"};
   return words[copy < sizeof words / sizeof *words ? copy : 0];
 }
 
@@ -102,8 +102,8 @@ ink_occupancy ink_activity_occupancy(const ink_activity *k, const ink_activity_d
   ink_occupancy o = {.limit = INK_LIMIT_UNKNOWN};
   const uint64_t threads = (uint64_t)k->block_dim[0] * k->block_dim[1] * k->block_dim[2];
   const uint64_t blocks = (uint64_t)k->grid_dim[0] * k->grid_dim[1] * k->grid_dim[2];
-  if (!d || !d->warps_per_sm || !d->blocks_per_sm || !d->registers_per_sm ||
-      !d->threads_per_warp || !threads || threads > 1024 || !blocks || !d->sm_count)
+  if (!d || !d->warps_per_sm || !d->blocks_per_sm || !d->registers_per_sm || !d->threads_per_warp ||
+      !threads || threads > 1024 || !blocks || !d->sm_count)
     return o;
   const uint64_t warps = up(threads, d->threads_per_warp) / d->threads_per_warp;
   o.blocks_per_sm = UINT32_MAX;
@@ -116,15 +116,15 @@ ink_occupancy ink_activity_occupancy(const ink_activity *k, const ink_activity_d
              INK_LIMIT_REGISTERS);
 
   const uint64_t system = d->capability >= 80 ? 1024 : 0, unit = d->capability >= 80 ? 128 : 256;
-  const uint64_t shared = up((uint64_t)k->static_shared_bytes + k->dynamic_shared_bytes + system,
-                             unit);
+  const uint64_t shared =
+      up((uint64_t)k->static_shared_bytes + k->dynamic_shared_bytes + system, unit);
   /* the driver may have given an SM less shared memory and more cache */
   const uint64_t sm_shared = k->sm_shared_bytes ? k->sm_shared_bytes : d->shared_per_sm_bytes;
   if (shared && sm_shared)
     limit_to(&o, sm_shared / shared, INK_LIMIT_SHARED);
-  if (blocks < (uint64_t)o.blocks_per_sm * d->sm_count)
-    limit_to(&o, (blocks + d->sm_count - 1) / d->sm_count, INK_LIMIT_GRID);
   o.warps_per_sm = (uint32_t)(o.blocks_per_sm * warps);
   o.share = (double)o.warps_per_sm / d->warps_per_sm;
+  if (o.blocks_per_sm)
+    o.waves = (double)blocks / ((double)o.blocks_per_sm * d->sm_count);
   return o;
 }

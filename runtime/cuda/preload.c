@@ -57,6 +57,14 @@ pid_t fork(void) {
   return pid;
 }
 
+/* CUDA_INJECTION64_PATH names this library where activity is wanted: the driver calls this when it
+ * starts, before any context is made, and so does the simulated runtime. */
+INK_API int InitializeInjection(void);
+int InitializeInjection(void) {
+  ink_record_cuda_starts();
+  return 1;
+}
+
 /* Where the CUDA runtime is a shared library: a reset takes the buffers with it. */
 INK_API int cudaDeviceReset(void);
 int cudaDeviceReset(void) {

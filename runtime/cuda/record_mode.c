@@ -14,6 +14,7 @@
 
 static ink_session *session;
 static pid_t owner;
+static bool cuda_starts; /* the driver has called InitializeInjection */
 static atomic_flag finished = ATOMIC_FLAG_INIT;
 
 static void report(const char *what, const char *text) {
@@ -81,10 +82,22 @@ void ink_record_start(void) {
     return;
   }
   owner = getpid();
+  if (cuda_starts)
+    ink_record_cuda_starts();
   pthread_atfork(NULL, NULL, owner_in_child);
   atexit(ink_record_finish);
   if (n && ink_session_arm(session, &error)) /* none yet: a library with marks may be loaded later */
     report("failed", error.message);
+}
+
+void ink_record_cuda_starts(void) {
+  cuda_starts = true;
+  if (!session || !word_is("INKMARK_ACTIVITY", "1"))
+    return;
+  ink_i_session_start_activity(session);
+  const char *refusal = ink_i_activity_refusal(session->activity);
+  if (refusal)
+    report("activity", refusal);
 }
 
 void ink_i_record_module_came(void) {

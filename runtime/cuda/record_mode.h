@@ -7,6 +7,8 @@
 
 /* Called before main, when every module of the program has registered. */
 INK_API void ink_record_start(void);
+/* Called when the driver starts, inside of the process's first CUDA call. */
+INK_API void ink_record_cuda_starts(void);
 /* Called when a marked file registers after that: a library that was loaded. */
 void ink_i_record_module_came(void);
 /* Ends the recording: from atexit, _exit, abort. Does nothing the second time, or in a child that

@@ -69,6 +69,7 @@ static void after_fork_in_child(void) {
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->wake, NULL);
   ink_writer_abandon(s->writer);
+  ink_i_activity_after_fork(s->activity);
   free(s->path);
   s->writer = NULL;
   s->path = NULL;
@@ -123,6 +124,8 @@ ink_status ink_session_open(const ink_session_options *options, ink_session **ou
     free(s);
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a session is already open in this process");
   }
+  if (options && options->activity)
+    ink_i_session_start_activity(s);
   *out = s;
   return INK_OK;
 }
@@ -305,7 +308,9 @@ static ink_status on_devices(ink_session *s, ink_status (*what)(ink_session *, i
   const bool has_mode = cuda && cuda->exchange_capture_mode(&mode) == 0;
   if (cuda && !has_device)
     cuda->get_last_error();
+  ink_i_activity_own_begin(s->activity);
   const ink_status status = what(s, error);
+  ink_i_activity_own_end(s->activity);
   if (has_mode)
     cuda->exchange_capture_mode(&mode);
   if (has_device)
@@ -335,11 +340,27 @@ static void *drain_thread(void *user) {
   return NULL;
 }
 
+static void start_thread(ink_session *s) {
+  if (!s->thread_runs && s->options.drain_ms != UINT32_MAX)
+    s->thread_runs = pthread_create(&s->thread, NULL, drain_thread, s) == 0;
+}
+
+void ink_i_session_start_activity(ink_session *s) {
+  ink_i_activity *activity = s->activity ? NULL : ink_i_activity_start();
+  if (!activity)
+    return;
+  s->activity = activity;
+  if (pthread_mutex_trylock(&s->lock)) /* an arming is at it, which starts the thread */
+    return;
+  start_thread(s);
+  pthread_mutex_unlock(&s->lock);
+}
+
 ink_status ink_session_arm(ink_session *s, ink_error *error) {
   pthread_mutex_lock(&s->lock);
   const ink_status status = on_devices(s, arm_locked, error);
-  if (!status && !s->thread_runs && s->options.drain_ms != UINT32_MAX)
-    s->thread_runs = pthread_create(&s->thread, NULL, drain_thread, s) == 0;
+  if (!status || s->activity)
+    start_thread(s);
   pthread_mutex_unlock(&s->lock);
   return status;
 }
@@ -355,9 +376,11 @@ ink_status ink_session_buffer(ink_session *s, int device, prof_buffer *out, ink_
     status = ink_error_set(error, INK_ERROR_NOT_FOUND, "no file with marks is in this process");
   pthread_mutex_lock(&s->lock);
   if (!status) {
+    ink_i_activity_own_begin(s->activity);
     modules[0].desc->cuda->get_device(&before);
     status = make_device(s, device, modules[0].desc, error);
     modules[0].desc->cuda->set_device(before);
+    ink_i_activity_own_end(s->activity);
   }
   if (!status)
     out->device = s->devices[device].buffer;
@@ -388,13 +411,24 @@ ink_status ink_session_set_on(ink_session *s, bool on, ink_error *error) {
 
 /* ---- draining and ending ---- */
 
+/* A capture is made for activity alone where the program had any on a device. */
+static ink_status drain_activity(ink_session *s, bool last, ink_error *error) {
+  bool wanted;
+  ink_i_activity_flush(s->activity, last, &wanted);
+  ink_status status = wanted ? ink_i_session_writer(s, error) : INK_OK;
+  if (!status && s->writer)
+    status = ink_i_activity_write(s->activity, s->writer, error);
+  return status;
+}
+
 ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
   ink_status status = INK_OK;
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
     const ink_status one = ink_i_drain_device(s, &s->devices[i], status ? NULL : error);
     status = status ? status : one;
   }
-  return status;
+  const ink_status activity = drain_activity(s, false, status ? NULL : error);
+  return status ? status : activity;
 }
 
 ink_status ink_session_drain(ink_session *s, ink_error *error) {
@@ -423,7 +457,9 @@ static ink_status finish(ink_session *s, ink_error *error) {
       one = ink_writer_host_clock(s->writer, &pair, first);
     status = status ? status : one;
   }
-  return status;
+  const ink_status activity = drain_activity(s, true, status ? NULL : error);
+  ink_i_activity_stop(s->activity);
+  return status ? status : activity;
 }
 
 static ink_status disarm(ink_session *s, ink_error *error) {
@@ -485,6 +521,7 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   current = NULL;
   pthread_mutex_unlock(&current_lock);
   ink_i_options_free(&s->options);
+  ink_i_activity_free(s->activity);
   pthread_mutex_destroy(&s->lock);
   pthread_cond_destroy(&s->wake);
   free(s->path);

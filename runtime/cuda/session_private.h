@@ -3,10 +3,12 @@
 #ifndef INK_CUDA_SESSION_PRIVATE_H
 #define INK_CUDA_SESSION_PRIVATE_H
 
+#include "cuda/activity.h"
 #include "cuda/device_buffer.h"
 #include "inkmark/session.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 struct ink_session {
@@ -24,6 +26,7 @@ struct ink_session {
   pid_t pid;
   bool forked;            /* a child: its capture has a name of its own */
   int64_t started_ns;     /* CLOCK_REALTIME */
+  ink_i_activity *_Atomic activity; /* NULL: not asked for, or CUDA is not in use yet */
 };
 
 /* Copies what is closed on one device to the capture. */
@@ -36,6 +39,8 @@ ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
 void ink_i_session_fork_end(ink_session *session);
+/* Starts CUPTI, once. Also from inside of the first CUDA call, whichever locks the caller holds. */
+void ink_i_session_start_activity(ink_session *session);
 /* True in a forked child that could not keep the session. */
 bool ink_i_session_is_gone(const ink_session *session);
 /* ink_session_close; *path is the capture's name, the caller's to free, or NULL if none was made. */

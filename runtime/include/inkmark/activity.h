@@ -118,13 +118,13 @@ INK_API const char *ink_activity_copy_words(unsigned copy);
 /* How many warps of the kernel an SM can hold at once, and what sets the limit. */
 enum ink_occupancy_limit {
   INK_LIMIT_UNKNOWN, /* the device's sizes are not known */
-  INK_LIMIT_WARPS, INK_LIMIT_BLOCKS, INK_LIMIT_REGISTERS, INK_LIMIT_SHARED,
-  INK_LIMIT_GRID     /* the launch has too few blocks to fill the device */
+  INK_LIMIT_WARPS, INK_LIMIT_BLOCKS, INK_LIMIT_REGISTERS, INK_LIMIT_SHARED
 };
 typedef struct ink_occupancy {
   enum ink_occupancy_limit limit;
   uint32_t blocks_per_sm, warps_per_sm; /* of this kernel, together */
   double share;                 /* of the warps an SM can hold: theoretical occupancy */
+  double waves;                 /* how often the launch fills the device; below 1: not once */
 } ink_occupancy;
 /* By the rules of the CUDA occupancy calculator (cuda_occupancy.h of the toolkit): registers are given
  * to warps in units of 256, warps to the four parts of an SM, shared memory in units of 128 bytes

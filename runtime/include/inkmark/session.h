@@ -34,6 +34,7 @@ typedef struct ink_session_options {
   uint32_t tracks;             /* rounded up to a power of two, 1 to 2^24 (16384; 2048 if simulated) */
   uint32_t drain_ms;           /* how often a thread drains (250); UINT32_MAX: only when asked */
   bool replace;                /* write over an existing file */
+  bool activity;               /* kernels, copies and calls too, from CUPTI (inkmark/activity.h) */
 } ink_session_options;
 
 /* Checks the options; no file is made and no device is touched before the first arming.

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: CUPTI without its headers. It is loaded when `--activity` asks for it, so what is used of it
+ * is declared here, as https://docs.nvidia.com/cupti documents it. Its records have grown from version
+ * to version by appending fields only: the prefixes below are the same in CUPTI 11 to 13, which
+ * tests/activity checks against the real headers where they are found. */
+#ifndef INK_CUDA_CUPTI_API_H
+#define INK_CUDA_CUPTI_API_H
+
+#include "inkmark/record.h"
+#include "inkmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ink_i_cupti_kind {
+  CUPTI_MEMCPY = 1,
+  CUPTI_MEMSET = 2,
+  CUPTI_DRIVER = 4,
+  CUPTI_RUNTIME = 5,
+  CUPTI_DEVICE = 8,
+  CUPTI_CONCURRENT_KERNEL = 10,
+  CUPTI_MEMCPY_PEER = 22,
+  CUPTI_EXTERNAL_CORRELATION = 39
+};
+
+enum ink_i_cupti_number {
+  CUPTI_OK = 0,
+  CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in a buffer */
+  CUPTI_INSUFFICIENT_PRIVILEGES = 35,
+  CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+  CUPTI_UNKNOWN_ERROR = 999,
+  CUPTI_DOMAIN_DRIVER = 1,
+  CUPTI_DOMAIN_RUNTIME = 2,
+  CUPTI_FLUSH_FORCED = 1,
+  CUPTI_THREAD_ID_SYSTEM = 1, /* what gettid says */
+  CUPTI_EXTERNAL_CUSTOM2 = 5,
+  CUPTI_VERSION_12_0 = 18 /* the oldest that is used */
+};
+
+/* The entry points; each returns a CUptiResult as int. */
+typedef void ink_i_cupti_request(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void ink_i_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                                  size_t valid);
+typedef void ink_i_cupti_callback(void *user, int domain, uint32_t id, const void *data);
+
+typedef struct ink_i_cupti {
+  void *library;
+  char path[512];
+  uint32_t version;
+  bool simulated; /* the stand-in of the simulated device */
+  int (*get_version)(uint32_t *version);
+  int (*result_string)(int result, const char **text);
+  int (*subscribe)(void **subscriber, ink_i_cupti_callback *callback, void *user);
+  int (*unsubscribe)(void *subscriber);
+  int (*enable)(int kind);
+  int (*disable)(int kind);
+  int (*register_buffers)(ink_i_cupti_request *request, ink_i_cupti_complete *complete);
+  int (*next_record)(uint8_t *buffer, size_t valid, void **record);
+  int (*dropped_records)(void *context, uint32_t stream, size_t *dropped);
+  int (*flush_all)(uint32_t flag);
+  int (*timestamp)(uint64_t *ns);
+  int (*set_thread_id_type)(int type);
+  int (*callback_name)(int domain, uint32_t id, const char **name);
+  int (*push_external)(int kind, uint64_t id);
+  int (*pop_external)(int kind, uint64_t *id);
+} ink_i_cupti;
+
+/* Loads CUPTI: INKMARK_CUPTI where set, what the process has loaded already, then by its name and where
+ * toolkits and Python packages put it; `major` (13, 12; 0: unknown) is tried first. It is never
+ * unloaded: threads of its own may run in it. False with a sentence in `why`. */
+bool ink_i_cupti_load(ink_i_cupti *cupti, int major, char *why, size_t why_bytes);
+/* "CUPTI_ERROR_...: what it means". */
+void ink_i_cupti_explain(const ink_i_cupti *cupti, int result, char *text, size_t bytes);
+
+/* ---- records ---- */
+
+typedef struct ink_i_cupti_kernel {
+  uint32_t kind;
+  uint8_t cache_config, shared_config;
+  uint16_t registers;
+  uint32_t partition_requested, partition_executed;
+  uint64_t start, end, completed;
+  uint32_t device, context, stream;
+  int32_t grid[3], block[3];
+  int32_t static_shared, dynamic_shared;
+  uint32_t local_per_thread, local_total, correlation;
+  int64_t grid_id;
+  const char *name; /* mangled */
+  void *reserved;
+  uint64_t queued, submitted;
+  uint8_t launch_type, carveout_requested, carveout, padding;
+  uint32_t shared_executed;
+  uint64_t graph_node;
+  uint32_t shared_limit, graph;
+} ink_i_cupti_kernel;
+INK_STATIC_ASSERT(sizeof(ink_i_cupti_kernel) == 160 && offsetof(ink_i_cupti_kernel, grid_id) == 96 &&
+                      offsetof(ink_i_cupti_kernel, graph_node) == 144,
+                  "as in CUpti_ActivityKernel5 to 10");
+
+typedef struct ink_i_cupti_copy {
+  uint32_t kind;
+  uint8_t copy, from, to, flags;
+  uint64_t bytes, start, end;
+  uint32_t device, context, stream, correlation, runtime_correlation, padding;
+  void *reserved;
+  uint64_t graph_node;
+  uint32_t graph, channel;
+} ink_i_cupti_copy;
+INK_STATIC_ASSERT(sizeof(ink_i_cupti_copy) == 80 && offsetof(ink_i_cupti_copy, graph_node) == 64,
+                  "as in CUpti_ActivityMemcpy4 to 6");
+
+typedef struct ink_i_cupti_peer_copy {
+  uint32_t kind;
+  uint8_t copy, from, to, flags;
+  uint64_t bytes, start, end;
+  uint32_t device, context, stream;
+  uint32_t from_device, from_context, to_device, to_context;
+  uint32_t correlation;
+  void *reserved;
+  uint64_t graph_node;
+  uint32_t graph, channel;
+} ink_i_cupti_peer_copy;
+INK_STATIC_ASSERT(sizeof(ink_i_cupti_peer_copy) == 88 &&
+                      offsetof(ink_i_cupti_peer_copy, correlation) == 60,
+                  "as in CUpti_ActivityMemcpyPtoP3 and 4");
+
+typedef struct ink_i_cupti_set {
+  uint32_t kind, value;
+  uint64_t bytes, start, end;
+  uint32_t device, context, stream, correlation;
+  uint16_t flags, memory;
+  uint32_t padding;
+  void *reserved;
+  uint64_t graph_node;
+  uint32_t graph, channel;
+} ink_i_cupti_set;
+INK_STATIC_ASSERT(sizeof(ink_i_cupti_set) == 80 && offsetof(ink_i_cupti_set, graph_node) == 64,
+                  "as in CUpti_ActivityMemset3 and 4");
+
+typedef struct ink_i_cupti_call {
+  uint32_t kind, id;
+  uint64_t start, end;
+  uint32_t process, thread, correlation, result;
+} ink_i_cupti_call;
+INK_STATIC_ASSERT(sizeof(ink_i_cupti_call) == 40, "as in CUpti_ActivityAPI");
+
+typedef struct ink_i_cupti_device {
+  uint32_t kind, flags;
+  uint64_t bandwidth, memory_bytes;
+  uint32_t constant_bytes, l2_bytes, threads_per_warp, clock_khz, copy_engines, sm_count, ipc;
+  uint32_t warps_per_sm, blocks_per_sm, shared_per_sm, registers_per_sm, registers_per_block;
+  uint32_t shared_per_block, threads_per_block, block_dim[3], grid_dim[3];
+  uint32_t capability_major, capability_minor, index;
+} ink_i_cupti_device;
+INK_STATIC_ASSERT(offsetof(ink_i_cupti_device, index) == 112 &&
+                      offsetof(ink_i_cupti_device, shared_per_sm) == 60,
+                  "as in CUpti_ActivityDevice2 to 5");
+
+typedef struct ink_i_cupti_external {
+  uint32_t kind, external_kind;
+  uint64_t external_id;
+  uint32_t correlation, reserved;
+} ink_i_cupti_external;
+INK_STATIC_ASSERT(sizeof(ink_i_cupti_external) == 24, "as in CUpti_ActivityExternalCorrelation");
+
+#endif
