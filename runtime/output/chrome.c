@@ -6,10 +6,8 @@
  *
  * displayTimeUnit is left out on purpose: with "ns" there, Perfetto's trace processor takes ts for
  * ns, every other reader for us. */
+#include "chrome_events.h"
 #include "outputs.h"
-#include "selection.h"
-#include "text_write.h"
-#include "track_events.h"
 
 #include <stdlib.h>
 
@@ -17,156 +15,18 @@ typedef struct chrome {
   ink_selection selection; /* first: see ink_selection_decode */
   ink_file file;
   ink_error *error;
-  ink_track_events events;
-  bool some; /* an event was written: the next needs a comma */
-  uint32_t next_tid, next_sort;
+  chrome_events events;
   int64_t *kernel_ends; /* kernel lanes of the current device */
   uint32_t *kernel_tids;
   size_t kernel_lanes, kernel_room, tid_room;
   int32_t device; /* of the current launch */
   size_t launch;
-  uint32_t tid;
+  char pid[16];
   uint64_t marks_dropped;
-  char label[128];
 } chrome;
 
-static void comma(chrome *w) {
-  ink_file_text(&w->file, w->some ? ",\n" : "\n");
-  w->some = true;
-}
-
-/* {"ph":"M","name":...,"pid":..,"tid":..,"args":{"KEY": and the value is to follow */
-static void metadata(chrome *w, const char *name, int32_t pid, uint32_t tid, const char *key) {
-  comma(w);
-  ink_file_print(&w->file,
-                 "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"args\":{\"%s\":", name, pid,
-                 tid, key);
-}
-
-static uint32_t new_lane(chrome *w, const char *name) {
-  uint32_t tid = ++w->next_tid;
-  metadata(w, "thread_name", w->device, tid, "name");
-  ink_file_json_string(&w->file, name);
-  ink_file_text(&w->file, "}}");
-  metadata(w, "thread_sort_index", w->device, tid, "sort_index");
-  ink_file_print(&w->file, "%u}}", ++w->next_sort);
-  return tid;
-}
-
-/* The head of an event, up to and with "args":{ ; end_event closes it. */
-static void begin_event(chrome *w, const char *phase, const char *category, const char *name,
-                        uint32_t tid, int64_t begin_ns, int64_t end_ns) {
-  comma(w);
-  ink_file_print(&w->file, "{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":", phase, category);
-  ink_file_json_string(&w->file, name);
-  char *p = ink_file_room(&w->file, 256);
-  p = text_bytes(p, ",\"pid\":", 7);
-  p = text_i64(p, w->device);
-  p = text_bytes(p, ",\"tid\":", 7);
-  p = text_u64(p, tid);
-  p = text_bytes(p, ",\"ts\":", 6);
-  p = text_us(p, ink_ns_between(w->selection.begin_ns, begin_ns));
-  if (*phase == 'X') {
-    p = text_bytes(p, ",\"dur\":", 7);
-    p = text_us(p, end_ns > begin_ns ? ink_ns_between(begin_ns, end_ns) : 0);
-  } else if (*phase == 'i') {
-    p = text_bytes(p, ",\"s\":\"t\"", 8);
-  }
-  p = text_bytes(p, ",\"args\":{", 9);
-  ink_file_took(&w->file, p);
-}
-
-static void end_event(chrome *w) {
-  ink_file_text(&w->file, "}}");
-}
-
-static void argument(chrome *w, const char *name, uint64_t value, bool first) {
-  char *p = ink_file_room(&w->file, 128);
-  if (!first)
-    *p++ = ',';
-  *p++ = '"';
-  p = text_bytes(p, name, strlen(name));
-  *p++ = '"';
-  *p++ = ':';
-  ink_file_took(&w->file, text_u64(p, value));
-}
-
-static void row_argument(chrome *w, int64_t row) {
-  if (row == INK_ROW_NONE)
-    return;
-  char *p = ink_file_room(&w->file, 128);
-  if (row == INK_ROW_UNKNOWN) {
-    p = text_bytes(p, ",\"iteration\":\"unknown\"", 22);
-  } else {
-    p = text_bytes(p, ",\"iteration\":", 13);
-    p = text_i64(p, row);
-  }
-  ink_file_took(&w->file, p);
-}
-
-static void put_slice(chrome *w, const ink_slice *slice) {
-  begin_event(w, "X", "section", ink_selection_section(&w->selection, slice->section), w->tid,
-              slice->begin_ns, slice->end_ns);
-  argument(w, "cycles", slice->end_cycles - slice->begin_cycles, true);
-  row_argument(w, slice->row);
-  if (slice->cut)
-    argument(w, "cut", slice->cut, false);
-  if (slice->called)
-    argument(w, "called", 1, false);
-  end_event(w);
-}
-
-static void put_point(chrome *w, const ink_point *point) {
-  const char *name = ink_selection_section(&w->selection, point->section);
-  if (point->kind == INK_KIND_ESCAPE && point->escape != INK_ESCAPE_SUM) {
-    char counter[256]; /* counters are told apart by their name within a process */
-    snprintf(counter, sizeof counter, "%.100s %s", name, w->label);
-    begin_event(w, "C", "value", counter, w->tid, point->ns, 0);
-    char *p = text_bytes(ink_file_room(&w->file, 64), "\"value\":", 8);
-    if (point->escape == INK_ESCAPE_VALUE_I64)
-      p = text_i64(p, point->value.i64);
-    else if (point->escape == INK_ESCAPE_VALUE_U64)
-      p = text_u64(p, point->value.u64);
-    else
-      p = text_double(p, point->value.f64);
-    ink_file_took(&w->file, p);
-  } else if (point->escape == INK_ESCAPE_SUM) {
-    begin_event(w, "i", "sum", name, w->tid, point->ns, 0);
-    argument(w, "count", point->value.sum.count, true);
-    argument(w, "total_cycles", point->value.sum.total_cycles, false);
-    argument(w, "min_cycles", point->value.sum.min_cycles, false);
-    argument(w, "max_cycles", point->value.sum.max_cycles, false);
-    row_argument(w, point->row);
-  } else {
-    begin_event(w, "i", "instant", name, w->tid, point->ns, 0);
-    argument(w, "cycles", point->cycles, true);
-    row_argument(w, point->row);
-  }
-  end_event(w);
-}
-
-static ink_status put_asyncs(chrome *w) {
-  ink_status status = ink_track_events_lanes(&w->events);
-  if (status != INK_OK)
-    return status;
-  uint32_t first = w->next_tid + 1;
-  for (size_t i = 0; i < w->events.lane_count; i++) {
-    char name[192];
-    snprintf(name, sizeof name, "%s async %zu", w->label, i);
-    new_lane(w, name);
-  }
-  for (size_t i = 0; i < w->events.async_count; i++) {
-    const ink_async *a = &w->events.asyncs[i];
-    begin_event(w, "X", "async", ink_selection_section(&w->selection, a->section),
-                first + (uint32_t)w->events.lanes[i], a->begin_ns, a->end_ns);
-    argument(w, "cycles", a->end_cycles - a->begin_cycles, true);
-    argument(w, "key", a->key, false);
-    row_argument(w, a->row);
-    if (a->cut)
-      argument(w, "cut", a->cut, false);
-    end_event(w);
-  }
-  return INK_OK;
+static void set_pid(chrome *w, int32_t device) {
+  snprintf(w->pid, sizeof w->pid, "%d", device);
 }
 
 /* ---- the sink -------------------------------------------------------------------------------- */
@@ -185,17 +45,17 @@ static ink_status put_kernel(chrome *w, const ink_launch *info) {
   if (w->kernel_lanes > before) {
     char name[32];
     snprintf(name, sizeof name, lane ? "kernels %zu" : "kernels", lane);
-    w->kernel_tids[lane] = new_lane(w, name);
+    w->kernel_tids[lane] = chrome_new_lane(&w->events, name);
   }
-  begin_event(w, "X", "kernel", ink_selection_kernel(&w->selection, w->launch),
-              w->kernel_tids[lane], span->begin_ns, span->end_ns);
-  argument(w, "launch", w->launch, true);
-  argument(w, "grid_id", info->grid_id, false);
+  chrome_begin_event(&w->events, "X", "kernel", ink_selection_kernel(&w->selection, w->launch),
+                     w->kernel_tids[lane], span->begin_ns, span->end_ns);
+  chrome_argument(&w->events, "launch", w->launch, true);
+  chrome_argument(&w->events, "grid_id", info->grid_id, false);
   ink_file_print(&w->file, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", info->grid_dim[0],
                  info->grid_dim[1], info->grid_dim[2], info->block_dim[0], info->block_dim[1],
                  info->block_dim[2]);
-  argument(w, "tracks", span->track_count, false);
-  end_event(w);
+  chrome_argument(&w->events, "tracks", span->track_count, false);
+  chrome_end_event(&w->events);
   return INK_OK;
 }
 
@@ -204,6 +64,7 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
   if (info->device != w->device)
     w->kernel_lanes = 0;
   w->device = info->device;
+  set_pid(w, info->device);
   w->launch = launch;
   ink_status status = put_kernel(w, info);
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
@@ -212,34 +73,29 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
 static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   chrome *w = user;
   const ink_track *h = &track->stored->header;
-  char label[96];
+  char label[96], name[160];
   ink_track_label(h, label, sizeof label);
-  snprintf(w->label, sizeof w->label, "launch %zu SM %u %s", w->launch, h->sm_open, label);
-  w->tid = new_lane(w, w->label);
-  ink_track_events_clear(&w->events);
+  snprintf(name, sizeof name, "launch %zu SM %u %s", w->launch, h->sm_open, label);
+  chrome_track_begin(&w->events, name);
   return INK_OK;
 }
 
 static ink_status on_slice(void *user, const ink_slice *slice) {
-  return ink_track_events_slice(&((chrome *)user)->events, slice);
+  return ink_track_events_slice(&((chrome *)user)->events.events, slice);
 }
 
 static ink_status on_point(void *user, const ink_point *point) {
-  return ink_track_events_point(&((chrome *)user)->events, point);
+  return ink_track_events_point(&((chrome *)user)->events.events, point);
 }
 
 static ink_status on_async(void *user, const ink_async *async) {
-  return ink_track_events_async(&((chrome *)user)->events, async);
+  return ink_track_events_async(&((chrome *)user)->events.events, async);
 }
 
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   chrome *w = user;
   w->marks_dropped += track->marks_dropped;
-  for (size_t i = 0; i < w->events.slice_count; i++)
-    put_slice(w, &w->events.slices[i]);
-  for (size_t i = 0; i < w->events.point_count; i++)
-    put_point(w, &w->events.points[i]);
-  ink_status status = put_asyncs(w);
+  ink_status status = chrome_track_end(&w->events);
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
 }
 
@@ -248,7 +104,8 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
 static void put_processes(chrome *w) {
   for (size_t i = 0; i < w->selection.device_count; i++) {
     const ink_device_info *device = &w->selection.devices[i];
-    metadata(w, "process_name", device->index, 0, "name");
+    set_pid(w, device->index);
+    chrome_metadata(&w->events, "process_name", 0, "name");
     ink_file_print(&w->file, "\"GPU %d%s\"}}", device->index,
                    device->simulated ? " (simulated clock)" : "");
   }
@@ -284,6 +141,8 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
     status = ink_file_open(&w.file, path, error);
   if (status != INK_OK)
     goto cleanup;
+  w.events = (chrome_events){
+      .file = &w.file, .selection = &w.selection, .base_ns = w.selection.begin_ns, .pid = w.pid};
   ink_file_text(&w.file, "{\"traceEvents\":[");
   put_processes(&w);
   const ink_sink sink = {.launch = on_launch,
@@ -302,7 +161,7 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
 cleanup:
   ink_file_abandon(&w.file);
   ink_selection_free(&w.selection);
-  ink_track_events_free(&w.events);
+  chrome_events_free(&w.events);
   free(w.kernel_ends);
   free(w.kernel_tids);
   return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One track of a capture as Perfetto packets: its sections' slices, instants, counters for values and
- * lanes for asynchronous ranges. Who calls says where the track belongs.
+/* One track of a capture as Perfetto packets: its sections' slices, instants, counters for values
+ * and lanes for asynchronous ranges. Who calls says where the track belongs.
  *
  * A track's events are kept until it ends, because the decoder gives a slice when it ends and a
  * trace wants it where it begins. */
@@ -191,13 +191,12 @@ static ink_status value_uuid(perfetto_tracks *w, ink_section_index section, uint
     return status;
   *uuid = perfetto_new_uuid(w->out);
   w->values[w->value_count++] = (value_track){section, *uuid};
-  perfetto_describe(w->out,
-                    &(perfetto_track){.uuid = *uuid,
-                                      .parent = w->track_uuid,
-                                      .name = ink_selection_section(w->selection, section),
-                                      .rank = (int32_t)w->value_count,
-                                      .pid = -1,
-                                      .counter = true});
+  perfetto_describe(w->out, &(perfetto_track){.uuid = *uuid,
+                                              .parent = w->track_uuid,
+                                              .name = ink_selection_section(w->selection, section),
+                                              .rank = (int32_t)w->value_count,
+                                              .pid = -1,
+                                              .counter = true});
   return INK_OK;
 }
 
@@ -234,10 +233,10 @@ static ink_status new_lane(perfetto_tracks *w) {
   snprintf(name, sizeof name, "%s async %zu", w->label, w->lane_count);
   w->lane_uuids[w->lane_count] = perfetto_new_uuid(w->out);
   perfetto_describe(w->out, &(perfetto_track){.uuid = w->lane_uuids[w->lane_count],
-                                               .parent = w->track_uuid,
-                                               .name = name,
-                                               .rank = (int32_t)w->lane_count,
-                                               .pid = -1});
+                                              .parent = w->track_uuid,
+                                              .name = name,
+                                              .rank = (int32_t)w->lane_count,
+                                              .pid = -1});
   w->lane_count++;
   return INK_OK;
 }
@@ -266,7 +265,8 @@ static ink_status put_asyncs(perfetto_tracks *w) {
   return INK_OK;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
 
 ink_status perfetto_tracks_init(perfetto_tracks *w, perfetto *out, const ink_selection *selection) {
   *w = (perfetto_tracks){.out = out, .selection = selection};

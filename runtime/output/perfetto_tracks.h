@@ -35,7 +35,7 @@ typedef struct perfetto_tracks {
   int32_t track_rank;
   char label[96];
   perfetto_body body;
-  ink_track_events events; /* the current track's: filled between begin and end */
+  ink_track_events events;  /* the current track's: filled between begin and end */
   uint32_t *name_iids;      /* [section_count + 1] on the current track; 0: not used yet */
   ink_section_index *named; /* the sections that have one, in the order of their iids */
   const char **names;       /* their names */

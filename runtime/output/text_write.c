@@ -11,7 +11,7 @@ const char ink_digit_pairs[200] = {
     PAIRS('0'), PAIRS('1'), PAIRS('2'), PAIRS('3'), PAIRS('4'),
     PAIRS('5'), PAIRS('6'), PAIRS('7'), PAIRS('8'), PAIRS('9')};
 
-char *text_us(char *p, int64_t ns) {
+static char *us(char *p, int64_t ns, bool tenth) {
   uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
   if (ns < 0)
     *p++ = '-';
@@ -22,8 +22,18 @@ char *text_us(char *p, int64_t ns) {
   *p++ = '.';
   *p++ = (char)('0' + rest / 100);
   memcpy(p, ink_digit_pairs + rest % 100 * 2, 2);
+  if (!tenth)
+    return p + 2;
   p[2] = '1';
   return p + 3;
+}
+
+char *text_us(char *p, int64_t ns) {
+  return us(p, ns, true);
+}
+
+char *text_us_exact(char *p, int64_t ns) {
+  return us(p, ns, false);
 }
 
 char *text_double(char *p, double value) {

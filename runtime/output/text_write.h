@@ -42,6 +42,7 @@ static inline char *text_bytes(char *p, const char *text, size_t length) {
  * that compute (int64_t)(us * 1000.0), as Perfetto's did, would otherwise lose a ns in two thirds
  * of all numbers. */
 char *text_us(char *p, int64_t ns);
+char *text_us_exact(char *p, int64_t ns); /* without it, for numbers beside another writer's */
 
 /* A double so that it reads back the same; "null" where JSON has no number for it. */
 char *text_double(char *p, double value);

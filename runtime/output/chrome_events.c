@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of Chrome's JSON. In a file of our own slices are complete events (ph X); in another
+ * tool's file they are begin and end events, because readers keep time in doubles: absolute
+ * microseconds step by 250 ns there, and a begin that is rounded and a length that is not no longer
+ * nest. */
+#include "chrome_events.h"
+
+#include <stdlib.h>
+
+void chrome_comma(chrome_events *w) {
+  ink_file_text(w->file, w->some ? ",\n" : "\n");
+  w->some = true;
+}
+
+void chrome_metadata(chrome_events *w, const char *name, uint32_t tid, const char *key) {
+  chrome_comma(w);
+  ink_file_print(w->file,
+                 "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%s,\"tid\":%u,\"args\":{\"%s\":", name,
+                 w->pid, tid, key);
+}
+
+uint32_t chrome_new_lane(chrome_events *w, const char *name) {
+  uint32_t tid = ++w->next_tid;
+  chrome_metadata(w, "thread_name", tid, "name");
+  ink_file_json_string(w->file, name);
+  ink_file_text(w->file, "}}");
+  chrome_metadata(w, "thread_sort_index", tid, "sort_index");
+  ink_file_print(w->file, "%u}}", ++w->next_sort);
+  return tid;
+}
+
+static void put_time(chrome_events *w, const char *key, int64_t ns) {
+  char *p = ink_file_room(w->file, 64);
+  p = text_bytes(p, key, strlen(key));
+  ink_file_took(w->file, w->merged ? text_us_exact(p, ns) : text_us(p, ns));
+}
+
+void chrome_begin_event(chrome_events *w, const char *phase, const char *category, const char *name,
+                        uint32_t tid, int64_t begin_ns, int64_t end_ns) {
+  chrome_comma(w);
+  ink_file_print(w->file, "{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":", phase, category);
+  ink_file_json_string(w->file, name);
+  ink_file_text(w->file, ",\"pid\":");
+  ink_file_text(w->file, w->pid);
+  ink_file_text(w->file, ",\"tid\":");
+  char *p = ink_file_room(w->file, 64);
+  ink_file_took(w->file, text_u64(p, tid));
+  put_time(w, ",\"ts\":", ink_ns_between(w->base_ns, begin_ns));
+  if (*phase == 'X')
+    put_time(w, ",\"dur\":", end_ns > begin_ns ? ink_ns_between(begin_ns, end_ns) : 0);
+  else if (*phase == 'i')
+    ink_file_text(w->file, ",\"s\":\"t\"");
+  ink_file_text(w->file, ",\"args\":{");
+}
+
+void chrome_end_event(chrome_events *w) {
+  ink_file_text(w->file, "}}");
+}
+
+void chrome_argument(chrome_events *w, const char *name, uint64_t value, bool first) {
+  char *p = ink_file_room(w->file, 128);
+  if (!first)
+    *p++ = ',';
+  *p++ = '"';
+  p = text_bytes(p, name, strlen(name));
+  *p++ = '"';
+  *p++ = ':';
+  ink_file_took(w->file, text_u64(p, value));
+}
+
+static void row_argument(chrome_events *w, int64_t row) {
+  if (row == INK_ROW_NONE)
+    return;
+  char *p = ink_file_room(w->file, 128);
+  if (row == INK_ROW_UNKNOWN) {
+    p = text_bytes(p, ",\"iteration\":\"unknown\"", 22);
+  } else {
+    p = text_bytes(p, ",\"iteration\":", 13);
+    p = text_i64(p, row);
+  }
+  ink_file_took(w->file, p);
+}
+
+/* Where a track ran, on its slices: see put_place of perfetto_tracks.c. */
+static void put_place(chrome_events *w) {
+  const chrome_body *body = &w->body;
+  if (!w->merged)
+    return;
+  chrome_argument(w, "sm", body->sm, false);
+  chrome_argument(w, "block", body->block, false);
+  chrome_argument(w, "warp", body->warp, false);
+  if (body->bound_ns != INT64_MAX)
+    chrome_argument(w, "bound_ns", (uint64_t)body->bound_ns, false);
+}
+
+void chrome_end_slice(chrome_events *w, uint32_t tid, int64_t ns) {
+  chrome_comma(w);
+  ink_file_text(w->file, "{\"ph\":\"E\",\"pid\":");
+  ink_file_text(w->file, w->pid);
+  ink_file_text(w->file, ",\"tid\":");
+  char *p = ink_file_room(w->file, 64);
+  ink_file_took(w->file, text_u64(p, tid));
+  put_time(w, ",\"ts\":", ink_ns_between(w->base_ns, ns));
+  ink_file_text(w->file, "}");
+}
+
+static void put_slice(chrome_events *w, const ink_slice *slice) {
+  chrome_begin_event(w, w->merged ? "B" : "X", "section",
+                     ink_selection_section(w->selection, slice->section), w->tid, slice->begin_ns,
+                     slice->end_ns);
+  chrome_argument(w, "cycles", slice->end_cycles - slice->begin_cycles, true);
+  row_argument(w, slice->row);
+  if (slice->cut)
+    chrome_argument(w, "cut", slice->cut, false);
+  if (slice->called)
+    chrome_argument(w, "called", 1, false);
+  put_place(w);
+  chrome_end_event(w);
+}
+
+static void put_point(chrome_events *w, const ink_point *point) {
+  const char *name = ink_selection_section(w->selection, point->section);
+  if (point->kind == INK_KIND_ESCAPE && point->escape != INK_ESCAPE_SUM) {
+    char counter[320]; /* counters are told apart by their name within a process */
+    snprintf(counter, sizeof counter, "%.100s %s", name, w->label);
+    if (w->merged) /* the process is another tool's: no thousand counters in it */
+      chrome_begin_event(w, "i", "value", name, w->tid, point->ns, 0);
+    else
+      chrome_begin_event(w, "C", "value", counter, w->tid, point->ns, 0);
+    char *p = text_bytes(ink_file_room(w->file, 64), "\"value\":", 8);
+    if (point->escape == INK_ESCAPE_VALUE_I64)
+      p = text_i64(p, point->value.i64);
+    else if (point->escape == INK_ESCAPE_VALUE_U64)
+      p = text_u64(p, point->value.u64);
+    else
+      p = text_double(p, point->value.f64);
+    ink_file_took(w->file, p);
+  } else if (point->escape == INK_ESCAPE_SUM) {
+    chrome_begin_event(w, "i", "sum", name, w->tid, point->ns, 0);
+    chrome_argument(w, "count", point->value.sum.count, true);
+    chrome_argument(w, "total_cycles", point->value.sum.total_cycles, false);
+    chrome_argument(w, "min_cycles", point->value.sum.min_cycles, false);
+    chrome_argument(w, "max_cycles", point->value.sum.max_cycles, false);
+    row_argument(w, point->row);
+  } else {
+    chrome_begin_event(w, "i", "instant", name, w->tid, point->ns, 0);
+    chrome_argument(w, "cycles", point->cycles, true);
+    row_argument(w, point->row);
+  }
+  chrome_end_event(w);
+}
+
+static ink_status put_asyncs(chrome_events *w) {
+  ink_status status = ink_track_events_lanes(&w->events);
+  if (status != INK_OK)
+    return status;
+  uint32_t first = w->next_tid + 1;
+  for (size_t i = 0; i < w->events.lane_count; i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%s async %zu", w->label, i);
+    chrome_new_lane(w, name);
+  }
+  for (size_t i = 0; i < w->events.async_count; i++) {
+    const ink_async *a = &w->events.asyncs[i];
+    uint32_t tid = first + (uint32_t)w->events.lanes[i];
+    chrome_begin_event(w, w->merged ? "B" : "X", "async",
+                       ink_selection_section(w->selection, a->section), tid, a->begin_ns,
+                       a->end_ns);
+    chrome_argument(w, "cycles", a->end_cycles - a->begin_cycles, true);
+    chrome_argument(w, "key", a->key, false);
+    row_argument(w, a->row);
+    if (a->cut)
+      chrome_argument(w, "cut", a->cut, false);
+    put_place(w);
+    chrome_end_event(w);
+    if (w->merged)
+      chrome_end_slice(w, tid, a->end_ns);
+  }
+  return INK_OK;
+}
+
+/* ---- nested slices as begin and end events --------------------------------------------------- */
+
+static void close_top(chrome_events *w, int64_t not_after_ns) {
+  int64_t end = w->stack[--w->stack_count].end_ns;
+  chrome_end_slice(w, w->tid, end < not_after_ns ? end : not_after_ns);
+}
+
+static ink_status put_nested(chrome_events *w, const ink_slice *slice) {
+  while (w->stack_count) {
+    const chrome_open *top = &w->stack[w->stack_count - 1];
+    if (top->depth < slice->depth && top->end_ns >= slice->begin_ns &&
+        (top->end_ns != slice->begin_ns || slice->end_ns <= top->end_ns))
+      break;
+    close_top(w, slice->begin_ns);
+  }
+  int64_t end = slice->end_ns;
+  if (w->stack_count && w->stack[w->stack_count - 1].end_ns < end)
+    end = w->stack[w->stack_count - 1].end_ns;
+  put_slice(w, slice);
+  void *stack = w->stack;
+  ink_status status = ink_grow(&stack, w->stack_count, &w->stack_room, sizeof *w->stack);
+  w->stack = stack;
+  if (status == INK_OK)
+    w->stack[w->stack_count++] = (chrome_open){slice->depth, end};
+  return status;
+}
+
+static void begin_body(chrome_events *w) {
+  const chrome_body *body = &w->body;
+  chrome_begin_event(w, "B", "track", body->name, w->tid, body->begin_ns, 0);
+  chrome_argument(w, "marks_dropped", body->marks_dropped, true);
+  put_place(w);
+  chrome_end_event(w);
+}
+
+/* ---- a track -----------------------------------------------------------------------------------
+ */
+
+void chrome_track_begin(chrome_events *w, const char *label) {
+  snprintf(w->label, sizeof w->label, "%s", label);
+  w->tid = chrome_new_lane(w, w->label);
+  ink_track_events_clear(&w->events);
+}
+
+ink_status chrome_track_end(chrome_events *w) {
+  ink_status status = INK_OK;
+  if (w->merged)
+    begin_body(w);
+  w->stack_count = 0;
+  for (size_t i = 0; i < w->events.slice_count && status == INK_OK; i++) {
+    if (w->merged)
+      status = put_nested(w, &w->events.slices[i]);
+    else
+      put_slice(w, &w->events.slices[i]);
+  }
+  if (status != INK_OK)
+    return status;
+  while (w->stack_count)
+    close_top(w, INT64_MAX);
+  if (w->merged)
+    chrome_end_slice(w, w->tid, w->body.end_ns);
+  for (size_t i = 0; i < w->events.point_count; i++)
+    put_point(w, &w->events.points[i]);
+  return put_asyncs(w);
+}
+
+void chrome_events_free(chrome_events *w) {
+  ink_track_events_free(&w->events);
+  free(w->stack);
+}

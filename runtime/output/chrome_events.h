@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of Chrome's JSON: lanes, complete events, and one track of a capture as such, in any
+ * process. */
+#ifndef INK_CHROME_EVENTS_H
+#define INK_CHROME_EVENTS_H
+
+#include "selection.h"
+#include "text_write.h"
+#include "track_events.h"
+
+/* What a track in another profiler's trace carries; see perfetto_body. */
+typedef struct chrome_body {
+  const char *name;
+  int64_t begin_ns, end_ns;
+  uint32_t sm, warp;
+  uint64_t block;
+  int64_t bound_ns; /* INT64_MAX: not known */
+  uint64_t marks_dropped;
+} chrome_body;
+
+typedef struct chrome_open {
+  uint32_t depth;
+  int64_t end_ns;
+} chrome_open;
+
+typedef struct chrome_events {
+  ink_file *file;
+  const ink_selection *selection;
+  int64_t base_ns; /* ts counts from here */
+  bool some;       /* an event was written: the next needs a comma */
+  bool merged; /* into another tool's file: nested begin and end events, ts exactly as they are */
+  const char *pid; /* of the next events, as it stands in JSON */
+  uint32_t next_tid, next_sort;
+  uint32_t tid; /* of the current track */
+  char label[192];
+  chrome_body body;        /* only where merged */
+  ink_track_events events; /* the current track's */
+  chrome_open *stack;
+  size_t stack_count, stack_room;
+} chrome_events;
+
+void chrome_comma(chrome_events *w);
+/* {"ph":"M","name":...,"pid":..,"tid":..,"args":{"KEY": and the value is to follow */
+void chrome_metadata(chrome_events *w, const char *name, uint32_t tid, const char *key);
+/* A lane (thread) of the current process, after those that it has; returns its tid. */
+uint32_t chrome_new_lane(chrome_events *w, const char *name);
+
+/* The head of an event, up to and with "args":{ ; chrome_end_event closes it. */
+void chrome_begin_event(chrome_events *w, const char *phase, const char *category, const char *name,
+                        uint32_t tid, int64_t begin_ns, int64_t end_ns);
+void chrome_end_event(chrome_events *w);
+void chrome_argument(chrome_events *w, const char *name, uint64_t value, bool first);
+
+/* The end of the innermost slice of a lane that began with "B". */
+void chrome_end_slice(chrome_events *w, uint32_t tid, int64_t ns);
+
+/* Begins a track on a lane of its own, and writes it with all that w->events holds by then. */
+void chrome_track_begin(chrome_events *w, const char *label);
+ink_status chrome_track_end(chrome_events *w);
+void chrome_events_free(chrome_events *w);
+
+#endif
