@@ -24,6 +24,8 @@ static const cli_option options[] = {
      "only launch N, counted from 0 as 'inkmark info' lists them"},
     {'a', "all", CLI_FLAG, NULL, offsetof(report_settings, all),
      "every row and every column, however many"},
+    {0, "raw", CLI_FLAG, NULL, offsetof(report_settings, raw),
+     "times as they were stamped: leave the marks' own cost in them"},
     {'f', "format", CLI_CHOICE, "text|json|csv", offsetof(report_settings, format),
      "text (the default), or the same numbers in long form for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(report_settings, output),
@@ -45,6 +47,7 @@ static bool report_file(const report_settings *settings, const char *path, repor
         .launch = settings->launch == UINT64_MAX ? UINT32_MAX : (uint32_t)settings->launch,
         .progress = message_progress,
         .user = (void *)"reading",
+        .without_marking = !settings->raw,
     };
     error.status =
         ink_table_make(report.loaded.capture, report.loaded.map, &choice, &report.table, &error);
@@ -95,7 +98,9 @@ const cli_command cmd_report = {
         "A row '(unmarked)' is time that no section claims. Share is of the kernel's whole "
         "track time; a nested section's time is also in the one around it. Imbalance is the "
         "largest total of a track divided by the mean: 1.00 is even. Median and p99 are exact up "
-        "to 32 slices and within 1 % of the true value beyond.",
+        "to 32 slices and within 1 % of the true value beyond. What the marks cost themselves, as it "
+        "was measured when the program was recorded, is taken out of the times of the sections; "
+        "the report says how much that is.",
     .examples = "inkmark report solver.ink\tsections of every kernel\n"
                 "inkmark report --by iteration --unit us solver.ink\tone row for each iteration\n"
                 "inkmark report --by block --format csv solver.ink\tfor a spreadsheet",

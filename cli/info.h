@@ -18,6 +18,11 @@ typedef struct info_settings {
 /* One file as text; false after a message. `index` is its place on the command line. */
 bool info_text(const info_settings *settings, const loaded_capture *loaded, size_t index, FILE *to);
 
+/* What marks cost on each device; false after a message. */
+bool info_cost_text(const loaded_capture *loaded, FILE *to);
+/* "MARK", of enum ink_mark_cost_of. */
+const char *info_cost_name(uint32_t what);
+
 /* All files as JSON or CSV, by settings->format: begin, each file, end. */
 void info_facts_begin(const info_settings *settings, FILE *to);
 void info_facts(const info_settings *settings, const loaded_capture *loaded, FILE *to);

@@ -130,6 +130,32 @@ static void device_facts(fact_walk *walk, const loaded_capture *loaded) {
   }
 }
 
+static void cost_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_mark_costs *list;
+  size_t n = ink_capture_mark_costs(loaded->capture, &list), index = 0;
+  subject(walk, "mark_costs");
+  for (size_t i = 0; i < n; i++) {
+    for (uint32_t k = 0; k < list[i].count; k++) {
+      const ink_mark_cost *cost = &list[i].costs[k];
+      item(walk, index++);
+      integer(walk, "device", list[i].device);
+      text(walk, "mark", info_cost_name(cost->what));
+      truth(walk, "called", (cost->flags & INK_COST_CALLED_FUNCTION) != 0);
+      truth(walk, "recording", (cost->flags & INK_COST_RECORDING) != 0);
+      whole(walk, "samples", cost->samples);
+      real(walk, "cycles", (double)cost->millicycles / 1000);
+      real(walk, "bound_cycles", (double)cost->bound_millicycles / 1000);
+      item_end(walk);
+    }
+    if (list[i].note[0]) {
+      item(walk, index++);
+      integer(walk, "device", list[i].device);
+      text(walk, "not_measured", list[i].note);
+      item_end(walk);
+    }
+  }
+}
+
 static void clock_facts(fact_walk *walk, const loaded_capture *loaded) {
   const ink_clock_quality *list;
   size_t n = ink_clock_map_quality(loaded->map, &list);
@@ -242,6 +268,7 @@ void info_facts(const info_settings *settings, const loaded_capture *loaded, FIL
   capture_facts(&walk, loaded);
   device_facts(&walk, loaded);
   clock_facts(&walk, loaded);
+  cost_facts(&walk, loaded);
   kernel_facts(&walk, loaded);
   section_facts(&walk, loaded);
   launch_facts(&walk, loaded);

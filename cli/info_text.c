@@ -223,7 +223,8 @@ bool info_text(const info_settings *settings, const loaded_capture *loaded, size
     fputc('\n', to);
   head(loaded, to);
   devices(loaded, to);
-  bool fine = kernels(loaded, to);
+  bool fine = info_cost_text(loaded, to);
+  fine = kernels(loaded, to) && fine;
   sections(loaded, to);
   return launches(settings, loaded, to) && fine;
 }

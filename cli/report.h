@@ -18,7 +18,7 @@ typedef struct report_settings {
   cli_common common;
   int by; /* enum ink_group_by */
   int cell, unit, format;
-  bool all;
+  bool all, raw;
   const char *kernel, *output;
   uint64_t launch;
 } report_settings;
@@ -48,6 +48,12 @@ bool report_csv(const report_view *report, report_sink *sink);
 void report_json_begin(report_sink *sink);
 void report_csv_begin(report_sink *sink);
 void report_json_end(report_sink *sink);
+
+/* What the marks cost themselves: whether it is in the times, and of a kernel what was taken out. */
+void report_marking_note(const report_view *report, FILE *to);
+void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to);
+/* "out": taken out of the times; "in": it is in them. */
+const char *report_marking_word(const ink_kernel_total *total);
 
 /* The table of one kernel with groups as rows and sections as columns; rows [first, last). */
 bool report_matrix(const report_view *report, size_t first, size_t last, FILE *to);

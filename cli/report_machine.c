@@ -46,6 +46,8 @@ static void json_row(json_writer *json, const report_view *report, const ink_tab
     }
     json_double(json, "max_ns", row->max_ns);
   }
+  json_unsigned(json, "marking_cycles", row->marking_cycles);
+  json_double(json, "marking_bound_cycles", row->marking_bound_cycles);
   json_double(json, "share", row->share);
   if (!unmarked)
     json_double(json, "imbalance", row->imbalance);
@@ -75,6 +77,10 @@ static void json_kernel(json_writer *json, const report_view *report,
   json_unsigned(json, "unmarked_cycles", total->unmarked_cycles);
   json_double(json, "unmarked_ns", total->unmarked_ns);
   json_unsigned(json, "unknown_cycles", total->unknown_cycles);
+  json_string(json, "marking", report_marking_word(total));
+  json_unsigned(json, "marking_cycles", total->marking_cycles);
+  json_double(json, "marking_bound_cycles", total->marking_bound_cycles);
+  json_double(json, "outside_cycles", total->outside_cycles);
   json_open(json, "rows", '[');
   for (size_t i = 0; i < report->row_count; i++)
     if (report->rows[i]->kernel == total->kernel)
@@ -203,13 +209,13 @@ static void csv_row(const report_view *report, const ink_table_row *row, FILE *t
   fprintf(to, ",%.6f,", row->share);
   if (row->section != INK_SECTION_UNKNOWN)
     fprintf(to, "%.6f", row->imbalance);
-  fputc('\n', to);
+  fprintf(to, ",%" PRIu64 ",%.3f\n", row->marking_cycles, row->marking_bound_cycles);
 }
 
 void report_csv_begin(report_sink *sink) {
   fputs("file,clock,kernel,by,group,table,section,depth,called,summed,count,cut,total_cycles,"
         "min_cycles,median_cycles,p99_cycles,max_cycles,total_ns,min_ns,median_ns,p99_ns,max_ns,"
-        "share,imbalance\n",
+        "share,imbalance,marking_cycles,marking_bound_cycles\n",
         sink->to);
 }
 

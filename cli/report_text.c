@@ -146,6 +146,7 @@ static bool kernel_report(const report_view *report, const ink_kernel_total *tot
   else
     fine = report_matrix(report, first, last, to);
   unseen(report, total->kernel, to);
+  report_marking(report, total, to);
   left_out(total, to);
   cut_slices(report, first, last, to);
   return fine;
@@ -211,6 +212,7 @@ bool report_text(const report_view *report, report_sink *sink) {
   if (facts->unknown_kernels)
     fprintf(to, "%s kernel entr%s of kernels that no section table names\n",
             number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
+  report_marking_note(report, to);
   clock_lines(report, to);
 
   const ink_kernel_total *totals;

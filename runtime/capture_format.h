@@ -30,6 +30,7 @@ enum ink_chunk_type {
   INK_CHUNK_COUNTS = 5,
   INK_CHUNK_TRACKS = 6,
   INK_CHUNK_END = 7,
+  INK_CHUNK_MARK_COSTS = 9,
   INK_CHUNK_ACTIVITY = 10,
   INK_CHUNK_ACTIVITY_NAME = 11
 };
@@ -90,6 +91,13 @@ typedef struct ink_file_track { /* then the ring's words, then the aux ring's, o
   ink_track header;
 } ink_file_track;
 INK_STATIC_ASSERT(sizeof(ink_file_track) == 176, "ink_file_track is part of the file format");
+
+typedef struct ink_file_mark_costs { /* MARK_COSTS: then `count` of ink_mark_cost, then note NUL */
+  int32_t device;
+  uint32_t count;
+} ink_file_mark_costs;
+INK_STATIC_ASSERT(sizeof(ink_file_mark_costs) == 8 && sizeof(ink_mark_cost) == 32,
+                  "ink_file_mark_costs and ink_mark_cost are part of the file format");
 
 typedef struct ink_file_end { /* END */
   uint64_t chunks;        /* how many stand before it */

@@ -252,6 +252,23 @@ ink_status ink_writer_host_clock(ink_writer *writer, const ink_host_clock *pair,
   return end_chunk(writer, &writer->scratch, INK_CHUNK_HOST_CLOCK, error);
 }
 
+ink_status ink_writer_mark_costs(ink_writer *writer, const ink_mark_costs *costs,
+                                 ink_error *error) {
+  if (!writer || !costs || (costs->count && !costs->costs))
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no costs of marks to write");
+  chunk_buffer *buffer = &writer->scratch;
+  const char *note = costs->note ? costs->note : "";
+  const size_t bytes = costs->count * sizeof(ink_mark_cost);
+  ink_file_mark_costs fixed = {.device = costs->device, .count = costs->count};
+  ink_status status = begin_chunk(buffer, sizeof fixed + bytes + strlen(note) + 1, error);
+  if (status != INK_OK)
+    return status;
+  put(buffer, &fixed, sizeof fixed);
+  put(buffer, costs->costs, bytes);
+  put_text(buffer, note);
+  return end_chunk(writer, buffer, INK_CHUNK_MARK_COSTS, error);
+}
+
 ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts *counts, size_t n,
                              uint64_t claims, uint64_t unknown, int32_t device, ink_error *error) {
   if (!writer || (!counts && n))

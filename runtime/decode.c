@@ -258,6 +258,7 @@ ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *ma
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the decoder");
   decoder->capture = capture;
   decoder->sink = sink;
+  decoder->tolls_device = INT32_MIN;
   ink_error inner = {.offset = UINT64_MAX}; /* a sink's own status must not be overwritten */
   decoder->error = &inner;
   ink_status status = decode_all(decoder, map, launch);

@@ -6,6 +6,7 @@
 #define INKMARK_DECODE_EVENTS_H
 
 #include "clock_map.h"
+#include "mark_cost.h"
 
 /* ---- a ring cut into records --------------------------------------------------------------- */
 
@@ -67,6 +68,8 @@ typedef struct ink_event {
   uint32_t depth;
   int64_t row;
   uint64_t begin, end;     /* cycles; a point has only `end` */
+  /* What of SLICE, GAP, and of a RUN up to its first stamp, is the marks' own cost. */
+  ink_toll toll;
   union {
     uint64_t value;        /* key, number, the unclaimed cycles of a GAP */
     const uint64_t *words; /* SUM: count, total, min, max. RUN: the heads */
@@ -74,6 +77,7 @@ typedef struct ink_event {
   } u;
   /* RUN: */
   const uint8_t *payload;  /* [count]; NULL where there is no ITER */
+  const ink_tolls *tolls;  /* of the rest of it; NULL: nothing is taken off */
   uint32_t count;          /* words */
   bool gaps;
 } ink_event;
@@ -81,6 +85,7 @@ typedef struct ink_event {
 typedef struct ink_event_sink {
   void *user;
   bool want_records;       /* RECORD events, and no RUN */
+  bool want_tolls;         /* the marks' own cost, where the capture has a measure of it */
   bool (*want_launch)(void *user, uint32_t launch); /* NULL: every launch */
   ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
   ink_status (*track_begin)(void *user, const ink_decoded_track *track, const ink_line *line);
@@ -100,6 +105,7 @@ enum { INK_EVENT_BATCH = 256 };
 /* A range that is open, or the base of a stack. */
 typedef struct ink_level {
   uint64_t stamp, begin;   /* limits from below where they are not known */
+  ink_toll stamp_toll, begin_toll; /* what had been paid then */
   int64_t row;
   uint32_t section;        /* of the range */
   bool stamp_known, begin_known, named;
@@ -136,6 +142,16 @@ typedef struct ink_decoder {
   uint64_t called_row_at;  /* body_changes when the called base's row was set */
   bool body_unknown;       /* the body's level and row are not known here */
   uint64_t called_claimed; /* cycles of called slices since the body's last base stamp */
+  ink_toll called_toll;    /* of these */
+  /* Every record takes the track's own time from its stamp to the next one, whichever ring that is in:
+   * up to its cost it is paid here, and a stretch of time has cost what was paid in it. */
+  bool tolled;
+  ink_tolls tolls;         /* of tolls_device */
+  int32_t tolls_device;
+  ink_toll toll, passed;   /* paid so far; the toll of the newest record, to be paid next */
+  uint64_t passed_at;
+  ink_toll whole_from, whole_to; /* paid when the whole part of the track began and ended */
+  bool whole_began;
   uint32_t base_section, section_count; /* of the kernel's table; 0 sections: no table */
   uint64_t other_hash;     /* the table of the last TABLE escape */
   uint32_t other_base, other_count;

@@ -93,6 +93,8 @@ static void fold(ink_cell *cell) {
   cell->count += cell->now_count;
   cell->total += cell->now_total;
   cell->total_ns += (double)cell->now_total * scale;
+  cell->toll.cycles += cell->now_toll.cycles;
+  cell->toll.bound_millicycles += cell->now_toll.bound_millicycles;
   if (cell->now_total > cell->largest_track)
     cell->largest_track = cell->now_total;
   if (cell->now_min < cell->min)
@@ -123,6 +125,7 @@ static ink_cell *visit(ink_table *table, uint32_t section, int64_t row) {
     cell->track = table->track;
     cell->now_scale = table->line.ns_per_cycle;
     cell->now_count = cell->now_total = cell->now_max = 0;
+    cell->now_toll = (ink_toll){0, 0};
     cell->now_min = UINT64_MAX;
   }
   return cell;
@@ -136,6 +139,15 @@ static inline __attribute__((always_inline)) bool add_value(ink_cell *cell, uint
   if (cycles > cell->now_max)
     cell->now_max = cycles;
   return ink_quantile_add(&cell->sketch, cycles);
+}
+
+/* A stretch of time that costs nothing at all stays: what is taken off is less. */
+static inline __attribute__((always_inline)) bool add_tolled(ink_cell *cell, uint64_t cycles,
+                                                             ink_toll toll) {
+  uint64_t paid = toll.cycles < cycles ? toll.cycles : cycles;
+  cell->now_toll.cycles += paid;
+  cell->now_toll.bound_millicycles += toll.bound_millicycles;
+  return add_value(cell, cycles - paid);
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -157,7 +169,7 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
     cell->cut++;
     return INK_OK;
   }
-  return add_value(cell, event->end - event->begin) ? INK_OK : no_memory(table);
+  return add_tolled(cell, event->end - event->begin, event->toll) ? INK_OK : no_memory(table);
 }
 
 /* Makes the cell of a run's word ready for the current visit; NULL when out of memory. */
@@ -180,12 +192,12 @@ static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t r
 static inline __attribute__((always_inline)) bool add_at(ink_table *table, ink_cell **cells,
                                                          uint64_t now, uint32_t depth,
                                                          size_t place, int64_t row,
-                                                         uint64_t cycles) {
+                                                         uint64_t cycles, ink_toll toll) {
   ink_cell *cell = cells[place];
   if (__builtin_expect(!cell || cell->visit != now, 0) &&
       !(cell = ready(table, depth, place, row)))
     return false;
-  return add_value(cell, cycles);
+  return add_tolled(cell, cycles, toll);
 }
 
 static void begin_visit(ink_table *table, const ink_event *run, int64_t row) {
@@ -200,7 +212,9 @@ static void begin_visit(ink_table *table, const ink_event *run, int64_t row) {
 }
 
 /* A run with ITERs in it. */
-static ink_status take_rows(ink_table *table, const ink_event *run, uint64_t last) {
+static inline __attribute__((always_inline)) ink_status
+take_rows(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, ink_toll of_mark,
+          ink_toll of_iter) {
   uint64_t upper = run->end & ~INK_CLOCK_MASK;
   const uint64_t *words = run->u.words;
   size_t first = (size_t)run->section - 1;
@@ -215,10 +229,10 @@ static ink_status take_rows(ink_table *table, const ink_event *run, uint64_t las
     uint64_t plain = words[i + iter] ^ upper, clock = plain & INK_CLOCK_MASK;
     if (!iter) {
       ok = add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
-                  clock - last);
+                  clock - last, toll);
     } else {
       if (run->gaps && clock != last)
-        ok = add_at(table, cells, now, 0, table->section_count, row, clock - last);
+        ok = add_at(table, cells, now, 0, table->section_count, row, clock - last, toll);
       row = (int64_t)words[i++];
       if (rows) {
         begin_visit(table, run, row);
@@ -226,17 +240,14 @@ static ink_status take_rows(ink_table *table, const ink_event *run, uint64_t las
       }
     }
     last = clock;
+    toll = iter ? of_iter : of_mark;
   }
   return ok ? INK_OK : no_memory(table);
 }
 
-static ink_status take_run(ink_table *table, const ink_event *run) {
+static inline __attribute__((always_inline)) ink_status
+take_marks(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, ink_toll of_mark) {
   uint64_t upper = run->end & ~INK_CLOCK_MASK;
-  /* The stamp before may have lower upper bits. */
-  uint64_t last = run->begin - upper;
-  begin_visit(table, run, run->row);
-  if (run->payload)
-    return take_rows(table, run, last);
   size_t first = (size_t)run->section - 1;
   ink_cell **cells = table->cache;
   const uint64_t *words = run->u.words, now = table->visit;
@@ -245,11 +256,27 @@ static ink_status take_run(ink_table *table, const ink_event *run) {
   for (uint32_t i = 0; i < count; i++) {
     uint64_t plain = words[i] ^ upper, clock = plain & INK_CLOCK_MASK;
     if (!add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
-                clock - last))
+                clock - last, toll))
       return no_memory(table);
     last = clock;
+    toll = of_mark;
   }
   return INK_OK;
+}
+
+static ink_status take_run(ink_table *table, const ink_event *run) {
+  uint64_t upper = run->end & ~INK_CLOCK_MASK;
+  /* The stamp before may have lower upper bits. */
+  uint64_t last = run->begin - upper;
+  begin_visit(table, run, run->row);
+  const ink_toll none = {0, 0}; /* known to be so, the sums of what is taken off fall away */
+  if (!run->tolls)
+    return run->payload ? take_rows(table, run, last, none, none, none)
+                        : take_marks(table, run, last, none, none);
+  const ink_toll *of = run->tolls->of[0];
+  return run->payload
+             ? take_rows(table, run, last, run->toll, of[INK_KIND_MARK], of[INK_KIND_ITER])
+             : take_marks(table, run, last, run->toll, of[INK_KIND_MARK]);
 }
 
 static ink_status take_sum(ink_table *table, const ink_event *event) {
@@ -260,12 +287,23 @@ static ink_status take_sum(ink_table *table, const ink_event *event) {
     return no_memory(table);
   note_place(cell, event);
   cell->summed = 1;
-  cell->now_count += event->u.words[0];
-  cell->now_total += event->u.words[1];
-  if (event->u.words[2] < cell->now_min)
-    cell->now_min = event->u.words[2];
-  if (event->u.words[3] > cell->now_max)
-    cell->now_max = event->u.words[3];
+  const ink_toll inside = table->tolls.sum_inside;
+  const uint64_t count = event->u.words[0], total = event->u.words[1];
+  /* The least pass gives what all of them can lose; of damaged words, nothing overflows. */
+  const uint64_t least = event->u.words[2], most = event->u.words[3];
+  const uint64_t each = inside.cycles < least ? inside.cycles : least;
+  const uint64_t paid = each && count <= total / each ? count * each : 0;
+  cell->now_count += count;
+  cell->now_total += total - paid;
+  cell->now_toll.cycles += paid;
+  if (inside.bound_millicycles && count < UINT32_MAX)
+    cell->now_toll.bound_millicycles += count * inside.bound_millicycles;
+  if (least - each < cell->now_min)
+    cell->now_min = least - each;
+  if (most >= each && most - each > cell->now_max)
+    cell->now_max = most - each;
+  table->totals[table->kernel].outside_cycles +=
+      (double)count * (double)table->tolls.sum_pair.cycles;
   return INK_OK;
 }
 
@@ -275,7 +313,7 @@ static ink_status take_gap(ink_table *table, const ink_event *event) {
     return no_memory(table);
   cell->depth = 0;
   cell->called = 0;
-  return add_value(cell, event->u.value) ? INK_OK : no_memory(table);
+  return add_tolled(cell, event->u.value, event->toll) ? INK_OK : no_memory(table);
 }
 
 static ink_status on_events(void *user, const ink_event *events, size_t n) {
@@ -320,6 +358,10 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track,
   ink_table *table = user;
   table->track = track->index;
   table->line = *line;
+  if (table->options.without_marking && table->tolls_device != track->stored->device) {
+    table->tolls_device = track->stored->device;
+    table->tolls = ink_tolls_of(table->capture, table->tolls_device);
+  }
   switch (table->options.by) {
   case INK_BY_BLOCK:
     table->group = (int64_t)ink_linear_block(&track->stored->header);
@@ -340,21 +382,27 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   ink_table *table = user;
   ink_kernel_total *total = &table->totals[table->kernel];
   uint64_t cycles = track->close_cycles - track->open_cycles;
+  uint64_t unmarked = track->unmarked_cycles - track->unmarked_marking_cycles;
   bool open = track->stored->header.state != INK_TRACK_CLOSED;
   total->tracks++;
   total->marks_executed += track->marks_executed;
   total->marks_kept += track->marks_kept;
   total->marks_dropped += track->marks_dropped;
   total->tracks_partial += open || track->marks_dropped;
-  total->total_cycles += cycles;
-  total->total_ns += (double)cycles * table->line.ns_per_cycle;
-  total->unmarked_cycles += track->unmarked_cycles;
-  total->unmarked_ns += (double)track->unmarked_cycles * table->line.ns_per_cycle;
+  total->total_cycles += cycles - track->marking_cycles;
+  total->total_ns += (double)(cycles - track->marking_cycles) * table->line.ns_per_cycle;
+  total->unmarked_cycles += unmarked;
+  total->unmarked_ns += (double)unmarked * table->line.ns_per_cycle;
+  total->marking_cycles += track->marking_cycles;
+  total->marking_bound_cycles += (double)track->marking_bound_millicycles / 1000;
+  total->outside_cycles += (double)table->tolls.track.cycles;
+  total->without_marking = (total->without_marking || total->tracks == 1) && table->tolls.known;
   uint64_t from = track->open_cycles > track->partial_before_cycles ? track->open_cycles
                                                                     : track->partial_before_cycles;
   uint64_t to = track->close_cycles < track->partial_after_cycles ? track->close_cycles
                                                                   : track->partial_after_cycles;
-  total->unknown_cycles += cycles - (to > from ? to - from : 0);
+  total->unknown_cycles += cycles - (to > from ? to - from : 0) -
+                           (track->marking_cycles - track->whole_marking_cycles);
   return INK_OK;
 }
 
@@ -425,7 +473,9 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
     memcpy(&table->options, options,
            options->size < sizeof *options ? options->size : sizeof *options);
   ink_status status = allocate(table) ? choose_kernels(table) : no_memory(table);
-  ink_event_sink sink = {.user = table, .want_launch = on_want_launch, .launch = on_launch,
+  table->tolls_device = INT32_MIN;
+  ink_event_sink sink = {.user = table, .want_tolls = table->options.without_marking,
+                         .want_launch = on_want_launch, .launch = on_launch,
                          .track_begin = on_track_begin, .events = on_events,
                          .problem = on_problem, .track_end = on_track_end,
                          .progress = on_progress};

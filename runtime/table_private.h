@@ -13,6 +13,7 @@
 typedef struct ink_cell {
   uint64_t visit;          /* table->visit when this cell was made ready for it */
   uint64_t now_count, now_total, now_min, now_max;
+  ink_toll now_toll;       /* taken out of now_total */
   ink_quantile sketch;     /* together with the above in one or two cache lines */
   double now_scale;
   uint64_t track;          /* whose now_* these are; UINT64_MAX: none yet */
@@ -23,6 +24,7 @@ typedef struct ink_cell {
   uint8_t called, summed;
   uint64_t count, cut, total, min, max, tracks, largest_track;
   double total_ns, min_ns, max_ns;
+  ink_toll toll;
 } ink_cell;
 
 struct ink_table {
@@ -34,6 +36,8 @@ struct ink_table {
   uint64_t track;
   int64_t group;
   ink_line line;
+  ink_tolls tolls;         /* of tolls_device; all zero where nothing is taken out */
+  int32_t tolls_device;
   /* A visit is a stretch of runs in one track, group and depth: cells made ready for it need no
    * further look. */
   uint64_t visit, visit_track;

@@ -18,6 +18,8 @@ static ink_table_row row_of(ink_table *table, ink_cell *cell) {
   row.total_ns = cell->total_ns;
   row.min_ns = cell->min_ns;
   row.max_ns = cell->max_ns;
+  row.marking_cycles = cell->toll.cycles;
+  row.marking_bound_cycles = (double)cell->toll.bound_millicycles / 1000;
   if (total->total_cycles)
     row.share = (double)cell->total / (double)total->total_cycles;
   if (cell->total)

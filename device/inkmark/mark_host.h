@@ -6,6 +6,10 @@
 #ifndef INKMARK_MARK_HOST_H
 #define INKMARK_MARK_HOST_H
 
+#if !defined(INKMARK_NO_COST) // which spares a file the kernel, see docs/cost.md
+#include "inkmark/mark_cost.cuh"
+#endif
+
 #if defined(__CUDA_ARCH__)
 
 #define INK_I_REGISTER_TABLE(name, sections)
@@ -102,12 +106,22 @@ inline int set_buffer(void *buffer) {
   return cudaMemcpyToSymbol(ink_current, &pointer, sizeof pointer);
 }
 
-// What ties globaltimer to the host's clock: the only kernel that inkmark itself launches.
+// What ties globaltimer to the host's clock.
 __global__ void read_globaltimer_kernel(unsigned long long *) {} // the body is the device's
 inline int launch_read_globaltimer(uint64_t *device_ns, void *stream) {
   read_globaltimer_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((unsigned long long *)device_ns);
   return cudaPeekAtLastError();
 }
+
+#if defined(INKMARK_NO_COST)
+constexpr int (*launch_mark_cost)(void *, uint64_t *, void *) = nullptr;
+#else
+inline int launch_mark_cost(void *buffer, uint64_t *samples, void *stream) {
+  mark_cost_kernel<<<1, INK_COST_THREADS, 0, (cudaStream_t)stream>>>(
+      prof_buffer{(ink_buffer *)buffer}, (unsigned long long *)samples);
+  return cudaPeekAtLastError();
+}
+#endif
 
 struct table_registrar {
   ink_table_desc desc;
@@ -121,7 +135,8 @@ struct table_registrar {
 struct module_registrar {
   ink_module_desc desc;
   module_registrar() {
-    desc = {INK_MODULE_ABI, sizeof desc, __FILE__, set_buffer, launch_read_globaltimer, nullptr};
+    desc = {INK_MODULE_ABI, sizeof desc, __FILE__, set_buffer, launch_read_globaltimer, nullptr,
+            launch_mark_cost};
     if (void *found = find_runtime("ink_register_module")) {
       desc.cuda = cuda_api();
       ((ink_register_module_fn *)found)(&desc);

@@ -42,6 +42,29 @@ typedef struct ink_cuda_api {
   int (*exchange_capture_mode)(int *mode);
 } ink_cuda_api;
 
+/* What measure_cost measures. A row of its samples is one of these, INK_COST_CALLED more for marks in
+ * called functions: cycles of INK_COST_MARKS marks in a row with two clock reads around them, or, of
+ * INK_COST_SUM, of as many pairs of PROF_SUM_BEGIN and PROF_SUM_END. INK_COST_WHOLE's row has two
+ * samples, clock64 before the track is opened and after it is closed. */
+enum ink_cost_row {
+  INK_COST_NOTHING = 0,
+  INK_COST_MARK = 1,
+  INK_COST_RANGE = 2, /* BEGIN and END in turn */
+  INK_COST_INSTANT = 3,
+  INK_COST_ITER = 4,
+  INK_COST_VALUE = 5,
+  INK_COST_ASYNC = 6, /* begin and end in turn */
+  INK_COST_SUM = 7,
+  INK_COST_CALLED = 8,
+  INK_COST_WHOLE = 15,
+  INK_COST_ROWS = 16
+};
+#define INK_COST_ROUNDS 9u /* samples of a row */
+#define INK_COST_MARKS 4u  /* even */
+#define INK_COST_MARKS_CALLED 2u /* in called functions: they are long, and code has its price too */
+#define INK_COST_TABLE 0x6b6e69636f7374ull /* the hash of its section table, which has one section */
+#define INK_COST_THREADS 32u
+
 /* One file's buffer symbol. set_buffer copies the pointer into the symbol on the current device. */
 typedef struct ink_module_desc {
   uint32_t abi; /* INK_MODULE_ABI */
@@ -51,6 +74,9 @@ typedef struct ink_module_desc {
   /* Launches one thread on `stream` of the current device that stores globaltimer in *device_ns. */
   int (*read_globaltimer)(uint64_t *device_ns, void *stream);
   const ink_cuda_api *cuda;
+  /* Launches one warp on `stream` of the current device that measures what this file's marks cost, once
+   * with a buffer that has a track and a slot for INK_COST_TABLE's section 1, once with NULL. */
+  int (*measure_cost)(void *device_buffer, uint64_t *device_samples, void *stream);
 } ink_module_desc;
 
 /* One PROF_SECTIONS table. `sections` is the text that hash48 is made of: "Step, LineSearch". */

@@ -3,6 +3,8 @@
  * the kernel slots, and ties globaltimer to the host's clocks. */
 #include "cuda/device_buffer.h"
 
+#include "cuda/cost_measure.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +260,7 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *op
   }
   d->info.track_count = tracks;
   d->has_start = ink_i_device_read_clock(d, &d->start, NULL) == INK_OK;
+  ink_i_measure_costs(d);
   d->made = true;
   return INK_OK;
 }

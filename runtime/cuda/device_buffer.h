@@ -8,6 +8,8 @@
 #include "cuda/registry.h"
 #include "inkmark/capture.h"
 
+enum { INK_I_COSTS_MAX = 32 };
+
 typedef struct ink_i_device {
   int index;
   bool made;
@@ -32,6 +34,9 @@ typedef struct ink_i_device {
   uint64_t claims, unknown;     /* newest reading */
   ink_host_clock start;         /* the clocks at arming */
   bool has_start;
+  ink_mark_cost costs[INK_I_COSTS_MAX]; /* what marks cost here */
+  uint32_t cost_count;
+  char cost_note[160];          /* why something was not measured */
 } ink_i_device;
 
 /* Allocates and fills the buffer; asks for fewer tracks when memory does not suffice. */

@@ -185,6 +185,12 @@ static ink_status write_devices(ink_session *s, ink_error *error) {
     status = ink_writer_device(s->writer, &d->info, error);
     if (!status && d->has_start)
       status = ink_writer_host_clock(s->writer, &d->start, error);
+    if (!status)
+      status = ink_writer_mark_costs(
+          s->writer,
+          &(ink_mark_costs){.device = d->index, .count = d->cost_count, .costs = d->costs,
+                            .note = d->cost_note},
+          error);
     d->described = !status;
   }
   return status;

@@ -73,6 +73,21 @@ static void device(maker *make, bool simulated, uint32_t records, uint32_t flags
   }
 }
 
+/* What marks cost; none and a reason where `note` is given. */
+static void costs(maker *make, const char *note) {
+  static const ink_mark_cost list[] = {
+      {INK_COST_OF_MARK, INK_COST_RECORDING, 24, 0, 9250, 500},
+      {INK_COST_OF_ITER, INK_COST_RECORDING, 24, 0, 16000, 750},
+      {INK_COST_OF_OPENING, INK_COST_RECORDING, 3, 0, 4000, 1000},
+      {INK_COST_OF_TRACK, INK_COST_RECORDING, 3, 0, 1200000, 30000},
+      {INK_COST_OF_MARK, INK_COST_RECORDING | INK_COST_CALLED_FUNCTION, 24, 0, 51500, 2000},
+      {INK_COST_OF_MARK, 0, 24, 0, 8500, 250},
+      {INK_COST_OF_MARK, INK_COST_CALLED_FUNCTION, 24, 0, 12000, 1000}};
+  const ink_mark_costs all = {.count = note[0] ? 0 : sizeof list / sizeof *list, .costs = list,
+                              .note = note};
+  check(make, ink_writer_mark_costs(make->writer, &all, &make->error));
+}
+
 /* Cycles tick once a ns on every SM; SM i's counter starts at i * 1000003. */
 static uint64_t global_ns(uint32_t sm, uint64_t cycles) {
   return 5000000 + cycles - sm * UINT64_C(1000003);
@@ -143,13 +158,15 @@ static void end(maker *make) {
 
 /* Four blocks; block b runs 2 + b % 2 iterations of four sections, 100 * (b + 1) cycles LineSearch,
  * 50 each of the two in the middle and 10 * (i + 1) UpdateGradient in iteration i. */
-static void solver(const char *path) {
+static void solver(const char *path, const char *cost_note) {
   maker make;
   uint64_t marks = 0, words = 0;
   begin(
       &make, path, "./solver -n 4", "Solver",
       "Step, LineSearch, UpdateConstraint, HessianIncremental, UpdateGradient, StepLast, NeverRun");
   device(&make, true, RING, 0);
+  if (cost_note)
+    costs(&make, cost_note);
   for (uint32_t b = 0; b < 4; b++) {
     open_track(&make, 1, 7, 4, b, 1000);
     for (uint32_t i = 0; i < 2 + b % 2; i++) {
@@ -276,7 +293,9 @@ static void broken(const char *path) {
 
 int main(void) {
   broken("broken.ink");
-  solver("solver.ink");
+  solver("solver.ink", NULL);
+  solver("costed.ink", "");
+  solver("unmeasured.ink", "'solver.cu' was compiled with INKMARK_NO_COST");
   nested("nested.ink");
   dropped("dropped.ink");
   wide("wide.ink");

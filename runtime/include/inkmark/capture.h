@@ -53,6 +53,41 @@ typedef struct ink_kernel_counts {
   uint64_t missed, tracks, marks, words;
 } ink_kernel_counts;
 
+/* What a mark costs, as the session measured it on a device at arming, by marks of one kind back to
+ * back in one warp of an idle device: cycles of the SM's clock from one to the next. */
+enum ink_mark_cost_of {
+  INK_COST_OF_MARK = 1,
+  INK_COST_OF_RANGE = 2,       /* a BEGIN or an END */
+  INK_COST_OF_INSTANT = 3,
+  INK_COST_OF_ITER = 4,
+  INK_COST_OF_VALUE = 5,
+  INK_COST_OF_ASYNC = 6,       /* a begin or an end */
+  INK_COST_OF_SUM = 7,         /* a SUM_BEGIN and its SUM_END */
+  INK_COST_OF_OPENING = 16,    /* from the opening's clock to that of a mark right after it */
+  INK_COST_OF_TRACK = 17,      /* opening and closing, outside of their two clocks */
+  INK_COST_OF_SUM_INSIDE = 18  /* from a SUM_BEGIN's clock to its SUM_END's */
+};
+enum ink_mark_cost_flags {
+  INK_COST_CALLED_FUNCTION = 1, /* in a called function; else in a kernel's body */
+  INK_COST_RECORDING = 2        /* by a thread that records; else by one that does not */
+};
+
+typedef struct ink_mark_cost {
+  uint32_t what;               /* enum ink_mark_cost_of */
+  uint32_t flags;              /* enum ink_mark_cost_flags */
+  uint32_t samples;
+  uint32_t reserved;
+  uint64_t millicycles;        /* the median, thousandths of a cycle */
+  uint64_t bound_millicycles;  /* nine of ten samples are within this of it */
+} ink_mark_cost;
+
+typedef struct ink_mark_costs {
+  int32_t device;
+  uint32_t count;              /* 0: not measured */
+  const ink_mark_cost *costs;
+  const char *note;            /* why something was not measured; empty: all was */
+} ink_mark_costs;
+
 /* ---- writing ------------------------------------------------------------------------------- */
 
 /* One thread at a time; the session holds a lock around it. A write that fails leaves the file with
@@ -74,6 +109,8 @@ INK_API ink_status ink_writer_table(ink_writer *writer, const char *name, const 
 INK_API ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device,
                                      ink_error *error);
 INK_API ink_status ink_writer_host_clock(ink_writer *writer, const ink_host_clock *pair,
+                                         ink_error *error);
+INK_API ink_status ink_writer_mark_costs(ink_writer *writer, const ink_mark_costs *costs,
                                          ink_error *error);
 INK_API ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts *counts, size_t n,
                                      uint64_t claims, uint64_t unknown, int32_t device,
@@ -158,6 +195,8 @@ INK_API size_t ink_capture_tables(const ink_capture *capture, const ink_section_
 INK_API size_t ink_capture_kernels(const ink_capture *capture, const ink_kernel **out);
 INK_API size_t ink_capture_launches(const ink_capture *capture, const ink_launch **out);
 INK_API size_t ink_capture_host_clocks(const ink_capture *capture, const ink_host_clock **out);
+/* One for each device that has any; of a device that was measured again the newest. */
+INK_API size_t ink_capture_mark_costs(const ink_capture *capture, const ink_mark_costs **out);
 INK_API bool ink_capture_simulated(const ink_capture *capture); /* any device is simulated */
 
 /* Tracks in a stable order: launch, then linear block index, then thread. */

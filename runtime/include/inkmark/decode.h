@@ -59,6 +59,10 @@ typedef struct ink_decoded_track {
   uint32_t problems;          /* how many ink_problem events this track raised */
   uint64_t partial_after_cycles; /* keep first: time after this is not whole; UINT64_MAX: whole */
   uint64_t unmarked_cycles;   /* of the whole part, what no section claims; final in track_end */
+  /* Where the marks' own cost is looked for (ink_table_options.without_marking), else 0: how much of the
+   * track's time, of its whole part, of its unmarked time it is. */
+  uint64_t marking_cycles, whole_marking_cycles, unmarked_marking_cycles;
+  uint64_t marking_bound_millicycles; /* by how much the first may be wrong */
 } ink_decoded_track;
 
 typedef struct ink_slice {

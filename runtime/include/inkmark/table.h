@@ -18,6 +18,10 @@ typedef struct ink_table_options {
   uint32_t launch;           /* UINT32_MAX: every launch */
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
   void *user;
+  /* Takes the marks' own cost, where the capture has a measure of it, out of all times: of each stretch
+   * the cost of the marks that it contains, but never more than lies between a mark and the next. The
+   * ranges of PROF_SUM lose what lies inside of them; the time around them keeps what they cost. */
+  bool without_marking;
 } ink_table_options;
 
 /* One row: a section of a kernel, in a group (iteration, block, SM or launch; 0 for BY_SECTION).
@@ -39,6 +43,8 @@ typedef struct ink_table_row {
   double total_ns, min_ns, median_ns, p99_ns, max_ns;
   double share;              /* of the kernel's total track time */
   double imbalance;          /* largest total of a track / mean total of the tracks that passed it */
+  uint64_t marking_cycles;   /* taken out of total_cycles: the raw total is the sum of the two */
+  double marking_bound_cycles; /* by how much total_cycles may be wrong for that, at most */
 } ink_table_row;
 
 typedef struct ink_kernel_total {
@@ -48,6 +54,10 @@ typedef struct ink_kernel_total {
   uint64_t total_cycles, unmarked_cycles;
   double total_ns, unmarked_ns;
   uint64_t unknown_cycles;     /* of the total, the parts whose marks were overwritten or dropped */
+  bool without_marking;        /* the marks' cost is taken out, in all of its tracks */
+  uint64_t marking_cycles;     /* taken out of total_cycles */
+  double marking_bound_cycles;
+  double outside_cycles;       /* opening and closing of the tracks, passes of PROF_SUM: not taken out */
 } ink_kernel_total;
 
 typedef struct ink_table ink_table;

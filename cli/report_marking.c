@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What a report says of the marks' own cost: taken out of the times or not, how much, how well known. */
+#include "report.h"
+
+#include "message.h"
+
+static const ink_mark_costs *costs_of(const report_view *report, int32_t device) {
+  const ink_mark_costs *list;
+  size_t n = ink_capture_mark_costs(report->loaded.capture, &list);
+  for (size_t i = 0; i < n; i++)
+    if (list[i].device == device)
+      return &list[i];
+  return NULL;
+}
+
+void report_marking_note(const report_view *report, FILE *to) {
+  const ink_device_info *devices;
+  size_t n = ink_capture_devices(report->loaded.capture, &devices);
+  if (report->settings->raw) {
+    fputs("raw: the times hold what the marks cost themselves\n", to);
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const ink_mark_costs *costs = costs_of(report, devices[i].index);
+    if (costs && costs->count && !costs->note[0])
+      continue;
+    fprintf(to, "device %d: the times hold what the marks cost themselves, which was not measured",
+            devices[i].index);
+    if (costs && costs->note[0])
+      fprintf(to, " (%s)", costs->note);
+    fputc('\n', to);
+  }
+}
+
+const char *report_marking_word(const ink_kernel_total *total) {
+  return total->without_marking ? "out" : "in";
+}
+
+/* The unit of the settings, at the kernel's own mean rate. */
+static number_text time_of(const report_view *report, const ink_kernel_total *total, double cycles) {
+  const double rate = total->total_cycles ? total->total_ns / (double)total->total_cycles : 0;
+  return report_time(report, (uint64_t)(cycles + 0.5), cycles * rate);
+}
+
+void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to) {
+  const double whole = (double)total->total_cycles + (double)total->marking_cycles;
+  if (!total->without_marking || !whole)
+    return;
+  static const char *const units[] = {"cycles", "ns", "us"};
+  const char *unit = units[report->settings->unit];
+  fprintf(to, "  marks: their own %s %s, %.1f %% of the tracks' time, are taken out, known to %s;",
+          time_of(report, total, (double)total->marking_cycles).text, unit,
+          100 * (double)total->marking_cycles / whole,
+          time_of(report, total, total->marking_bound_cycles).text);
+  fprintf(to, " opening, closing and sums took about %s more\n",
+          time_of(report, total, total->outside_cycles).text);
+}

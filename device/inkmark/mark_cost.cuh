@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Private: the kernel that measures what marks cost, on this device and in this very build. The session
+// launches it at arming with a buffer of its own (runtime/cuda/cost_measure.c): marks of each kind back
+// to back between two clock reads, through the same code as the program's marks. With a NULL buffer the
+// same code measures marks that record nothing.
+#ifndef INKMARK_MARK_COST_CUH
+#define INKMARK_MARK_COST_CUH
+
+#include "inkmark/mark_impl.cuh"
+#include "inkmark/module.h"
+
+namespace ink_i {
+namespace { // one a file, as the code of the marks is
+
+#if defined(__CUDA_ARCH__)
+
+template <u32 What, u32 Count, class Context>
+__device__ __forceinline__ void marks_to_measure(Context &at) {
+  constexpr u64 table = INK_COST_TABLE;
+#pragma unroll
+  for (u32 i = 0; i < Count; i++) {
+    const u32 second = i & 1; // of the two that a pair is made of
+    switch (What) {
+    case INK_COST_MARK:
+      at.template stamp<INK_KIND_MARK, 1, table>();
+      break;
+    case INK_COST_RANGE:
+      if (second)
+        at.template stamp<INK_KIND_END, 1, table>();
+      else
+        at.template stamp<INK_KIND_BEGIN, 1, table>();
+      break;
+    case INK_COST_INSTANT:
+      at.template stamp<INK_KIND_INSTANT, 1, table>();
+      break;
+    case INK_COST_ITER:
+      at.template stamp<INK_KIND_ITER, 0, 0>((u64)i);
+      break;
+    case INK_COST_VALUE:
+      at.template value<1, table>(INK_ESCAPE_VALUE_U64, (u64)i);
+      break;
+    case INK_COST_ASYNC:
+      if (second)
+        at.template stamp<INK_KIND_ASYNC_END, 1, table>((u64)i);
+      else
+        at.template stamp<INK_KIND_ASYNC_BEGIN, 1, table>((u64)i);
+      break;
+    default:
+      break;
+    }
+  }
+}
+
+__device__ __forceinline__ void keep_sample(u64 *samples, u32 row, u32 round, u64 cycles) {
+  if (threadIdx.x == 0)
+    samples[row * INK_COST_ROUNDS + round] = cycles;
+}
+
+template <u32 What, u32 Count, class Context>
+__device__ __forceinline__ void measure_marks(Context &at, u64 *samples, u32 row) {
+#pragma unroll 1
+  for (u32 round = 0; round < INK_COST_ROUNDS; round++) {
+    const u64 before = read_clock();
+    marks_to_measure<What, Count>(at);
+    const u64 cycles = read_clock() - before;
+    keep_sample(samples, row, round, cycles);
+  }
+}
+
+template <u32 Count, class Context>
+__device__ __forceinline__ void measure_each(Context &at, u64 *samples, u32 row) {
+  measure_marks<INK_COST_MARK, Count>(at, samples, row + INK_COST_MARK);
+  measure_marks<INK_COST_RANGE, Count>(at, samples, row + INK_COST_RANGE);
+  measure_marks<INK_COST_INSTANT, Count>(at, samples, row + INK_COST_INSTANT);
+  measure_marks<INK_COST_ITER, Count>(at, samples, row + INK_COST_ITER);
+  measure_marks<INK_COST_VALUE, Count>(at, samples, row + INK_COST_VALUE);
+  measure_marks<INK_COST_ASYNC, Count>(at, samples, row + INK_COST_ASYNC);
+}
+
+__device__ __forceinline__ void measure_body(prof_buffer buffer, u64 *samples) {
+  kernel<from_argument, INK_COST_TABLE> body(from_argument{buffer.device}, 1, false, false);
+  // The first record: what lies between the opening's clock and a first mark's, see INK_COST_OPENING.
+  body.template stamp<INK_KIND_MARK, 1, INK_COST_TABLE>();
+  measure_each<INK_COST_MARKS>(body, samples, 0);
+  called function;
+  measure_each<INK_COST_MARKS_CALLED>(function, samples, INK_COST_CALLED);
+  measure_marks<INK_COST_NOTHING, 1>(body, samples, INK_COST_NOTHING);
+#pragma unroll 1
+  for (u32 round = 0; round < INK_COST_ROUNDS; round++) {
+    const u64 before = read_clock();
+#pragma unroll
+    for (u32 i = 0; i < INK_COST_MARKS; i++) {
+      body.template sum_begin<1, INK_COST_TABLE>();
+      body.template sum_end<1, INK_COST_TABLE>();
+    }
+    const u64 cycles = read_clock() - before;
+    keep_sample(samples, INK_COST_SUM, round, cycles);
+  }
+}
+
+#endif
+
+// samples: [INK_COST_ROWS][INK_COST_ROUNDS] cycles.
+__global__ void mark_cost_kernel(prof_buffer buffer, u64 *samples) {
+#if defined(__CUDA_ARCH__)
+  const u64 before = read_clock();
+  measure_body(buffer, samples);
+  const u64 after = read_clock();
+  if (threadIdx.x == 0) { // of opening and closing: the host takes what lies between off
+    samples[INK_COST_WHOLE * INK_COST_ROUNDS] = before;
+    samples[INK_COST_WHOLE * INK_COST_ROUNDS + 1] = after;
+  }
+#endif
+}
+
+} // namespace
+} // namespace ink_i
+
+#endif

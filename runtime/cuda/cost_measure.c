@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Measures what marks cost: runs the kernel of mark_cost.cuh with a small buffer of its own, apart from
+ * the session's, and makes medians and bounds of its samples. */
+#include "cuda/cost_measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  TO_DEVICE = 1, TO_HOST = 2,       /* cudaMemcpyKind */
+  RING_WORDS = 512,
+  RING_BYTES = RING_WORDS * 8,
+  WARM_UP = 1,                      /* launches whose samples do not count: code comes into the caches */
+  LAUNCHES = 3,                     /* that count, of each sort */
+  ROUNDS_FROM = 1,                  /* rounds of a row that do not count, for the same reason */
+  SAMPLES_MAX = LAUNCHES * INK_COST_ROUNDS
+};
+
+/* The device's block, as the host sees it. The ring comes first: it is aligned to its size. */
+typedef struct cost_block {
+  uint64_t ring[RING_WORDS], aux[RING_WORDS];
+  ink_buffer buffer;
+  ink_kernel_slot slots[2]; /* one of them stays empty */
+  uint64_t pad[2];
+  ink_track track;
+  uint64_t samples[INK_COST_ROWS * INK_COST_ROUNDS];
+} cost_block;
+_Static_assert(offsetof(cost_block, buffer) % 16 == 0 && offsetof(cost_block, slots) % 16 == 0 &&
+                   offsetof(cost_block, track) % 16 == 0,
+               "kernels read 16 bytes at once");
+
+typedef struct samples {
+  uint64_t values[SAMPLES_MAX];
+  uint32_t count;
+} samples;
+
+typedef struct measurement {
+  samples rows[INK_COST_ROWS];
+  samples opening, track;
+  uint64_t sum_count, sum_total, sum_min, sum_max;
+} measurement;
+
+/* ---- launching ------------------------------------------------------------------------------ */
+
+static void fill(cost_block *block, uint64_t base) {
+  memset(block, 0, sizeof *block);
+  const uint64_t key = INK_KERNEL_KEY(INK_COST_TABLE, 1);
+  block->slots[INK_KERNEL_HASH(key) & 1] = (ink_kernel_slot){.key = key, .enabled = 1};
+  block->buffer = (ink_buffer){
+      .magic = INK_BUFFER_MAGIC, .version = INK_LAYOUT_VERSION, .flags = INK_BUFFER_ON,
+      .warps = UINT32_MAX, .tracks_mask = 0, .kernel_mask = 1, .one = 1,
+      .kernels_at = base + offsetof(cost_block, slots),
+      .tracks_at = base + offsetof(cost_block, track),
+      .rings_at = base + offsetof(cost_block, ring), .aux_at = base + offsetof(cost_block, aux),
+      .ring_mask = RING_BYTES - 8, .aux_mask = RING_BYTES - 8, .ring_shift = 12, .aux_shift = 12};
+}
+_Static_assert(RING_BYTES == 1 << 12, "the shift of the ring's size");
+
+static int launch(ink_i_device *d, uint64_t base, bool recording, cost_block *block) {
+  void *buffer = recording ? (void *)(uintptr_t)(base + offsetof(cost_block, buffer)) : NULL;
+  uint64_t *at = (uint64_t *)(uintptr_t)(base + offsetof(cost_block, samples));
+  int code = d->module->measure_cost(buffer, at, d->stream);
+  if (!code)
+    code = d->cuda->copy_async(block, (const void *)(uintptr_t)base, sizeof *block, TO_HOST,
+                               d->stream);
+  return code ? code : d->cuda->stream_synchronize(d->stream);
+}
+
+/* ---- what a launch says --------------------------------------------------------------------- */
+
+static void add(samples *to, uint64_t value) {
+  if (to->count < SAMPLES_MAX)
+    to->values[to->count++] = value;
+}
+
+static void gather(measurement *m, const cost_block *block, bool recording) {
+  for (uint32_t row = 0; row < INK_COST_WHOLE; row++)
+    for (uint32_t round = ROUNDS_FROM; round < INK_COST_ROUNDS; round++)
+      add(&m->rows[row], block->samples[row * INK_COST_ROUNDS + round]);
+  const ink_track *track = &block->track;
+  if (!recording || track->state != INK_TRACK_CLOSED || track->words > RING_WORDS ||
+      track->words < INK_RECORD_WORDS_MAX)
+    return;
+  add(&m->opening, (block->ring[0] - track->open_clock1) & INK_CLOCK_MASK);
+  const uint64_t *whole = block->samples + INK_COST_WHOLE * INK_COST_ROUNDS;
+  add(&m->track, whole[1] - whole[0] - (track->close_clock0 - track->open_clock1));
+  /* The sums were put last: count, total, min, max, head, escape. */
+  const uint64_t *sum = block->ring + track->words - INK_RECORD_WORDS_MAX;
+  if (!m->sum_count || sum[2] < m->sum_min)
+    m->sum_min = sum[2];
+  if (sum[3] > m->sum_max)
+    m->sum_max = sum[3];
+  m->sum_count += sum[0];
+  m->sum_total += sum[1];
+}
+
+/* ---- medians and bounds --------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right) {
+  const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+/* Sorts; the median, and how far from it nine of ten samples are at most. */
+static uint64_t median(samples *s, uint64_t *spread) {
+  *spread = 0;
+  if (!s->count)
+    return 0;
+  qsort(s->values, s->count, sizeof *s->values, compare);
+  const uint64_t middle = s->values[s->count / 2];
+  samples distances = {.count = s->count};
+  for (uint32_t i = 0; i < s->count; i++)
+    distances.values[i] = s->values[i] > middle ? s->values[i] - middle : middle - s->values[i];
+  qsort(distances.values, distances.count, sizeof *distances.values, compare);
+  *spread = distances.values[(distances.count * 9 + 9) / 10 - 1];
+  return middle;
+}
+
+static void put(ink_i_device *d, uint32_t what, uint32_t flags, uint32_t count, uint64_t millicycles,
+                uint64_t bound) {
+  if (d->cost_count < INK_I_COSTS_MAX)
+    d->costs[d->cost_count++] = (ink_mark_cost){.what = what, .flags = flags, .samples = count,
+                                                .millicycles = millicycles,
+                                                .bound_millicycles = bound};
+}
+
+/* `marks` marks lie between two clock reads that are `nothing` apart with nothing between. Two
+ * readings of a clock of whole cycles are each good to half a cycle. */
+static void put_row(ink_i_device *d, uint32_t what, uint32_t flags, samples *row, uint32_t marks,
+                    uint64_t nothing, uint64_t nothing_spread) {
+  uint64_t spread;
+  const uint64_t cycles = median(row, &spread);
+  put(d, what, flags, row->count, (cycles > nothing ? cycles - nothing : 0) * 1000 / marks,
+      (spread + nothing_spread + 1) * 1000 / marks);
+}
+
+static void conclude(ink_i_device *d, measurement *m, bool recording, bool shared) {
+  const uint32_t on = recording ? INK_COST_RECORDING : 0u;
+  uint64_t spread, nothing_spread, cycles;
+  const uint64_t nothing = median(&m->rows[INK_COST_NOTHING], &nothing_spread);
+  for (uint32_t row = INK_COST_MARK; row <= INK_COST_SUM; row++)
+    put_row(d, row, on, &m->rows[row], INK_COST_MARKS, nothing, nothing_spread);
+  for (uint32_t row = INK_COST_MARK; row <= INK_COST_ASYNC && shared; row++)
+    put_row(d, row, on | INK_COST_CALLED_FUNCTION, &m->rows[INK_COST_CALLED + row],
+            INK_COST_MARKS_CALLED, nothing, nothing_spread);
+  if (!recording || !m->sum_count)
+    return;
+  cycles = median(&m->opening, &spread);
+  put(d, INK_COST_OF_OPENING, on, m->opening.count, cycles * 1000, spread * 1000 + 1000);
+  cycles = median(&m->track, &spread);
+  put(d, INK_COST_OF_TRACK, on, m->track.count, cycles * 1000, spread * 1000 + 1000);
+  cycles = m->sum_total * 1000 / m->sum_count;
+  const uint64_t above = m->sum_max * 1000 - cycles, below = cycles - m->sum_min * 1000;
+  put(d, INK_COST_OF_SUM_INSIDE, on, (uint32_t)m->sum_count, cycles,
+      (above > below ? above : below) + 1000);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static int run(ink_i_device *d, uint64_t base, cost_block *block, measurement *m, bool *shared) {
+  fill(block, base);
+  int code = d->cuda->copy_async((void *)(uintptr_t)base, block, sizeof *block, TO_DEVICE, d->stream);
+  for (int off = 0; off < 2; off++)
+    for (int i = 0; i < WARM_UP + LAUNCHES && !code; i++) {
+      code = launch(d, base, !off, block);
+      if (code || i < WARM_UP)
+        continue;
+      gather(&m[off], block, !off);
+      if (!off)
+        *shared = block->track.aux_words != 0;
+    }
+  return code;
+}
+
+void ink_i_measure_costs(ink_i_device *d) {
+  void *memory = NULL;
+  d->cost_count = 0;
+  d->cost_note[0] = 0;
+  if (!d->module->measure_cost) {
+    snprintf(d->cost_note, sizeof d->cost_note, "'%s' was compiled with INKMARK_NO_COST",
+             d->module->file);
+    return;
+  }
+  cost_block *block = malloc(sizeof *block);
+  measurement *m = calloc(2, sizeof *m);
+  bool shared = false;
+  int code = 2; /* cudaErrorMemoryAllocation */
+  if (block && m)
+    code = d->cuda->malloc_device(&memory, sizeof *block + RING_BYTES);
+  if (!code)
+    code = run(d, ((uint64_t)(uintptr_t)memory + RING_BYTES - 1) & ~(uint64_t)(RING_BYTES - 1), block,
+               m, &shared);
+  if (memory)
+    d->cuda->free_device(memory);
+  if (code) {
+    d->cuda->get_last_error(); /* ours, not the program's */
+    snprintf(d->cost_note, sizeof d->cost_note, "the kernel that measures it could not run: %s",
+             d->cuda->error_string(code));
+  } else {
+    conclude(d, &m[0], true, shared);
+    conclude(d, &m[1], false, shared);
+    if (!m[0].sum_count || !shared)
+      snprintf(d->cost_note, sizeof d->cost_note, "%s",
+               m[0].sum_count ? "called functions: compiled with INKMARK_NO_SHARED"
+                              : "the kernel that measures it recorded nothing");
+    if (!m[0].sum_count)
+      d->cost_count = 0;
+  }
+  free(block);
+  free(m);
+}
