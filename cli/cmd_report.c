@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `inkmark report`: tables of where the time inside kernels went. */
-#include "report.h"
+#include "report_activity.h"
 
 #include "commands.h"
 #include "message.h"
@@ -22,6 +22,9 @@ static const cli_option options[] = {
      "only kernels whose name matches the POSIX extended regular expression"},
     {0, "launch", CLI_COUNT, "N", offsetof(report_settings, launch),
      "only launch N, counted from 0 as 'inkmark info' lists them"},
+    {0, "activity", CLI_FLAG, NULL, offsetof(report_settings, activity),
+     "what CUPTI saw instead ('inkmark record --activity'): kernels with their dimensions, "
+     "registers and occupancy, copies, calls, how devices were used, and the timeline"},
     {'a', "all", CLI_FLAG, NULL, offsetof(report_settings, all),
      "every row and every column, however many"},
     {0, "raw", CLI_FLAG, NULL, offsetof(report_settings, raw),
@@ -69,6 +72,8 @@ static int run(int argc, char **argv) {
     return cli_leave(parsed);
   if (!cli_check_regex(&cmd_report, "kernel", settings.kernel))
     return CLI_USAGE;
+  if (settings.activity)
+    return report_activity(&settings, argv, operands);
 
   static bool (*const printers[])(const report_view *, report_sink *) = {report_text, report_json,
                                                                          report_csv};
@@ -103,6 +108,7 @@ const cli_command cmd_report = {
         "the report says how much that is.",
     .examples = "inkmark report solver.ink\tsections of every kernel\n"
                 "inkmark report --by iteration --unit us solver.ink\tone row for each iteration\n"
+                "inkmark report --activity solver.ink\tkernels, copies and calls around them\n"
                 "inkmark report --by block --format csv solver.ink\tfor a spreadsheet",
     .options = options,
     .operands_min = 1,

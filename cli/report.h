@@ -18,6 +18,7 @@ typedef struct report_settings {
   cli_common common;
   int by; /* enum ink_group_by */
   int cell, unit, format;
+  bool activity;
   bool all, raw;
   const char *kernel, *output;
   uint64_t launch;

@@ -84,6 +84,61 @@ const char *ink_activity_copy_words(unsigned copy) {
   return words[copy < sizeof words / sizeof *words ? copy : 0];
 }
 
+/* Appends "<...>" for template arguments; whether they end is not looked at. */
+static bool put_piece(char *out, size_t bytes, size_t *used, const char *text, size_t length) {
+  if (*used + length >= bytes)
+    length = bytes - 1 - *used;
+  memcpy(out + *used, text, length);
+  *used += length;
+  out[*used] = 0;
+  return length != 0;
+}
+
+/* "4gemm": a length and so many characters (Itanium C++ ABI, 5.1.2). Returns what follows, or NULL.
+ */
+static const char *source_name(const char *at, char *out, size_t bytes, size_t *used) {
+  size_t length = 0;
+  if (*at < '1' || *at > '9')
+    return NULL;
+  for (; *at >= '0' && *at <= '9' && length < 4096; at++)
+    length = length * 10 + (size_t)(*at - '0');
+  if (strnlen(at, length) < length)
+    return NULL;
+  if (*used)
+    put_piece(out, bytes, used, "::", 2);
+  if (length >= 8 && !strncmp(at, "_GLOBAL_", 8))
+    put_piece(out, bytes, used, "(anonymous)", 11);
+  else
+    put_piece(out, bytes, used, at, length);
+  return at + length;
+}
+
+void ink_activity_short_name(const char *name, char *out, size_t bytes) {
+  size_t used = 0;
+  const char *at = name;
+  if (!bytes)
+    return;
+  out[0] = 0;
+  if (!strncmp(at, "_Z", 2)) {
+    at += 2;
+    const bool nested = *at == 'N';
+    at += nested;
+    while (nested && *at && strchr("rVKRO", *at)) /* of a member function */
+      at++;
+    if (*at == 'L') /* of internal linkage */
+      at++;
+    do {
+      at = source_name(at, out, bytes, &used);
+    } while (at && nested && *at >= '1' && *at <= '9');
+    if (at && *at == 'I')
+      put_piece(out, bytes, &used, "<...>", 5);
+    else if (!at || (nested && *at != 'E'))
+      used = 0; /* something else stands here: rather the whole name */
+  }
+  if (!used)
+    put_piece(out, bytes, &used, name, strlen(name));
+}
+
 /* ---- occupancy ---- */
 
 static uint64_t up(uint64_t value, uint64_t unit) {

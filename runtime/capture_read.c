@@ -454,6 +454,8 @@ size_t ink_capture_host_clocks(const ink_capture *capture, const ink_host_clock 
 }
 
 bool ink_capture_simulated(const ink_capture *capture) {
+  if (ink_capture_fact(capture, "activity_simulated"))
+    return true;
   for (size_t i = 0; i < capture->devices.count; i++)
     if (capture->devices.items[i].simulated)
       return true;

@@ -20,32 +20,41 @@ enum ink_activity_kind {
 };
 
 enum ink_activity_copy { /* CUPTI's numbers; a is an array (texture memory) */
-  INK_COPY_HTOD = 1, INK_COPY_DTOH = 2, INK_COPY_HTOA = 3, INK_COPY_ATOH = 4, INK_COPY_ATOA = 5,
-  INK_COPY_ATOD = 6, INK_COPY_DTOA = 7, INK_COPY_DTOD = 8, INK_COPY_HTOH = 9, INK_COPY_PTOP = 10
+                         INK_COPY_HTOD = 1,
+                         INK_COPY_DTOH = 2,
+                         INK_COPY_HTOA = 3,
+                         INK_COPY_ATOH = 4,
+                         INK_COPY_ATOA = 5,
+                         INK_COPY_ATOD = 6,
+                         INK_COPY_DTOA = 7,
+                         INK_COPY_DTOD = 8,
+                         INK_COPY_HTOH = 9,
+                         INK_COPY_PTOP = 10
 };
 
-/* One activity, as it is stored: 128 bytes, every byte named. Fields that a kind does not use are 0. */
+/* One activity, as it is stored: 128 bytes, every byte named. Fields that a kind does not use are
+ * 0. */
 typedef struct ink_activity {
-  uint32_t kind;                /* enum ink_activity_kind */
-  int32_t device;               /* as CUDA counts in the recorded process; -1 for calls */
-  uint64_t begin_ns, end_ns;    /* CUPTI's clock (ink_activity_unix_ns); both 0: it had no times */
-  uint32_t correlation;         /* of a call and of what it launched; 0: none */
-  uint32_t name;                /* for ink_capture_activity_name; 0: none */
-  uint32_t context, stream;     /* calls: the process and the thread */
-  uint64_t grid_id;             /* kernels: CUPTI's gridId, the kernel's own %gridid */
-  uint64_t bytes;               /* copies and sets */
+  uint32_t kind;             /* enum ink_activity_kind */
+  int32_t device;            /* as CUDA counts in the recorded process; -1 for calls */
+  uint64_t begin_ns, end_ns; /* CUPTI's clock (ink_activity_unix_ns); both 0: it had no times */
+  uint32_t correlation;      /* of a call and of what it launched; 0: none */
+  uint32_t name;             /* for ink_capture_activity_name; 0: none */
+  uint32_t context, stream;  /* calls: the process and the thread */
+  uint64_t grid_id;          /* kernels: CUPTI's gridId, the kernel's own %gridid */
+  uint64_t bytes;            /* copies and sets */
   uint32_t grid_dim[3], block_dim[3];
-  uint32_t registers;           /* of a thread */
+  uint32_t registers; /* of a thread */
   uint32_t static_shared_bytes, dynamic_shared_bytes;
-  uint32_t sm_shared_bytes;     /* the shared memory of an SM that the driver set up for the kernel */
-  uint32_t local_bytes;         /* of a thread */
-  uint32_t graph;               /* what it was launched by; 0: no graph */
+  uint32_t sm_shared_bytes; /* the shared memory of an SM that the driver set up for the kernel */
+  uint32_t local_bytes;     /* of a thread */
+  uint32_t graph;           /* what it was launched by; 0: no graph */
   uint64_t graph_node;
-  int32_t result;               /* calls: what they returned; sets: the value */
-  int16_t peer;                 /* copies between devices: the other device, else -1 */
-  uint8_t copy;                 /* enum ink_activity_copy */
-  uint8_t launch;               /* kernels, CUPTI: 0 plain, 1 cooperative, 2 over devices, 3 CBL */
-  uint64_t reserved;            /* 0 */
+  int32_t result;    /* calls: what they returned; sets: the value */
+  int16_t peer;      /* copies between devices: the other device, else -1 */
+  uint8_t copy;      /* enum ink_activity_copy */
+  uint8_t launch;    /* kernels, CUPTI: 0 plain, 1 cooperative, 2 over devices, 3 CBL */
+  uint64_t reserved; /* 0 */
 } ink_activity;
 INK_STATIC_ASSERT(sizeof(ink_activity) == 128, "ink_activity is part of the file format");
 
@@ -59,7 +68,7 @@ INK_STATIC_ASSERT(sizeof(ink_activity_reading) == 24, "part of the file format")
 /* What an SM of a device holds, as CUPTI says: for occupancy. */
 typedef struct ink_activity_device {
   int32_t index;
-  uint32_t capability;          /* major * 10 + minor */
+  uint32_t capability; /* major * 10 + minor */
   uint32_t sm_count, warps_per_sm, blocks_per_sm, registers_per_sm, shared_per_sm_bytes;
   uint32_t registers_per_block, shared_per_block_bytes, threads_per_block, threads_per_warp;
   uint32_t reserved;
@@ -88,23 +97,24 @@ INK_API ink_status ink_writer_activity_own(ink_writer *writer, const uint32_t *c
  * in it and counted in *own, which may be NULL. */
 INK_API size_t ink_capture_activities(const ink_capture *capture, const ink_activity *const **out,
                                       uint64_t *own);
-INK_API const char *ink_capture_activity_name(const ink_capture *capture, uint32_t name); /* or "" */
+INK_API const char *ink_capture_activity_name(const ink_capture *capture,
+                                              uint32_t name); /* or "" */
 INK_API size_t ink_capture_activity_devices(const ink_capture *capture,
                                             const ink_activity_device **out);
 INK_API size_t ink_capture_activity_readings(const ink_capture *capture,
                                              const ink_activity_reading **out);
 
-/* From CUPTI's clock to Unix time: the tightest reading of each end, and a line between them. On the
- * simulated device, whose time does not follow the host's, CUPTI's clock is globaltimer, and each
- * device's own offset to the host is used, so that tracks stay inside of their kernels. */
+/* From CUPTI's clock to Unix time: the tightest reading of each end, and a line between them. On
+ * the simulated device, whose time does not follow the host's, CUPTI's clock is globaltimer, and
+ * each device's own offset to the host is used, so that tracks stay inside of their kernels. */
 typedef struct ink_activity_clock {
-  bool known;                   /* false: ns are CUPTI's own */
+  bool known; /* false: ns are CUPTI's own */
   bool simulated;
   uint64_t reference_ns;
-  int64_t offset_ns;            /* at the reference: Unix ns = ns + offset + drift * (ns - reference) */
+  int64_t offset_ns; /* at the reference: Unix ns = ns + offset + drift * (ns - reference) */
   double drift;
-  int64_t bound_ns;             /* half the wider of the round trips */
-  const ink_clock_map *map;     /* simulated: whose offsets are used; borrowed */
+  int64_t bound_ns;         /* half the wider of the round trips */
+  const ink_clock_map *map; /* simulated: whose offsets are used; borrowed */
 } ink_activity_clock;
 
 /* `map` may be NULL. */
@@ -115,20 +125,28 @@ INK_API int64_t ink_activity_unix_ns(const ink_activity_clock *clock, int32_t de
 /* "host to device", "peer to peer", ... */
 INK_API const char *ink_activity_copy_words(unsigned copy);
 
+/* The readable part of a kernel's mangled C++ name: "gemm::run<...>" for "_ZN4gemm3runIfEEvPf".
+ * What it does not understand it copies. Cut off at `bytes`, zero included. */
+INK_API void ink_activity_short_name(const char *name, char *out, size_t bytes);
+
 /* How many warps of the kernel an SM can hold at once, and what sets the limit. */
 enum ink_occupancy_limit {
   INK_LIMIT_UNKNOWN, /* the device's sizes are not known */
-  INK_LIMIT_WARPS, INK_LIMIT_BLOCKS, INK_LIMIT_REGISTERS, INK_LIMIT_SHARED
+  INK_LIMIT_WARPS,
+  INK_LIMIT_BLOCKS,
+  INK_LIMIT_REGISTERS,
+  INK_LIMIT_SHARED
 };
 typedef struct ink_occupancy {
   enum ink_occupancy_limit limit;
   uint32_t blocks_per_sm, warps_per_sm; /* of this kernel, together */
-  double share;                 /* of the warps an SM can hold: theoretical occupancy */
-  double waves;                 /* how often the launch fills the device; below 1: not once */
+  double share;                         /* of the warps an SM can hold: theoretical occupancy */
+  double waves; /* how often the launch fills the device; below 1: not once */
 } ink_occupancy;
-/* By the rules of the CUDA occupancy calculator (cuda_occupancy.h of the toolkit): registers are given
- * to warps in units of 256, warps to the four parts of an SM, shared memory in units of 128 bytes
- * (256 before 8.0) with 1 KiB a block for the system from 8.0 on. Clusters are not considered. */
+/* By the rules of the CUDA occupancy calculator (cuda_occupancy.h of the toolkit): registers are
+ * given to warps in units of 256, warps to the four parts of an SM, shared memory in units of 128
+ * bytes (256 before 8.0) with 1 KiB a block for the system from 8.0 on. Clusters are not
+ * considered. */
 INK_API ink_occupancy ink_activity_occupancy(const ink_activity *kernel,
                                              const ink_activity_device *device);
 

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Gathers what `inkmark report --activity` shows: filters, joins with launches, sums up. */
+#include "report_activity.h"
+
+#include "commands.h"
+#include "message.h"
+#include "outfile.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the join: device and grid id, both the driver's own ---- */
+
+typedef struct launch_key {
+  int32_t device;
+  uint64_t grid_id;
+  uint32_t launch;
+} launch_key;
+
+static int compare_keys(const void *left, const void *right) {
+  const launch_key *a = left, *b = right;
+  if (a->device != b->device)
+    return a->device < b->device ? -1 : 1;
+  if (a->grid_id != b->grid_id)
+    return a->grid_id < b->grid_id ? -1 : 1;
+  return (a->launch > b->launch) - (a->launch < b->launch);
+}
+
+static launch_key *make_keys(const loaded_capture *loaded, size_t *n) {
+  const ink_launch *launches;
+  *n = ink_capture_launches(loaded->capture, &launches);
+  launch_key *keys = malloc((*n + 1) * sizeof *keys);
+  for (size_t i = 0; keys && i < *n; i++)
+    keys[i] = (launch_key){launches[i].device, launches[i].grid_id, (uint32_t)i};
+  if (keys && *n)
+    qsort(keys, *n, sizeof *keys, compare_keys);
+  return keys;
+}
+
+/* The first launch of that grid id: one whose blocks came twice (a damaged capture) is two of ours.
+ */
+static uint32_t find_launch(const launch_key *keys, size_t n, const ink_activity *a) {
+  size_t low = 0, high = n;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const launch_key *k = &keys[middle];
+    if (k->device < a->device || (k->device == a->device && k->grid_id < a->grid_id))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const bool found = low < n && keys[low].device == a->device && keys[low].grid_id == a->grid_id;
+  return found ? keys[low].launch : ACTIVITY_NO_LAUNCH;
+}
+
+/* ---- filters ---- */
+
+static bool matches(const regex_t *regex, const activity_view *view, const ink_activity *a) {
+  char name[512];
+  if (a->kind != INK_ACTIVITY_KERNEL)
+    return false;
+  ink_activity_short_name(activity_name(view, a), name, sizeof name);
+  return !regexec(regex, name, 0, NULL, 0) || !regexec(regex, activity_name(view, a), 0, NULL, 0);
+}
+
+/* The call that launched what is kept is kept too. */
+static void take_items(activity_view *view, const ink_activity *const *all, size_t n,
+                       const launch_key *keys, size_t key_count, const regex_t *regex) {
+  const uint64_t wanted = view->settings->launch;
+  for (size_t i = 0; i < n; i++) {
+    const bool kernel = all[i]->kind == INK_ACTIVITY_KERNEL;
+    const uint32_t launch = kernel ? find_launch(keys, key_count, all[i]) : ACTIVITY_NO_LAUNCH;
+    if ((regex && !matches(regex, view, all[i])) || (wanted != UINT64_MAX && launch != wanted))
+      continue;
+    view->items[view->count++] = (activity_item){all[i], launch};
+    view->kernels += kernel;
+    view->joined += launch != ACTIVITY_NO_LAUNCH;
+  }
+  view->first_ns = view->count ? view->items[0].a->begin_ns : 0;
+}
+
+/* ---- groups ---- */
+
+static int compare_bytes(const void *a, const void *b, size_t bytes) {
+  return memcmp(a, b, bytes);
+}
+
+static int compare_kinds(const ink_activity *a, const ink_activity *b) {
+  if (a->kind != b->kind)
+    return a->kind < b->kind ? -1 : 1;
+  if (a->device != b->device)
+    return a->device < b->device ? -1 : 1;
+  if (a->name != b->name)
+    return a->name < b->name ? -1 : 1;
+  if (a->kind == INK_ACTIVITY_COPY)
+    return a->copy != b->copy ? (a->copy < b->copy ? -1 : 1)
+                              : (a->peer > b->peer) - (a->peer < b->peer);
+  if (a->kind != INK_ACTIVITY_KERNEL)
+    return 0;
+  const uint32_t left[] = {a->block_dim[0], a->block_dim[1],        a->block_dim[2],
+                           a->registers,    a->static_shared_bytes, a->dynamic_shared_bytes};
+  const uint32_t right[] = {b->block_dim[0], b->block_dim[1],        b->block_dim[2],
+                            b->registers,    b->static_shared_bytes, b->dynamic_shared_bytes};
+  return compare_bytes(left, right, sizeof left);
+}
+
+static uint64_t lasted(const ink_activity *a) {
+  return a->end_ns - a->begin_ns;
+}
+
+static int compare_for_groups(const void *left, const void *right) {
+  const ink_activity *a = *(const ink_activity *const *)left;
+  const ink_activity *b = *(const ink_activity *const *)right;
+  const int kinds = compare_kinds(a, b);
+  return kinds ? kinds : (lasted(a) > lasted(b)) - (lasted(a) < lasted(b));
+}
+
+static int compare_groups(const void *left, const void *right) {
+  const activity_group *a = left, *b = right;
+  if (a->sample->kind != b->sample->kind)
+    return a->sample->kind < b->sample->kind ? -1 : 1;
+  if (a->total_ns != b->total_ns)
+    return a->total_ns > b->total_ns ? -1 : 1;
+  return compare_kinds(a->sample, b->sample);
+}
+
+static bool make_groups(activity_view *view) {
+  const ink_activity **sorted = malloc((view->count + 1) * sizeof *sorted);
+  view->groups = malloc((view->count + 1) * sizeof *view->groups);
+  if (!sorted || !view->groups) {
+    free(sorted);
+    return false;
+  }
+  for (size_t i = 0; i < view->count; i++)
+    sorted[i] = view->items[i].a;
+  if (view->count)
+    qsort(sorted, view->count, sizeof *sorted, compare_for_groups);
+  for (size_t first = 0, last; first < view->count; first = last) {
+    activity_group group = {.sample = sorted[first]};
+    for (last = first; last < view->count && !compare_kinds(sorted[first], sorted[last]); last++) {
+      group.total_ns += lasted(sorted[last]);
+      group.bytes += sorted[last]->bytes;
+    }
+    group.count = last - first;
+    group.min_ns = lasted(sorted[first]);
+    group.max_ns = lasted(sorted[last - 1]);
+    group.median_ns = lasted(sorted[first + (last - first - 1) / 2]);
+    view->groups[view->group_count++] = group;
+  }
+  free(sorted);
+  if (view->group_count)
+    qsort(view->groups, view->group_count, sizeof *view->groups, compare_groups);
+  return true;
+}
+
+/* ---- devices ---- */
+
+typedef struct busy_until {
+  uint64_t kernel, copy, any;
+} busy_until;
+
+/* Items come by begin: what of one lies behind the end of those before it is busy time. */
+static void add_busy(uint64_t *busy, uint64_t *until, const ink_activity *a) {
+  const uint64_t from = a->begin_ns > *until ? a->begin_ns : *until;
+  if (a->end_ns > from) {
+    *busy += a->end_ns - from;
+    *until = a->end_ns;
+  }
+}
+
+static activity_use *use_of(activity_view *view, busy_until *until, int32_t device) {
+  for (size_t i = 0; i < view->use_count; i++)
+    if (view->uses[i].device == device)
+      return &view->uses[i];
+  if (view->use_count == 64)
+    return NULL;
+  until[view->use_count] = (busy_until){0, 0, 0};
+  view->uses[view->use_count] = (activity_use){.device = device, .begin_ns = UINT64_MAX};
+  return &view->uses[view->use_count++];
+}
+
+static int compare_uses(const void *left, const void *right) {
+  const activity_use *a = left, *b = right;
+  return (a->device > b->device) - (a->device < b->device);
+}
+
+static bool make_uses(activity_view *view) {
+  busy_until until[64];
+  view->uses = calloc(64, sizeof *view->uses);
+  if (!view->uses)
+    return false;
+  for (size_t i = 0; i < view->count; i++) {
+    const ink_activity *a = view->items[i].a;
+    activity_use *use = a->device >= 0 ? use_of(view, until, a->device) : NULL;
+    if (!use)
+      continue;
+    busy_until *u = &until[use - view->uses];
+    use->begin_ns = a->begin_ns < use->begin_ns ? a->begin_ns : use->begin_ns;
+    use->end_ns = a->end_ns > use->end_ns ? a->end_ns : use->end_ns;
+    add_busy(&use->busy_ns, &u->any, a);
+    if (a->kind == INK_ACTIVITY_KERNEL) {
+      use->kernels++;
+      add_busy(&use->kernel_busy_ns, &u->kernel, a);
+    } else if (a->kind == INK_ACTIVITY_COPY) {
+      use->copies++;
+      use->copied_bytes += a->bytes;
+      add_busy(&use->copy_busy_ns, &u->copy, a);
+    } else {
+      use->sets++;
+    }
+  }
+  if (view->use_count)
+    qsort(view->uses, view->use_count, sizeof *view->uses, compare_uses);
+  return true;
+}
+
+/* ---- making ---- */
+
+bool activity_view_make(const report_settings *settings, const char *path, activity_view *view) {
+  const ink_activity *const *all;
+  regex_t regex;
+  bool has_regex = false;
+  size_t key_count;
+  *view = (activity_view){.settings = settings};
+  if (!load_capture(path, &view->loaded))
+    return false;
+  if (!load_check_launch(&view->loaded, settings->launch)) {
+    activity_view_free(view);
+    return false;
+  }
+  view->clock = ink_activity_clock_make(view->loaded.capture, view->loaded.map);
+  const size_t n = ink_capture_activities(view->loaded.capture, &all, &view->own);
+  launch_key *keys = make_keys(&view->loaded, &key_count);
+  view->items = malloc((n + 1) * sizeof *view->items);
+  bool fine = keys && view->items;
+  if (fine && settings->kernel)
+    fine = has_regex = !regcomp(&regex, settings->kernel, REG_EXTENDED | REG_NOSUB);
+  if (fine)
+    take_items(view, all, n, keys, key_count, has_regex ? &regex : NULL);
+  if (has_regex)
+    regfree(&regex);
+  free(keys);
+  fine = fine && make_groups(view) && make_uses(view);
+  if (!fine) {
+    message_say("out of memory");
+    activity_view_free(view);
+  }
+  return fine;
+}
+
+void activity_view_free(activity_view *view) {
+  free(view->items);
+  free(view->groups);
+  free(view->uses);
+  unload_capture(&view->loaded);
+}
+
+/* ---- words ---- */
+
+const ink_activity_device *activity_device(const activity_view *view, int32_t device) {
+  const ink_activity_device *devices;
+  const size_t n = ink_capture_activity_devices(view->loaded.capture, &devices);
+  for (size_t i = 0; i < n; i++)
+    if (devices[i].index == device)
+      return &devices[i];
+  return NULL;
+}
+
+uint64_t activity_tracks(const activity_view *view, uint32_t launch) {
+  const ink_launch *launches;
+  const size_t n = ink_capture_launches(view->loaded.capture, &launches);
+  return launch < n ? launches[launch].track_count : 0;
+}
+
+const char *activity_name(const activity_view *view, const ink_activity *a) {
+  if (a->kind == INK_ACTIVITY_COPY)
+    return ink_activity_copy_words(a->copy);
+  if (a->kind == INK_ACTIVITY_SET)
+    return "memset";
+  return ink_capture_activity_name(view->loaded.capture, a->name);
+}
+
+const char *activity_kind_word(uint32_t kind) {
+  static const char *const words[] = {"?", "kernel", "copy", "set", "runtime call", "driver call"};
+  return words[kind < sizeof words / sizeof *words ? kind : 0];
+}
+
+const char *activity_limit_word(enum ink_occupancy_limit limit) {
+  static const char *const words[] = {"", "warps", "blocks", "registers", "shared memory"};
+  return words[limit];
+}
+
+/* ---- the command ---- */
+
+int report_activity(const report_settings *settings, char **paths, size_t n) {
+  outfile file;
+  bool fine = true, follows = false;
+  if (!outfile_open(&file, settings->output))
+    return CLI_FAILED;
+  report_sink sink = {.to = file.stream};
+  if (settings->format == REPORT_JSON)
+    report_json_begin(&sink);
+  else if (settings->format == REPORT_CSV)
+    activity_csv_begin(file.stream);
+  for (size_t i = 0; i < n; i++) {
+    activity_view view;
+    if (!activity_view_make(settings, paths[i], &view)) {
+      fine = false;
+      continue;
+    }
+    fine = (settings->format == REPORT_JSON  ? activity_json(&view, &sink.json)
+            : settings->format == REPORT_CSV ? activity_csv(&view, file.stream)
+                                             : activity_text(&view, follows, file.stream)) &&
+           fine;
+    follows = true;
+    activity_view_free(&view);
+  }
+  if (settings->format == REPORT_JSON)
+    report_json_end(&sink);
+  fine = outfile_close(&file, fine) && fine;
+  return fine ? CLI_OK : CLI_FAILED;
+}
