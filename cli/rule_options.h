@@ -40,7 +40,7 @@ typedef struct rule_settings {
        "the project: headers outside it are left alone; default: the version control root"},       \
   {                                                                                                \
     0, "parse-seconds", CLI_COUNT, "N", offsetof(type, rules.parse_seconds),                       \
-        "how long the full parse may take before the header-less one is used (default 20)"         \
+        "processor time the full parse may take; then the header-less one is used (default 60)"         \
   }
 
 /* False after a usage error. */

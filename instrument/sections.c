@@ -126,18 +126,25 @@ static void write_table(ink_unit *unit, ink_bytes *out) {
   free(name);
 }
 
+static void write_line_one(const ink_source *source, ink_bytes *out) {
+  ink_bytes_text(out, "#line 1 \"");
+  for (const char *c = source->shown; *c; c++)
+    ink_bytes_format(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+  ink_bytes_text(out, "\"\n");
+}
+
 bool ink_section_preamble(ink_unit *unit, const ink_source *source, bool with_table,
                           ink_bytes *out) {
   ink_bytes_text(out, INK_PREAMBLE_OPEN);
   if (with_table) {
     ink_bytes_text(out, "#include \"inkmark/rewritten.cuh\"\n");
-    if (unit->sections.count)
+    if (unit->sections.count) {
+      write_line_one(source, out); /* the table names the user's file, not the marked copy */
       write_table(unit, out);
+    }
   }
-  ink_bytes_text(out, INK_PREAMBLE_CLOSE "#line 1 \"");
-  for (const char *c = source->shown; *c; c++)
-    ink_bytes_format(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-  ink_bytes_text(out, "\"\n");
+  ink_bytes_text(out, INK_PREAMBLE_CLOSE);
+  write_line_one(source, out);
   ink_bytes_add(out, "", 1);
   return !out->failed;
 }

@@ -79,7 +79,7 @@ typedef struct ink_instrument_options {
   unsigned limit;             /* most marks in one kernel; 0: 256 */
   ink_hold hold;
   bool headers;        /* mark the project's headers too, and return them all */
-  double parse_seconds; /* limit for the full parse; 0: 20 */
+  double parse_seconds; /* processor time of the full parse at most; 0: 60 */
 } ink_instrument_options;
 
 typedef struct ink_instrumented ink_instrumented;
