@@ -56,35 +56,49 @@ __device__ __forceinline__ void keep_sample(u64 *samples, u32 row, u32 round, u6
     samples[row * INK_COST_ROUNDS + round] = cycles;
 }
 
-template <u32 What, u32 Count, class Context>
+// As in a function that is not inlined: what its first mark has to find out is found out in each call.
+template <u32 What> __device__ __noinline__ void marks_in_a_function() {
+  called function;
+  marks_to_measure<What, INK_COST_MARKS_CALLED>(function);
+}
+
+template <u32 What>
+__device__ __forceinline__ void marks_of_a_round(kernel<from_argument, INK_COST_TABLE> &body) {
+  marks_to_measure<What, INK_COST_MARKS>(body);
+}
+template <u32 What> __device__ __forceinline__ void marks_of_a_round(called &) {
+  marks_in_a_function<What>();
+}
+
+template <u32 What, class Context>
 __device__ __forceinline__ void measure_marks(Context &at, u64 *samples, u32 row) {
 #pragma unroll 1
   for (u32 round = 0; round < INK_COST_ROUNDS; round++) {
     const u64 before = read_clock();
-    marks_to_measure<What, Count>(at);
+    marks_of_a_round<What>(at);
     const u64 cycles = read_clock() - before;
     keep_sample(samples, row, round, cycles);
   }
 }
 
-template <u32 Count, class Context>
+template <class Context>
 __device__ __forceinline__ void measure_each(Context &at, u64 *samples, u32 row) {
-  measure_marks<INK_COST_MARK, Count>(at, samples, row + INK_COST_MARK);
-  measure_marks<INK_COST_RANGE, Count>(at, samples, row + INK_COST_RANGE);
-  measure_marks<INK_COST_INSTANT, Count>(at, samples, row + INK_COST_INSTANT);
-  measure_marks<INK_COST_ITER, Count>(at, samples, row + INK_COST_ITER);
-  measure_marks<INK_COST_VALUE, Count>(at, samples, row + INK_COST_VALUE);
-  measure_marks<INK_COST_ASYNC, Count>(at, samples, row + INK_COST_ASYNC);
+  measure_marks<INK_COST_MARK>(at, samples, row + INK_COST_MARK);
+  measure_marks<INK_COST_RANGE>(at, samples, row + INK_COST_RANGE);
+  measure_marks<INK_COST_INSTANT>(at, samples, row + INK_COST_INSTANT);
+  measure_marks<INK_COST_ITER>(at, samples, row + INK_COST_ITER);
+  measure_marks<INK_COST_VALUE>(at, samples, row + INK_COST_VALUE);
+  measure_marks<INK_COST_ASYNC>(at, samples, row + INK_COST_ASYNC);
 }
 
 __device__ __forceinline__ void measure_body(prof_buffer buffer, u64 *samples) {
   kernel<from_argument, INK_COST_TABLE> body(from_argument{buffer.device}, 1, false, false);
-  // The first record: what lies between the opening's clock and a first mark's, see INK_COST_OPENING.
+  // The first record: what lies between the opening's clock and a first mark's.
   body.template stamp<INK_KIND_MARK, 1, INK_COST_TABLE>();
-  measure_each<INK_COST_MARKS>(body, samples, 0);
+  measure_each(body, samples, 0);
   called function;
-  measure_each<INK_COST_MARKS_CALLED>(function, samples, INK_COST_CALLED);
-  measure_marks<INK_COST_NOTHING, 1>(body, samples, INK_COST_NOTHING);
+  measure_each(function, samples, INK_COST_CALLED);
+  measure_marks<INK_COST_NOTHING>(body, samples, INK_COST_NOTHING);
 #pragma unroll 1
   for (u32 round = 0; round < INK_COST_ROUNDS; round++) {
     const u64 before = read_clock();

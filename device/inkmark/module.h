@@ -45,7 +45,9 @@ typedef struct ink_cuda_api {
 /* What measure_cost measures. A row of its samples is one of these, INK_COST_CALLED more for marks in
  * called functions: cycles of INK_COST_MARKS marks in a row with two clock reads around them, or, of
  * INK_COST_SUM, of as many pairs of PROF_SUM_BEGIN and PROF_SUM_END. INK_COST_WHOLE's row has two
- * samples, clock64 before the track is opened and after it is closed. */
+ * samples, clock64 before the track is opened and after it is closed. A recording run also leaves the
+ * marks themselves in the rings: one MARK, then the body's rows in their order, round by round, then
+ * the sums; and those of called functions. */
 enum ink_cost_row {
   INK_COST_NOTHING = 0,
   INK_COST_MARK = 1,

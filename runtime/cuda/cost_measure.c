@@ -14,7 +14,7 @@ enum {
   WARM_UP = 1,                      /* launches whose samples do not count: code comes into the caches */
   LAUNCHES = 3,                     /* that count, of each sort */
   ROUNDS_FROM = 1,                  /* rounds of a row that do not count, for the same reason */
-  SAMPLES_MAX = LAUNCHES * INK_COST_ROUNDS
+  SAMPLES_MAX = LAUNCHES * INK_COST_ROUNDS * INK_COST_MARKS
 };
 
 /* The device's block, as the host sees it. The ring comes first: it is aligned to its size. */
@@ -37,6 +37,7 @@ typedef struct samples {
 
 typedef struct measurement {
   samples rows[INK_COST_ROWS];
+  samples stamped[INK_COST_ROWS]; /* from one mark's own stamp to the next one's */
   samples opening, track;
   uint64_t sum_count, sum_total, sum_min, sum_max;
 } measurement;
@@ -74,6 +75,30 @@ static void add(samples *to, uint64_t value) {
     to->values[to->count++] = value;
 }
 
+/* The words of a record, and where its head is among them. */
+typedef struct shape {
+  uint8_t words, head;
+} shape;
+static const shape body_shapes[] = {[INK_COST_MARK] = {1, 0},    [INK_COST_RANGE] = {1, 0},
+                                    [INK_COST_INSTANT] = {1, 0}, [INK_COST_ITER] = {2, 1},
+                                    [INK_COST_VALUE] = {3, 1},   [INK_COST_ASYNC] = {2, 1}};
+static const shape called_shapes[] = {[INK_COST_MARK] = {2, 0},    [INK_COST_RANGE] = {2, 0},
+                                      [INK_COST_INSTANT] = {2, 0}, [INK_COST_ITER] = {2, 1},
+                                      [INK_COST_VALUE] = {3, 1},   [INK_COST_ASYNC] = {3, 1}};
+
+/* A ring's records are the rows in their order, `marks` of them a round. */
+static void gather_stamps(measurement *m, const uint64_t *ring, uint64_t words, uint64_t at,
+                              const shape *shapes, uint32_t first_row, uint32_t marks) {
+  for (uint32_t row = INK_COST_MARK; row <= INK_COST_ASYNC; row++)
+    for (uint32_t round = 0; round < INK_COST_ROUNDS; round++)
+      for (uint32_t i = 0; i < marks; i++, at += shapes[row].words) {
+        const uint64_t head = at + shapes[row].head;
+        if (i && round >= ROUNDS_FROM && head < words)
+          add(&m->stamped[first_row + row], (ring[head] - ring[head - shapes[row].words]) &
+                                                INK_CLOCK_MASK);
+      }
+}
+
 static void gather(measurement *m, const cost_block *block, bool recording) {
   for (uint32_t row = 0; row < INK_COST_WHOLE; row++)
     for (uint32_t round = ROUNDS_FROM; round < INK_COST_ROUNDS; round++)
@@ -82,6 +107,10 @@ static void gather(measurement *m, const cost_block *block, bool recording) {
   if (!recording || track->state != INK_TRACK_CLOSED || track->words > RING_WORDS ||
       track->words < INK_RECORD_WORDS_MAX)
     return;
+  gather_stamps(m, block->ring, track->words, 1, body_shapes, 0, INK_COST_MARKS);
+  if (track->aux_words <= RING_WORDS)
+    gather_stamps(m, block->aux, track->aux_words, 0, called_shapes, INK_COST_CALLED,
+                  INK_COST_MARKS_CALLED);
   add(&m->opening, (block->ring[0] - track->open_clock1) & INK_CLOCK_MASK);
   const uint64_t *whole = block->samples + INK_COST_WHOLE * INK_COST_ROUNDS;
   add(&m->track, whole[1] - whole[0] - (track->close_clock0 - track->open_clock1));
@@ -102,7 +131,7 @@ static int compare(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Sorts; the median, and how far from it nine of ten samples are at most. */
+/* Sorts; the median, and how far from it four of five samples are at most. */
 static uint64_t median(samples *s, uint64_t *spread) {
   *spread = 0;
   if (!s->count)
@@ -113,7 +142,7 @@ static uint64_t median(samples *s, uint64_t *spread) {
   for (uint32_t i = 0; i < s->count; i++)
     distances.values[i] = s->values[i] > middle ? s->values[i] - middle : middle - s->values[i];
   qsort(distances.values, distances.count, sizeof *distances.values, compare);
-  *spread = distances.values[(distances.count * 9 + 9) / 10 - 1];
+  *spread = distances.values[(distances.count * 4 + 4) / 5 - 1];
   return middle;
 }
 
@@ -126,24 +155,31 @@ static void put(ink_i_device *d, uint32_t what, uint32_t flags, uint32_t count, 
 }
 
 /* `marks` marks lie between two clock reads that are `nothing` apart with nothing between. Two
- * readings of a clock of whole cycles are each good to half a cycle. */
-static void put_row(ink_i_device *d, uint32_t what, uint32_t flags, samples *row, uint32_t marks,
-                    uint64_t nothing, uint64_t nothing_spread) {
-  uint64_t spread;
-  const uint64_t cycles = median(row, &spread);
-  put(d, what, flags, row->count, (cycles > nothing ? cycles - nothing : 0) * 1000 / marks,
-      (spread + nothing_spread + 1) * 1000 / marks);
+ * readings of a clock of whole cycles are each good to half a cycle. Where the marks have stamps of their
+ * own, these say exactly what a section without anything in it comes to; by how much the two ways differ
+ * says how much it matters what stands before and after. */
+static void put_row(ink_i_device *d, const measurement *m, uint32_t what, uint32_t flags, uint32_t row,
+                    uint32_t marks) {
+  samples all = m->rows[row], nothings = m->rows[INK_COST_NOTHING], stamped = m->stamped[row];
+  uint64_t spread, nothing_spread, stamped_spread;
+  const uint64_t cycles = median(&all, &spread), nothing = median(&nothings, &nothing_spread);
+  uint64_t each = (cycles > nothing ? cycles - nothing : 0) * 1000 / marks;
+  uint64_t bound = (spread + nothing_spread + 1) * 1000 / marks;
+  if (stamped.count) {
+    const uint64_t exact = median(&stamped, &stamped_spread) * 1000;
+    bound = stamped_spread * 1000 + 500 + (exact > each ? exact - each : each - exact);
+    each = exact;
+  }
+  put(d, what, flags, stamped.count ? stamped.count : all.count, each, bound);
 }
 
 static void conclude(ink_i_device *d, measurement *m, bool recording, bool shared) {
   const uint32_t on = recording ? INK_COST_RECORDING : 0u;
-  uint64_t spread, nothing_spread, cycles;
-  const uint64_t nothing = median(&m->rows[INK_COST_NOTHING], &nothing_spread);
+  uint64_t spread, cycles;
   for (uint32_t row = INK_COST_MARK; row <= INK_COST_SUM; row++)
-    put_row(d, row, on, &m->rows[row], INK_COST_MARKS, nothing, nothing_spread);
+    put_row(d, m, row, on, row, INK_COST_MARKS);
   for (uint32_t row = INK_COST_MARK; row <= INK_COST_ASYNC && shared; row++)
-    put_row(d, row, on | INK_COST_CALLED_FUNCTION, &m->rows[INK_COST_CALLED + row],
-            INK_COST_MARKS_CALLED, nothing, nothing_spread);
+    put_row(d, m, row, on | INK_COST_CALLED_FUNCTION, INK_COST_CALLED + row, INK_COST_MARKS_CALLED);
   if (!recording || !m->sum_count)
     return;
   cycles = median(&m->opening, &spread);

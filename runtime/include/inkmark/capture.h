@@ -78,7 +78,7 @@ typedef struct ink_mark_cost {
   uint32_t samples;
   uint32_t reserved;
   uint64_t millicycles;        /* the median, thousandths of a cycle */
-  uint64_t bound_millicycles;  /* nine of ten samples are within this of it */
+  uint64_t bound_millicycles;  /* four of five samples are within this of it, and what depends on the place */
 } ink_mark_cost;
 
 typedef struct ink_mark_costs {
