@@ -1,13 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Builds programs of NVIDIA/cuda-samples, unmodified, for the simulated device and runs them.
-#   tests/samples.sh DIR [BUILD]
+#   tests/samples.sh [--marked[=RULES]] [--only=REGEX] DIR [BUILD]
 # DIR is a checkout of cuda-samples (never fetched here), BUILD the CMake build folder with the
 # simulated device (default: build). Prints one line a program; exit code 1 when one fails.
 # A program passes when it ends with 0 within 60 s, says what it is known to say when it has checked
 # its results, and says nothing of a failure.
+# --marked: each program is built a second time through `inkmark nvcc` with RULES (default: every rule,
+# nothing held) and run recorded. It passes when that run, too, says what it shall, its output is the
+# plain run's (numbers in lines about time aside), every copy from the device has the same bytes, and
+# its kernels left tracks.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
+marked="" only="" rules="--calls --loops --waits --depth 8 --hold none"
+while :; do
+  case ${1:-} in
+  --marked) marked=yes ;;
+  --marked=*) marked=yes rules=${1#*=} ;;
+  --only=*) only=${1#*=} ;;
+  -*) echo "samples: unknown option '$1'" >&2; exit 2 ;;
+  *) break ;;
+  esac
+  shift
+done
 samples=${1:-}
 build=${2:-$root/build}
 sim=$build/device/sim
@@ -18,6 +33,9 @@ if [ -z "$samples" ]; then
 fi
 [ -d "$samples/Samples" ] || { echo "samples: '$samples' is no checkout of cuda-samples" >&2; exit 2; }
 [ -e "$sim/libcudart.so.13" ] || { echo "samples: no simulated device in '$sim'" >&2; exit 2; }
+samples=$(cd "$samples" && pwd) build=$(cd "$build" && pwd) sim=$build/device/sim
+inkmark=$build/cli/inkmark
+[ -z "$marked" ] || [ -x "$inkmark" ] || { echo "samples: no '$inkmark'" >&2; exit 2; }
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 [ -x "$nvcc" ] || { echo "samples: no nvcc" >&2; exit 2; }
 
@@ -61,52 +79,102 @@ list="
 6_Performance/transpose|Test passed|-dimX=128 -dimY=128
 "
 
+# these copy what clock() gave to the host, which marks do change
+reads_clocks="0_Introduction/clock"
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 passed=0
+if [ -n "$marked" ]; then
+  cc -D_GNU_SOURCE -shared -fPIC -o "$work/copies.so" "$root/tests/sim/copies.c" -ldl || exit 1
+fi
 
-# run NAME PATTERN ARGUMENTS ENVIRONMENT: sets result and seconds
-run_one() {
-  local folder=$1 pattern=$2 arguments=$3 environment=$4 name=${1##*/}
-  local common=$samples/Common extra=()
-  cd "$samples/Samples/$folder" || { result="no such sample" seconds=0; return 1; }
+# build_one OUTPUT COMPILER...: builds the sample in the current folder; false: result says why
+build_one() {
+  local out=$1 common=$samples/Common extra=()
+  shift
   if [ ! -f multithreading.cpp ] && grep -qs multithreading ./*.cu ./*.cpp ./*.h; then
     extra=("$common/multithreading.cpp")
   fi
   # shellcheck disable=SC2046 # file names of the samples have no spaces
-  if ! "$nvcc" -cudart shared -arch=compute_75 -std=c++17 -w -Xcompiler -fopenmp -I "$common" -I . \
-      -o "$work/$name" $(ls ./*.cu ./*.cpp 2>/dev/null) ${extra[@]+"${extra[@]}"} -lpthread \
-      >"$work/$name.log" 2>&1; then
-    result="does not build: $(grep -m1 -E 'error|undefined' "$work/$name.log")" seconds=0
-    return 1
-  fi
-  local begin end code
+  "$@" -cudart shared -arch=compute_75 -std=c++17 -w -Xcompiler -fopenmp -I "$common" -I . \
+    -o "$out" $(ls ./*.cu ./*.cpp 2>/dev/null) ${extra[@]+"${extra[@]}"} -lpthread >"$out.log" 2>&1 && return
+  result="does not build: $(grep -m1 -E 'error|undefined|without marks' "$out.log")"
+  return 1
+}
+
+# check_one OUTPUT PATTERN ENVIRONMENT COMMAND...: runs it; false: result says why
+check_one() {
+  local out=$1 pattern=$2 environment=$3 begin code
+  shift 3
   begin=$(date +%s.%N)
-  # shellcheck disable=SC2086 # lists of words
-  env LD_LIBRARY_PATH="$sim" $environment timeout 60 "$work/$name" $arguments \
-    >"$work/$name.out" 2>&1 </dev/null
+  # shellcheck disable=SC2086 # a list of words
+  env LD_LIBRARY_PATH="$sim" INKMARK_COPIES="$out.copies" $environment timeout 60 "$@" \
+    >"$out.out" 2>"$out.err" </dev/null
   code=$?
-  end=$(date +%s.%N)
-  seconds=$(awk "BEGIN { printf \"%.1f\", $end - $begin }")
+  seconds=$(awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $begin }")
   if [ $code = 124 ]; then result="timeout"; return 1; fi
   if [ $code != 0 ]; then
-    result="exit code $code: $(grep -m1 -i 'inkmark-sim' "$work/$name.out" || tail -1 "$work/$name.out")"
+    result="exit code $code: $(grep -m1 -i 'inkmark-sim' "$out.err" || tail -1 "$out.err")"
     return 1
   fi
-  if ! grep -qE "$pattern" "$work/$name.out"; then result="'$pattern' is not in its output"; return 1; fi
-  if grep -qE "Test FAILED|Test failed|FAILED!" "$work/$name.out"; then
-    result="$(grep -m1 -E "Test FAILED|Test failed|FAILED!" "$work/$name.out")"
-    return 1
-  fi
+  if ! cat "$out.out" "$out.err" | grep -qE "$pattern"; then result="'$pattern' is not in its output"; return 1; fi
+  if result=$(cat "$out.out" "$out.err" | grep -m1 -E "Test FAILED|Test failed|FAILED!"); then return 1; fi
   result=passed
+}
+
+# The output without what differs between two runs of one program: numbers in lines about time.
+plain_text() {
+  sed -E '/time|Time|TIME|[^a-z](ms|us|ns|sec)[^a-z]|second|\/s|clock|Clock|hroughput|andwidth|FLOP|Flop/ s/[0-9][0-9.e+-]*|inf|nan/#/g' "$1" |
+    sed -E "s/ +/ /g; s/\.marked//g"
+}
+
+# The marked build of a sample whose plain run passed; false: result says why
+marked_one() {
+  local folder=$1 name=${1##*/} tracks compared=""
+  local plain=$work/$name out=$work/$name.marked
+  INKMARK_STRICT=1 INKMARK_RULES="$rules --root $samples" build_one "$out" "$inkmark" nvcc || return 1
+  # shellcheck disable=SC2086 # a list of words
+  check_one "$out" "$2" "LD_PRELOAD=$work/copies.so $4" "$inkmark" record --device sim -o "$out.ink" -- "$out" $3 ||
+    { result="marked: $result"; return 1; }
+  if ! diff <(plain_text "$plain.out") <(plain_text "$out.out") >"$out.diff"; then
+    result="other output: $(grep -m2 '^[<>]' "$out.diff" | tr '\n' ' ')"
+    return 1
+  fi
+  touch "$plain.copies" "$out.copies"
+  if [[ " $reads_clocks " == *" $folder "* ]]; then
+    compared="copies not compared (clock readings)"
+  elif ! diff <(sort "$plain.copies") <(sort "$out.copies") >"$out.diff"; then
+    result="$(grep -c '^<' "$out.diff") of $(wc -l <"$plain.copies") copies from the device have other bytes"
+    return 1
+  fi
+  tracks=$(grep -oE "[0-9,]+ tracks?, [0-9,]+ marks?" "$out.err" | tail -1)
+  if [ -z "$tracks" ] && grep -qs __global__ ./*.cu ./*.cuh ./*.h; then result="no tracks"; return 1; fi
+  result="passed: ${compared:-$(wc -l <"$out.copies") copies}, ${tracks:-no kernels}"
+}
+
+# run_one FOLDER PATTERN ARGUMENTS ENVIRONMENT: sets result and seconds
+run_one() {
+  local name=${1##*/} preload=""
+  seconds=0
+  cd "$samples/Samples/$1" || { result="no such sample"; return 1; }
+  build_one "$work/$name" "$nvcc" || return 1
+  [ -z "$marked" ] || preload="LD_PRELOAD=$work/copies.so"
+  # shellcheck disable=SC2086 # a list of words
+  check_one "$work/$name" "$2" "$preload $4" "$work/$name" $3 || return 1
+  [ -z "$marked" ] || marked_one "$@"
 }
 
 printf '%-50s %-8s %s\n' program seconds result
 while IFS='|' read -r folder pattern arguments environment; do
-  [ -n "$folder" ] || continue
+  [[ -n $folder && $folder =~ $only ]] || continue
   run_one "$folder" "$pattern" "$arguments" "$environment"
-  if [ "$result" = passed ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  case $result in
+  passed*) passed=$((passed + 1)) ;;
+  *) failed=$((failed + 1)) ;;
+  esac
   printf '%-50s %-8s %s\n' "$folder" "$seconds" "$result"
+  rm -f "$work/${folder##*/}"*
 done <<<"$list"
 echo "$passed passed, $failed failed"
-[ $failed = 0 ] && [ $passed -ge 15 ]
+[ $failed = 0 ] && { [ $passed -ge 15 ] || [ -n "$only" ]; }

@@ -91,9 +91,11 @@ def compile_marked(path, rules, before, row):
             lose(row, "%s rules: %s" % (rules, first_error(done.stderr)))
         elif unmarked:
             lose(row, "%s rules: %s" % (rules, unmarked[0][:220]))
-        for text in sorted(warnings(done.stderr) ^ warnings(before["text"]))[:3]:
-            row["why"].append("warnings, %s rules: %s" % (rules, text[:200]))
-            row["warnings"] = True
+        marked, plain = warnings(done.stderr), warnings(before["text"])
+        for kind, texts in (("new", marked - plain), ("absent", plain - marked)):
+            row[kind] |= texts
+            for text in sorted(texts)[:3]:
+                row["why"].append("%s warning, %s rules: %s" % (kind, rules, text[:200]))
         compare_copies(work, row)
 
 
@@ -130,7 +132,7 @@ def active_kernels(path):
 
 def one(path):
     row = {"file": os.path.relpath(path, tree), "path": path, "why": [], "lost": False, "compiled": False,
-           "warnings": False, "places": [], "front": {}, "copies": 0}
+           "new": set(), "absent": set(), "places": [], "front": {}, "copies": 0}
     with tempfile.TemporaryDirectory() as work:
         before = compile_plain(path, work)
     row["plain"] = before["seconds"]

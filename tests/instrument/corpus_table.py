@@ -91,8 +91,9 @@ def print_tables(rows, tree, asked, active_kernels):
     skipped = Counter(re.sub(r".*?error", "error", r["why"][0]) for r in rows if not r["compiled"])
     for reason, count in skipped.most_common():
         print("skipped  %5d %s" % (count, reason))
-    print("files    %d of %d compile before, %d after; %d give other warnings; %d marked copies stripped" %
-          (len(good), len(rows), len(good) - lost, sum(r["warnings"] for r in good), sum(r["copies"] for r in good)))
+    print("files    %d of %d compile before, %d after; %d give new warnings, %d lack some; %d marked copies stripped" %
+          (len(good), len(rows), len(good) - lost, sum(bool(r["new"]) for r in good),
+           sum(bool(r["absent"]) for r in good), sum(r["copies"] for r in good)))
     print("kernels  %d by text, %d marked, %d missed; %d more are cut by the preprocessor" %
           (total, total - len(missed), len(missed), inactive))
     print("parse    %d full, %d header-less" % tuple(sum(r.get("parse") == p for r in good)
