@@ -10,50 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the join: device and grid id, both the driver's own ---- */
-
-typedef struct launch_key {
-  int32_t device;
-  uint64_t grid_id;
-  uint32_t launch;
-} launch_key;
-
-static int compare_keys(const void *left, const void *right) {
-  const launch_key *a = left, *b = right;
-  if (a->device != b->device)
-    return a->device < b->device ? -1 : 1;
-  if (a->grid_id != b->grid_id)
-    return a->grid_id < b->grid_id ? -1 : 1;
-  return (a->launch > b->launch) - (a->launch < b->launch);
-}
-
-static launch_key *make_keys(const loaded_capture *loaded, size_t *n) {
-  const ink_launch *launches;
-  *n = ink_capture_launches(loaded->capture, &launches);
-  launch_key *keys = malloc((*n + 1) * sizeof *keys);
-  for (size_t i = 0; keys && i < *n; i++)
-    keys[i] = (launch_key){launches[i].device, launches[i].grid_id, (uint32_t)i};
-  if (keys && *n)
-    qsort(keys, *n, sizeof *keys, compare_keys);
-  return keys;
-}
-
-/* The first launch of that grid id: one whose blocks came twice (a damaged capture) is two of ours.
- */
-static uint32_t find_launch(const launch_key *keys, size_t n, const ink_activity *a) {
-  size_t low = 0, high = n;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    const launch_key *k = &keys[middle];
-    if (k->device < a->device || (k->device == a->device && k->grid_id < a->grid_id))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const bool found = low < n && keys[low].device == a->device && keys[low].grid_id == a->grid_id;
-  return found ? keys[low].launch : ACTIVITY_NO_LAUNCH;
-}
-
 /* ---- filters ---- */
 
 static bool matches(const regex_t *regex, const activity_view *view, const ink_activity *a) {
@@ -64,13 +20,12 @@ static bool matches(const regex_t *regex, const activity_view *view, const ink_a
   return !regexec(regex, name, 0, NULL, 0) || !regexec(regex, activity_name(view, a), 0, NULL, 0);
 }
 
-/* The call that launched what is kept is kept too. */
 static void take_items(activity_view *view, const ink_activity *const *all, size_t n,
-                       const launch_key *keys, size_t key_count, const regex_t *regex) {
+                       const regex_t *regex) {
   const uint64_t wanted = view->settings->launch;
   for (size_t i = 0; i < n; i++) {
     const bool kernel = all[i]->kind == INK_ACTIVITY_KERNEL;
-    const uint32_t launch = kernel ? find_launch(keys, key_count, all[i]) : ACTIVITY_NO_LAUNCH;
+    const uint32_t launch = ink_activity_launch(view->loaded.capture, all[i]);
     if ((regex && !matches(regex, view, all[i])) || (wanted != UINT64_MAX && launch != wanted))
       continue;
     view->items[view->count++] = (activity_item){all[i], launch};
@@ -221,7 +176,6 @@ bool activity_view_make(const report_settings *settings, const char *path, activ
   const ink_activity *const *all;
   regex_t regex;
   bool has_regex = false;
-  size_t key_count;
   *view = (activity_view){.settings = settings};
   if (!load_capture(path, &view->loaded))
     return false;
@@ -231,16 +185,14 @@ bool activity_view_make(const report_settings *settings, const char *path, activ
   }
   view->clock = ink_activity_clock_make(view->loaded.capture, view->loaded.map);
   const size_t n = ink_capture_activities(view->loaded.capture, &all, &view->own);
-  launch_key *keys = make_keys(&view->loaded, &key_count);
   view->items = malloc((n + 1) * sizeof *view->items);
-  bool fine = keys && view->items;
+  bool fine = view->items != NULL;
   if (fine && settings->kernel)
     fine = has_regex = !regcomp(&regex, settings->kernel, REG_EXTENDED | REG_NOSUB);
   if (fine)
-    take_items(view, all, n, keys, key_count, has_regex ? &regex : NULL);
+    take_items(view, all, n, has_regex ? &regex : NULL);
   if (has_regex)
     regfree(&regex);
-  free(keys);
   fine = fine && make_groups(view) && make_uses(view);
   if (!fine) {
     message_say("out of memory");

@@ -119,13 +119,59 @@ static int by_begin(const void *left, const void *right) {
   const ink_activity *b = *(const ink_activity *const *)right;
   if (a->begin_ns != b->begin_ns)
     return a->begin_ns < b->begin_ns ? -1 : 1;
+  if (a->correlation != b->correlation) /* one after the other; a call before what it launched */
+    return a->correlation < b->correlation ? -1 : 1;
   if (a->end_ns != b->end_ns) /* the outer one first */
     return a->end_ns > b->end_ns ? -1 : 1;
-  if (a->correlation != b->correlation)
-    return a->correlation < b->correlation ? -1 : 1;
   if (a->kind != b->kind)
     return a->kind < b->kind ? -1 : 1;
   return (a->grid_id > b->grid_id) - (a->grid_id < b->grid_id);
+}
+
+/* ---- the join with launches: device and grid id are the driver's own, on both sides ---- */
+
+static int compare_launch(const ink_launch *l, int32_t device, uint64_t grid_id) {
+  if (l->device != device)
+    return l->device < device ? -1 : 1;
+  return (l->grid_id > grid_id) - (l->grid_id < grid_id);
+}
+
+static int by_grid(const void *left, const void *right, void *user) {
+  const ink_launch *launches = user;
+  const uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+  const int order = compare_launch(&launches[i], launches[j].device, launches[j].grid_id);
+  return order ? order : (i > j) - (i < j);
+}
+
+static ink_status index_launches(ink_capture *capture, ink_error *error) {
+  const size_t n = capture->launches.count;
+  uint32_t *order = malloc((n + 1) * sizeof *order);
+  if (!order)
+    return no_memory(error);
+  for (size_t i = 0; i < n; i++)
+    order[i] = (uint32_t)i;
+  if (n)
+    qsort_r(order, n, sizeof *order, by_grid, capture->launches.items);
+  capture->activity.launches = order;
+  return INK_OK;
+}
+
+uint32_t ink_activity_launch(const ink_capture *capture, const ink_activity *a) {
+  const uint32_t *order = capture->activity.launches;
+  size_t low = 0, high = order ? capture->launches.count : 0;
+  const size_t n = high;
+  if (a->kind != INK_ACTIVITY_KERNEL || !a->grid_id)
+    return UINT32_MAX;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (compare_launch(&capture->launches.items[order[middle]], a->device, a->grid_id) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const bool found =
+      low < n && !compare_launch(&capture->launches.items[order[low]], a->device, a->grid_id);
+  return found ? order[low] : UINT32_MAX;
 }
 
 ink_status ink_index_activity(ink_capture *capture, ink_error *error) {
@@ -146,9 +192,10 @@ ink_status ink_index_activity(ink_capture *capture, ink_error *error) {
   }
   id_map_free(&own);
   all->items.count = kept;
-  if (kept)
-    qsort(all->items.items, kept, sizeof *all->items.items, by_begin);
-  return INK_OK;
+  if (!kept)
+    return INK_OK;
+  qsort(all->items.items, kept, sizeof *all->items.items, by_begin);
+  return index_launches(capture, error);
 }
 
 void ink_activity_free(ink_capture *capture) {
@@ -158,6 +205,7 @@ void ink_activity_free(ink_capture *capture) {
   free(all->readings.items);
   free(all->devices.items);
   free(all->own.items);
+  free(all->launches);
 }
 
 size_t ink_capture_activities(const ink_capture *capture, const ink_activity *const **out,

@@ -48,6 +48,7 @@ typedef struct capture_activity {
   INK_I_LIST(ink_activity_reading) readings;
   INK_I_LIST(ink_activity_device) devices;
   INK_I_LIST(uint32_t) own;               /* correlations */
+  uint32_t *launches;                     /* [launches]: by device, grid id; NULL: no activity */
   uint64_t own_items;                     /* taken out of the items by that */
 } capture_activity;
 

@@ -6,6 +6,7 @@
  *
  * displayTimeUnit is left out on purpose: with "ns" there, Perfetto's trace processor takes ts for
  * ns, every other reader for us. */
+#include "chrome_activity.h"
 #include "chrome_events.h"
 #include "outputs.h"
 
@@ -23,6 +24,7 @@ typedef struct chrome {
   size_t launch;
   char pid[16];
   uint64_t marks_dropped;
+  activity_lanes activity;
 } chrome;
 
 static void set_pid(chrome *w, int32_t device) {
@@ -138,13 +140,20 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
   chrome w = {.error = error, .device = -1, .file.fd = -1};
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
   if (status == INK_OK)
+    status = activity_lanes_make(&w.activity, &w.selection, error);
+  if (status == INK_OK)
     status = ink_file_open(&w.file, path, error);
   if (status != INK_OK)
     goto cleanup;
+  w.selection.begin_ns = activity_lanes_begin(&w.activity, w.selection.begin_ns);
   w.events = (chrome_events){
       .file = &w.file, .selection = &w.selection, .base_ns = w.selection.begin_ns, .pid = w.pid};
   ink_file_text(&w.file, "{\"traceEvents\":[");
   put_processes(&w);
+  status = chrome_activity_write(&w.events, &w.activity, error);
+  w.events.pid = w.pid;
+  if (status != INK_OK)
+    goto cleanup;
   const ink_sink sink = {.launch = on_launch,
                          .track_begin = on_track_begin,
                          .slice = on_slice,
@@ -162,6 +171,7 @@ cleanup:
   ink_file_abandon(&w.file);
   ink_selection_free(&w.selection);
   chrome_events_free(&w.events);
+  activity_lanes_free(&w.activity);
   free(w.kernel_ends);
   free(w.kernel_tids);
   return status;

@@ -3,6 +3,7 @@
  * under it a track for each SM, under that one for each block or warp. docs/outputs.md describes
  * what a reader finds in it. */
 #include "outputs.h"
+#include "perfetto_activity.h"
 #include "perfetto_tracks.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ typedef struct writer {
   sm_track *sms;
   size_t sm_count, sm_room;
   perfetto_tracks tracks;
+  activity_lanes activity;
 } writer;
 
 /* ---- devices and launches -------------------------------------------------------------------- */
@@ -157,8 +159,10 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
   char name[PERFETTO_NAME_BYTES];
   snprintf(name, sizeof name, "%u %.300s grid %llu", launch,
            ink_selection_kernel(&w->selection, launch), (unsigned long long)info->grid_id);
+  const uint64_t kernel = perfetto_activity_track(&w->activity, launch);
   perfetto_describe(&w->out, &(perfetto_track){.uuid = w->launch_uuid,
-                                               .parent = launches_uuid(w, info->device),
+                                               .parent =
+                                                   kernel ? kernel : launches_uuid(w, info->device),
                                                .name = name,
                                                .rank = (int32_t)launch,
                                                .pid = -1});
@@ -209,6 +213,7 @@ static void free_writer(writer *w) {
   free(w->launches_uuids);
   free(w->sms);
   perfetto_tracks_free(&w->tracks);
+  activity_lanes_free(&w->activity);
 }
 
 ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *map,
@@ -220,6 +225,8 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
     goto cleanup;
   w.launches_uuids = calloc(w.selection.device_count + 1, sizeof *w.launches_uuids);
   status = perfetto_tracks_init(&w.tracks, &w.out, &w.selection);
+  if (status == INK_OK)
+    status = activity_lanes_make(&w.activity, &w.selection, error);
   if (!w.launches_uuids || status != INK_OK) {
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
     goto cleanup;
@@ -227,8 +234,12 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   status = ink_file_open(&w.file, path, error);
   if (status != INK_OK)
     goto cleanup;
+  w.selection.begin_ns = activity_lanes_begin(&w.activity, w.selection.begin_ns);
   perfetto_start(&w.out, &w.file, 1, capture, w.selection.begin_ns);
   describe_devices(&w);
+  status = perfetto_activity_write(&w.out, &w.activity, w.launches_uuids, error);
+  if (status != INK_OK)
+    goto cleanup;
   const ink_sink sink = {.launch = on_launch,
                          .track_begin = on_track_begin,
                          .slice = on_slice,

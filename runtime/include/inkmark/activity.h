@@ -97,6 +97,9 @@ INK_API ink_status ink_writer_activity_own(ink_writer *writer, const uint32_t *c
  * in it and counted in *own, which may be NULL. */
 INK_API size_t ink_capture_activities(const ink_capture *capture, const ink_activity *const **out,
                                       uint64_t *own);
+/* The launch of ours that a kernel is, by device and grid id; UINT32_MAX: none. Where a grid id
+ * came twice on a device (ink_launch), the first. */
+INK_API uint32_t ink_activity_launch(const ink_capture *capture, const ink_activity *kernel);
 INK_API const char *ink_capture_activity_name(const ink_capture *capture,
                                               uint32_t name); /* or "" */
 INK_API size_t ink_capture_activity_devices(const ink_capture *capture,

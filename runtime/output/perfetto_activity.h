@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Activities as Perfetto packets: streams below their device's process, threads below the
+ * program's, flows from a call to what it launched. */
+#ifndef INK_PERFETTO_ACTIVITY_H
+#define INK_PERFETTO_ACTIVITY_H
+
+#include "activity_lanes.h"
+#include "perfetto.h"
+
+/* Writes them. `device_parents` [selection->device_count] are the tracks of the devices' streams; a
+ * device that has none gets a process. Fills in the lanes' ids, which are the uuids of their
+ * tracks. */
+ink_status perfetto_activity_write(perfetto *out, activity_lanes *lanes,
+                                   const uint64_t *device_parents, ink_error *error);
+
+/* The track of the kernel that a launch is, to put its tracks under; 0: none. */
+uint64_t perfetto_activity_track(const activity_lanes *lanes, uint32_t launch);
+
+/* What connects a call with its work; unique in the file. */
+uint64_t perfetto_activity_flow(const perfetto *out, uint32_t correlation);
+
+#endif
