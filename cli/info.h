@@ -6,6 +6,8 @@
 #include "load.h"
 #include "options.h"
 
+#include "inkmark/activity.h"
+
 enum info_format { INFO_TEXT, INFO_JSON, INFO_CSV };
 
 typedef struct info_settings {
@@ -22,6 +24,13 @@ bool info_text(const info_settings *settings, const loaded_capture *loaded, size
 bool info_cost_text(const loaded_capture *loaded, FILE *to);
 /* "MARK", of enum ink_mark_cost_of. */
 const char *info_cost_name(uint32_t what);
+
+/* What CUPTI saw; nothing where it was not asked for. */
+typedef struct info_activity {
+  uint64_t kernels, with_tracks, copies, sets, calls, own;
+} info_activity;
+info_activity info_count_activity(const loaded_capture *loaded);
+void info_activity_text(const loaded_capture *loaded, FILE *to);
 
 /* All files as JSON or CSV, by settings->format: begin, each file, end. */
 void info_facts_begin(const info_settings *settings, FILE *to);

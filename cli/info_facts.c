@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct fact_walk {
   FILE *to;
@@ -247,6 +248,28 @@ static void launch_facts(fact_walk *walk, const loaded_capture *loaded) {
   }
 }
 
+static void activity_facts(fact_walk *walk, const loaded_capture *loaded) {
+  static const char *const losses[] = {"activity_missing", "activity_dropped",
+                                       "activity_left_out", "activity_without_time"};
+  const char *state = ink_capture_fact(loaded->capture, "activity");
+  if (!state)
+    return;
+  const info_activity n = info_count_activity(loaded);
+  subject(walk, "activity");
+  item(walk, 0);
+  text(walk, "state", state);
+  text(walk, "cupti", ink_capture_fact(loaded->capture, "activity_cupti"));
+  whole(walk, "kernels", n.kernels);
+  whole(walk, "kernels_with_tracks", n.with_tracks);
+  whole(walk, "copies", n.copies);
+  whole(walk, "sets", n.sets);
+  whole(walk, "calls", n.calls);
+  whole(walk, "own", n.own);
+  for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+    text(walk, losses[i] + strlen("activity_"), ink_capture_fact(loaded->capture, losses[i]));
+  item_end(walk);
+}
+
 void info_facts_begin(const info_settings *settings, FILE *to) {
   if (settings->format == INFO_CSV) {
     fputs("file,subject,index,key,value\n", to);
@@ -271,6 +294,7 @@ void info_facts(const info_settings *settings, const loaded_capture *loaded, FIL
   cost_facts(&walk, loaded);
   kernel_facts(&walk, loaded);
   section_facts(&walk, loaded);
+  activity_facts(&walk, loaded);
   launch_facts(&walk, loaded);
   subject(&walk, NULL);
   if (settings->format == INFO_JSON)

@@ -226,5 +226,6 @@ bool info_text(const info_settings *settings, const loaded_capture *loaded, size
   bool fine = info_cost_text(loaded, to);
   fine = kernels(loaded, to) && fine;
   sections(loaded, to);
+  info_activity_text(loaded, to);
   return launches(settings, loaded, to) && fine;
 }
