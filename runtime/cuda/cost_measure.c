@@ -61,7 +61,7 @@ _Static_assert(RING_BYTES == 1 << 12, "the shift of the ring's size");
 static int launch(ink_i_device *d, uint64_t base, bool recording, cost_block *block) {
   void *buffer = recording ? (void *)(uintptr_t)(base + offsetof(cost_block, buffer)) : NULL;
   uint64_t *at = (uint64_t *)(uintptr_t)(base + offsetof(cost_block, samples));
-  int code = d->module->measure_cost(buffer, at, d->stream);
+  int code = d->cost_module->measure_cost(buffer, at, d->stream);
   if (!code)
     code = d->cuda->copy_async(block, (const void *)(uintptr_t)base, sizeof *block, TO_HOST,
                                d->stream);
@@ -209,13 +209,25 @@ static int run(ink_i_device *d, uint64_t base, cost_block *block, measurement *m
   return code;
 }
 
+/* The first file that has the kernel. */
+static const ink_module_desc *find_module(const ink_module_desc *otherwise) {
+  const ink_module_desc *found = otherwise;
+  ink_i_module *modules;
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_modules(&modules);
+  for (size_t i = 0; i < n && !found->measure_cost; i++)
+    found = modules[i].desc;
+  ink_i_registry_unlock();
+  return found;
+}
+
 void ink_i_measure_costs(ink_i_device *d) {
   void *memory = NULL;
   d->cost_count = 0;
   d->cost_note[0] = 0;
-  if (!d->module->measure_cost) {
-    snprintf(d->cost_note, sizeof d->cost_note, "'%s' was compiled with INKMARK_NO_COST",
-             d->module->file);
+  d->cost_module = find_module(d->module);
+  if (!d->cost_module->measure_cost) {
+    snprintf(d->cost_note, sizeof d->cost_note, "all marks were compiled with INKMARK_NO_COST");
     return;
   }
   cost_block *block = malloc(sizeof *block);

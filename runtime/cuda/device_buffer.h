@@ -34,6 +34,7 @@ typedef struct ink_i_device {
   uint64_t claims, unknown;     /* newest reading */
   ink_host_clock start;         /* the clocks at arming */
   bool has_start;
+  const ink_module_desc *cost_module;   /* whose measure_cost was used */
   ink_mark_cost costs[INK_I_COSTS_MAX]; /* what marks cost here */
   uint32_t cost_count;
   char cost_note[160];          /* why something was not measured */

@@ -86,7 +86,8 @@ void ink_record_start(void) {
     ink_record_cuda_starts();
   pthread_atfork(NULL, NULL, owner_in_child);
   atexit(ink_record_finish);
-  if (n && ink_session_arm(session, &error)) /* none yet: a library with marks may be loaded later */
+  if (n && !word_is("INKMARK_MARKS", "off") &&
+      ink_session_arm(session, &error)) /* none yet: a library with marks may be loaded later */
     report("failed", error.message);
 }
 
@@ -102,7 +103,7 @@ void ink_record_cuda_starts(void) {
 
 void ink_i_record_module_came(void) {
   ink_error error = {0};
-  if (session && ink_session_arm(session, &error))
+  if (session && !word_is("INKMARK_MARKS", "off") && ink_session_arm(session, &error))
     report("failed", error.message);
 }
 

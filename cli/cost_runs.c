@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs a program over and over with marks off, on and without, one after another in turn, and gathers
+ * each kernel's times and resources from CUPTI's activity in the captures. */
+#include "cost.h"
+
+#include "inkmark/capture.h"
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MESSAGE_BYTES = 4096 };
+
+/* ---- one run ---- */
+
+static double monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* The child: `inkmark record` of this very build, the program's own output thrown away. */
+static void become_record(char **arguments, bool marks_off, const char *messages) {
+  const int out = open("/dev/null", O_WRONLY), err = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
+      (marks_off ? setenv("INKMARK_MARKS", "off", 1) : unsetenv("INKMARK_MARKS")))
+    _exit(126);
+  execv("/proc/self/exe", arguments);
+  _exit(126);
+}
+
+static void tell_messages(const char *path) {
+  char text[MESSAGE_BYTES];
+  FILE *file = fopen(path, "r");
+  const size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  text[n] = 0;
+  if (file)
+    fclose(file);
+  fputs(text, stderr);
+}
+
+/* Records one run into files of `folder`; CLI_OK or an exit code after a message. */
+static int run_once(const cost_settings *settings, enum cost_mode mode, char **program,
+                    const char *folder, double *wall_ns) {
+  static const char *const devices[] = {"auto", "gpu", "sim"};
+  char output[512], messages[512];
+  size_t n = 0, count = 0;
+  while (program[count])
+    count++;
+  char **arguments = calloc(count + 12, sizeof *arguments);
+  if (!arguments) {
+    message_say("out of memory");
+    return CLI_FAILED;
+  }
+  snprintf(output, sizeof output, "%s/run.%%p.ink", folder);
+  snprintf(messages, sizeof messages, "%s/messages", folder);
+  const char *const fixed[] = {"inkmark", "record", "--activity", "--device",
+                               devices[settings->device], "--output", output, "--"};
+  for (; n < sizeof fixed / sizeof *fixed; n++)
+    arguments[n] = (char *)(uintptr_t)fixed[n];
+  memcpy(arguments + n, program, count * sizeof *program);
+  if (mode == COST_WITHOUT)
+    arguments[n] = (char *)(uintptr_t)settings->baseline;
+  const double begin = monotonic_ns();
+  const pid_t child = fork();
+  if (!child)
+    become_record(arguments, mode == COST_OFF, messages);
+  int status = 0;
+  const bool fine = child > 0 && waitpid(child, &status, 0) == child;
+  *wall_ns = monotonic_ns() - begin;
+  const char *ran = arguments[n];
+  int code = CLI_OK;
+  if (!fine) {
+    message_say("cannot run '%s': %s", ran, message_errno(errno));
+    code = CLI_FAILED;
+  } else if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+    tell_messages(messages);
+    if (WIFEXITED(status))
+      message_say("'%s' ended with exit code %d", ran, WEXITSTATUS(status));
+    else
+      message_say("'%s' was ended by signal %d", ran, WTERMSIG(status));
+    code = CLI_FAILED;
+  }
+  free(arguments);
+  return code;
+}
+
+/* ---- what a run's captures say ---- */
+
+static cost_kernel *find_kernel(cost_result *result, const char *name, const char *label) {
+  for (size_t i = 0; i < result->count; i++)
+    if (!strcmp(result->kernels[i].name, name))
+      return &result->kernels[i];
+  /* Names in unnamed namespaces differ from build to build; what can be read of them does not. */
+  for (size_t i = 0; i < result->count; i++)
+    if (strstr(name, "_GLOBAL__N_") && !strcmp(result->kernels[i].label, label))
+      return &result->kernels[i];
+  cost_kernel *grown = realloc(result->kernels, (result->count + 1) * sizeof *grown);
+  if (!grown)
+    return NULL;
+  result->kernels = grown;
+  cost_kernel *kernel = &grown[result->count];
+  *kernel = (cost_kernel){.name = strdup(name)};
+  snprintf(kernel->label, sizeof kernel->label, "%s", label);
+  for (int mode = 0; mode < COST_MODES; mode++) {
+    kernel->modes[mode].run_ns = malloc(result->runs * sizeof(double));
+    for (size_t i = 0; kernel->modes[mode].run_ns && i < result->runs; i++)
+      kernel->modes[mode].run_ns[i] = NAN;
+  }
+  result->count++; /* from here on cost_release frees it */
+  return kernel->name && kernel->modes[0].run_ns && kernel->modes[1].run_ns &&
+                 kernel->modes[2].run_ns
+             ? kernel
+             : NULL;
+}
+
+static const ink_activity_device *device_of(const ink_capture *capture, int32_t index) {
+  const ink_activity_device *list;
+  const size_t n = ink_capture_activity_devices(capture, &list);
+  for (size_t i = 0; i < n; i++)
+    if (list[i].index == index)
+      return &list[i];
+  return NULL;
+}
+
+static bool take_kernel(cost_result *result, const ink_capture *capture, const ink_activity *a,
+                        const regex_t *wanted, enum cost_mode mode, size_t run) {
+  static const ink_activity_device unknown;
+  char label[256];
+  const char *name = ink_capture_activity_name(capture, a->name);
+  ink_activity_short_name(name, label, sizeof label);
+  if (wanted && regexec(wanted, label, 0, NULL, 0))
+    return true;
+  if (!a->begin_ns && !a->end_ns) {
+    result->untimed++;
+    return true;
+  }
+  cost_kernel *kernel = find_kernel(result, name, label);
+  if (!kernel)
+    return false;
+  cost_seen *seen = &kernel->modes[mode];
+  if (isnan(seen->run_ns[run])) {
+    seen->run_ns[run] = 0;
+    seen->launches = 0;
+  }
+  seen->run_ns[run] += (double)(a->end_ns - a->begin_ns);
+  seen->launches++;
+  const ink_activity_device *device = device_of(capture, a->device);
+  seen->sample = *a;
+  seen->occupancy = ink_activity_occupancy(a, device ? device : &unknown);
+  return true;
+}
+
+static int take_capture(cost_result *result, const char *path, const regex_t *wanted,
+                        enum cost_mode mode, size_t run) {
+  ink_capture *capture;
+  ink_error error = {0};
+  const ink_activity *const *list;
+  if (ink_capture_open(path, &capture, &error))
+    return message_failure(&error);
+  const size_t n = ink_capture_activities(capture, &list, NULL);
+  bool fine = true;
+  result->simulated = result->simulated || ink_capture_simulated(capture);
+  for (size_t i = 0; i < n && fine; i++)
+    if (list[i]->kind == INK_ACTIVITY_KERNEL)
+      fine = take_kernel(result, capture, list[i], wanted, mode, run);
+  ink_capture_free(capture);
+  if (!fine)
+    message_say("out of memory");
+  return fine ? CLI_OK : CLI_FAILED;
+}
+
+static int take_run(cost_result *result, const char *folder, const regex_t *wanted,
+                    enum cost_mode mode, size_t run) {
+  char pattern[512];
+  glob_t found = {0};
+  int code = CLI_OK;
+  uint64_t before[64];
+  for (size_t i = 0; i < result->count && i < 64; i++)
+    before[i] = result->kernels[i].modes[mode].launches;
+  const size_t known = result->count < 64 ? result->count : 64;
+  snprintf(pattern, sizeof pattern, "%s/*.ink", folder);
+  if (!glob(pattern, 0, NULL, &found))
+    for (size_t i = 0; i < found.gl_pathc && !code; i++) {
+      code = take_capture(result, found.gl_pathv[i], wanted, mode, run);
+      unlink(found.gl_pathv[i]);
+    }
+  globfree(&found);
+  for (size_t i = 0; i < known && run; i++)
+    if (result->kernels[i].modes[mode].launches != before[i])
+      result->kernels[i].modes[mode].uneven = true;
+  return code;
+}
+
+/* ---- all runs ---- */
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk) {
+  (void)info, (void)type, (void)walk;
+  return remove(path);
+}
+
+/* The first line of what `record` said about activity, for where CUPTI is not there. */
+static void find_reason(cost_result *result, const char *folder) {
+  char path[512], line[512];
+  snprintf(path, sizeof path, "%s/messages", folder);
+  FILE *file = fopen(path, "r");
+  snprintf(result->why_no_kernels, sizeof result->why_no_kernels, "no kernel ran");
+  while (file && fgets(line, sizeof line, file))
+    if (strstr(line, "activity")) {
+      line[strcspn(line, "\n")] = 0;
+      const char *text = strstr(line, "not recorded: ");
+      snprintf(result->why_no_kernels, sizeof result->why_no_kernels, "%s",
+               text ? text + strlen("not recorded: ") : line);
+      break;
+    }
+  if (file)
+    fclose(file);
+}
+
+static int run_all(cost_result *result, char **program, const regex_t *wanted, const char *folder) {
+  const int modes = result->has_baseline ? COST_MODES : COST_WITHOUT;
+  int code = CLI_OK;
+  for (size_t run = 0; run < result->runs && !code; run++)
+    for (int i = 0; i < modes && !code; i++) {
+      const int mode = (i + (int)(run % (size_t)modes)) % modes; /* whoever is first is not always so */
+      message_progress((void *)(uintptr_t) "running", run * (size_t)modes + (size_t)i,
+                       result->runs * (size_t)modes);
+      code = run_once(result->settings, (enum cost_mode)mode, program, folder,
+                      &result->wall_ns[mode][run]);
+      if (!code)
+        code = take_run(result, folder, wanted, (enum cost_mode)mode, run);
+    }
+  message_progress_end();
+  if (!code && !result->count)
+    find_reason(result, folder);
+  return code;
+}
+
+int cost_measure(const cost_settings *settings, char **program, cost_result *out) {
+  *out = (cost_result){.settings = settings, .runs = (size_t)settings->runs,
+                       .has_baseline = settings->baseline != NULL};
+  const char *base = getenv("TMPDIR");
+  char folder[256];
+  regex_t wanted;
+  snprintf(folder, sizeof folder, "%s/inkmark-cost-XXXXXX", base && *base ? base : "/tmp");
+  for (int mode = 0; mode < COST_MODES; mode++)
+    if (!(out->wall_ns[mode] = calloc(out->runs, sizeof(double)))) {
+      message_say("out of memory");
+      return CLI_FAILED;
+    }
+  if (!mkdtemp(folder)) {
+    message_say("cannot make a folder '%s': %s", folder, message_errno(errno));
+    return CLI_FAILED;
+  }
+  if (settings->kernels && regcomp(&wanted, settings->kernels, REG_EXTENDED | REG_NOSUB)) {
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return CLI_USAGE; /* was checked by the command */
+  }
+  const int code = run_all(out, program, settings->kernels ? &wanted : NULL, folder);
+  if (settings->kernels)
+    regfree(&wanted);
+  nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  return code;
+}
+
+void cost_release(cost_result *result) {
+  for (size_t i = 0; i < result->count; i++) {
+    free(result->kernels[i].name);
+    for (int mode = 0; mode < COST_MODES; mode++)
+      free(result->kernels[i].modes[mode].run_ns);
+  }
+  free(result->kernels);
+  for (int mode = 0; mode < COST_MODES; mode++)
+    free(result->wall_ns[mode]);
+}

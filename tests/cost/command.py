@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""`inkmark cost` on the simulated device, where times of kernels are exact: what it prints must be what
+the simulator says of each run. command.py INKMARK PROGRAM BASELINE SIMULATED_RUNTIME_FOLDER"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+inkmark, program, baseline, sim = sys.argv[1:5]
+failures = []
+checks = 0
+
+
+def check(holds, text):
+    global checks
+    checks += 1
+    if not holds:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def run(*arguments, **environment):
+    return subprocess.run([inkmark, *arguments], capture_output=True, text=True,
+                          env={**os.environ, **environment})
+
+
+def grid_ns(log):
+    """kernel name -> total ns, from the simulator's own log"""
+    total = {}
+    for line in open(log):
+        if line.startswith("grid "):
+            words = line.split()
+            if "ink_i" not in words[3]: # the library's own kernels
+                total[words[3]] = total.get(words[3], 0) + float(words[-1]) - float(words[-2])
+    return total
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.mkdir(os.path.join(folder, "tmp"))
+    done = run("cost", "--device", "sim", "--runs", "3", "--format", "json", "--baseline", baseline, "--",
+               program, TMPDIR=os.path.join(folder, "tmp"))
+    if done.returncode:
+        sys.exit(done.stderr)
+    found = json.loads(done.stdout)
+    check(found["simulated_clock"] is True and found["runs"] == 3, "head")
+    check(os.listdir(os.path.join(folder, "tmp")) == [], "it leaves files behind")
+    log = os.path.join(folder, "log")
+    truth = {}
+    for mode, path, options in (("without_ns", baseline, None), ("off_ns", program, None),
+                                ("on_ns", program, ["record", "--device", "sim", "-o", log + ".ink", "--"])):
+        environment = {**os.environ, "INKMARK_SIM_LOG": log}
+        command = [path] if options is None else [inkmark, *options, path]
+        if options is None:
+            environment["LD_LIBRARY_PATH"] = sim
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        truth[mode] = grid_ns(log)
+    check(len(found["kernels"]) == len(truth["off_ns"]) > 0, "kernels")
+    for kernel in found["kernels"]:
+        for mode, names in truth.items():
+            want = [ns for name, ns in names.items() if name == kernel["mangled"]]
+            check(len(want) == 1 and len(kernel[mode]) == 3 and
+                  all(abs(ns - want[0]) <= 1 for ns in kernel[mode]),
+                  f"{kernel['kernel']} {mode}: {kernel[mode]}, the simulator says {want}")
+        check(kernel["without_ns"][0] < kernel["off_ns"][0] < kernel["on_ns"][0], f"{kernel}: order")
+        for key, a, b in (("on_over_off", "on_ns", "off_ns"), ("off_over_without", "off_ns", "without_ns"),
+                          ("on_over_without", "on_ns", "without_ns")):
+            want = 100 * (kernel[a][0] / kernel[b][0] - 1)
+            near = 1e-9 * abs(want) # JSON has 12 digits
+            check(abs(kernel[key]["median_percent"] - want) <= near and
+                  kernel[key]["least_percent"] - near <= want <= kernel[key]["most_percent"] + near,
+                  f"{kernel['kernel']}: {key}")
+        check(kernel["with_marks"]["static_shared_bytes"] ==
+              kernel["without_marks"]["static_shared_bytes"] + 1536, f"{kernel}: the state is 1,536 bytes")
+    check(len(found["whole_process"]["off_ns"]) == 3 and min(found["whole_process"]["off_ns"]) > 0, "wall")
+
+    done = run("cost", "--device", "sim", "--runs", "1", "--kernel", "nothing_like_it", "--", program)
+    check(done.returncode == 0 and "no times of kernels: no kernel ran" in done.stdout, "no kernel")
+    text = run("cost", "--device", "sim", "--runs", "3", "--", program).stdout
+    check(text.startswith("simulated clock") and re.search(r"on / off", text) and "without" not in
+          text.split("\n")[1], "text without a baseline")
+
+    failing = os.path.join(folder, "failing")
+    with open(failing, "w") as script:
+        script.write("#!/bin/sh\necho too bad >&2\nexit 7\n")
+    os.chmod(failing, 0o755)
+    done = run("cost", "--device", "sim", "--", failing)
+    check(done.returncode == 1 and "ended with exit code 7" in done.stderr and "too bad" in done.stderr and
+          not done.stdout, f"a failing program: {done.returncode} {done.stderr}")
+
+    # marks that are off record nothing
+    capture = os.path.join(folder, "off.ink")
+    done = run("record", "--device", "sim", "-o", capture, "--", program, INKMARK_MARKS="off")
+    check(done.returncode == 0 and not os.path.exists(capture) and "nothing was recorded" in done.stderr,
+          "INKMARK_MARKS=off")
+
+print(f"{checks} checks, {len(failures)} failed")
+sys.exit(1 if failures or not checks else 0)
