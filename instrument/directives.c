@@ -183,7 +183,7 @@ static void put(ink_unit *unit, ink_function *function, const directive *found, 
                 ink_found *place) {
   const bool row = !strcmp(macro, "PROF_ITER");
   const char *section = row ? found->argument : ink_section_named(unit, found->argument);
-  char *held = ink_hold_list(unit, function, found->start, INK_NO_NODE);
+  char *held = ink_hold_list(unit, function, found->start);
   if (!section) {
     ink_found_left(place, "the section table is full");
   } else {

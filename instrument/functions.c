@@ -170,6 +170,7 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, b
                            .source = source,
                            .kernel = found->kernel,
                            .device = found->device,
+                           .host = found->host,
                            .in_function = inner,
                            .calls_deep = found->kernel ? 0 : -1};
   ink_source_locate(source, clang_getRangeStart(clang_getCursorExtent(cursor)), &function.start);

@@ -153,15 +153,19 @@ static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, con
   }
   const bool is_void =
       clang_getCanonicalType(clang_getCursorType(node->cursor)).kind == CXType_Void;
+  char *held = ink_hold_list(unit, function, node->start);
   if (is_void) {
-    ink_edits_add(&source->edits, node->start, false, node->depth, 0, "(INK_BEFORE(%s), ", section);
+    ink_edits_add(&source->edits, node->start, false, node->depth, 0, "(INK_BEFORE(%s%s), ",
+                  section, held);
     ink_edits_add(&source->edits, node->end, true, node->depth, 0, ", INK_BEHIND(%s))", section);
   } else {
     ink_edits_add(&source->edits, node->start, false, node->depth, 0,
-                  "(INK_BEFORE(%s), INK_AFTER(%s) ", section, section);
+                  "(INK_BEFORE(%s%s), INK_AFTER%s(%s) ", section, held,
+                  unit->options->hold == INK_HOLD_NONE ? "" : "_HELD", section);
     ink_edits_add(&source->edits, node->end, true, node->depth, 0, "))");
   }
-  ink_found_marked(found, section, NULL);
+  ink_found_marked(found, section, held);
+  free(held);
 }
 
 /* The statement holds this call alone. A return ends its range by leaving the scope. */
@@ -187,8 +191,8 @@ static bool mark_around(ink_unit *unit, ink_function *function, uint32_t stateme
     ink_found_left(found, "the section table is full");
     return true;
   }
-  char *held = ink_hold_list(unit, function, spot.start, statement);
-  char *held_end = ink_hold_list(unit, function, spot.end, statement);
+  char *held = ink_hold_list(unit, function, spot.start);
+  char *held_end = ink_hold_list(unit, function, spot.end);
   const char *open = returns ? "PROF_SCOPE" : sum ? "PROF_SUM_BEGIN" : "PROF_BEGIN";
   ink_edits_add(edits, spot.start, false, spot.depth, 0, "%s%s(%s%s);", declares ? "" : "{", open,
                 section, held);

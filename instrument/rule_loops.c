@@ -95,8 +95,8 @@ static void mark_iterations(ink_unit *unit, ink_function *function, uint32_t at,
   ink_source_position(function->source, tree->nodes.items[at].start, &line, &column);
   snprintf(row, sizeof row, "ink_row_%u_%u", line, column);
   const bool guarded = leaves_function(tree, at);
-  char *held = ink_hold_list(unit, function, spot->start, at);
-  char *held_end = ink_hold_list(unit, function, spot->end, at);
+  char *held = ink_hold_list(unit, function, spot->start);
+  char *held_end = ink_hold_list(unit, function, spot->end);
   snprintf(open, sizeof open, "{%s%s%s", variable ? "" : "long long ", variable ? "" : row,
            variable ? "" : " = 0; ");
   ink_edits_add(&function->source->edits, spot->start, false, spot->depth, spot->line,
@@ -107,7 +107,7 @@ static void mark_iterations(ink_unit *unit, ink_function *function, uint32_t at,
     ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "PROF_END(%s%s);}",
                   section, held_end);
   free(held);
-  held = ink_hold_list(unit, function, body.start, at);
+  held = ink_hold_list(unit, function, body.start);
   ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s%s%s);",
                 body.alone ? "{" : "", variable ? variable : row, variable ? "" : "++", held);
   if (body.alone)
@@ -132,8 +132,8 @@ static void mark_sum(ink_unit *unit, ink_function *function, uint32_t at, const 
     return;
   }
   function->tree.nodes.items[at].summed = (uint32_t)unit->sections.count;
-  char *held = ink_hold_list(unit, function, spot->start, at);
-  char *held_end = ink_hold_list(unit, function, spot->end, at);
+  char *held = ink_hold_list(unit, function, spot->start);
+  char *held_end = ink_hold_list(unit, function, spot->end);
   ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{PROF_SUM_BEGIN(%s%s);",
                 section, held);
   ink_edits_add(edits, spot->end, true, spot->depth, 0, "PROF_SUM_END(%s%s);}", section, held_end);

@@ -176,5 +176,6 @@ void ink_unit_apply_rules(ink_unit *unit) {
       mark_body(unit, function);
     else if (!function->is_constexpr)
       ink_function_directives(unit, function);
+    ink_hold_remarks(unit, function);
   }
 }

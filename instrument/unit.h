@@ -20,11 +20,11 @@ typedef struct ink_function {
   bool is_opened; /* PROF_KERNEL by hand, or by us */
   bool reads_clock;
   bool in_function; /* defined inside of another function: a lambda or a local class */
+  bool host;        /* compiled for the host too */
   uint32_t marks;
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it */
   ink_tree tree;
-  struct ink_variables *variables; /* of holds.c; NULL until they are needed */
-  bool has_untold;                 /* it was said that a value may not be held */
+  struct ink_variables *variables; /* of variables.c; NULL until they are needed */
 } ink_function;
 
 typedef struct ink_section {
@@ -123,9 +123,10 @@ void ink_function_directives(ink_unit *unit, ink_function *function);
 /* The name that a `// prof: loop NAME` comment gives to what starts at `offset`; NULL: none. */
 char *ink_directive_name(const ink_source *source, uint32_t offset);
 void ink_unit_find_hand_marks(ink_unit *unit);
-/* holds.c: ", x, y" for a mark at `offset`, or "" (never NULL); the caller frees. */
-char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offset,
-                    uint32_t statement);
+/* holds.c: ", x, y" for a mark at `offset`, or "" (NULL: out of memory); the caller frees. */
+char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offset);
+/* Says which values the marks of the function should have held and could not. */
+void ink_hold_remarks(ink_unit *unit, const ink_function *function);
 /* remarks.c */
 void ink_function_remarks(ink_unit *unit, const ink_function *function);
 /* sections.c */

@@ -9,13 +9,52 @@
 #if defined(INKMARK_DISABLE) || !(defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__CUDA__))
 
 #define INK_TABLE(...)
-#define INK_BEFORE(S) ((void)0)
+#define INK_BEFORE(...) ((void)0)
 #define INK_AFTER(S) (
+#define INK_AFTER_HELD(S) (
 #define INK_BEHIND(S) ((void)0)
 
 #else
 
 namespace ink_i {
+
+// ---- values of types that the rewriter could not see ----
+
+struct not_held {};
+__host__ __device__ __forceinline__ void hold_one(not_held &) {}
+
+template <class T> struct can_hold { // the half types are classes of two bytes
+  static constexpr bool value = __is_class(T) && sizeof(T) == 2;
+};
+#define INK_I_CAN_HOLD(T)                                                                          \
+  template <> struct can_hold<T> { static constexpr bool value = true; };
+#define INK_I_CAN_HOLD_VECTORS(T)                                                                  \
+  INK_I_CAN_HOLD(T##1) INK_I_CAN_HOLD(T##2) INK_I_CAN_HOLD(T##3) INK_I_CAN_HOLD(T##4)
+INK_I_CAN_HOLD(bool) INK_I_CAN_HOLD(char) INK_I_CAN_HOLD(signed char) INK_I_CAN_HOLD(unsigned char)
+INK_I_CAN_HOLD(short) INK_I_CAN_HOLD(unsigned short) INK_I_CAN_HOLD(int) INK_I_CAN_HOLD(unsigned)
+INK_I_CAN_HOLD(long) INK_I_CAN_HOLD(unsigned long) INK_I_CAN_HOLD(long long)
+INK_I_CAN_HOLD(unsigned long long) INK_I_CAN_HOLD(float) INK_I_CAN_HOLD(double)
+INK_I_CAN_HOLD_VECTORS(int) INK_I_CAN_HOLD_VECTORS(uint) INK_I_CAN_HOLD_VECTORS(float)
+INK_I_CAN_HOLD(double1) INK_I_CAN_HOLD(double2) INK_I_CAN_HOLD(double3)
+INK_I_CAN_HOLD(char4) INK_I_CAN_HOLD(uchar4) INK_I_CAN_HOLD(short2) INK_I_CAN_HOLD(ushort2)
+INK_I_CAN_HOLD(short4) INK_I_CAN_HOLD(ushort4) INK_I_CAN_HOLD(longlong1) INK_I_CAN_HOLD(longlong2)
+template <class T, unsigned long N> struct can_hold<T[N]> {
+  static constexpr bool value = can_hold<T>::value && N <= 32;
+};
+
+template <bool> struct held_as {
+  template <class T> static __host__ __device__ __forceinline__ T &it(T &value) { return value; }
+};
+template <> struct held_as<false> {
+  template <class T> static __host__ __device__ __forceinline__ not_held it(T &) { return not_held(); }
+};
+template <class T>
+__host__ __device__ __forceinline__ auto maybe(T &value)
+    -> decltype(held_as<can_hold<T>::value>::it(value)) {
+  return held_as<can_hold<T>::value>::it(value);
+}
+
+// ---- ranges around calls inside of expressions ----
 
 // Ends the range of S behind the call whose value it is given, and hands the value on.
 template <u32 Section, u64 Hash, class Context, class T>
@@ -24,7 +63,19 @@ __host__ __device__ __forceinline__ T after(Context &&context, T value) {
   return value;
 }
 
+// The same, and what computes the value stays before the stamp.
+template <u32 Section, u64 Hash, class Context, class T>
+__host__ __device__ __forceinline__ T after_held(Context &&context, T value) {
+  hold(maybe(value));
+  stamp<INK_KIND_END, Section, Hash>(context);
+  hold(maybe(value));
+  return value;
+}
+
 } // namespace ink_i
+
+// A value whose type depends on a template: held if it turns out to be one that marks hold.
+#define INK_MAYBE(x) ::ink_i::maybe(x)
 
 // PROF_SECTIONS with the sections' texts apart from their identifiers, and the hash of both made
 // beforehand: thousands of names cost the compiler no time.
@@ -45,7 +96,12 @@ __host__ __device__ __forceinline__ T after(Context &&context, T value) {
 
 // `(INK_BEFORE(S), INK_AFTER(S) f(x)))` for `f(x)`: the value is f's; for a void f
 // `(INK_BEFORE(S), f(x), INK_BEHIND(S))`. The text of the call stands outside of every macro.
-#define INK_BEFORE(S) ::ink_i::stamp<INK_KIND_BEGIN, INK_I_SECTION(S)>(ink_ctx_())
+// INK_BEFORE(S, y) holds y, INK_AFTER_HELD the value of the call.
+#define INK_BEFORE(...) INK_I_BEFORE(__VA_ARGS__, ::ink_i::end_of_values())
+#define INK_I_BEFORE(S, ...)                                                                       \
+  (::ink_i::hold(__VA_ARGS__), ::ink_i::stamp<INK_KIND_BEGIN, INK_I_SECTION(S)>(ink_ctx_()),       \
+   ::ink_i::hold(__VA_ARGS__))
+#define INK_AFTER_HELD(S) ::ink_i::after_held<INK_I_SECTION(S)>(ink_ctx_(),
 #define INK_AFTER(S) ::ink_i::after<INK_I_SECTION(S)>(ink_ctx_(),
 #define INK_BEHIND(S) ::ink_i::stamp<INK_KIND_END, INK_I_SECTION(S)>(ink_ctx_())
 
