@@ -26,6 +26,10 @@ static const struct {
     {"PROF_ASYNC_END", 1u << INK_KIND_ASYNC_END},
     {"PROF_SUM_BEGIN", 0},
     {"PROF_SUM_END", 0},
+    {"INK_BEFORE", 1u << INK_KIND_BEGIN}, /* of rewritten.cuh */
+    {"INK_AFTER", 1u << INK_KIND_END},
+    {"INK_AFTER_HELD", 1u << INK_KIND_END},
+    {"INK_BEHIND", 1u << INK_KIND_END},
 };
 
 /* A whole file, its comments and strings blanked (their newlines stay). NULL: cannot be read. */
@@ -88,7 +92,13 @@ static const char *first_argument(const char *open, size_t *bytes) {
   return at;
 }
 
-static bool read_table(ink_verify *v, const char *open) {
+/* PROF_SECTIONS(name, A, B), or behind the first two (`skip`) arguments of
+ * INK_TABLE(name, hash, text, A, B). */
+static bool read_table(ink_verify *v, const char *open, unsigned skip) {
+  for (; skip && open; skip--)
+    open = strchr(open + 1, ',');
+  if (!open)
+    return true;
   if (!ink_v_room((void **)&v->tables, v->table_count, &v->table_room, sizeof *v->tables))
     return false;
   const char *close = strchr(open, ')');
@@ -100,10 +110,15 @@ static bool read_table(ink_verify *v, const char *open) {
   return true;
 }
 
+static const char *next_macro(const char *text) {
+  const char *prof = strstr(text, "PROF_"), *ink = strstr(text, "INK_");
+  return !prof || (ink && ink < prof) ? ink : prof;
+}
+
 static bool scan_file(ink_verify *v, uint32_t file, const char *text) {
   uint32_t line = 1;
   const char *counted = text;
-  for (const char *at = strstr(text, "PROF_"); at; at = strstr(at + 5, "PROF_")) {
+  for (const char *at = next_macro(text); at; at = next_macro(at + 4)) {
     if (at > text && is_word(at[-1]))
       continue;
     for (; counted < at; counted++)
@@ -115,7 +130,9 @@ static bool scan_file(ink_verify *v, uint32_t file, const char *text) {
     if (*open != '(')
       continue;
     const size_t length = (size_t)(end - at);
-    if (length == 13 && memcmp(at, "PROF_SECTIONS", 13) == 0 && !read_table(v, open))
+    if (length == 13 && memcmp(at, "PROF_SECTIONS", 13) == 0 && !read_table(v, open, 0))
+      return false;
+    if (length == 9 && memcmp(at, "INK_TABLE", 9) == 0 && !read_table(v, open, 2))
       return false;
     for (size_t m = 0; m < sizeof macros / sizeof *macros; m++) {
       size_t bytes;
@@ -130,7 +147,7 @@ static bool scan_file(ink_verify *v, uint32_t file, const char *text) {
 
 ink_status ink_v_scan_sources(ink_verify *v, ink_error *error) {
   for (uint32_t i = 0; i < v->file_count; i++) {
-    if (strstr(v->files[i], "/inkmark/mark"))
+    if (strstr(v->files[i], "/inkmark/mark") || strstr(v->files[i], "/inkmark/rewritten.cuh"))
       continue;
     char *text = read_source(v->files[i]);
     const bool fine = !text || scan_file(v, i, text);
