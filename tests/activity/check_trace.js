@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Activity in the exported traces, as the real trace processor reads them: every kernel, copy, set and
+// call with its time, no two of a lane overlapping, our tracks beneath and inside of their kernels.
+// node check_trace.js NODE_MODULES INKMARK PROGRAM pftrace|json
+'use strict';
+const assert = require('assert');
+const { execFileSync } = require('child_process');
+const fs = require('fs');
+const os = require('os');
+const path = require('path');
+const { start, skipWithout, sorted, loadTrace, trackDescriptors } = require('../output/traces.js');
+
+const [modules, inkmark, program, format] = process.argv.slice(2);
+skipWithout(modules);
+
+const ERRORS = "select name, value from stats where severity in ('error', 'data_loss') and value > 0";
+const WORK = { kernel: 'cuda_kernel', copy: 'cuda_copy', set: 'cuda_set', 'runtime call': 'cuda_call' };
+const arg = name => `ifnull(extract_arg(s.arg_set_id, 'debug.${name}'), extract_arg(s.arg_set_id, 'args.${name}'))`;
+const run = (...args) => execFileSync(inkmark, args, { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] });
+
+async function main() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-activity-'));
+  const capture = path.join(folder, 'run.ink'), file = path.join(folder, 'run.' + format);
+  process.env.INKMARK_SIM_DEVICES = '2';
+  run('record', '--device', 'sim', '--activity', '-o', capture, '--', program, 'devices');
+  run('export', capture, '-o', file);
+  const seen = JSON.parse(run('report', '--activity', '--format', 'json', capture)).captures[0];
+  const text = run('report', '--activity', '--format', 'json', capture).toString();
+  const processor = await loadTrace(modules, file);
+  assert.deepStrictEqual(processor.query(ERRORS).rows, []);
+
+  // Times do not fit a double: they are read from the text.
+  const times = [...text.matchAll(/"begin_ns": (\d+), "end_ns": (\d+), "correlation": (\d+)/g)].map(m => m.slice(1).map(BigInt));
+  assert.strictEqual(times.length, seen.timeline.length);
+  const base = format === 'json' ? BigInt(JSON.parse(fs.readFileSync(file)).otherData.baseTimeNanoseconds) : 0n;
+  const expected = seen.timeline.map((a, i) => [WORK[a.kind], times[i][0] - base, times[i][1] - times[i][0], a.correlation,
+    a.grid_id ?? '', a.bytes ?? '', a.launch ?? '']);
+  assert.ok(expected.length > 40 && expected.some(e => e[0] === 'cuda_kernel'));
+  const found = processor.query(`select s.category, s.ts, s.dur, ${arg('correlation')}, ifnull(${arg('grid_id')}, ''),
+    ifnull(${arg('bytes')}, ''), ifnull(${arg('launch')}, '') from slice s where s.category like 'cuda%'`).rows;
+  assert.deepStrictEqual(sorted(found), sorted(expected));
+
+  // Lanes: nothing encloses or overlaps anything.
+  assert.deepStrictEqual(processor.query(`select s.name, s.depth from slice s where s.category like 'cuda%' and s.depth > 0`).rows, []);
+  assert.deepStrictEqual(processor.query(`select a.name, b.name from slice a join slice b on a.track_id = b.track_id
+    where a.category like 'cuda%' and b.category like 'cuda%' and a.ts < b.ts and a.ts + a.dur > b.ts`).rows, []);
+
+  // Our launches: inside of the kernel with their number, to the clock's bound.
+  const launches = processor.query(`select ${arg('launch')}, s.ts, s.dur from slice s where s.category = 'kernel'`).rows;
+  const kernels = new Map(processor.query(`select ${arg('launch')}, s.ts, s.dur from slice s
+    where s.category = 'cuda_kernel' and ${arg('launch')} is not null`).rows.map(([launch, ...time]) => [launch, time]));
+  assert.strictEqual(launches.length, 10);
+  const bound = BigInt(JSON.parse(run('info', '--format', 'json', capture)).captures[0].clocks[0].bound_ns);
+  for (const [launch, ts, dur] of launches) {
+    const [from, lasted] = kernels.get(launch);
+    assert.ok(ts >= from - bound && ts + dur <= from + lasted + bound, `launch ${launch}`);
+  }
+  if (format === 'pftrace') {
+    const tracks = trackDescriptors(file), streams = [...tracks.values()].filter(t => /^\d+ Marked grid/.test(t.name ?? ''))
+      .map(t => tracks.get(t.parent).name);
+    assert.strictEqual(streams.length, 10);
+    assert.ok(streams.every(name => /^stream \d+$/.test(name)), streams);
+    const threads = [...tracks.values()].filter(t => /^thread \d+$/.test(t.name ?? ''));
+    assert.strictEqual(threads.length, 1);
+  } else {
+    const events = JSON.parse(fs.readFileSync(file)).traceEvents, of = ph => events.filter(e => e.ph === ph);
+    assert.ok(events.every(e => e.ts === undefined || e.ts >= 0));
+    const begun = new Set(of('s').map(e => e.id)), ended = new Set(of('f').map(e => e.id));
+    assert.deepStrictEqual([...begun].sort(), [...ended].sort());
+    assert.strictEqual(of('f').length, seen.timeline.filter(a => a.kind !== 'runtime call').length);
+  }
+  fs.rmSync(folder, { recursive: true });
+}
+
+start(main);

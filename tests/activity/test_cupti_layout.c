@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The records as cupti_api.h declares them against CUPTI's own headers, every version of them. */
+#include <cuda.h>
+#include <cupti.h>
+
+#include "check.h"
+
+#include "cuda/cupti_api.h"
+
+#define SAME(ours, field, theirs, member)                                                          \
+  CHECK(offsetof(ours, field) == offsetof(theirs, member) &&                                       \
+            sizeof(((ours *)0)->field) == sizeof(((theirs *)0)->member),                           \
+        #theirs "." #member)
+
+#define KERNEL(theirs)                                                                             \
+  do {                                                                                             \
+    SAME(ink_i_cupti_kernel, registers, theirs, registersPerThread);                               \
+    SAME(ink_i_cupti_kernel, start, theirs, start);                                                \
+    SAME(ink_i_cupti_kernel, end, theirs, end);                                                    \
+    SAME(ink_i_cupti_kernel, device, theirs, deviceId);                                            \
+    SAME(ink_i_cupti_kernel, context, theirs, contextId);                                          \
+    SAME(ink_i_cupti_kernel, stream, theirs, streamId);                                            \
+    SAME(ink_i_cupti_kernel, grid[0], theirs, gridX);                                              \
+    SAME(ink_i_cupti_kernel, grid[2], theirs, gridZ);                                              \
+    SAME(ink_i_cupti_kernel, block[0], theirs, blockX);                                            \
+    SAME(ink_i_cupti_kernel, block[2], theirs, blockZ);                                            \
+    SAME(ink_i_cupti_kernel, static_shared, theirs, staticSharedMemory);                           \
+    SAME(ink_i_cupti_kernel, dynamic_shared, theirs, dynamicSharedMemory);                         \
+    SAME(ink_i_cupti_kernel, local_per_thread, theirs, localMemoryPerThread);                      \
+    SAME(ink_i_cupti_kernel, correlation, theirs, correlationId);                                  \
+    SAME(ink_i_cupti_kernel, grid_id, theirs, gridId);                                             \
+    SAME(ink_i_cupti_kernel, name, theirs, name);                                                  \
+    SAME(ink_i_cupti_kernel, launch_type, theirs, launchType);                                     \
+    SAME(ink_i_cupti_kernel, shared_executed, theirs, sharedMemoryExecuted);                       \
+    SAME(ink_i_cupti_kernel, graph_node, theirs, graphNodeId);                                     \
+    SAME(ink_i_cupti_kernel, graph, theirs, graphId);                                              \
+  } while (0)
+
+/* Of copies, copies between devices and sets: what stands at the same place in all. */
+#define TIMED(ours, theirs)                                                                        \
+  do {                                                                                             \
+    SAME(ours, bytes, theirs, bytes);                                                              \
+    SAME(ours, start, theirs, start);                                                              \
+    SAME(ours, end, theirs, end);                                                                  \
+    SAME(ours, device, theirs, deviceId);                                                          \
+    SAME(ours, context, theirs, contextId);                                                        \
+    SAME(ours, stream, theirs, streamId);                                                          \
+    SAME(ours, correlation, theirs, correlationId);                                                \
+    SAME(ours, graph_node, theirs, graphNodeId);                                                   \
+    SAME(ours, graph, theirs, graphId);                                                            \
+  } while (0)
+
+#define DEVICE(theirs)                                                                             \
+  do {                                                                                             \
+    SAME(ink_i_cupti_device, threads_per_warp, theirs, numThreadsPerWarp);                         \
+    SAME(ink_i_cupti_device, sm_count, theirs, numMultiprocessors);                                \
+    SAME(ink_i_cupti_device, warps_per_sm, theirs, maxWarpsPerMultiprocessor);                     \
+    SAME(ink_i_cupti_device, blocks_per_sm, theirs, maxBlocksPerMultiprocessor);                   \
+    SAME(ink_i_cupti_device, shared_per_sm, theirs, maxSharedMemoryPerMultiprocessor);             \
+    SAME(ink_i_cupti_device, registers_per_sm, theirs, maxRegistersPerMultiprocessor);             \
+    SAME(ink_i_cupti_device, registers_per_block, theirs, maxRegistersPerBlock);                   \
+    SAME(ink_i_cupti_device, shared_per_block, theirs, maxSharedMemoryPerBlock);                   \
+    SAME(ink_i_cupti_device, threads_per_block, theirs, maxThreadsPerBlock);                       \
+    SAME(ink_i_cupti_device, capability_major, theirs, computeCapabilityMajor);                    \
+    SAME(ink_i_cupti_device, capability_minor, theirs, computeCapabilityMinor);                    \
+    SAME(ink_i_cupti_device, index, theirs, id);                                                   \
+  } while (0)
+
+static void check_records(void) {
+  KERNEL(CUpti_ActivityKernel5);
+  KERNEL(CUpti_ActivityKernel6);
+  KERNEL(CUpti_ActivityKernel7);
+  KERNEL(CUpti_ActivityKernel8);
+  KERNEL(CUpti_ActivityKernel9);
+  KERNEL(CUpti_ActivityKernel10);
+  TIMED(ink_i_cupti_copy, CUpti_ActivityMemcpy4);
+  TIMED(ink_i_cupti_copy, CUpti_ActivityMemcpy5);
+  TIMED(ink_i_cupti_copy, CUpti_ActivityMemcpy6);
+  SAME(ink_i_cupti_copy, copy, CUpti_ActivityMemcpy6, copyKind);
+  TIMED(ink_i_cupti_peer_copy, CUpti_ActivityMemcpyPtoP3);
+  TIMED(ink_i_cupti_peer_copy, CUpti_ActivityMemcpyPtoP4);
+  SAME(ink_i_cupti_peer_copy, from_device, CUpti_ActivityMemcpyPtoP4, srcDeviceId);
+  SAME(ink_i_cupti_peer_copy, to_device, CUpti_ActivityMemcpyPtoP4, dstDeviceId);
+  TIMED(ink_i_cupti_set, CUpti_ActivityMemset3);
+  TIMED(ink_i_cupti_set, CUpti_ActivityMemset4);
+  SAME(ink_i_cupti_set, value, CUpti_ActivityMemset4, value);
+  SAME(ink_i_cupti_call, id, CUpti_ActivityAPI, cbid);
+  SAME(ink_i_cupti_call, start, CUpti_ActivityAPI, start);
+  SAME(ink_i_cupti_call, end, CUpti_ActivityAPI, end);
+  SAME(ink_i_cupti_call, process, CUpti_ActivityAPI, processId);
+  SAME(ink_i_cupti_call, thread, CUpti_ActivityAPI, threadId);
+  SAME(ink_i_cupti_call, correlation, CUpti_ActivityAPI, correlationId);
+  SAME(ink_i_cupti_call, result, CUpti_ActivityAPI, returnValue);
+  DEVICE(CUpti_ActivityDevice2);
+  DEVICE(CUpti_ActivityDevice3);
+  DEVICE(CUpti_ActivityDevice4);
+  DEVICE(CUpti_ActivityDevice5);
+  SAME(ink_i_cupti_external, external_kind, CUpti_ActivityExternalCorrelation, externalKind);
+  SAME(ink_i_cupti_external, external_id, CUpti_ActivityExternalCorrelation, externalId);
+  SAME(ink_i_cupti_external, correlation, CUpti_ActivityExternalCorrelation, correlationId);
+}
+
+static void check_numbers(void) {
+  const int pairs[][2] = {
+      {CUPTI_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY},
+      {CUPTI_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET},
+      {CUPTI_DRIVER, CUPTI_ACTIVITY_KIND_DRIVER},
+      {CUPTI_RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME},
+      {CUPTI_DEVICE, CUPTI_ACTIVITY_KIND_DEVICE},
+      {CUPTI_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+      {CUPTI_MEMCPY_PEER, CUPTI_ACTIVITY_KIND_MEMCPY2},
+      {CUPTI_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION},
+      {CUPTI_OK, CUPTI_SUCCESS},
+      {CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED},
+      {CUPTI_INSUFFICIENT_PRIVILEGES, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES},
+      {CUPTI_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED},
+      {CUPTI_UNKNOWN_ERROR, CUPTI_ERROR_UNKNOWN},
+      {CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API},
+      {CUPTI_DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API},
+      {CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED},
+      {CUPTI_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM},
+      {CUPTI_EXTERNAL_CUSTOM2, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2},
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    CHECK(pairs[i][0] == pairs[i][1], "number %zu: %d, not %d", i, pairs[i][0], pairs[i][1]);
+}
+
+int main(void) {
+  check_records();
+  check_numbers();
+  printf("the headers are CUPTI API version %d\n", CUPTI_API_VERSION);
+  return check_result("cupti_layout");
+}
