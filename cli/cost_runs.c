@@ -5,20 +5,17 @@
 
 #include "inkmark/capture.h"
 #include "message.h"
+#include "record_child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
 #include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { MESSAGE_BYTES = 4096 };
 
 /* ---- one run ---- */
 
@@ -28,69 +25,23 @@ static double monotonic_ns(void) {
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* The child: `inkmark record` of this very build, the program's own output thrown away. */
-static void become_record(char **arguments, bool marks_off, const char *messages) {
-  const int out = open("/dev/null", O_WRONLY), err = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
-      (marks_off ? setenv("INKMARK_MARKS", "off", 1) : unsetenv("INKMARK_MARKS")))
-    _exit(126);
-  execv("/proc/self/exe", arguments);
-  _exit(126);
-}
-
-static void tell_messages(const char *path) {
-  char text[MESSAGE_BYTES];
-  FILE *file = fopen(path, "r");
-  const size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
-  text[n] = 0;
-  if (file)
-    fclose(file);
-  fputs(text, stderr);
-}
-
 /* Records one run into files of `folder`; CLI_OK or an exit code after a message. */
 static int run_once(const cost_settings *settings, enum cost_mode mode, char **program,
                     const char *folder, double *wall_ns) {
   static const char *const devices[] = {"auto", "gpu", "sim"};
-  char output[512], messages[512];
-  size_t n = 0, count = 0;
-  while (program[count])
-    count++;
-  char **arguments = calloc(count + 12, sizeof *arguments);
-  if (!arguments) {
-    message_say("out of memory");
-    return CLI_FAILED;
-  }
+  char output[512], messages[512], *marked = program[0];
   snprintf(output, sizeof output, "%s/run.%%p.ink", folder);
   snprintf(messages, sizeof messages, "%s/messages", folder);
-  const char *const fixed[] = {"inkmark", "record", "--activity", "--device",
-                               devices[settings->device], "--output", output, "--"};
-  for (; n < sizeof fixed / sizeof *fixed; n++)
-    arguments[n] = (char *)(uintptr_t)fixed[n];
-  memcpy(arguments + n, program, count * sizeof *program);
+  const char *const options[] = {"--activity", "--device", devices[settings->device], "--output",
+                                 output, NULL};
+  const record_child child = {.options = options, .program = program, .messages = messages,
+                              .marks_off = mode == COST_OFF};
   if (mode == COST_WITHOUT)
-    arguments[n] = (char *)(uintptr_t)settings->baseline;
+    program[0] = (char *)(uintptr_t)settings->baseline;
   const double begin = monotonic_ns();
-  const pid_t child = fork();
-  if (!child)
-    become_record(arguments, mode == COST_OFF, messages);
-  int status = 0;
-  const bool fine = child > 0 && waitpid(child, &status, 0) == child;
+  const int code = record_child_run(&child);
   *wall_ns = monotonic_ns() - begin;
-  const char *ran = arguments[n];
-  int code = CLI_OK;
-  if (!fine) {
-    message_say("cannot run '%s': %s", ran, message_errno(errno));
-    code = CLI_FAILED;
-  } else if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-    tell_messages(messages);
-    if (WIFEXITED(status))
-      message_say("'%s' ended with exit code %d", ran, WEXITSTATUS(status));
-    else
-      message_say("'%s' was ended by signal %d", ran, WTERMSIG(status));
-    code = CLI_FAILED;
-  }
-  free(arguments);
+  program[0] = marked;
   return code;
 }
 

@@ -127,6 +127,9 @@ static void device_facts(fact_walk *walk, const loaded_capture *loaded) {
     whole(walk, "records_per_track", list[i].records_per_track);
     text(walk, "granularity", list[i].flags & INK_BUFFER_PER_WARP ? "warp" : "block");
     text(walk, "keep", list[i].flags & INK_BUFFER_KEEP_FIRST ? "first" : "last");
+    char key[32];
+    snprintf(key, sizeof key, "selftest.%d", list[i].index);
+    text(walk, "selftest", ink_capture_fact(loaded->capture, key));
     item_end(walk);
   }
 }

@@ -102,6 +102,15 @@ static void clock_quality(const ink_clock_quality *q, FILE *to) {
             number_whole((uint64_t)q->bound_ns).text, number_fraction(q->sm_bound_ns, 1).text);
 }
 
+/* The first line of the page that `inkmark selftest` left; `--format json` has all of it. */
+static void selftest(const loaded_capture *loaded, int32_t device, FILE *to) {
+  char key[32];
+  snprintf(key, sizeof key, "selftest.%d", device);
+  const char *page = ink_capture_fact(loaded->capture, key);
+  if (page)
+    fprintf(to, "  %.*s\n", (int)strcspn(page, "\n"), page);
+}
+
 static void devices(const loaded_capture *loaded, FILE *to) {
   const ink_device_info *list;
   const ink_clock_quality *quality;
@@ -119,6 +128,7 @@ static void devices(const loaded_capture *loaded, FILE *to) {
     for (size_t c = 0; c < clocks; c++)
       if (quality[c].device == d->index)
         clock_quality(&quality[c], to);
+    selftest(loaded, d->index, to);
   }
 }
 

@@ -51,6 +51,10 @@ void record_plan_free(record_plan *plan);
  * message. */
 bool record_environment(record_plan *plan);
 
+/* `name` under the folder of this command: as installed, else as in the build tree; NULL: neither. */
+char *record_find_beside(const char *installed, const char *built);
+bool record_gpu_is_here(void);
+
 /* Runs argv, hands signals on, waits; the exit code as a shell would give it, or minus the exit
  * code after a message when the program could not be started. */
 int record_run(record_plan *plan, char **argv);

@@ -64,7 +64,7 @@ static int find_program(const char *name, char **out) {
 }
 
 /* `name` under the folder of this command: as installed, else as in the build tree. */
-static char *find_beside(const char *installed, const char *built) {
+char *record_find_beside(const char *installed, const char *built) {
   const char *const candidates[] = {installed, built};
   char self[PATH_MAX];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -82,7 +82,7 @@ static char *find_beside(const char *installed, const char *built) {
   return NULL;
 }
 
-static bool gpu_is_here(void) {
+bool record_gpu_is_here(void) {
   /* the driver's control device; the paravirtual one of WSL; the integrated ones of Jetson */
   static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu",
                                       "/dev/nvgpu"};
@@ -95,7 +95,7 @@ static bool gpu_is_here(void) {
 /* A device that can run this program, or a message. */
 static bool choose_device(record_plan *plan) {
   const char *program = plan->program;
-  plan->gpu_here = gpu_is_here();
+  plan->gpu_here = record_gpu_is_here();
   int device = plan->settings->device;
   if (device == DEVICE_GPU && !plan->gpu_here) {
     message_say("no NVIDIA GPU is here; '--device sim' records on the simulated device");
@@ -103,7 +103,7 @@ static bool choose_device(record_plan *plan) {
   }
   if (device == DEVICE_GPU || (device == DEVICE_AUTO && plan->gpu_here))
     return true;
-  char *runtime = find_beside(INKMARK_BIN_TO_LIB "/inkmark/sim/libcudart.so.13",
+  char *runtime = record_find_beside(INKMARK_BIN_TO_LIB "/inkmark/sim/libcudart.so.13",
                               "../device/sim/libcudart.so.13");
   if (!runtime) {
     message_say("%sthe simulated device is not installed with this inkmark",
@@ -237,7 +237,7 @@ int record_plan_make(const record_settings *settings, const char *program, recor
     return code;
   plan->probe = elf_probe_file(plan->program);
   plan->library =
-      find_beside(INKMARK_BIN_TO_LIB "/libinkmark-preload.so", "../runtime/libinkmark-preload.so");
+      record_find_beside(INKMARK_BIN_TO_LIB "/libinkmark-preload.so", "../runtime/libinkmark-preload.so");
   if (!plan->library) {
     message_say("cannot find libinkmark-preload.so beside this command");
     return CLI_FAILED;

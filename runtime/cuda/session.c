@@ -2,6 +2,8 @@
 /* A session: arming devices, the thread that drains them, the capture file's facts, the end. */
 #include "cuda/session_private.h"
 
+#include "inkmark/selftest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -176,6 +178,15 @@ static ink_status write_tables(ink_session *s, ink_error *error) {
   return status;
 }
 
+/* What `inkmark selftest` found of this device, if it was ever run here. */
+static ink_status write_selftest(ink_session *s, const ink_i_device *d, ink_error *error) {
+  char text[INK_SELFTEST_BYTES_MAX], key[32];
+  snprintf(key, sizeof key, "selftest.%d", d->index);
+  return ink_selftest_read(&d->info, text, sizeof text, NULL) == INK_OK
+             ? ink_writer_fact(s->writer, key, text, error)
+             : INK_OK;
+}
+
 static ink_status write_devices(ink_session *s, ink_error *error) {
   ink_status status = INK_OK;
   for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
@@ -191,6 +202,8 @@ static ink_status write_devices(ink_session *s, ink_error *error) {
           &(ink_mark_costs){.device = d->index, .count = d->cost_count, .costs = d->costs,
                             .note = d->cost_note},
           error);
+    if (!status)
+      status = write_selftest(s, d, error);
     d->described = !status;
   }
   return status;

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""`inkmark selftest` on simulated devices: a sound one passes and its page is kept and put into captures;
+each thing that is odd or wrong is said to be so. selftest.py INKMARK SELFTEST_PROGRAM MARKED_PROGRAM"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+inkmark, selftest, marked = sys.argv[1:4]
+failures = []
+checks = 0
+
+
+def check(holds, text):
+    global checks
+    checks += 1
+    if not holds:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    cache = os.path.join(folder, "cache")
+    base = {**os.environ, "XDG_CACHE_HOME": cache}
+
+    def run(*arguments, **environment):
+        return subprocess.run([inkmark, *arguments], capture_output=True, text=True, env={**base, **environment})
+
+    def test(*options, **environment):
+        done = run("selftest", "--device", "sim", "--format", "json", "--forget", *options, **environment)
+        if done.returncode not in (0, 3):
+            sys.exit(f"{options} {environment}: {done.returncode} {done.stderr}")
+        page = json.loads(done.stdout)
+        return done.returncode, page["verdict"], {c["check"]: c for c in page["checks"]}
+
+    def verdicts(found):
+        return {name: c["verdict"] for name, c in found.items() if c["verdict"] != "ok"}
+
+    for environment in ({}, {"INKMARK_SIM_SMS": "7", "INKMARK_SIM_TIMER_STEP_NS": "1024"},
+                        {"INKMARK_SIM_SKEW_CYCLES": "random:1000000000", "INKMARK_SIM_DRIFT_PPM": "50"}):
+        code, verdict, found = test(**environment)
+        check(code == 0 and verdict == "ok" and len(found) == 11, f"{environment}: {code} {verdicts(found)}")
+    check("globaltimer step" in found and found["globaltimer step"]["text"].startswith("32 ns"), "the step")
+    check(not os.path.exists(cache), "--forget keeps nothing")
+
+    code, verdict, found = test(INKMARK_SIM_TIMER_STEP_NS="1000")
+    check(code == 0 and found["globaltimer step"]["verdict"] == "unusual" and
+          found["globaltimer step"]["text"].startswith("1000 ns"), f"a step of 1,000 ns: {verdicts(found)}")
+    code, verdict, found = test(INKMARK_SIM_RATES="*@1000000=1500000000")
+    check(code == 0 and found["clock rate"]["verdict"] == "unusual", f"a rate that changes: {verdicts(found)}")
+
+    def tampered(name, sed):
+        path = os.path.join(folder, name)
+        with open(path, "w") as script:
+            script.write(f"#!/bin/sh\n'{selftest}' | sed '{sed}'\n")
+        os.chmod(path, 0o755)
+        return test("--program", path)
+
+    code, verdict, found = tampered("wrong", "s/repeated 0/repeated 2/;s/wrong 0/wrong 3/;"
+                                    "/Everywhere/s/marks 184320/marks 184321/;/Replayed/s/tracks 768/tracks 770/")
+    check(code == 3 and verdict == "WRONG" and verdicts(found) ==
+          {name: "WRONG" for name in ("grid ids", "results", "marks in streams", "marks in a graph")},
+          f"wrong numbers: {code} {verdicts(found)}")
+    code, verdict, found = tampered("sms", "s/largest 3/largest 9/")
+    check(code == 0 and found["SM ids"]["verdict"] == "unusual", f"SM ids: {verdicts(found)}")
+
+    silent = os.path.join(folder, "silent")
+    with open(silent, "w") as script:
+        script.write(f"#!/bin/sh\n'{selftest}' >/dev/null\n")
+    os.chmod(silent, 0o755)
+    done = run("selftest", "--device", "sim", "--program", silent)
+    check(done.returncode == 1 and "did not print" in done.stderr, "a program that says nothing")
+
+    # kept, and in the captures from then on
+    done = run("selftest", "--device", "sim")
+    pages = [os.path.join(at, name) for at, _, names in os.walk(cache) for name in names]
+    check(done.returncode == 0 and len(pages) == 1 and open(pages[0]).read() == done.stdout, "kept as printed")
+    check("simulated clock" in done.stdout, "labelled")
+    capture = os.path.join(folder, "later.ink")
+    run("record", "--device", "sim", "-o", capture, "--", marked)
+    info = json.loads(run("info", "--format", "json", capture).stdout)
+    check(info["captures"][0]["devices"][0]["selftest"] == done.stdout, "in a capture")
+    check(done.stdout.split("\n")[0] in run("info", capture).stdout, "in info")
+    os.remove(pages[0])
+    other = os.path.join(folder, "none.ink")
+    run("record", "--device", "sim", "-o", other, "--", marked)
+    info = json.loads(run("info", "--format", "json", other).stdout)
+    check(info["captures"][0]["devices"][0]["selftest"] is None, "no page, no fact")
+
+print(f"{checks} checks, {len(failures)} failed")
+sys.exit(1 if failures or not checks else 0)
