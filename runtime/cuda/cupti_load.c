@@ -79,8 +79,7 @@ static bool open_in_toolkit(ink_i_cupti *c, const char *root, int major) {
 static bool open_major(ink_i_cupti *c, int major) {
   char name[64];
   snprintf(name, sizeof name, "libcupti.so.%d", major);
-  /* what the process has loaded is the one that counts its kernels, a Python package's for example */
-  if (open_library(c, name, RTLD_NOLOAD) || open_library(c, name, 0))
+  if (open_library(c, name, 0))
     return true;
   char versioned[64];
   snprintf(versioned, sizeof versioned, "/usr/local/cuda-%d*", major);
@@ -100,6 +99,11 @@ static bool open_any(ink_i_cupti *c, int major) {
   if (chosen && *chosen)
     return open_library(c, chosen, 0);
   const int order[] = {major == 12 ? 12 : 13, major == 12 ? 13 : 12};
+  /* what the process has loaded, a Python package's for example, is what its own profiler would
+   * use: two of them would not know of each other */
+  if (open_library(c, "libcupti.so.13", RTLD_NOLOAD) ||
+      open_library(c, "libcupti.so.12", RTLD_NOLOAD))
+    return true;
   for (size_t i = 0; i < 2; i++)
     if (open_major(c, order[i]))
       return true;
@@ -122,7 +126,12 @@ bool ink_i_cupti_load(ink_i_cupti *c, int major, char *why, size_t why_bytes) {
   if (dladdr(*(void **)&c->get_version, &info) && info.dli_fname)
     snprintf(c->path, sizeof c->path, "%s", info.dli_fname);
   c->simulated = dlsym(c->library, "inkmark_sim_cupti") != NULL;
-  if (c->get_version(&c->version) != CUPTI_OK || c->version < CUPTI_VERSION_12_0) {
+  const int result = c->get_version(&c->version);
+  if (result != CUPTI_OK) { /* that of 13.4 without a driver */
+    ink_i_cupti_explain(c, result, why, why_bytes);
+    return false;
+  }
+  if (c->version < CUPTI_VERSION_12_0) {
     snprintf(why, why_bytes, "'%.300s' is older than CUDA 12 (CUPTI API version %u)", c->path,
              c->version);
     return false;
@@ -141,7 +150,7 @@ void ink_i_cupti_explain(const ink_i_cupti *c, int result, char *text, size_t by
       : result == CUPTI_INSUFFICIENT_PRIVILEGES
           ? ": the driver lets only administrators profile (the module option "
             "NVreg_RestrictProfilingToAdminUsers=0 lifts that)"
-      : result == CUPTI_UNKNOWN_ERROR && access("/dev/nvidiactl", F_OK)
+      : !c->simulated && access("/dev/nvidiactl", F_OK) && access("/dev/dxg", F_OK)
           ? ": there is no NVIDIA driver on this machine"
           : "";
   snprintf(text, bytes, "CUPTI refuses (%s, %d)%s", name, result, hint);

@@ -16,13 +16,19 @@ static bool is_filtered(const ink_selection *s) {
   return s->options.kernel_regex || s->options.launch != UINT32_MAX;
 }
 
-/* Correlations of calls and of work, as bits: 1 a call, 2 work that is shown. */
+/* What a correlation has. */
+enum { HAS_RUNTIME_CALL = 1, HAS_WORK = 2, HAS_DRIVER_CALL = 4 };
+
+/* Correlations of calls and of the work that is shown. */
 static ink_status collect(const ink_selection *s, const ink_activity *const *all, size_t n,
                           id_map *seen) {
   for (size_t i = 0; i < n; i++) {
     const uint32_t launch = ink_activity_launch(s->capture, all[i]);
     const bool shown = !is_filtered(s) || (launch != UINT32_MAX && ink_selection_has(s, launch));
-    const uint32_t bit = is_call(all[i]) ? 1 : shown ? 2 : 0;
+    const uint32_t bit = all[i]->kind == INK_ACTIVITY_RUNTIME_CALL  ? HAS_RUNTIME_CALL
+                         : all[i]->kind == INK_ACTIVITY_DRIVER_CALL ? HAS_DRIVER_CALL
+                         : shown                                    ? HAS_WORK
+                                                                    : 0;
     uint32_t bits = id_map_get(seen, all[i]->correlation);
     bits = bits == INK_ID_NONE ? 0 : bits;
     if (all[i]->correlation && (bits | bit) != bits &&
@@ -30,6 +36,13 @@ static ink_status collect(const ink_selection *s, const ink_activity *const *all
       return INK_ERROR_MEMORY;
   }
   return INK_OK;
+}
+
+/* A flow begins at the runtime's call, or at the driver's where there is none. */
+static bool has_flow(const ink_activity *a, uint32_t bits) {
+  if (!(bits & HAS_WORK) || !(bits & (HAS_RUNTIME_CALL | HAS_DRIVER_CALL)))
+    return false;
+  return a->kind != INK_ACTIVITY_DRIVER_CALL || !(bits & HAS_RUNTIME_CALL);
 }
 
 static uint64_t stream_key(const ink_activity *a) {
@@ -86,9 +99,9 @@ static ink_status fill(activity_lanes *l, const ink_activity *const *all, size_t
     const ink_activity *a = all[i];
     const uint32_t bits = a->correlation ? id_map_get(seen, a->correlation) : 0;
     activity_shown shown = {
-        .a = a, .launch = ink_activity_launch(s->capture, a), .flows = bits == 3};
+        .a = a, .launch = ink_activity_launch(s->capture, a), .flows = has_flow(a, bits)};
     const bool ours = shown.launch != UINT32_MAX && ink_selection_has(s, shown.launch);
-    if (is_filtered(s) && !ours && !(is_call(a) && bits == 3))
+    if (is_filtered(s) && !ours && !(is_call(a) && bits & HAS_WORK))
       continue;
     shown.begin_ns = ink_activity_unix_ns(&clock, a->device, a->begin_ns);
     shown.end_ns = ink_activity_unix_ns(&clock, a->device, a->end_ns);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the captures that the golden tests of the command read: every number is made up here, so
  * the same bytes come out each time, and the expected tables can be checked by hand. */
+#include "make_activity.h"
+
 #include "inkmark/capture.h"
 
 #include <stdio.h>
@@ -301,5 +303,6 @@ int main(void) {
   wide("wide.ink");
   none("none.ink");
   killed("killed.ink");
+  make_activity("activity.ink");
   return 0;
 }

@@ -5,7 +5,29 @@
 #include "craft.h"
 #include "pipeline.h"
 
+#include "inkmark/activity.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* All that is computed from activities. */
+static void read_activity(const ink_capture *capture) {
+  const ink_activity *const *all;
+  const ink_activity_device *devices;
+  const size_t n = ink_capture_activities(capture, &all, NULL);
+  const size_t device_count = ink_capture_activity_devices(capture, &devices);
+  ink_clock_map *map = NULL;
+  char name[64];
+  if (ink_clock_map_make(capture, &map, NULL) != INK_OK)
+    return;
+  const ink_activity_clock clock = ink_activity_clock_make(capture, map);
+  for (size_t i = 0; i < n; i++) {
+    ink_activity_short_name(ink_capture_activity_name(capture, all[i]->name), name, sizeof name);
+    ink_activity_launch(capture, all[i]);
+    ink_activity_unix_ns(&clock, all[i]->device, all[i]->begin_ns);
+    ink_activity_occupancy(all[i], device_count ? &devices[i % device_count] : NULL);
+  }
+  ink_clock_map_free(map);
+}
 
 static void read_all(const void *bytes, size_t size) {
   ink_capture *capture = NULL;
@@ -14,6 +36,7 @@ static void read_all(const void *bytes, size_t size) {
     return;
   if (ink_capture_track_count(capture) < 1000) /* a thousand tables' worth of time at most */
     pipeline_run(capture, &sums, NULL);
+  read_activity(capture);
   ink_capture_free(capture);
 }
 
