@@ -64,7 +64,9 @@ void ink_unit_find_off(ink_unit *unit) {
       const size_t next = ink_source_skip(source, i);
       const bool right_before = token->start < function->start && next < source->tokens.count &&
                                 source->tokens.items[next].start >= function->start;
-      function->is_off |= token->start > function->body_start || right_before;
+      function->is_off |= (token->start > function->body_start &&
+                           !ink_is_in_inner(unit, function, token->start)) ||
+                          right_before;
     }
   }
 }
@@ -204,7 +206,7 @@ void ink_function_directives(ink_unit *unit, ink_function *function) {
     if (source->tokens.items[i].start >= function->body_end)
       break;
     if (!read_directive(source, &source->tokens.items[i], &found) || !strcmp(found.verb, "off") ||
-        !strcmp(found.verb, "loop"))
+        !strcmp(found.verb, "loop") || ink_is_in_inner(unit, function, found.start))
       continue;
     ink_found *place =
         ink_unit_place(unit, INK_PLACE_DIRECTIVE, function, source, found.start, found.verb);
@@ -286,23 +288,23 @@ static void use(ink_unit *unit, ink_source *source, size_t token, const char *ma
   static const char *const nameless[] = {"PROF_ITER", "PROF_LAMBDA", "PROF_CLOCKS",
                                          "PROF_SECTIONS"};
   char name[200], second[200];
-  for (size_t i = 0; i < 4; i++)
-    if (!strcmp(macro, nameless[i]))
-      return;
-  const bool kernel = !strncmp(macro, "PROF_KERNEL", 11);
-  const unsigned first = !strcmp(macro, "PROF_KERNEL_IF");
-  macro_argument(source, token, first, name, sizeof name);
-  macro_argument(source, token, first + 1, second, sizeof second);
-  if (kernel && second[0])
-    memcpy(name, second, sizeof name);
   const uint32_t offset = source->tokens.items[token].start;
   ink_function *in = NULL;
   for (size_t i = 0; i < unit->functions.count; i++)
     if (unit->functions.items[i].source == source && offset > unit->functions.items[i].body_start &&
         offset < unit->functions.items[i].body_end)
-      in = &unit->functions.items[i];
-  if (in && kernel)
+      in = &unit->functions.items[i]; /* a lambda comes behind the function that it is in */
+  const bool kernel = !strncmp(macro, "PROF_KERNEL", 11);
+  if (in && (kernel || !strcmp(macro, "PROF_LAMBDA")))
     in->is_opened = true;
+  for (size_t i = 0; i < 4; i++)
+    if (!strcmp(macro, nameless[i]))
+      return;
+  const unsigned first = !strcmp(macro, "PROF_KERNEL_IF");
+  macro_argument(source, token, first, name, sizeof name);
+  macro_argument(source, token, first + 1, second, sizeof second);
+  if (kernel && second[0])
+    memcpy(name, second, sizeof name);
   ink_found *place = ink_unit_place(unit, INK_PLACE_HAND, in, source, offset, macro);
   if (is_identifier(name))
     ink_found_marked(place, ink_section_named(unit, name), NULL);

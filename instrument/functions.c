@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,9 +148,17 @@ bool ink_cursor_is_device(ink_unit *unit, CXCursor cursor, bool *system) {
   return found.device && !found.kernel;
 }
 
-/* Whether `constexpr` stands between the start of a function and its body. */
+/* Whether `constexpr` stands between the start of a function and its body; of a lambda also in the
+ * statement before it, whose value may be needed by the compiler. */
 static bool is_constexpr(const ink_function *function) {
   const ink_source *source = function->source;
+  for (size_t i = ink_source_token_at(source, function->start); function->outer && i-- > 0;) {
+    if (ink_source_token_is(source, i, ";") || ink_source_token_is(source, i, "{") ||
+        ink_source_token_is(source, i, "}"))
+      break;
+    if (ink_source_token_is(source, i, "constexpr"))
+      return true;
+  }
   for (size_t i = ink_source_token_at(source, function->start);
        i < source->tokens.count && source->tokens.items[i].start < function->body_start; i++)
     if (ink_source_token_is(source, i, "constexpr") || ink_source_token_is(source, i, "consteval"))
@@ -157,7 +166,22 @@ static bool is_constexpr(const ink_function *function) {
   return false;
 }
 
-static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, bool inner) {
+static char *lambda_name(const ink_function *outer) {
+  char *name;
+  return asprintf(&name, "%s lambda", outer->name) < 0 ? NULL : name;
+}
+
+static bool is_known_function(const ink_unit *unit, const ink_function *function) {
+  for (size_t i = 0; i < unit->functions.count; i++)
+    if (unit->functions.items[i].source == function->source &&
+        unit->functions.items[i].body_start == function->body_start)
+      return true;
+  return false;
+}
+
+static void add_inner(ink_unit *unit, uint32_t which);
+
+static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, uint32_t outer) {
   const CXSourceRange body = clang_getCursorExtent(found->body);
   CXFile file;
   clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(cursor)), &file, NULL, NULL,
@@ -171,7 +195,7 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, b
                            .kernel = found->kernel,
                            .device = found->device,
                            .host = found->host,
-                           .in_function = inner,
+                           .outer = outer,
                            .calls_deep = found->kernel ? 0 : -1};
   ink_source_locate(source, clang_getRangeStart(clang_getCursorExtent(cursor)), &function.start);
   const bool opens = ink_source_locate(source, clang_getRangeStart(body), &function.body_start);
@@ -180,10 +204,15 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, b
                       source->text.at[function.body_start] != '{' ||
                       source->text.at[function.body_end - 1] != '}' ||
                       !ink_source_free_at(source, function.body_start + 1);
+  if (outer && (function.in_macro || is_known_function(unit, &function)))
+    return; /* libclang shows a local class twice */
   CXString name = clang_getCursorSpelling(cursor);
   const char *text = clang_getCString(name);
   const size_t length = text ? strcspn(text, "<") : 0;
-  function.name = strndup(text ? text : "", length);
+  if (clang_getCursorKind(cursor) == CXCursor_LambdaExpr)
+    function.name = lambda_name(&unit->functions.items[outer - 1]);
+  else
+    function.name = strndup(text ? text : "", length);
   clang_disposeString(name);
   function.is_constexpr = is_constexpr(&function);
   if (!function.name || !INK_I_GROW(unit->functions) ||
@@ -194,6 +223,26 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, b
     return;
   }
   unit->functions.items[unit->functions.count++] = function;
+  add_inner(unit, (uint32_t)unit->functions.count);
+}
+
+/* The lambdas in a function and the functions of its local classes, as functions of their own. */
+static void add_inner(ink_unit *unit, uint32_t which) {
+  const ink_tree tree = unit->functions.items[which - 1].tree;
+  for (uint32_t i = 1; i < tree.nodes.count && !unit->failed; i++) {
+    const ink_node *node = &tree.nodes.items[i];
+    bool direct = true;
+    if (node->kind != CXCursor_LambdaExpr && !is_function(node->kind))
+      continue;
+    for (uint32_t up = node->parent; up != INK_NO_NODE; up = tree.nodes.items[up].parent)
+      direct &= tree.nodes.items[up].kind != CXCursor_LambdaExpr &&
+                !is_function(tree.nodes.items[up].kind);
+    traits found = {.body = clang_getNullCursor()};
+    clang_visitChildren(node->cursor, note_trait, &found);
+    found.device = true;
+    if (direct && !clang_Cursor_isNull(found.body))
+      add_function(unit, node->cursor, &found, which);
+  }
 }
 
 static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, CXClientData data) {
@@ -206,7 +255,7 @@ static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, C
     traits found = {.body = clang_getNullCursor()};
     clang_visitChildren(cursor, note_trait, &found);
     if (found.kernel || found.device)
-      add_function(unit, cursor, &found, false);
+      add_function(unit, cursor, &found, 0);
     return unit->failed ? CXChildVisit_Break : CXChildVisit_Continue;
   }
   if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec ||
@@ -300,5 +349,13 @@ void ink_unit_find_depths(ink_unit *unit) {
     for (size_t i = 0; i < unit->functions.count; i++)
       if (unit->functions.items[i].calls_deep >= 0)
         more |= reach(unit, &unit->functions.items[i]);
+    for (size_t i = 0; i < unit->functions.count; i++) { /* what is inside of one is one deeper */
+      ink_function *inner = &unit->functions.items[i];
+      const int deep = inner->outer ? unit->functions.items[inner->outer - 1].calls_deep : -1;
+      if (deep >= 0 && (inner->calls_deep < 0 || inner->calls_deep > deep + 1)) {
+        inner->calls_deep = deep + 1;
+        more = true;
+      }
+    }
   }
 }

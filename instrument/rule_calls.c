@@ -92,6 +92,8 @@ static uint32_t chosen_in(ink_unit *unit, const ink_tree *tree, uint32_t stateme
       break;
     callee found;
     char name[64];
+    if (nodes[i].in_lambda)
+      continue;
     if (ink_is_wait(tree, i, name, sizeof name)) {
       count++;
     } else if (nodes[i].kind == CXCursor_CallExpr && find_callee(unit, &nodes[i], &found)) {
@@ -211,10 +213,6 @@ static void mark(ink_unit *unit, ink_function *function, uint32_t at, const char
                  ink_found *found) {
   const ink_tree *tree = &function->tree;
   const uint32_t statement = statement_around(tree, at);
-  if (tree->nodes.items[at].in_lambda) {
-    ink_found_left(found, "is in a lambda or a local class");
-    return;
-  }
   if (statement != INK_NO_NODE && chosen_in(unit, tree, statement) == 1 &&
       mark_around(unit, function, statement, at, name, found))
     return;

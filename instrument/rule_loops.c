@@ -167,8 +167,6 @@ void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
   ink_spot spot;
   if (why && !named)
     found->reason = strdup(why);
-  else if (node->in_lambda)
-    ink_found_left(found, "is in a lambda or a local class");
   else if (!function->kernel && loops) {
     found->reason = strdup("sums are kept in kernels only");
   } else if (!ink_spot_find(function, at, &spot, &why))

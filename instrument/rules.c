@@ -104,8 +104,23 @@ bool ink_function_may_mark(ink_unit *unit, ink_function *function, ink_found *fo
   return true;
 }
 
+bool ink_is_in_inner(const ink_unit *unit, const ink_function *function, uint32_t offset) {
+  for (size_t i = 0; i < unit->functions.count; i++) {
+    const ink_function *inner = &unit->functions.items[i];
+    if (inner->outer && &unit->functions.items[inner->outer - 1] == function &&
+        offset > inner->body_start && offset < inner->body_end)
+      return true;
+  }
+  return false;
+}
+
 /* Why nothing is marked in the function; NULL: it may be. */
 static const char *why_left(ink_unit *unit, const ink_function *function) {
+  if (function->outer) {
+    const char *left = why_left(unit, &unit->functions.items[function->outer - 1]);
+    if (left)
+      return left;
+  }
   if (function->in_macro)
     return "its body comes from a macro";
   if (function->is_off)
@@ -144,6 +159,8 @@ static void mark_body(ink_unit *unit, ink_function *function) {
   char name[64];
   for (uint32_t i = 1; i < tree->nodes.count; i++) {
     const ink_node *node = &tree->nodes.items[i];
+    if (node->in_lambda)
+      continue; /* a function of its own */
     if (ink_node_is_loop(node))
       ink_rule_loop(unit, function, i);
     else if (ink_is_wait(tree, i, name, sizeof name))
@@ -172,10 +189,14 @@ void ink_unit_apply_rules(ink_unit *unit) {
     }
     if (left)
       continue;
+    const size_t edits = function->source->edits.count;
     if (!function->is_constexpr && function->calls_deep >= 0 && function->calls_deep < depth)
       mark_body(unit, function);
     else if (!function->is_constexpr)
       ink_function_directives(unit, function);
     ink_hold_remarks(unit, function);
+    if (function->outer && !function->is_opened && function->source->edits.count > edits)
+      ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0,
+                    "PROF_LAMBDA();");
   }
 }

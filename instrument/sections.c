@@ -14,6 +14,19 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+/* The file as reports name it: its path below the root, which tells files of one name apart; of a file
+ * outside the root the last two parts. Always the end of source->path. */
+static const char *shown_path(const ink_unit *unit, const ink_source *source) {
+  const size_t root = unit->root ? strlen(unit->root) : 0;
+  const char *path = source->path ? source->path : source->shown, *from = path;
+  if (root && !strncmp(path, unit->root, root) && path[root] == '/')
+    return path + root + 1;
+  for (const char *slash = strrchr(path, '/'); slash > path && from == path; slash--)
+    if (slash[-1] == '/')
+      from = slash;
+  return from;
+}
+
 static bool is_taken(const ink_unit *unit, const char *name) {
   for (size_t i = 0; i < unit->sections.count; i++)
     if (!strcmp(unit->sections.items[i].name, name))
@@ -72,7 +85,7 @@ const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *s
     if (asprintf(&identifier, "%s_L%u_%u", n ? clean : "x", line, again) < 0)
       identifier = NULL;
   }
-  if (asprintf(&text, "%s (%s:%u)", name, base_name(source->shown), line) < 0)
+  if (asprintf(&text, "%s (%s:%u)", name, shown_path(unit, source), line) < 0)
     text = NULL;
   return add(unit, identifier, text);
 }

@@ -19,7 +19,9 @@ typedef struct ink_function {
   bool is_off;    /* a `// prof: off` comment */
   bool is_opened; /* PROF_KERNEL by hand, or by us */
   bool reads_clock;
-  bool in_function; /* defined inside of another function: a lambda or a local class */
+  /* A lambda, or a function of a class that is defined in a function: the index of the function that
+   * it stands in, and 1. 0: neither. */
+  uint32_t outer;
   bool host;        /* compiled for the host too */
   uint32_t marks;
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it */
@@ -112,6 +114,8 @@ uint32_t ink_loops_around(const ink_tree *tree, uint32_t at);
 /* A sum of the next section can be kept within the sums around it. */
 bool ink_sum_fits(const ink_unit *unit, const ink_tree *tree, uint32_t at);
 bool ink_function_may_mark(ink_unit *unit, ink_function *function, ink_found *found);
+/* The offset lies in a lambda, or in a local class's function, that `function` holds. */
+bool ink_is_in_inner(const ink_unit *unit, const ink_function *function, uint32_t offset);
 /* rule_loops.c, rule_calls.c */
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);

@@ -308,7 +308,9 @@ static use_kind classify(const ink_tree *tree, uint32_t at) {
     if (kind == CXCursor_GCCAsmStmt)
       return (use_kind){.write = true, .assigned = true, .by = up};
     if (kind == CXCursor_CallExpr) /* by reference: no conversion between */
-      return (use_kind){.write = nodes[child].kind != CXCursor_UnexposedExpr, .by = up};
+      return (use_kind){.write = nodes[child].kind != CXCursor_UnexposedExpr &&
+                                 !(first && child == at), /* not what is called */
+                        .by = up};
     if (kind == CXCursor_LambdaExpr)
       return (use_kind){.address = true, .by = up};
     if (!(kind == CXCursor_ParenExpr ||

@@ -6,6 +6,7 @@
 #include "cases/control.cu"
 #include "cases/expressions.cu"
 #include "cases/holds.cu"
+#include "cases/inner.cu"
 #include "cases/macros.cu"
 #include "cases/templates.cu"
 #include "cases/text.cu"
@@ -16,6 +17,7 @@ int main() {
   control::run();
   expressions::run();
   holds::run();
+  inner::run();
   macros::run();
   templates::run();
   text::run();

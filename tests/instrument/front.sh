@@ -19,7 +19,7 @@ failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 front() { "$inkmark" nvcc "$@" >out 2>&1 || { fail "$*"; cat out; }; }
 marked() { grep -qa "$2" "$1" || fail "$1 has no '$2'"; }
-front "$nvcc" --options-file options -dc a.cu -o a.o && marked a.o 'part (part.cuh:2)'
+front "$nvcc" --options-file options -dc a.cu -o a.o && marked a.o 'part (inc/part.cuh:2)'
 front "$nvcc" -arch=compute_75 -x cu -dc c.cpp -o c.o && marked c.o 'main_kernel (c.cpp:1)'
 front "$nvcc" -arch=compute_75 -cudart shared a.o c.o -o linked # goes to nvcc as it is
 front "$nvcc" -Iinc -arch=compute_75 -cudart shared a.cu b.cu -o both && marked both 'main_kernel (b.cu:1)'

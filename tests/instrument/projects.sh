@@ -43,8 +43,8 @@ export LD_LIBRARY_PATH=$sim
   2>"$work/record.err" || { cat "$work/record.err"; fail "recording"; }
 diff "$work/plain.out" "$work/marked.out" || fail "other results"
 "$inkmark" report "$work/run.ink" >"$work/report" || fail "the report"
-for name in 'kernel first (main.cu:9)' 'kernel second (other.cu:5)' 'kernel scale (scale.cuh:9)' \
-  'settle (scale.cuh:11)'; do
+for name in 'kernel first (src/main.cu:9)' 'kernel second (src/other.cu:5)' 'kernel scale (include/parts/scale.cuh:9)' \
+  'settle (include/parts/scale.cuh:11)'; do
   grep -qF "$name" "$work/report" || { cat "$work/report"; fail "the report lacks '$name'"; }
 done
 exit 0

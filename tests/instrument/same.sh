@@ -38,8 +38,8 @@ grep -c "no error" "$work/before.out"
   { cat "$work/record.err"; fail "recording"; }
 diff -u "$work/before.out" "$work/recorded.out" || fail "other results while recording"
 "$inkmark" report "$work/run.ink" >"$work/report" || fail "the report"
-for name in 'kernel returns (control.cu:' 'kernel jumps (control.cu:' 'kernel Solver' \
-  'kernel directed (waits.cu:' 'kernel nested (control.cu:' 'nested loop (control.cu:'; do
+for name in 'kernel returns (cases/control.cu:' 'kernel jumps (cases/control.cu:' 'kernel Solver' \
+  'kernel directed (cases/waits.cu:' 'kernel nested (cases/control.cu:' 'nested loop (cases/control.cu:'; do
   grep -qF "$name" "$work/report" || { cat "$work/report"; fail "the report lacks '$name'"; }
 done
 exit 0
