@@ -161,6 +161,9 @@ while IFS='|' read -r name recording options; do
 done < <(recordings)
 if [ "$mode" != update ]; then
   print_costs
+  if [ "$mode" = gpu ]; then
+    "$here/activity.sh" "$inkmark" gpu "$build/programs/busy" || complain 'activity'
+  fi
   sanitize
 fi
 echo "$compared comparisons, $failures failures"
