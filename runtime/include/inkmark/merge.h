@@ -47,6 +47,57 @@ INK_API const ink_foreign_facts *ink_foreign_get_facts(const ink_foreign *foreig
 INK_API size_t ink_foreign_kernels(const ink_foreign *foreign, const ink_foreign_kernel **out);
 INK_API const char *ink_foreign_name(const ink_foreign *foreign, uint32_t name); /* or NULL */
 
+/* ---- the join ------------------------------------------------------------------------------ */
+
+/* A launch of ours as the join sees it. */
+typedef struct ink_join_launch {
+  int32_t device;
+  uint32_t kernel;             /* launches with the same number are of one kernel */
+  const char *name;            /* of that kernel */
+  uint64_t grid_id;
+  uint32_t grid_dim[3], block_dim[3];
+  int64_t begin_ns, end_ns;    /* first open, last close */
+} ink_join_launch;
+
+enum ink_join_method {
+  INK_JOIN_NONE,
+  INK_JOIN_GRID_ID,            /* the same grid id, and dimensions and times that agree */
+  INK_JOIN_NAME,               /* name, dimensions, order and time */
+  INK_JOIN_DIMENSIONS          /* no kernel of that name: dimensions, order and time */
+};
+
+typedef struct ink_joined {
+  size_t kernel;               /* index into ink_foreign_kernels; SIZE_MAX: none */
+  enum ink_join_method method;
+  /* 0 to 1: how much nearer in time the chosen kernel is than the next one it could have been. */
+  double confidence;
+  int64_t residual_ns;         /* middle of theirs - middle of ours, after the fitted offset */
+} ink_joined;
+
+/* theirs = ours + offset_ns + drift * (ours - at_ns). */
+typedef struct ink_join_clock {
+  int32_t device, their_device; /* ours, and the one of theirs that was found to be it */
+  uint64_t launches, joined, inside; /* inside: within their kernel once the offset is taken out */
+  int64_t offset_ns, bound_ns; /* the true offset at at_ns lies within the bound of it */
+  int64_t at_ns;
+  double drift_ppm;
+  bool grid_ids_trusted;
+  char note[160];              /* why nothing was joined, or what to doubt; "" for nothing */
+} ink_join_clock;
+
+typedef struct ink_join ink_join;
+
+/* Joins n launches with the kernels of the other file. Launches without a partner are no error. */
+INK_API ink_status ink_join_make(const ink_join_launch *launches, size_t n,
+                                 const ink_foreign *foreign, ink_join **out, ink_error *error);
+INK_API void ink_join_free(ink_join *join);
+INK_API size_t ink_join_launches(const ink_join *join, const ink_joined **out); /* [n] */
+INK_API size_t ink_join_clocks(const ink_join *join, const ink_join_clock **out);
+/* Kernels of the other file that carry the name of a kernel of ours and have no launch of ours. */
+INK_API size_t ink_join_unmatched(const ink_join *join, const size_t **out);
+/* A moment of ours in their time. */
+INK_API int64_t ink_join_clock_theirs(const ink_join_clock *clock, int64_t ours_ns);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* From a first guess of the offset to a kernel for every launch that has one. First the guess is
+ * followed along time in both directions, which gives the line between the clocks; then, for the
+ * launches of each kernel and size, the best increasing chain of pairs near that line is taken as a
+ * whole, so that a missed or an extra kernel shifts nothing after it. */
+#include "join_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECENT = 31, NEAREST = 12, WINDOW_NS = 5000, TOLERANCE_MAX_NS = 50000 };
+#define DRIFT_MAX 2e-4
+#define ROUNDS 3
+
+/* By how much ours sticks out of theirs at an offset. */
+double ink_join_sticks_out(const join_pair *p, double offset) {
+  double low = (double)p->low_ns, high = (double)p->high_ns;
+  if (low > high) { /* ours is the longer one: as little as can be on both sides */
+    double swap = low;
+    low = high;
+    high = swap;
+  }
+  return offset < low ? low - offset : offset > high ? offset - high : 0;
+}
+
+/* What speaks against a pair, in ns: sticking out fully, not being centred a little. */
+static double cost_of(const join_pair *p, double offset) {
+  double middle = ((double)p->low_ns + (double)p->high_ns) / 2;
+  return ink_join_sticks_out(p, offset) + 0.05 * fabs(middle - offset);
+}
+
+static bool fits_length(const ink_join_launch *l, const ink_foreign_kernel *k) {
+  return l->end_ns - l->begin_ns <= k->end_ns - k->begin_ns + JOIN_LENGTH_SLACK_NS;
+}
+
+/* The first candidate of the group that begins at `begin_ns` or later. */
+static size_t candidate_from(const join_device *d, const join_group *g, int64_t begin_ns) {
+  size_t low = 0, high = g->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (d->kernels[d->candidates[g->first + middle]].begin_ns < begin_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+typedef struct nearest {
+  size_t kernel;
+  double cost;
+} nearest;
+
+/* Takes a candidate among the best; false when it lies wholly after the window. */
+static bool consider(const join_device *d, size_t i, size_t kernel, double offset, double window,
+                     nearest *best, size_t *n) {
+  join_pair pair = ink_join_pair(d, i, kernel);
+  if ((double)pair.low_ns > offset + window + JOIN_LENGTH_SLACK_NS)
+    return false;
+  if (!fits_length(&d->launches[d->mine[i]], &d->kernels[kernel]) ||
+      ink_join_sticks_out(&pair, offset) > window)
+    return true;
+  nearest item = {kernel, cost_of(&pair, offset)};
+  if (*n < NEAREST) {
+    best[(*n)++] = item;
+    return true;
+  }
+  size_t worst = 0;
+  for (size_t j = 1; j < NEAREST; j++)
+    worst = best[j].cost > best[worst].cost ? j : worst;
+  if (item.cost < best[worst].cost)
+    best[worst] = item;
+  return true;
+}
+
+/* The up to NEAREST best candidates of a launch at an offset, in no order; returns how many. The
+ * kernel that holds ours began before it, maybe long before; so the walk goes further back than
+ * forward. */
+static size_t find_nearest(const join_device *d, size_t i, double offset, double window,
+                           nearest *out) {
+  const join_group *g = &d->groups[d->group_of[i]];
+  const size_t *candidates = d->candidates + g->first;
+  int64_t begin = d->launches[d->mine[i]].begin_ns + d->shift_ns + llround(offset);
+  size_t at = candidate_from(d, g, begin), n = 0;
+  for (size_t c = at; c < g->count && c - at < 2 * NEAREST; c++)
+    if (!consider(d, i, candidates[c], offset, window, out, &n))
+      break;
+  for (size_t c = at; c-- > 0 && at - c <= 4 * NEAREST;)
+    consider(d, i, candidates[c], offset, window, out, &n);
+  return n;
+}
+
+static int by_double(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+static double median(const double *values, size_t n) {
+  double sorted[RECENT];
+  memcpy(sorted, values, n * sizeof *values);
+  qsort(sorted, n, sizeof *sorted, by_double);
+  return sorted[n / 2];
+}
+
+/* Follows the offset from launch `start` to the end in one direction. The offset is the median of
+ * what the last pairs allow that is nearest to it. */
+static void follow(join_device *d, size_t start, int step, double offset) {
+  double recent[RECENT];
+  size_t kept = 0, next = 0;
+  int64_t last_ns = d->launches[d->mine[start]].begin_ns;
+  for (size_t i = start; i < d->count; i += (size_t)step) { /* below 0 wraps and ends it */
+    const ink_join_launch *l = &d->launches[d->mine[i]];
+    double window = WINDOW_NS + DRIFT_MAX * fabs((double)(l->begin_ns - last_ns));
+    nearest near[NEAREST];
+    size_t n = find_nearest(d, i, offset, window, near), best = 0;
+    if (!n)
+      continue;
+    for (size_t j = 1; j < n; j++)
+      best = near[j].cost < near[best].cost ? j : best;
+    d->chosen[i] = near[best].kernel;
+    join_pair p = ink_join_pair(d, i, near[best].kernel);
+    double low = (double)(p.low_ns < p.high_ns ? p.low_ns : p.high_ns);
+    double high = (double)(p.low_ns < p.high_ns ? p.high_ns : p.low_ns);
+    /* the nearest offset that keeps a tenth of the room on either side */
+    double room = (high - low) / 10;
+    recent[next] = fmin(fmax(offset, low + room), high - room);
+    next = (next + 1) % RECENT;
+    kept += kept < RECENT;
+    offset = median(recent, kept);
+    last_ns = l->begin_ns;
+  }
+}
+
+ink_status ink_join_fit_chosen(join_device *d, ink_error *error) {
+  size_t n = 0;
+  join_pair *pairs = malloc((d->count + 1) * sizeof *pairs);
+  if (!pairs)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; i < d->count; i++)
+    if (d->chosen[i] != SIZE_MAX)
+      pairs[n++] = ink_join_pair(d, i, d->chosen[i]);
+  bool done = !n || ink_join_fit(pairs, n, &d->clock);
+  d->clock.joined = n;
+  free(pairs);
+  return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+}
+
+/* How far from the line a pair may be: some times what most of the chosen ones are. */
+static double tolerance(const join_device *d, double *scratch) {
+  size_t n = 0;
+  for (size_t i = 0; i < d->count; i++)
+    if (d->chosen[i] != SIZE_MAX) {
+      join_pair p = ink_join_pair(d, i, d->chosen[i]);
+      scratch[n++] = ink_join_sticks_out(&p, ink_join_line(&d->clock, p.at_ns));
+    }
+  if (!n)
+    return WINDOW_NS;
+  qsort(scratch, n, sizeof *scratch, by_double);
+  double most = 4 * scratch[n - 1 - n / 20] + 2 * (double)d->clock.bound_ns;
+  return fmin(fmax(most, 2000), TOLERANCE_MAX_NS);
+}
+
+/* ---- the chain ------------------------------------------------------------------------------ */
+
+typedef struct link {
+  double weight;                 /* of the best chain that ends here */
+  size_t launch, kernel, before; /* before: index of the link before, SIZE_MAX: none */
+  double cost;
+} link;
+
+typedef struct chain {
+  link *links;
+  size_t count, room;
+  size_t *best; /* Fenwick tree of maxima over candidate ranks: link index + 1 */
+} chain;
+
+/* The best chain that ends at a rank below `rank`. */
+static size_t best_below(const chain *c, size_t rank) {
+  size_t best = 0;
+  for (size_t i = rank; i; i &= i - 1)
+    if (c->best[i] && (!best || c->links[c->best[i] - 1].weight > c->links[best - 1].weight))
+      best = c->best[i];
+  return best;
+}
+
+static void keep_best(chain *c, size_t rank, size_t ranks, size_t link_plus_1) {
+  for (size_t i = rank + 1; i <= ranks; i += i & -i)
+    if (!c->best[i] || c->links[link_plus_1 - 1].weight > c->links[c->best[i] - 1].weight)
+      c->best[i] = link_plus_1;
+}
+
+static int by_kernel_down(const void *left, const void *right) {
+  const nearest *a = left, *b = right;
+  return (a->kernel < b->kernel) - (a->kernel > b->kernel);
+}
+
+static size_t rank_of(const join_device *d, const join_group *g, size_t kernel) {
+  size_t low = 0, high = g->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (d->candidates[g->first + middle] < kernel)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* A pair on the line weighs 1, one at the tolerance nothing: what is as good as not being there
+ * must not be gained by shifting a neighbour. */
+static bool add_links(join_device *d, chain *c, const join_group *g, size_t launch,
+                      double allowed) {
+  nearest near[NEAREST];
+  const ink_join_launch *l = &d->launches[d->mine[launch]];
+  double offset = ink_join_line(&d->clock, ink_join_middle(l->begin_ns, l->end_ns));
+  size_t n = find_nearest(d, launch, offset, allowed, near), first = c->count;
+  qsort(near, n, sizeof *near, by_kernel_down);
+  if (c->count + n > c->room) {
+    size_t room = c->room ? c->room * 2 : 4096;
+    link *grown = realloc(c->links, room * sizeof *grown);
+    if (!grown)
+      return false;
+    c->links = grown;
+    c->room = room;
+  }
+  for (size_t j = 0; j < n; j++) {
+    double far = fmin(near[j].cost / allowed, 1);
+    size_t rank = rank_of(d, g, near[j].kernel), before = best_below(c, rank);
+    c->links[c->count++] =
+        (link){.weight = 1 - far * far + (before ? c->links[before - 1].weight : 0) + 1e-9,
+               .launch = launch,
+               .kernel = near[j].kernel,
+               .before = before - 1,
+               .cost = near[j].cost};
+  }
+  /* Only now, so that a launch is never chained to itself. */
+  for (size_t j = first; j < c->count; j++)
+    keep_best(c, rank_of(d, g, c->links[j].kernel), g->count, j + 1);
+  return true;
+}
+
+/* How much nearer the chosen kernel is than the next that the launch could have been. */
+static double confidence_of(const chain *c, size_t chosen) {
+  const link *own = &c->links[chosen];
+  double next = INFINITY;
+  for (size_t j = chosen; j-- > 0 && c->links[j].launch == own->launch;)
+    next = fmin(next, c->links[j].cost);
+  for (size_t j = chosen + 1; j < c->count && c->links[j].launch == own->launch; j++)
+    next = fmin(next, c->links[j].cost);
+  if (next == INFINITY)
+    return 1;
+  double sum = own->cost + next + 100; /* 100 ns apart is as good as the same */
+  return next > own->cost ? (next - own->cost) / sum : 0;
+}
+
+static bool chain_group(join_device *d, chain *c, const size_t *members, size_t n, double allowed) {
+  const join_group *g = &d->groups[d->group_of[members[0]]];
+  if (!g->count)
+    return true;
+  c->count = 0;
+  c->best = calloc(g->count + 1, sizeof *c->best);
+  if (!c->best)
+    return false;
+  bool done = true;
+  for (size_t i = 0; i < n && done; i++)
+    done = add_links(d, c, g, members[i], allowed);
+  size_t at = done ? best_below(c, g->count) : 0;
+  while (at) {
+    const link *l = &c->links[at - 1];
+    d->chosen[l->launch] = l->kernel;
+    d->confidence[l->launch] = confidence_of(c, at - 1);
+    at = l->before + 1;
+  }
+  free(c->best);
+  return done;
+}
+
+static int by_group_then_time(const void *left, const void *right, void *user) {
+  const uint32_t *group_of = user;
+  size_t a = *(const size_t *)left, b = *(const size_t *)right;
+  if (group_of[a] != group_of[b])
+    return group_of[a] < group_of[b] ? -1 : 1;
+  return (a > b) - (a < b);
+}
+
+/* Groups whose launches could be the same kernels (two of our names for one of theirs) are chained
+ * one by one; a kernel that two launches then claim goes to the surer one. */
+static void settle_claims(join_device *d, size_t kernels, size_t *owner) {
+  for (size_t k = 0; k < kernels; k++)
+    owner[k] = SIZE_MAX;
+  for (size_t i = 0; i < d->count; i++) {
+    if (d->chosen[i] == SIZE_MAX)
+      continue;
+    size_t *held = &owner[d->chosen[i]];
+    size_t loser = *held;
+    if (loser == SIZE_MAX || d->confidence[i] > d->confidence[loser])
+      *held = i;
+    else
+      loser = i;
+    if (loser != SIZE_MAX)
+      d->chosen[loser] = SIZE_MAX;
+  }
+}
+
+static ink_status chains(join_device *d, double allowed, ink_error *error) {
+  size_t total = ink_foreign_kernels(d->foreign, &(const ink_foreign_kernel *){NULL});
+  size_t *order = malloc((d->count + 1) * sizeof *order);
+  size_t *owner = malloc((total + 1) * sizeof *owner);
+  chain c = {0};
+  bool done = order && owner;
+  for (size_t i = 0; done && i < d->count; i++) {
+    order[i] = i;
+    d->chosen[i] = SIZE_MAX;
+  }
+  if (done)
+    qsort_r(order, d->count, sizeof *order, by_group_then_time, d->group_of);
+  for (size_t i = 0, j; done && i < d->count; i = j) {
+    for (j = i; j < d->count && d->group_of[order[j]] == d->group_of[order[i]];)
+      j++;
+    done = chain_group(d, &c, order + i, j - i, allowed);
+  }
+  if (done)
+    settle_claims(d, total, owner);
+  free(order);
+  free(owner);
+  free(c.links);
+  return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+}
+
+ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *error) {
+  double *scratch = malloc((d->count + 1) * sizeof *scratch);
+  if (!scratch)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  size_t start = 0;
+  while (start + 1 < d->count && d->launches[d->mine[start]].begin_ns < guess->at_ns)
+    start++;
+  for (size_t i = 0; i < d->count; i++)
+    d->chosen[i] = SIZE_MAX;
+  d->shift_ns = guess->offset_ns;
+  follow(d, start, 1, 0);
+  follow(d, start, -1, 0);
+  ink_status status = ink_join_fit_chosen(d, error);
+  for (int round = 0; round < ROUNDS && status == INK_OK && d->clock.joined; round++) {
+    status = chains(d, tolerance(d, scratch), error);
+    if (status == INK_OK)
+      status = ink_join_fit_chosen(d, error);
+  }
+  free(scratch);
+  return status;
+}

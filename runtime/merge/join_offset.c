@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The first guess of the offset between two clocks: every launch of a stretch votes, with every
+ * kernel that it could be, for the offsets that would put it inside. */
+#include "join_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A stretch is short, so that the drift within it is small; it is allowed for all the same. */
+enum { STRETCH = 256, STRETCHES = 5, PAIRS_MAX = 2000000 };
+#define DRIFT_MAX 2e-4   /* beyond what crystals and their corrections do (under 100 ppm) */
+#define NEAR_NS 100000   /* a peak within this of another is the same one */
+#define SHARP_NS 20000.0 /* a vote for this wide a range counts half */
+
+typedef struct vote {
+  double at;     /* relative to the middle of the stretch's offsets */
+  double weight; /* > 0: begins, < 0: ends */
+} vote;
+
+typedef struct votes {
+  vote *items;
+  size_t count, room;
+} votes;
+
+static int by_place(const void *left, const void *right) {
+  const vote *a = left, *b = right;
+  if (a->at != b->at)
+    return a->at < b->at ? -1 : 1;
+  return (a->weight < b->weight) - (a->weight > b->weight);
+}
+
+static bool add(votes *v, double low, double high, double weight) {
+  if (v->count + 2 > v->room) {
+    size_t room = v->room ? v->room * 2 : 4096;
+    vote *grown = realloc(v->items, room * sizeof *grown);
+    if (!grown)
+      return false;
+    v->items = grown;
+    v->room = room;
+  }
+  v->items[v->count++] = (vote){low, weight};
+  v->items[v->count++] = (vote){high, -weight};
+  return true;
+}
+
+/* The first candidate of the group that begins at `from_ns` or later. */
+static size_t first_from(const join_device *d, const join_group *group, int64_t from_ns) {
+  size_t low = 0, high = group->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (d->kernels[d->candidates[group->first + middle]].begin_ns < from_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static int64_t minus(int64_t a, int64_t b) { /* without overflow */
+  int64_t out;
+  if (__builtin_sub_overflow(a, b, &out))
+    return b > 0 ? INT64_MIN : INT64_MAX;
+  return out;
+}
+static int64_t plus(int64_t a, int64_t b) {
+  int64_t out;
+  if (__builtin_add_overflow(a, b, &out))
+    return b > 0 ? INT64_MAX : INT64_MIN;
+  return out;
+}
+
+/* One launch's votes; adds to `full` what it could give at most. */
+static bool vote_launch(const join_device *d, size_t i, int64_t limit, int64_t middle, int64_t base,
+                        votes *v, double *full) {
+  const ink_join_launch *l = &d->launches[d->mine[i]];
+  const join_group *group = &d->groups[d->group_of[i]];
+  double slack = JOIN_LENGTH_SLACK_NS + DRIFT_MAX * fabs((double)(l->begin_ns - middle));
+  int64_t length = l->end_ns - l->begin_ns;
+  double best = 0;
+  size_t from = limit < INT64_MAX ? first_from(d, group, minus(l->begin_ns, limit)) : 0;
+  for (size_t c = from; c < group->count; c++) {
+    const ink_foreign_kernel *k = &d->kernels[d->candidates[group->first + c]];
+    if (limit < INT64_MAX && k->begin_ns > plus(l->begin_ns, limit))
+      break;
+    int64_t theirs = k->end_ns - k->begin_ns;
+    if (length > theirs + JOIN_LENGTH_SLACK_NS)
+      continue;
+    double low = (double)(k->begin_ns - l->begin_ns - base) - slack;
+    double high = (double)(k->end_ns - l->end_ns - base) + slack;
+    if (high < low)
+      continue;
+    double weight = 1 / (1 + (high - low) / SHARP_NS);
+    if (weight > best)
+      best = weight;
+    if (!add(v, low, high, weight))
+      return false;
+  }
+  *full += best;
+  return true;
+}
+
+/* The highest sum of votes; where several are as good, the one nearest to `wanted`. `not_near`:
+ * leave out what lies around it (NAN: nothing). */
+static double highest(const vote *items, size_t n, double wanted, double not_near, double *at) {
+  double sum = 0, best = 0, found = 0;
+  for (size_t i = 0; i + 1 < n; i++) {
+    sum += items[i].weight;
+    if (items[i].weight < 0)
+      continue;
+    double from = items[i].at, to = items[i + 1].at, here = from + (to - from) / 2;
+    if (here - not_near < NEAR_NS && not_near - here < NEAR_NS)
+      continue;
+    if (sum > best * 1.02 || (sum > best * 0.98 && fabs(here - wanted) < fabs(found - wanted))) {
+      best = sum > best ? sum : best;
+      found = here;
+    }
+  }
+  *at = found;
+  return best;
+}
+
+static size_t candidates_within(const join_device *d, size_t i, int64_t limit) {
+  const join_group *group = &d->groups[d->group_of[i]];
+  if (limit == INT64_MAX)
+    return group->count;
+  int64_t begin = d->launches[d->mine[i]].begin_ns;
+  return first_from(d, group, plus(begin, limit)) - first_from(d, group, minus(begin, limit));
+}
+
+/* Votes of the launches [from, to); those with the fewest candidates first, so that many launches
+ * of one busy kernel do not crowd out the telling ones. */
+static ink_status vote_stretch(const join_device *d, size_t from, size_t to, int64_t limit,
+                               join_guess *out, ink_error *error) {
+  votes v = {0};
+  double full = 0, at = 0, other = 0;
+  int64_t middle = d->launches[d->mine[from + (to - from) / 2]].begin_ns, base = 0;
+  bool have_base = false, done = true;
+  *out = (join_guess){.at_ns = middle};
+  size_t pairs = 0, each = PAIRS_MAX / (to - from);
+  for (int busy = 0; busy < 2 && done; busy++)
+    for (size_t i = from; i < to && done; i++) {
+      size_t n = candidates_within(d, i, limit);
+      if (!n || (n > each) != busy || (busy && pairs + n > PAIRS_MAX && pairs))
+        continue;
+      const join_group *group = &d->groups[d->group_of[i]];
+      if (!have_base) /* doubles hold the ns of differences, not those of Unix time */
+        base = d->kernels[d->candidates[group->first]].begin_ns - d->launches[d->mine[i]].begin_ns;
+      have_base = true;
+      pairs += n;
+      double before = full;
+      done = vote_launch(d, i, limit, middle, base, &v, &full);
+      out->launches += full > before;
+    }
+  if (done && full > 0) {
+    qsort(v.items, v.count, sizeof *v.items, by_place);
+    double wanted = limit < INT64_MAX ? -(double)base : 0;
+    out->share = highest(v.items, v.count, wanted, NAN, &at) / full;
+    out->second = highest(v.items, v.count, wanted, at, &other) / full;
+    out->offset_ns = base + llround(at);
+  }
+  free(v.items);
+  return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+}
+
+ink_status ink_join_guess(const join_device *d, int64_t limit_ns, join_guess *out,
+                          ink_error *error) {
+  size_t length = d->count < STRETCH ? d->count : STRETCH;
+  size_t tries = d->count > STRETCH ? STRETCHES : 1;
+  *out = (join_guess){0};
+  for (size_t i = 0; i < tries; i++) {
+    size_t from = tries > 1 ? (d->count - length) * i / (tries - 1) : 0;
+    join_guess guess;
+    ink_status status = vote_stretch(d, from, from + length, limit_ns, &guess, error);
+    if (status != INK_OK)
+      return status;
+    /* clear before high: how far it stands out from the next */
+    if (guess.launches && guess.share - guess.second / 2 > out->share - out->second / 2)
+      *out = guess;
+  }
+  return INK_OK;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the join share: launches and kernels of one device, the kernels that a launch
+ * could be, and the line between the two clocks. */
+#ifndef INK_JOIN_PRIVATE_H
+#define INK_JOIN_PRIVATE_H
+
+#include "inkmark/merge.h"
+
+/* Ours may be longer than theirs by this and still be theirs: what a coarse timer can be off. */
+enum { JOIN_LENGTH_SLACK_NS = 2500 };
+
+/* The kernels that the launches of one kernel of ours, of one size, could be. */
+typedef struct join_group {
+  size_t first, count; /* of join_device.candidates, by begin */
+  bool by_name;        /* false: launches of several kernels may share it */
+} join_group;
+
+typedef struct join_pair {
+  int64_t at_ns; /* the middle of ours */
+  int64_t low_ns,
+      high_ns; /* offsets for which ours lies inside theirs; low > high: ours is longer */
+} join_pair;
+
+/* One device of ours against one of theirs. */
+typedef struct join_device {
+  const ink_join_launch *launches; /* all of them */
+  const ink_foreign_kernel *kernels;
+  const ink_foreign *foreign;
+  size_t *mine; /* [count] indices of the launches of this device, by begin */
+  size_t count;
+  uint32_t *group_of; /* [count] */
+  join_group *groups;
+  size_t group_count;
+  size_t *candidates; /* kernel indices, group after group */
+  size_t candidate_count;
+  size_t *chosen;       /* [count] kernel index, or SIZE_MAX */
+  double *confidence;   /* [count] */
+  int64_t shift_ns;     /* taken off offsets while they are doubles, so that those keep the ns */
+  ink_join_clock clock; /* while aligning, its offset is relative to the shift */
+} join_device;
+
+/* join_names.c: "void ns::step<int>(float*)", "_ZN2ns4stepIiEvPf", "step_kernel" against "Step". */
+bool ink_join_name_equal(const char *ours, const char *theirs);
+
+/* join_groups.c: fills groups, group_of and candidates for one device of theirs. */
+ink_status ink_join_groups(join_device *device, int32_t theirs, ink_error *error);
+void ink_join_groups_free(join_device *device);
+/* Do sizes agree, as far as both are known? */
+bool ink_join_sizes_agree(const ink_join_launch *launch, const ink_foreign_kernel *kernel);
+
+/* join_offset.c: the offset that puts most of some launches into kernels, at a moment of ours.
+ * `share` is how much of what could agree did, from 0 to 1, `second` the same of the best other
+ * offset; `launches` how many had a say. */
+typedef struct join_guess {
+  int64_t offset_ns, at_ns;
+  double share, second;
+  size_t launches;
+} join_guess;
+ink_status ink_join_guess(const join_device *device, int64_t limit_ns, join_guess *out,
+                          ink_error *error);
+
+/* join_align.c: from a first guess to a kernel for every launch that has one, and the line. */
+ink_status ink_join_align(join_device *device, const join_guess *guess, ink_error *error);
+/* By how much ours sticks out of theirs at an offset. */
+double ink_join_sticks_out(const join_pair *pair, double offset);
+/* Fits the clock to the chosen kernels. */
+ink_status ink_join_fit_chosen(join_device *device, ink_error *error);
+
+static inline int64_t ink_join_middle(int64_t begin, int64_t end) {
+  return begin + (end - begin) / 2;
+}
+static inline join_pair ink_join_pair(const join_device *d, size_t launch, size_t kernel) {
+  const ink_join_launch *l = &d->launches[d->mine[launch]];
+  const ink_foreign_kernel *k = &d->kernels[kernel];
+  return (join_pair){ink_join_middle(l->begin_ns, l->end_ns),
+                     k->begin_ns - l->begin_ns - d->shift_ns, k->end_ns - l->end_ns - d->shift_ns};
+}
+
+/* join_clock.c: the offset of the line at a moment of ours. */
+double ink_join_line(const ink_join_clock *clock, int64_t ours_ns);
+/* Fits offset, drift and bound to pairs in the order of time; at least one. False: no memory. */
+bool ink_join_fit(const join_pair *pairs, size_t n, ink_join_clock *clock);
+
+#endif
