@@ -19,6 +19,7 @@ case ${1:-} in
 esac
 
 examples='solver matmul pipeline'
+selftest=()
 programs='straight loop early nested divergent multi streams chosen payload called relocated'
 # NAME|RECORDING|OPTIONS: what is recorded, and how
 recordings() {
@@ -52,12 +53,12 @@ build_programs() {
     cmake --build "$build" --parallel >>"$build.log" 2>&1 ||
     { tail -n 30 "$build.log" >&2; fail "the build failed, see $build.log"; }
   mkdir -p "$build/programs"
-  for name in $examples $programs marks_cost; do
+  for name in $examples $programs marks_cost branch_cost; do
     flags=(-std=c++17 -O3 -lineinfo -fmad=false -I "$root/device")
     flags+=(-gencode "arch=compute_$capability,code=sm_$capability")
     case $name in
       solver | matmul | pipeline) sources=("$root/examples/$name.cu") ;;
-      marks_cost) sources=("$here/$name.cu") ;;
+      marks_cost | branch_cost) sources=("$here/$name.cu") ;;
       *) sources=("$root/tests/device/truth/$name.cu") ;;
     esac
     if [ "$name" = relocated ]; then
@@ -66,6 +67,9 @@ build_programs() {
     fi
     nvcc "${flags[@]}" -o "$build/programs/$name" "${sources[@]}" || fail "nvcc cannot build $name"
   done
+  nvcc -std=c++17 -O3 -lineinfo -I "$root/device" -gencode "arch=compute_$capability,code=sm_$capability" \
+    -o "$build/programs/selftest" "$root/selftest/selftest.cu" || fail 'nvcc cannot build selftest'
+  selftest=(--program "$build/programs/selftest")
 }
 
 # All without contraction (where there is floating point): the results' bits then depend on nothing
@@ -75,7 +79,7 @@ program_of() {
     gpu,*) echo "$build/programs/$1" ;;
     *,solver) echo "$build/tests/gpu/solver_exact" ;;
     *,matmul | *,pipeline) echo "$build/examples/$1" ;;
-    *,marks_cost) echo "$build/tests/gpu/$1" ;;
+    *,marks_cost | *,branch_cost) echo "$build/tests/gpu/$1" ;;
     *) echo "$build/tests/device/truth/${1}_exact" ;;
   esac
 }
@@ -123,19 +127,25 @@ record_one() { # NAME RECORDING OPTIONS
   fi
 }
 
-print_costs() {
+print_costs() { # PROGRAM LINES WHAT
   local program environment=()
-  program=$(program_of marks_cost)
+  program=$(program_of "$1")
   [ "$device" = sim ] && environment=("LD_LIBRARY_PATH=$build/device/sim")
-  env "${environment[@]}" "$program" >"$work/dormant" || complain 'marks_cost failed'
+  env "${environment[@]}" "$program" >"$work/dormant" || complain "$1 failed"
   "$inkmark" record --device "$device" -o "$work/cost.ink" -- "$program" >"$work/stored" \
-    2>"$work/err" || complain 'marks_cost failed when recorded'
-  [ "$(wc -l <"$work/stored")" = 8 ] || complain 'marks_cost printed other than 8 lines'
+    2>"$work/err" || complain "$1 failed when recorded"
+  [ "$(wc -l <"$work/stored")" = "$2" ] || complain "$1 printed other than $2 lines"
   [ "$device" = sim ] && echo 'simulated clock: the numbers below are no GPU'"'"'s'
-  printf '%-14s %10s %10s\n' 'cycles a mark' recorded dormant
+  printf '%-14s %10s %10s\n' "$3" recorded dormant
   join <(sort "$work/stored") <(sort "$work/dormant") | while read -r kind stored dormant; do
     printf '%-14s %10s %10s\n' "$kind" "$stored" "$dormant"
   done
+}
+
+# What the design takes for granted, on this device; and what marks cost an example.
+self_test() {
+  "$inkmark" selftest --device "$device" --forget "${selftest[@]}" || complain "the self-test ended with $?"
+  "$inkmark" cost --device "$device" --runs 5 -- "$(program_of solver)" || complain 'inkmark cost failed'
 }
 
 sanitize() {
@@ -160,7 +170,11 @@ while IFS='|' read -r name recording options; do
   record_one "$name" "$recording" "$options" </dev/null
 done < <(recordings)
 if [ "$mode" != update ]; then
-  print_costs
+  print_costs marks_cost 8 'cycles a mark'
+  print_costs branch_cost 3 'cycles in all'
+  echo 'what the cost kernel measured when that was recorded:'
+  "$inkmark" info "$work/cost.ink" | sed -n '/^cost of a mark/,/^$/p'
+  self_test
   if [ "$mode" = gpu ]; then
     "$here/activity.sh" "$inkmark" gpu "$build/programs/busy" || complain 'activity'
   fi
