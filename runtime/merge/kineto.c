@@ -31,7 +31,7 @@ typedef struct reader {
 
 /* Microseconds as text to ns, exact to the ns (rounded beyond). False: no number, or beyond +-146
  * years. */
-static bool text_ns(const char *text, int64_t *out) {
+bool ink_us_to_ns(const char *text, int64_t *out) {
   const int64_t limit = INT64_C(4611686018427387904);
   bool minus = *text == '-';
   const char *p = text + minus;
@@ -146,9 +146,9 @@ static ink_status read_member(reader *r, const char *key, event *e) {
   else if (!strcmp(key, "name") && word)
     TRY(ink_foreign_intern(r->foreign, text, r->scan.length, &e->kernel.name));
   else if (!strcmp(key, "ts"))
-    e->has_begin = (number || word) && text_ns(text, &e->kernel.begin_ns);
+    e->has_begin = (number || word) && ink_us_to_ns(text, &e->kernel.begin_ns);
   else if (!strcmp(key, "dur"))
-    e->has_length = (number || word) && text_ns(text, &e->length_ns);
+    e->has_length = (number || word) && ink_us_to_ns(text, &e->length_ns);
   else if (!strcmp(key, "pid"))
     e->has_pid = (number || word) && text_integer(text, &e->pid);
   else if (!strcmp(key, "tid"))
@@ -203,8 +203,10 @@ static ink_status read_events(reader *r) {
   for (;;) {
     enum json_token token;
     TRY(json_next(&r->scan, &token, r->error));
-    if (token == JSON_ARRAY_END)
+    if (token == JSON_ARRAY_END) {
+      r->foreign->events_end = json_offset(&r->scan) - 1;
       return INK_OK;
+    }
     TRY(token == JSON_OBJECT ? read_event(r) : json_skip(&r->scan, token, r->error));
   }
 }
