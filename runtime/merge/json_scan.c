@@ -9,11 +9,11 @@
 
 enum { BUFFER_BYTES = 256 * 1024 };
 
-uint64_t json_offset(const json_scan *s) {
+uint64_t ink_json_offset(const json_scan *s) {
   return s->before + s->at;
 }
 
-ink_status json_open(json_scan *s, const char *path, ink_error *error) {
+ink_status ink_json_open(json_scan *s, const char *path, ink_error *error) {
   memset(s, 0, sizeof *s);
   s->path = path;
   errno = 0;
@@ -27,7 +27,7 @@ ink_status json_open(json_scan *s, const char *path, ink_error *error) {
   return INK_OK;
 }
 
-void json_close(json_scan *s) {
+void ink_json_close(json_scan *s) {
   if (s->file)
     gzclose(s->file);
   free(s->buffer);
@@ -73,9 +73,9 @@ static ink_status broken(const json_scan *s, int byte, ink_error *error) {
     return error && error->status ? error->status : INK_ERROR_DAMAGED;
   if (byte == -1)
     return ink_error_set(error, INK_ERROR_DAMAGED, "'%s' ends in the middle, after %llu bytes",
-                         s->path, (unsigned long long)json_offset(s));
+                         s->path, (unsigned long long)ink_json_offset(s));
   return ink_error_set(error, INK_ERROR_DAMAGED, "'%s' is no valid JSON at byte %llu", s->path,
-                       (unsigned long long)json_offset(s));
+                       (unsigned long long)ink_json_offset(s));
 }
 
 static int skip_space(json_scan *s, ink_error *error) {
@@ -198,7 +198,7 @@ static ink_status take_word(json_scan *s, enum json_token *token, ink_error *err
 static ink_status open_bracket(json_scan *s, bool array, ink_error *error) {
   if (s->depth == JSON_DEPTH_MAX)
     return ink_error_set(error, INK_ERROR_LIMIT, "'%s' is nested deeper than %d at byte %llu",
-                         s->path, JSON_DEPTH_MAX, (unsigned long long)json_offset(s));
+                         s->path, JSON_DEPTH_MAX, (unsigned long long)ink_json_offset(s));
   s->closed[s->depth++] = array;
   s->wants_comma = s->wants_value = false;
   s->at++;
@@ -237,7 +237,7 @@ static ink_status take_value(json_scan *s, int c, enum json_token *token, ink_er
   return status;
 }
 
-ink_status json_next(json_scan *s, enum json_token *token, ink_error *error) {
+ink_status ink_json_next(json_scan *s, enum json_token *token, ink_error *error) {
   int c = skip_space(s, error);
   bool in_array = s->depth && s->closed[s->depth - 1];
   if (!s->depth && s->wants_comma) {
@@ -269,13 +269,13 @@ ink_status json_next(json_scan *s, enum json_token *token, ink_error *error) {
   return take_value(s, c, token, error);
 }
 
-ink_status json_skip(json_scan *s, enum json_token first, ink_error *error) {
+ink_status ink_json_skip(json_scan *s, enum json_token first, ink_error *error) {
   if (first != JSON_OBJECT && first != JSON_ARRAY)
     return INK_OK;
   unsigned outside = s->depth - 1;
   enum json_token token;
   while (s->depth > outside) {
-    ink_status status = json_next(s, &token, error);
+    ink_status status = ink_json_next(s, &token, error);
     if (status != INK_OK)
       return status;
   }

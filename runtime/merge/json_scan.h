@@ -36,11 +36,11 @@ typedef struct json_scan {
   size_t length;
 } json_scan;
 
-ink_status json_open(json_scan *scan, const char *path, ink_error *error);
-void json_close(json_scan *scan);
-ink_status json_next(json_scan *scan, enum json_token *token, ink_error *error);
+ink_status ink_json_open(json_scan *scan, const char *path, ink_error *error);
+void ink_json_close(json_scan *scan);
+ink_status ink_json_next(json_scan *scan, enum json_token *token, ink_error *error);
 /* Passes over the rest of the value whose first token was `first`. */
-ink_status json_skip(json_scan *scan, enum json_token first, ink_error *error);
-uint64_t json_offset(const json_scan *scan);
+ink_status ink_json_skip(json_scan *scan, enum json_token first, ink_error *error);
+uint64_t ink_json_offset(const json_scan *scan);
 
 #endif

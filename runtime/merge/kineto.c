@@ -79,16 +79,16 @@ static bool text_integer(const char *text, int64_t *out) {
 
 static ink_status read_three(reader *r, enum json_token token, uint32_t out[3]) {
   if (token != JSON_ARRAY)
-    return json_skip(&r->scan, token, r->error);
+    return ink_json_skip(&r->scan, token, r->error);
   for (size_t i = 0;; i++) {
-    TRY(json_next(&r->scan, &token, r->error));
+    TRY(ink_json_next(&r->scan, &token, r->error));
     if (token == JSON_ARRAY_END)
       return INK_OK;
     int64_t value;
     if (token == JSON_NUMBER && i < 3 && text_integer(r->scan.text, &value) && value > 0 &&
         value <= INT32_MAX)
       out[i] = (uint32_t)value;
-    TRY(json_skip(&r->scan, token, r->error));
+    TRY(ink_json_skip(&r->scan, token, r->error));
   }
 }
 
@@ -101,15 +101,15 @@ static void take_key(const reader *r, char *key, size_t size) {
 
 static ink_status read_arguments(reader *r, enum json_token token, event *e) {
   if (token != JSON_OBJECT)
-    return json_skip(&r->scan, token, r->error);
+    return ink_json_skip(&r->scan, token, r->error);
   for (;;) {
-    TRY(json_next(&r->scan, &token, r->error));
+    TRY(ink_json_next(&r->scan, &token, r->error));
     if (token == JSON_OBJECT_END)
       return INK_OK;
     char key[16];
     take_key(r, key, sizeof key);
     r->scan.keep = true;
-    TRY(json_next(&r->scan, &token, r->error));
+    TRY(ink_json_next(&r->scan, &token, r->error));
     int64_t value = 0;
     bool integer =
         (token == JSON_NUMBER || token == JSON_STRING) && text_integer(r->scan.text, &value);
@@ -126,7 +126,7 @@ static ink_status read_arguments(reader *r, enum json_token token, event *e) {
       } else if (!strcmp(key, "correlation") && integer) {
         e->kernel.correlation = value;
       }
-      TRY(json_skip(&r->scan, token, r->error));
+      TRY(ink_json_skip(&r->scan, token, r->error));
     }
   }
 }
@@ -134,7 +134,7 @@ static ink_status read_arguments(reader *r, enum json_token token, event *e) {
 static ink_status read_member(reader *r, const char *key, event *e) {
   enum json_token token;
   r->scan.keep = true;
-  TRY(json_next(&r->scan, &token, r->error));
+  TRY(ink_json_next(&r->scan, &token, r->error));
   const char *text = r->scan.text;
   bool word = token == JSON_STRING, number = token == JSON_NUMBER;
   if (!strcmp(key, "args"))
@@ -153,7 +153,7 @@ static ink_status read_member(reader *r, const char *key, event *e) {
     e->has_pid = (number || word) && text_integer(text, &e->pid);
   else if (!strcmp(key, "tid"))
     e->has_tid = (number || word) && text_integer(text, &e->tid);
-  return json_skip(&r->scan, token, r->error);
+  return ink_json_skip(&r->scan, token, r->error);
 }
 
 static ink_status end_event(reader *r, event *e) {
@@ -190,7 +190,7 @@ static ink_status read_event(reader *r) {
                         .correlation = -1}};
   for (;;) {
     enum json_token token;
-    TRY(json_next(&r->scan, &token, r->error));
+    TRY(ink_json_next(&r->scan, &token, r->error));
     if (token == JSON_OBJECT_END)
       return end_event(r, &e);
     char key[8];
@@ -202,25 +202,25 @@ static ink_status read_event(reader *r) {
 static ink_status read_events(reader *r) {
   for (;;) {
     enum json_token token;
-    TRY(json_next(&r->scan, &token, r->error));
+    TRY(ink_json_next(&r->scan, &token, r->error));
     if (token == JSON_ARRAY_END) {
-      r->foreign->events_end = json_offset(&r->scan) - 1;
+      r->foreign->events_end = ink_json_offset(&r->scan) - 1;
       return INK_OK;
     }
-    TRY(token == JSON_OBJECT ? read_event(r) : json_skip(&r->scan, token, r->error));
+    TRY(token == JSON_OBJECT ? read_event(r) : ink_json_skip(&r->scan, token, r->error));
   }
 }
 
 static ink_status read_object(reader *r, bool *found) {
   for (;;) {
     enum json_token token;
-    TRY(json_next(&r->scan, &token, r->error));
+    TRY(ink_json_next(&r->scan, &token, r->error));
     if (token == JSON_OBJECT_END)
       return INK_OK;
     bool base = !strcmp(r->scan.text, "baseTimeNanoseconds");
     bool events = !strcmp(r->scan.text, "traceEvents") && !*found;
     r->scan.keep = base;
-    TRY(json_next(&r->scan, &token, r->error));
+    TRY(ink_json_next(&r->scan, &token, r->error));
     int64_t value;
     if (events && token == JSON_ARRAY) {
       *found = true;
@@ -232,14 +232,14 @@ static ink_status read_object(reader *r, bool *found) {
       r->foreign->facts.base_ns = value;
       r->foreign->facts.base_known = true;
     }
-    TRY(json_skip(&r->scan, token, r->error));
+    TRY(ink_json_skip(&r->scan, token, r->error));
   }
 }
 
 static ink_status read_file(reader *r) {
   enum json_token token;
   bool found = false;
-  TRY(json_next(&r->scan, &token, r->error));
+  TRY(ink_json_next(&r->scan, &token, r->error));
   if (token == JSON_ARRAY) {
     found = true;
     TRY(read_events(r));
@@ -249,7 +249,7 @@ static ink_status read_file(reader *r) {
   if (!found)
     return ink_error_set(r->error, INK_ERROR_FORMAT, "'%s' has no \"traceEvents\": not a trace",
                          r->scan.path);
-  return json_next(&r->scan, &token, r->error); /* nothing may follow */
+  return ink_json_next(&r->scan, &token, r->error); /* nothing may follow */
 }
 
 /* Times beyond what Unix time with a base can be are left out rather than wrapped. */
@@ -275,13 +275,13 @@ ink_status ink_kineto_read(ink_foreign *f, const char *path, ink_error *error) {
   if (!r)
     return INK_ERROR_MEMORY;
   *r = (reader){.foreign = f, .error = error ? error : &own};
-  ink_status status = json_open(&r->scan, path, r->error);
+  ink_status status = ink_json_open(&r->scan, path, r->error);
   if (status == INK_OK)
     status = read_file(r);
   if (status == INK_OK)
     add_base(f);
-  f->facts.bytes = json_offset(&r->scan);
-  json_close(&r->scan);
+  f->facts.bytes = ink_json_offset(&r->scan);
+  ink_json_close(&r->scan);
   free(r);
   return status;
 }
