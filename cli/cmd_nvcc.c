@@ -7,6 +7,7 @@
 #include "message.h"
 #include "nvcc_args.h"
 #include "nvcc_overlay.h"
+#include "nvcc_split.h"
 #include "rule_options.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ typedef struct front_call {
   word_list marked; /* the words to call instead */
   bool strict;      /* INKMARK_STRICT: no second try without marks */
   size_t marks;
+  bool differs; /* two sources of the call want other marks in one file */
 } front_call;
 
 static int exit_code(int status) {
@@ -97,7 +99,7 @@ static bool mark_source(front_call *front, const char *source, char **word) {
     message_say("'%s' is compiled without marks", source);
   } else if (n > 1 || marks || files[0].marks) {
     char *path;
-    fine = overlay_write(front->folder, result) &&
+    fine = overlay_write(front->folder, result, &front->differs) &&
            asprintf(&path, "%s%s", front->folder, files[0].path) >= 0;
     if (fine) {
       free(*word);
@@ -154,7 +156,8 @@ static bool prepare(front_call *front) {
   for (size_t i = 0; i < front->args.source_count && fine; i++)
     fine = word_add(sources, front->args.words.items[front->args.sources[i]]) &&
            mark_source(front, front->args.words.items[front->args.sources[i]], &sources->items[i]);
-  for (size_t i = 0; i < front->args.source_count && fine; i++) {
+  const bool split = front->differs && nvcc_can_split(&front->args); /* each anew: see run_front */
+  for (size_t i = 0; i < front->args.source_count && fine && !split; i++) {
     char **word = &front->args.words.items[front->args.sources[i]];
     char *marked = strdup(sources->items[i]);
     fine = marked != NULL;
@@ -164,7 +167,7 @@ static bool prepare(front_call *front) {
     }
   }
   word_free(sources);
-  return fine && (!front->marks || add_words(front));
+  return fine && (split || !front->marks || add_words(front));
 }
 
 static bool load(int file, char **text, size_t *bytes) {
@@ -248,7 +251,11 @@ static int run_front(front_call *front) {
     message_say("nothing is marked in this call");
     front->marks = 0;
   }
-  int code = front->marks ? compile_marked(front) : -1;
+  int code = -1;
+  if (front->marks && front->differs && nvcc_can_split(&front->args))
+    code = nvcc_split(&front->args, front->compiler, front->folder);
+  else if (front->marks)
+    code = compile_marked(front);
   if (front->folder && !getenv("INKMARK_KEEP"))
     overlay_remove(front->folder);
   if (!code || (front->marks && front->strict))

@@ -61,6 +61,11 @@ static const char *const no_code[] = {
     "-dlink", "--device-link", "-lib", "--lib", "-clean", "--clean-targets", "-list-gpu-arch",
     "--list-gpu-arch", "-list-gpu-code", "--list-gpu-code", "-run", "--run"};
 
+/* What comes out of each source alone. */
+static const char *const no_link[] = {
+    "-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin",
+    "-fatbin", "--fatbin", "-cuda", "--cuda", "-optix-ir", "--optix-ir", "-ltoir", "--ltoir"};
+
 static bool is_one_of(const char *word, const char *const *list, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!strcmp(word, list[i]))
@@ -203,39 +208,54 @@ const char *nvcc_include_folder(const nvcc_args *args, size_t at, bool *next) {
 static bool note_word(nvcc_args *args, size_t at, bool *cuda_language, bool *room_for_next) {
   const char *word = args->words.items[at], *value;
   *room_for_next = false;
+  args->roles[at] = '-';
   if (word[0] != '-') {
+    args->roles[at] = 'f';
     if (has_extension(word, "cu") || (*cuda_language && is_host_source(word))) {
       size_t *grown = realloc(args->sources, (args->source_count + 1) * sizeof *grown);
       if (!grown)
         return false;
       args->sources = grown;
       args->sources[args->source_count++] = at;
+      args->roles[at] = 's';
     }
     return true;
   }
   if (IS_ONE_OF(word, no_code))
     args->compiles = false;
+  if (IS_ONE_OF(word, no_link))
+    args->links = false;
   if (!strcmp(word, "-MD") || !strcmp(word, "--generate-dependencies-with-compile") ||
       !strcmp(word, "-MMD") || !strcmp(word, "--generate-nonsystem-dependencies-with-compile"))
     args->makes_dependencies = true;
-  if ((value = value_of(args, at, "-x", "--x")))
+  if ((value = value_of(args, at, "-x", "--x"))) {
     *cuda_language = !strcmp(value, "cu");
-  if ((value = value_of(args, at, "-o", "--output-file")))
+    args->names_language = true;
+  }
+  *room_for_next = IS_ONE_OF(word, with_value);
+  if ((value = value_of(args, at, "-o", "--output-file"))) {
     args->output = value;
+    args->roles[at] = 'o';
+    if (*room_for_next)
+      args->roles[at + 1] = 'o';
+  } else if (*room_for_next && at + 1 < args->words.count) {
+    args->roles[at + 1] = '-';
+  }
   if ((value = value_of(args, at, "-MF", "--dependency-output")))
     args->dependencies = value;
-  *room_for_next = IS_ONE_OF(word, with_value);
   return true;
 }
 
 bool nvcc_args_read(int argc, char **argv, nvcc_args *out) {
-  *out = (nvcc_args){.compiles = true};
+  *out = (nvcc_args){.compiles = true, .links = true};
   bool fine = true, used, skip, cuda_language = false;
   for (int i = 0; i < argc && fine; i++) {
     used = false;
     fine = expand(argv[i], i + 1 < argc ? argv[i + 1] : NULL, &out->words, &used, 0);
     i += used;
   }
+  out->roles = calloc(out->words.count + 1, 1);
+  fine = fine && out->roles;
   for (size_t i = 0; i < out->words.count && fine; i++) {
     fine = note_word(out, i, &cuda_language, &skip);
     i += skip;
@@ -248,5 +268,6 @@ bool nvcc_args_read(int argc, char **argv, nvcc_args *out) {
 void nvcc_args_free(nvcc_args *args) {
   word_free(&args->words);
   free(args->sources);
+  free(args->roles);
   *args = (nvcc_args){0};
 }

@@ -18,7 +18,10 @@ typedef struct nvcc_args {
   word_list words;  /* options files expanded, without the compiler */
   size_t *sources;  /* [source_count] indices of the CUDA sources in `words` */
   size_t source_count;
+  char *roles; /* [words.count]: 's' a CUDA source, 'f' another file, 'o' -o and its value, '-' an option */
   bool compiles;    /* an object, PTX, a cubin or a program comes out */
+  bool links;       /* a program or library: no option ends the work before */
+  bool names_language; /* -x: it would hold for objects, too */
   bool makes_dependencies;
   const char *output, *dependencies; /* -o, -MF; NULL: none; point into `words` */
 } nvcc_args;

@@ -35,6 +35,15 @@ char *overlay_make(const char *key) {
   return NULL;
 }
 
+static bool holds(FILE *file, const char *text, size_t bytes) {
+  size_t at = 0;
+  int c;
+  while ((c = getc_unlocked(file)) != EOF)
+    if (at == bytes || (unsigned char)text[at++] != c)
+      return false;
+  return at == bytes;
+}
+
 static bool write_one(const char *path, const ink_marked_file *file) {
   FILE *to = fopen(path, "wb");
   if (!to) {
@@ -48,7 +57,7 @@ static bool write_one(const char *path, const ink_marked_file *file) {
   return fine;
 }
 
-bool overlay_write(const char *folder, const ink_instrumented *result) {
+bool overlay_write(const char *folder, const ink_instrumented *result, bool *differs) {
   const ink_marked_file *files;
   const size_t n = ink_instrumented_files(result, &files);
   char path[2 * PATH_MAX];
@@ -64,8 +73,13 @@ bool overlay_write(const char *folder, const ink_instrumented *result) {
       }
       *slash = '/';
     }
-    if (!write_one(path, &files[i]))
+    FILE *there = fopen(path, "rb");
+    if (there) {
+      *differs |= !holds(there, files[i].text, files[i].bytes);
+      fclose(there);
+    } else if (!write_one(path, &files[i])) {
       return false;
+    }
   }
   return true;
 }
