@@ -5,7 +5,7 @@
 #include "grid.h"
 #include "message.h"
 
-#include "inkmark/capture.h"
+#include "inkmark/activity.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -59,7 +59,22 @@ static const char *plural(uint64_t n) {
   return n == 1 ? "" : "s";
 }
 
-/* One line on a capture; returns its number of tracks. */
+/* ", 8 kernels, 2 copies" of a capture with activity, else "". */
+static void describe_activity(const ink_capture *capture, char *text, size_t bytes) {
+  const ink_activity *const *all;
+  uint64_t kernels = 0, copies = 0;
+  const size_t n = ink_capture_activities(capture, &all, NULL);
+  text[0] = 0;
+  for (size_t i = 0; i < n; i++) {
+    kernels += all[i]->kind == INK_ACTIVITY_KERNEL;
+    copies += all[i]->kind == INK_ACTIVITY_COPY || all[i]->kind == INK_ACTIVITY_SET;
+  }
+  if (n)
+    snprintf(text, bytes, "; activity: %s kernel%s, %s cop%s and sets", number_whole(kernels).text,
+             plural(kernels), number_whole(copies).text, copies == 1 ? "y" : "ies");
+}
+
+/* One line on a capture; returns its number of tracks, or of activities where it has none. */
 static uint64_t tell(const char *path) {
   ink_capture *capture;
   ink_error error = {0};
@@ -80,7 +95,7 @@ static uint64_t tell(const char *path) {
     ink_capture_track(capture, i, &track);
     full += track.header.words > track.ring_words || track.header.aux_words > track.aux_words;
   }
-  char notes[256] = "";
+  char notes[256] = "", activity[128];
   int at = 0;
   if (full)
     at += snprintf(notes, sizeof notes, ", %s with more marks than their ring holds",
@@ -91,10 +106,13 @@ static uint64_t tell(const char *path) {
   if (lost)
     snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost (--tracks N holds more)",
              number_whole(lost).text);
-  message_say("wrote '%s': %s track%s, %s mark%s%s", short_path(path), number_whole(tracks).text,
-              plural(tracks), number_whole(marks).text, plural(marks), notes);
+  describe_activity(capture, activity, sizeof activity);
+  message_say("wrote '%s': %s track%s, %s mark%s%s%s", short_path(path), number_whole(tracks).text,
+              plural(tracks), number_whole(marks).text, plural(marks), notes, activity);
+  const ink_activity *const *all;
+  const size_t activities = ink_capture_activities(capture, &all, NULL);
   ink_capture_free(capture);
-  return tracks;
+  return tracks ? tracks : activities;
 }
 
 static bool is_filtered(const record_plan *plan) {

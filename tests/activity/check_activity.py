@@ -133,6 +133,7 @@ def truth(folder):
 
 def unmarked(folder):
     out, errors, capture = record(folder, program="busy_unmarked")
+    assert "activity: 8 kernels, 3 copies and sets" in errors and "no track" not in errors, errors
     seen = report(capture)
     check_truth(out, seen, marked=False)
     check_calls(seen)
@@ -255,6 +256,23 @@ def filters(folder):
     assert wrong.returncode == 1 and "no launch 99" in wrong.stderr, wrong
     text = subprocess.run([INKMARK, "report", "--activity", "--unit", "ns", capture], capture_output=True, text=True)
     assert "kernels, ns" in text.stdout and "5 of 8 kernels have tracks" in text.stdout, text.stdout
+
+
+def session(folder):
+    """The library's own session, without `inkmark record`."""
+    capture = os.path.join(folder, "own.ink")
+    build = os.path.dirname(os.path.dirname(INKMARK))
+    environment = {**os.environ, "LD_LIBRARY_PATH": f"{build}/device/sim:{build}/runtime",
+                   "INKMARK_CUPTI": f"{build}/device/sim/libcupti.so.13"}
+    run = subprocess.run([os.path.join(PROGRAMS, "session"), capture], capture_output=True, text=True, env=environment)
+    assert run.returncode == 0 and run.stdout == "no error 1\n", run
+    seen = report(capture)
+    kernels = of_kind(seen, "kernel")
+    assert [short(seen, a["name"]) for a in kernels] == ["marked", "plain"], kernels
+    assert "launch" in kernels[0] and "launch" not in kernels[1] and seen["own"] > 0, seen
+    environment["INKMARK_CUPTI"] = "/nowhere/libcupti.so"
+    run = subprocess.run([os.path.join(PROGRAMS, "session"), capture], capture_output=True, text=True, env=environment)
+    assert run.returncode == 0 and "INKMARK_CUPTI='/nowhere/libcupti.so'" in report(capture)["activity"], run
 
 
 with tempfile.TemporaryDirectory(prefix="inkmark-activity-") as scratch:
