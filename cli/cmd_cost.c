@@ -57,7 +57,8 @@ const cli_command cmd_cost = {
         "Runs the program several times: with its marks off (compiled in, but not recording), with "
         "them on, and, with --baseline, a build without marks, in turn. For each kernel it prints "
         "the time of its launches and by how many percent one exceeds the other, run by run, and "
-        "registers, local and shared memory, and occupancy with and without marks. Times of kernels "
+        "registers, local and shared memory, and occupancy with and without marks: of the launches "
+        "and, through cuobjdump, of the machine code for every GPU in the files. Times of kernels "
         "are CUPTI's; where there is no CUPTI only the wall-clock time of the whole process is "
         "known. What the program prints is thrown away.",
     .examples = "inkmark cost -- ./solver -n 64\tmarks on against off\n"

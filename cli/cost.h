@@ -4,6 +4,7 @@
 #ifndef INKMARK_CLI_COST_H
 #define INKMARK_CLI_COST_H
 
+#include "cost_code.h"
 #include "options.h"
 
 #include "inkmark/activity.h"
@@ -39,6 +40,7 @@ typedef struct cost_result {
   cost_kernel *kernels;
   size_t count;
   double *wall_ns[COST_MODES]; /* [runs]: from the start of `inkmark record` to its end */
+  cost_codes code[2];    /* of the program, of the baseline */
   bool has_baseline, simulated;
   uint64_t untimed;      /* kernels that CUPTI has no times of */
   char why_no_kernels[512]; /* where CUPTI saw nothing */

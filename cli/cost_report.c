@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int compare(const void *left, const void *right) {
   const double a = *(const double *)left, b = *(const double *)right;
@@ -166,6 +167,74 @@ static bool print_resources(const cost_result *r, FILE *to) {
   return print(grid, to);
 }
 
+/* Whether the machine code is that of the kernel; what unnamed namespaces are called differs. */
+static bool is_of(const cost_code *code, const cost_kernel *kernel) {
+  return !strcmp(code->function, kernel->name) ||
+         (strstr(code->function, "_GLOBAL__N_") && !strcmp(code->label, kernel->label));
+}
+
+static const ink_activity *sample_of(const cost_kernel *k) {
+  for (int mode = 0; mode < COST_MODES; mode++)
+    if (k->modes[mode].launches)
+      return &k->modes[mode].sample;
+  return &k->modes[0].sample;
+}
+
+static void code_row(text_grid *grid, const cost_kernel *k, const cost_code *code, bool marks) {
+  const ink_occupancy o = cost_code_occupancy(code, sample_of(k));
+  grid_cell(grid, "%s", k->label);
+  grid_cell(grid, "sm_%u", code->capability);
+  grid_cell(grid, "%s", marks ? "with" : "without");
+  grid_cell(grid, "%u", code->registers);
+  grid_cell(grid, "%s", number_whole(code->stack_bytes).text);
+  grid_cell(grid, "%s", number_whole(code->shared_bytes).text);
+  grid_cell(grid, "%u", o.blocks_per_sm);
+  grid_cell(grid, "%u", o.warps_per_sm);
+  grid_cell(grid, "%.0f %%", 100 * o.share);
+  grid_cell(grid, "%s", cost_limit_name(&o));
+}
+
+/* The rows of a kernel stand together: without marks, with them, target by target. */
+static size_t code_rows(text_grid *grid, const cost_result *r, const cost_kernel *k) {
+  size_t n = 0;
+  for (size_t i = 0; i < r->code[0].count; i++) {
+    const cost_code *with = &r->code[0].items[i];
+    if (!is_of(with, k))
+      continue;
+    for (size_t w = 0; w < r->code[1].count; w++)
+      if (is_of(&r->code[1].items[w], k) && r->code[1].items[w].capability == with->capability)
+        code_row(grid, k, &r->code[1].items[w], false);
+    code_row(grid, k, with, true);
+    n++;
+  }
+  return n;
+}
+
+static bool print_code(const cost_result *r, FILE *to) {
+  static const char *const titles[] = {"registers", "stack and spills, bytes", "static shared",
+                                       "blocks an SM", "warps an SM", "occupancy"};
+  text_grid *grid = grid_new();
+  size_t rows = 0;
+  if (!grid)
+    return false;
+  grid_column(grid, GRID_LEFT, "kernel");
+  grid_column(grid, GRID_LEFT, "target");
+  grid_column(grid, GRID_LEFT, "marks");
+  for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    grid_column(grid, GRID_RIGHT, titles[i]);
+  grid_column(grid, GRID_LEFT, "limited by");
+  for (size_t i = 0; i < r->count; i++)
+    rows += code_rows(grid, r, &r->kernels[i]);
+  if (rows) {
+    fputs("\nmachine code in the programs, and what an SM of its target would hold at these launches\n", to);
+    return print(grid, to);
+  }
+  grid_free(grid);
+  if (r->code[0].why_none[0])
+    fprintf(to, "\nmachine code in the program: not known, %s\n", r->code[0].why_none);
+  return true;
+}
+
 static void remarks(const cost_result *r, FILE *to) {
   for (size_t i = 0; i < r->count; i++) {
     const cost_kernel *k = &r->kernels[i];
@@ -214,7 +283,7 @@ bool cost_text(const cost_result *r, FILE *to) {
           r->runs < 3 ? "; too few to tell what is chance" : "");
   bool fine = true;
   if (r->count) {
-    fine = print_times(r, to) && print_resources(r, to);
+    fine = print_times(r, to) && print_resources(r, to) && print_code(r, to);
     remarks(r, to);
   } else {
     fprintf(to, "\nno times of kernels: %s\n", r->why_no_kernels);
@@ -272,6 +341,29 @@ static void json_resources(json_writer *json, const char *key, const cost_seen *
   json_close(json, '}');
 }
 
+static void json_code(json_writer *json, const cost_result *r, const cost_kernel *k) {
+  json_open(json, "code", '[');
+  for (int of = 0; of < 2; of++)
+    for (size_t i = 0; i < r->code[of].count; i++) {
+      const cost_code *code = &r->code[of].items[i];
+      if (!is_of(code, k))
+        continue;
+      const ink_occupancy o = cost_code_occupancy(code, sample_of(k));
+      json_open_flat(json, NULL);
+      json_bool(json, "marks", of == 0);
+      json_unsigned(json, "capability", code->capability);
+      json_unsigned(json, "registers", code->registers);
+      json_unsigned(json, "stack_bytes", code->stack_bytes);
+      json_unsigned(json, "static_shared_bytes", code->shared_bytes);
+      json_unsigned(json, "blocks_per_sm", o.blocks_per_sm);
+      json_unsigned(json, "warps_per_sm", o.warps_per_sm);
+      json_double(json, "occupancy", o.share);
+      json_string(json, "limited_by", cost_limit_name(&o));
+      json_close(json, '}');
+    }
+  json_close(json, ']');
+}
+
 void cost_json(const cost_result *r, FILE *to) {
   json_writer json = {.to = to};
   json_open(&json, NULL, '{');
@@ -281,6 +373,7 @@ void cost_json(const cost_result *r, FILE *to) {
   json_unsigned(&json, "runs", r->runs);
   json_string(&json, "no_kernels", r->count ? NULL : r->why_no_kernels);
   json_unsigned(&json, "untimed", r->untimed);
+  json_string(&json, "no_code", r->code[0].why_none[0] ? r->code[0].why_none : NULL);
   json_open(&json, "kernels", '[');
   for (size_t i = 0; i < r->count; i++) {
     const cost_kernel *k = &r->kernels[i];
@@ -297,6 +390,7 @@ void cost_json(const cost_result *r, FILE *to) {
     json_resources(&json, "with_marks", &k->modes[COST_OFF]);
     if (r->has_baseline)
       json_resources(&json, "without_marks", &k->modes[COST_WITHOUT]);
+    json_code(&json, r, k);
     json_close(&json, '}');
   }
   json_close(&json, ']');

@@ -216,6 +216,9 @@ int cost_measure(const cost_settings *settings, char **program, cost_result *out
     nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return CLI_USAGE; /* was checked by the command */
   }
+  cost_codes_read(program[0], &out->code[0]);
+  if (out->has_baseline)
+    cost_codes_read(settings->baseline, &out->code[1]);
   const int code = run_all(out, program, settings->kernels ? &wanted : NULL, folder);
   if (settings->kernels)
     regfree(&wanted);
@@ -230,6 +233,8 @@ void cost_release(cost_result *result) {
       free(result->kernels[i].modes[mode].run_ns);
   }
   free(result->kernels);
+  cost_codes_free(&result->code[0]);
+  cost_codes_free(&result->code[1]);
   for (int mode = 0; mode < COST_MODES; mode++)
     free(result->wall_ns[mode]);
 }

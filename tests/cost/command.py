@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 """`inkmark cost` on the simulated device, where times of kernels are exact: what it prints must be what
-the simulator says of each run. command.py INKMARK PROGRAM BASELINE SIMULATED_RUNTIME_FOLDER"""
+the simulator says of each run. command.py INKMARK PROGRAM BASELINE SIMULATED_RUNTIME_FOLDER PROGRAM_WITH_CODE BASELINE_WITH_CODE"""
+import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
-inkmark, program, baseline, sim = sys.argv[1:5]
+inkmark, program, baseline, sim, code_marked, code_plain = sys.argv[1:7]
+found_tools = sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".venv", "lib",
+                                            "python3*", "site-packages", "nvidia", "*", "bin", "cuobjdump")))
+cuobjdump = found_tools[0] if found_tools else shutil.which("cuobjdump")
 failures = []
 checks = 0
 
@@ -80,6 +85,29 @@ with tempfile.TemporaryDirectory() as folder:
     text = run("cost", "--device", "sim", "--runs", "3", "--", program).stdout
     check(text.startswith("simulated clock") and re.search(r"on / off", text) and "without" not in
           text.split("\n")[1], "text without a baseline")
+
+    # machine code: the same registers and shared memory as ptxas reports, for each target and build
+    if cuobjdump:
+        done = run("cost", "--device", "sim", "--runs", "1", "--format", "json", "--baseline", code_plain, "--",
+                   code_marked, INKMARK_CUOBJDUMP=cuobjdump)
+        found = json.loads(done.stdout)
+        for kernel in found["kernels"]:
+            code = {(c["marks"], c["capability"]): c for c in kernel["code"]}
+            check(set(code) == {(marks, target) for marks in (True, False) for target in (80, 90)},
+                  f"{kernel['kernel']}: targets {set(code)}")
+            for (marks, target), c in code.items():
+                check(c["static_shared_bytes"] == 1536 * marks and 8 <= c["registers"] <= 64 and
+                      c["blocks_per_sm"] == 32 and c["warps_per_sm"] == 32 and c["occupancy"] == 0.5 and
+                      c["limited_by"] == "blocks", f"{kernel['kernel']} {marks} {target}: {c}")
+            check(code[True, 90]["registers"] > code[False, 90]["registers"], f"{kernel['kernel']}: registers")
+        text = run("cost", "--device", "sim", "--runs", "1", "--baseline", code_plain, "--", code_marked,
+                   INKMARK_CUOBJDUMP=cuobjdump).stdout
+        check(text.count("sm_90") == 2 * len(found["kernels"]), "targets in the text")
+    else:
+        print("the machine code is not read: no cuobjdump (tests/run.sh brings it)")
+    done = run("cost", "--device", "sim", "--runs", "1", "--", program, INKMARK_CUOBJDUMP="/nowhere/cuobjdump")
+    check(done.returncode == 0 and "machine code in the program: not known, cuobjdump cannot" in done.stdout,
+          "without cuobjdump")
 
     failing = os.path.join(folder, "failing")
     with open(failing, "w") as script:
