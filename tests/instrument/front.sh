@@ -25,7 +25,7 @@ front "$nvcc" -arch=compute_75 -cudart shared a.o c.o -o linked # goes to nvcc a
 front "$nvcc" -Iinc -arch=compute_75 -cudart shared a.cu b.cu -o both && marked both 'main_kernel (b.cu:1)'
 # a header that two sources mark in different ways: each gets its own
 export INKMARK_RULES="--root . --calls --loops --depth 8"
-printf '__device__ int other(int x) { return x; }\n#include "user2.cuh"\n' >other.cu
+printf '#include "user2.cuh"\n__global__ void other(int *x) { x[0] = 1; }\n' >other.cu
 printf 'static __device__ int twice(int x) { for (int i = 0; i < 2; i++) x *= 2; return x; }\n' >user2.cuh
 printf '#include "user2.cuh"\n__global__ void user2(int *x) { x[0] = twice(x[1]); }\nint main() { user2<<<1, 1>>>(0); }\n' >user2.cu
 front "$nvcc" -arch=compute_75 -cudart shared other.cu user2.cu -o split && marked split 'user2 (user2.cu:2)'
