@@ -116,6 +116,9 @@ bool activity_json(const activity_view *view, json_writer *json) {
   json_unsigned(json, "own", view->own);
   json_unsigned(json, "kernels", view->kernels);
   json_unsigned(json, "kernels_with_tracks", view->joined);
+  json_unsigned(json, "outside_their_kernels", view->outside);
+  json_signed(json, "early_ns", view->early_ns);
+  json_signed(json, "late_ns", view->late_ns);
   json_bool(json, "unix_time", view->clock.known);
   json_signed(json, "clock_bound_ns", view->clock.bound_ns);
   json_open(json, "summary", '[');

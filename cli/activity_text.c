@@ -85,6 +85,13 @@ static void head(const activity_view *view, FILE *to) {
     fprintf(to, "%s of %s kernel%s have tracks, by device and grid id\n",
             number_whole(view->joined).text, number_whole(view->kernels).text,
             plural(view->kernels));
+  if (view->outside)
+    fprintf(to,
+            "%sthe tracks of %s of them stick out of their kernel, by up to %s ns before and %s ns "
+            "after: the two clocks are off by that%s\n",
+            message_style(to, STYLE_WARNING), number_whole(view->outside).text,
+            number_whole((uint64_t)view->early_ns).text, number_whole((uint64_t)view->late_ns).text,
+            message_style(to, STYLE_PLAIN));
   if (view->own)
     fprintf(to, "%s activities of inkmark itself are not shown\n", number_whole(view->own).text);
   if (view->count && !view->clock.simulated && view->clock.known)

@@ -170,6 +170,57 @@ static bool make_uses(activity_view *view) {
   return true;
 }
 
+/* ---- how well the two clocks agree ---- */
+
+typedef struct track_span {
+  int64_t begin_ns, end_ns;
+  bool any;
+} track_span;
+
+static void add_track(const activity_view *view, const ink_stored_track *track, track_span *spans) {
+  const ink_track *h = &track->header;
+  track_span *span = &spans[track->launch];
+  if (h->state != INK_TRACK_CLOSED)
+    return;
+  const int64_t begin =
+      ink_clock_map_ns(view->loaded.map, track->device, h->sm_open, h->open_clock1);
+  const int64_t end =
+      ink_clock_map_ns(view->loaded.map, track->device, h->sm_close, h->close_clock0);
+  span->begin_ns = !span->any || begin < span->begin_ns ? begin : span->begin_ns;
+  span->end_ns = !span->any || end > span->end_ns ? end : span->end_ns;
+  span->any = true;
+}
+
+/* Tracks run inside of their kernels: where their times do not, the clocks are off by that. */
+static bool compare_clocks(activity_view *view) {
+  const ink_launch *launches;
+  const size_t n = ink_capture_launches(view->loaded.capture, &launches);
+  track_span *spans = calloc(n + 1, sizeof *spans);
+  if (!spans)
+    return false;
+  for (uint64_t i = 0; view->joined && i < ink_capture_track_count(view->loaded.capture); i++) {
+    ink_stored_track track;
+    ink_capture_track(view->loaded.capture, i, &track);
+    if (track.launch < n)
+      add_track(view, &track, spans);
+  }
+  for (size_t i = 0; i < view->count; i++) {
+    const activity_item *item = &view->items[i];
+    const track_span *span = item->launch < n ? &spans[item->launch] : NULL;
+    if (!span || !span->any)
+      continue;
+    const int64_t early =
+        ink_activity_unix_ns(&view->clock, item->a->device, item->a->begin_ns) - span->begin_ns;
+    const int64_t late =
+        span->end_ns - ink_activity_unix_ns(&view->clock, item->a->device, item->a->end_ns);
+    view->outside += early > 0 || late > 0;
+    view->early_ns = early > view->early_ns ? early : view->early_ns;
+    view->late_ns = late > view->late_ns ? late : view->late_ns;
+  }
+  free(spans);
+  return true;
+}
+
 /* ---- making ---- */
 
 bool activity_view_make(const report_settings *settings, const char *path, activity_view *view) {
@@ -193,7 +244,7 @@ bool activity_view_make(const report_settings *settings, const char *path, activ
     take_items(view, all, n, has_regex ? &regex : NULL);
   if (has_regex)
     regfree(&regex);
-  fine = fine && make_groups(view) && make_uses(view);
+  fine = fine && make_groups(view) && make_uses(view) && compare_clocks(view);
   if (!fine) {
     message_say("out of memory");
     activity_view_free(view);

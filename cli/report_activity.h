@@ -38,6 +38,8 @@ typedef struct activity_view {
   size_t group_count;
   activity_use *uses;
   size_t use_count;
+  uint64_t outside;              /* launches whose tracks stick out of their kernels, */
+  int64_t early_ns, late_ns;     /* by at most this */
   uint64_t own, kernels, joined; /* kernels of it that are launches of ours */
   uint64_t first_ns;             /* CUPTI's clock, of the first item: text counts from there */
 } activity_view;

@@ -109,7 +109,7 @@ static ink_status fill(activity_lanes *l, const ink_activity *const *all, size_t
     if (status != INK_OK)
       return status;
     if (shown.launch != UINT32_MAX)
-      l->launch_lanes[shown.launch] = shown.lane;
+      l->launch_items[shown.launch] = (uint32_t)l->count;
     l->shown[l->count++] = shown;
   }
   return INK_OK;
@@ -124,10 +124,10 @@ ink_status activity_lanes_make(activity_lanes *l, const ink_selection *selection
   if (!n)
     return INK_OK;
   l->shown = malloc(n * sizeof *l->shown);
-  l->launch_lanes = malloc((selection->launch_count + 1) * sizeof *l->launch_lanes);
-  ink_status status = l->shown && l->launch_lanes ? INK_OK : INK_ERROR_MEMORY;
+  l->launch_items = malloc((selection->launch_count + 1) * sizeof *l->launch_items);
+  ink_status status = l->shown && l->launch_items ? INK_OK : INK_ERROR_MEMORY;
   if (status == INK_OK) {
-    memset(l->launch_lanes, 0xff, (selection->launch_count + 1) * sizeof *l->launch_lanes);
+    memset(l->launch_items, 0xff, (selection->launch_count + 1) * sizeof *l->launch_items);
     status = collect(selection, all, n, &seen);
   }
   if (status == INK_OK)
@@ -137,6 +137,12 @@ ink_status activity_lanes_make(activity_lanes *l, const ink_selection *selection
   if (status == INK_ERROR_MEMORY)
     ink_error_set(error, status, "out of memory");
   return status;
+}
+
+const activity_shown *activity_of_launch(const activity_lanes *l, uint32_t launch) {
+  const uint32_t item =
+      l->launch_items && launch < l->selection->launch_count ? l->launch_items[launch] : UINT32_MAX;
+  return item < l->count ? &l->shown[item] : NULL;
 }
 
 int64_t activity_lanes_begin(const activity_lanes *l, int64_t begin_ns) {
@@ -152,7 +158,7 @@ int64_t activity_lanes_begin(const activity_lanes *l, int64_t begin_ns) {
 void activity_lanes_free(activity_lanes *l) {
   free(l->shown);
   free(l->lanes);
-  free(l->launch_lanes);
+  free(l->launch_items);
 }
 
 void activity_lane_name(const activity_lane *lane, char *text, size_t size) {

@@ -33,13 +33,16 @@ typedef struct activity_lanes {
   size_t count;
   activity_lane *lanes; /* a stream's lanes need not stand side by side */
   size_t lane_count, lane_room;
-  uint32_t *launch_lanes; /* [launches]: where the kernel of a launch is, or ACTIVITY_NO_LANE */
+  uint32_t
+      *launch_items; /* [launches]: in `shown`, the kernel that a launch is; UINT32_MAX: none */
 } activity_lanes;
 
 /* Where kernels or a launch are chosen: only their kernels, and the calls that launched them. Free
  * also after a failure. Without activity there is nothing in it. */
 ink_status activity_lanes_make(activity_lanes *lanes, const ink_selection *selection,
                                ink_error *error);
+/* The kernel that a launch is; NULL: none. */
+const activity_shown *activity_of_launch(const activity_lanes *lanes, uint32_t launch);
 /* The earliest of that moment and the activities: where the trace begins. */
 int64_t activity_lanes_begin(const activity_lanes *lanes, int64_t begin_ns);
 void activity_lanes_free(activity_lanes *lanes);

@@ -120,6 +120,8 @@ static void end_launch(writer *w) {
   p = perfetto_named_uint(p, "marks_dropped", w->counts.dropped);
   p = perfetto_named_uint(p, "tracks_partial", w->counts.partial);
   p = perfetto_named_uint(p, "problems", w->counts.problems);
+  p = perfetto_activity_arguments(p, &w->out, &w->activity, (uint32_t)w->launch, span->begin_ns,
+                                  span->end_ns);
   perfetto_event_end(&w->out, p);
   perfetto_event_end(&w->out, perfetto_event(&w->out, span->end_ns, TYPE_END, w->launch_uuid));
 }

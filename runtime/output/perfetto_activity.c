@@ -26,10 +26,22 @@ uint64_t perfetto_activity_flow(const perfetto *out, uint32_t correlation) {
 }
 
 uint64_t perfetto_activity_track(const activity_lanes *l, uint32_t launch) {
-  const uint32_t lane = l->launch_lanes && launch < l->selection->launch_count
-                            ? l->launch_lanes[launch]
-                            : ACTIVITY_NO_LANE;
-  return lane == ACTIVITY_NO_LANE ? 0 : l->lanes[lane].id;
+  const activity_shown *kernel = activity_of_launch(l, launch);
+  return kernel ? l->lanes[kernel->lane].id : 0;
+}
+
+char *perfetto_activity_arguments(char *p, const perfetto *out, const activity_lanes *l,
+                                  uint32_t launch, int64_t begin_ns, int64_t end_ns) {
+  const activity_shown *kernel = activity_of_launch(l, launch);
+  if (!kernel)
+    return p;
+  if (kernel->flows)
+    p = pb_fixed64(p, EVENT_FLOWS, perfetto_activity_flow(out, kernel->a->correlation));
+  if (begin_ns < kernel->begin_ns)
+    p = perfetto_named_uint(p, "before_its_kernel_ns", (uint64_t)(kernel->begin_ns - begin_ns));
+  if (end_ns > kernel->end_ns)
+    p = perfetto_named_uint(p, "after_its_kernel_ns", (uint64_t)(end_ns - kernel->end_ns));
+  return p;
 }
 
 static uint64_t new_process(activity_writer *w, bool device, uint32_t number) {

@@ -16,6 +16,11 @@ ink_status perfetto_activity_write(perfetto *out, activity_lanes *lanes,
 /* The track of the kernel that a launch is, to put its tracks under; 0: none. */
 uint64_t perfetto_activity_track(const activity_lanes *lanes, uint32_t launch);
 
+/* What the slice of a launch says of its kernel: the flow that leads to it, and by how much our
+ * times stick out of CUPTI's. */
+char *perfetto_activity_arguments(char *p, const perfetto *out, const activity_lanes *lanes,
+                                  uint32_t launch, int64_t begin_ns, int64_t end_ns);
+
 /* What connects a call with its work; unique in the file. */
 uint64_t perfetto_activity_flow(const perfetto *out, uint32_t correlation);
 
