@@ -305,6 +305,13 @@ static void use(ink_unit *unit, ink_source *source, size_t token, const char *ma
   macro_argument(source, token, first + 1, second, sizeof second);
   if (kernel && second[0])
     memcpy(name, second, sizeof name);
+  const bool begins = !strcmp(macro, "PROF_BEGIN"), ends = !strcmp(macro, "PROF_END");
+  if (in && (begins || ends)) {
+    const char *bare = strrchr(name, ':') ? strrchr(name, ':') + 1 : name;
+    if (INK_I_GROW(unit->hand))
+      unit->hand.items[unit->hand.count++] = (ink_hand){in, offset, begins, strdup(bare)};
+    unit->failed |= !unit->hand.count || !unit->hand.items[unit->hand.count - 1].name;
+  }
   ink_found *place = ink_unit_place(unit, INK_PLACE_HAND, in, source, offset, macro);
   if (is_identifier(name))
     ink_found_marked(place, ink_section_named(unit, name), NULL);

@@ -68,6 +68,9 @@ static void free_found(ink_unit *unit) {
   for (size_t i = 0; i < unit->said.count; i++)
     free(unit->said.items[i].text);
   free(unit->said.items);
+  for (size_t i = 0; i < unit->hand.count; i++)
+    free(unit->hand.items[i].name);
+  free(unit->hand.items);
 }
 
 void ink_unit_free(ink_unit *unit) {
@@ -101,6 +104,8 @@ void ink_unit_free(ink_unit *unit) {
     clang_disposeTranslationUnit(unit->tu);
   if (unit->index)
     clang_disposeIndex(unit->index);
+  ink_bytes_free(&unit->original);
+  free(unit->patched);
   free(unit->shim);
   free(unit->main_path);
   free(unit->root);

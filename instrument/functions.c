@@ -21,14 +21,35 @@ static bool is_below(const char *path, const char *root) {
          (path[length] == '/' || (length && root[length - 1] == '/'));
 }
 
+/* The name that nvcc's compilers show: for `#include "x.h"` in `a.cu` clang says `./x.h`, they `x.h`. */
+static const char *name_shown(ink_unit *unit, const char *name, const CXSourceLocation *stack,
+                              unsigned depth) {
+  CXFile from;
+  unsigned offset;
+  size_t bytes;
+  if (!depth || strncmp(name, "./", 2))
+    return name;
+  clang_getExpansionLocation(stack[0], &from, NULL, NULL, &offset);
+  const char *text = from ? clang_getFileContents(unit->tu, from, &bytes) : NULL;
+  if (!text || offset >= bytes)
+    return name;
+  CXString spelling = clang_getFileName(from);
+  const char *includer = clang_getCString(spelling);
+  const bool beside = includer && !strchr(includer, '/');
+  clang_disposeString(spelling);
+  const size_t line = strcspn(text + offset, "\n<");
+  return beside && memchr(text + offset, '"', line) ? name + 2 : name;
+}
+
 static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
   ink_unit *unit = data;
-  (void)stack;
   CXSourceLocation top = clang_getLocationForOffset(unit->tu, file, 0);
   if (ink_unit_source(unit, file) || (depth && clang_Location_isInSystemHeader(top)))
     return;
   size_t bytes = 0;
   const char *text = clang_getFileContents(unit->tu, file, &bytes);
+  if (!depth && unit->original.count && unit->original.count == bytes)
+    text = unit->original.at;
   CXString name = clang_getFileName(file);
   const char *shown = clang_getCString(name);
   char *path = shown ? realpath(shown, NULL) : NULL;
@@ -42,7 +63,7 @@ static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
     unit->sources.items[unit->sources.count++] = source;
     source->file = file;
     source->path = path;
-    source->shown = strdup(shown);
+    source->shown = strdup(name_shown(unit, shown, stack, depth));
     source->is_main = depth == 0;
     source->is_project = depth == 0 || (unit->root && is_below(path, unit->root));
     ink_bytes_add(&source->text, text, bytes);

@@ -245,9 +245,18 @@ ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error) {
     const uint64_t begun = now_ns();
     if (!unit->index)
       unit->index = clang_createIndex(0, 0);
+    struct CXUnsavedFile patched = {.Filename = unit->options->source};
+    if (ink_bytes_read(&unit->original, unit->options->source) && unit->original.count)
+      patched.Contents = unit->patched = malloc(unit->original.count);
+    patched.Length = unit->original.count;
+    if (unit->patched)
+      memcpy(unit->patched, unit->original.at, unit->original.count);
+    const bool use = unit->patched && ink_suffix_patch(unit->patched, unit->original.count);
+    if (!use)
+      ink_bytes_free(&unit->original);
     enum CXErrorCode code = clang_parseTranslationUnit2(
         unit->index, unit->options->source, (const char *const *)list.list.items,
-        (int)list.list.count, NULL, 0,
+        (int)list.list.count, use ? &patched : NULL, use,
         CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &unit->tu);
     unit->parse_ns = now_ns() - begun;
     if (code != CXError_Success)

@@ -189,6 +189,7 @@ void ink_unit_apply_rules(ink_unit *unit) {
     }
     if (left)
       continue;
+    ink_function_pairs(unit, function);
     const size_t edits = function->source->edits.count;
     if (!function->is_constexpr && function->calls_deep >= 0 && function->calls_deep < depth)
       mark_body(unit, function);

@@ -49,6 +49,13 @@ typedef struct ink_said {
   char *text;
 } ink_said;
 
+typedef struct ink_hand { /* a PROF_BEGIN or PROF_END of the user's */
+  const ink_function *function;
+  uint32_t offset;
+  bool begins;
+  char *name;
+} ink_hand;
+
 typedef struct ink_unit {
   const ink_instrument_options *options;
   char *main_path, *root;
@@ -56,6 +63,8 @@ typedef struct ink_unit {
   bool header_less;
   bool was_marked;
   uint64_t parse_ns;
+  ink_bytes original; /* the source's own bytes, where the parse got others of the same length */
+  char *patched;      /* these */
   CXIndex index;
   CXTranslationUnit tu;
   regex_t kernels, exclude, calls_like;
@@ -84,12 +93,19 @@ typedef struct ink_unit {
     ink_said *items;
     size_t count, room;
   } said;
+  struct {
+    ink_hand *items;
+    size_t count, room;
+  } hand; /* in the order of the text */
   bool failed; /* memory ran out */
 } ink_unit;
 
 /* parse.c */
 ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error);
 void ink_unit_remove_shim(ink_unit *unit);
+/* suffix.c */
+bool ink_suffix_patch(char *text, size_t bytes); /* true: something was changed */
+void ink_suffix_remarks(ink_unit *unit);         /* what could not be */
 /* functions.c */
 ink_source *ink_unit_source(ink_unit *unit, CXFile file);
 bool ink_unit_find_sources(ink_unit *unit);
@@ -131,6 +147,8 @@ void ink_unit_find_hand_marks(ink_unit *unit);
 char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offset);
 /* Says which values the marks of the function should have held and could not. */
 void ink_hold_remarks(ink_unit *unit, const ink_function *function);
+/* pairs.c: errors for ranges by hand that do not end on every way */
+void ink_function_pairs(ink_unit *unit, const ink_function *function);
 /* remarks.c */
 void ink_function_remarks(ink_unit *unit, const ink_function *function);
 /* sections.c */

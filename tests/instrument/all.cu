@@ -11,6 +11,7 @@
 #include "cases/templates.cu"
 #include "cases/text.cu"
 #include "cases/waits.cu"
+#include "cases/warned.cu"
 
 int main() {
   by_hand::run();
@@ -22,5 +23,6 @@ int main() {
   templates::run();
   text::run();
   waits::run();
+  warned::run();
   printf("%s %d\n", strrchr(__FILE__, '/'), __LINE__);
 }

@@ -40,6 +40,29 @@ kernel 'x[0] = /* prof: mark A */ 3;'
 expect 1 "does not stand between statements" k.cu -o m.cu --header-less
 kernel '// prof: nonsense'
 expect 1 "is none of mark, begin" k.cu -o m.cu --header-less
+# ranges by hand: followed along every way
+hand() { kernel "PROF_KERNEL(K);\\n$1"; }
+hand 'PROF_BEGIN(A);\nif (n) { PROF_END(A); return; }\nx[0]++; PROF_END(A);'
+expect 0 "" k.cu -o m.cu --header-less
+hand 'for (int i = 0; i < n; i++) {\nPROF_BEGIN(A);\nif (i == 3) { PROF_END(A); continue; }\nswitch (n) { case 1: x[0]++; break; default: x[0]--; }\nPROF_END(A); }'
+expect 0 "" k.cu -o m.cu --header-less
+hand 'PROF_BEGIN(A);\nif (n) return;\nPROF_END(A);'
+expect 1 "k.cu:4:8: error: at this return: 'PROF_BEGIN(A)', line 3, has no end" k.cu -o m2.cu --header-less
+[ -e m2.cu ] && { echo "FAILED: a file was written"; failed=1; }
+hand 'if (n) PROF_BEGIN(A);\nx[0]++;\nPROF_END(A);'
+expect 1 "k.cu:3:1: error: behind this if: 'PROF_BEGIN(A)', line 3" k.cu --list --header-less
+hand 'PROF_BEGIN(A);\nPROF_BEGIN(B);\nPROF_END(A);\nPROF_END(B);'
+expect 1 "k.cu:5:1: error: 'PROF_END(A)' ends while 'PROF_BEGIN(B)', line 4, is open" k.cu --list --header-less
+hand 'for (int i = 0; i < n; i++) {\nPROF_BEGIN(A);\nif (i == 3) break;\nPROF_END(A); }'
+expect 1 "k.cu:5:13: error: at this break: 'PROF_BEGIN(A)', line 4" k.cu --list --header-less
+hand 'for (int i = 0; i < n; i++)\nPROF_BEGIN(A);'
+expect 1 "k.cu:3:1: error: after one iteration of this loop: 'PROF_BEGIN(A)', line 4" k.cu --list --header-less
+hand 'x[0]++; PROF_END(A);'
+expect 1 "k.cu:3:9: error: 'PROF_END(A)' has no beginning" k.cu --list --header-less
+hand 'PROF_BEGIN(A); x[0]++;'
+expect 1 "at the end of the function: 'PROF_BEGIN(A)', line 3" k.cu --list --header-less
+hand 'PROF_BEGIN(A); if (n) goto out; x[0]++; out: PROF_END(A);'
+expect 0 "was not checked: 'k' has a goto" k.cu --list --header-less
 printf '__global__ void k(int *x) { x[0] = missing(; }\n#include "none.h"\nint }' >broken.cu
 expect 0 "" broken.cu -o broken.out.cu --header-less
 printf 'no CUDA here' >plain.cu

@@ -38,12 +38,14 @@ extern "C" __global__ void __launch_bounds__(64, 1) with_c_name(int *x) {
   int a[square(2)] = {};
   x[i] += a[0];
 }
+extern "C"__global__ void without_blank(int *x) { for (int i = 0; i < 3; i++) x[threadIdx.x] += recursive(i); }
 __global__ void by_value(const __grid_constant__ int n, int *x) { for (int i = 0; i < n; ++i) x[threadIdx.x] += i; }
 inline void run() {
   check<int>("templates.small", [](int *x) { of_small<int, 4><<<1, 64>>>(x); });
   check<unsigned>("templates.chosen", [](unsigned *x) { chosen<unsigned, true><<<1, 64>>>(x); });
   check<long>("templates.chosen_not", [](long *x) { chosen<long, false><<<1, 64>>>(x); });
   check<int>("templates.c_name", [](int *x) { with_c_name<<<1, 64>>>(x); x += shared_by_both(3) - 5; });
+  check<int>("templates.without_blank", [](int *x) { without_blank<<<1, 64>>>(x); });
   check<int>("templates.by_value", [](int *x) { by_value<<<1, 64>>>(3, x); });
 }
 } // namespace templates

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows the ranges that were begun and ended by hand along every way through a function: each must
+ * end, on each way, in the order opposite to that in which they began. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INK_I_OPEN_MOST 32
+
+typedef struct state { /* which ranges are open; indices of their begins in unit->hand */
+  size_t open[INK_I_OPEN_MOST];
+  unsigned count;
+  bool unreachable; /* behind a return, say */
+} state;
+
+typedef struct walk {
+  ink_unit *unit;
+  const ink_function *function;
+  size_t next;        /* the first of unit->hand that was not passed */
+  const state *leave; /* what must be open at a break or continue: NULL outside of loops */
+  bool wrong;         /* said once a function: what follows an error says little */
+} walk;
+
+static uint32_t line_of(const walk *w, uint32_t offset) {
+  uint32_t line, column;
+  ink_source_position(w->function->source, offset, &line, &column);
+  return line;
+}
+
+static void say(walk *w, uint32_t offset, size_t begin, const char *what) {
+  const ink_hand *from = &w->unit->hand.items[begin];
+  if (!w->wrong)
+    ink_unit_say(w->unit, w->function->source, offset,
+                 "error: %s: 'PROF_BEGIN(%s)', line %u, has no end on this way", what, from->name,
+                 line_of(w, from->offset));
+  w->wrong = true;
+}
+
+static bool same(const state *a, const state *b) {
+  if (a->count != b->count)
+    return false;
+  for (unsigned i = 0; i < a->count; i++)
+    if (a->open[i] != b->open[i])
+      return false;
+  return true;
+}
+
+/* Two ways meet: what is open on them has to be the same. */
+static state join(walk *w, const state *a, const state *b, uint32_t offset, const char *what) {
+  if (a->unreachable)
+    return *b;
+  if (b->unreachable)
+    return *a;
+  const state *longer = a->count > b->count ? a : b;
+  if (!same(a, b) && longer->count)
+    say(w, offset, longer->open[longer->count - 1], what);
+  return *a;
+}
+
+static void pass(walk *w, state *now, const ink_hand *mark, size_t which) {
+  if (now->unreachable)
+    return;
+  if (mark->begins) {
+    if (now->count < INK_I_OPEN_MOST)
+      now->open[now->count++] = which;
+    return;
+  }
+  const ink_hand *last = now->count ? &w->unit->hand.items[now->open[now->count - 1]] : NULL;
+  if (last && !strcmp(last->name, mark->name)) {
+    now->count--;
+  } else if (!w->wrong) {
+    w->wrong = true;
+    if (last)
+      ink_unit_say(w->unit, w->function->source, mark->offset,
+                   "error: 'PROF_END(%s)' ends while 'PROF_BEGIN(%s)', line %u, is open", mark->name,
+                   last->name, line_of(w, last->offset));
+    else
+      ink_unit_say(w->unit, w->function->source, mark->offset,
+                   "error: 'PROF_END(%s)' has no beginning on some way to it", mark->name);
+  }
+}
+
+/* Passes the marks up to an offset. */
+static void pass_until(walk *w, state *now, uint32_t offset) {
+  for (; w->next < w->unit->hand.count; w->next++) {
+    const ink_hand *mark = &w->unit->hand.items[w->next];
+    if (mark->function != w->function)
+      continue;
+    if (mark->offset >= offset)
+      break;
+    pass(w, now, mark, w->next);
+  }
+}
+
+static void follow(walk *w, uint32_t at, state *now);
+
+static void follow_children(walk *w, uint32_t at, state *now) {
+  const ink_node *nodes = w->function->tree.nodes.items;
+  for (uint32_t child = nodes[at].first; child != INK_NO_NODE; child = nodes[child].next) {
+    pass_until(w, now, nodes[child].start);
+    follow(w, child, now);
+  }
+  pass_until(w, now, nodes[at].end);
+}
+
+static void follow_if(walk *w, uint32_t at, state *now) {
+  const ink_tree *tree = &w->function->tree;
+  const ink_node *nodes = tree->nodes.items;
+  const state before = *now;
+  state ways[2] = {before, before};
+  unsigned count = 0;
+  bool alone;
+  for (uint32_t child = nodes[at].first; child != INK_NO_NODE; child = nodes[child].next)
+    if (ink_node_is_statement(tree, child, &alone) && count < 2)
+      follow(w, child, &ways[count++]);
+  *now = join(w, &ways[0], &ways[1], nodes[at].start, "behind this if");
+  pass_until(w, now, nodes[at].end);
+}
+
+static void follow_loop(walk *w, uint32_t at, state *now) {
+  const ink_node *nodes = w->function->tree.nodes.items;
+  const state before = *now, *outer = w->leave;
+  w->leave = &before;
+  follow_children(w, at, now);
+  w->leave = outer;
+  if (!now->unreachable)
+    join(w, now, &before, nodes[at].start, "after one iteration of this loop");
+  *now = before;
+}
+
+static void follow_switch(walk *w, uint32_t at, state *now) {
+  const state before = *now, *outer = w->leave;
+  w->leave = &before;
+  follow_children(w, at, now);
+  w->leave = outer;
+  *now = join(w, now, &before, w->function->tree.nodes.items[at].start, "behind this switch");
+}
+
+static void follow(walk *w, uint32_t at, state *now) {
+  const ink_node *nodes = w->function->tree.nodes.items, *node = &nodes[at];
+  if (node->in_lambda || ink_node_is_expression(node)) {
+    pass_until(w, now, node->end); /* a mark ends where the use of its macro does */
+    return;
+  }
+  if (ink_node_is_loop(node)) {
+    follow_loop(w, at, now);
+    return;
+  }
+  switch (node->kind) {
+  case CXCursor_IfStmt:
+    follow_if(w, at, now);
+    return;
+  case CXCursor_SwitchStmt:
+    follow_switch(w, at, now);
+    return;
+  case CXCursor_CaseStmt:
+  case CXCursor_DefaultStmt:
+    if (w->leave)
+      *now = join(w, now, w->leave, node->start, "at this case");
+    follow_children(w, at, now);
+    return;
+  case CXCursor_ReturnStmt:
+    pass_until(w, now, node->end);
+    if (!now->unreachable && now->count)
+      say(w, node->start, now->open[now->count - 1], "at this return");
+    now->unreachable = true;
+    return;
+  case CXCursor_BreakStmt:
+  case CXCursor_ContinueStmt:
+    if (w->leave)
+      join(w, now, w->leave, node->start,
+           node->kind == CXCursor_BreakStmt ? "at this break" : "at this continue");
+    now->unreachable = true;
+    return;
+  default:
+    follow_children(w, at, now);
+  }
+}
+
+void ink_function_pairs(ink_unit *unit, const ink_function *function) {
+  const ink_tree *tree = &function->tree;
+  bool has_marks = false;
+  for (size_t i = 0; i < unit->hand.count; i++)
+    has_marks |= unit->hand.items[i].function == function;
+  for (uint32_t i = 0; i < tree->nodes.count && has_marks; i++)
+    if (tree->nodes.items[i].kind == CXCursor_GotoStmt ||
+        tree->nodes.items[i].kind == CXCursor_IndirectGotoStmt) {
+      ink_unit_say(unit, function->source, tree->nodes.items[i].start,
+                   "whether ranges end on every way was not checked: '%s' has a goto",
+                   function->name);
+      return;
+    }
+  if (!has_marks || !tree->nodes.count)
+    return;
+  walk w = {.unit = unit, .function = function};
+  state now = {0};
+  follow(&w, 0, &now);
+  if (!now.unreachable && now.count)
+    say(&w, function->body_end - 1, now.open[now.count - 1], "at the end of the function");
+}
