@@ -95,7 +95,7 @@ static uint64_t tell(const char *path) {
     ink_capture_track(capture, i, &track);
     full += track.header.words > track.ring_words || track.header.aux_words > track.aux_words;
   }
-  char notes[256] = "", activity[128];
+  char notes[256] = "", activity[192];
   int at = 0;
   if (full)
     at += snprintf(notes, sizeof notes, ", %s with more marks than their ring holds",
