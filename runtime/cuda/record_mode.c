@@ -96,6 +96,9 @@ void ink_record_cuda_starts(void) {
   if (!session || !word_is("INKMARK_ACTIVITY", "1"))
     return;
   ink_i_session_start_activity(session);
+  /* the driver's own exit handlers are being registered: ours must run before them, CUPTI's buffers
+   * are handed over while it lives. Whichever handler comes first does it all. */
+  atexit(ink_record_finish);
   const char *refusal = ink_i_activity_refusal(session->activity);
   if (refusal)
     report("activity", refusal);
