@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `inkmark export`: hands a capture to one of the library's outputs. */
 #include "commands.h"
+#include "export_with.h"
 #include "load.h"
 #include "message.h"
 
@@ -11,8 +12,9 @@
 typedef struct export_settings {
   cli_common common;
   int format; /* index into ink_outputs(), -1: by the ending of the name */
-  const char *output, *kernel;
+  const char *output, *kernel, *with, *tracks;
   uint64_t launch;
+  bool align;
 } export_settings;
 
 /* Filled by cmd_export_prepare: the library's list of outputs is the only one. */
@@ -27,6 +29,17 @@ static const cli_option options[] = {
      "only kernels whose name matches the POSIX extended regular expression"},
     {0, "launch", CLI_COUNT, "N", offsetof(export_settings, launch),
      "only launch N, counted from 0 as 'inkmark info' lists them"},
+    {'w', "with", CLI_TEXT, "TRACE", offsetof(export_settings, with),
+     "merge with the trace that another profiler recorded of the same run: PyTorch's JSON or an "
+     "Nsight Systems SQLite export. The output is JSON, a zip, or a Perfetto trace, by its name"},
+    {'t', "tracks", CLI_TEXT, "all|representative|slowest:N|sm", offsetof(export_settings, tracks),
+     "of a merged trace: which blocks or warps of each launch are shown. The default is all where "
+     "they are 2000 at most, else the shortest, the median and the longest of each launch; sm: "
+     "only "
+     "counters of each SM"},
+    {'a', "align", CLI_FLAG, NULL, offsetof(export_settings, align),
+     "take out the offset between the capture's clock and the other trace's, as the joined kernels "
+     "show it; where the other trace does not tell Unix time this is always done"},
     {0},
 };
 
@@ -68,6 +81,21 @@ static int run(int argc, char **argv) {
   enum cli_parsed parsed = cli_parse(&cmd_export, argc, argv, &settings, &operands);
   if (parsed != CLI_GO)
     return cli_leave(parsed);
+  if (settings.with || operands > 1) {
+    const export_merge merge = {.captures = argv,
+                                .count = operands,
+                                .with = settings.with,
+                                .output = settings.output,
+                                .kernel = settings.kernel,
+                                .tracks = settings.tracks,
+                                .launch = settings.launch,
+                                .align = settings.align,
+                                .format_given = settings.format >= 0};
+    return export_merged(&merge);
+  }
+  if (settings.tracks || settings.align)
+    return cli_usage_error(&cmd_export, "'%s' needs '--with TRACE' or several captures",
+                           settings.tracks ? "--tracks" : "--align");
   const ink_output *output = choose(&settings);
   if (!output || !cli_check_regex(&cmd_export, "kernel", settings.kernel))
     return CLI_USAGE;
@@ -96,14 +124,17 @@ static int run(int argc, char **argv) {
 const cli_command cmd_export = {
     .name = "export",
     .summary = "write a capture as a trace, a table or arrays for other programs",
-    .operands = "FILE",
+    .operands = "FILE...",
     .about = about,
     .examples =
         "inkmark export solver.ink -o solver.pftrace\topen it at https://ui.perfetto.dev\n"
-        "inkmark export solver.ink -o - --format csv\tone line a record, to standard output",
+        "inkmark export solver.ink -o - --format csv\tone line a record, to standard output\n"
+        "inkmark export solver.ink --with torch.json.gz -o merged.pftrace\tinside PyTorch's "
+        "kernels\n"
+        "inkmark export rank*.ink -o all.pftrace\tseveral processes on one timeline",
     .options = options,
     .operands_min = 1,
-    .operands_max = 1,
+    .operands_max = SIZE_MAX,
     .operand_kind = "capture",
     .run = run,
 };

@@ -104,6 +104,16 @@ void chrome_end_slice(chrome_events *w, uint32_t tid, int64_t ns) {
   ink_file_text(w->file, "}");
 }
 
+void chrome_flow(chrome_events *w, const char *phase, const char *tid, int64_t ns, uint32_t id) {
+  chrome_comma(w);
+  ink_file_print(
+      w->file,
+      "{\"ph\":\"%s\",\"cat\":\"inkmark\",\"name\":\"inkmark\",\"id\":%u,\"pid\":%s,\"tid\":%s%s",
+      phase, id, w->pid, tid, *phase == 'f' ? ",\"bp\":\"e\"" : "");
+  put_time(w, ",\"ts\":", ink_ns_between(w->base_ns, ns));
+  ink_file_text(w->file, "}");
+}
+
 static void put_slice(chrome_events *w, const ink_slice *slice) {
   chrome_begin_event(w, w->merged ? "B" : "X", "section",
                      ink_selection_section(w->selection, slice->section), w->tid, slice->begin_ns,
@@ -212,6 +222,11 @@ static void begin_body(chrome_events *w) {
   chrome_argument(w, "marks_dropped", body->marks_dropped, true);
   put_place(w);
   chrome_end_event(w);
+  if (body->flow) {
+    char tid[16];
+    snprintf(tid, sizeof tid, "%u", w->tid);
+    chrome_flow(w, "f", tid, body->begin_ns, body->flow);
+  }
 }
 
 /* ---- a track -----------------------------------------------------------------------------------

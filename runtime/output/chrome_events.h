@@ -16,6 +16,7 @@ typedef struct chrome_body {
   uint64_t block;
   int64_t bound_ns; /* INT64_MAX: not known */
   uint64_t marks_dropped;
+  uint32_t flow; /* an arrow that ends here; 0: none */
 } chrome_body;
 
 typedef struct chrome_open {
@@ -53,6 +54,10 @@ void chrome_argument(chrome_events *w, const char *name, uint64_t value, bool fi
 
 /* The end of the innermost slice of a lane that began with "B". */
 void chrome_end_slice(chrome_events *w, uint32_t tid, int64_t ns);
+
+/* One end of an arrow: "s" on the slice that it leaves, "f" on the one that it reaches; right
+ * behind its begin, so that rounded times leave it inside. */
+void chrome_flow(chrome_events *w, const char *phase, const char *tid, int64_t ns, uint32_t id);
 
 /* Begins a track on a lane of its own, and writes it with all that w->events holds by then. */
 void chrome_track_begin(chrome_events *w, const char *label);

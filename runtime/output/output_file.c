@@ -67,12 +67,19 @@ static void write_packed(ink_file *file, const unsigned char *bytes, size_t size
 
 void ink_file_flush(ink_file *file) {
   if (!file->failed && file->used) {
+    if (file->sums)
+      file->crc = (uint32_t)crc32(file->crc, file->buffer, (uInt)file->used);
     if (file->gzip)
       write_packed(file, file->buffer, file->used, Z_NO_FLUSH);
     else
       write_fd(file, file->buffer, file->used);
   }
   file->used = 0;
+}
+
+void ink_file_patch(ink_file *file, uint64_t at, const void *bytes, size_t size) {
+  if (!file->failed && pwrite(file->fd, bytes, size, (off_t)at) != (ssize_t)size)
+    file->failed = errno ? errno : EIO;
 }
 
 void ink_file_write_slow(ink_file *file, const void *bytes, size_t size) {

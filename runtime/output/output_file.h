@@ -19,6 +19,8 @@ typedef struct ink_file {
   size_t used, room;
   struct ink_gzip *gzip; /* NULL: plain */
   uint64_t written;      /* bytes taken from the writer, before packing */
+  bool sums;             /* crc counts what is flushed */
+  uint32_t crc;          /* CRC-32, as zip has it */
 } ink_file;
 
 /* Opens for writing; "-" is stdout. A name that ends in .gz is packed with gzip. */
@@ -36,6 +38,8 @@ void ink_file_abandon(ink_file *file);
 ink_status ink_file_check(const ink_file *file, ink_error *error);
 
 void ink_file_flush(ink_file *file);
+/* Writes over bytes that were flushed before; only where the file is neither packed nor direct. */
+void ink_file_patch(ink_file *file, uint64_t at, const void *bytes, size_t size);
 void ink_file_write_slow(ink_file *file, const void *bytes, size_t size);
 
 /* Room for `size` (at most 64 KiB) bytes; ink_file_took says where the writing ended. */

@@ -26,12 +26,13 @@ enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2 };
 enum { CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_IS_INCREMENTAL = 3 };
 enum { BUILTIN_REALTIME = 1, BUILTIN_MONOTONIC = 3, OUR_DELTA_CLOCK = 64 };
 enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK_ID = 58, EVENT_DEFAULTS_TRACK = 11 };
-enum { INTERNED_CATEGORY = 1, INTERNED_EVENT_NAME = 2 };
+enum { INTERNED_CATEGORY = 1, INTERNED_EVENT_NAME = 2, INTERNED_ARG_NAME = 3 };
 enum { INTERNED_IID = 1, INTERNED_TEXT = 2 };
 enum { /* TrackDescriptor */
        TRACK_UUID = 1,
        TRACK_NAME = 2,
        TRACK_PROCESS = 3,
+       TRACK_THREAD = 4,
        TRACK_PARENT = 5,
        TRACK_COUNTER = 8,
        TRACK_CHILD_ORDERING = 11,
@@ -39,6 +40,7 @@ enum { /* TrackDescriptor */
        TRACK_DESCRIPTION = 14,
        TRACK_MERGE = 15
 };
+enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6, ORDERING_EXPLICIT = 3, MERGE_NONE = 2 };
 enum { /* TrackEvent */
        EVENT_CATEGORY = 3,
@@ -50,8 +52,8 @@ enum { /* TrackEvent */
        EVENT_NAME = 23,
        EVENT_COUNTER = 30,
        EVENT_COUNTER_DOUBLE = 44,
-  EVENT_FLOWS = 47,    /* fixed64, as the next */
-  EVENT_FLOW_ENDS = 48
+       EVENT_FLOWS = 47, /* fixed64, as the next */
+       EVENT_FLOW_ENDS = 48
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum {
@@ -61,7 +63,9 @@ enum {
   ARG_INT = 4,
   ARG_DOUBLE = 5,
   ARG_STRING = 6,
-  ARG_NAME = 10
+  ARG_NAME = 10,
+  ARG_DICT = 11,
+  ARG_ARRAY = 12
 };
 
 /* The arguments of sections' slices: extensions of TrackEvent that the file itself describes, which
@@ -103,7 +107,8 @@ typedef struct perfetto_track {
   uint64_t uuid, parent;          /* parent 0: none */
   const char *name, *description; /* description may be NULL */
   int32_t rank;
-  int64_t pid; /* -1: no process */
+  int64_t pid; /* -1: neither process nor thread */
+  int64_t tid; /* above 0: a thread of that process */
   bool counter;
 } perfetto_track;
 
@@ -133,6 +138,7 @@ static inline void perfetto_event_end(perfetto *out, char *end) {
 
 /* Arguments of rare events: debug annotations with their names in place. */
 char *perfetto_named_uint(char *p, const char *name, uint64_t value);
+char *perfetto_named_int(char *p, const char *name, int64_t value);
 char *perfetto_named_text(char *p, const char *name, const char *value);
 char *perfetto_named_double(char *p, const char *name, double value);
 

@@ -13,11 +13,10 @@
 
 enum { SEQUENCE_CLEARED = 1 };
 
-static const char *const category_names[] = {
-    [CATEGORY_INSTANT] = "instant",
-    [CATEGORY_SUM] = "sum",
-    [CATEGORY_ASYNC] = "async",
-    [CATEGORY_BODY] = "track"};
+static const char *const category_names[] = {[CATEGORY_INSTANT] = "instant",
+                                             [CATEGORY_SUM] = "sum",
+                                             [CATEGORY_ASYNC] = "async",
+                                             [CATEGORY_BODY] = "track"};
 
 /* Names come from the capture; what is longer than anyone would read is cut at a character. */
 static size_t name_length(const char *name) {
@@ -166,7 +165,11 @@ static char *descriptor(char *p, const perfetto_track *track) {
   p = pb_uint(p, TRACK_UUID, track->uuid);
   if (track->parent)
     p = pb_uint(p, TRACK_PARENT, track->parent);
-  if (track->pid >= 0) {
+  if (track->tid > 0) {
+    char *thread = p = pb_begin(p, TRACK_THREAD);
+    p = pb_int(pb_int(p, THREAD_PID, track->pid), THREAD_TID, track->tid);
+    p = pb_end(thread, name_bytes(p, THREAD_NAME, track->name));
+  } else if (track->pid >= 0) {
     char *process = p = pb_begin(p, TRACK_PROCESS);
     p = pb_int(p, PROCESS_PID, track->pid);
     p = pb_end(process, name_bytes(p, PROCESS_NAME, track->name));
@@ -216,6 +219,11 @@ void perfetto_open_track(perfetto *out, const perfetto_track *track, const char 
 char *perfetto_named_uint(char *p, const char *name, uint64_t value) {
   char *arg = p = pb_begin(p, EVENT_ARG);
   return pb_end(arg, pb_uint(pb_string(p, ARG_NAME, name), ARG_UINT, value));
+}
+
+char *perfetto_named_int(char *p, const char *name, int64_t value) {
+  char *arg = p = pb_begin(p, EVENT_ARG);
+  return pb_end(arg, pb_int(pb_string(p, ARG_NAME, name), ARG_INT, value));
 }
 
 char *perfetto_named_text(char *p, const char *name, const char *value) {

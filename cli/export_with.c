@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Merges captures into one trace, and says on stderr what was joined, converted and left out. */
+#include "export_with.h"
+
+#include "commands.h"
+#include "load.h"
+#include "message.h"
+
+#include "inkmark/merged.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void remark(void *user, const char *line) {
+  (void)user;
+  message_progress_end();
+  message_say("%s", line);
+}
+
+/* "slowest:8" and the like; false after a usage error. */
+static bool read_tracks(const char *text, ink_merged_options *options) {
+  static const char *const words[] = {[INK_TRACKS_ALL] = "all",
+                                      [INK_TRACKS_REPRESENTATIVE] = "representative",
+                                      [INK_TRACKS_SM] = "sm"};
+  if (!text)
+    return true;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (words[i] && !strcmp(text, words[i])) {
+      options->tracks = (enum ink_merged_tracks)i;
+      return true;
+    }
+  }
+  char *end = NULL;
+  unsigned long long n = strncmp(text, "slowest:", 8) ? 0 : strtoull(text + 8, &end, 10);
+  if (!end || *end || text[8] < '0' || text[8] > '9' || n < 1 || n > UINT32_MAX) {
+    cli_usage_error(&cmd_export,
+                    "'--tracks %s' is not all, representative, slowest:N (N from 1) or sm", text);
+    return false;
+  }
+  options->tracks = INK_TRACKS_SLOWEST;
+  options->slowest = (uint32_t)n;
+  return true;
+}
+
+static bool ends_with(const char *text, const char *ending) {
+  size_t n = strlen(text), m = strlen(ending);
+  return n > m && !strcmp(text + n - m, ending);
+}
+
+/* Without -o: the other trace's name with ".merged" in it, in this folder; a Perfetto trace where
+ * the other is no JSON. */
+static char *default_output(const char *with) {
+  const char *slash = strrchr(with, '/'), *name = slash ? slash + 1 : with;
+  const char *ending = ends_with(with, ".json.gz") ? ".json.gz"
+                       : ends_with(with, ".json")  ? ".json"
+                                                   : "";
+  size_t stem = strlen(name) - strlen(ending);
+  const char *dot = strrchr(name, '.');
+  if (!*ending && dot && dot > name)
+    stem = (size_t)(dot - name);
+  char *path;
+  if (asprintf(&path, "%.*s.merged%s", (int)stem, name, *ending ? ending : ".pftrace") < 0)
+    return NULL;
+  return path;
+}
+
+static ink_status write_captures(const export_merge *merge, const ink_merged_options *options,
+                                 loaded_capture *loaded, ink_error *error) {
+  ink_merged_capture *captures = calloc(merge->count, sizeof *captures);
+  if (!captures)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; i < merge->count; i++)
+    captures[i] = (ink_merged_capture){loaded[i].path, loaded[i].capture, loaded[i].map};
+  ink_status status =
+      ink_merged_write_captures(captures, merge->count, options, merge->output, error);
+  free(captures);
+  return status;
+}
+
+static int write_merged(const export_merge *merge, ink_merged_options *options,
+                        loaded_capture *loaded) {
+  ink_error error = {0};
+  char *made = NULL;
+  const char *output = merge->output;
+  if (!output) {
+    output = made = default_output(merge->with);
+    if (!made) {
+      message_say("out of memory");
+      return CLI_FAILED;
+    }
+  }
+  error.status = merge->with ? ink_merged_write(loaded->capture, loaded->map, merge->with, options,
+                                                output, &error)
+                             : write_captures(merge, options, loaded, &error);
+  message_progress_end();
+  int code = error.status ? message_failure(&error) : CLI_OK;
+  if (!code && made)
+    message_say("wrote '%s'", made);
+  free(made);
+  return code;
+}
+
+int export_merged(const export_merge *merge) {
+  ink_merged_options options = {.size = sizeof options,
+                                .kernel_regex = merge->kernel,
+                                .launch = merge->launch == UINT64_MAX ? UINT32_MAX
+                                                                      : (uint32_t)merge->launch,
+                                .align = merge->align,
+                                .progress = message_progress,
+                                .user = (void *)"merging",
+                                .remark = remark};
+  if (merge->with && merge->count > 1)
+    return cli_usage_error(&cmd_export, "'--with' takes one capture, not %zu", merge->count);
+  if (!merge->with && !merge->output)
+    return cli_usage_error(&cmd_export, "needs '-o FILE'");
+  if (!merge->with && merge->launch != UINT64_MAX)
+    return cli_usage_error(&cmd_export, "'--launch' is for one capture");
+  if (merge->format_given)
+    return cli_usage_error(&cmd_export, "the name of a merged trace tells its format, '--format' "
+                                        "does not");
+  if (!read_tracks(merge->tracks, &options) ||
+      !cli_check_regex(&cmd_export, "kernel", merge->kernel))
+    return CLI_USAGE;
+  int code = CLI_FAILED;
+  size_t opened = 0;
+  loaded_capture *loaded = calloc(merge->count, sizeof *loaded);
+  if (!loaded) {
+    message_say("out of memory");
+    return code;
+  }
+  while (opened < merge->count && load_capture(merge->captures[opened], &loaded[opened]))
+    opened++;
+  if (opened == merge->count && load_check_launch(loaded, merge->launch))
+    code = write_merged(merge, &options, loaded);
+  while (opened)
+    unload_capture(&loaded[--opened]);
+  free(loaded);
+  return code;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of `inkmark export` that merges: with another profiler's trace, or several captures. */
+#ifndef INKMARK_CLI_EXPORT_WITH_H
+#define INKMARK_CLI_EXPORT_WITH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct export_merge {
+  char **captures;
+  size_t count;
+  const char *with, *output, *kernel, *tracks; /* NULL: not given */
+  uint64_t launch;                             /* UINT64_MAX: every launch */
+  bool align, format_given;
+} export_merge;
+
+/* Returns the exit code. */
+int export_merged(const export_merge *merge);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Merged traces: captures and another profiler's trace in one file, or several captures in one.
+ * docs/merging.md tells what is written where. */
+#ifndef INKMARK_MERGED_H
+#define INKMARK_MERGED_H
+
+#include "inkmark/merge.h"
+#include "inkmark/output.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which of a launch's tracks (blocks or warps) are shown. */
+enum ink_merged_tracks {
+  INK_TRACKS_AUTO, /* all where the whole has at most 2,000, else representative */
+  INK_TRACKS_ALL,
+  INK_TRACKS_REPRESENTATIVE, /* of each launch the shortest, the median and the longest */
+  INK_TRACKS_SLOWEST,        /* of each launch the `slowest` longest */
+  INK_TRACKS_SM              /* none: counters of each SM instead */
+};
+
+typedef struct ink_merged_options {
+  size_t size;              /* sizeof(ink_merged_options) */
+  const char *kernel_regex; /* NULL: every kernel */
+  uint32_t launch;          /* UINT32_MAX: every launch */
+  enum ink_merged_tracks tracks;
+  uint32_t slowest;
+  bool align; /* takes the offset between the two clocks out, also where both are Unix
+               * time; where theirs is not, it always is */
+  ink_status (*progress)(void *user, uint64_t done,
+                         uint64_t total); /* in bytes of the other file */
+  /* What was joined, converted, left out: a line each, also when nothing could be written. */
+  void (*remark)(void *user, const char *line);
+  void *user, *remark_user;
+} ink_merged_options;
+
+/* One capture with the trace of another profiler at `with`, into `path`, whose ending says what is
+ * written: .json or .json.gz (the other file, which must be JSON, byte for byte, with our events
+ * among its own), .zip (both files and a manifest for Perfetto), .pftrace or .perfetto-trace, also
+ * with .gz (everything as one Perfetto trace). The file appears when it is whole.
+ * INK_ERROR_NOT_FOUND: no launch could be joined. INK_ERROR_UNSUPPORTED: no such ending, or not
+ * with such a trace. Else what ink_foreign_open says. */
+INK_API ink_status ink_merged_write(const ink_capture *capture, const ink_clock_map *map,
+                                    const char *with, const ink_merged_options *options,
+                                    const char *path, ink_error *error);
+
+typedef struct ink_merged_capture {
+  const char *name; /* of its file */
+  const ink_capture *capture;
+  const ink_clock_map *map;
+} ink_merged_capture;
+
+/* Several captures on one timeline, by the host clock of each, as a Perfetto trace: a process for
+ * each capture and GPU. INK_ERROR_UNSUPPORTED: a capture has no host clock. */
+INK_API ink_status ink_merged_write_captures(const ink_merged_capture *captures, size_t n,
+                                             const ink_merged_options *options, const char *path,
+                                             ink_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

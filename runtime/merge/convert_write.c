@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The packets of another profiler's events: a sequence of their own, with whole times, because the
+ * order of the file jumps between threads, and interned names that stay valid to the end. */
+#include "convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONVERT_SEQUENCE = 0xffff };
+
+/* The packet in c->packet so far, its length before it, goes into the file. */
+static void put_packet(convert *c, const char *bytes, size_t size) {
+  char head[16];
+  char *p = pb_varint(head, PACKET << 3 | 2);
+  p = pb_varint(p, size);
+  ink_file_write(c->out->file, head, (size_t)(p - head));
+  ink_file_write(c->out->file, bytes, size);
+}
+
+static uint64_t uuid_of(const convert *c, uint32_t track, uint32_t lane) {
+  const conv_track *t = &c->tracks[track];
+  return lane ? t->lane_uuids[lane - 1] : t->uuid;
+}
+
+static char *packet_head(char *p, int64_t ns) {
+  p = pb_int(p, PACKET_TIMESTAMP, ns);
+  return pb_uint(p, PACKET_SEQUENCE_ID, CONVERT_SEQUENCE);
+}
+
+static void start_sequence(convert *c) {
+  char packet[64];
+  char *p = pb_uint(packet, PACKET_SEQUENCE_ID, CONVERT_SEQUENCE);
+  p = pb_uint(p, PACKET_SEQUENCE_FLAGS, 1);
+  char *defaults = p = pb_begin(p, PACKET_DEFAULTS);
+  p = pb_end(defaults, pb_uint(p, DEFAULTS_CLOCK_ID, BUILTIN_REALTIME));
+  put_packet(c, packet, (size_t)(p - packet));
+}
+
+static void put_end(convert *c, uint64_t uuid, int64_t ns) {
+  char packet[96];
+  char *p = packet_head(packet, ns);
+  char *event = p = pb_begin(p, PACKET_TRACK_EVENT);
+  p = pb_uint(p, EVENT_TYPE, TYPE_END);
+  p = pb_end(event, pb_uint(p, EVENT_TRACK, uuid));
+  put_packet(c, packet, (size_t)(p - packet));
+}
+
+ink_status convert_ends(convert *c) {
+  start_sequence(c);
+  for (size_t i = 0; i < c->slice_count; i++) {
+    const conv_slice *s = &c->slices[i];
+    if (s->end_ns > s->begin_ns)
+      put_end(c, uuid_of(c, s->track, s->lane), s->end_ns);
+  }
+  return INK_OK;
+}
+
+ink_status convert_intern(convert *c, enum conv_names what, const char *text, size_t length,
+                          uint64_t *iid) {
+  static const uint32_t fields[] = {INTERNED_EVENT_NAME, INTERNED_CATEGORY, INTERNED_ARG_NAME};
+  text_table *const tables[] = {&c->names, &c->categories, &c->arg_names};
+  uint32_t index;
+  bool fresh;
+  ink_status status = text_table_add(tables[what], text, length, &index, &fresh);
+  if (status != INK_OK)
+    return status;
+  *iid = (uint64_t)index + 1;
+  if (!fresh)
+    return INK_OK;
+  length = strnlen(text, length);
+  text_buffer packet = {0};
+  char *bytes = text_buffer_room(&packet, length + 128);
+  if (!bytes)
+    return INK_ERROR_MEMORY;
+  char *p = pb_uint(bytes, PACKET_SEQUENCE_ID, CONVERT_SEQUENCE);
+  char *data = p = pb_begin(p, PACKET_INTERNED_DATA);
+  char *entry = p = pb_begin(p, fields[what]);
+  p = pb_uint(p, INTERNED_IID, *iid);
+  p = pb_end(data, pb_end(entry, pb_bytes(p, INTERNED_TEXT, text, length)));
+  put_packet(c, bytes, (size_t)(p - bytes));
+  free(bytes);
+  return INK_OK;
+}
+
+/* The event's packet into c->packet. */
+static ink_status build(convert *c, const conv_event *e, uint64_t uuid, uint32_t slice) {
+  size_t args = e->args ? e->args->size : 0, flows = 0;
+  while (slice != UINT32_MAX && c->next_point + flows < c->point_count &&
+         c->points[c->next_point + flows].slice == slice)
+    flows++;
+  c->packet.size = 0;
+  char *bytes = text_buffer_room(&c->packet, args + 16 * flows + 160);
+  if (!bytes || (e->args && e->args->failed))
+    return INK_ERROR_MEMORY;
+  char *p = packet_head(bytes, e->ns);
+  char *event = p = pb_begin(p, PACKET_TRACK_EVENT);
+  p = pb_uint(p, EVENT_TYPE, e->type);
+  p = pb_uint(p, EVENT_TRACK, uuid);
+  if (e->category)
+    p = pb_uint(p, EVENT_CATEGORY, e->category);
+  if (e->name)
+    p = pb_uint(p, EVENT_NAME_IID, e->name);
+  if (e->type == TYPE_COUNTER)
+    p = pb_double(p, EVENT_COUNTER_DOUBLE, e->value);
+  for (; flows; flows--, c->next_point++) {
+    const conv_point *point = &c->points[c->next_point];
+    p = pb_fixed64(p, point->starts ? EVENT_FLOWS : EVENT_FLOW_ENDS, point->id);
+  }
+  if (args)
+    memcpy(p, e->args->bytes, args);
+  p = pb_end(event, p + args);
+  c->packet.size = (size_t)(p - bytes);
+  return INK_OK;
+}
+
+/* The slice that waited for this one (a lane has one at most), and the one that waited for that. */
+static void release(convert *c, uint32_t outer) {
+  for (;;) {
+    size_t low = 0, high = c->wait_count;
+    while (low < high) {
+      size_t middle = (low + high) / 2;
+      if (c->waits[middle].outer < outer)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low == c->wait_count || c->waits[low].outer != outer || !c->waits[low].bytes)
+      return;
+    conv_wait *w = &c->waits[low];
+    const conv_slice *s = &c->slices[w->inner];
+    put_packet(c, w->bytes, w->size);
+    if (s->end_ns <= s->begin_ns)
+      put_end(c, uuid_of(c, s->track, s->lane), s->begin_ns);
+    free(w->bytes);
+    w->bytes = NULL;
+    outer = w->inner;
+  }
+}
+
+static ink_status hold(convert *c, uint32_t inner) {
+  size_t low = 0, high = c->wait_count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (c->waits[c->waits_by_inner[middle]].inner < inner)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  conv_wait *w = &c->waits[c->waits_by_inner[low]];
+  w->bytes = malloc(c->packet.size);
+  if (!w->bytes)
+    return INK_ERROR_MEMORY;
+  memcpy(w->bytes, c->packet.bytes, c->packet.size);
+  w->size = c->packet.size;
+  return INK_OK;
+}
+
+ink_status convert_slice(convert *c, const conv_event *e) {
+  if (c->next_slice >= c->slice_count)
+    return INK_ERROR_IO; /* the file changed between the passes */
+  uint32_t index = (uint32_t)c->next_slice++;
+  const conv_slice *s = &c->slices[index];
+  if (s->begin_ns != e->ns || s->track != e->track)
+    return INK_ERROR_IO;
+  uint64_t uuid = uuid_of(c, s->track, s->lane);
+  ink_status status = build(c, e, uuid, index);
+  if (status != INK_OK)
+    return status;
+  if (s->flags & CONV_WAITS)
+    return hold(c, index);
+  put_packet(c, c->packet.bytes, c->packet.size);
+  if (s->end_ns <= s->begin_ns)
+    put_end(c, uuid, s->begin_ns);
+  if (s->flags & CONV_LEADS)
+    release(c, index);
+  return INK_OK;
+}
+
+ink_status convert_other(convert *c, const conv_event *e) {
+  ink_status status = build(c, e, uuid_of(c, e->track, 0), UINT32_MAX);
+  if (status == INK_OK)
+    put_packet(c, c->packet.bytes, c->packet.size);
+  return status;
+}

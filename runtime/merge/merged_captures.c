@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Several captures as one Perfetto trace: of ranks, GPUs, nodes. Each has processes of its own, and
+ * all are on CLOCK_REALTIME, as well as the host of each knows it. */
+#include "merged_perfetto.h"
+#include "merged_private.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIDS_APART = 100000 }; /* from one capture to the next: GPUs are not processes anyway */
+
+/* "rank 3, node7, GPU 0", or with the pid where no launcher gave a rank. */
+static ink_status name_processes(merged_perfetto *w, size_t index) {
+  const ink_selection *s = &w->sink.place.selection;
+  const char *rank = ink_capture_fact(s->capture, "rank");
+  const char *host = ink_capture_fact(s->capture, "host");
+  const char *pid = ink_capture_fact(s->capture, "pid");
+  for (size_t d = 0; d < s->device_count; d++) {
+    char name[256];
+    snprintf(name, sizeof name, "%s %.32s, %.64s, GPU %d%s", rank ? "rank" : "process",
+             rank  ? rank
+             : pid ? pid
+                   : "?",
+             host ? host : "?", s->devices[d].index,
+             s->devices[d].simulated ? " (simulated clock)" : "");
+    w->process_names[d] = strdup(name);
+    if (!w->process_names[d])
+      return INK_ERROR_MEMORY;
+    w->process_pids[d] = (int64_t)(index + 1) * PIDS_APART + s->devices[d].index;
+  }
+  return INK_OK;
+}
+
+/* Without a host clock a capture's times say nothing about another's. */
+static ink_status check_clock(const placement *p, const char *file, ink_error *error) {
+  const ink_clock_quality *q;
+  size_t n = ink_clock_map_quality(p->selection.map, &q);
+  const char *host = ink_capture_fact(p->selection.capture, "host");
+  for (size_t i = 0; i < n; i++) {
+    if (!q[i].has_host)
+      return ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                           "cannot put '%s' on a timeline with others: GPU %d has no host clock",
+                           file, q[i].device);
+    placement_say(p, "'%s': host '%s', GPU %d, its clock is known within %" PRId64 " ns", file,
+                  host ? host : "?", q[i].device, q[i].host_bound_ns);
+  }
+  return INK_OK;
+}
+
+static ink_status put_capture(const ink_merged_capture *capture, size_t index,
+                              const ink_merged_options *options, ink_file *file, ink_error *error) {
+  merged_sink sink = {.error = error};
+  merged_perfetto *w = calloc(1, sizeof *w);
+  ink_status status =
+      w ? placement_make(&sink.place, capture->capture, capture->map, NULL, options, error)
+        : INK_ERROR_MEMORY;
+  if (status == INK_OK)
+    status = check_clock(&sink.place, capture->name, error);
+  if (status == INK_OK) {
+    placement_tell(&sink.place);
+    status = merged_perfetto_init(w, &sink, file, (unsigned)index + 1);
+    if (status == INK_OK)
+      status = name_processes(w, index);
+    if (status == INK_OK)
+      status = merged_perfetto_put(w);
+    merged_perfetto_free(w, &sink);
+  }
+  free(w);
+  sm_counters_free(&sink.counters);
+  placement_free(&sink.place);
+  return status;
+}
+
+static void tell_hosts(const ink_merged_capture *captures, size_t n,
+                       const ink_merged_options *options) {
+  const char *first = ink_capture_fact(captures[0].capture, "host");
+  for (size_t i = 1; options->remark && i < n; i++) {
+    const char *host = ink_capture_fact(captures[i].capture, "host");
+    if (first && host && !strcmp(first, host))
+      continue;
+    options->remark(
+        options->remark_user,
+        "the captures are of several hosts: how far their clocks are from one another is "
+        "not known here (NTP: about a millisecond, PTP: about a microsecond)");
+    return;
+  }
+}
+
+ink_status ink_merged_write_captures(const ink_merged_capture *captures, size_t n,
+                                     const ink_merged_options *options, const char *path,
+                                     ink_error *error) {
+  ink_merged_options chosen = {.size = sizeof chosen, .launch = UINT32_MAX};
+  ink_error own = {0};
+  ink_file file = {.fd = -1};
+  error = error ? error : &own;
+  if (options)
+    memcpy(&chosen, options, options->size < sizeof chosen ? options->size : sizeof chosen);
+  if (!merged_is_perfetto(path))
+    return ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                         "several captures go into a .pftrace, not into '%s'", path);
+  ink_status status = ink_file_open(&file, path, error);
+  for (size_t i = 0; status == INK_OK && i < n; i++) {
+    status = put_capture(&captures[i], i, &chosen, &file, error);
+    if (status == INK_OK && chosen.progress)
+      status = chosen.progress(chosen.user, i + 1, n);
+  }
+  if (status == INK_OK) {
+    tell_hosts(captures, n, &chosen);
+    status = ink_file_close(&file, error);
+  } else if (status == INK_ERROR_MEMORY) {
+    ink_error_set(error, status, "out of memory");
+  }
+  ink_file_abandon(&file);
+  return status;
+}

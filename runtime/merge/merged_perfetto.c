@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* The merged Perfetto trace: the other file's events converted, ours on tracks below its streams.
+ */
+#include "merged_perfetto.h"
+#include "convert_other.h"
+#include "merged_private.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct merging {
+  merged_perfetto ours;
+  convert theirs;
+  convert_report report;
+  convert_progress progress;
+  ink_file file;
+} merging;
+
+typedef ink_status read_fn(convert *, const char *, int64_t, bool, const convert_progress *,
+                           convert_report *, ink_error *);
+
+/* The stream's track of a kernel; UINT32_MAX: not found. */
+static uint32_t stream_track(const merging *m, const ink_foreign_kernel *k) {
+  char key[512], process[256];
+  foreign_key(m->ours.sink.place.foreign, k, process, sizeof process, key, sizeof key);
+  uint32_t p = text_table_find(&m->theirs.process_keys, process, strlen(process));
+  if (p == UINT32_MAX)
+    return p;
+  char text[600];
+  snprintf(text, sizeof text, "%u\tm\t%s", p, key);
+  return text_table_find(&m->theirs.track_keys, text, strlen(text));
+}
+
+/* Streams of kernels are no threads, and their processes are the GPUs'. */
+static void mark_gpus(merging *m) {
+  const placement *p = &m->ours.sink.place;
+  const ink_foreign_kernel *last = NULL;
+  for (size_t i = 0; i < p->kernel_count; i++) {
+    const ink_foreign_kernel *k = &p->kernels[i];
+    if (last && last->device == k->device && last->stream == k->stream)
+      continue;
+    last = k;
+    uint32_t track = stream_track(m, k);
+    if (track != UINT32_MAX)
+      m->theirs.processes[m->theirs.tracks[track].process].gpu = true;
+  }
+}
+
+static ink_status note_arrows(merging *m) {
+  const placement *p = &m->ours.sink.place;
+  for (size_t i = 0; i < p->selection.launch_count; i++) {
+    const placed_launch *l = &p->launches[i];
+    if (!l->placed || l->kernel == SIZE_MAX)
+      continue;
+    const ink_foreign_kernel *k = &p->kernels[l->kernel];
+    uint32_t track = stream_track(m, k);
+    if (track == UINT32_MAX)
+      continue;
+    m->ours.flows[i] = perfetto_new_uuid(&m->ours.out);
+    ink_status status = convert_note_outward(&m->theirs, track, k->begin_ns, m->ours.flows[i]);
+    if (status != INK_OK)
+      return status;
+  }
+  return INK_OK;
+}
+
+/* Where the launches and the counters hang. */
+static void set_parents(merging *m) {
+  const placement *p = &m->ours.sink.place;
+  for (size_t i = 0; i < p->selection.launch_count; i++) {
+    const placed_launch *l = &p->launches[i];
+    uint32_t track =
+        l->placed && l->kernel != SIZE_MAX ? stream_track(m, &p->kernels[l->kernel]) : UINT32_MAX;
+    if (track == UINT32_MAX)
+      continue;
+    const conv_track *t = &m->theirs.tracks[track];
+    m->ours.parents[i] = t->uuid;
+    for (size_t d = 0; d < p->selection.device_count; d++)
+      if (p->selection.devices[d].index == p->selection.launches[i].device)
+        m->ours.processes[d] = m->theirs.processes[t->process].uuid;
+  }
+}
+
+static void tell(const merging *m) {
+  const placement *p = &m->ours.sink.place;
+  const convert_report *r = &m->report;
+  const convert *c = &m->theirs;
+  placement_say(
+      p,
+      "converted from '%s': %" PRIu64 " slices on %zu tracks, %" PRIu64 " instants, %" PRIu64
+      " counter values, %" PRIu64 " arrows, %" PRIu64 " asynchronous ends; every argument kept",
+      p->with, r->slices, c->track_count, r->instants, r->counter_values, c->flows, r->asyncs);
+  if (c->slices_on_lanes)
+    placement_say(
+        p, "%" PRIu64 " slices overlap others of their track and lie on %" PRIu64 " lanes below it",
+        c->slices_on_lanes, c->lanes_added);
+  if (c->flows_alone)
+    placement_say(p,
+                  "%" PRIu64 " ends of arrows were left out: their other end is not in the trace",
+                  c->flows_alone);
+  if (r->bad_times)
+    placement_say(p, "%" PRIu64 " events were left out: their times are missing or absurd",
+                  r->bad_times);
+  if (r->cut_texts || r->too_deep)
+    placement_say(p,
+                  "%" PRIu64 " texts were cut at 16 KiB, %" PRIu64 " values left out: nested "
+                  "deeper than 64",
+                  r->cut_texts, r->too_deep);
+  char text[900] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < r->left_count && used < sizeof text; i++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%" PRIu64 ")", i ? ", " : "",
+                             r->left[i].what, r->left[i].count);
+  if (used)
+    placement_say(p, "not converted: %s", text);
+  if (r->keys[0])
+    placement_say(p, "not converted, beside the events: %s", r->keys);
+}
+
+static ink_status convert_theirs(merging *m, ink_error *error) {
+  const placement *p = &m->ours.sink.place;
+  read_fn *read = p->facts->kind == INK_FOREIGN_NSIGHT ? convert_nsight : convert_json;
+  convert *c = &m->theirs;
+  c->out = &m->ours.out;
+  m->progress = (convert_progress){p->options.progress, p->options.user,
+                                   p->facts->bytes ? p->facts->bytes : p->facts->events};
+  ink_status status = read(c, p->with, p->facts->base_ns, false, &m->progress, &m->report, error);
+  if (status != INK_OK)
+    return status;
+  mark_gpus(m);
+  status = note_arrows(m);
+  if (status == INK_OK)
+    status = convert_arrange(c);
+  if (status == INK_OK)
+    status = convert_describe(c);
+  if (status != INK_OK)
+    return status;
+  set_parents(m);
+  status = read(c, p->with, p->facts->base_ns, true, &m->progress, &m->report, error);
+  if (status == INK_OK && c->next_slice != c->slice_count)
+    status = INK_ERROR_IO;
+  if (status == INK_ERROR_IO && error->status != INK_ERROR_IO)
+    ink_error_set(error, status, "'%s' changed while it was read", p->with);
+  return status;
+}
+
+ink_status merged_write_perfetto(merged_sink *sink, const char *path, ink_error *error) {
+  merging *m = calloc(1, sizeof *m);
+  if (!m)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  m->file.fd = -1;
+  ink_status status = ink_file_open(&m->file, path, error);
+  if (status == INK_OK)
+    status = merged_perfetto_init(&m->ours, sink, &m->file, 1);
+  if (status == INK_OK)
+    status = convert_theirs(m, error);
+  if (status == INK_OK)
+    status = merged_perfetto_put(&m->ours);
+  if (status == INK_OK)
+    status = ink_file_close(&m->file, error);
+  if (status == INK_OK)
+    tell(m);
+  else if (status == INK_ERROR_MEMORY)
+    ink_error_set(error, status, "out of memory");
+  merged_perfetto_free(&m->ours, sink);
+  convert_free(&m->theirs);
+  ink_file_abandon(&m->file);
+  free(m);
+  return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The forms that a merged trace can have; merged.c chooses one by the name that it is to get. */
+#ifndef INK_MERGED_PRIVATE_H
+#define INK_MERGED_PRIVATE_H
+
+#include "merged_sink.h"
+
+/* Each writes `path`; the sink's placement is made. */
+ink_status merged_write_json(merged_sink *sink, const char *path, ink_error *error);
+ink_status merged_write_zip(merged_sink *sink, const char *path, ink_error *error);
+ink_status merged_write_perfetto(merged_sink *sink, const char *path, ink_error *error);
+
+bool merged_is_perfetto(const char *path); /* by its ending */
+
+/* What JSON has as pid and tid of a kernel, as it stands there. */
+void foreign_pid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *text,
+                 size_t size);
+void foreign_tid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *text,
+                 size_t size);
+/* The keys of its process and track in a conversion. */
+void foreign_key(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *process,
+                 size_t process_size, char *track, size_t track_size);
+/* The byte of the unpacked file at which the bracket stands that closes its events. */
+uint64_t foreign_events_end(const ink_foreign *foreign);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoded tracks in the other file's time, for whichever form the merged trace has. */
+#include "merged_sink.h"
+
+static bool want_launch(void *user, uint32_t launch) {
+  return ((merged_sink *)user)->place.launches[launch].placed;
+}
+
+static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
+  merged_sink *m = user;
+  (void)info;
+  m->launch = launch;
+  ink_status status = m->begin_launch(m, launch);
+  return status == INK_OK ? ink_file_check(m->file, m->error) : status;
+}
+
+static int64_t moved(const merged_sink *m, int64_t ns) {
+  return placement_ns(&m->place, m->launch, ns);
+}
+
+/* A damaged track can have stamps anywhere; what is shown lies inside the track. */
+static int64_t inside(const merged_sink *m, int64_t ns) {
+  ns = moved(m, ns);
+  return ns < m->track.begin_ns ? m->track.begin_ns : ns > m->track.end_ns ? m->track.end_ns : ns;
+}
+
+static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
+  merged_sink *m = user;
+  const ink_stored_track *stored = track->stored;
+  uint32_t rank = m->place.order[track->index];
+  int64_t begin = moved(m, track->open_ns), end = moved(m, track->close_ns);
+  m->shown = rank != UINT32_MAX;
+  m->track = (merged_track){.header = &stored->header,
+                            .index = track->index,
+                            .rank = rank,
+                            .begin_ns = begin,
+                            .end_ns = end > begin ? end : begin,
+                            .bound_ns = placement_bound_ns(&m->place, m->launch),
+                            .marks_dropped = track->marks_dropped};
+  ink_status status = sm_counters_track(&m->counters, (uint32_t)m->launch, stored->device,
+                                        &stored->header, begin, m->track.end_ns);
+  return status == INK_OK && m->shown ? m->begin_track(m) : status;
+}
+
+static ink_status on_slice(void *user, const ink_slice *slice) {
+  merged_sink *m = user;
+  ink_slice there = *slice;
+  there.begin_ns = inside(m, slice->begin_ns);
+  there.end_ns = inside(m, slice->end_ns);
+  if (there.end_ns < there.begin_ns)
+    there.end_ns = there.begin_ns;
+  ink_status status = INK_OK;
+  if (!slice->depth)
+    status = sm_counters_section(&m->counters, slice->section, there.begin_ns, there.end_ns);
+  return status == INK_OK && m->shown ? ink_track_events_slice(m->events, &there) : status;
+}
+
+static ink_status on_point(void *user, const ink_point *point) {
+  merged_sink *m = user;
+  ink_point there = *point;
+  there.ns = inside(m, point->ns);
+  return m->shown ? ink_track_events_point(m->events, &there) : INK_OK;
+}
+
+static ink_status on_async(void *user, const ink_async *async) {
+  merged_sink *m = user;
+  ink_async there = *async;
+  there.begin_ns = inside(m, async->begin_ns);
+  there.end_ns = inside(m, async->end_ns);
+  if (there.end_ns < there.begin_ns)
+    there.end_ns = there.begin_ns;
+  return m->shown ? ink_track_events_async(m->events, &there) : INK_OK;
+}
+
+static ink_status on_track_end(void *user, const ink_decoded_track *track) {
+  merged_sink *m = user;
+  m->track.marks_dropped = track->marks_dropped;
+  ink_status status = m->shown ? m->end_track(m) : INK_OK;
+  return status == INK_OK ? ink_file_check(m->file, m->error) : status;
+}
+
+ink_status merged_sink_run(merged_sink *m) {
+  const ink_sink sink = {.user = m,
+                         .launch = on_launch,
+                         .track_begin = on_track_begin,
+                         .slice = on_slice,
+                         .point = on_point,
+                         .async = on_async,
+                         .track_end = on_track_end,
+                         .want_launch = want_launch};
+  m->counters.sections = m->place.sections_of_sms;
+  ink_status status =
+      ink_decode(m->place.selection.capture, m->place.selection.map, UINT32_MAX, &sink, m->error);
+  if (status == INK_ERROR_MEMORY)
+    ink_error_set(m->error, status, "out of memory");
+  if (status == INK_OK && m->counters.full)
+    placement_say(&m->place, "the counters of sections on each SM were left out: too many slices");
+  return status;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes a capture's launches under the kernels of another trace: for each a track with its slice,
+ * below it one for each SM, below that one for each shown block or warp; and the counters. */
+#include "merged_perfetto.h"
+
+#include <stdlib.h>
+
+static size_t device_index(const merged_perfetto *w, int32_t device) {
+  const ink_selection *s = &w->sink.place.selection;
+  for (size_t i = 0; i < s->device_count; i++)
+    if (s->devices[i].index == device)
+      return i;
+  return s->device_count; /* one more place, for what no chunk describes */
+}
+
+static uint64_t process_of(merged_perfetto *w, int32_t device) {
+  size_t i = device_index(w, device);
+  if (!w->processes[i]) {
+    char name[64];
+    snprintf(name, sizeof name, "GPU %d%s", device,
+             ink_selection_simulated(&w->sink.place.selection, device) ? " (simulated clock)" : "");
+    w->processes[i] = perfetto_new_uuid(&w->out);
+    perfetto_describe(
+        &w->out, &(perfetto_track){.uuid = w->processes[i],
+                                   .name = w->process_names[i] ? w->process_names[i] : name,
+                                   .pid = w->process_pids[i] >= 0 ? w->process_pids[i] : device});
+  }
+  return w->processes[i];
+}
+
+static uint64_t parent_of(merged_perfetto *w, size_t launch) {
+  const placement *p = &w->sink.place;
+  if (w->parents[launch])
+    return w->parents[launch];
+  int32_t device = p->selection.launches[launch].device;
+  size_t i = device_index(w, device);
+  if (!w->devices[i]) {
+    uint64_t process = process_of(w, device);
+    w->devices[i] = perfetto_new_uuid(&w->out);
+    perfetto_describe(
+        &w->out, &(perfetto_track){.uuid = w->devices[i],
+                                   .parent = process,
+                                   .name = p->foreign ? "launches without a kernel" : "launches",
+                                   .pid = -1});
+  }
+  return w->devices[i];
+}
+
+uint64_t merged_perfetto_stream(merged_perfetto *w, int32_t device, int64_t stream) {
+  uint64_t process = process_of(w, device), uuid = perfetto_new_uuid(&w->out);
+  char name[64];
+  snprintf(name, sizeof name, "inkmark, stream %lld", (long long)stream);
+  perfetto_describe(&w->out,
+                    &(perfetto_track){.uuid = uuid, .parent = process, .name = name, .pid = -1});
+  return uuid;
+}
+
+static char *put_joined(const placement *p, const placed_launch *l, char *q) {
+  const char *method = placement_method(l->method);
+  if (!p->foreign)
+    return q;
+  q = perfetto_named_text(q, "joined_by",
+                          *method ? method : "nothing: the trace has no kernel for it");
+  if (l->kernel != SIZE_MAX) {
+    q = perfetto_named_text(q, "kernel", ink_foreign_name(p->foreign, p->kernels[l->kernel].name));
+    q = perfetto_named_double(q, "confidence", l->confidence);
+    q = perfetto_named_int(q, "residual_ns", l->residual_ns);
+    q = perfetto_named_int(q, "outside_ns", l->early_ns > l->late_ns ? l->early_ns : l->late_ns);
+  }
+  return l->clock ? perfetto_named_int(q, "offset_taken_out_ns", l->clock->offset_ns) : q;
+}
+
+static void put_launch(merged_perfetto *w, size_t launch) {
+  const placement *p = &w->sink.place;
+  const placed_launch *l = &p->launches[launch];
+  const ink_launch *info = &p->selection.launches[launch];
+  const char *name = ink_selection_kernel(&p->selection, launch);
+  char text[96];
+  char *q = perfetto_event(&w->out, l->begin_ns, TYPE_BEGIN, w->launch_uuid);
+  q = pb_string(q, EVENT_CATEGORY_NAME, "inkmark");
+  q = pb_bytes(q, EVENT_NAME, name, strnlen(name, PERFETTO_NAME_BYTES));
+  if (w->flows[launch])
+    q = pb_fixed64(q, EVENT_FLOW_ENDS, w->flows[launch]);
+  for (uint64_t i = 0; i < l->shown && i < FLOWS_MAX; i++)
+    q = pb_fixed64(q, EVENT_FLOWS, w->first_flow + i);
+  q = perfetto_named_uint(q, "launch", launch);
+  q = perfetto_named_uint(q, "grid_id", info->grid_id);
+  snprintf(text, sizeof text, "%ux%ux%u", info->grid_dim[0], info->grid_dim[1], info->grid_dim[2]);
+  q = perfetto_named_text(q, "grid", text);
+  snprintf(text, sizeof text, "%ux%ux%u", info->block_dim[0], info->block_dim[1],
+           info->block_dim[2]);
+  q = perfetto_named_text(q, "block", text);
+  q = perfetto_named_uint(q, "tracks", p->selection.spans[launch].track_count);
+  q = perfetto_named_uint(q, "tracks_shown", l->shown);
+  int64_t bound = placement_bound_ns(p, launch);
+  if (bound != INT64_MAX)
+    q = perfetto_named_int(q, "bound_ns", bound);
+  if (ink_selection_simulated(&p->selection, info->device))
+    q = perfetto_named_text(q, "clock", "simulated clock");
+  perfetto_event_end(&w->out, put_joined(p, l, q));
+  perfetto_event_end(&w->out, perfetto_event(&w->out, l->end_ns, TYPE_END, w->launch_uuid));
+}
+
+static ink_status begin_launch(void *user, size_t launch) {
+  merged_perfetto *w = user;
+  const placement *p = &w->sink.place;
+  char name[PERFETTO_NAME_BYTES];
+  uint64_t parent = parent_of(w, launch);
+  w->sm_count = 0;
+  w->launch_uuid = perfetto_new_uuid(&w->out);
+  snprintf(name, sizeof name, "%.300s #%zu", ink_selection_kernel(&p->selection, launch), launch);
+  perfetto_describe(&w->out,
+                    &(perfetto_track){.uuid = w->launch_uuid,
+                                      .parent = parent,
+                                      .name = name,
+                                      /* behind the lanes of the stream */
+                                      .rank = (int32_t)(launch % INT32_MAX / 2 + (1 << 17)),
+                                      .pid = -1});
+  uint64_t flows = p->launches[launch].shown < FLOWS_MAX ? p->launches[launch].shown : FLOWS_MAX;
+  w->first_flow = perfetto_new_uuid(&w->out);
+  for (uint64_t i = 1; i < flows; i++)
+    perfetto_new_uuid(&w->out);
+  put_launch(w, launch);
+  return INK_OK;
+}
+
+static ink_status sm_uuid(merged_perfetto *w, uint32_t sm, uint64_t *uuid) {
+  for (size_t i = 0; i < w->sm_count; i++) {
+    if (w->sms[i].sm == sm) {
+      *uuid = w->sms[i].uuid;
+      return INK_OK;
+    }
+  }
+  void *sms = w->sms;
+  ink_status status = ink_grow(&sms, w->sm_count, &w->sm_room, sizeof *w->sms);
+  w->sms = sms;
+  if (status != INK_OK)
+    return status;
+  char name[32];
+  snprintf(name, sizeof name, "SM %u", sm);
+  *uuid = perfetto_new_uuid(&w->out);
+  w->sms[w->sm_count++] = (merged_sm){sm, *uuid};
+  perfetto_describe(
+      &w->out,
+      &(perfetto_track){
+          .uuid = *uuid, .parent = w->launch_uuid, .name = name, .rank = (int32_t)sm, .pid = -1});
+  return INK_OK;
+}
+
+static ink_status begin_track(void *user) {
+  merged_perfetto *w = user;
+  const merged_track *t = &w->sink.track;
+  uint64_t parent;
+  ink_status status = sm_uuid(w, t->header->sm_open, &parent);
+  if (status != INK_OK)
+    return status;
+  perfetto_tracks_begin(&w->tracks, parent, (int32_t)t->rank, t->header);
+  w->tracks.body =
+      (perfetto_body){.name = ink_selection_kernel(&w->sink.place.selection, w->sink.launch),
+                      .begin_ns = t->begin_ns,
+                      .end_ns = t->end_ns,
+                      .flow = t->rank < FLOWS_MAX ? w->first_flow + t->rank : 0,
+                      .sm = t->header->sm_open,
+                      .warp = t->header->thread / 32,
+                      .block = ink_block_linear(t->header),
+                      .bound_ns = t->bound_ns};
+  return INK_OK;
+}
+
+static ink_status end_track(void *user) {
+  merged_perfetto *w = user;
+  w->tracks.body.marks_dropped = w->sink.track.marks_dropped;
+  return perfetto_tracks_end(&w->tracks);
+}
+
+/* ---- counters ----------------------------------------------------------------------------------
+ */
+
+static void begin_counter(void *user, const counter_edge *of) {
+  merged_perfetto *w = user;
+  char name[160], sm[32];
+  if (!w->counters_uuid || w->counters_device != of->device) {
+    uint64_t process = process_of(w, of->device);
+    w->counters_device = of->device;
+    w->counters_uuid = perfetto_new_uuid(&w->out);
+    perfetto_describe(&w->out, &(perfetto_track){.uuid = w->counters_uuid,
+                                                 .parent = process,
+                                                 .name = "inkmark counters",
+                                                 .pid = -1});
+  }
+  snprintf(sm, sizeof sm, "SM %u", of->sm);
+  snprintf(name, sizeof name, "%s %.100s", of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
+           of->section == COUNTER_BLOCKS
+               ? "active blocks"
+               : ink_selection_section(&w->sink.place.selection, of->section));
+  w->counter_uuid = perfetto_new_uuid(&w->out);
+  uint32_t rank = (of->sm + 1) * 0x10000u + of->section + 1;
+  perfetto_describe(&w->out, &(perfetto_track){.uuid = w->counter_uuid,
+                                               .parent = w->counters_uuid,
+                                               .name = name,
+                                               .rank = (int32_t)(rank & INT32_MAX),
+                                               .pid = -1,
+                                               .counter = true});
+}
+
+static void counter_value(void *user, int64_t ns, int64_t value) {
+  merged_perfetto *w = user;
+  char *p = perfetto_event(&w->out, ns, TYPE_COUNTER, w->counter_uuid);
+  perfetto_event_end(&w->out, pb_int(p, EVENT_COUNTER, value));
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file *file,
+                                unsigned sequence) {
+  *w = (merged_perfetto){.sink = *sink};
+  const ink_selection *s = &w->sink.place.selection;
+  w->parents = calloc(s->launch_count + 1, sizeof *w->parents);
+  w->flows = calloc(s->launch_count + 1, sizeof *w->flows);
+  w->devices = calloc(s->device_count + 1, sizeof *w->devices);
+  w->processes = calloc(s->device_count + 1, sizeof *w->processes);
+  w->process_names = calloc(s->device_count + 1, sizeof *w->process_names);
+  w->process_pids = calloc(s->device_count + 1, sizeof *w->process_pids);
+  if (!w->parents || !w->flows || !w->devices || !w->processes || !w->process_names ||
+      !w->process_pids)
+    return INK_ERROR_MEMORY;
+  for (size_t i = 0; i <= s->device_count; i++)
+    w->process_pids[i] = -1;
+  w->sink.file = file;
+  w->sink.begin_launch = begin_launch;
+  w->sink.begin_track = begin_track;
+  w->sink.end_track = end_track;
+  w->sink.events = &w->tracks.events;
+  ink_status status = perfetto_tracks_init(&w->tracks, &w->out, s);
+  w->sink.events = &w->tracks.events;
+  perfetto_start(&w->out, file, sequence, s->capture, s->begin_ns);
+  return status;
+}
+
+ink_status merged_perfetto_put(merged_perfetto *w) {
+  ink_status status = merged_sink_run(&w->sink);
+  if (status != INK_OK)
+    return status;
+  const counter_user user = {begin_counter, counter_value, w};
+  return sm_counters_end(&w->sink.counters, &user);
+}
+
+void merged_perfetto_free(merged_perfetto *w, merged_sink *sink) {
+  sink->counters = w->sink.counters;
+  for (size_t i = 0; w->process_names && i <= w->sink.place.selection.device_count; i++)
+    free(w->process_names[i]);
+  free(w->parents);
+  free(w->flows);
+  free(w->devices);
+  free(w->processes);
+  free(w->process_names);
+  free(w->process_pids);
+  free(w->sms);
+  perfetto_tracks_free(&w->tracks);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Says what the join found: for a person, in a few lines. */
+#include "placement.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LISTED = 6 };
+
+void placement_say(const placement *p, const char *format, ...) {
+  char line[1024];
+  va_list arguments;
+  if (!p->options.remark)
+    return;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  p->options.remark(p->options.remark_user, line);
+}
+
+static void utc(int64_t ns, char *text, size_t size) {
+  time_t seconds = (time_t)(ns / 1000000000);
+  struct tm parts;
+  if (!gmtime_r(&seconds, &parts) || !strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &parts))
+    snprintf(text, size, "%" PRId64 " ns", ns);
+}
+
+/* The names of some kernels, each once. */
+static void list_names(char *text, size_t size, const char *const *names, size_t n) {
+  size_t used = 0, listed = 0;
+  text[0] = 0;
+  for (size_t i = 0; i < n && used < size; i++) {
+    bool again = false;
+    for (size_t k = 0; k < i && !again; k++)
+      again = !strcmp(names[i], names[k]);
+    if (again)
+      continue;
+    if (listed++ == 3) {
+      snprintf(text + used, size - used, ", ...");
+      return;
+    }
+    used +=
+        (size_t)snprintf(text + used, size - used, "%s'%.40s'", listed > 1 ? ", " : "", names[i]);
+  }
+}
+
+ink_status placement_refuse(const placement *p, ink_error *error) {
+  const ink_selection *s = &p->selection;
+  const ink_foreign_kernel *first, *last;
+  size_t n = ink_foreign_kernels(p->foreign, &first);
+  int64_t theirs_end = first->end_ns;
+  last = first;
+  for (size_t i = 0; i < n; i++) {
+    if (first[i].begin_ns < last->begin_ns)
+      last = &first[i];
+    if (first[i].end_ns > theirs_end)
+      theirs_end = first[i].end_ns;
+  }
+  int64_t theirs_begin = last->begin_ns;
+  if (p->facts->base_known &&
+      (s->begin_ns > theirs_end + 1000000000 || s->end_ns < theirs_begin - 1000000000)) {
+    char ours[40], theirs[40];
+    utc(s->begin_ns, ours, sizeof ours);
+    utc(theirs_begin, theirs, sizeof theirs);
+    return ink_error_set(error, INK_ERROR_NOT_FOUND,
+                         "no launch of the capture could be joined with a kernel of '%.150s': they "
+                         "are of different runs, the capture begins %s, the trace %s",
+                         p->with, ours, theirs);
+  }
+  const char *ours[64], *theirs[64];
+  size_t ours_n = s->launch_count < 64 ? s->launch_count : 64, theirs_n = n < 64 ? n : 64;
+  char ours_text[160], theirs_text[160];
+  for (size_t i = 0; i < ours_n; i++)
+    ours[i] = ink_selection_kernel(s, i);
+  for (size_t i = 0; i < theirs_n; i++)
+    theirs[i] = ink_foreign_name(p->foreign, first[i].name);
+  list_names(ours_text, sizeof ours_text, ours, ours_n);
+  list_names(theirs_text, sizeof theirs_text, theirs, theirs_n);
+  return ink_error_set(
+      error, INK_ERROR_NOT_FOUND,
+      "no launch of the capture could be joined with a kernel of '%.150s': no names, "
+      "dimensions and times agree (the capture has %s, the trace %s)",
+      p->with, ours_text, theirs_text);
+}
+
+static void tell_joined(const placement *p) {
+  size_t by[INK_JOIN_DIMENSIONS + 1] = {0};
+  char how[256] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < p->selection.launch_count; i++)
+    if (p->launches[i].kernel != SIZE_MAX)
+      by[p->launches[i].method]++;
+  for (int m = INK_JOIN_NONE + 1; m <= INK_JOIN_DIMENSIONS && used < sizeof how; m++)
+    if (by[m])
+      used += (size_t)snprintf(how + used, sizeof how - used, "%s%zu by %s", used ? ", " : ": ",
+                               by[m], placement_method((enum ink_join_method)m));
+  placement_say(p, "joined %zu of %zu launches with kernels of '%s'%s", p->joined, p->chosen,
+                p->with, how);
+}
+
+static void tell_unjoined(const placement *p) {
+  char text[512] = "";
+  size_t used = 0, missing = 0;
+  for (size_t i = 0; i < p->selection.launch_count; i++) {
+    const placed_launch *l = &p->launches[i];
+    if (l->kernel != SIZE_MAX || !p->selection.spans[i].track_count ||
+        !ink_selection_has(&p->selection, i))
+      continue;
+    if (missing++ < LISTED)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %.40s", used ? ", " : "", i,
+                               ink_selection_kernel(&p->selection, i));
+  }
+  if (missing)
+    placement_say(p, "%zu launches have no kernel there: %s%s", missing, text,
+                  missing > LISTED ? ", ..." : "");
+  const size_t *extra;
+  size_t n = ink_join_unmatched(p->join, &extra);
+  used = 0;
+  for (size_t i = 0; i < n && i < LISTED; i++) {
+    const ink_foreign_kernel *k = &p->kernels[extra[i]];
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%.40s at %.3f ms",
+                             used ? ", " : "", ink_foreign_name(p->foreign, k->name),
+                             (double)(k->begin_ns - p->kernels[0].begin_ns) / 1e6);
+  }
+  if (n)
+    placement_say(p,
+                  "%zu kernels of these names have no launch here: %s%s (since the trace's first)",
+                  n, text, n > LISTED ? ", ..." : "");
+}
+
+static void tell_clocks(const placement *p) {
+  const ink_join_clock *clocks;
+  size_t n = ink_join_clocks(p->join, &clocks);
+  for (size_t i = 0; i < n; i++) {
+    const ink_join_clock *c = &clocks[i];
+    if (!c->joined)
+      continue;
+    bool used = p->options.align || !p->facts->base_known;
+    placement_say(
+        p,
+        "GPU %d: their clock is ours %+" PRId64 " ns (within %" PRId64 " ns, drift %+.3f ppm); %s",
+        c->device, c->offset_ns, c->bound_ns, c->drift_ppm,
+        !p->facts->base_known ? "taken out, since the trace's own times have no known base"
+        : used                ? "taken out"
+                              : "left in, --align takes it out");
+  }
+  int64_t most = 0;
+  for (size_t i = 0; i < p->selection.launch_count; i++) {
+    const placed_launch *l = &p->launches[i];
+    if (l->kernel != SIZE_MAX && l->early_ns > most)
+      most = l->early_ns;
+    if (l->kernel != SIZE_MAX && l->late_ns > most)
+      most = l->late_ns;
+  }
+  if (p->outside)
+    placement_say(
+        p, "%zu launches stick out of their kernels, by up to %" PRId64 " ns: see outside_ns%s",
+        p->outside, most, p->options.align ? "" : ", and --align");
+}
+
+void placement_tell(const placement *p) {
+  static const char *const ways[] = {"all", "all",
+                                     "the shortest, the median and the longest of each",
+                                     "the slowest of each", "none, but counters of each SM"};
+  if (p->foreign) {
+    tell_joined(p);
+    tell_unjoined(p);
+    tell_clocks(p);
+    if (p->facts->kernels_left_out)
+      placement_say(p, "%" PRIu64 " kernels of '%s' have absurd times and took no part",
+                    p->facts->kernels_left_out, p->with);
+  }
+  if (p->unplaced)
+    placement_say(p,
+                  "%zu launches were left out: nothing on their GPU could be joined, and the "
+                  "trace's times have no known base",
+                  p->unplaced);
+  if (p->shown < p->tracks) {
+    enum ink_merged_tracks way = p->options.tracks;
+    placement_say(p, "%" PRIu64 " of %" PRIu64 " tracks are shown (%s), '--tracks all' shows all",
+                  p->shown, p->tracks,
+                  ways[way == INK_TRACKS_AUTO ? INK_TRACKS_REPRESENTATIVE : way]);
+  }
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds SQLite on this machine and opens a database with it. */
+#include "sqlite_load.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SQL_READONLY = 1, SQL_URI = 0x40 };
+
+static bool load(sqlite *s) {
+  s->library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (!s->library)
+    return false;
+  const struct {
+    const char *name;
+    void *at;
+  } entries[] = {{"sqlite3_open_v2", &s->open_v2},
+                 {"sqlite3_close", &s->close},
+                 {"sqlite3_prepare_v2", &s->prepare_v2},
+                 {"sqlite3_step", &s->step},
+                 {"sqlite3_finalize", &s->finalize},
+                 {"sqlite3_column_count", &s->column_count},
+                 {"sqlite3_column_name", &s->column_name},
+                 {"sqlite3_column_int64", &s->column_int64},
+                 {"sqlite3_column_double", &s->column_double},
+                 {"sqlite3_column_type", &s->column_type},
+                 {"sqlite3_column_text", &s->column_text},
+                 {"sqlite3_column_bytes", &s->column_bytes},
+                 {"sqlite3_errmsg", &s->errmsg}};
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+    void *symbol = dlsym(s->library, entries[i].name);
+    if (!symbol)
+      return false;
+    memcpy(entries[i].at, &symbol, sizeof symbol);
+  }
+  return true;
+}
+
+/* As it is: a report in a folder that cannot be written is read as well. */
+ink_status sqlite_open(sqlite *s, const char *path, ink_error *error) {
+  *s = (sqlite){0};
+  if (!load(s))
+    return ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                         "cannot read '%s': libsqlite3.so.0 is not on this machine "
+                         "(Debian: libsqlite3-0)",
+                         path);
+  size_t size = strlen(path) * 3 + 40;
+  char *uri = malloc(size), *p = uri;
+  if (!uri)
+    return INK_ERROR_MEMORY;
+  p += snprintf(p, size, *path == '/' ? "file://" : "file:"); /* "//x" is no host */
+  for (const char *c = path; *c; c++)
+    p += strchr("?#%", *c) ? sprintf(p, "%%%02x", (unsigned char)*c) : sprintf(p, "%c", *c);
+  strcpy(p, "?immutable=1");
+  int rc = s->open_v2(uri, &s->db, SQL_READONLY | SQL_URI, NULL);
+  free(uri);
+  return rc ? ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %.200s", path,
+                            s->db ? s->errmsg(s->db) : "out of memory")
+            : INK_OK;
+}
+
+void sqlite_close(sqlite *s) {
+  if (s->db)
+    s->close(s->db);
+  if (s->library)
+    dlclose(s->library);
+  *s = (sqlite){0};
+}
+
+ink_status sqlite_bad(const sqlite *s, const char *path, ink_error *error) {
+  return ink_error_set(error, INK_ERROR_DAMAGED, "cannot read '%s': %.300s", path,
+                       s->errmsg(s->db));
+}
