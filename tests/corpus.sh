@@ -11,7 +11,8 @@
 #   CORPUS_RULES   "all" leaves out the default rules, "default" every rule, "none" both: places only
 #   CORPUS_JOBS    files worked on at once (1)
 #   CORPUS_OUTPUT  -c (the default) or -ptx
-#   CORPUS_CACHE   a folder that keeps what nvcc said of the unmarked files
+#   CORPUS_CACHE   a folder that keeps what nvcc said of the unmarked files, and whole results of this
+#                  command: a run that was stopped (Ctrl-C prints the tables so far) goes on
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { echo "usage: corpus.sh DIR [INKMARK]" >&2; exit 2; }

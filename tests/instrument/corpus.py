@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The work of tests/corpus.sh: see there."""
-import hashlib, json, os, re, shlex, subprocess, sys, tempfile, time
+import hashlib, json, os, re, shlex, signal, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 
 import corpus_table
@@ -14,6 +14,8 @@ flags += [] if any("arch" in f or "gencode" in f for f in flags) else ["-arch=co
 asked = {"all": ["every"], "default": ["default"], "none": []}.get(os.environ.get("CORPUS_RULES"), ["every", "default"])
 output = os.environ.get("CORPUS_OUTPUT", "-c")
 cache = os.environ.get("CORPUS_CACHE")
+with open(inkmark, "rb") as command:
+    program = hashlib.sha256(command.read()).hexdigest()
 
 
 def run(command, **more):
@@ -93,7 +95,7 @@ def compile_marked(path, rules, before, row):
             lose(row, "%s rules: %s" % (rules, unmarked[0][:220]))
         marked, plain = warnings(done.stderr), warnings(before["text"])
         for kind, texts in (("new", marked - plain), ("absent", plain - marked)):
-            row[kind] |= texts
+            row[kind] += sorted(texts)
             for text in sorted(texts)[:3]:
                 row["why"].append("%s warning, %s rules: %s" % (kind, rules, text[:200]))
         compare_copies(work, row)
@@ -130,9 +132,26 @@ def active_kernels(path):
     return found
 
 
+def kept_one(path):
+    """one(), from the cache where this command did the same file with the same flags before."""
+    if not cache:
+        return one(path)
+    with open(path, "rb") as file:
+        text = repr([path, flags, output, asked, program]).encode() + file.read()
+    kept = os.path.join(cache, hashlib.sha256(text).hexdigest() + ".row")
+    if os.path.exists(kept):
+        with open(kept) as file:
+            return json.load(file)
+    row = one(path)
+    os.makedirs(cache, exist_ok=True)
+    with open(kept, "w") as file:
+        json.dump(row, file)
+    return row
+
+
 def one(path):
     row = {"file": os.path.relpath(path, tree), "path": path, "why": [], "lost": False, "compiled": False,
-           "new": set(), "absent": set(), "places": [], "front": {}, "copies": 0}
+           "new": [], "absent": [], "places": [], "front": {}, "copies": 0}
     with tempfile.TemporaryDirectory() as work:
         before = compile_plain(path, work)
     row["plain"] = before["seconds"]
@@ -153,11 +172,16 @@ def main():
     if most and len(files) > most:
         files = [files[i * len(files) // most] for i in range(most)]
     rows = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ThreadPoolExecutor(int(os.environ.get("CORPUS_JOBS", "1"))) as pool:
-        for row in pool.map(one, files):
-            rows.append(row)
-            state = "lost" if row["lost"] else "ok" if row["compiled"] else "skipped"
-            print("%-8s %s%s" % (state, row["file"], "".join("\n         " + w for w in row["why"])), flush=True)
+        try:
+            for row in pool.map(kept_one, files):
+                rows.append(row)
+                state = "lost" if row["lost"] else "ok" if row["compiled"] else "skipped"
+                print("%-8s %s%s" % (state, row["file"], "".join("\n         " + w for w in row["why"])), flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            print("stopped  after %d of %d files; what follows is of these" % (len(rows), len(files)))
     return corpus_table.print_tables(rows, tree, asked, active_kernels)
 
 
