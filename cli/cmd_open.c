@@ -69,8 +69,8 @@ static int convert(const char *path) {
                                  .launch = UINT32_MAX,
                                  .progress = message_progress,
                                  .user = (void *)"writing"};
-    error.status = ink_output_by_name("perfetto")->write(loaded.capture, loaded.map, &choice, trace,
-                                                         &error);
+    error.status =
+        ink_output_by_name("perfetto")->write(loaded.capture, loaded.map, &choice, trace, &error);
     message_progress_end();
     if (error.status)
       message_failure(&error);
@@ -122,7 +122,8 @@ static bool show(const char *link) {
   if (posix_spawn_file_actions_init(&actions))
     return false;
   for (int stream = 0; stream < 3; stream++) /* browsers talk */
-    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream ? O_WRONLY : O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream ? O_WRONLY : O_RDONLY,
+                                     0);
   bool fine = !posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   /* xdg-open hands over and ends; where it is the browser itself, it must not be waited for */
@@ -143,8 +144,9 @@ static void tell(const open_settings *settings, const char *origin, const char *
     message_say("for a browser at the other end of this ssh: ssh -L %d:127.0.0.1:%d THIS_HOST",
                 (int)settings->port, (int)settings->port);
   bool shown = !settings->print && show(link);
-  message_say("%s; the file is served once, until then Ctrl-C ends this",
+  message_say("%s; it may ask whether the page may reach this machine",
               shown ? "the link was handed to the browser" : "open this link in a browser");
+  message_say("the file is served once, until then Ctrl-C ends this");
 }
 
 static int serve_link(const open_settings *settings, const char *origin, const char *path, int file,
@@ -188,8 +190,10 @@ static int run(int argc, char **argv) {
     return cli_usage_error(&cmd_open, "'--timeout' is not between 0 and 86400");
   char *origin = origin_of(settings.ui);
   if (!origin)
-    return cli_usage_error(&cmd_open, "'%s' is not a URL that starts with https:// or http:// "
-                           "(option '--ui')", settings.ui);
+    return cli_usage_error(&cmd_open,
+                           "'%s' is not a URL that starts with https:// or http:// "
+                           "(option '--ui')",
+                           settings.ui);
   bool converted = false;
   int file = open_file(argv[0], &converted), code = CLI_FAILED;
   if (file >= 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Serves one file once. Whoever can guess neither the port nor the 128 random bits of the path gets
- * nothing; a page of another origin is refused by its Origin, and one that has its own name point to
- * 127.0.0.1 (DNS rebinding) by its Host. Browsers open spare connections, so several are held. */
+ * nothing; a page of another origin is refused by its Origin, and one that has its own name point
+ * to 127.0.0.1 (DNS rebinding) by its Host. Browsers open spare connections, so several are held.
+ */
 #include "serve_once.h"
 
 #include "message.h"
@@ -95,9 +96,9 @@ static bool listen_on(serve_once *s) {
   if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&address, length) ||
       listen(s->listener, CONNECTIONS) ||
       getsockname(s->listener, (struct sockaddr *)&address, &length)) {
-    message_say("cannot listen on 127.0.0.1:%u: %s%s", s->options.port, message_errno(errno),
-                errno == EADDRINUSE ? " (by a 'trace_processor --httpd', or another 'inkmark open'?)"
-                                    : "");
+    message_say(
+        "cannot listen on 127.0.0.1:%u: %s%s", s->options.port, message_errno(errno),
+        errno == EADDRINUSE ? " (by a 'trace_processor --httpd', or another 'inkmark open'?)" : "");
     return false;
   }
   return make_names(s, ntohs(address.sin_port));
@@ -197,8 +198,9 @@ static void decide(serve_once *s, connection *c) {
   char method[16] = "", path[sizeof s->path + 8] = "", host[64] = "", origin[128] = "";
   int end = 0;
   /* the path's room is more than the longest right one */
-  bool whole = sscanf(c->request, "%15[A-Z] %167[^ \r\n] HTTP/1.%*1[01]%n", method, path, &end) == 2 &&
-               end && c->request[end] == '\r';
+  bool whole =
+      sscanf(c->request, "%15[A-Z] %167[^ \r\n] HTTP/1.%*1[01]%n", method, path, &end) == 2 &&
+      end && c->request[end] == '\r';
   if (!whole) {
     answer(c, "400 Bad Request", 0, "\r\n");
   } else if (!header(c->request, "Host", host, sizeof host) || strcmp(host, s->host)) {
@@ -339,8 +341,8 @@ bool serve_run(serve_once *s, unsigned wait_seconds) {
     polled[0] = (struct pollfd){.fd = s->loaded ? -1 : s->listener, .events = POLLIN};
     for (size_t i = 0; i < CONNECTIONS; i++) {
       const connection *c = &s->connections[i];
-      polled[i + 1] = (struct pollfd){
-          .fd = c->socket, .events = c->answers && !c->lingers ? POLLOUT : POLLIN};
+      polled[i + 1] =
+          (struct pollfd){.fd = c->socket, .events = c->answers && !c->lingers ? POLLOUT : POLLIN};
     }
     if (poll(polled, CONNECTIONS + 1, 200) < 0 && errno != EINTR) {
       message_say("cannot wait for a browser: %s", message_errno(errno));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A web server for one file and one load: on loopback, under a name that cannot be guessed, for pages
- * of one origin. */
+/* A web server for one file and one load: on loopback, under a name that cannot be guessed, for
+ * pages of one origin. */
 #ifndef INKMARK_CLI_SERVE_ONCE_H
 #define INKMARK_CLI_SERVE_ONCE_H
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Chromium loads a trace from `inkmark open`, from pages whose origin is truly https://ui.perfetto.dev: the
 name is mapped to a server of this test, which hands out Perfetto's own interface (the npm package) under
-that interface's content security policy. A page of another origin gets nothing.
+that interface's content security policy. That server counts as one of the internet, so Chromium's guard of
+the local network is in the way as it is for a user, who is asked and allows it. A page of another origin gets
+nothing.
 
 check_browser.py INKMARK MAKE_CAPTURES NODE_MODULES"""
 import hashlib
 import http.server
+import json
 import os
 import shutil
 import ssl
@@ -89,13 +92,20 @@ def start_site(folder, modules):
     return server.server_address[1]
 
 
-def browse(browser, folder, site_port, url):
-    """What the page wrote into #out."""
+def browse(browser, folder, site_port, url, allowed=True):
+    """What the page wrote into #out. allowed: the user let the page reach this machine."""
     profile = tempfile.mkdtemp(dir=folder)
     Site.drawn.clear()
+    if allowed: # the permission has had three names
+        setting = {"https://ui.perfetto.dev:443,*": {"setting": 1}, "https://evil.example:443,*": {"setting": 1}}
+        exceptions = {name: setting for name in ("local_network_access", "local_network", "loopback_network")}
+        os.mkdir(os.path.join(profile, "Default"))
+        with open(os.path.join(profile, "Default", "Preferences"), "w") as f:
+            json.dump({"profile": {"content_settings": {"exceptions": exceptions}}}, f)
     run = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors",
+         f"--ip-address-space-overrides=127.0.0.1:{site_port}=public",
          f"--user-data-dir={profile}", f"--host-resolver-rules=MAP *.dev:443 127.0.0.1:{site_port},"
          f"MAP evil.example:443 127.0.0.1:{site_port}", "--timeout=60000", "--enable-logging=stderr", "--dump-dom",
          url], capture_output=True, text=True, timeout=100)
@@ -122,6 +132,13 @@ def main(inkmark, make_captures, modules):
             text, console = browse(browser, folder, site, "https://evil.example/fetch")
             assert text.startswith("refused"), ("a page of another origin read the trace", text)
             assert any("CORS" in line for line in console), console
+            text, console = browse(browser, folder, site, "https://ui.perfetto.dev/fetch", allowed=False)
+            if text.startswith("refused"):
+                assert any("was denied" in line for line in console), console
+            else: # a Chromium before that guard
+                assert text == "sha " + digest, (text, console)
+                print("this Chromium does not guard the local network")
+                return
             text, console = browse(browser, folder, site, "https://ui.perfetto.dev/fetch")
             assert text == "sha " + digest, (text, console)
             assert o.end()[0] == 0
