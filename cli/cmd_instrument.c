@@ -5,6 +5,7 @@
 #include "instrument_list.h"
 #include "message.h"
 #include "outfile.h"
+#include "rule_file.h"
 #include "rule_options.h"
 
 #include <errno.h>
@@ -210,8 +211,7 @@ static int check(const instrument_settings *settings, size_t sources) {
   return rule_options_check(&cmd_instrument, &settings->rules) ? CLI_OK : CLI_USAGE;
 }
 
-static int run(int argc, char **argv) {
-  instrument_settings settings = {.rules.depth = 1};
+static int run_with(int argc, char **argv, instrument_settings settings) {
   size_t operands = 0;
   int split = 1;
   while (split < argc && strcmp(argv[split], "--"))
@@ -243,6 +243,15 @@ static int run(int argc, char **argv) {
   return message_flush_stdout() ? code : CLI_FAILED;
 }
 
+static int run(int argc, char **argv) {
+  instrument_settings settings = {.rules.depth = 1};
+  rule_file file;
+  const int code =
+      rule_file_load(argc, argv, &settings.rules, &file) ? run_with(argc, argv, settings) : CLI_FAILED;
+  rule_file_free(&file);
+  return code;
+}
+
 const cli_command cmd_instrument = {
     .name = "instrument",
     .summary = "put marks into CUDA sources",
@@ -254,7 +263,9 @@ const cli_command cmd_instrument = {
         "Nothing but the inserted text changes, what a kernel computes does not, and line numbers "
         "in messages stay those of the file.\n\n"
         "Comments in the source steer it too: // prof: mark NAME, begin NAME, end NAME, iteration "
-        "EXPRESSION, loop NAME, off.",
+        "EXPRESSION, loop NAME, off. Rules may also stand in a file inkmark.toml beside the build: "
+        "lines like calls = true, kernel = 'solve.*', depth = 2, with the names of the options below; "
+        "options here come before it.",
     .examples = "inkmark instrument kernel.cu -o marked.cu -- -std=c++17 -Iinclude\tmark one file\n"
                 "inkmark instrument --list kernel.cu\twhat could be marked, and why not\n"
                 "inkmark instrument --strip marked.cu -o kernel.cu\tthe original, byte for byte",

@@ -8,6 +8,7 @@
 #include "nvcc_args.h"
 #include "nvcc_overlay.h"
 #include "nvcc_split.h"
+#include "rule_file.h"
 #include "rule_options.h"
 
 #include <errno.h>
@@ -286,7 +287,8 @@ static int read_rules(front_settings *settings) {
   command = cmd_nvcc;
   command.options = rules_table;
   command.operands_max = 0;
-  if (!fine)
+  static rule_file file; /* the settings point into it as long as the process lives */
+  if (!fine || !rule_file_load((int)words.count, words.items, &settings->rules, &file))
     code = CLI_FAILED;
   else if (cli_parse(&command, (int)words.count, words.items, settings, &operands) != CLI_GO ||
            !rule_options_check(&command, &settings->rules))
@@ -347,8 +349,8 @@ const cli_command cmd_nvcc = {
         "user's is written to. What makes no code (-E, -M, -dlink, --version, ...) and whatever "
         "is not understood goes to nvcc untouched.\n\n"
         "The rules come from the variable INKMARK_RULES, as options of inkmark instrument: "
-        "INKMARK_RULES='--calls --waits'. A file that does not compile with marks is compiled "
-        "without them and that is said; with INKMARK_STRICT=1 it is an error. INKMARK_KEEP=1 "
+        "INKMARK_RULES='--calls --waits', or from the nearest inkmark.toml (see inkmark instrument). "
+        "A file that does not compile with marks is compiled without them and that is said; with INKMARK_STRICT=1 it is an error. INKMARK_KEEP=1 "
         "leaves the marked copies where they are.",
     .examples =
         "inkmark nvcc -O3 -arch=sm_90 -c solver.cu -o solver.o\tcompile with marks\n"

@@ -18,7 +18,7 @@ static void count(const ink_instrumented *result, ink_place_kind kind, unsigned 
 }
 
 static void print_counts(const ink_instrumented *result, FILE *to) {
-  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_HAND; kind++) {
+  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_LINE; kind++) {
     unsigned marked, left;
     count(result, (ink_place_kind)kind, &marked, &left);
     if (marked || left)

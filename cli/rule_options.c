@@ -11,8 +11,16 @@ bool rule_options_check(const cli_command *command, const rule_settings *rules) 
     cli_usage_error(command, "--depth is at most 1000, --limit 8000, --parse-seconds 86400");
     return false;
   }
-  if (rules->kernels_only && (rules->calls || rules->loops || rules->waits)) {
-    cli_usage_error(command, "--kernels-only goes with none of --calls, --loops, --waits");
+  if (rules->kernels_only && (rules->calls || rules->loops || rules->waits || rules->lines)) {
+    cli_usage_error(command, "--kernels-only goes with none of --calls, --loops, --waits, --lines");
+    return false;
+  }
+  if (rules->lines && !rules->kernel) {
+    cli_usage_error(command, "--lines needs --kernel, which chooses one kernel");
+    return false;
+  }
+  if (rules->lines && (rules->calls || rules->loops || rules->waits)) {
+    cli_usage_error(command, "--lines goes with none of --calls, --loops, --waits");
     return false;
   }
   return true;
@@ -25,6 +33,7 @@ void rule_options_apply(const rule_settings *rules, ink_instrument_options *opti
   options->calls_like = rules->calls && *rules->calls ? rules->calls : NULL;
   options->loops = rules->loops;
   options->waits = rules->waits;
+  options->lines = rules->lines;
   options->kernels_only = rules->kernels_only;
   options->depth = (unsigned)rules->depth;
   options->limit = (unsigned)rules->limit;

@@ -8,8 +8,8 @@
 #include "inkmark/instrument.h"
 
 typedef struct rule_settings {
-  const char *kernel, *exclude, *calls, *root;
-  bool loops, waits, kernels_only;
+  const char *kernel, *exclude, *calls, *root, *file;
+  bool loops, waits, lines, kernels_only;
   int hold; /* 0 auto, 1 none */
   uint64_t depth, limit, parse_seconds;
 } rule_settings;
@@ -28,6 +28,8 @@ typedef struct rule_settings {
        "every loop: outermost ones by iteration, those inside as sums"},                           \
       {0, "waits", CLI_FLAG, NULL, offsetof(type, rules.waits),                                    \
        "a range around every barrier and wait"},                                                   \
+      {0, "lines", CLI_FLAG, NULL, offsetof(type, rules.lines),                                    \
+       "line by line: a mark behind every statement of the one kernel that --kernel chooses"},     \
       {0, "kernels-only", CLI_FLAG, NULL, offsetof(type, rules.kernels_only),                      \
        "open a track in every kernel and choose nothing else"},                                    \
       {0, "depth", CLI_COUNT, "N", offsetof(type, rules.depth),                                    \
@@ -36,6 +38,8 @@ typedef struct rule_settings {
        "most marks in one function (default 256)"},                                                \
       {0, "hold", CLI_CHOICE, "auto|none", offsetof(type, rules.hold),                             \
        "the values that marks hold in place: found (the default), or none"},                       \
+      {0, "rules", CLI_TEXT, "FILE", offsetof(type, rules.file),                                   \
+       "take rules from this file (default: the nearest inkmark.toml, from here up)"},             \
       {0, "root", CLI_TEXT, "DIR", offsetof(type, rules.root),                                     \
        "the project: headers outside it are left alone; default: the version control root"},       \
   {                                                                                                \

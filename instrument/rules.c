@@ -157,7 +157,9 @@ static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place
 static void mark_body(ink_unit *unit, ink_function *function) {
   const ink_tree *tree = &function->tree;
   char name[64];
-  for (uint32_t i = 1; i < tree->nodes.count; i++) {
+  if (unit->options->lines)
+    ink_rule_lines(unit, function);
+  for (uint32_t i = 1; i < tree->nodes.count && !unit->options->lines; i++) {
     const ink_node *node = &tree->nodes.items[i];
     if (node->in_lambda)
       continue; /* a function of its own */
@@ -172,8 +174,28 @@ static void mark_body(ink_unit *unit, ink_function *function) {
   ink_function_remarks(unit, function);
 }
 
+/* Line by line is for one kernel: what more would fill a track says nothing. */
+static bool is_one_kernel(ink_unit *unit) {
+  const ink_function *first = NULL;
+  for (size_t i = 0; i < unit->functions.count; i++) {
+    const ink_function *function = &unit->functions.items[i];
+    if (!function->kernel || why_left(unit, function))
+      continue;
+    if (first && strcmp(first->name, function->name)) {
+      ink_unit_say(unit, function->source, function->start,
+                   "error: --kernel chooses '%s' and '%s' for --lines, which is for one kernel",
+                   first->name, function->name);
+      return false;
+    }
+    first = function;
+  }
+  return true;
+}
+
 void ink_unit_apply_rules(ink_unit *unit) {
-  const int depth = unit->options->depth ? (int)unit->options->depth : 1;
+  const int depth = unit->options->lines ? 1 : unit->options->depth ? (int)unit->options->depth : 1;
+  if (unit->options->lines && !is_one_kernel(unit))
+    return;
   for (size_t i = 0; i < unit->functions.count && !unit->failed; i++) {
     ink_function *function = &unit->functions.items[i];
     const char *left = why_left(unit, function);

@@ -136,6 +136,8 @@ bool ink_is_in_inner(const ink_unit *unit, const ink_function *function, uint32_
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at);
+/* rule_lines.c */
+void ink_rule_lines(ink_unit *unit, ink_function *function);
 bool ink_is_wait(const ink_tree *tree, uint32_t at, char *name, size_t room);
 /* directives.c */
 void ink_unit_find_off(ink_unit *unit);

@@ -15,6 +15,7 @@ flags=(-- -std=c++17 -include check.cuh -I"$here/../../device")
 case $rules in
 default) options=() ;;
 every) options=(--calls --loops --waits --depth 8) ;;
+lines) options=(--lines --kernel '^cases$') ;;
 headerless) options=(--header-less --calls --loops --waits --hold none) ;;
 *) exit 2 ;;
 esac

@@ -25,6 +25,7 @@ typedef enum ink_place_kind {
   INK_PLACE_WAIT,
   INK_PLACE_DIRECTIVE, /* a `// prof:` comment */
   INK_PLACE_HAND,      /* a mark that the user wrote */
+  INK_PLACE_LINE,      /* a statement, where a kernel is marked line by line */
 } ink_place_kind;
 
 typedef enum ink_place_state {
@@ -74,6 +75,7 @@ typedef struct ink_instrument_options {
   const char *exclude;        /* kernels and functions to leave alone, or NULL */
   const char *calls_like;     /* calls whose function's name matches, or NULL */
   bool calls, loops, waits;   /* all of that kind, instead of the default's choice */
+  bool lines;                 /* every statement of the one chosen kernel, nothing else */
   bool kernels_only;          /* the default chooses kernels alone */
   unsigned depth;             /* how many calls deep from a kernel functions are marked; 0: 1 */
   unsigned limit;             /* most marks in one kernel; 0: 256 */
