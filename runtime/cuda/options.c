@@ -151,7 +151,7 @@ void ink_i_options_free(ink_i_options *options) {
 }
 
 /* The ranks that launchers set: torchrun, Open MPI, MPICH and Slurm. */
-static const char *rank_text(void) {
+const char *ink_i_rank(void) {
   static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
                                       "LOCAL_RANK"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -159,7 +159,7 @@ static const char *rank_text(void) {
     if (value && *value)
       return value;
   }
-  return "0";
+  return NULL;
 }
 
 char *ink_i_expand_path(const char *template_, ink_error *error) {
@@ -176,7 +176,7 @@ char *ink_i_expand_path(const char *template_, ink_error *error) {
       else if (*at == 'h' && gethostname(word, sizeof word) != 0)
         strcpy(word, "host");
       else if (*at == 'r')
-        piece = rank_text();
+        piece = ink_i_rank() ? ink_i_rank() : "0";
       else if (*at == '%')
         strcpy(word, "%");
       else if (*at != 'h') {

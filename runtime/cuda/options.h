@@ -29,4 +29,7 @@ void ink_i_options_free(ink_i_options *options);
 /* The path with %p (pid), %h (host), %r (rank; "0" without a launcher) and %% filled in. */
 char *ink_i_expand_path(const char *template_, ink_error *error);
 
+/* The rank that a launcher gave this process, or NULL. */
+const char *ink_i_rank(void);
+
 #endif

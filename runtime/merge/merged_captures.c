@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several captures as one Perfetto trace: of ranks, GPUs, nodes. Each has processes of its own, and
  * all are on CLOCK_REALTIME, as well as the host of each knows it. */
+#include "merged_activity.h"
 #include "merged_perfetto.h"
 #include "merged_private.h"
 
@@ -9,20 +10,26 @@
 #include <string.h>
 
 enum { PIDS_APART = 100000 }; /* from one capture to the next: GPUs are not processes anyway */
+enum { PROCESSES_APART = 10000000 }; /* the same for the programs' own; Linux has pids below 2^22 */
 
-/* "rank 3, node7, GPU 0", or with the pid where no launcher gave a rank. */
-static ink_status name_processes(merged_perfetto *w, size_t index) {
+/* "rank 3, node7", or the pid where no launcher gave a rank. */
+static void name_capture(const ink_capture *capture, char *who, size_t size) {
+  const char *rank = ink_capture_fact(capture, "rank");
+  const char *host = ink_capture_fact(capture, "host");
+  const char *pid = ink_capture_fact(capture, "pid");
+  snprintf(who, size, "%s %.32s, %.64s", rank ? "rank" : "process",
+           rank  ? rank
+           : pid ? pid
+                 : "?",
+           host ? host : "?");
+}
+
+/* "rank 3, node7, GPU 0" */
+static ink_status name_processes(merged_perfetto *w, size_t index, const char *who) {
   const ink_selection *s = &w->sink.place.selection;
-  const char *rank = ink_capture_fact(s->capture, "rank");
-  const char *host = ink_capture_fact(s->capture, "host");
-  const char *pid = ink_capture_fact(s->capture, "pid");
   for (size_t d = 0; d < s->device_count; d++) {
     char name[256];
-    snprintf(name, sizeof name, "%s %.32s, %.64s, GPU %d%s", rank ? "rank" : "process",
-             rank  ? rank
-             : pid ? pid
-                   : "?",
-             host ? host : "?", s->devices[d].index,
+    snprintf(name, sizeof name, "%s, GPU %d%s", who, s->devices[d].index,
              s->devices[d].simulated ? " (simulated clock)" : "");
     w->process_names[d] = strdup(name);
     if (!w->process_names[d])
@@ -51,6 +58,7 @@ static ink_status check_clock(const placement *p, const char *file, ink_error *e
 static ink_status put_capture(const ink_merged_capture *capture, size_t index,
                               const ink_merged_options *options, ink_file *file, ink_error *error) {
   merged_sink sink = {.error = error};
+  char who[128];
   merged_perfetto *w = calloc(1, sizeof *w);
   ink_status status =
       w ? placement_make(&sink.place, capture->capture, capture->map, NULL, options, error)
@@ -59,9 +67,12 @@ static ink_status put_capture(const ink_merged_capture *capture, size_t index,
     status = check_clock(&sink.place, capture->name, error);
   if (status == INK_OK) {
     placement_tell(&sink.place);
+    name_capture(capture->capture, who, sizeof who);
     status = merged_perfetto_init(w, &sink, file, (unsigned)index + 1);
     if (status == INK_OK)
-      status = name_processes(w, index);
+      status = name_processes(w, index, who);
+    if (status == INK_OK)
+      status = merged_activity_put(w, who, (int64_t)(index + 1) * PROCESSES_APART, error);
     if (status == INK_OK)
       status = merged_perfetto_put(w);
     merged_perfetto_free(w, &sink);

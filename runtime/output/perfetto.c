@@ -239,7 +239,8 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   w.selection.begin_ns = activity_lanes_begin(&w.activity, w.selection.begin_ns);
   perfetto_start(&w.out, &w.file, 1, capture, w.selection.begin_ns);
   describe_devices(&w);
-  status = perfetto_activity_write(&w.out, &w.activity, w.launches_uuids, error);
+  status = perfetto_activity_write(
+      &w.out, &w.activity, &(perfetto_activity_place){.device_parents = w.launches_uuids}, error);
   if (status != INK_OK)
     goto cleanup;
   const ink_sink sink = {.launch = on_launch,

@@ -16,7 +16,7 @@ enum { PROCESSES_MAX = 64 };
 typedef struct activity_writer {
   perfetto *out;
   activity_lanes *lanes;
-  const uint64_t *device_parents;
+  perfetto_activity_place place;
   extra_process extra[PROCESSES_MAX];
   size_t extra_count;
 } activity_writer;
@@ -45,20 +45,22 @@ char *perfetto_activity_arguments(char *p, const perfetto *out, const activity_l
 }
 
 static uint64_t new_process(activity_writer *w, bool device, uint32_t number) {
-  char name[128];
+  char name[256];
   const ink_capture *capture = w->lanes->selection->capture;
   const char *command = ink_capture_fact(capture, "command");
   for (size_t i = 0; i < w->extra_count; i++)
     if (w->extra[i].device == device && w->extra[i].number == number)
       return w->extra[i].uuid;
+  const char *who = w->place.who ? w->place.who : "", *comma = *who ? ", " : "";
   if (device)
-    snprintf(name, sizeof name, "GPU %u%s", number,
+    snprintf(name, sizeof name, "%.80s%sGPU %u%s", who, comma, number,
              ink_capture_simulated(capture) ? " (simulated clock)" : "");
   else
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(command ? command : "program", " "),
-             command ? command : "program");
+    snprintf(name, sizeof name, "%.80s%s%.*s", who, comma,
+             (int)strcspn(command ? command : "program", " "), command ? command : "program");
   const uint64_t uuid = perfetto_new_uuid(w->out);
-  perfetto_describe(w->out, &(perfetto_track){.uuid = uuid, .name = name, .pid = number});
+  perfetto_describe(
+      w->out, &(perfetto_track){.uuid = uuid, .name = name, .pid = w->place.pids_from + number});
   if (w->extra_count < PROCESSES_MAX)
     w->extra[w->extra_count++] = (extra_process){device, number, uuid};
   return uuid;
@@ -68,7 +70,7 @@ static uint64_t parent_of(activity_writer *w, const activity_lane *lane) {
   const ink_selection *s = w->lanes->selection;
   for (size_t i = 0; i < s->device_count; i++)
     if (lane->device >= 0 && s->devices[i].index == lane->device)
-      return w->device_parents[i];
+      return w->place.device_parents[i];
   return new_process(w, lane->device >= 0,
                      lane->device >= 0 ? (uint32_t)lane->device : lane->process);
 }
@@ -161,8 +163,8 @@ static void put_shown(const activity_writer *w, const activity_shown *shown) {
 }
 
 ink_status perfetto_activity_write(perfetto *out, activity_lanes *lanes,
-                                   const uint64_t *device_parents, ink_error *error) {
-  activity_writer w = {.out = out, .lanes = lanes, .device_parents = device_parents};
+                                   const perfetto_activity_place *place, ink_error *error) {
+  activity_writer w = {.out = out, .lanes = lanes, .place = *place};
   ink_status status = lanes->count ? describe_lanes(&w) : INK_OK;
   if (status == INK_ERROR_MEMORY)
     ink_error_set(error, status, "out of memory");

@@ -7,11 +7,17 @@
 #include "activity_lanes.h"
 #include "perfetto.h"
 
-/* Writes them. `device_parents` [selection->device_count] are the tracks of the devices' streams; a
- * device that has none gets a process. Fills in the lanes' ids, which are the uuids of their
- * tracks. */
+/* Where they are put. */
+typedef struct perfetto_activity_place {
+  const uint64_t *device_parents; /* [device_count]: the tracks that streams go under; a device that
+                                   * the selection does not have gets a process */
+  const char *who;                /* in front of the names of further processes; NULL: nothing */
+  int64_t pids_from;              /* added to their ids */
+} perfetto_activity_place;
+
+/* Writes them, and fills in the lanes' ids, which are the uuids of their tracks. */
 ink_status perfetto_activity_write(perfetto *out, activity_lanes *lanes,
-                                   const uint64_t *device_parents, ink_error *error);
+                                   const perfetto_activity_place *place, ink_error *error);
 
 /* The track of the kernel that a launch is, to put its tracks under; 0: none. */
 uint64_t perfetto_activity_track(const activity_lanes *lanes, uint32_t launch);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Activity in the exported traces, as the real trace processor reads them: every kernel, copy, set and
 // call with its time, no two of a lane overlapping, our tracks beneath and inside of their kernels.
-// node check_trace.js NODE_MODULES INKMARK PROGRAM pftrace|json
+// node check_trace.js NODE_MODULES INKMARK PROGRAM pftrace|json|ranks     ranks: two captures in one trace
 'use strict';
 const assert = require('assert');
 const { execFileSync } = require('child_process');
@@ -17,6 +17,34 @@ const ERRORS = "select name, value from stats where severity in ('error', 'data_
 const WORK = { kernel: 'cuda_kernel', copy: 'cuda_copy', set: 'cuda_set', 'runtime call': 'cuda_call' };
 const arg = name => `ifnull(extract_arg(s.arg_set_id, 'debug.${name}'), extract_arg(s.arg_set_id, 'args.${name}'))`;
 const run = (...args) => execFileSync(inkmark, args, { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] });
+
+// Two ranks on one timeline: the kernels of both, each capture's processes apart, our launches under streams.
+async function ranks() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-activity-')), file = path.join(folder, 'ranks.pftrace');
+  const captures = ['0', '1'].map(rank => path.join(folder, rank + '.ink'));
+  captures.forEach((capture, rank) => {
+    process.env.RANK = String(rank);
+    run('record', '--device', 'sim', '--activity', '-o', capture, '--', program, 'once');
+  });
+  run('export', ...captures, '-o', file);
+  const processor = await loadTrace(modules, file);
+  assert.deepStrictEqual(processor.query(ERRORS).rows, []);
+  const names = processor.query("select name from process where name is not null and name != '' order by name").rows.flat();
+  assert.strictEqual(names.length, 4);
+  for (const rank of ['0', '1']) {
+    const of = names.filter(name => name.startsWith(`rank ${rank}, `));
+    assert.ok(of.length === 2 && of[0].endsWith('/busy') && of[1].endsWith('GPU 0 (simulated clock)'), names);
+  }
+  const seen = captures.flatMap(capture => JSON.parse(run('report', '--activity', '--format', 'json', capture)).captures[0].timeline);
+  const found = processor.query(`select s.category, ${arg('correlation')}, ifnull(${arg('grid_id')}, '') from slice s
+    where s.category like 'cuda%'`).rows;
+  assert.ok(seen.length > 40);
+  assert.deepStrictEqual(sorted(found), sorted(seen.map(a => [WORK[a.kind], a.correlation, a.grid_id ?? ''])));
+  const tracks = trackDescriptors(file), launches = [...tracks.values()].filter(t => /^Marked/.test(t.name ?? ''));
+  assert.strictEqual(launches.length, 10);
+  assert.ok(launches.every(t => /^stream \d+$/.test(tracks.get(t.parent).name)));
+  fs.rmSync(folder, { recursive: true });
+}
 
 async function main() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-activity-'));
@@ -72,4 +100,4 @@ async function main() {
   fs.rmSync(folder, { recursive: true });
 }
 
-start(main);
+start(format === 'ranks' ? ranks : main);
