@@ -44,7 +44,7 @@ static number_text time_of(const report_view *report, const ink_kernel_total *to
 
 void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to) {
   const double whole = (double)total->total_cycles + (double)total->marking_cycles;
-  if (!total->without_marking || !whole)
+  if (!total->without_marking || whole <= 0)
     return;
   static const char *const units[] = {"cycles", "ns", "us"};
   const char *unit = units[report->settings->unit];

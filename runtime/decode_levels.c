@@ -639,9 +639,13 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
   uint64_t close =
       later(decoder->track.close_cycles, later(decoder->last[BODY], decoder->last[CALLED]));
   pay(decoder, close, (ink_toll){0, 0});
-  decoder->track.marking_cycles = decoder->toll.cycles;
+  /* A damaged track may close before its marks. */
+  decoder->track.marking_cycles =
+      earlier(decoder->toll.cycles, decoder->track.close_cycles - decoder->track.open_cycles);
   decoder->track.marking_bound_millicycles = decoder->toll.bound_millicycles;
-  decoder->track.whole_marking_cycles = decoder->whole_to.cycles - decoder->whole_from.cycles;
+  decoder->track.whole_marking_cycles =
+      earlier(decoder->whole_to.cycles - earlier(decoder->whole_to.cycles, decoder->whole_from.cycles),
+              decoder->track.marking_cycles);
   for (int called = CALLED; called >= BODY && status == INK_OK; called--)
     status = close_levels(decoder, called, close);
   if (status == INK_OK)

@@ -401,8 +401,9 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
                                                                     : track->partial_before_cycles;
   uint64_t to = track->close_cycles < track->partial_after_cycles ? track->close_cycles
                                                                   : track->partial_after_cycles;
-  total->unknown_cycles += cycles - (to > from ? to - from : 0) -
-                           (track->marking_cycles - track->whole_marking_cycles);
+  uint64_t unknown = cycles - (to > from ? to - from : 0);
+  uint64_t its_marks = track->marking_cycles - track->whole_marking_cycles;
+  total->unknown_cycles += unknown - (its_marks < unknown ? its_marks : unknown);
   return INK_OK;
 }
 

@@ -195,7 +195,7 @@ static void one_program(uint64_t seed, bool calls, uint32_t room) {
     ink_table *want = table_of(free_marks, by, false), *got = table_of(dear, by, true);
     ink_table *stamped = table_of(dear, by, false), *nothing = table_of(free_marks, by, true);
     same_rows(got, want, stamped, name);
-    const ink_kernel_total *a, *b, *raw, *none;
+    const ink_kernel_total *a = NULL, *b = NULL, *raw = NULL, *none = NULL;
     CHECK(ink_table_kernels(got, &a) == 1 && ink_table_kernels(want, &b) == 1 &&
               ink_table_kernels(stamped, &raw) == 1 && ink_table_kernels(nothing, &none) == 1,
           "%s: kernels", name);

@@ -43,7 +43,8 @@ static inline ink_status pipeline_track(void *user, const ink_decoded_track *t) 
   return INK_OK;
 }
 
-/* Looks at every name, decodes twice (with records and without) and makes every table. */
+/* Looks at every name, decodes twice (with records and without) and makes every table, with the marks' cost and
+ * without it. */
 static inline ink_status pipeline_run(const ink_capture *capture, pipeline_sums *sums,
                                       ink_error *error) {
   ink_clock_map *map = NULL;
@@ -65,10 +66,10 @@ static inline ink_status pipeline_run(const ink_capture *capture, pipeline_sums 
   sink.record = NULL;
   if (status == INK_OK)
     status = ink_decode(capture, map, UINT32_MAX, &sink, error);
-  for (int by = INK_BY_SECTION; by <= INK_BY_LAUNCH && status == INK_OK; by++) {
+  for (int i = INK_BY_SECTION; i < 2 * (INK_BY_LAUNCH + 1) && status == INK_OK; i++) {
     ink_table *table = NULL;
-    ink_table_options options = {.size = sizeof options, .by = (enum ink_group_by)by,
-                                 .launch = UINT32_MAX};
+    ink_table_options options = {.size = sizeof options, .by = (enum ink_group_by)(i / 2),
+                                 .launch = UINT32_MAX, .without_marking = i % 2};
     status = ink_table_make(capture, map, &options, &table, error);
     ink_table_free(table);
   }

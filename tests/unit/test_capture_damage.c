@@ -67,6 +67,7 @@ static unsigned char *small_capture(size_t *size) {
   ink_host_clock pair = {.device = 0, .global_ns = 5000, .realtime_before_ns = 100,
                          .realtime_after_ns = 140};
   NEED(ink_writer_host_clock(writer, &pair, &error), error);
+  NEED(synth_costs(writer, &error), error);
   for (uint32_t i = 0; i < 3; i++) {
     synth_track track;
     synth_track_init(&track, 16, 8, false);
@@ -246,6 +247,33 @@ static void absurd(void) {
   expect_crafted(&c, "a fact", 1, 0, "text");
 }
 
+static void absurd_costs(void) {
+  craft c;
+  struct {
+    ink_file_mark_costs head;
+    ink_mark_cost costs[2];
+    char note[8];
+  } costs = {.costs = {{.what = INK_COST_OF_MARK, .flags = INK_COST_RECORDING,
+                        .millicycles = UINT64_MAX, .bound_millicycles = UINT64_MAX},
+                       {.what = 77, .flags = UINT32_MAX, .millicycles = 5}},
+             .note = "why"};
+  const struct {
+    uint32_t count;
+    size_t bytes;
+    uint64_t damaged;
+  } cases[] = {{2, sizeof costs, 0},     {0, 10, 0},
+               {1, sizeof costs, 0}, /* more than it says is for newer versions */
+               {3, sizeof costs, 1},     {UINT32_MAX, sizeof costs, 1},
+               {2, sizeof costs - 8, 1}, {0, 8, 1},
+               {0, 7, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    craft_start(&c, 1, 0);
+    costs.head.count = cases[i].count;
+    craft_chunk(&c, INK_CHUNK_MARK_COSTS, &costs, cases[i].bytes);
+    expect_crafted(&c, "costs of marks", cases[i].damaged, 0, cases[i].damaged ? "costs of marks" : "");
+  }
+}
+
 /* A newer minor version may add chunk types and larger headers: what is known is still read. */
 static void newer_minor(void) {
   craft c;
@@ -352,6 +380,7 @@ int main(void) {
   truncate_everywhere(bytes, size);
   flip_everywhere(bytes, size);
   absurd();
+  absurd_costs();
   newer_minor();
   chunk_in_chunk();
   hole(bytes, size);

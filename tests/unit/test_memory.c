@@ -70,6 +70,8 @@ static ink_status everything(const char *path, bool write, const synth_track *t,
       status = ink_writer_fact(writer, "key", "value", error);
     if (status == INK_OK)
       status = ink_writer_device(writer, &device, error);
+    if (status == INK_OK)
+      status = synth_costs(writer, error);
     for (uint32_t i = 0; i < 40 && status == INK_OK; i++)
       status = ink_writer_track(writer, 0, &t->header, t->rings[0], t->rings[1], error);
     if (status == INK_OK)
