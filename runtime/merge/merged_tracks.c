@@ -235,6 +235,7 @@ ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file 
   ink_status status = perfetto_tracks_init(&w->tracks, &w->out, s);
   w->sink.events = &w->tracks.events;
   perfetto_start(&w->out, file, sequence, s->capture, s->begin_ns);
+  w->out.uuid_base += (uint64_t)(sequence - 1) << 56; /* captures of one file never share an id */
   return status;
 }
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes a capture that fits another profiler's trace: of every Nth of its kernels a launch whose
+ * blocks run inside that kernel, in three sections. fit_capture TRACE CAPTURE [--every N] [--shift
+ * NS] [--blocks N] [--host NAME] [--no-clock]
+ * --shift moves the capture's host clock; --no-clock leaves it out. */
+#include "inkmark/capture.h"
+#include "inkmark/merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH UINT64_C(0x5a0000000001)
+enum { SM_COUNT = 8, RECORDS = 16, NAMES_MAX = 150, SECTIONS = 3, DEVICES = 8 };
+#define GLOBAL_START INT64_C(1000000000)
+#define UNKNOWN_BASE INT64_C(1700000000000000000)
+
+typedef struct fit {
+  unsigned long every, blocks;
+  long long shift;
+  const char *host;
+  bool no_clock;
+  const ink_foreign_kernel *kernels;
+  size_t count;
+  char *names[NAMES_MAX];
+  size_t name_count;
+  int64_t first_ns;
+  ink_writer *writer;
+  ink_error error;
+} fit;
+
+static void check(const fit *f, ink_status status) {
+  if (status == INK_OK)
+    return;
+  fprintf(stderr, "fit_capture: %s\n", f->error.message);
+  exit(1);
+}
+
+/* The plain name of a kernel: of "void a::step<int>(int*)" it is "step". */
+static void base_name(const char *text, char *out, size_t size) {
+  const char *end = text + strcspn(text, "<("), *start = end;
+  while (start > text && (start[-1] == '_' || (start[-1] >= '0' && start[-1] <= '9') ||
+                          ((start[-1] | 32) >= 'a' && (start[-1] | 32) <= 'z')))
+    start--;
+  snprintf(out, size, "%.*s", (int)(end - start < 90 ? end - start : 90), start);
+  if (!*out)
+    snprintf(out, size, "odd");
+}
+
+static uint32_t section_of(fit *f, const char *text) {
+  char name[100];
+  size_t i = 0;
+  base_name(text, name, sizeof name);
+  while (i < f->name_count && strcmp(f->names[i], name))
+    i++;
+  if (i == NAMES_MAX)
+    return SECTIONS + 1; /* too many names: these get the first one's */
+  if (i == f->name_count)
+    f->names[f->name_count++] = strdup(name);
+  return (uint32_t)i + SECTIONS + 1;
+}
+
+static void put_table(fit *f) {
+  char *sections = calloc(NAMES_MAX + 1, 102);
+  strcpy(sections, "Load, Mma, Store");
+  for (size_t i = 0; i < f->name_count; i++)
+    strcat(strcat(sections, ", "), f->names[i]);
+  check(f, ink_writer_table(f->writer, "Fit", sections, "fit.cu", 1, HASH, &f->error));
+  free(sections);
+}
+
+static void put_device(fit *f, int32_t device, int64_t unix_start) {
+  const ink_device_info info = {.index = device,
+                                .simulated = 1,
+                                .sm_count = SM_COUNT,
+                                .capability = 90,
+                                .track_count = 1024,
+                                .records_per_track = RECORDS,
+                                .aux_records_per_track = RECORDS,
+                                .name = "made up"};
+  check(f, ink_writer_device(f->writer, &info, &f->error));
+  for (int64_t s = 0; s < 2 && !f->no_clock; s++) {
+    int64_t later = s * INT64_C(10000000000), at = unix_start + f->shift + later;
+    const ink_host_clock pair = {.device = device,
+                                 .global_ns = (uint64_t)(GLOBAL_START + later),
+                                 .realtime_before_ns = at - 100,
+                                 .realtime_after_ns = at + 100,
+                                 .monotonic_before_ns = 1 + later};
+    check(f, ink_writer_host_clock(f->writer, &pair, &f->error));
+  }
+  for (uint32_t i = 0; i < f->name_count; i++) {
+    const ink_kernel_counts counts = {
+        .device = device, .slot = i, .key = INK_KERNEL_KEY(HASH, i + SECTIONS + 1)};
+    check(f, ink_writer_counts(f->writer, &counts, 1, 0, 0, device, &f->error));
+  }
+}
+
+static uint64_t clock_of(uint32_t sm, int64_t global_ns) {
+  return sm * UINT64_C(1000007) + (uint64_t)global_ns * 3 / 2;
+}
+
+/* Blocks begin one after the other and end together, a tenth of the kernel's time inside it. */
+static void put_launch(fit *f, size_t index, uint32_t slot, uint64_t *ticket) {
+  const ink_foreign_kernel *k = &f->kernels[index];
+  int64_t length = k->end_ns - k->begin_ns, begin = GLOBAL_START + (k->begin_ns - f->first_ns);
+  uint64_t grid = k->grid_dim[0] ? k->grid_dim[0] : 1, ring[RECORDS], aux[RECORDS];
+  uint64_t blocks = grid < f->blocks ? grid : f->blocks;
+  for (uint32_t b = 0; b < blocks; b++) {
+    uint32_t sm = (b * 3 + (uint32_t)index) % SM_COUNT;
+    ink_track t = {.state = INK_TRACK_CLOSED,
+                   .kernel = slot,
+                   .ticket = (*ticket)++,
+                   .grid_id = k->grid_id ? k->grid_id : 1000 + index,
+                   .block_index = {b, 0, 0},
+                   .sm_open = sm,
+                   .sm_close = sm};
+    for (int c = 0; c < 3; c++) {
+      t.grid_dim[c] = k->grid_dim[c] ? k->grid_dim[c] : 1;
+      t.block_dim[c] = k->block_dim[c] ? k->block_dim[c] : 1;
+    }
+    int64_t open = begin + length / 10 + (int64_t)b * length / 100 / (int64_t)blocks;
+    int64_t close = begin + length - length / 10;
+    t.open_global_ns = (uint64_t)open;
+    t.close_global_ns = (uint64_t)close;
+    t.open_clock0 = t.open_clock1 = clock_of(sm, open);
+    t.close_clock0 = t.close_clock1 = clock_of(sm, close);
+    for (uint32_t s = 1; s <= SECTIONS; s++)
+      ring[t.words++] = INK_HEAD(INK_KIND_MARK, s,
+                                 t.open_clock0 + (t.close_clock0 - t.open_clock0) * s / SECTIONS);
+    check(f, ink_writer_track(f->writer, k->device, &t, ring, aux, &f->error));
+  }
+}
+
+static void read_options(fit *f, int argc, char **argv) {
+  for (int i = 3; i < argc; i++) {
+    const char *value = i + 1 < argc ? argv[i + 1] : "";
+    if (!strcmp(argv[i], "--no-clock")) {
+      f->no_clock = true;
+      continue;
+    }
+    if (!strcmp(argv[i], "--every"))
+      f->every = strtoul(value, NULL, 10);
+    else if (!strcmp(argv[i], "--shift"))
+      f->shift = strtoll(value, NULL, 10);
+    else if (!strcmp(argv[i], "--blocks"))
+      f->blocks = strtoul(value, NULL, 10);
+    else if (!strcmp(argv[i], "--host"))
+      f->host = value;
+    i++;
+  }
+  if (!f->every || !f->blocks)
+    exit(2);
+}
+
+int main(int argc, char **argv) {
+  fit f = {.every = 1, .blocks = 4, .host = "made-up"};
+  ink_foreign *foreign;
+  uint64_t ticket = 0;
+  bool devices[DEVICES] = {false};
+  if (argc < 3)
+    return 2;
+  read_options(&f, argc, argv);
+  check(&f, ink_foreign_open(argv[1], &foreign, &f.error));
+  f.count = ink_foreign_kernels(foreign, &f.kernels);
+  const ink_foreign_facts *facts = ink_foreign_get_facts(foreign);
+  f.first_ns = f.kernels[0].begin_ns;
+  uint32_t *slots = calloc(f.count, sizeof *slots);
+  for (size_t i = 0; i < f.count; i++) {
+    f.first_ns = f.kernels[i].begin_ns < f.first_ns ? f.kernels[i].begin_ns : f.first_ns;
+    slots[i] = section_of(&f, ink_foreign_name(foreign, f.kernels[i].name)) - SECTIONS - 1;
+    if (f.kernels[i].device >= 0 && f.kernels[i].device < DEVICES)
+      devices[f.kernels[i].device] = true;
+  }
+  check(&f, ink_writer_open(argv[2], true, &f.writer, &f.error));
+  check(&f, ink_writer_fact(f.writer, "host", f.host, &f.error));
+  check(&f, ink_writer_fact(f.writer, "pid", "77", &f.error));
+  check(&f, ink_writer_fact(f.writer, "started_ns", "123", &f.error));
+  put_table(&f);
+  for (int32_t d = 0; d < DEVICES; d++)
+    if (devices[d])
+      put_device(&f, d, facts->base_known ? f.first_ns : UNKNOWN_BASE);
+  for (size_t i = 0; i < f.count; i += f.every)
+    if (f.kernels[i].device >= 0 && f.kernels[i].device < DEVICES)
+      put_launch(&f, i, slots[i], &ticket);
+  check(&f, ink_writer_close(f.writer, &f.error));
+  for (size_t i = 0; i < f.name_count; i++)
+    free(f.names[i]);
+  free(slots);
+  ink_foreign_free(foreign);
+  return 0;
+}

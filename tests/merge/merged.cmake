@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# Merged traces: of each of the real traces beside the repository (skipped where they are absent), and of
+# traces made here, as Perfetto's own trace processor loads them.
+if(NOT TARGET inkmark)
+  return()
+endif()
+add_executable(fit_capture fit_capture.c)
+target_compile_definitions(fit_capture PRIVATE _GNU_SOURCE)
+target_link_libraries(fit_capture PRIVATE inkmark_static inkmark_flags)
+set(merged_tools $<TARGET_FILE:inkmark> $<TARGET_FILE:fit_capture> ${PROJECT_SOURCE_DIR}/node_modules)
+# Name, and of how many kernels one gets a launch: this trace processor's time grows with the square of
+# the number of tracks.
+foreach(sample "kineto_a100_small.json.gz 1" "kineto_rocm_small.json.gz 1" "kineto_b200_vllm.json.gz 6"
+    "kineto_v100_absolute_us.json.gz 40" "nsys_2022_1gpu.sqlite 1" "nsys_h100_2gpu.sqlite 8")
+  string(REPLACE " " ";" sample ${sample})
+  list(GET sample 0 file)
+  list(GET sample 1 every)
+  string(REGEX REPLACE "\\..*" "" name ${file})
+  add_test(NAME merge.real_${name} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_merged.py ${merged_tools}
+    ${PROJECT_SOURCE_DIR}/../shared/samples/${file} ${every})
+  set_tests_properties(merge.real_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 180)
+endforeach()
