@@ -165,7 +165,7 @@ typedef struct ink_buffer {
   uint32_t tracks_mask;     /* track count - 1; a power of two */
   uint32_t kernel_mask;     /* kernel slots - 1 */
   uint32_t block_bits;      /* 0: every block; else the bits of block_bits_at, blocks above are out */
-  uint32_t one;             /* 1: an addend that the assembler cannot see, see mark_impl.cuh */
+  uint32_t one;             /* 1: an addend that the assembler cannot see, see mark_word.cuh */
   uint64_t kernels_at;      /* ink_kernel_slot * */
   uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
   uint64_t tracks_at;       /* ink_track * */
