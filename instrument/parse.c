@@ -59,6 +59,11 @@ static const char shim_header[] =
     "__device__ float fmaf(float, float, float); __device__ float fmaxf(float, float); __device__ "
     "float fminf(float, float); __device__ float powf(float, float);\n";
 
+/* Clang takes no constructor of a __shared__ variable, and then knows none of its members: the waits of a
+ * cuda::barrier would be lost. */
+static const char after_header[] =
+    "#undef __shared__\n#define __shared__ __attribute__((annotate(\"ink_shared\")))\n";
+
 static bool write_file(const char *folder, const char *name, const char *text) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -82,7 +87,8 @@ static ink_status make_shim(ink_unit *unit, ink_error *error) {
     return ink_error_set(error, INK_ERROR_IO, "cannot make a folder in '%s': %s",
                          folder && *folder ? folder : "/tmp", strerror(errno));
   unit->shim = strdup(path);
-  bool fine = unit->shim && write_file(path, "shim.h", shim_header);
+  bool fine = unit->shim && write_file(path, "shim.h", shim_header) &&
+              write_file(path, "after.h", after_header);
   for (size_t i = 0; i < 2; i++)
     fine = fine && write_file(path, shim_files[i], "");
   return fine ? INK_OK : ink_error_set(error, INK_ERROR_IO, "cannot write to '%s'", path);
@@ -92,8 +98,9 @@ void ink_unit_remove_shim(ink_unit *unit) {
   char path[PATH_MAX];
   if (!unit->shim)
     return;
-  for (size_t i = 0; i < 3; i++) {
-    snprintf(path, sizeof path, "%s/%s", unit->shim, i < 2 ? shim_files[i] : "shim.h");
+  for (size_t i = 0; i < 4; i++) {
+    snprintf(path, sizeof path, "%s/%s", unit->shim,
+             i < 2 ? shim_files[i] : i == 2 ? "shim.h" : "after.h");
     unlink(path);
   }
   rmdir(unit->shim);
@@ -216,6 +223,9 @@ static void make_arguments(ink_unit *unit, bool header_less, arguments *to) {
     argument(to, "%s/include/cccl", options->cuda);
     argument(to, "-isystem");
     argument(to, "%s", unit->shim);
+    argument(to, "-include");
+    argument(to, "%s/after.h", unit->shim);
+    argument(to, "-D_CG_CLUSTER_INTRINSICS_AVAILABLE"); /* cooperative groups: clusters are declared */
   }
   if (options->device_include) { /* the macros are seen, as nothing: marks by hand are found */
     argument(to, "-DINKMARK_DISABLE");

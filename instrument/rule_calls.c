@@ -254,9 +254,14 @@ static const char *const wait_names[] = {"__syncthreads",
                                          "producer_acquire",
                                          "arrive_and_wait",
                                          "wait_prior",
+                                         "pipeline_consumer_wait_prior",
+                                         "mbarrier_try_wait",
+                                         "mbarrier_test_wait",
+                                         "__mbarrier_try_wait",
+                                         "__mbarrier_test_wait",
                                          "cluster_sync",
                                          "barrier_wait"};
-static const char *const sync_names[] = {"sync", "wait", "barrier_sync", "wait_parity"};
+static const char *const sync_names[] = {"sync", "wait", "barrier_sync", "wait_parity", "try_wait"};
 static const char *const wait_instructions[] = {
     "mbarrier.try_wait",   "mbarrier.test_wait", "cp.async.wait", "cp.async.bulk.wait",
     "griddepcontrol.wait", "bar.sync",           "barrier.sync",  "barrier.cluster.wait",

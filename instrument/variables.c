@@ -142,6 +142,12 @@ static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXC
   if (kind == CXCursor_CUDASharedAttr || kind == CXCursor_CUDAConstantAttr ||
       kind == CXCursor_CUDADeviceAttr)
     *(bool *)data = true;
+  if (kind == CXCursor_AnnotateAttr) { /* what parse.c makes of __shared__ */
+    CXString spelling = clang_getCursorSpelling(cursor);
+    const char *text = clang_getCString(spelling);
+    *(bool *)data |= text && !strcmp(text, "ink_shared");
+    clang_disposeString(spelling);
+  }
   return CXChildVisit_Continue;
 }
 
