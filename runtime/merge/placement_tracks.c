@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { AUTO_TRACKS = 2000, AUTO_SM_COUNTERS = 256 };
+enum { AUTO_TRACKS = 2000 };
 
 typedef struct candidate {
   uint64_t index;
@@ -99,10 +99,7 @@ ink_status placement_choose_tracks(placement *p, ink_error *error) {
   for (uint64_t i = 0; i < all; i++)
     p->order[i] = UINT32_MAX;
   ink_status status = choose(p, tracks, room);
-  uint64_t sms = 0;
-  for (size_t i = 0; i < p->selection.device_count; i++)
-    sms += p->selection.devices[i].sm_count;
-  p->sections_of_sms = p->options.tracks == INK_TRACKS_SM || sms <= AUTO_SM_COUNTERS;
+  p->sections_of_sms = p->options.tracks == INK_TRACKS_SM;
   free(room);
   return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A picture of a trace in Perfetto's own user interface: serves the npm package's files on loopback,
 // opens the trace in headless Chromium, unfolds every process and zooms to a part of it.
-// node perfetto_screenshot.js NODE_MODULES TRACE PNG [FROM TO]    FROM, TO: parts of the trace, 0 to 1
+// node perfetto_screenshot.js NODE_MODULES TRACE PNG [FROM TO [HEIGHT]]    FROM, TO: parts of the trace, 0 to 1
 'use strict';
 const { spawn } = require('child_process');
 const fs = require('fs');
@@ -10,7 +10,7 @@ const os = require('os');
 const path = require('path');
 const { PACKAGE, Reader, bytesField, numberField } = require('./trace_processor.js');
 
-const [modules, trace, png, from = '0', to = '1'] = process.argv.slice(2);
+const [modules, trace, png, from = '0', to = '1', height = '820'] = process.argv.slice(2);
 const types = { '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm', '.html': 'text/html' };
 
 // The package opens what timeline_data_source names in timeline_main. The image keeps the page loading,
@@ -34,19 +34,22 @@ const poll = setInterval(() => {
 
 // This version of the interface keeps times in seconds as doubles, which near today's Unix time step by
 // 238 ns. So the picture is of the same trace moved to the first second of 1970.
+const SECOND = 1000000000n, REALTIME = 1n, CONVERTED = 0xffffn; // the sequence of another tool's events, whose times are whole
 function moved(bytes) {
-  const packets = [];
-  for (const [, packet] of new Reader(bytes).fields()) {
-    const fields = [...new Reader(packet).fields()];
-    packets.push(bytesField(1, !fields.some(([n]) => n === 6) ? packet : Buffer.concat(fields.map(([n, v]) =>
-      n === 6 ? bytesField(6, snapshot(v)) : typeof v === 'bigint' ? numberField(n, v) : bytesField(n, v)))));
-  }
-  return Buffer.concat(packets);
-}
-function snapshot(bytes) {
-  const parts = [...new Reader(bytes).fields()].map(([n, v]) => typeof v === 'bigint' ? numberField(n, v) : bytesField(n,
-    Buffer.concat([...new Reader(v).fields()].map(([m, x]) => numberField(m, m === 2 ? 1000000n : x)))));
-  return Buffer.concat(parts);
+  const packets = [...new Reader(bytes).fields()].map(([, packet]) => [...new Reader(packet).fields()]);
+  let base = null;
+  const snapshot = value => Buffer.concat([...new Reader(value).fields()].map(([n, v]) => {
+    if (typeof v === 'bigint') return numberField(n, v);
+    const clock = Object.fromEntries(new Reader(v).fields());
+    if (clock[1] === REALTIME) base ??= clock[2];
+    return bytesField(n, Buffer.concat([...new Reader(v).fields()].map(([m, x]) => numberField(m, m === 2 ? SECOND : x))));
+  }));
+  return Buffer.concat(packets.map(fields => {
+    const whole = fields.some(([n, v]) => n === 10 && v === CONVERTED);
+    return bytesField(1, Buffer.concat(fields.map(([n, v]) =>
+      n === 6 ? bytesField(6, snapshot(v)) : typeof v !== 'bigint' ? bytesField(n, v)
+        : numberField(n, whole && n === 8 ? v - base + SECOND : v))));
+  }));
 }
 
 // The package is a fork for embedding that shows no names of tracks; they are put back.
@@ -77,7 +80,7 @@ const server = http.createServer(serve).listen(0, '127.0.0.1', () => {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-browser-'));
   const browser = spawn('chromium', ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars',
-    `--user-data-dir=${profile}`, '--window-size=1400,820', '--timeout=60000', '--enable-logging=stderr',
+    `--user-data-dir=${profile}`, `--window-size=1400,${height}`, '--timeout=60000', '--enable-logging=stderr',
     `--screenshot=${path.resolve(png)}`, `http://127.0.0.1:${server.address().port}/`],
   { stdio: ['ignore', 'ignore', 'pipe'] });
   browser.stderr.on('data', data => {
