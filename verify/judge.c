@@ -30,7 +30,7 @@ static bool is_bookkeeping(const v_instruction *i) {
       "ENDCOLLECTIVE",
       "PLOP3", "UPLOP3", "ISETP", "UISETP", "LEA", "ULEA", "UR2UP", "DEPBAR", "ELECT", NULL};
   static const char *const moves[] = {"IMAD.MOV", "IMAD.U32", "IMAD.IADD", "IMAD.WIDE", "IMAD.SHL", "UIMAD.WIDE",
-                                      "HFMA2.MMA", "PRMT", NULL};
+                                      "PRMT", NULL};
   size_t bytes;
   const char *opcode = ink_v_opcode(i, &bytes);
   if (any_of(i, always) || *opcode == 'U') /* the uniform datapath: indices and addresses */

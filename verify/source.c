@@ -16,6 +16,8 @@ static const struct {
   uint32_t kinds; /* bits */
 } macros[] = {
     {"PROF_MARK", 1u << INK_KIND_MARK},
+    {"PROF_MARK_STRICT", 1u << INK_KIND_MARK},
+    {"PROF_MARK_LOADED", 1u << INK_KIND_MARK},
     {"PROF_BEGIN", 1u << INK_KIND_BEGIN},
     {"PROF_END", 1u << INK_KIND_END},
     {"PROF_SCOPE", 1u << INK_KIND_BEGIN | 1u << INK_KIND_END},

@@ -3,6 +3,8 @@
  * call that they come from. */
 #include "verify_private.h"
 
+#include "inkmark/record.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +142,7 @@ static bool name_stamp(ink_verify *v, v_stamp *stamp, const v_mark *mark) {
 
 /* ---- marks that left no clock read ---- */
 
-/* Every PROF_MARK between the first and the last line of the function, in its own file. */
+/* Every PROF_MARK (_STRICT, _LOADED) between the first and the last line of the function, in its own file. */
 static bool add_removed(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
                         size_t *room) {
   uint32_t low = UINT32_MAX, high = 0, file = 0;
@@ -156,7 +158,7 @@ static bool add_removed(ink_verify *v, const v_function *f, v_stamp **stamps, si
   for (size_t m = 0; m < v->mark_count; m++) {
     const v_mark *mark = &v->marks[m];
     bool known = mark->file != file || mark->line < low || mark->line > high ||
-                 strcmp(mark->macro, "PROF_MARK") != 0;
+                 mark->kinds != 1u << INK_KIND_MARK;
     for (size_t i = 0; i < *count && !known; i++) {
       const v_frame *inner = inner_frame(v, (*stamps)[i].place);
       known = inner->line == mark->line && inner->file == file;

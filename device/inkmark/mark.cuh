@@ -49,6 +49,8 @@
 #define PROF_KERNEL_IF(...) ((void)0)
 #define PROF_LAMBDA() ((void)0)
 #define PROF_MARK(...) ((void)0)
+#define PROF_MARK_STRICT(...) ((void)0)
+#define PROF_MARK_LOADED(...) ((void)0)
 #define PROF_BEGIN(...) ((void)0)
 #define PROF_END(...) ((void)0)
 #define PROF_SCOPE(...) ((void)0)
@@ -63,7 +65,7 @@
 
 #else
 
-#include "inkmark/mark_impl.cuh"
+#include "inkmark/mark_strict.cuh"
 #if !defined(__CUDACC_RTC__)
 #include "inkmark/mark_host.h"
 #endif
@@ -113,6 +115,14 @@ namespace ink_sections {}
 // The time since this level's last stamp belongs to section S. PROF_MARK(S, x, y, ...) holds values,
 // as every macro below does.
 #define PROF_MARK(...) INK_I_STAMP(INK_KIND_MARK, __VA_ARGS__, ::ink_i::end_of_values())
+
+// PROF_MARK with values that the assembler cannot move either, where PROF_MARK's can be sunk, hoisted or
+// fused by it (docs/verify.md): each value is made to depend on the clock read, one instruction for each
+// 32 bits of it and one more a mark. Bits of a multiply that PROF_MARK lets fuse with an add can differ.
+#define PROF_MARK_STRICT(S, ...) INK_I_TIED(false, S, __VA_ARGS__)
+// The same, and the clock is read only when the values are there: what loads them has landed, so the
+// section's time is the work's and not its issue's. It waits, as the first use of the values would.
+#define PROF_MARK_LOADED(S, ...) INK_I_TIED(true, S, __VA_ARGS__)
 
 // A nested range: its time is S's, inside of whatever section is around it. Ranges end in the order
 // opposite to that in which they began.
@@ -164,6 +174,12 @@ namespace ink_sections {}
   do {                                                                                             \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
     ::ink_i::stamp<kind, INK_I_SECTION(S)>(ink_ctx_());                                            \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
+#define INK_I_TIED(loaded, S, ...)                                                                 \
+  do {                                                                                             \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::stamp_tied<loaded, INK_KIND_MARK, INK_I_SECTION(S)>(ink_ctx_(), __VA_ARGS__);         \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
   } while (0)
 #define INK_I_SCOPE(name, S, ...)                                                                  \

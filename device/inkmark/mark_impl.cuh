@@ -74,6 +74,18 @@ public:
   __host__ __device__ __forceinline__ kernel &operator()() { return *this; }
 
 #if defined(__CUDA_ARCH__)
+  // A word whose uppermost bit is 0, which no compiler knows: addresses have fewer bits.
+  __device__ __forceinline__ u32 top_is_zero() const { return at.high; }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_at(u64 now) {
+    if (Hash == Table) {
+      const u64 record[] = {head_word(INK_TAG(Kind, Section), now)};
+      put(record);
+    } else {
+      const u64 record[] = {head_word(INK_TAG(Kind, Section), now),
+                            escape_word(INK_ESCAPE_TABLE, Hash, now)};
+      put(record);
+    }
+  }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
     if (Hash == Table || Section == 0) {
       store_stamp<INK_TAG(Kind, Section)>(at, offset, on);
@@ -81,10 +93,7 @@ public:
       offset += 8;
       words += 1;
     } else {
-      const u64 now = read_clock();
-      const u64 record[] = {head_word(INK_TAG(Kind, Section), now),
-                            escape_word(INK_ESCAPE_TABLE, Hash, now)};
-      put(record);
+      stamp_at<Kind, Section, Hash>(read_clock());
     }
   }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp(u64 payload) {
@@ -173,8 +182,11 @@ struct called {
   __host__ __device__ __forceinline__ called operator()() const { return *this; }
 
 #if defined(__CUDA_ARCH__)
+  __device__ __forceinline__ u32 top_is_zero() const { return read_smid(); }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
-    const u64 now = read_clock();
+    stamp_at<Kind, Section, Hash>(read_clock());
+  }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_at(u64 now) {
     const u64 record[] = {head_word(INK_TAG(Kind, Section), now),
                           escape_word(INK_ESCAPE_TABLE, Hash, now)};
     put(record);
