@@ -47,7 +47,7 @@ static bool is_bookkeeping(const v_instruction *i) {
 /* What a loop's head is made of. */
 static bool is_counting(const v_instruction *i) {
   static const char *const words[] = {"IADD3", "UIADD3", "VIADD", "IADD", "ISETP", "UISETP", "SEL",
-                                      "VIMNMX", "IMNMX", "LOP3", "ULOP3", "SHF", "USHF", NULL};
+                                      "VIMNMX", "IMNMX", "LOP3", "ULOP3", "SHF", "USHF", "VOTE", NULL};
   return any_of(i, words) || is_bookkeeping(i);
 }
 
