@@ -159,20 +159,22 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
   return remove(path);
 }
 
-/* The first line of what `record` said about activity, for where CUPTI is not there. */
+/* What `record` said of activity that it could not record, for where CUPTI is not there. */
 static void find_reason(cost_result *result, const char *folder) {
   char path[512], line[512];
   snprintf(path, sizeof path, "%s/messages", folder);
   FILE *file = fopen(path, "r");
-  snprintf(result->why_no_kernels, sizeof result->why_no_kernels, "no kernel ran");
-  while (file && fgets(line, sizeof line, file))
-    if (strstr(line, "activity")) {
-      line[strcspn(line, "\n")] = 0;
-      const char *text = strstr(line, "not recorded: ");
+  snprintf(result->why_no_kernels, sizeof result->why_no_kernels, "no kernel ran%s",
+           result->settings->kernels ? " whose name matches" : "");
+  while (file && fgets(line, sizeof line, file)) {
+    const char *why = strstr(line, "activity") ? strstr(line, "not recorded: ") : NULL;
+    line[strcspn(line, "\n")] = 0;
+    if (why) {
       snprintf(result->why_no_kernels, sizeof result->why_no_kernels, "%s",
-               text ? text + strlen("not recorded: ") : line);
+               why + strlen("not recorded: "));
       break;
     }
+  }
   if (file)
     fclose(file);
 }

@@ -81,7 +81,10 @@ with tempfile.TemporaryDirectory() as folder:
     check(len(found["whole_process"]["off_ns"]) == 3 and min(found["whole_process"]["off_ns"]) > 0, "wall")
 
     done = run("cost", "--device", "sim", "--runs", "1", "--kernel", "nothing_like_it", "--", program)
-    check(done.returncode == 0 and "no times of kernels: no kernel ran" in done.stdout, "no kernel")
+    check(done.returncode == 0 and "no times of kernels: no kernel ran whose name matches" in done.stdout, "no kernel")
+    done = run("cost", "--device", "sim", "--runs", "1", "--", program, CUDA_INJECTION64_PATH="/nowhere/taken.so")
+    check(done.returncode == 0 and "no times of kernels: CUDA_INJECTION64_PATH is taken" in done.stdout and
+          "from start to end" in done.stdout, f"no CUPTI: {done.stdout} {done.stderr}")
     text = run("cost", "--device", "sim", "--runs", "3", "--", program).stdout
     check(text.startswith("simulated clock") and re.search(r"on / off", text) and "without" not in
           text.split("\n")[1], "text without a baseline")

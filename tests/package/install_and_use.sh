@@ -53,6 +53,12 @@ if "$inkmark" record --device sim -- ./build/scale_static >"$work/log" 2>&1; the
 fi
 expect static "has the CUDA runtime linked in statically.*-cudart shared"
 
+echo "== the self-test and the cost of marks, as installed"
+run env XDG_CACHE_HOME="$work/cache" "$inkmark" selftest --device sim
+expect selftest '0 unusual, 0 wrong'
+run "$inkmark" cost --device sim --runs 1 -- ./build/scale
+expect cost '^  scale .* on / off|^  scale  *1 '
+
 echo "== the library, by find_package and by pkg-config"
 for kind in shared static; do
   run "./build/reader_$kind" scale.ink
