@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `inkmark selftest`: records a program of its own on the device at hand and says on one page whether what
- * inkmark takes for granted holds there. */
+/* `inkmark selftest`: records a program of its own on the device at hand and says on one page
+ * whether what inkmark takes for granted holds there. */
 #include "selftest.h"
 
 #include "commands.h"
@@ -56,15 +56,17 @@ static void first_line(const selftest_page *page, FILE *to) {
   for (size_t i = 0; i < page->count; i++)
     of[page->checks[i].verdict]++;
   fprintf(to, "self-test of %s: %zu checks, %zu ok, %zu unusual, %zu wrong, %zu not known\n", date,
-          page->count, of[SELFTEST_FINE], of[SELFTEST_UNUSUAL], of[SELFTEST_WRONG], of[SELFTEST_UNKNOWN]);
+          page->count, of[SELFTEST_FINE], of[SELFTEST_UNUSUAL], of[SELFTEST_WRONG],
+          of[SELFTEST_UNKNOWN]);
 }
 
 static void print_page(const selftest_page *page, const loaded_capture *loaded, FILE *to) {
   const ink_device_info *devices;
   first_line(page, to);
   if (ink_capture_devices(loaded->capture, &devices))
-    fprintf(to, "%s, %u SMs, compute capability %u.%u, driver %u\n", devices[0].name, devices[0].sm_count,
-            devices[0].capability / 10, devices[0].capability % 10, devices[0].driver_version);
+    fprintf(to, "%s, %u SMs, compute capability %u.%u, driver %u\n", devices[0].name,
+            devices[0].sm_count, devices[0].capability / 10, devices[0].capability % 10,
+            devices[0].driver_version);
   if (ink_capture_simulated(loaded->capture))
     fprintf(to, "%s\n", LOAD_SIMULATED_LINE);
   for (size_t i = 0; i < page->count; i++) {
@@ -122,7 +124,8 @@ static void keep_page(const selftest_page *page, const loaded_capture *loaded) {
   }
   outfile file;
   if (!make_folders(path)) {
-    message_say("the page is not kept for captures: cannot make '%s': %s", path, message_errno(errno));
+    message_say("the page is not kept for captures: cannot make '%s': %s", path,
+                message_errno(errno));
     return;
   }
   if (!outfile_open(&file, path))
@@ -142,8 +145,9 @@ static char *find_program(const selftest_settings *settings, bool simulates) {
                 : record_find_beside(INKMARK_BIN_TO_LIB "/inkmark/selftest/inkmark-selftest",
                                      "../selftest/inkmark-selftest");
   if (!found)
-    message_say("the self-test's program is not installed with this inkmark, which was built without "
-                "nvcc: build selftest.cu and give it with --program");
+    message_say(
+        "the self-test's program is not installed with this inkmark, which was built without "
+        "nvcc: build selftest.cu and give it with --program");
   return found;
 }
 
@@ -180,18 +184,20 @@ static int judge(const selftest_settings *settings, const char *capture, const c
   return code;
 }
 
-static int test(const selftest_settings *settings, char *program, bool simulates, const char *folder) {
+static int test(const selftest_settings *settings, char *program, bool simulates,
+                const char *folder) {
   char capture[512], printed[512], messages[512];
   snprintf(capture, sizeof capture, "%s/selftest.ink", folder);
   snprintf(printed, sizeof printed, "%s/printed", folder);
   snprintf(messages, sizeof messages, "%s/messages", folder);
   const char *where = settings->keep ? settings->keep : capture;
-  const char *const record[] = {"--activity", "--device", simulates ? "sim" : "gpu", "--devices", "0",
-                                "--records-per-track", "64", "--tracks", simulates ? "4096" : "65536",
-                                "--output", where, NULL};
+  const char *const record[] = {"--activity", "--device", simulates ? "sim" : "gpu",
+                                "--devices",  "0",        "--records-per-track",
+                                "64",         "--tracks", simulates ? "4096" : "65536",
+                                "--output",   where,      NULL};
   char *const command[] = {program, NULL};
-  const int code = record_child_run(&(record_child){.options = record, .program = command,
-                                                    .output = printed, .messages = messages});
+  const int code = record_child_run(&(record_child){
+      .options = record, .program = command, .output = printed, .messages = messages});
   return code ? code : judge(settings, where, printed);
 }
 
@@ -203,8 +209,8 @@ static int run(int argc, char **argv) {
     return cli_leave(parsed);
   if (settings.keep && strchr(settings.keep, '%'))
     return cli_usage_error(&cmd_selftest, "--keep-capture takes no '%%'");
-  const bool simulates = settings.device == DEVICE_SIM ||
-                         (settings.device == DEVICE_AUTO && !record_gpu_is_here());
+  const bool simulates =
+      settings.device == DEVICE_SIM || (settings.device == DEVICE_AUTO && !record_gpu_is_here());
   char *program = find_program(&settings, simulates);
   if (!program)
     return CLI_FAILED;
@@ -228,10 +234,13 @@ const cli_command cmd_selftest = {
     .operands = "",
     .about =
         "Records a program of its own and checks on device 0: the step of globaltimer, that the "
-        "clock rate is steady, SM ids, that each launch has a grid id of its own and CUPTI's is the "
+        "clock rate is steady, SM ids, that each launch has a grid id of its own and CUPTI's is "
+        "the "
         "same, how well the SMs' clocks are tied together, what a mark costs, and that no record "
-        "is lost or in a wrong place under full load in several streams and a replayed graph. Prints one "
-        "page and stores it: captures made on this machine from then on hold it ('inkmark info'). The "
+        "is lost or in a wrong place under full load in several streams and a replayed graph. "
+        "Prints one "
+        "page and stores it: captures made on this machine from then on hold it ('inkmark info'). "
+        "The "
         "exit code is 3 if something is wrong, 0 if it is merely unusual.",
     .examples = "inkmark selftest\ton the GPU at hand, or the simulated device\n"
                 "inkmark selftest --format json -o selftest.json\tfor programs",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of `inkmark cost` share: the runs of a program with marks off, on and without, and what
- * was seen of each kernel in them. */
+/* What the parts of `inkmark cost` share: the runs of a program with marks off, on and without, and
+ * what was seen of each kernel in them. */
 #ifndef INKMARK_CLI_COST_H
 #define INKMARK_CLI_COST_H
 
@@ -21,16 +21,16 @@ typedef struct cost_settings {
 
 /* One kernel in one mode. */
 typedef struct cost_seen {
-  uint64_t launches;     /* of one run; the newest */
-  double *run_ns;        /* [runs]: of all its launches in a run; NAN: it did not run */
-  bool uneven;           /* runs launched it a different number of times */
-  ink_activity sample;   /* registers, shared memory, ... of a launch */
+  uint64_t launches;   /* of one run; the newest */
+  double *run_ns;      /* [runs]: of all its launches in a run; NAN: it did not run */
+  bool uneven;         /* runs launched it a different number of times */
+  ink_activity sample; /* registers, shared memory, ... of a launch */
   ink_occupancy occupancy;
 } cost_seen;
 
 typedef struct cost_kernel {
-  char *name;            /* mangled, as CUPTI has it */
-  char label[256];       /* readable */
+  char *name;      /* mangled, as CUPTI has it */
+  char label[256]; /* readable */
   cost_seen modes[COST_MODES];
 } cost_kernel;
 
@@ -40,9 +40,9 @@ typedef struct cost_result {
   cost_kernel *kernels;
   size_t count;
   double *wall_ns[COST_MODES]; /* [runs]: from the start of `inkmark record` to its end */
-  cost_codes code[2];    /* of the program, of the baseline */
+  cost_codes code[2];          /* of the program, of the baseline */
   bool has_baseline, simulated;
-  uint64_t untimed;      /* kernels that CUPTI has no times of */
+  uint64_t untimed;         /* kernels that CUPTI has no times of */
   char why_no_kernels[512]; /* where CUPTI saw nothing */
 } cost_result;
 

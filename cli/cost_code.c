@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads registers, stack and shared memory of each kernel from the machine code in a program, through
- * cuobjdump of the CUDA toolkit (or PyPI), and what an SM can hold of it. */
+/* Reads registers, stack and shared memory of each kernel from the machine code in a program,
+ * through cuobjdump of the CUDA toolkit (or PyPI), and what an SM can hold of it. */
 #include "cost_code.h"
 
 #include <limits.h>
@@ -39,7 +39,8 @@ static FILE *run_tool(const char *tool, const char *program) {
     execl(tool, tool, "-res-usage", program, (char *)NULL);
     _exit(127);
   }
-  if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status)) {
+  if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+      !WEXITSTATUS(status)) {
     rewind(printed);
     return printed;
   }
@@ -78,7 +79,8 @@ static void read_listing(FILE *from, cost_codes *codes) {
       name += strlen(" Function ");
       name[strcspn(name, ":\n")] = 0;
       open = add(codes, name, capability);
-    } else if (open && sscanf(line, " REG:%u STACK:%u SHARED:%u", &registers, &stack, &shared) == 3) {
+    } else if (open &&
+               sscanf(line, " REG:%u STACK:%u SHARED:%u", &registers, &stack, &shared) == 3) {
       cost_code *code = &codes->items[codes->count - 1];
       code->registers = registers;
       code->stack_bytes = stack;

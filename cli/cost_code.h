@@ -6,17 +6,17 @@
 #include "inkmark/activity.h"
 
 typedef struct cost_code {
-  char *function;         /* mangled */
-  char label[256];        /* readable */
+  char *function;  /* mangled */
+  char label[256]; /* readable */
   uint32_t capability, registers;
-  uint32_t stack_bytes;   /* of a thread: arrays, and what was spilled */
-  uint32_t shared_bytes;  /* of the block, without what the system takes */
+  uint32_t stack_bytes;  /* of a thread: arrays, and what was spilled */
+  uint32_t shared_bytes; /* of the block, without what the system takes */
 } cost_code;
 
 typedef struct cost_codes {
   cost_code *items;
   size_t count;
-  char why_none[256];     /* where there are none */
+  char why_none[256]; /* where there are none */
 } cost_codes;
 
 /* All functions of all machine code in the file, as cuobjdump tells them. */

@@ -120,7 +120,8 @@ static bool print_times(const cost_result *r, FILE *to) {
   text_grid *grid = time_grid(r, "kernel");
   if (!grid)
     return false;
-  fputs("\ntime of all launches of a run, us: median, and how much more in percent [least, most]\n", to);
+  fputs("\ntime of all launches of a run, us: median, and how much more in percent [least, most]\n",
+        to);
   for (size_t i = 0; i < r->count; i++) {
     double *times[COST_MODES];
     for (int mode = 0; mode < COST_MODES; mode++)
@@ -146,8 +147,9 @@ static void resource_row(text_grid *grid, const char *name, const cost_seen *see
 }
 
 static bool print_resources(const cost_result *r, FILE *to) {
-  static const char *const titles[] = {"registers", "local bytes", "static shared", "dynamic shared",
-                                       "blocks an SM", "warps an SM", "occupancy"};
+  static const char *const titles[] = {"registers",      "local bytes",  "static shared",
+                                       "dynamic shared", "blocks an SM", "warps an SM",
+                                       "occupancy"};
   text_grid *grid = grid_new();
   if (!grid)
     return false;
@@ -211,8 +213,9 @@ static size_t code_rows(text_grid *grid, const cost_result *r, const cost_kernel
 }
 
 static bool print_code(const cost_result *r, FILE *to) {
-  static const char *const titles[] = {"registers", "stack and spills, bytes", "static shared",
-                                       "blocks an SM", "warps an SM", "occupancy"};
+  static const char *const titles[] = {"registers",     "stack and spills, bytes",
+                                       "static shared", "blocks an SM",
+                                       "warps an SM",   "occupancy"};
   text_grid *grid = grid_new();
   size_t rows = 0;
   if (!grid)
@@ -226,7 +229,9 @@ static bool print_code(const cost_result *r, FILE *to) {
   for (size_t i = 0; i < r->count; i++)
     rows += code_rows(grid, r, &r->kernels[i]);
   if (rows) {
-    fputs("\nmachine code in the programs, and what an SM of its target would hold at these launches\n", to);
+    fputs("\nmachine code in the programs, and what an SM of its target would hold at these "
+          "launches\n",
+          to);
     return print(grid, to);
   }
   grid_free(grid);
@@ -240,7 +245,8 @@ static void remarks(const cost_result *r, FILE *to) {
     const cost_kernel *k = &r->kernels[i];
     for (int mode = 0; mode < COST_MODES; mode++)
       if (k->modes[mode].uneven)
-        fprintf(to, "  %s%s was not launched as often in each run: its times are of different work%s\n",
+        fprintf(to,
+                "  %s%s was not launched as often in each run: its times are of different work%s\n",
                 message_style(to, STYLE_WARNING), k->label, message_style(to, STYLE_PLAIN));
     if (r->has_baseline && !k->modes[COST_WITHOUT].launches)
       fprintf(to, "  %s does not run in the program without marks\n", k->label);
@@ -264,7 +270,8 @@ static bool print_wall(const cost_result *r, FILE *to) {
   for (int i = 0; i < COST_MODES; i++) {
     static const int order[] = {COST_WITHOUT, COST_OFF, COST_ON};
     if (order[i] != COST_WITHOUT || r->has_baseline)
-      grid_cell(grid, "%s", number_fraction(cost_median(r->wall_ns[order[i]], r->runs) / 1e6, 1).text);
+      grid_cell(grid, "%s",
+                number_fraction(cost_median(r->wall_ns[order[i]], r->runs) / 1e6, 1).text);
   }
   if (r->has_baseline)
     percent_cell(grid, r->wall_ns[COST_OFF], r->wall_ns[COST_WITHOUT], r->runs);
@@ -384,8 +391,7 @@ void cost_json(const cost_result *r, FILE *to) {
     json_string(&json, "kernel", k->label);
     json_string(&json, "mangled", k->name);
     json_unsigned(&json, "launches", k->modes[COST_OFF].launches);
-    json_bool(&json, "uneven",
-              k->modes[0].uneven || k->modes[1].uneven || k->modes[2].uneven);
+    json_bool(&json, "uneven", k->modes[0].uneven || k->modes[1].uneven || k->modes[2].uneven);
     json_times(&json, r, times);
     json_resources(&json, "with_marks", &k->modes[COST_OFF]);
     if (r->has_baseline)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a program over and over with marks off, on and without, one after another in turn, and gathers
- * each kernel's times and resources from CUPTI's activity in the captures. */
+/* Runs a program over and over with marks off, on and without, one after another in turn, and
+ * gathers each kernel's times and resources from CUPTI's activity in the captures. */
 #include "cost.h"
 
 #include "inkmark/capture.h"
@@ -32,10 +32,10 @@ static int run_once(const cost_settings *settings, enum cost_mode mode, char **p
   char output[512], messages[512], *marked = program[0];
   snprintf(output, sizeof output, "%s/run.%%p.ink", folder);
   snprintf(messages, sizeof messages, "%s/messages", folder);
-  const char *const options[] = {"--activity", "--device", devices[settings->device], "--output",
-                                 output, NULL};
-  const record_child child = {.options = options, .program = program, .messages = messages,
-                              .marks_off = mode == COST_OFF};
+  const char *const options[] = {"--activity", "--device", devices[settings->device],
+                                 "--output",   output,     NULL};
+  const record_child child = {
+      .options = options, .program = program, .messages = messages, .marks_off = mode == COST_OFF};
   if (mode == COST_WITHOUT)
     program[0] = (char *)(uintptr_t)settings->baseline;
   const double begin = monotonic_ns();
@@ -184,7 +184,8 @@ static int run_all(cost_result *result, char **program, const regex_t *wanted, c
   int code = CLI_OK;
   for (size_t run = 0; run < result->runs && !code; run++)
     for (int i = 0; i < modes && !code; i++) {
-      const int mode = (i + (int)(run % (size_t)modes)) % modes; /* whoever is first is not always so */
+      const int mode =
+          (i + (int)(run % (size_t)modes)) % modes; /* whoever is first is not always so */
       message_progress((void *)(uintptr_t) "running", run * (size_t)modes + (size_t)i,
                        result->runs * (size_t)modes);
       code = run_once(result->settings, (enum cost_mode)mode, program, folder,
@@ -199,7 +200,8 @@ static int run_all(cost_result *result, char **program, const regex_t *wanted, c
 }
 
 int cost_measure(const cost_settings *settings, char **program, cost_result *out) {
-  *out = (cost_result){.settings = settings, .runs = (size_t)settings->runs,
+  *out = (cost_result){.settings = settings,
+                       .runs = (size_t)settings->runs,
                        .has_baseline = settings->baseline != NULL};
   const char *base = getenv("TMPDIR");
   char folder[256];

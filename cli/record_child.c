@@ -29,7 +29,8 @@ static char **arguments_of(const record_child *child) {
   char **arguments = calloc(options + words + 4, sizeof *arguments);
   if (!arguments)
     return NULL;
-  arguments[0] = (char *)(uintptr_t) "inkmark"; /* execv takes them as not const, and leaves them be */
+  arguments[0] =
+      (char *)(uintptr_t) "inkmark"; /* execv takes them as not const, and leaves them be */
   arguments[1] = (char *)(uintptr_t) "record";
   memcpy(arguments + 2, child->options, options * sizeof *arguments);
   arguments[2 + options] = (char *)(uintptr_t) "--";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report says of the marks' own cost: taken out of the times or not, how much, how well known. */
+/* What a report says of the marks' own cost: taken out of the times or not, how much, how well
+ * known. */
 #include "report.h"
 
 #include "message.h"
@@ -37,7 +38,8 @@ const char *report_marking_word(const ink_kernel_total *total) {
 }
 
 /* The unit of the settings, at the kernel's own mean rate. */
-static number_text time_of(const report_view *report, const ink_kernel_total *total, double cycles) {
+static number_text time_of(const report_view *report, const ink_kernel_total *total,
+                           double cycles) {
   const double rate = total->total_cycles ? total->total_ns / (double)total->total_cycles : 0;
   return report_time(report, (uint64_t)(cycles + 0.5), cycles * rate);
 }

@@ -20,15 +20,15 @@ static void read_line(const char *line, selftest_seen *s) {
   selftest_kernel k = {0};
   if (sscanf(line, "rate_hz %lf", &hz) == 1 && s->rates < SELFTEST_RATES_MAX)
     s->rates_hz[s->rates++] = hz;
-  else if (sscanf(line, "kernel %63s launches %" SCNu64 " tracks %" SCNu64 " marks %" SCNu64, k.name,
-                  &k.launches, &k.tracks, &k.marks) == 4 &&
+  else if (sscanf(line, "kernel %63s launches %" SCNu64 " tracks %" SCNu64 " marks %" SCNu64,
+                  k.name, &k.launches, &k.tracks, &k.marks) == 4 &&
            s->kernel_count < SELFTEST_KERNELS)
     s->kernels[s->kernel_count++] = k;
   else if (!strcmp(line, "end\n"))
     s->ended = true;
   else {
-    sscanf(line, "timer_step_ns %" SCNu64 " least %" SCNu64 " most %" SCNu64, &s->step_ns, &s->least_ns,
-           &s->most_ns);
+    sscanf(line, "timer_step_ns %" SCNu64 " least %" SCNu64 " most %" SCNu64, &s->step_ns,
+           &s->least_ns, &s->most_ns);
     sscanf(line, "sms %" SCNu64 " seen %" SCNu64 " largest %" SCNu64 " nsmid %" SCNu64, &s->sms,
            &s->sms_seen, &s->sm_largest, &s->nsmid);
     sscanf(line, "grid_ids %" SCNu64 " repeated %" SCNu64, &s->grids, &s->grids_repeated);
@@ -51,8 +51,9 @@ bool selftest_read(const char *path, selftest_seen *out) {
 
 /* ---- checks ---- */
 
-__attribute__((format(printf, 4, 5))) static void
-conclude(selftest_page *page, const char *name, enum selftest_verdict verdict, const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static void conclude(selftest_page *page, const char *name,
+                                                           enum selftest_verdict verdict,
+                                                           const char *format, ...) {
   if (page->count == SELFTEST_CHECKS_MAX)
     return;
   selftest_check *check = &page->checks[page->count++];
@@ -76,8 +77,9 @@ static void judge_timer(const selftest_seen *s, const ink_clock_quality *q, self
     verdict = SELFTEST_UNUSUAL; /* 32 ns to 1,024 ns, in powers of two, are those known */
     why = ", which is unusual";
   }
-  conclude(page, "globaltimer step", verdict, "%" PRIu64 " ns (differences seen: %" PRIu64 " to %" PRIu64
-           " ns)%s", s->step_ns, s->least_ns, s->most_ns, why);
+  conclude(page, "globaltimer step", verdict,
+           "%" PRIu64 " ns (differences seen: %" PRIu64 " to %" PRIu64 " ns)%s", s->step_ns,
+           s->least_ns, s->most_ns, why);
 }
 
 static void judge_rate(const selftest_seen *s, selftest_page *page) {
@@ -92,15 +94,16 @@ static void judge_rate(const selftest_seen *s, selftest_page *page) {
   }
   const double spread = 100 * (most / least - 1);
   conclude(page, "clock rate", spread > 1 ? SELFTEST_UNUSUAL : SELFTEST_FINE,
-           "%.3f to %.3f MHz in %zu stretches of a kernel, %.3f %% apart%s", least / 1e6, most / 1e6,
-           s->rates, spread, spread > 1 ? ": it changes while a kernel runs" : "");
+           "%.3f to %.3f MHz in %zu stretches of a kernel, %.3f %% apart%s", least / 1e6,
+           most / 1e6, s->rates, spread, spread > 1 ? ": it changes while a kernel runs" : "");
 }
 
 static void judge_sms(const selftest_seen *s, selftest_page *page) {
   const bool dense = s->sms_seen == s->sms && s->sm_largest + 1 == s->sms && s->nsmid == s->sms;
   conclude(page, "SM ids", dense ? SELFTEST_FINE : SELFTEST_UNUSUAL,
-           "%" PRIu64 " SMs; blocks ran on %" PRIu64 ", the largest %%smid is %" PRIu64 ", %%nsmid %" PRIu64
-           "%s", s->sms, s->sms_seen, s->sm_largest, s->nsmid,
+           "%" PRIu64 " SMs; blocks ran on %" PRIu64 ", the largest %%smid is %" PRIu64
+           ", %%nsmid %" PRIu64 "%s",
+           s->sms, s->sms_seen, s->sm_largest, s->nsmid,
            dense ? "" : ": ids are not 0 to SMs - 1, or not every SM was given a block");
 }
 
@@ -119,23 +122,25 @@ static void judge_grids(const selftest_seen *s, const loaded_capture *loaded, se
   for (size_t i = 0; i < s->kernel_count; i++)
     expected += s->kernels[i].launches;
   if (!kernels)
-    conclude(page, "grid ids of CUPTI", SELFTEST_UNKNOWN, "CUPTI is not there or told of no kernel");
+    conclude(page, "grid ids of CUPTI", SELFTEST_UNKNOWN,
+             "CUPTI is not there or told of no kernel");
   else
-    conclude(page, "grid ids of CUPTI", joined == expected ? SELFTEST_FINE : SELFTEST_UNUSUAL,
-             "of %" PRIu64 " marked launches %" PRIu64 " have a kernel of CUPTI with their grid id%s",
-             expected, joined,
-             joined == expected ? "" : ": traces cannot be joined by grid id alone");
+    conclude(
+        page, "grid ids of CUPTI", joined == expected ? SELFTEST_FINE : SELFTEST_UNUSUAL,
+        "of %" PRIu64 " marked launches %" PRIu64 " have a kernel of CUPTI with their grid id%s",
+        expected, joined, joined == expected ? "" : ": traces cannot be joined by grid id alone");
 }
 
 static void judge_skew(const ink_clock_quality *q, selftest_page *page) {
   if (!q || q->bound_ns == INT64_MAX || q->sms_refused)
     conclude(page, "clocks of SMs", SELFTEST_UNUSUAL, "%s",
-             q && q->sms_refused ? "a timer ran backwards" : "too few readings to tie them together");
+             q && q->sms_refused ? "a timer ran backwards"
+                                 : "too few readings to tie them together");
   else
     conclude(page, "clocks of SMs", q->outliers ? SELFTEST_UNUSUAL : SELFTEST_FINE,
              "%u SMs, compared with each other to %.1f ns, with the host to %" PRId64
-             " ns; %u of %u readings do not fit", q->sms_seen, q->sm_bound_ns, q->bound_ns, q->outliers,
-             q->readings);
+             " ns; %u of %u readings do not fit",
+             q->sms_seen, q->sm_bound_ns, q->bound_ns, q->outliers, q->readings);
 }
 
 static void judge_cost(const loaded_capture *loaded, selftest_page *page) {
@@ -157,9 +162,10 @@ static void judge_cost(const loaded_capture *loaded, selftest_page *page) {
     conclude(page, "cost of a mark", SELFTEST_UNKNOWN, "not measured%s%s", n ? ": " : "",
              n ? list[0].note : "");
   else
-    conclude(page, "cost of a mark", mark[1] > 200 || bound > mark[1] ? SELFTEST_UNUSUAL : SELFTEST_FINE,
-             "%.1f cycles, known to %.1f, recording; %.1f not recording; %.1f in a called function", mark[1],
-             bound, mark[0], called);
+    conclude(page, "cost of a mark",
+             mark[1] > 200 || bound > mark[1] ? SELFTEST_UNUSUAL : SELFTEST_FINE,
+             "%.1f cycles, known to %.1f, recording; %.1f not recording; %.1f in a called function",
+             mark[1], bound, mark[0], called);
 }
 
 /* ---- the rings ---- */
@@ -199,8 +205,8 @@ static ink_status on_point(void *user, const ink_point *point) {
   if (point->kind != INK_KIND_ESCAPE || point->escape != INK_ESCAPE_VALUE_U64)
     return INK_OK;
   r->values++;
-  const bool row_fits = point->row == INK_ROW_UNKNOWN ||
-                        point->row == (int64_t)(point->value.u64 >> 32);
+  const bool row_fits =
+      point->row == INK_ROW_UNKNOWN || point->row == (int64_t)(point->value.u64 >> 32);
   r->wrong_values += !row_fits || (point->value.u64 & 0xffffffffu) != r->block;
   return INK_OK;
 }
@@ -211,7 +217,8 @@ static ink_status on_problem(void *user, const ink_problem *problem) {
   return INK_OK;
 }
 
-static void judge_counts(const selftest_seen *s, const loaded_capture *loaded, selftest_page *page) {
+static void judge_counts(const selftest_seen *s, const loaded_capture *loaded,
+                         selftest_page *page) {
   const ink_kernel *kernels;
   const size_t n = ink_capture_kernels(loaded->capture, &kernels);
   for (size_t i = 0; i < s->kernel_count; i++) {
@@ -225,18 +232,22 @@ static void judge_counts(const selftest_seen *s, const loaded_capture *loaded, s
         tracks = kernels[k].tracks + away;
         marks = kernels[k].marks_executed + kernels[k].marks_lost + kernels[k].missed * a_track;
       }
-    const bool right = tracks == want->tracks && marks == want->marks &&
-                       (away || launches == want->launches);
-    conclude(page, i ? "marks in a graph" : "marks in streams", right ? SELFTEST_FINE : SELFTEST_WRONG,
-             "%s: %" PRIu64 " of %" PRIu64 " launches, %" PRIu64 " of %" PRIu64
-             " tracks (%" PRIu64 " of them counted, not kept), %" PRIu64 " of %" PRIu64 " marks", want->name,
-             launches, want->launches, tracks, want->tracks, away, marks, want->marks);
+    const bool right =
+        tracks == want->tracks && marks == want->marks && (away || launches == want->launches);
+    conclude(page, i ? "marks in a graph" : "marks in streams",
+             right ? SELFTEST_FINE : SELFTEST_WRONG,
+             "%s: %" PRIu64 " of %" PRIu64 " launches, %" PRIu64 " of %" PRIu64 " tracks (%" PRIu64
+             " of them counted, not kept), %" PRIu64 " of %" PRIu64 " marks",
+             want->name, launches, want->launches, tracks, want->tracks, away, marks, want->marks);
   }
 }
 
 static void judge_rings(const loaded_capture *loaded, selftest_page *page) {
   ring_check r = {.capture = loaded->capture};
-  const ink_sink sink = {.user = &r, .track_begin = on_track, .slice = on_slice, .point = on_point,
+  const ink_sink sink = {.user = &r,
+                         .track_begin = on_track,
+                         .slice = on_slice,
+                         .point = on_point,
                          .problem = on_problem};
   ink_error error = {0};
   if (ink_decode(loaded->capture, loaded->map, UINT32_MAX, &sink, &error)) {
@@ -245,8 +256,8 @@ static void judge_rings(const loaded_capture *loaded, selftest_page *page) {
   }
   const bool right = !r.problems && !r.wrong_values && !r.disorder && r.values;
   conclude(page, "rings", right ? SELFTEST_FINE : SELFTEST_WRONG,
-           "%s tracks, all SMs, several streams and a replayed graph at once, rings overwritten: %" PRIu64
-           " problems, %" PRIu64 " of %s values wrong, %" PRIu64 " sections out of turn",
+           "%s tracks, all SMs, several streams and a replayed graph at once, rings overwritten: "
+           "%" PRIu64 " problems, %" PRIu64 " of %s values wrong, %" PRIu64 " sections out of turn",
            number_whole(ink_capture_track_count(loaded->capture)).text, r.problems, r.wrong_values,
            number_whole(r.values).text, r.disorder);
 }
@@ -265,8 +276,8 @@ void selftest_judge(const selftest_seen *seen, const loaded_capture *loaded, sel
   judge_counts(seen, loaded, page);
   judge_rings(loaded, page);
   conclude(page, "results", seen->results_wrong || !seen->results ? SELFTEST_WRONG : SELFTEST_FINE,
-           "%" PRIu64 " of %" PRIu64 " numbers that the kernels computed are wrong", seen->results_wrong,
-           seen->results);
+           "%" PRIu64 " of %" PRIu64 " numbers that the kernels computed are wrong",
+           seen->results_wrong, seen->results);
 }
 
 enum selftest_verdict selftest_worst(const selftest_page *page) {

@@ -173,6 +173,17 @@ __attribute__((format(printf, 4, 5)))
 ink_status ink_decoder_problem(ink_decoder *decoder, int called, size_t word, const char *format,
                                ...);
 const char *ink_decoder_section_name(const ink_decoder *decoder, uint32_t section);
+/* decode_tolls.c: nothing is paid where the sink does not want it, or the capture has no costs. */
+void ink_tolls_open(ink_decoder *decoder);
+ink_toll ink_toll_of_record(const ink_decoder *decoder, int called, const ink_record *record);
+/* Time comes to `now`, where a record that costs `next` stands; returns what the one before paid. */
+uint64_t ink_toll_pay(ink_decoder *decoder, uint64_t now, ink_toll next);
+/* What was paid since `then`; of the body's base level from its last stamp to `now`, without what
+ * called slices claim; in a run from its second record on, whose ITERs' gaps are returned. */
+ink_toll ink_toll_since(const ink_decoder *decoder, ink_toll then);
+ink_toll ink_toll_of_gap(const ink_decoder *decoder, const ink_level *base, uint64_t now,
+                         ink_toll claimed);
+uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run, uint64_t first_clock);
 /* Both rings of the track, from its opening to its closing. */
 ink_status ink_decode_levels(ink_decoder *decoder);
 /* One ASYNC_BEGIN or ASYNC_END, and what is still open at the end of the track. */

@@ -63,53 +63,6 @@ static ink_status advance(ink_decoder *decoder, int called, cursor *at) {
   return status;
 }
 
-/* ---- what the marks themselves cost --------------------------------------------------------- */
-
-static ink_toll toll_since(const ink_decoder *decoder, ink_toll then) {
-  return (ink_toll){decoder->toll.cycles - then.cycles,
-                    decoder->toll.bound_millicycles - then.bound_millicycles};
-}
-
-/* The record before costs what it takes, but not more than the time until `now`. */
-static uint64_t pay(ink_decoder *decoder, uint64_t now, ink_toll next) {
-  if (!decoder->tolled)
-    return 0;
-  uint64_t passed = now > decoder->passed_at ? now - decoder->passed_at : 0;
-  uint64_t paid = earlier(passed, decoder->passed.cycles);
-  decoder->toll.cycles += paid;
-  decoder->toll.bound_millicycles += decoder->passed.bound_millicycles;
-  decoder->passed = next;
-  decoder->passed_at += passed;
-  if (!decoder->whole_began && now >= decoder->track.partial_before_cycles) {
-    decoder->whole_began = true;
-    decoder->whole_from = decoder->toll;
-  }
-  if (now <= decoder->track.partial_after_cycles)
-    decoder->whole_to = decoder->toll;
-  return paid;
-}
-
-static ink_toll toll_of(const ink_decoder *decoder, int called, const ink_record *record) {
-  return ink_toll_of(&decoder->tolls, called, record->kind, record->escape);
-}
-
-static void open_tolls(ink_decoder *decoder) {
-  const bool whole = decoder->track.partial_before_cycles == 0;
-  decoder->tolled = decoder->sink->want_tolls;
-  if (decoder->tolled && decoder->tolls_device != decoder->stored.device) {
-    decoder->tolls_device = decoder->stored.device;
-    decoder->tolls = ink_tolls_of(decoder->capture, decoder->stored.device);
-  }
-  decoder->tolled = decoder->tolled && decoder->tolls.known;
-  decoder->toll = decoder->whole_from = decoder->whole_to = decoder->called_toll = (ink_toll){0, 0};
-  decoder->whole_began = whole;
-  decoder->passed_at = decoder->track.open_cycles;
-  decoder->passed = (ink_toll){0, 0};
-  /* Where the oldest records are gone, the one before the oldest that is left is not known. */
-  if (!decoder->rings[BODY].lost_front && !decoder->rings[CALLED].lost_front)
-    decoder->passed = decoder->tolls.opening;
-}
-
 /* ---- sections ------------------------------------------------------------------------------ */
 
 static bool enter_other_table(ink_decoder *decoder, uint64_t hash48) {
@@ -150,19 +103,6 @@ static ink_status find_section(ink_decoder *decoder, int called, const ink_recor
 
 /* ---- what no section claims ---------------------------------------------------------------- */
 
-/* Of the whole part of the time from the base's stamp to `now`, without what called slices claim. */
-static ink_toll gap_toll(const ink_decoder *decoder, const ink_level *base, uint64_t now,
-                         ink_toll claimed) {
-  const ink_toll *from = base->stamp < decoder->track.partial_before_cycles ? &decoder->whole_from
-                                                                           : &base->stamp_toll;
-  const ink_toll *to =
-      now > decoder->track.partial_after_cycles ? &decoder->whole_to : &decoder->toll;
-  const uint64_t cycles = to->cycles - from->cycles;
-  const uint64_t bound = to->bound_millicycles - from->bound_millicycles;
-  return (ink_toll){cycles - earlier(cycles, claimed.cycles),
-                    bound - earlier(bound, claimed.bound_millicycles)};
-}
-
 /* The body's base stamp moves to `now`. Called slices since the last one claim their part; time
  * that is not known to be whole is no gap. */
 static ink_status gap(ink_decoder *decoder, uint64_t now) {
@@ -177,7 +117,7 @@ static ink_status gap(ink_decoder *decoder, uint64_t now) {
   if (event.begin >= event.end || claimed >= event.end - event.begin)
     return INK_OK;
   event.u.value = event.end - event.begin - claimed;
-  event.toll = gap_toll(decoder, base, now, claimed_toll);
+  event.toll = ink_toll_of_gap(decoder, base, now, claimed_toll);
   event.toll.cycles = earlier(event.toll.cycles, event.u.value);
   decoder->track.unmarked_cycles += event.u.value;
   decoder->track.unmarked_marking_cycles += event.toll.cycles;
@@ -226,11 +166,12 @@ static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint6
   ink_event event = {.type = INK_EVENT_SLICE, .kind = INK_KIND_MARK, .called = (uint8_t)called,
                      .section = section, .depth = depth_of(decoder, called),
                      .row = row_of(decoder, called), .begin = level->stamp, .end = now,
-                     .toll = toll_since(decoder, level->stamp_toll), .cut = !level->stamp_known};
+                     .toll = ink_toll_since(decoder, level->stamp_toll),
+                     .cut = !level->stamp_known};
   if (called) {
     const ink_level *body = top(decoder, BODY);
     if (body->stamp > event.begin)
-      event.toll = toll_since(decoder, body->stamp_toll);
+      event.toll = ink_toll_since(decoder, body->stamp_toll);
     /* Within a range the body's stamps should not have moved; the range's END tells. */
     bool base = decoder->levels[CALLED].count == 1;
     event.cut |= base ? !body->stamp_known : event.begin < body->stamp;
@@ -269,7 +210,7 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
   ink_event event = {.type = INK_EVENT_SLICE, .kind = INK_KIND_BEGIN, .called = (uint8_t)called,
                      .section = range.section, .depth = depth_of(decoder, called), .row = row,
                      .begin = range.begin, .end = now,
-                     .toll = toll_since(decoder, range.begin_toll), .cut = cut};
+                     .toll = ink_toll_since(decoder, range.begin_toll), .cut = cut};
   if (!range.begin_known)
     event.cut = cut ? cut : 1;
   move_stamp(decoder, outer, now);
@@ -281,7 +222,7 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
   } else {
     const ink_level *body = top(decoder, BODY);
     if (body->stamp_known && body->stamp > event.begin)
-      event.toll = toll_since(decoder, body->stamp_toll);
+      event.toll = ink_toll_since(decoder, body->stamp_toll);
     if (event.begin < body->stamp && range.begin_known && body->stamp_known) {
       status = ink_decoder_problem(decoder, called, word,
                                    "range '%s' of a called function is open across the body's marks",
@@ -381,7 +322,7 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
   }
   if (status != INK_OK)
     return status;
-  pay(decoder, at->cycles, toll_of(decoder, called, record));
+  ink_toll_pay(decoder, at->cycles, ink_toll_of_record(decoder, called, record));
   switch (record->kind) {
   case INK_KIND_MARK:
     return mark(decoder, called, section, at->cycles);
@@ -458,39 +399,13 @@ static void scan_run(const ink_ring *ring, size_t most, uint64_t sections, uint6
   }
 }
 
-/* Pays for the records of a run from its second on, and gives what ITERs' gaps cost. */
-static uint64_t pay_run(ink_decoder *decoder, const ink_event *run, uint64_t first_clock) {
-  const uint64_t upper = run->end & ~INK_CLOCK_MASK;
-  const ink_toll *of = decoder->tolls.of[BODY];
-  uint64_t last = first_clock, gaps = 0;
-  bool first = true;
-  for (uint32_t i = 0; i < run->count; i++) {
-    const bool iter = run->payload && run->payload[i];
-    i += iter;
-    const uint64_t clock = upper | ((run->u.words[i] ^ upper) & INK_CLOCK_MASK);
-    if (!first) {
-      const uint64_t paid = earlier(clock - last, decoder->passed.cycles);
-      decoder->toll.cycles += paid;
-      decoder->toll.bound_millicycles += decoder->passed.bound_millicycles;
-      gaps += iter ? paid : 0;
-    }
-    decoder->passed = of[iter ? INK_KIND_ITER : INK_KIND_MARK];
-    last = clock;
-    first = false;
-  }
-  decoder->passed_at = last;
-  if (last <= decoder->track.partial_after_cycles)
-    decoder->whole_to = decoder->toll;
-  return gaps;
-}
-
 static void take_tolls(ink_decoder *decoder, const cursor at[2], const ink_level *level, bool base,
                        ink_event *run) {
   const cursor *first = &at[BODY];
-  pay(decoder, first->cycles, toll_of(decoder, BODY, &first->record));
+  ink_toll_pay(decoder, first->cycles, ink_toll_of_record(decoder, BODY, &first->record));
   run->tolls = &decoder->tolls;
-  run->toll = toll_since(decoder, level->stamp_toll);
-  uint64_t gaps = pay_run(decoder, run, first->cycles);
+  run->toll = ink_toll_since(decoder, level->stamp_toll);
+  uint64_t gaps = ink_toll_pay_run(decoder, run, first->cycles);
   if (run->payload && run->payload[0])
     gaps += run->toll.cycles;
   if (base)
@@ -616,7 +531,7 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
   decoder->body_changes = decoder->called_claimed = 0;
   decoder->called_row_at = UINT64_MAX;
   decoder->body_unknown = decoder->rings[BODY].lost_front;
-  open_tolls(decoder);
+  ink_tolls_open(decoder);
   ink_status status = open_levels(decoder, BODY);
   if (status == INK_OK)
     status = open_levels(decoder, CALLED);
@@ -638,7 +553,7 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
   }
   uint64_t close =
       later(decoder->track.close_cycles, later(decoder->last[BODY], decoder->last[CALLED]));
-  pay(decoder, close, (ink_toll){0, 0});
+  ink_toll_pay(decoder, close, (ink_toll){0, 0});
   /* A damaged track may close before its marks. */
   decoder->track.marking_cycles =
       earlier(decoder->toll.cycles, decoder->track.close_cycles - decoder->track.open_cycles);

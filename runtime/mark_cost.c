@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What marks cost, as a capture says: reading its chunks, and the table of tolls that the decoder uses. */
+/* What marks cost, as a capture says: reading its chunks, and the table of tolls that the decoder
+ * uses. */
 #include "mark_cost.h"
 
 #include "capture_private.h"
@@ -19,7 +20,8 @@ ink_status ink_read_mark_costs(ink_capture *capture, const unsigned char *payloa
   if (!memchr(note, 0, (size_t)(payload + bytes - note)))
     return ink_error_set(error, INK_ERROR_DAMAGED, "costs of marks without their note");
   /* Chunks start at a multiple of 8, and so do these. */
-  const ink_mark_costs found = {.device = fixed.device, .count = fixed.count,
+  const ink_mark_costs found = {.device = fixed.device,
+                                .count = fixed.count,
                                 .costs = (const void *)(payload + sizeof fixed),
                                 .note = (const char *)note};
   for (size_t i = 0; i < capture->mark_costs.count; i++)

@@ -5,8 +5,8 @@
 
 #include "inkmark/capture.h"
 
-/* One kind of record of a recording thread. Whole cycles, since stamps are; what rounding leaves is in
- * the bound. */
+/* One kind of record of a recording thread. Whole cycles, since stamps are; what rounding leaves is
+ * in the bound. */
 typedef struct ink_toll {
   uint64_t cycles;
   uint64_t bound_millicycles;
@@ -16,16 +16,17 @@ typedef struct ink_toll {
 typedef struct ink_tolls {
   bool known;
   ink_toll opening;
-  ink_toll of[2][8];  /* [called function][enum ink_kind; ESCAPE: VALUE] of the record that is passed */
-  ink_toll track;     /* opening and closing, which no slice holds */
+  ink_toll of[2]
+             [8]; /* [called function][enum ink_kind; ESCAPE: VALUE] of the record that is passed */
+  ink_toll track; /* opening and closing, which no slice holds */
   ink_toll sum_pair, sum_inside;
 } ink_tolls;
 
 /* Those of a device; known is false where the capture has none. */
 ink_tolls ink_tolls_of(const ink_capture *capture, int32_t device);
 
-/* The toll of a record by its kind, and its escape where the kind is ESCAPE. A CLOCKS or a SUM was not
- * measured: nothing is taken off for it. */
+/* The toll of a record by its kind, and its escape where the kind is ESCAPE. A CLOCKS or a SUM was
+ * not measured: nothing is taken off for it. */
 static inline ink_toll ink_toll_of(const ink_tolls *tolls, int called, uint32_t kind,
                                    uint32_t escape) {
   if (kind == INK_KIND_ESCAPE && (escape == INK_ESCAPE_SUM || escape == INK_ESCAPE_CLOCKS))

@@ -43,7 +43,8 @@ ink_status ink_selftest_read(const ink_device_info *device, char *text, size_t t
     return status;
   FILE *file = text && text_bytes ? fopen(path, "r") : NULL;
   if (!file)
-    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no self-test was made: '%s' is not there", path);
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no self-test was made: '%s' is not there",
+                         path);
   const size_t n = fread(text, 1, text_bytes - 1, file);
   fclose(file);
   text[n] = 0;

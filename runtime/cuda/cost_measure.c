@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures what marks cost: runs the kernel of mark_cost.cuh with a small buffer of its own, apart from
- * the session's, and makes medians and bounds of its samples. */
+/* Measures what marks cost: runs the kernel of mark_cost.cuh with a small buffer of its own, apart
+ * from the session's, and makes medians and bounds of its samples. */
 #include "cuda/cost_measure.h"
 
 #include <stdio.h>
@@ -8,12 +8,13 @@
 #include <string.h>
 
 enum {
-  TO_DEVICE = 1, TO_HOST = 2,       /* cudaMemcpyKind */
+  TO_DEVICE = 1,
+  TO_HOST = 2, /* cudaMemcpyKind */
   RING_WORDS = 512,
   RING_BYTES = RING_WORDS * 8,
-  WARM_UP = 1,                      /* launches whose samples do not count: code comes into the caches */
-  LAUNCHES = 3,                     /* that count, of each sort */
-  ROUNDS_FROM = 1,                  /* rounds of a row that do not count, for the same reason */
+  WARM_UP = 1,     /* launches whose samples do not count: code comes into the caches */
+  LAUNCHES = 3,    /* that count, of each sort */
+  ROUNDS_FROM = 1, /* rounds of a row that do not count, for the same reason */
   SAMPLES_MAX = LAUNCHES * INK_COST_ROUNDS * INK_COST_MARKS
 };
 
@@ -48,13 +49,21 @@ static void fill(cost_block *block, uint64_t base) {
   memset(block, 0, sizeof *block);
   const uint64_t key = INK_KERNEL_KEY(INK_COST_TABLE, 1);
   block->slots[INK_KERNEL_HASH(key) & 1] = (ink_kernel_slot){.key = key, .enabled = 1};
-  block->buffer = (ink_buffer){
-      .magic = INK_BUFFER_MAGIC, .version = INK_LAYOUT_VERSION, .flags = INK_BUFFER_ON,
-      .warps = UINT32_MAX, .tracks_mask = 0, .kernel_mask = 1, .one = 1,
-      .kernels_at = base + offsetof(cost_block, slots),
-      .tracks_at = base + offsetof(cost_block, track),
-      .rings_at = base + offsetof(cost_block, ring), .aux_at = base + offsetof(cost_block, aux),
-      .ring_mask = RING_BYTES - 8, .aux_mask = RING_BYTES - 8, .ring_shift = 12, .aux_shift = 12};
+  block->buffer = (ink_buffer){.magic = INK_BUFFER_MAGIC,
+                               .version = INK_LAYOUT_VERSION,
+                               .flags = INK_BUFFER_ON,
+                               .warps = UINT32_MAX,
+                               .tracks_mask = 0,
+                               .kernel_mask = 1,
+                               .one = 1,
+                               .kernels_at = base + offsetof(cost_block, slots),
+                               .tracks_at = base + offsetof(cost_block, track),
+                               .rings_at = base + offsetof(cost_block, ring),
+                               .aux_at = base + offsetof(cost_block, aux),
+                               .ring_mask = RING_BYTES - 8,
+                               .aux_mask = RING_BYTES - 8,
+                               .ring_shift = 12,
+                               .aux_shift = 12};
 }
 _Static_assert(RING_BYTES == 1 << 12, "the shift of the ring's size");
 
@@ -79,23 +88,23 @@ static void add(samples *to, uint64_t value) {
 typedef struct shape {
   uint8_t words, head;
 } shape;
-static const shape body_shapes[] = {[INK_COST_MARK] = {1, 0},    [INK_COST_RANGE] = {1, 0},
-                                    [INK_COST_INSTANT] = {1, 0}, [INK_COST_ITER] = {2, 1},
-                                    [INK_COST_VALUE] = {3, 1},   [INK_COST_ASYNC] = {2, 1}};
-static const shape called_shapes[] = {[INK_COST_MARK] = {2, 0},    [INK_COST_RANGE] = {2, 0},
-                                      [INK_COST_INSTANT] = {2, 0}, [INK_COST_ITER] = {2, 1},
-                                      [INK_COST_VALUE] = {3, 1},   [INK_COST_ASYNC] = {3, 1}};
+static const shape body_shapes[] = {
+    [INK_COST_MARK] = {1, 0}, [INK_COST_RANGE] = {1, 0}, [INK_COST_INSTANT] = {1, 0},
+    [INK_COST_ITER] = {2, 1}, [INK_COST_VALUE] = {3, 1}, [INK_COST_ASYNC] = {2, 1}};
+static const shape called_shapes[] = {
+    [INK_COST_MARK] = {2, 0}, [INK_COST_RANGE] = {2, 0}, [INK_COST_INSTANT] = {2, 0},
+    [INK_COST_ITER] = {2, 1}, [INK_COST_VALUE] = {3, 1}, [INK_COST_ASYNC] = {3, 1}};
 
 /* A ring's records are the rows in their order, `marks` of them a round. */
 static void gather_stamps(measurement *m, const uint64_t *ring, uint64_t words, uint64_t at,
-                              const shape *shapes, uint32_t first_row, uint32_t marks) {
+                          const shape *shapes, uint32_t first_row, uint32_t marks) {
   for (uint32_t row = INK_COST_MARK; row <= INK_COST_ASYNC; row++)
     for (uint32_t round = 0; round < INK_COST_ROUNDS; round++)
       for (uint32_t i = 0; i < marks; i++, at += shapes[row].words) {
         const uint64_t head = at + shapes[row].head;
         if (i && round >= ROUNDS_FROM && head < words)
-          add(&m->stamped[first_row + row], (ring[head] - ring[head - shapes[row].words]) &
-                                                INK_CLOCK_MASK);
+          add(&m->stamped[first_row + row],
+              (ring[head] - ring[head - shapes[row].words]) & INK_CLOCK_MASK);
       }
 }
 
@@ -146,20 +155,22 @@ static uint64_t median(samples *s, uint64_t *spread) {
   return middle;
 }
 
-static void put(ink_i_device *d, uint32_t what, uint32_t flags, uint32_t count, uint64_t millicycles,
-                uint64_t bound) {
+static void put(ink_i_device *d, uint32_t what, uint32_t flags, uint32_t count,
+                uint64_t millicycles, uint64_t bound) {
   if (d->cost_count < INK_I_COSTS_MAX)
-    d->costs[d->cost_count++] = (ink_mark_cost){.what = what, .flags = flags, .samples = count,
+    d->costs[d->cost_count++] = (ink_mark_cost){.what = what,
+                                                .flags = flags,
+                                                .samples = count,
                                                 .millicycles = millicycles,
                                                 .bound_millicycles = bound};
 }
 
 /* `marks` marks lie between two clock reads that are `nothing` apart with nothing between. Two
- * readings of a clock of whole cycles are each good to half a cycle. Where the marks have stamps of their
- * own, these say exactly what a section without anything in it comes to; by how much the two ways differ
- * says how much it matters what stands before and after. */
-static void put_row(ink_i_device *d, const measurement *m, uint32_t what, uint32_t flags, uint32_t row,
-                    uint32_t marks) {
+ * readings of a clock of whole cycles are each good to half a cycle. Where the marks have stamps of
+ * their own, these say exactly what a section without anything in it comes to; by how much the two
+ * ways differ says how much it matters what stands before and after. */
+static void put_row(ink_i_device *d, const measurement *m, uint32_t what, uint32_t flags,
+                    uint32_t row, uint32_t marks) {
   samples all = m->rows[row], nothings = m->rows[INK_COST_NOTHING], stamped = m->stamped[row];
   uint64_t spread, nothing_spread, stamped_spread;
   const uint64_t cycles = median(&all, &spread), nothing = median(&nothings, &nothing_spread);
@@ -196,7 +207,8 @@ static void conclude(ink_i_device *d, measurement *m, bool recording, bool share
 
 static int run(ink_i_device *d, uint64_t base, cost_block *block, measurement *m, bool *shared) {
   fill(block, base);
-  int code = d->cuda->copy_async((void *)(uintptr_t)base, block, sizeof *block, TO_DEVICE, d->stream);
+  int code =
+      d->cuda->copy_async((void *)(uintptr_t)base, block, sizeof *block, TO_DEVICE, d->stream);
   for (int off = 0; off < 2; off++)
     for (int i = 0; i < WARM_UP + LAUNCHES && !code; i++) {
       code = launch(d, base, !off, block);
@@ -237,8 +249,8 @@ void ink_i_measure_costs(ink_i_device *d) {
   if (block && m)
     code = d->cuda->malloc_device(&memory, sizeof *block + RING_BYTES);
   if (!code)
-    code = run(d, ((uint64_t)(uintptr_t)memory + RING_BYTES - 1) & ~(uint64_t)(RING_BYTES - 1), block,
-               m, &shared);
+    code = run(d, ((uint64_t)(uintptr_t)memory + RING_BYTES - 1) & ~(uint64_t)(RING_BYTES - 1),
+               block, m, &shared);
   if (memory)
     d->cuda->free_device(memory);
   if (code) {

@@ -5,8 +5,9 @@
 
 #include "cuda/device_buffer.h"
 
-/* Launches the module's cost kernel a few times on the device's stream, with a buffer of its own that it
- * frees again. Never fails: where it cannot measure, device->costs has a note and no costs. */
+/* Launches the module's cost kernel a few times on the device's stream, with a buffer of its own
+ * that it frees again. Never fails: where it cannot measure, device->costs has a note and no costs.
+ */
 void ink_i_measure_costs(ink_i_device *device);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the marks cost is taken out: the same random program is recorded by marks that cost nothing and by
- * marks that cost what a capture says. The table of the second without marking must be the table of the
- * first, in every row; as stamped it must be longer by just what was taken out. And where marks cost
- * less than they are said to, nothing becomes negative and the parts still add up. */
+/* What the marks cost is taken out: the same random program is recorded by marks that cost nothing
+ * and by marks that cost what a capture says. The table of the second without marking must be the
+ * table of the first, in every row; as stamped it must be longer by just what was taken out. And
+ * where marks cost less than they are said to, nothing becomes negative and the parts still add up.
+ */
 #include "check.h"
 #include "inkmark/table.h"
 #include "synth.h"
@@ -24,7 +25,8 @@ typedef struct program {
   uint64_t closing;
 } program;
 
-static const uint64_t costs[2][KINDS] = {{7, 11, 11, 5, 13, 17, 17, 23}, {40, 41, 41, 42, 43, 44, 44, 45}};
+static const uint64_t costs[2][KINDS] = {{7, 11, 11, 5, 13, 17, 17, 23},
+                                         {40, 41, 41, 42, 43, 44, 44, 45}};
 static const uint64_t opening_cost = 29;
 
 static uint32_t draw(program *p, uint32_t below) {
@@ -33,13 +35,13 @@ static uint32_t draw(program *p, uint32_t below) {
 }
 
 static void put(program *p, int called, uint32_t kind, uint32_t section, uint64_t payload) {
-  p->steps[p->count++] = (step){(uint8_t)called, (uint8_t)kind, 0, section, payload,
-                                1 + draw(p, 200)};
+  p->steps[p->count++] =
+      (step){(uint8_t)called, (uint8_t)kind, 0, section, payload, 1 + draw(p, 200)};
 }
 
 /* One mark of no range; `ranges` picks which may come. */
 static void put_simple(program *p, int called) {
-  static const uint8_t kinds[] = {INK_KIND_MARK, INK_KIND_MARK, INK_KIND_MARK, INK_KIND_MARK,
+  static const uint8_t kinds[] = {INK_KIND_MARK, INK_KIND_MARK, INK_KIND_MARK,    INK_KIND_MARK,
                                   INK_KIND_MARK, INK_KIND_ITER, INK_KIND_INSTANT, INK_KIND_ESCAPE};
   const uint32_t kind = kinds[draw(p, sizeof kinds)];
   put(p, called, kind, kind == INK_KIND_ITER ? 0 : 2 + draw(p, 5), draw(p, 9));
@@ -86,28 +88,28 @@ static void write_program(program *p, uint64_t seed, bool calls) {
 }
 
 static void write_costs(ink_writer *writer) {
-  static const uint32_t kinds[][2] = {{INK_COST_OF_MARK, INK_KIND_MARK},
-                                      {INK_COST_OF_RANGE, INK_KIND_BEGIN},
-                                      {INK_COST_OF_INSTANT, INK_KIND_INSTANT},
-                                      {INK_COST_OF_ITER, INK_KIND_ITER},
-                                      {INK_COST_OF_VALUE, INK_KIND_ESCAPE},
-                                      {INK_COST_OF_ASYNC, INK_KIND_ASYNC_BEGIN}};
+  static const uint32_t kinds[][2] = {
+      {INK_COST_OF_MARK, INK_KIND_MARK},       {INK_COST_OF_RANGE, INK_KIND_BEGIN},
+      {INK_COST_OF_INSTANT, INK_KIND_INSTANT}, {INK_COST_OF_ITER, INK_KIND_ITER},
+      {INK_COST_OF_VALUE, INK_KIND_ESCAPE},    {INK_COST_OF_ASYNC, INK_KIND_ASYNC_BEGIN}};
   ink_mark_cost list[16];
   uint32_t n = 0;
   ink_error error;
   for (uint32_t called = 0; called < 2; called++)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-      list[n++] = (ink_mark_cost){.what = kinds[i][0], .samples = 24,
-                                  .flags = INK_COST_RECORDING |
-                                           (called ? INK_COST_CALLED_FUNCTION : 0u),
-                                  .millicycles = costs[called][kinds[i][1]] * 1000,
-                                  .bound_millicycles = 250};
-  list[n++] = (ink_mark_cost){.what = INK_COST_OF_OPENING, .flags = INK_COST_RECORDING,
-                              .samples = 3, .millicycles = opening_cost * 1000,
+      list[n++] =
+          (ink_mark_cost){.what = kinds[i][0],
+                          .samples = 24,
+                          .flags = INK_COST_RECORDING | (called ? INK_COST_CALLED_FUNCTION : 0u),
+                          .millicycles = costs[called][kinds[i][1]] * 1000,
+                          .bound_millicycles = 250};
+  list[n++] = (ink_mark_cost){.what = INK_COST_OF_OPENING,
+                              .flags = INK_COST_RECORDING,
+                              .samples = 3,
+                              .millicycles = opening_cost * 1000,
                               .bound_millicycles = 250};
-  NEED(ink_writer_mark_costs(writer,
-                             &(ink_mark_costs){.device = 0, .count = n, .costs = list, .note = ""},
-                             &error),
+  NEED(ink_writer_mark_costs(
+           writer, &(ink_mark_costs){.device = 0, .count = n, .costs = list, .note = ""}, &error),
        error);
 }
 
@@ -147,8 +149,10 @@ static ink_capture *record(const program *p, uint64_t weight, bool said, uint32_
 }
 
 static ink_table *table_of(const ink_capture *capture, int by, bool without) {
-  ink_table_options options = {.size = sizeof options, .by = (enum ink_group_by)by,
-                               .launch = UINT32_MAX, .without_marking = without};
+  ink_table_options options = {.size = sizeof options,
+                               .by = (enum ink_group_by)by,
+                               .launch = UINT32_MAX,
+                               .without_marking = without};
   ink_clock_map *map = NULL;
   ink_table *table = NULL;
   ink_error error;
@@ -179,8 +183,8 @@ static void same_rows(const ink_table *got, const ink_table *want, const ink_tab
     CHECK(a[i].total_cycles + a[i].marking_cycles == raw[i].total_cycles && !raw[i].marking_cycles,
           "%s: row %zu: %" PRIu64 " and %" PRIu64 " taken out are not %" PRIu64, name, i,
           a[i].total_cycles, a[i].marking_cycles, raw[i].total_cycles);
-    CHECK(!a[i].count || (a[i].marking_bound_cycles > 0 && a[i].marking_bound_cycles <=
-                                                               (double)a[i].marking_cycles),
+    CHECK(!a[i].count || (a[i].marking_bound_cycles > 0 &&
+                          a[i].marking_bound_cycles <= (double)a[i].marking_cycles),
           "%s: row %zu has a bound of %g", name, i, a[i].marking_bound_cycles);
   }
 }
@@ -189,7 +193,8 @@ static void one_program(uint64_t seed, bool calls, uint32_t room) {
   static program p;
   char name[64];
   write_program(&p, seed, calls);
-  ink_capture *free_marks = record(&p, 0, false, room, "free"), *dear = record(&p, 1, true, room, "dear");
+  ink_capture *free_marks = record(&p, 0, false, room, "free"),
+              *dear = record(&p, 1, true, room, "dear");
   for (int by = INK_BY_SECTION; by <= INK_BY_LAUNCH; by++) {
     snprintf(name, sizeof name, "seed %" PRIu64 " by %d room %u", seed, by, room);
     ink_table *want = table_of(free_marks, by, false), *got = table_of(dear, by, true);
@@ -224,7 +229,8 @@ static void overstated(uint64_t seed) {
     p.steps[i].after = draw(&p, 3) ? draw(&p, 60) : 0;
   p.closing = 3;
   ink_capture *capture = record(&p, 0, true, 65536, "overstated");
-  ink_table *table = table_of(capture, INK_BY_SECTION, true), *raw = table_of(capture, INK_BY_SECTION, false);
+  ink_table *table = table_of(capture, INK_BY_SECTION, true),
+            *raw = table_of(capture, INK_BY_SECTION, false);
   const ink_table_row *rows, *raw_rows;
   const ink_kernel_total *total;
   size_t n = ink_table_rows(table, &rows), m = ink_table_rows(raw, &raw_rows);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* What the marks themselves cost, paid record by record while decode_levels.c walks a track: each
+ * takes the track's time from its stamp on, up to what it costs. */
+#include "decode_events.h"
+
+enum { BODY, CALLED };
+
+static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+ink_toll ink_toll_since(const ink_decoder *decoder, ink_toll then) {
+  return (ink_toll){decoder->toll.cycles - then.cycles,
+                    decoder->toll.bound_millicycles - then.bound_millicycles};
+}
+
+/* The record before costs what it takes, but not more than the time until `now`. */
+uint64_t ink_toll_pay(ink_decoder *decoder, uint64_t now, ink_toll next) {
+  if (!decoder->tolled)
+    return 0;
+  uint64_t passed = now > decoder->passed_at ? now - decoder->passed_at : 0;
+  uint64_t paid = earlier(passed, decoder->passed.cycles);
+  decoder->toll.cycles += paid;
+  decoder->toll.bound_millicycles += decoder->passed.bound_millicycles;
+  decoder->passed = next;
+  decoder->passed_at += passed;
+  if (!decoder->whole_began && now >= decoder->track.partial_before_cycles) {
+    decoder->whole_began = true;
+    decoder->whole_from = decoder->toll;
+  }
+  if (now <= decoder->track.partial_after_cycles)
+    decoder->whole_to = decoder->toll;
+  return paid;
+}
+
+ink_toll ink_toll_of_record(const ink_decoder *decoder, int called, const ink_record *record) {
+  return ink_toll_of(&decoder->tolls, called, record->kind, record->escape);
+}
+
+void ink_tolls_open(ink_decoder *decoder) {
+  const bool whole = decoder->track.partial_before_cycles == 0;
+  decoder->tolled = decoder->sink->want_tolls;
+  if (decoder->tolled && decoder->tolls_device != decoder->stored.device) {
+    decoder->tolls_device = decoder->stored.device;
+    decoder->tolls = ink_tolls_of(decoder->capture, decoder->stored.device);
+  }
+  decoder->tolled = decoder->tolled && decoder->tolls.known;
+  decoder->toll = decoder->whole_from = decoder->whole_to = decoder->called_toll = (ink_toll){0, 0};
+  decoder->whole_began = whole;
+  decoder->passed_at = decoder->track.open_cycles;
+  decoder->passed = (ink_toll){0, 0};
+  /* Where the oldest records are gone, the one before the oldest that is left is not known. */
+  if (!decoder->rings[BODY].lost_front && !decoder->rings[CALLED].lost_front)
+    decoder->passed = decoder->tolls.opening;
+}
+
+/* Of the whole part of the time from the base's stamp to `now`, without what called slices claim. */
+ink_toll ink_toll_of_gap(const ink_decoder *decoder, const ink_level *base, uint64_t now,
+                         ink_toll claimed) {
+  const ink_toll *from = base->stamp < decoder->track.partial_before_cycles ? &decoder->whole_from
+                                                                           : &base->stamp_toll;
+  const ink_toll *to =
+      now > decoder->track.partial_after_cycles ? &decoder->whole_to : &decoder->toll;
+  const uint64_t cycles = to->cycles - from->cycles;
+  const uint64_t bound = to->bound_millicycles - from->bound_millicycles;
+  return (ink_toll){cycles - earlier(cycles, claimed.cycles),
+                    bound - earlier(bound, claimed.bound_millicycles)};
+}
+
+/* Pays for the records of a run from its second on, and gives what ITERs' gaps cost. */
+uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run, uint64_t first_clock) {
+  const uint64_t upper = run->end & ~INK_CLOCK_MASK;
+  const ink_toll *of = decoder->tolls.of[BODY];
+  uint64_t last = first_clock, gaps = 0;
+  bool first = true;
+  for (uint32_t i = 0; i < run->count; i++) {
+    const bool iter = run->payload && run->payload[i];
+    i += iter;
+    const uint64_t clock = upper | ((run->u.words[i] ^ upper) & INK_CLOCK_MASK);
+    if (!first) {
+      const uint64_t paid = earlier(clock - last, decoder->passed.cycles);
+      decoder->toll.cycles += paid;
+      decoder->toll.bound_millicycles += decoder->passed.bound_millicycles;
+      gaps += iter ? paid : 0;
+    }
+    decoder->passed = of[iter ? INK_KIND_ITER : INK_KIND_MARK];
+    last = clock;
+    first = false;
+  }
+  decoder->passed_at = last;
+  if (last <= decoder->track.partial_after_cycles)
+    decoder->whole_to = decoder->toll;
+  return gaps;
+}
