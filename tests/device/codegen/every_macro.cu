@@ -54,6 +54,8 @@ __device__ __noinline__ float called(float x, int key) {
   if (x > 3)
     return x;
   PROF_MARK(Second::Shared);
+  PROF_MARK_STRICT(Step, x);
+  PROF_MARK_LOADED(Step, x);
   return x + 1;
 }
 template <class T, int N> __device__ T in_template(T x) {
@@ -81,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) plain_kernel(float *x, int 
   for (int i = 0; i < n; i++) {
     PROF_ITER(i, a);
     if (a > 1)
-      PROF_MARK(Search, a);
+      PROF_MARK_STRICT(Search, a);
     else
       PROF_MARK(Step);
     PROF_SUM_BEGIN(Sum);

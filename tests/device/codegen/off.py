@@ -54,7 +54,8 @@ def main():
                 outputs.append(re.sub(rb"__[0-9a-f]{8}_", b"__", data))
             return source, arch, kind, outputs
 
-        jobs = [(s, 75, "-ptx") for s in sources] + [(s, a, "-cubin") for s in sources for a in (90, ARCHS[-1])]
+        kinds = [("-ptx", 75), ("-ptx", ARCHS[-1]), ("-cubin", 75), ("-cubin", 90), ("-cubin", ARCHS[-1])]
+        jobs = [(source, arch, kind) for source in sources for kind, arch in kinds]
         for source, arch, kind, (off, bare, on) in in_parallel(compare, jobs):
             where = f"{os.path.basename(source)} {arch} {kind}"
             checks.that(off == bare, f"{where}: the code differs from that without marks")
