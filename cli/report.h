@@ -53,6 +53,8 @@ void report_json_end(report_sink *sink);
 /* What the marks cost themselves: whether it is in the times, and of a kernel what was taken out. */
 void report_marking_note(const report_view *report, FILE *to);
 void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to);
+/* What is left of a row without the marks' cost is less than what that cost is known to. */
+bool report_below_bound(const ink_table_row *row);
 /* "out": taken out of the times; "in": it is in them. */
 const char *report_marking_word(const ink_kernel_total *total);
 

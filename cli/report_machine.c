@@ -48,6 +48,7 @@ static void json_row(json_writer *json, const report_view *report, const ink_tab
   }
   json_unsigned(json, "marking_cycles", row->marking_cycles);
   json_double(json, "marking_bound_cycles", row->marking_bound_cycles);
+  json_bool(json, "below_marking_bound", report_below_bound(row));
   json_double(json, "share", row->share);
   if (!unmarked)
     json_double(json, "imbalance", row->imbalance);

@@ -74,8 +74,13 @@ with tempfile.TemporaryDirectory() as folder:
                 left, passes = row["total_cycles"], row["count"]
                 bound = row["marking_bound_cycles"] + passes * (allowed + INSTRUCTION)
                 check(before["total_cycles"] >= 30 * passes, f"{options} {name} {row['section']}: empty")
+                check(row["below_marking_bound"] == (left < row["marking_bound_cycles"]) and
+                      not before["below_marking_bound"], f"{options} {name} {row['section']}: marked")
                 check(left <= bound, f"{options} {name} {row['section']}: {left} of "
                       f"{before['total_cycles']} cycles are left, {bound} may be")
+
+    check("less is left than the marks' cost is known to: A, B, Outer, Inner" in run("report", capture) and
+          "less is left" not in run("report", "--raw", capture), "short sections are named")
 
     capture = os.path.join(folder, "no_cost.ink")
     record("empty_no_cost", capture)
