@@ -47,7 +47,8 @@ static bool is_bookkeeping(const v_instruction *i) {
 /* What a loop's head is made of. */
 static bool is_counting(const v_instruction *i) {
   static const char *const words[] = {"IADD3", "UIADD3", "VIADD", "IADD", "ISETP", "UISETP", "SEL",
-                                      "VIMNMX", "IMNMX", "LOP3", "ULOP3", "SHF", "USHF", "VOTE", NULL};
+                                      "VIMNMX", "IMNMX", "LOP3", "ULOP3", "SHF", "USHF", "VOTE", "VOTEU",
+                                      "IMAD.X", NULL};
   return any_of(i, words) || is_bookkeeping(i);
 }
 

@@ -28,8 +28,8 @@
 // after it, at no instruction. Any number of automatic, non-const scalars (integers, floats, half
 // types), vectors and small arrays; not pointers, not references to memory (a load and a store).
 // Limits: a value held between a multiply and an add keeps the two from being fused, so bits can
-// differ from the unmarked build unless -fmad=false; the assembler may still move what PTX holds
-// (`cuobjdump -sass` shows it).
+// differ from the unmarked build unless -fmad=false; the assembler may still move what PTX holds:
+// `inkmark verify` shows it, PROF_MARK_STRICT prevents it.
 //
 // WHO RECORDS. Thread 0 of each block, or lane 0 of each warp: the host chooses at run time.
 // PROF_KERNEL_IF lets the kernel choose. Every other thread executes the marks but stores nothing.
@@ -118,7 +118,7 @@ namespace ink_sections {}
 
 // PROF_MARK with values that the assembler cannot move either, where PROF_MARK's can be sunk, hoisted or
 // fused by it (docs/verify.md): each value is made to depend on the clock read, one instruction for each
-// 32 bits of it and one more a mark. Bits of a multiply that PROF_MARK lets fuse with an add can differ.
+// 32 bits of it and one more a mark. A multiply before and an add behind it are never fused.
 #define PROF_MARK_STRICT(S, ...) INK_I_TIED(false, S, __VA_ARGS__)
 // The same, and the clock is read only when the values are there: what loads them has landed, so the
 // section's time is the work's and not its issue's. It waits, as the first use of the values would.
