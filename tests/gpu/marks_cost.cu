@@ -24,9 +24,10 @@ __device__ __noinline__ void called() { PROF_MARK(A); }
     cycles[slot] = clock64() - begin;                                                              \
   }
 
-constexpr int slots = 9;
+constexpr int slots = 11;
 static const char *const names[slots] = {"empty",   "mark",       "begin+end", "event", "iter",
-                                         "value", "async_begin", "sum",       "called_mark"};
+                                         "value", "async_begin", "sum",       "called_mark",
+                                         "strict_mark", "loaded_mark"};
 
 __global__ void cost_kernel(long long *out) {
   PROF_KERNEL(Kernel);
@@ -40,14 +41,19 @@ __global__ void cost_kernel(long long *out) {
   TIME(6, PROF_ASYNC_BEGIN(A, i));
   TIME(7, { PROF_SUM_BEGIN(A); PROF_SUM_END(A); });
   TIME(8, called());
+  int held = (int)out[0]; // one value: what each adds to "mark" is its price
+  TIME(9, PROF_MARK_STRICT(A, held));
+  TIME(10, PROF_MARK_LOADED(A, held));
   if (threadIdx.x == 0)
     for (int i = 0; i < slots; i++)
-      out[i] = cycles[i];
+      out[i] = cycles[i] + (held == -1); // never -1: the values are used
 }
 
 int main() {
   long long *out, cycles[slots];
   if (cudaMalloc(&out, sizeof cycles) != cudaSuccess)
+    return 1;
+  if (cudaMemset(out, 0, sizeof cycles) != cudaSuccess)
     return 1;
   cost_kernel<<<1, 32>>>(out);
   if (cudaMemcpy(cycles, out, sizeof cycles, cudaMemcpyDeviceToHost) != cudaSuccess)

@@ -170,7 +170,7 @@ while IFS='|' read -r name recording options; do
   record_one "$name" "$recording" "$options" </dev/null
 done < <(recordings)
 if [ "$mode" != update ]; then
-  print_costs marks_cost 8 'cycles a mark'
+  print_costs marks_cost 10 'cycles a mark'
   print_costs branch_cost 3 'cycles in all'
   echo 'what the cost kernel measured when that was recorded:'
   "$inkmark" info "$work/cost.ink" | sed -n '/^cost of a mark/,/^$/p'
