@@ -52,13 +52,30 @@ static number_text stamp_text(const ink_verify_kernel *k, uint32_t stamp, bool a
   return text;
 }
 
+/* Another mark of that name that has a clock read: it may stand for both. */
+static const ink_verify_stamp *namesake(const ink_verify_kernel *k, const ink_verify_stamp *of) {
+  for (size_t i = 0; i < k->stamp_count; i++)
+    if (k->stamps[i].copies && strcmp(k->stamps[i].name, of->name) == 0 &&
+        strcmp(k->stamps[i].macro, of->macro) == 0)
+      return &k->stamps[i];
+  return NULL;
+}
+
+static void print_removed(const ink_verify_kernel *k, const ink_verify_stamp *s, FILE *to) {
+  const ink_verify_stamp *other = namesake(k, s);
+  fprintf(to, "  %sremoved%s  %s(%s) at %s:%u has no clock read in the machine code",
+          message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN), s->macro, s->name,
+          base_name(s->file), s->line);
+  if (other)
+    fprintf(to, ", or is merged with that at line %u", other->line);
+  fputc('\n', to);
+}
+
 static void print_stamps(const ink_verify_kernel *k, FILE *to) {
   for (size_t i = 0; i < k->stamp_count; i++) {
     const ink_verify_stamp *s = &k->stamps[i];
     if (s->copies == 0)
-      fprintf(to, "  %sremoved%s  %s(%s) at %s:%u has no clock read in the machine code\n",
-              message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN), s->macro, s->name,
-              base_name(s->file), s->line);
+      print_removed(k, s, to);
     else if (s->copies > 1)
       fprintf(to, "  note     %s at %s:%u is there %u times: its code was unrolled or split\n",
               s->name, base_name(s->file), s->line, s->copies);

@@ -131,3 +131,26 @@ extern "C" __global__ void invariant(float *s, float a, int n) {
   }
   s[threadIdx.x] = sum;
 }
+
+// A mark that is never reached has no clock read, and is said to be removed.
+extern "C" __global__ void unreached(float *s) {
+  PROF_KERNEL(Kernel);
+  float x = s[threadIdx.x] * 2.0f;
+  PROF_MARK(First, x);
+  if (sizeof(float) == 8)
+    PROF_MARK(Second, x); // removed mark
+  s[threadIdx.x] = x;
+  PROF_MARK(Third, x);
+}
+
+// The same mark in both branches and nothing else: two clock reads all the same.
+extern "C" __global__ void alike(float *s, int flag) {
+  PROF_KERNEL(Kernel);
+  float x = s[threadIdx.x];
+  if (flag)
+    PROF_MARK(First, x);
+  else
+    PROF_MARK(First, x);
+  s[threadIdx.x + 32] = x;
+  PROF_MARK(Second, x);
+}

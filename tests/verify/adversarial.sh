@@ -46,17 +46,21 @@ if [ "$arch" -ge 100 ]; then
   of plain helpers | grep -q "moved    adversarial.cu:$(line_of 'inlined helper'): FFMA x 12" ||
     fail "plain: helpers: $(of plain helpers)"
 fi
-for kernel in fuses two_chains exp_chain helpers unrolled pipelined folded invariant; do
+for kernel in fuses two_chains exp_chain helpers unrolled pipelined folded invariant unreached alike; do
   of held $kernel | grep -q "all held" || fail "held: $kernel: $(of held $kernel)"
 done
 [ "$(count held fuses '\b(FMUL|FADD)\b')" = 0 ] || fail "held: the multiply and the add were not fused"
+
+of held unreached | grep -q "removed  PROF_MARK(Second) at adversarial.cu:$(line_of 'removed mark') has no clock read" ||
+  fail "held: unreached: $(of held unreached)"
+of held alike | grep -q ": 3 stamps" || fail "held: alike: $(of held alike)" # where merged: 2, and one removed
 
 build strict 's/PROF_MARK\(/PROF_MARK_STRICT(/'
 [ $code = 0 ] || fail "strict: exit code $code: $(cat "$work/strict.said" "$work/strict.err")"
 build loaded 's/PROF_MARK\(/PROF_MARK_LOADED(/'
 [ $code = 0 ] || fail "loaded: exit code $code: $(cat "$work/loaded.said" "$work/loaded.err")"
 for form in strict loaded; do
-  [ "$(grep -c "all held" "$work/$form.said")" = 9 ] || fail "$form: not nine kernels: $(cat "$work/$form.said")"
+  [ "$(grep -c "all held" "$work/$form.said")" = 11 ] || fail "$form: not eleven kernels: $(cat "$work/$form.said")"
   [ "$(count $form fuses '\b(FMUL|FADD)\b')" = 2 ] || fail "$form: the multiply and the add were fused"
   of $form unrolled | grep -q "First at .* is there 4 times" || fail "$form: unrolled: $(of $form unrolled)"
 done
