@@ -20,3 +20,5 @@ foreach(sample "kineto_a100_small.json.gz 1" "kineto_rocm_small.json.gz 1" "kine
     ${PROJECT_SOURCE_DIR}/../shared/samples/${file} ${every})
   set_tests_properties(merge.real_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 180)
 endforeach()
+add_test(NAME merge.made COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_made.py ${merged_tools})
+set_tests_properties(merge.made PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
