@@ -131,7 +131,7 @@ check_one() {
 
 # The output without times: numbers in lines that speak of them are left out.
 plain_text() {
-  sed -E '/time|Time|TIME|[^a-z](ms|us|ns|sec)[^a-z]|second|\/s|clock|Clock|hroughput|andwidth|FLOP|Flop/ s/[0-9][0-9.e+-]*|inf|nan/#/g' "$1" |
+  sed -E '/time|Time|TIME|while waiting|[^a-z](ms|us|ns|sec)[^a-z]|second|\/s|clock|Clock|hroughput|andwidth|FLOP|Flop/ s/[0-9][0-9.e+-]*|inf|nan/#/g' "$1" |
     sed -E "s/ +/ /g; s/\.(marked|again)//g"
 }
 

@@ -107,7 +107,7 @@ def list_places(path, row):
                   path] + EVERY.split() + ["--", "-I" + os.path.dirname(path)] + flags, cwd=os.path.dirname(path))
     row["seconds"] = time.monotonic() - begun
     if listed.returncode not in (0, 1) or not listed.stdout:
-        row["why"].append("no list: " + first_error(listed.stderr))
+        lose(row, "no list (code %d): %s" % (listed.returncode, first_error(listed.stderr)))
         return
     data = json.loads(listed.stdout)["files"][0]
     row["parse"], row["parse_seconds"] = data["parse"], data["parse_seconds"]

@@ -43,8 +43,11 @@ def find_missed(rows, tree, active_kernels):
                     lines[place["line"]] = place["state"], place["reason"]
     total, missed, inactive, seen = 0, [], 0, {}
     for path, row in sorted(users.items()):
+        above = 0
         for line, body in text_kernels(path):
-            known = [kernels.get(path, {}).get(l) for l in range(line - 4, body + 1)]
+            # a place is where the declaration begins: its template line may stand far above
+            known = [kernels.get(path, {}).get(l) for l in range(max(above + 1, line - 40), body + 1)]
+            above = body
             known = [k for k in known if k]
             if any(k[0] == "marked" for k in known):
                 total += 1
