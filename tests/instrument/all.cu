@@ -5,6 +5,7 @@
 #include "cases/by_hand.cu"
 #include "cases/control.cu"
 #include "cases/expressions.cu"
+#include "cases/forms.cu"
 #include "cases/holds.cu"
 #include "cases/inner.cu"
 #include "cases/macros.cu"
@@ -17,6 +18,7 @@ int main() {
   by_hand::run();
   control::run();
   expressions::run();
+  forms::run();
   holds::run();
   inner::run();
   macros::run();

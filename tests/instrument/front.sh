@@ -37,6 +37,39 @@ front "$nvcc" -Iinc -arch=compute_75 -ptx a.cu && marked a.ptx globaltimer
 cmp e1 e2 || fail "-E differs"
 "$inkmark" nvcc "$nvcc" -Iinc -MM a.cu >e1 2>/dev/null; "$nvcc" -Iinc -MM a.cu >e2 2>/dev/null
 cmp e1 e2 || fail "-MM differs"
+"$inkmark" nvcc "$nvcc" -Iinc -M a.cu >e1 2>/dev/null; "$nvcc" -Iinc -M a.cu >e2 2>/dev/null
+cmp e1 e2 || fail "-M differs"
+# a dependency file that -MF does not name, of an object and of PTX: byte for byte nvcc's but for our headers
+for form in "-c a.cu -o d.o" "-ptx a.cu -o d.ptx" "-c a.cu"; do
+  rm -f ./*.d
+  "$nvcc" -Iinc -arch=compute_75 -MMD $form 2>/dev/null
+  name=$(ls ./*.d); mv "$name" plain.txt
+  front "$nvcc" -Iinc -arch=compute_75 -MMD $form
+  [ -e "$name" ] || fail "-MMD $form makes no $name"
+  for word in $(tr -d '\\' <plain.txt); do
+    grep -qF -- "$word" "$name" || fail "-MMD $form: $name lacks '$word'"
+  done
+  grep -q "$TMPDIR" "$name" && fail "-MMD $form names files of ours"
+done
+front "$nvcc" -Iinc -arch=sm_80 -cubin a.cu -o a.cubin && marked a.cubin ink_ # names are in host code
+front "$nvcc" -Iinc -gencode arch=compute_75,code=sm_75 -gencode=arch=compute_80,code=[sm_80,compute_80] -fatbin a.cu -o a.fatbin
+front "$nvcc" -Iinc -gencode arch=compute_75,code=sm_75 -gencode=arch=compute_80,code=[sm_80,compute_80] -c a.cu -o two.o &&
+  marked two.o 'part (inc/part.cuh:2)'
+front "$nvcc" -Iinc -arch=sm_80 -dc a.cu -o rdc.o && front "$nvcc" -arch=sm_80 -dlink rdc.o -o linked.o && [ -s linked.o ]
+(PATH=$(dirname "$nvcc"):$PATH front -Iinc -arch=compute_75 -c a.cu -o bare.o) && marked bare.o 'part (inc/part.cuh:2)'
+"$inkmark" nvcc "$nvcc" --version >e1 2>&1; "$nvcc" --version >e2 2>&1
+cmp e1 e2 || fail "--version differs"
+"$inkmark" nvcc "$nvcc" --no-such-flag -c a.cu >e1 2>&1 && fail "an unknown flag is taken"
+"$nvcc" --no-such-flag -c a.cu >e2 2>&1
+cmp e1 e2 || fail "other messages for an unknown flag"
+# the rules of a file in the folder of the build; what is wrong in it stops the build
+printf 'kernel = "^k$"\n' >inkmark.toml
+front "$nvcc" -Iinc -arch=compute_75 -c a.cu -o rules.o && marked rules.o 'k (a.cu:2)'
+grep -qa 'part (inc' rules.o && fail "inkmark.toml was not read"
+printf 'kernel = \n' >inkmark.toml
+"$inkmark" nvcc "$nvcc" -c a.cu -o never.o 2>e1 && fail "a broken inkmark.toml"
+grep -q "inkmark.toml:1: 'kernel' needs a string" e1 || { fail "a broken inkmark.toml"; cat e1; }
+rm inkmark.toml
 unset INKMARK_STRICT
 printf '#error broken on purpose\n__global__ void k() {}\n' >broken.cu
 "$inkmark" nvcc "$nvcc" -c broken.cu >e1 2>&1 && fail "a broken file compiles"
