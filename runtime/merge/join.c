@@ -76,8 +76,7 @@ static int64_t offset_of(const join_device *d, size_t i, size_t kernel) {
 static bool agrees(const join_device *d, size_t i, size_t kernel) {
   const ink_join_launch *l = &d->launches[d->mine[i]];
   const ink_foreign_kernel *k = &d->kernels[kernel];
-  return ink_join_sizes_agree(l, k) &&
-         l->end_ns - l->begin_ns <= k->end_ns - k->begin_ns + JOIN_LENGTH_SLACK_NS;
+  return ink_join_sizes_agree(l, k) && ink_join_fits_length(l, k);
 }
 
 /* Takes the pairs of equal grid id if nine in ten of them agree in size, length and time. */
@@ -138,15 +137,26 @@ cleanup:
   return status;
 }
 
-/* ---- name, size and time ------------------------------------------------------------------------
- */
+/* ---- name, size and time --------------------------------------------------------------------- */
 
 static bool stands_out(const join_guess *g) {
   return g->share >= 0.8 && g->second < 0.8 * g->share;
 }
 
-/* Looks near first: two Unix clocks differ by little, and a loop repeats its kernels farther off.
- */
+/* The largest offset that any candidate asks for. */
+static int64_t farthest(const join_device *d) {
+  int64_t first = d->launches[d->mine[0]].begin_ns;
+  int64_t last = d->launches[d->mine[d->count - 1]].begin_ns, far = 0;
+  for (size_t i = 0; i < d->candidate_count; i++) {
+    int64_t begin = d->kernels[d->candidates[i]].begin_ns;
+    int64_t least = begin - last, most = begin - first;
+    far = -least > far ? -least : far;
+    far = most > far ? most : far;
+  }
+  return far;
+}
+
+/* Near first: two Unix clocks differ by little, and a loop repeats its kernels farther off. */
 static ink_status guess_offset(const join_device *d, join_guess *best, bool *good,
                                ink_error *error) {
   static const int64_t limits[] = {SECOND_NS / 50, SECOND_NS, FARTHEST_NS};
@@ -154,7 +164,8 @@ static ink_status guess_offset(const join_device *d, join_guess *best, bool *goo
   *good = false;
   if (!d->foreign->facts.base_known) {
     ink_status status = ink_join_guess(d, INT64_MAX, best, error);
-    *good = best->launches && (best->share >= 0.5 || best->launches < 3);
+    *good = best->launches && (best->launches < 3 || best->share >= 0.8 ||
+                               (best->share >= 0.5 && best->second < 0.9 * best->share));
     return status;
   }
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -164,12 +175,15 @@ static ink_status guess_offset(const join_device *d, join_guess *best, bool *goo
       return status;
     /* Seconds away it takes more than a few launches that happen to fit. */
     bool enough = limits[i] <= SECOND_NS || (guess.launches >= 16 && guess.share >= 0.7);
-    if (guess.launches && enough && guess.share >= 0.5 && guess.share > best->share + 0.03)
+    if (guess.launches && enough && guess.share >= 0.5 &&
+        guess.share - guess.second > best->share - best->second + 0.02)
       *best = guess;
-    if (stands_out(best))
+    if (stands_out(best) || limits[i] > farthest(d))
       break;
   }
-  *good = best->launches > 0;
+  /* Launches at random times find some offset at which many lie in a busy GPU's kernels; but then
+   * others are as good. */
+  *good = best->launches > 0 && (best->share >= 0.8 || best->second < 0.9 * best->share);
   return INK_OK;
 }
 
@@ -177,6 +191,42 @@ static void forget(join_device *d) {
   for (size_t i = 0; i < d->count; i++)
     d->chosen[i] = SIZE_MAX;
   d->clock.joined = 0;
+}
+
+/* Why no offset was found: times that are far apart, or that do not fit. */
+static void say_nothing_fits(const join_device *d, char *note, size_t room, const char *between) {
+  int64_t their_begin = INT64_MAX, their_end = INT64_MIN;
+  for (size_t i = 0; i < d->candidate_count; i++) {
+    const ink_foreign_kernel *k = &d->kernels[d->candidates[i]];
+    their_begin = k->begin_ns < their_begin ? k->begin_ns : their_begin;
+    their_end = k->end_ns > their_end ? k->end_ns : their_end;
+  }
+  double after = (double)d->launches[d->mine[0]].begin_ns - (double)their_end;
+  double before = (double)their_begin - (double)d->launches[d->mine[d->count - 1]].begin_ns;
+  double apart = fmax(after, before);
+  if (d->foreign->facts.base_known && apart > (double)FARTHEST_NS)
+    snprintf(note, room, "%sthe launches are %.0f s %s its kernels: of another run", between,
+             apart / 1e9, after > before ? "after" : "before");
+  else
+    snprintf(note, room, "%sat no offset%s do half of the launches lie inside kernels", between,
+             d->foreign->facts.base_known ? " up to 5 s" : "");
+}
+
+/* Launches that fall into the time that the other profiler recorded. */
+static size_t launches_within(const join_device *d) {
+  int64_t from = INT64_MAX, to = INT64_MIN;
+  size_t n = 0;
+  for (size_t i = 0; i < d->candidate_count; i++) {
+    const ink_foreign_kernel *k = &d->kernels[d->candidates[i]];
+    from = k->begin_ns < from ? k->begin_ns : from;
+    to = k->end_ns > to ? k->end_ns : to;
+  }
+  for (size_t i = 0; i < d->count; i++) {
+    int64_t begin =
+        ink_join_clock_theirs(&d->clock, d->launches[d->mine[i]].begin_ns) + d->shift_ns;
+    n += begin >= from && begin <= to;
+  }
+  return n;
 }
 
 static ink_status join_by_time(join_device *d, ink_error *error) {
@@ -193,24 +243,27 @@ static ink_status join_by_time(join_device *d, ink_error *error) {
     return INK_OK;
   }
   if (!good) {
-    snprintf(note + used, room - used, "%sat no offset do half of the launches lie inside kernels",
-             between);
+    say_nothing_fits(d, note + used, room - used, between);
     return INK_OK;
   }
   status = ink_join_align(d, &guess, error);
-  if (status == INK_OK && d->count >= 8 && d->clock.joined * 5 < d->count) {
+  if (status != INK_OK)
+    return status;
+  bool doubtful = guess.second > 0.95 * guess.share;
+  size_t possible = doubtful ? launches_within(d) : d->count;
+  /* Where no offset stands out, half of the launches of a busy GPU fit at any. */
+  if (d->count >= 8 && (double)d->clock.joined < (doubtful ? 0.7 : 0.2) * (double)possible) {
     snprintf(note + used, room - used, "%sonly %llu of %zu launches fit, which chance gives too",
-             between, (unsigned long long)d->clock.joined, d->count);
+             between, (unsigned long long)d->clock.joined, possible);
     forget(d);
-  } else if (status == INK_OK && guess.second > 0.95 * guess.share) {
+  } else if (doubtful) {
     snprintf(note + used, room - used,
              "%sanother offset fits almost as well, so the join may be a period off", between);
   }
   return status;
 }
 
-/* ---- one device
- * ---------------------------------------------------------------------------------- */
+/* ---- one device ------------------------------------------------------------------------------ */
 
 static void device_free(join_device *d) {
   ink_join_groups_free(d);

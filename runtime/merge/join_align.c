@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECENT = 31, NEAREST = 12, WINDOW_NS = 5000, TOLERANCE_MAX_NS = 50000 };
-#define DRIFT_MAX 2e-4
+enum { RECENT = 31, NEAREST = 12, WINDOW_NS = 5000, WIDEST_NS = 50000 };
 #define ROUNDS 3
 
 /* By how much ours sticks out of theirs at an offset. */
@@ -24,14 +23,18 @@ double ink_join_sticks_out(const join_pair *p, double offset) {
   return offset < low ? low - offset : offset > high ? offset - high : 0;
 }
 
-/* What speaks against a pair, in ns: sticking out fully, not being centred a little. */
-static double cost_of(const join_pair *p, double offset) {
-  double middle = ((double)p->low_ns + (double)p->high_ns) / 2;
-  return ink_join_sticks_out(p, offset) + 0.05 * fabs(middle - offset);
+/* How far a pair may be from an offset: by what it sticks out, and from middle to middle. */
+typedef struct reach {
+  double out_ns, middle_ns;
+} reach;
+
+static double off_middle(const join_pair *p, double offset) {
+  return fabs(((double)p->low_ns + (double)p->high_ns) / 2 - offset);
 }
 
-static bool fits_length(const ink_join_launch *l, const ink_foreign_kernel *k) {
-  return l->end_ns - l->begin_ns <= k->end_ns - k->begin_ns + JOIN_LENGTH_SLACK_NS;
+/* What speaks against a pair, in ns: sticking out fully, not being centred a little. */
+static double cost_of(const join_pair *p, double offset) {
+  return ink_join_sticks_out(p, offset) + 0.05 * off_middle(p, offset);
 }
 
 /* The first candidate of the group that begins at `begin_ns` or later. */
@@ -53,13 +56,14 @@ typedef struct nearest {
 } nearest;
 
 /* Takes a candidate among the best; false when it lies wholly after the window. */
-static bool consider(const join_device *d, size_t i, size_t kernel, double offset, double window,
+static bool consider(const join_device *d, size_t i, size_t kernel, double offset, reach within,
                      nearest *best, size_t *n) {
   join_pair pair = ink_join_pair(d, i, kernel);
-  if ((double)pair.low_ns > offset + window + JOIN_LENGTH_SLACK_NS)
+  if ((double)pair.low_ns > offset + within.out_ns + JOIN_COARSE_NS)
     return false;
-  if (!fits_length(&d->launches[d->mine[i]], &d->kernels[kernel]) ||
-      ink_join_sticks_out(&pair, offset) > window)
+  if (!ink_join_fits_length(&d->launches[d->mine[i]], &d->kernels[kernel]) ||
+      ink_join_sticks_out(&pair, offset) > within.out_ns ||
+      off_middle(&pair, offset) > within.middle_ns)
     return true;
   nearest item = {kernel, cost_of(&pair, offset)};
   if (*n < NEAREST) {
@@ -77,17 +81,17 @@ static bool consider(const join_device *d, size_t i, size_t kernel, double offse
 /* The up to NEAREST best candidates of a launch at an offset, in no order; returns how many. The
  * kernel that holds ours began before it, maybe long before; so the walk goes further back than
  * forward. */
-static size_t find_nearest(const join_device *d, size_t i, double offset, double window,
+static size_t find_nearest(const join_device *d, size_t i, double offset, reach within,
                            nearest *out) {
   const join_group *g = &d->groups[d->group_of[i]];
   const size_t *candidates = d->candidates + g->first;
   int64_t begin = d->launches[d->mine[i]].begin_ns + d->shift_ns + llround(offset);
   size_t at = candidate_from(d, g, begin), n = 0;
   for (size_t c = at; c < g->count && c - at < 2 * NEAREST; c++)
-    if (!consider(d, i, candidates[c], offset, window, out, &n))
+    if (!consider(d, i, candidates[c], offset, within, out, &n))
       break;
   for (size_t c = at; c-- > 0 && at - c <= 4 * NEAREST;)
-    consider(d, i, candidates[c], offset, window, out, &n);
+    consider(d, i, candidates[c], offset, within, out, &n);
   return n;
 }
 
@@ -111,9 +115,9 @@ static void follow(join_device *d, size_t start, int step, double offset) {
   int64_t last_ns = d->launches[d->mine[start]].begin_ns;
   for (size_t i = start; i < d->count; i += (size_t)step) { /* below 0 wraps and ends it */
     const ink_join_launch *l = &d->launches[d->mine[i]];
-    double window = WINDOW_NS + DRIFT_MAX * fabs((double)(l->begin_ns - last_ns));
+    double window = WINDOW_NS + JOIN_DRIFT_MAX * fabs((double)(l->begin_ns - last_ns));
     nearest near[NEAREST];
-    size_t n = find_nearest(d, i, offset, window, near), best = 0;
+    size_t n = find_nearest(d, i, offset, (reach){window, INFINITY}, near), best = 0;
     if (!n)
       continue;
     for (size_t j = 1; j < n; j++)
@@ -146,19 +150,23 @@ ink_status ink_join_fit_chosen(join_device *d, ink_error *error) {
   return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
-/* How far from the line a pair may be: some times what most of the chosen ones are. */
-static double tolerance(const join_device *d, double *scratch) {
+/* How far from the line a pair may be: some times what nearly all of the chosen ones are. */
+static reach reach_of(const join_device *d, double *out, double *middle) {
   size_t n = 0;
   for (size_t i = 0; i < d->count; i++)
     if (d->chosen[i] != SIZE_MAX) {
       join_pair p = ink_join_pair(d, i, d->chosen[i]);
-      scratch[n++] = ink_join_sticks_out(&p, ink_join_line(&d->clock, p.at_ns));
+      double offset = ink_join_line(&d->clock, p.at_ns);
+      out[n] = ink_join_sticks_out(&p, offset);
+      middle[n++] = off_middle(&p, offset);
     }
   if (!n)
-    return WINDOW_NS;
-  qsort(scratch, n, sizeof *scratch, by_double);
-  double most = 4 * scratch[n - 1 - n / 20] + 2 * (double)d->clock.bound_ns;
-  return fmin(fmax(most, 2000), TOLERANCE_MAX_NS);
+    return (reach){WINDOW_NS, INFINITY};
+  qsort(out, n, sizeof *out, by_double);
+  qsort(middle, n, sizeof *middle, by_double);
+  double bound = (double)d->clock.bound_ns;
+  double most = 4 * out[n - 1 - n / 20] + bound, far = 3 * middle[n - 1 - n / 20] + bound;
+  return (reach){fmin(fmax(most, 1000), WIDEST_NS), fmax(far, 1000)};
 }
 
 /* ---- the chain ------------------------------------------------------------------------------ */
@@ -209,8 +217,7 @@ static size_t rank_of(const join_device *d, const join_group *g, size_t kernel) 
 
 /* A pair on the line weighs 1, one at the tolerance nothing: what is as good as not being there
  * must not be gained by shifting a neighbour. */
-static bool add_links(join_device *d, chain *c, const join_group *g, size_t launch,
-                      double allowed) {
+static bool add_links(join_device *d, chain *c, const join_group *g, size_t launch, reach allowed) {
   nearest near[NEAREST];
   const ink_join_launch *l = &d->launches[d->mine[launch]];
   double offset = ink_join_line(&d->clock, ink_join_middle(l->begin_ns, l->end_ns));
@@ -225,7 +232,7 @@ static bool add_links(join_device *d, chain *c, const join_group *g, size_t laun
     c->room = room;
   }
   for (size_t j = 0; j < n; j++) {
-    double far = fmin(near[j].cost / allowed, 1);
+    double far = fmin(near[j].cost / (allowed.out_ns + 0.05 * fmin(allowed.middle_ns, 1e6)), 1);
     size_t rank = rank_of(d, g, near[j].kernel), before = best_below(c, rank);
     c->links[c->count++] =
         (link){.weight = 1 - far * far + (before ? c->links[before - 1].weight : 0) + 1e-9,
@@ -254,7 +261,7 @@ static double confidence_of(const chain *c, size_t chosen) {
   return next > own->cost ? (next - own->cost) / sum : 0;
 }
 
-static bool chain_group(join_device *d, chain *c, const size_t *members, size_t n, double allowed) {
+static bool chain_group(join_device *d, chain *c, const size_t *members, size_t n, reach allowed) {
   const join_group *g = &d->groups[d->group_of[members[0]]];
   if (!g->count)
     return true;
@@ -303,7 +310,7 @@ static void settle_claims(join_device *d, size_t kernels, size_t *owner) {
   }
 }
 
-static ink_status chains(join_device *d, double allowed, ink_error *error) {
+static ink_status chains(join_device *d, reach allowed, ink_error *error) {
   size_t total = ink_foreign_kernels(d->foreign, &(const ink_foreign_kernel *){NULL});
   size_t *order = malloc((d->count + 1) * sizeof *order);
   size_t *owner = malloc((total + 1) * sizeof *owner);
@@ -329,7 +336,7 @@ static ink_status chains(join_device *d, double allowed, ink_error *error) {
 }
 
 ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *error) {
-  double *scratch = malloc((d->count + 1) * sizeof *scratch);
+  double *scratch = malloc((2 * d->count + 1) * sizeof *scratch);
   if (!scratch)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   size_t start = 0;
@@ -342,7 +349,7 @@ ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *er
   follow(d, start, -1, 0);
   ink_status status = ink_join_fit_chosen(d, error);
   for (int round = 0; round < ROUNDS && status == INK_OK && d->clock.joined; round++) {
-    status = chains(d, tolerance(d, scratch), error);
+    status = chains(d, reach_of(d, scratch, scratch + d->count), error);
     if (status == INK_OK)
       status = ink_join_fit_chosen(d, error);
   }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { FEW = 64 }; /* pairs, of which each is set against each */
+
 double ink_join_line(const ink_join_clock *c, int64_t ours_ns) {
   return (double)c->offset_ns + c->drift_ppm * 1e-6 * (double)(ours_ns - c->at_ns);
 }
@@ -18,23 +20,25 @@ static int by_double(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* The median slope between each pair and the one half the list away (Theil 1950, incomplete), of
- * the middles; relative to the smallest possible offset so that doubles keep the ns. */
+/* The median slope of the middles: between all pairs where they are few, else between each and the
+ * one half the list away (Theil 1950, complete and incomplete). */
 static double slope_of(const join_pair *pairs, size_t n, double *scratch) {
-  size_t half = n / 2, count = 0;
-  for (size_t i = 0; i + half < n && half; i++) {
-    const join_pair *a = &pairs[i], *b = &pairs[i + half];
-    double run = (double)(b->at_ns - a->at_ns);
-    if (run > 0)
-      scratch[count++] = (double)(ink_join_middle(b->low_ns, b->high_ns) -
-                                  ink_join_middle(a->low_ns, a->high_ns)) /
-                         run;
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t from = n <= FEW ? i + 1 : i + n / 2, to = n <= FEW ? n : from + 1;
+    for (size_t j = from; j < to && j < n; j++) {
+      double run = (double)(pairs[j].at_ns - pairs[i].at_ns);
+      if (run > 0)
+        scratch[count++] = (double)(ink_join_middle(pairs[j].low_ns, pairs[j].high_ns) -
+                                    ink_join_middle(pairs[i].low_ns, pairs[i].high_ns)) /
+                           run;
+    }
   }
-  if (count < 8)
+  if (!count)
     return 0;
   qsort(scratch, count, sizeof *scratch, by_double);
   double slope = scratch[count / 2];
-  return fabs(slope) < 1e-3 ? slope : 0; /* beyond 1000 ppm it is not a clock's drift */
+  return fmin(fmax(slope, -JOIN_DRIFT_MAX), JOIN_DRIFT_MAX);
 }
 
 typedef struct edge {
@@ -50,7 +54,8 @@ static int by_edge(const void *left, const void *right) {
 }
 
 bool ink_join_fit(const join_pair *pairs, size_t n, ink_join_clock *c) {
-  double *scratch = malloc(n * sizeof *scratch);
+  size_t room = n <= FEW ? n * n + 1 : n; /* slopes, then half widths */
+  double *scratch = malloc(room * sizeof *scratch);
   edge *edges = malloc(2 * n * sizeof *edges);
   bool done = scratch && edges;
   if (!done)

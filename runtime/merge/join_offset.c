@@ -7,10 +7,13 @@
 #include <stdlib.h>
 
 /* A stretch is short, so that the drift within it is small; it is allowed for all the same. */
-enum { STRETCH = 256, STRETCHES = 5, PAIRS_MAX = 2000000 };
-#define DRIFT_MAX 2e-4   /* beyond what crystals and their corrections do (under 100 ppm) */
-#define NEAR_NS 100000   /* a peak within this of another is the same one */
+enum { STRETCH = 256, STRETCHES = 5, PAIRS_MAX = 500000 };
 #define SHARP_NS 20000.0 /* a vote for this wide a range counts half */
+
+typedef struct search {
+  int64_t limit_ns; /* offsets are at most this; INT64_MAX: any */
+  double slack_ns;  /* by which ours may stick out of theirs */
+} search;
 
 typedef struct vote {
   double at;     /* relative to the middle of the stretch's offsets */
@@ -70,20 +73,19 @@ static int64_t plus(int64_t a, int64_t b) {
 }
 
 /* One launch's votes; adds to `full` what it could give at most. */
-static bool vote_launch(const join_device *d, size_t i, int64_t limit, int64_t middle, int64_t base,
-                        votes *v, double *full) {
+static bool vote_launch(const join_device *d, size_t i, const search *how, int64_t middle,
+                        int64_t base, votes *v, double *full) {
+  int64_t limit = how->limit_ns;
   const ink_join_launch *l = &d->launches[d->mine[i]];
   const join_group *group = &d->groups[d->group_of[i]];
-  double slack = JOIN_LENGTH_SLACK_NS + DRIFT_MAX * fabs((double)(l->begin_ns - middle));
-  int64_t length = l->end_ns - l->begin_ns;
+  double slack = how->slack_ns + JOIN_DRIFT_MAX * fabs((double)(l->begin_ns - middle));
   double best = 0;
   size_t from = limit < INT64_MAX ? first_from(d, group, minus(l->begin_ns, limit)) : 0;
   for (size_t c = from; c < group->count; c++) {
     const ink_foreign_kernel *k = &d->kernels[d->candidates[group->first + c]];
     if (limit < INT64_MAX && k->begin_ns > plus(l->begin_ns, limit))
       break;
-    int64_t theirs = k->end_ns - k->begin_ns;
-    if (length > theirs + JOIN_LENGTH_SLACK_NS)
+    if (!ink_join_fits_length(l, k))
       continue;
     double low = (double)(k->begin_ns - l->begin_ns - base) - slack;
     double high = (double)(k->end_ns - l->end_ns - base) + slack;
@@ -101,14 +103,15 @@ static bool vote_launch(const join_device *d, size_t i, int64_t limit, int64_t m
 
 /* The highest sum of votes; where several are as good, the one nearest to `wanted`. `not_near`:
  * leave out what lies around it (NAN: nothing). */
-static double highest(const vote *items, size_t n, double wanted, double not_near, double *at) {
+static double highest(const vote *items, size_t n, double wanted, double not_near, double around,
+                      double *at) {
   double sum = 0, best = 0, found = 0;
   for (size_t i = 0; i + 1 < n; i++) {
     sum += items[i].weight;
     if (items[i].weight < 0)
       continue;
     double from = items[i].at, to = items[i + 1].at, here = from + (to - from) / 2;
-    if (here - not_near < NEAR_NS && not_near - here < NEAR_NS)
+    if (fabs(here - not_near) < around) /* never with NAN */
       continue;
     if (sum > best * 1.02 || (sum > best * 0.98 && fabs(here - wanted) < fabs(found - wanted))) {
       best = sum > best ? sum : best;
@@ -129,8 +132,9 @@ static size_t candidates_within(const join_device *d, size_t i, int64_t limit) {
 
 /* Votes of the launches [from, to); those with the fewest candidates first, so that many launches
  * of one busy kernel do not crowd out the telling ones. */
-static ink_status vote_stretch(const join_device *d, size_t from, size_t to, int64_t limit,
+static ink_status vote_stretch(const join_device *d, size_t from, size_t to, const search *how,
                                join_guess *out, ink_error *error) {
+  int64_t limit = how->limit_ns;
   votes v = {0};
   double full = 0, at = 0, other = 0;
   int64_t middle = d->launches[d->mine[from + (to - from) / 2]].begin_ns, base = 0;
@@ -148,34 +152,45 @@ static ink_status vote_stretch(const join_device *d, size_t from, size_t to, int
       have_base = true;
       pairs += n;
       double before = full;
-      done = vote_launch(d, i, limit, middle, base, &v, &full);
+      done = vote_launch(d, i, how, middle, base, &v, &full);
       out->launches += full > before;
     }
   if (done && full > 0) {
     qsort(v.items, v.count, sizeof *v.items, by_place);
     double wanted = limit < INT64_MAX ? -(double)base : 0;
-    out->share = highest(v.items, v.count, wanted, NAN, &at) / full;
-    out->second = highest(v.items, v.count, wanted, at, &other) / full;
+    out->share = highest(v.items, v.count, wanted, NAN, 0, &at) / full;
+    out->second = highest(v.items, v.count, wanted, at, 2 * how->slack_ns + 5000, &other) / full;
     out->offset_ns = base + llround(at);
   }
   free(v.items);
   return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
-ink_status ink_join_guess(const join_device *d, int64_t limit_ns, join_guess *out,
-                          ink_error *error) {
+static ink_status guess_with(const join_device *d, const search *how, join_guess *out,
+                             ink_error *error) {
   size_t length = d->count < STRETCH ? d->count : STRETCH;
   size_t tries = d->count > STRETCH ? STRETCHES : 1;
-  *out = (join_guess){0};
   for (size_t i = 0; i < tries; i++) {
     size_t from = tries > 1 ? (d->count - length) * i / (tries - 1) : 0;
     join_guess guess;
-    ink_status status = vote_stretch(d, from, from + length, limit_ns, &guess, error);
+    ink_status status = vote_stretch(d, from, from + length, how, &guess, error);
     if (status != INK_OK)
       return status;
     /* clear before high: how far it stands out from the next */
     if (guess.launches && guess.share - guess.second / 2 > out->share - out->second / 2)
       *out = guess;
+    if (out->share >= 0.8 && out->second < 0.5 * out->share)
+      break; /* no doubt is left */
   }
   return INK_OK;
+}
+
+ink_status ink_join_guess(const join_device *d, int64_t limit_ns, join_guess *out,
+                          ink_error *error) {
+  *out = (join_guess){0};
+  /* Sharp first: with little slack a wrong offset finds little. */
+  ink_status status = guess_with(d, &(search){limit_ns, 300}, out, error);
+  if (status == INK_OK && (out->share < 0.8 || out->second > 0.8 * out->share))
+    status = guess_with(d, &(search){limit_ns, JOIN_COARSE_NS}, out, error);
+  return status;
 }

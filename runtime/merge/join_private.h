@@ -6,8 +6,14 @@
 
 #include "inkmark/merge.h"
 
-/* Ours may be longer than theirs by this and still be theirs: what a coarse timer can be off. */
-enum { JOIN_LENGTH_SLACK_NS = 2500 };
+/* Beyond what crystals and their corrections drift (under 100 ppm). */
+#define JOIN_DRIFT_MAX 2e-4
+/* Ours may be longer than theirs by what a coarse timer and a drift can be off. */
+enum { JOIN_COARSE_NS = 2500 };
+static inline bool ink_join_fits_length(const ink_join_launch *l, const ink_foreign_kernel *k) {
+  double ours = (double)(l->end_ns - l->begin_ns), theirs = (double)(k->end_ns - k->begin_ns);
+  return ours <= theirs * (1 + JOIN_DRIFT_MAX) + JOIN_COARSE_NS;
+}
 
 /* The kernels that the launches of one kernel of ours, of one size, could be. */
 typedef struct join_group {
