@@ -30,6 +30,7 @@ enum ink_chunk_type {
   INK_CHUNK_COUNTS = 5,
   INK_CHUNK_TRACKS = 6,
   INK_CHUNK_END = 7,
+  INK_CHUNK_CLOCK_EDGES = 8,
   INK_CHUNK_MARK_COSTS = 9,
   INK_CHUNK_ACTIVITY = 10,
   INK_CHUNK_ACTIVITY_NAME = 11
@@ -91,6 +92,26 @@ typedef struct ink_file_track { /* then the ring's words, then the aux ring's, o
   ink_track header;
 } ink_file_track;
 INK_STATIC_ASSERT(sizeof(ink_file_track) == 176, "ink_file_track is part of the file format");
+
+typedef struct ink_file_clock_edges { /* CLOCK_EDGES: then `count` of ink_file_sm_edges, then note NUL */
+  int32_t device;
+  uint32_t when;          /* enum ink_edges_when */
+  int64_t realtime_ns;
+  uint32_t count, reserved;
+} ink_file_clock_edges;
+INK_STATIC_ASSERT(sizeof(ink_file_clock_edges) == 24, "ink_file_clock_edges is part of the format");
+
+typedef struct ink_file_sm_edges { /* then `count` of ink_file_edge */
+  uint32_t sm, count;
+  uint64_t cycles, global_ns; /* of the first: what the others are counted from */
+} ink_file_sm_edges;
+INK_STATIC_ASSERT(sizeof(ink_file_sm_edges) == 24, "ink_file_sm_edges is part of the file format");
+
+typedef struct ink_file_edge {
+  uint32_t cycles, width_cycles; /* cycles0 from the first one's, cycles1 from cycles0 */
+  uint32_t ns, jump_ns;
+} ink_file_edge;
+INK_STATIC_ASSERT(sizeof(ink_file_edge) == 16, "ink_file_edge is part of the file format");
 
 typedef struct ink_file_mark_costs { /* MARK_COSTS: then `count` of ink_mark_cost, then note NUL */
   int32_t device;

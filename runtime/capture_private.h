@@ -67,6 +67,7 @@ struct ink_capture {
   INK_I_LIST(ink_launch) launches;
   INK_I_LIST(ink_host_clock) host_clocks;
   INK_I_LIST(ink_mark_costs) mark_costs;
+  INK_I_LIST(ink_clock_edges) clock_edges; /* their SMs and edges are among the blocks */
   INK_I_LIST(slot_count) slots;
   id_map slot_map;            /* device and slot: index into the slots */
   id_map table_map;           /* hash48: index into the tables */
@@ -89,6 +90,8 @@ ink_status ink_read_counts(ink_capture *capture, const unsigned char *payload, u
                            ink_error *error);
 ink_status ink_read_mark_costs(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                                ink_error *error);
+ink_status ink_read_clock_edges(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                                ink_error *error);
 ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                            ink_error *error);
 ink_status ink_read_activity(ink_capture *capture, const unsigned char *payload, uint64_t bytes,

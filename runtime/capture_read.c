@@ -221,6 +221,8 @@ static ink_status read_chunk(ink_capture *capture, const ink_chunk_header *heade
     return read_host_clocks(capture, payload, header->bytes, error);
   case INK_CHUNK_COUNTS:
     return ink_read_counts(capture, payload, header->bytes, error);
+  case INK_CHUNK_CLOCK_EDGES:
+    return ink_read_clock_edges(capture, payload, header->bytes, error);
   case INK_CHUNK_MARK_COSTS:
     return ink_read_mark_costs(capture, payload, header->bytes, error);
   case INK_CHUNK_TRACKS:
@@ -419,6 +421,7 @@ void ink_capture_free(ink_capture *capture) {
   free(capture->launches.items);
   free(capture->host_clocks.items);
   free(capture->mark_costs.items);
+  free(capture->clock_edges.items);
   free(capture->slots.items);
   id_map_free(&capture->slot_map);
   id_map_free(&capture->table_map);

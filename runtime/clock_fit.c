@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLYGON_MAX = 62, AHEAD = 4 };
+enum { POLYGON_MAX = 62, AHEAD = 4, LOOSE_STEPS = 8 };
 #define TOLERANCE_NS 1e-6 /* of rounding in the corners */
 
 typedef struct corner {
@@ -81,7 +81,7 @@ static bool add(polygon *p, const ink_clock_pair *pair, const ink_clock_limits *
   polygon next = {.base_cycles = p->base_cycles, .base_ns = p->base_ns, .slope = p->slope,
                   .count = p->count};
   memcpy(next.at, p->at, (size_t)p->count * sizeof *p->at);
-  double ahead = (pair->edge ? 0 : limits->period_ns) + limits->slack_ns;
+  double ahead = ink_clock_pair_ahead(pair, limits->period_ns) + limits->slack_ns;
   if (!clip(&next, pair->cycles0, pair->global_ns, ahead, -1) ||
       !clip(&next, pair->cycles1 + 1, pair->global_ns, -limits->slack_ns, 1))
     return false;
@@ -181,13 +181,26 @@ static void reach(const ink_clock_pair *pairs, size_t n, size_t from,
   out->end = j;
 }
 
+/* By how much lines differ at a stamp. */
+static double range_at(const polygon *p, uint64_t cycles) {
+  double x = signed_ns(cycles, p->base_cycles), low = INFINITY, high = -INFINITY;
+  for (int i = 0; i < p->count; i++) {
+    low = fmin(low, p->at[i].a + p->at[i].b * x);
+    high = fmax(high, p->at[i].a + p->at[i].b * x);
+  }
+  return high - low;
+}
+
 /* The last readings of a stretch may lie behind the change already and fit by chance: those that the
- * next stretch's lines allow too are taken from it. */
+ * next stretch's lines allow too are taken from it. Lines that allow anything there say nothing, as
+ * those of a few edges long after the last track. */
 static void give_back(const ink_clock_pair *pairs, const ink_clock_limits *limits, stretch *before,
                       const stretch *after) {
   polygon lines = after->lines;
   size_t end = before->end, outliers = 0;
-  while (end > before->begin + 2 && add(&lines, &pairs[end - 1], limits))
+  const double loose = LOOSE_STEPS * (limits->period_ns + limits->slack_ns);
+  while (end > before->begin + 2 && range_at(&after->lines, pairs[end - 1].cycles0) < loose &&
+         add(&lines, &pairs[end - 1], limits))
     end--;
   if (end < before->end)
     reach(pairs, end, before->begin, limits, before, &outliers);

@@ -9,17 +9,18 @@
 #ifndef INKMARK_CLOCK_FIT_H
 #define INKMARK_CLOCK_FIT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { INK_CORNERS_MAX = 16 };
 
-/* A reading of globaltimer between two of clock64; of an edge, the first clock64 is from before the
- * last reading of the old value and `edge` is set: globaltimer reached global_ns in between. */
+/* A reading of globaltimer between two of clock64. Of an edge, global_ns is the second of two readings
+ * that differ by jump_ns, and the first clock64 is from before the first one. */
 typedef struct ink_clock_pair {
   uint64_t cycles0, cycles1, global_ns;
-  bool edge;
+  uint32_t jump_ns; /* 0: no edge */
   int8_t opens; /* 1: a track opened here, -1: it closed; 0: something else */
 } ink_clock_pair;
 
@@ -61,6 +62,11 @@ double ink_clock_piece_bound(const ink_clock_piece *pieces, size_t count, uint64
 /* How far the truth may be from the ns between two stamps of one SM. */
 double ink_clock_span_bound(const ink_clock_piece *pieces, size_t count, uint64_t from,
                             uint64_t to);
+
+/* How far above global_ns the time at the first clock64 was at most. */
+static inline double ink_clock_pair_ahead(const ink_clock_pair *pair, double period_ns) {
+  return pair->jump_ns ? fmin(0, period_ns - pair->jump_ns) : period_ns;
+}
 
 static inline double ink_clock_piece_ns(const ink_clock_piece *piece, uint64_t cycles) {
   return (double)(int64_t)(cycles - piece->base_cycles) * piece->ns_per_cycle + piece->offset_ns;

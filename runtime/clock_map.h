@@ -3,17 +3,14 @@
 #ifndef INKMARK_CLOCK_MAP_H
 #define INKMARK_CLOCK_MAP_H
 
-#include "capture_private.h"
-#include "clock_fit.h"
+#include "clock_pairs.h"
 
 #include <math.h>
-
-enum { INK_SM_MAX = 4096 }; /* an SM index beyond it is damage; the largest GPUs have under 256 */
 
 typedef struct ink_sm_clock {
   ink_clock_fit fit;
   uint64_t low_cycles, high_cycles; /* the readings lie between */
-  bool seen;
+  bool seen, guessed; /* seen: by a track */
 } ink_sm_clock;
 
 typedef struct ink_device_map {
@@ -25,6 +22,8 @@ typedef struct ink_device_map {
   uint64_t host_reference_ns; /* globaltimer */
   int64_t host_offset_ns;     /* REALTIME - globaltimer at the reference */
   double host_drift;          /* ns per ns */
+  ink_sm_quality *sm_qualities;
+  size_t sm_quality_count;
 } ink_device_map;
 
 struct ink_clock_map {
@@ -43,11 +42,30 @@ typedef struct ink_line {
   double ns_per_cycle, drift;    /* the mean between the stamps that the line was asked for */
   int64_t host_offset_ns;
   uint64_t host_reference_ns;
+  bool bound_known;
+  double moved_ns;               /* a track that moved between SMs: how far any of its times may be off */
 } ink_line;
+
+size_t ink_clock_device_place(const ink_clock_map *map, int32_t device); /* device_count: none */
 
 /* The line of an SM around stamps of one track. */
 ink_line ink_clock_map_line(const ink_clock_map *map, int32_t device, uint32_t sm, uint64_t from,
                             uint64_t to);
+
+/* The line of a whole track. One that closed on another SM than it opened on has a straight line from
+ * its opening on the first to its closing on the other. */
+ink_line ink_clock_map_track_line(const ink_clock_map *map, int32_t device, const ink_track *track);
+/* What the ns between two stamps are good to; INFINITY: not known. */
+double ink_line_span_bound(const ink_line *line, uint64_t from, uint64_t to);
+/* The ns between two stamps, of which the host's drift is no part. */
+double ink_line_span_ns(const ink_line *line, uint64_t from, uint64_t to);
+/* Whether any SM of the map ran at more than one rate: then a track's mean rate says little. */
+bool ink_clock_map_changes(const ink_clock_map *map);
+
+/* clock_quality.c: once the lines are there. `period_ns`: the timer's step. */
+void ink_clock_judge(const ink_device_pairs *pairs, ink_device_map *map, double period_ns);
+/* clock_host.c */
+void ink_clock_fit_host(const ink_host_clock *pairs, size_t n, ink_device_map *map);
 
 /* As a clock that counts whole ns shows it. Differences are taken as integers, so that nothing of
  * Unix time is lost. A damaged capture may put anything here: what does not fit is cut to the range. */

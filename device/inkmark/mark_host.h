@@ -9,15 +9,11 @@
 #if !defined(INKMARK_NO_COST) // which spares a file the kernel, see docs/cost.md
 #include "inkmark/mark_cost.cuh"
 #endif
+#include "inkmark/mark_clock.cuh"
 
 #if defined(__CUDA_ARCH__)
 
 #define INK_I_REGISTER_TABLE(name, sections)
-namespace ink_i {
-namespace {
-__global__ void read_globaltimer_kernel(unsigned long long *ns) { *ns = read_globaltimer(); }
-} // namespace
-} // namespace ink_i
 
 #else
 
@@ -106,10 +102,15 @@ inline int set_buffer(void *buffer) {
   return cudaMemcpyToSymbol(ink_current, &pointer, sizeof pointer);
 }
 
-// What ties globaltimer to the host's clock.
-__global__ void read_globaltimer_kernel(unsigned long long *) {} // the body is the device's
+// What ties globaltimer to the host's clock, and what ties every SM's clock to globaltimer.
 inline int launch_read_globaltimer(uint64_t *device_ns, void *stream) {
-  read_globaltimer_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((unsigned long long *)device_ns);
+  clock_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((u64 *)device_ns, nullptr, 0, 0, 0);
+  return cudaPeekAtLastError();
+}
+inline int launch_catch_edges(ink_edge_slot *slots, uint32_t slot_count, uint32_t blocks,
+                              uint64_t few_cycles, uint64_t most_cycles, void *stream) {
+  clock_kernel<<<blocks, 1, 0, (cudaStream_t)stream>>>(nullptr, slots, slot_count, few_cycles,
+                                                       most_cycles);
   return cudaPeekAtLastError();
 }
 
@@ -136,7 +137,7 @@ struct module_registrar {
   ink_module_desc desc;
   module_registrar() {
     desc = {INK_MODULE_ABI, sizeof desc, __FILE__, set_buffer, launch_read_globaltimer, nullptr,
-            launch_mark_cost};
+            launch_mark_cost, launch_catch_edges};
     if (void *found = find_runtime("ink_register_module")) {
       desc.cuda = cuda_api();
       ((ink_register_module_fn *)found)(&desc);

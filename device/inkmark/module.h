@@ -67,6 +67,19 @@ enum ink_cost_row {
 #define INK_COST_TABLE 0x6b6e69636f7374ull /* the hash of its section table, which has one section */
 #define INK_COST_THREADS 32u
 
+/* What catch_edges fills for one SM, in device memory that was all zero. Between cycles0 and cycles1
+ * globaltimer left before_ns and reached global_ns, which is one step or more above it. */
+#define INK_EDGES_MAX 32u
+#define INK_EDGE_POLLS_MAX 400000u
+typedef struct ink_edge_words {
+  uint64_t cycles0, cycles1, before_ns, global_ns;
+} ink_edge_words;
+typedef struct ink_edge_slot {
+  uint32_t taken; /* blocks that came to this SM; the first one caught the edges */
+  uint32_t count;
+  ink_edge_words edges[INK_EDGES_MAX];
+} ink_edge_slot;
+
 /* One file's buffer symbol. set_buffer copies the pointer into the symbol on the current device. */
 typedef struct ink_module_desc {
   uint32_t abi; /* INK_MODULE_ABI */
@@ -79,7 +92,17 @@ typedef struct ink_module_desc {
   /* Launches one warp on `stream` of the current device that measures what this file's marks cost, once
    * with a buffer that has a track and a slot for INK_COST_TABLE's section 1, once with NULL. */
   int (*measure_cost)(void *device_buffer, uint64_t *device_samples, void *stream);
+  /* Launches `blocks` blocks on `stream` of the current device; slots[%smid] is filled on each SM that
+   * one of them comes to, until INK_EDGES_MAX edges are caught, or two and few_cycles have passed, or
+   * most_cycles have. */
+  int (*catch_edges)(ink_edge_slot *device_slots, uint32_t slot_count, uint32_t blocks,
+                     uint64_t few_cycles, uint64_t most_cycles, void *stream);
 } ink_module_desc;
+
+/* Descriptors grow at their end: what a file was compiled with may be shorter than this header's. */
+#define INK_MODULE_BYTES_MIN offsetof(ink_module_desc, measure_cost)
+#define INK_MODULE_HAS(desc, member)                                                               \
+  ((desc)->bytes >= offsetof(ink_module_desc, member) + sizeof((desc)->member) && (desc)->member)
 
 /* One PROF_SECTIONS table. `sections` is the text that hash48 is made of: "Step, LineSearch". */
 typedef struct ink_table_desc {

@@ -227,7 +227,7 @@ static const ink_module_desc *find_module(const ink_module_desc *otherwise) {
   ink_i_module *modules;
   ink_i_registry_lock();
   const size_t n = ink_i_registry_modules(&modules);
-  for (size_t i = 0; i < n && !found->measure_cost; i++)
+  for (size_t i = 0; i < n && !INK_MODULE_HAS(found, measure_cost); i++)
     found = modules[i].desc;
   ink_i_registry_unlock();
   return found;
@@ -238,7 +238,7 @@ void ink_i_measure_costs(ink_i_device *d) {
   d->cost_count = 0;
   d->cost_note[0] = 0;
   d->cost_module = find_module(d->module);
-  if (!d->cost_module->measure_cost) {
+  if (!INK_MODULE_HAS(d->cost_module, measure_cost)) {
     snprintf(d->cost_note, sizeof d->cost_note, "all marks were compiled with INKMARK_NO_COST");
     return;
   }

@@ -3,6 +3,7 @@
  * the kernel slots, and ties globaltimer to the host's clocks. */
 #include "cuda/device_buffer.h"
 
+#include "cuda/clock_catch.h"
 #include "cuda/cost_measure.h"
 
 #include <stdio.h>
@@ -150,8 +151,9 @@ ink_status ink_i_device_add_kernels(ink_i_device *d, const ink_i_options *option
 /* ---- memory ---- */
 
 static void free_memory(ink_i_device *d) {
-  void **blocks[] = {&d->fixed, &d->rings, &d->aux};
-  for (size_t i = 0; i < 3; i++) {
+  void *edges = d->edges, **blocks[] = {&d->fixed, &d->rings, &d->aux, &edges};
+  d->edges = NULL;
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
     if (*blocks[i])
       d->cuda->free_device(*blocks[i]);
     *blocks[i] = NULL;
@@ -235,6 +237,16 @@ static ink_status make_slots(ink_i_device *d, const ink_i_options *options, ink_
   return put_tables(d, options, false, error);
 }
 
+/* Before anything else runs there for long, so that the session's first kernels lie behind it. */
+static void catch_first_edges(ink_i_device *d) {
+  void *edges = NULL;
+  if (d->cuda->malloc_device(&edges, ink_i_edges_bytes(d->info.sm_count)) != 0)
+    d->cuda->get_last_error();
+  d->edges = edges;
+  d->caught[0] = ink_i_catch_edges(d, INK_EDGES_AT_START);
+  d->caught_count = d->caught[0] != NULL;
+}
+
 ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *options,
                              const ink_module_desc *module, ink_error *error) {
   *d = (ink_i_device){.index = index, .cuda = module->cuda, .module = module};
@@ -260,6 +272,7 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *op
   }
   d->info.track_count = tracks;
   d->has_start = ink_i_device_read_clock(d, &d->start, NULL) == INK_OK;
+  catch_first_edges(d);
   ink_i_measure_costs(d);
   d->made = true;
   return INK_OK;
@@ -288,6 +301,8 @@ void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
     if (d->stream)
       d->cuda->stream_destroy(d->stream);
   }
+  for (uint32_t i = 0; i < d->caught_count; i++)
+    free(d->caught[i]);
   free(d->seen);
   free(d->slots);
   free(d->before);
@@ -309,8 +324,11 @@ ink_status ink_i_device_read_clock(ink_i_device *d, ink_host_clock *out, ink_err
   d->cuda->set_device(d->index);
   for (int i = 0; i < tries; i++) {
     ink_host_clock pair = {.device = d->index};
+    const int64_t earlier = clock_ns(CLOCK_REALTIME);
     pair.monotonic_before_ns = clock_ns(CLOCK_MONOTONIC);
     pair.realtime_before_ns = clock_ns(CLOCK_REALTIME);
+    const int64_t width = pair.realtime_before_ns - earlier; /* negative: it was set just now */
+    pair.monotonic_width_ns = width < 0 || width > UINT32_MAX ? 0 : (uint32_t)width + 1;
     int code = d->module->read_globaltimer(d->probe, d->stream);
     if (!code)
       code = d->cuda->stream_synchronize(d->stream);

@@ -8,7 +8,7 @@
 #include "cuda/registry.h"
 #include "inkmark/capture.h"
 
-enum { INK_I_COSTS_MAX = 32 };
+enum { INK_I_COSTS_MAX = 32, INK_I_CAUGHT_MAX = 16 };
 
 typedef struct ink_i_device {
   int index;
@@ -24,6 +24,7 @@ typedef struct ink_i_device {
   void *fixed, *rings, *aux;    /* device allocations; fixed: header, slots, block bits, tracks */
   void *stream;
   uint64_t *probe;              /* device, 8 bytes */
+  ink_edge_slot *edges;         /* device; NULL: no memory for it */
   ink_track *headers, *again;   /* host, pinned, [tracks]: two readings of the headers */
   unsigned char *staging;       /* host, pinned; 8 bytes more than staging_bytes, for clocks */
   size_t staging_bytes;
@@ -38,6 +39,10 @@ typedef struct ink_i_device {
   ink_mark_cost costs[INK_I_COSTS_MAX]; /* what marks cost here */
   uint32_t cost_count;
   char cost_note[160];          /* why something was not measured */
+  /* Edges of globaltimer that are still to be written. The first are those of arming, which a forked
+   * child's capture gets too. */
+  struct ink_i_caught *caught[INK_I_CAUGHT_MAX];
+  uint32_t caught_count, caught_written;
 } ink_i_device;
 
 /* Allocates and fills the buffer; asks for fewer tracks when memory does not suffice. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A session: arming devices, the thread that drains them, the capture file's facts, the end. */
+#include "cuda/clock_catch.h"
 #include "cuda/session_private.h"
 
 #include "inkmark/selftest.h"
@@ -81,6 +82,7 @@ static void after_fork_in_child(void) {
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
     ink_i_device *d = &s->devices[i];
     d->described = false;
+    d->caught_written = 0;
     if (d->made)
       memcpy(d->before, d->slots, d->slot_count * sizeof *d->slots);
   }
@@ -211,6 +213,16 @@ static ink_status write_devices(ink_session *s, ink_error *error) {
   return status;
 }
 
+static ink_status write_caught(ink_session *s, ink_error *error) {
+  ink_status status = INK_OK;
+  for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
+    ink_i_device *d = &s->devices[i];
+    for (; d->described && d->caught_written < d->caught_count && !status; d->caught_written++)
+      status = ink_writer_clock_edges(s->writer, &d->caught[d->caught_written]->edges, error);
+  }
+  return status;
+}
+
 static ink_status open_writer(ink_session *s, ink_error *error) {
   s->path = ink_i_expand_path(s->options.output, error);
   if (!s->path)
@@ -237,6 +249,8 @@ ink_status ink_i_session_writer(ink_session *s, ink_error *error) {
     status = write_tables(s, &s->failure);
   if (!status)
     status = write_devices(s, &s->failure);
+  if (!status)
+    status = write_caught(s, &s->failure);
   if (status) {
     s->first_failure = status;
     if (error)
@@ -459,6 +473,45 @@ ink_status ink_session_drain(ink_session *s, ink_error *error) {
   return status;
 }
 
+/* Keeps what was caught until there is a file, those of arming for a forked child's file too. */
+static void keep_caught(ink_i_device *d, ink_i_caught *caught) {
+  if (!caught)
+    return;
+  if (d->caught_count == INK_I_CAUGHT_MAX) { /* room for the newest */
+    free(d->caught[1]);
+    memmove(&d->caught[1], &d->caught[2], (INK_I_CAUGHT_MAX - 2) * sizeof *d->caught);
+    d->caught_count--;
+    d->caught_written -= d->caught_written > 1;
+  }
+  d->caught[d->caught_count++] = caught;
+}
+
+static ink_status calibrate_locked(ink_session *s, ink_error *error) {
+  ink_status status = INK_OK;
+  bool any = false;
+  for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!d->made || d->dead)
+      continue;
+    any = true;
+    keep_caught(d, ink_i_catch_edges(d, INK_EDGES_ON_REQUEST));
+    ink_host_clock pair;
+    status = ink_i_device_read_clock(d, &pair, error);
+    if (!status && s->writer)
+      status = ink_writer_host_clock(s->writer, &pair, error);
+  }
+  if (!any)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no device is armed");
+  return !status && s->writer ? ink_i_session_writer(s, error) : status;
+}
+
+ink_status ink_session_calibrate(ink_session *s, ink_error *error) {
+  pthread_mutex_lock(&s->lock);
+  const ink_status status = on_devices(s, calibrate_locked, error);
+  pthread_mutex_unlock(&s->lock);
+  return status;
+}
+
 static ink_status finish(ink_session *s, ink_error *error) {
   ink_status status = INK_OK;
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
@@ -476,6 +529,10 @@ static ink_status finish(ink_session *s, ink_error *error) {
     ink_host_clock pair;
     if (!one && s->writer && !ink_i_device_read_clock(d, &pair, NULL))
       one = ink_writer_host_clock(s->writer, &pair, first);
+    if (!one && s->writer) {
+      keep_caught(d, ink_i_catch_edges(d, INK_EDGES_AT_END));
+      one = ink_i_session_writer(s, first);
+    }
     status = status ? status : one;
   }
   const ink_status activity = drain_activity(s, true, status ? NULL : error);

@@ -9,7 +9,12 @@
 
 #include <math.h>
 
-enum { TRUE_SMS = 6, TRUE_CHANGES = 4, TRUE_PROBES = 64 };
+enum {
+  TRUE_SMS = 6,
+  TRUE_CHANGES = 4,
+  TRUE_PROBES = 64,
+  TRUE_EDGES_NS = 3000000 /* what catching edges takes at most; the tracks begin after it */
+};
 
 typedef struct true_kind {
   const char *name;
@@ -20,20 +25,32 @@ typedef struct true_kind {
   int changes;         /* of the rate */
   double clocks_ns;    /* between clock triples in a track; 0: none */
   bool short_sm;       /* the last SM sees one block of 300 ns only */
+  bool edges;          /* a kernel caught edges on every SM before and after */
 } true_kind;
 
 static const true_kind true_kinds[] = {
-    {"many tracks", 32, 100, 2e6, 1e8, 0, 0, false},
-    {"many tracks", 1024, 100, 2e6, 1e8, 0, 0, false},
-    {"many tracks, an hour", 32, 100, 2e6, 3.6e12, 0, 0, false},
-    {"few tracks", 32, 4, 3e6, 1e7, 0, 0, false},
-    {"few tracks", 1000, 4, 3e6, 1e7, 0, 0, false},
-    {"coarse timer", 1000000, 100, 2e7, 1e9, 0, 0, false},
-    {"one SM with one short block", 32, 60, 2e6, 1e8, 0, 0, true},
-    {"one SM with one short block", 1024, 60, 2e6, 1e8, 0, 0, true},
-    {"rate changes between tracks", 32, 200, 1e5, 1e8, 2, 0, false},
-    {"rate changes in long tracks", 32, 3, 3e7, 1e8, 2, 1e5, false},
-    {"rate changes in long tracks", 1024, 3, 3e7, 1e8, 2, 1e5, false},
+    {"many tracks", 32, 100, 2e6, 1e8, 0, 0, false, false},
+    {"many tracks", 1024, 100, 2e6, 1e8, 0, 0, false, false},
+    {"many tracks, an hour", 32, 100, 2e6, 3.6e12, 0, 0, false, false},
+    {"few tracks", 32, 4, 3e6, 1e7, 0, 0, false, false},
+    {"few tracks", 1000, 4, 3e6, 1e7, 0, 0, false, false},
+    {"coarse timer", 1000000, 100, 2e7, 1e9, 0, 0, false, false},
+    {"one SM with one short block", 32, 60, 2e6, 1e8, 0, 0, true, false},
+    {"one SM with one short block", 1024, 60, 2e6, 1e8, 0, 0, true, false},
+    {"rate changes between tracks", 32, 200, 1e5, 1e8, 2, 0, false, false},
+    {"rate changes in long tracks", 32, 3, 3e7, 1e8, 2, 1e5, false, false},
+    {"rate changes in long tracks", 1024, 3, 3e7, 1e8, 2, 1e5, false, false},
+    {"edges, many tracks", 32, 100, 2e6, 1e8, 0, 0, false, true},
+    {"edges, many tracks", 1024, 100, 2e6, 1e8, 0, 0, false, true},
+    {"edges, many tracks, an hour", 32, 100, 2e6, 3.6e12, 0, 0, false, true},
+    {"edges, few tracks", 32, 4, 3e6, 1e7, 0, 0, false, true},
+    {"edges, few tracks", 1000, 4, 3e6, 1e7, 0, 0, false, true},
+    {"edges, coarse timer", 1000000, 100, 2e7, 1e9, 0, 0, false, true},
+    {"edges, one SM with one short block", 32, 60, 2e6, 1e8, 0, 0, true, true},
+    {"edges, one SM with one short block", 1024, 60, 2e6, 1e8, 0, 0, true, true},
+    {"edges, rate changes between tracks", 32, 200, 1e5, 1e8, 2, 0, false, true},
+    {"edges, rate changes in long tracks", 32, 3, 3e7, 1e8, 2, 1e5, false, true},
+    {"edges, rate changes in long tracks", 1024, 3, 3e7, 1e8, 2, 1e5, false, true},
 };
 #define TRUE_KINDS (sizeof true_kinds / sizeof *true_kinds)
 
@@ -80,6 +97,7 @@ static inline void true_make(true_gpu *g, const true_kind *kind, uint64_t seed) 
   for (int i = 0; i <= kind->changes; i++) {
     g->hz[i] = 1e9 + true_draw(g) * 1e9;
     g->at_ns[i] = i ? kind->span_ns * (i + true_draw(g) * 0.5) / (kind->changes + 1) : 0;
+    g->at_ns[i] += i && kind->edges ? TRUE_EDGES_NS : 0;
   }
   for (int i = 0; i < TRUE_SMS; i++) {
     g->skew[i] = (uint64_t)(true_draw(g) * 0x1p47);
@@ -132,12 +150,50 @@ static inline void true_tracks(true_gpu *g, ink_writer *writer, true_range *rang
       double room = kind->span_ns / n, length = one ? 300 : kind->long_ns;
       length = fmin(length, room * 0.9) * (one ? 1 : 0.3 + 0.7 * true_draw(g));
       double from = 1000 + room * i + true_draw(g) * (room - length);
+      from += kind->edges ? TRUE_EDGES_NS : 0;
       true_track(g, writer, sm, from, from + length);
       ranges[sm * (uint32_t)kind->tracks + (uint32_t)i] = (true_range){from, from + length};
     }
     for (int i = n; i < kind->tracks; i++)
       ranges[sm * (uint32_t)kind->tracks + (uint32_t)i] = ranges[sm * (uint32_t)kind->tracks];
   }
+}
+
+/* What the kernel of mark_clock.cuh does, with reads that take 8 to 16 ns each. */
+static inline uint32_t true_catch(true_gpu *g, uint32_t sm, double from_ns, ink_edge *edges) {
+  const double few_ns = 1e5, most_ns = 2e6;
+  uint32_t caught = 0;
+  double now = from_ns;
+  uint64_t before = true_cycles(g, sm, now), between, old_ns;
+  old_ns = true_timer(g, now += 4 + true_draw(g) * 4);
+  between = true_cycles(g, sm, now += 4 + true_draw(g) * 4);
+  while (caught < 32 && now - from_ns < (caught < 2 ? most_ns : few_ns)) {
+    uint64_t ns = true_timer(g, now += 4 + true_draw(g) * 4);
+    uint64_t after = true_cycles(g, sm, now += 4 + true_draw(g) * 4);
+    if (ns == old_ns) {
+      before = between;
+      between = after;
+      continue;
+    }
+    edges[caught++] = (ink_edge){before, after, ns, (uint32_t)(ns - old_ns)};
+    before = true_cycles(g, sm, now += 3 * caught);
+    old_ns = true_timer(g, now += 4 + true_draw(g) * 4);
+    between = true_cycles(g, sm, now += 4 + true_draw(g) * 4);
+  }
+  return caught;
+}
+
+static inline void true_edges(true_gpu *g, ink_writer *writer, double from_ns, uint32_t when) {
+  static ink_edge edges[TRUE_SMS][32];
+  ink_sm_edges sms[TRUE_SMS];
+  ink_error error;
+  for (uint32_t sm = 0; sm < TRUE_SMS; sm++) {
+    uint32_t count = true_catch(g, sm, from_ns + true_draw(g) * 5000, edges[sm]);
+    sms[sm] = (ink_sm_edges){.sm = sm, .count = count, .edges = edges[sm]};
+  }
+  const ink_clock_edges all = {.when = when, .sm_count = TRUE_SMS, .sms = sms, .note = ""};
+  if (ink_writer_clock_edges(writer, &all, &error) != INK_OK)
+    exit(1);
 }
 
 static inline double true_error(const true_gpu *g, const ink_clock_map *map, uint32_t sm,
@@ -190,7 +246,11 @@ static inline true_score true_run(const true_kind *kind, uint64_t seed) {
   true_make(&g, kind, seed);
   if (!ranges || ink_writer_device(writer, &device, &error) != INK_OK)
     exit(1);
+  if (kind->edges)
+    true_edges(&g, writer, 1000, INK_EDGES_AT_START);
   true_tracks(&g, writer, ranges);
+  if (kind->edges)
+    true_edges(&g, writer, kind->span_ns + 2 * TRUE_EDGES_NS, INK_EDGES_AT_END);
   synth_finish(writer);
   if (ink_capture_open(path, &capture, &error) != INK_OK ||
       ink_clock_map_make(capture, &map, &error) != INK_OK) {

@@ -39,11 +39,36 @@ typedef struct ink_device_info {
 /* A pair of host clocks around one globaltimer read: host_before <= read <= host_after. */
 typedef struct ink_host_clock {
   int32_t device;
-  uint32_t reserved;
+  /* realtime_before was read within this many ns after monotonic_before; 0: within a time unknown. */
+  uint32_t monotonic_width_ns;
   uint64_t global_ns;          /* globaltimer */
   int64_t realtime_before_ns, realtime_after_ns; /* CLOCK_REALTIME */
   int64_t monotonic_before_ns;                   /* CLOCK_MONOTONIC */
 } ink_host_clock;
+
+/* Edges of globaltimer that a kernel of the session caught on the SMs: between two reads of an SM's
+ * clock64, globaltimer left global_ns - jump_ns and reached global_ns. */
+typedef struct ink_edge {
+  uint64_t cycles0, cycles1;
+  uint64_t global_ns;
+  uint32_t jump_ns;            /* a step of the timer, or several */
+} ink_edge;
+
+typedef struct ink_sm_edges {
+  uint32_t sm, count;
+  const ink_edge *edges;       /* in the order of time */
+} ink_sm_edges;
+
+enum ink_edges_when { INK_EDGES_AT_START = 0, INK_EDGES_AT_END = 1, INK_EDGES_ON_REQUEST = 2 };
+
+typedef struct ink_clock_edges {
+  int32_t device;
+  uint32_t when;               /* enum ink_edges_when */
+  int64_t realtime_ns;         /* CLOCK_REALTIME around then */
+  uint32_t sm_count;           /* SMs that have any; 0: none was caught */
+  const ink_sm_edges *sms;     /* in rising order */
+  const char *note;            /* why not all of it was caught; empty: all was */
+} ink_clock_edges;
 
 /* Counters of one kernel slot of one device's buffer, as of the newest snapshot. */
 typedef struct ink_kernel_counts {
@@ -112,6 +137,9 @@ INK_API ink_status ink_writer_host_clock(ink_writer *writer, const ink_host_cloc
                                          ink_error *error);
 INK_API ink_status ink_writer_mark_costs(ink_writer *writer, const ink_mark_costs *costs,
                                          ink_error *error);
+/* Edges whose clocks lie more than 2^32 - 1 cycles or ns after the SM's first are left out. */
+INK_API ink_status ink_writer_clock_edges(ink_writer *writer, const ink_clock_edges *edges,
+                                          ink_error *error);
 INK_API ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts *counts, size_t n,
                                      uint64_t claims, uint64_t unknown, int32_t device,
                                      ink_error *error);
@@ -197,6 +225,8 @@ INK_API size_t ink_capture_launches(const ink_capture *capture, const ink_launch
 INK_API size_t ink_capture_host_clocks(const ink_capture *capture, const ink_host_clock **out);
 /* One for each device that has any; of a device that was measured again the newest. */
 INK_API size_t ink_capture_mark_costs(const ink_capture *capture, const ink_mark_costs **out);
+/* In the order of the file. */
+INK_API size_t ink_capture_clock_edges(const ink_capture *capture, const ink_clock_edges **out);
 INK_API bool ink_capture_simulated(const ink_capture *capture); /* any device is simulated */
 
 /* Tracks in a stable order: launch, then linear block index, then thread. */

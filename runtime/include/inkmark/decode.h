@@ -145,6 +145,8 @@ typedef struct ink_clock_quality { /* of one device */
   uint32_t timer_step_ns;      /* smallest step of globaltimer seen; 0: too few readings */
   double slope_min_hz, slope_max_hz; /* over the SMs */
   double residual_max_ns;      /* how far the worst reading contradicts its SM's line; 0: none does */
+  double residual_spread_ns;   /* standard deviation of the readings' middles about the lines; a timer that
+                                * steps evenly gives its step / sqrt(12) */
   int64_t host_offset_ns;      /* REALTIME - globaltimer */
   int64_t host_bound_ns;       /* half the smallest round trip */
   double host_drift_ppm;       /* between the first and the last pair; NAN with one pair */
@@ -160,7 +162,28 @@ typedef struct ink_clock_quality { /* of one device */
   uint32_t sms_refused, refused_sm; /* SMs whose timer ran backwards, so that no bound can be stated;
                                 * the first of them */
   uint64_t went_back_ns;       /* by this much: a timer restarted while the capture was made */
+  uint32_t calibrations;       /* how often edges of globaltimer were caught */
+  uint32_t sms_calibrated;     /* of the SMs seen, those with edges */
+  double edge_bound_ns;        /* what the worst SM's line is good to where its edges were caught; 0: none */
+  uint64_t skew_cycles;        /* the largest clock64 of the SMs less the smallest, at the same moment */
+  bool has_monotonic;          /* CLOCK_MONOTONIC: */
+  int64_t monotonic_offset_ns; /* MONOTONIC - REALTIME */
+  int64_t monotonic_bound_ns;
+  int64_t realtime_set_ns;     /* CLOCK_REALTIME was set forward by this much while the capture was made;
+                                * times are what it showed at the start. 0: it was not */
 } ink_clock_quality;
+
+typedef struct ink_sm_quality { /* of one SM with readings */
+  uint32_t sm;
+  bool recorded;               /* it has tracks; else only edges */
+  bool guessed;
+  uint32_t pieces, readings, edges, outliers;
+  double hz, hz_bound_ppm;     /* of the longest piece */
+  double bound_ns;             /* as sm_bound_ns; INFINITY: not known */
+  double residual_max_ns, residual_spread_ns;
+  uint64_t skew_cycles;        /* its clock64 less the smallest of the SMs', at the same moment */
+} ink_sm_quality;
+
 
 INK_API ink_status ink_clock_map_make(const ink_capture *capture, ink_clock_map **out,
                                       ink_error *error);
@@ -178,6 +201,12 @@ INK_API double ink_clock_map_bound_ns(const ink_clock_map *map, int32_t device, 
 INK_API double ink_clock_map_duration_bound_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
                                                uint64_t from_cycles, uint64_t to_cycles);
 INK_API size_t ink_clock_map_quality(const ink_clock_map *map, const ink_clock_quality **out);
+/* The SMs of a device that have readings, in rising order. */
+INK_API size_t ink_clock_map_sms(const ink_clock_map *map, int32_t device,
+                                 const ink_sm_quality **out);
+/* CLOCK_MONOTONIC at a CLOCK_REALTIME of the map's ns; INT64_MIN where has_monotonic is false. */
+INK_API int64_t ink_clock_map_monotonic_ns(const ink_clock_map *map, int32_t device,
+                                           int64_t realtime_ns);
 INK_API double ink_clock_map_sm_hz(const ink_clock_map *map, int32_t device, uint32_t sm);
 
 /* ---- decoding ------------------------------------------------------------------------------ */

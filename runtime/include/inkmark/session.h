@@ -59,6 +59,13 @@ INK_API ink_status ink_session_set_on(ink_session *session, bool on, ink_error *
 /* Copies every track closed by now to the capture file. Does not wait for running kernels. */
 INK_API ink_status ink_session_drain(ink_session *session, ink_error *error);
 
+/* Ties the clocks of the armed devices' SMs to each other and to the host's anew, as arming and closing
+ * do: a kernel of some 10 us to 2 ms on a stream of the session's own, and some round trips. Between
+ * launches, where a program ran long or where the clock rate may have changed; it waits until the
+ * kernel has found room on the device. What kept it from running on an SM is told in the capture.
+ * INK_ERROR_NOT_FOUND: no device is armed. */
+INK_API ink_status ink_session_calibrate(ink_session *session, ink_error *error);
+
 /* Waits for the armed devices, drains, ends the capture, disarms, frees. *written, if not NULL, says
  * whether a file was made: none is when no kernel recorded. Frees the session also when it fails. */
 INK_API ink_status ink_session_close(ink_session *session, bool *written, ink_error *error);
