@@ -20,6 +20,12 @@ typedef struct info_settings {
 /* One file as text; false after a message. `index` is its place on the command line. */
 bool info_text(const info_settings *settings, const loaded_capture *loaded, size_t index, FILE *to);
 
+/* How good a device's clocks are; of every SM with --all. False after a message. */
+bool info_clock(const info_settings *settings, const loaded_capture *loaded,
+                const ink_clock_quality *quality, FILE *to);
+/* "at the start", of enum ink_edges_when. */
+const char *info_edges_when(uint32_t when);
+
 /* What marks cost on each device; false after a message. */
 bool info_cost_text(const loaded_capture *loaded, FILE *to);
 /* "MARK", of enum ink_mark_cost_of. */

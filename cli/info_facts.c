@@ -189,6 +189,65 @@ static void clock_facts(fact_walk *walk, const loaded_capture *loaded) {
     real(walk, "slope_bound_ppm", list[i].slope_bound_ppm);
     if (isfinite(list[i].sm_bound_ns))
       real(walk, "sm_bound_ns", list[i].sm_bound_ns);
+    real(walk, "residual_spread_ns", round(list[i].residual_spread_ns * 1000) / 1000);
+    whole(walk, "refused_sm", list[i].refused_sm);
+    whole(walk, "skew_cycles", list[i].skew_cycles);
+    whole(walk, "calibrations", list[i].calibrations);
+    whole(walk, "sms_calibrated", list[i].sms_calibrated);
+    real(walk, "edge_bound_ns", list[i].edge_bound_ns);
+    truth(walk, "has_monotonic", list[i].has_monotonic);
+    if (list[i].has_monotonic) {
+      integer(walk, "monotonic_offset_ns", list[i].monotonic_offset_ns);
+      integer(walk, "monotonic_bound_ns", list[i].monotonic_bound_ns);
+      integer(walk, "realtime_set_ns", list[i].realtime_set_ns);
+    }
+    item_end(walk);
+  }
+}
+
+static void sm_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_clock_quality *list;
+  const ink_sm_quality *sms;
+  size_t n = ink_clock_map_quality(loaded->map, &list), index = 0;
+  subject(walk, "sm_clocks");
+  for (size_t i = 0; i < n; i++) {
+    const size_t count = ink_clock_map_sms(loaded->map, list[i].device, &sms);
+    for (size_t k = 0; k < count; k++) {
+      item(walk, index++);
+      integer(walk, "device", list[i].device);
+      whole(walk, "sm", sms[k].sm);
+      truth(walk, "recorded", sms[k].recorded);
+      truth(walk, "guessed", sms[k].guessed);
+      real(walk, "hz", sms[k].hz);
+      real(walk, "hz_bound_ppm", sms[k].hz_bound_ppm);
+      real(walk, "bound_ns", sms[k].bound_ns);
+      whole(walk, "skew_cycles", sms[k].skew_cycles);
+      whole(walk, "pieces", sms[k].pieces);
+      whole(walk, "readings", sms[k].readings);
+      whole(walk, "edges", sms[k].edges);
+      whole(walk, "outliers", sms[k].outliers);
+      real(walk, "residual_max_ns", sms[k].residual_max_ns);
+      real(walk, "residual_spread_ns", round(sms[k].residual_spread_ns * 1000) / 1000);
+      item_end(walk);
+    }
+  }
+}
+
+static void edge_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_clock_edges *list;
+  size_t n = ink_capture_clock_edges(loaded->capture, &list);
+  subject(walk, "clock_edges");
+  for (size_t i = 0; i < n; i++) {
+    uint64_t edges = 0;
+    for (uint32_t k = 0; k < list[i].sm_count; k++)
+      edges += list[i].sms[k].count;
+    item(walk, i);
+    integer(walk, "device", list[i].device);
+    text(walk, "when", info_edges_when(list[i].when));
+    integer(walk, "realtime_ns", list[i].realtime_ns);
+    whole(walk, "sms", list[i].sm_count);
+    whole(walk, "edges", edges);
+    text(walk, "not_caught", list[i].note[0] ? list[i].note : NULL);
     item_end(walk);
   }
 }
@@ -294,6 +353,8 @@ void info_facts(const info_settings *settings, const loaded_capture *loaded, FIL
   capture_facts(&walk, loaded);
   device_facts(&walk, loaded);
   clock_facts(&walk, loaded);
+  edge_facts(&walk, loaded);
+  sm_facts(&walk, loaded);
   cost_facts(&walk, loaded);
   kernel_facts(&walk, loaded);
   section_facts(&walk, loaded);

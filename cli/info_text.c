@@ -61,47 +61,6 @@ static void head(const loaded_capture *loaded, FILE *to) {
   fprintf(to, "%-12s%s\n", "tracks", number_whole(ink_capture_track_count(capture)).text);
 }
 
-static void clock_quality(const ink_clock_quality *q, FILE *to) {
-  fputs("  clock: ", to);
-  if (q->timer_step_ns)
-    fprintf(to, "globaltimer steps by %u ns, ", q->timer_step_ns);
-  fprintf(to, "%u SM%s at %s", q->sms_seen, q->sms_seen == 1 ? "" : "s",
-          number_fraction(q->slope_min_hz / 1e6, 3).text);
-  if (q->slope_max_hz > q->slope_min_hz)
-    fprintf(to, " to %s", number_fraction(q->slope_max_hz / 1e6, 3).text);
-  fputs(" MHz", to);
-  if (q->sms_guessed)
-    fprintf(to, " (%u of them guessed)", q->sms_guessed);
-  if (q->slope_bound_ppm > 0)
-    fprintf(to, ", known to %s ppm", number_fraction(q->slope_bound_ppm, 3).text);
-  fprintf(to, ", largest residual %s ns\n", number_fraction(q->residual_max_ns, 1).text);
-  if (q->sms_changed)
-    fprintf(to, "  clock: the rate of %u SM%s changed\n", q->sms_changed,
-            q->sms_changed == 1 ? "" : "s");
-  if (q->slack_ns || q->outliers)
-    fprintf(to, "  clock: %u of %u readings left out, the rest agree to %u ns\n", q->outliers,
-            q->readings, q->slack_ns);
-  if (q->has_host) {
-    fprintf(to, "  host: offset known to %s ns", number_whole((uint64_t)q->host_bound_ns).text);
-    if (isfinite(q->host_drift_ppm))
-      fprintf(to, ", drift %s ppm", number_fraction(q->host_drift_ppm, 3).text);
-    fputc('\n', to);
-  } else {
-    fputs("  host: no host clock was read, times are the device's own globaltimer\n", to);
-  }
-  if (q->sms_refused)
-    fprintf(to,
-            "  globaltimer ran back by up to %s ns on %u SM%s (SM %u first): a timer restarted, "
-            "times are not good to anything\n",
-            number_whole(q->went_back_ns).text, q->sms_refused, q->sms_refused == 1 ? "" : "s",
-            q->refused_sm);
-  else if (q->bound_ns == INT64_MAX)
-    fputs("  too few clock readings to say how good a single time is\n", to);
-  else
-    fprintf(to, "  any single time is good to %s ns, between SMs to %s ns\n",
-            number_whole((uint64_t)q->bound_ns).text, number_fraction(q->sm_bound_ns, 1).text);
-}
-
 /* The first line of the page that `inkmark selftest` left; `--format json` has all of it. */
 static void selftest(const loaded_capture *loaded, int32_t device, FILE *to) {
   char key[32];
@@ -111,7 +70,8 @@ static void selftest(const loaded_capture *loaded, int32_t device, FILE *to) {
     fprintf(to, "  %.*s\n", (int)strcspn(page, "\n"), page);
 }
 
-static void devices(const loaded_capture *loaded, FILE *to) {
+static bool devices(const info_settings *settings, const loaded_capture *loaded, FILE *to) {
+  bool fine = true;
   const ink_device_info *list;
   const ink_clock_quality *quality;
   size_t n = ink_capture_devices(loaded->capture, &list);
@@ -127,9 +87,10 @@ static void devices(const loaded_capture *loaded, FILE *to) {
             d->flags & INK_BUFFER_KEEP_FIRST ? "first" : "last");
     for (size_t c = 0; c < clocks; c++)
       if (quality[c].device == d->index)
-        clock_quality(&quality[c], to);
+        fine = info_clock(settings, loaded, &quality[c], to) && fine;
     selftest(loaded, d->index, to);
   }
+  return fine;
 }
 
 static bool print_grid(text_grid *grid, FILE *to) {
@@ -232,8 +193,8 @@ bool info_text(const info_settings *settings, const loaded_capture *loaded, size
   if (index)
     fputc('\n', to);
   head(loaded, to);
-  devices(loaded, to);
-  bool fine = info_cost_text(loaded, to);
+  bool fine = devices(settings, loaded, to);
+  fine = info_cost_text(loaded, to) && fine;
   fine = kernels(loaded, to) && fine;
   sections(loaded, to);
   info_activity_text(loaded, to);

@@ -67,4 +67,9 @@ number_text report_group_name(const report_view *report, int64_t group);
 number_text report_time(const report_view *report, uint64_t cycles, double ns);
 const char *report_by_name(int by);
 
+/* "~" before a time that is less than the clocks are known to, in a unit of time; else "". */
+const char *report_doubt(const report_view *report, const ink_table_row *row);
+/* What the "~" stands for, where rows [first, last) have any. */
+void report_doubts(const report_view *report, size_t first, size_t last, FILE *to);
+
 #endif

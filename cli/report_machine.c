@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static const char *section_table_name(const report_view *report, const ink_table_row *row) {
   const ink_section *sections;
@@ -46,6 +47,8 @@ static void json_row(json_writer *json, const report_view *report, const ink_tab
     }
     json_double(json, "max_ns", row->max_ns);
   }
+  json_double(json, "bound_ns", row->bound_ns); /* null: not known */
+  json_bool(json, "below_bound", ink_table_row_below_bound(row));
   json_unsigned(json, "marking_cycles", row->marking_cycles);
   json_double(json, "marking_bound_cycles", row->marking_bound_cycles);
   json_bool(json, "below_marking_bound", report_below_bound(row));
@@ -75,6 +78,7 @@ static void json_kernel(json_writer *json, const report_view *report,
   json_unsigned(json, "marks_lost", total->marks_lost);
   json_unsigned(json, "total_cycles", total->total_cycles);
   json_double(json, "total_ns", total->total_ns);
+  json_double(json, "bound_ns", total->bound_ns);
   json_unsigned(json, "unmarked_cycles", total->unmarked_cycles);
   json_double(json, "unmarked_ns", total->unmarked_ns);
   json_unsigned(json, "unknown_cycles", total->unknown_cycles);
@@ -145,6 +149,9 @@ bool report_json(const report_view *report, report_sink *sink) {
       json_string(json, "bound_ns", NULL);
     else
       json_signed(json, "bound_ns", quality[i].bound_ns);
+    json_double(json, "sm_bound_ns", quality[i].sm_bound_ns);
+    json_unsigned(json, "sms_changed", quality[i].sms_changed);
+    json_unsigned(json, "sms_refused", quality[i].sms_refused);
     json_close(json, '}');
   }
   json_close(json, ']');
@@ -210,13 +217,16 @@ static void csv_row(const report_view *report, const ink_table_row *row, FILE *t
   fprintf(to, ",%.6f,", row->share);
   if (row->section != INK_SECTION_UNKNOWN)
     fprintf(to, "%.6f", row->imbalance);
-  fprintf(to, ",%" PRIu64 ",%.3f\n", row->marking_cycles, row->marking_bound_cycles);
+  fprintf(to, ",%" PRIu64 ",%.3f,", row->marking_cycles, row->marking_bound_cycles);
+  if (isfinite(row->bound_ns))
+    fprintf(to, "%.3f", row->bound_ns);
+  fprintf(to, ",%d\n", ink_table_row_below_bound(row));
 }
 
 void report_csv_begin(report_sink *sink) {
   fputs("file,clock,kernel,by,group,table,section,depth,called,summed,count,cut,total_cycles,"
         "min_cycles,median_cycles,p99_cycles,max_cycles,total_ns,min_ns,median_ns,p99_ns,max_ns,"
-        "share,imbalance,marking_cycles,marking_bound_cycles\n",
+        "share,imbalance,marking_cycles,marking_bound_cycles,bound_ns,below_bound\n",
         sink->to);
 }
 

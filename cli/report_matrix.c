@@ -26,7 +26,7 @@ typedef struct section_matrix {
   enum report_cell cell;
 } section_matrix;
 
-static number_text cell_text(const section_matrix *matrix, const ink_table_row *row) {
+static number_text plain_cell(const section_matrix *matrix, const ink_table_row *row) {
   uint64_t count = row->count ? row->count : 1;
   switch (matrix->cell) {
   case CELL_TOTAL:
@@ -42,6 +42,13 @@ static number_text cell_text(const section_matrix *matrix, const ink_table_row *
     return number_whole(row->count);
   }
   return report_time(matrix->report, row->total_cycles, row->total_ns);
+}
+
+static number_text cell_text(const section_matrix *matrix, const ink_table_row *row) {
+  number_text plain = plain_cell(matrix, row), text = plain;
+  if (matrix->cell != CELL_COUNT)
+    snprintf(text.text, sizeof text.text, "%s%s", report_doubt(matrix->report, row), plain.text);
+  return text;
 }
 
 static matrix_column *column_of(const section_matrix *matrix, const ink_table_row *row) {

@@ -36,7 +36,8 @@ static void section_row(text_grid *grid, const report_view *report, const ink_ta
   bool quantiles = !unmarked && !row->summed && row->count > 0;
   bool extremes = !unmarked && row->count > 0;
   grid_cell(grid, "%s", unmarked ? "" : number_whole(row->count).text);
-  grid_cell(grid, "%s", report_time(report, row->total_cycles, row->total_ns).text);
+  grid_cell(grid, "%s%s", report_doubt(report, row),
+            report_time(report, row->total_cycles, row->total_ns).text);
   grid_cell(grid, "%s", extremes ? report_time(report, row->min_cycles, row->min_ns).text : "");
   grid_cell(grid, "%s",
             quantiles ? report_time(report, row->median_cycles, row->median_ns).text : "");
@@ -145,6 +146,7 @@ static bool kernel_report(const report_view *report, const ink_kernel_total *tot
     fine = section_table(report, first, last, to);
   else
     fine = report_matrix(report, first, last, to);
+  report_doubts(report, first, last, to);
   unseen(report, total->kernel, to);
   report_marking(report, total, to);
   left_out(total, to);
@@ -171,6 +173,9 @@ static void clock_lines(const report_view *report, FILE *to) {
       fprintf(to, " (globaltimer steps by %u ns)", q->timer_step_ns);
     if (q->sms_guessed)
       fprintf(to, "; %u of %u SMs have too few readings for a rate of their own", q->sms_guessed,
+              q->sms_seen);
+    if (q->sms_changed)
+      fprintf(to, "; the rate of %u of %u SMs changed, every time is at its own", q->sms_changed,
               q->sms_seen);
     fputc('\n', to);
   }

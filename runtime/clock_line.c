@@ -50,8 +50,10 @@ static ink_line moved_line(const ink_clock_map *map, int32_t device, const ink_t
   const uint64_t from = track->open_clock1, to = track->close_clock0;
   ink_line first = ink_clock_map_line(map, device, track->sm_open, from, from);
   ink_line last = ink_clock_map_line(map, device, track->sm_close, to, to);
-  if (to <= from) /* nothing but the opening can be told */
+  if (to <= from) { /* nothing but the opening can be told */
+    first.bound_known = false;
     return first;
+  }
   const double ns = (double)(int64_t)(last.now.base_ns - first.now.base_ns) +
                     ink_clock_piece_ns(&last.now, to) - ink_clock_piece_ns(&first.now, from);
   ink_line line = first;

@@ -129,13 +129,19 @@ static ink_status check_counts(ink_decoder *decoder, int called) {
   return INK_OK;
 }
 
-static ink_status check_header(ink_decoder *decoder) {
+static ink_status check_header(ink_decoder *decoder, const ink_line *line) {
   const ink_track *header = &decoder->stored.header;
   ink_status status = INK_OK;
-  if (header->sm_open != header->sm_close)
-    status = ink_decoder_problem(decoder, 0, 0,
-                                 "moved from SM %u to SM %u, whose clocks cannot be compared",
-                                 (unsigned)header->sm_open, (unsigned)header->sm_close);
+  if (header->sm_open != header->sm_close) {
+    const unsigned from = header->sm_open, to = header->sm_close;
+    status = line->bound_known && line->moved_ns < 1e15
+                 ? ink_decoder_problem(decoder, 0, 0,
+                                       "moved from SM %u to SM %u, whose clocks differ: a time inside of "
+                                       "it is good to %.0f ns", from, to, ceil(line->moved_ns))
+                 : ink_decoder_problem(decoder, 0, 0,
+                                       "moved from SM %u to SM %u, whose clocks cannot be compared",
+                                       from, to);
+  }
   if (status == INK_OK && header->close_clock0 < header->open_clock1)
     status = ink_decoder_problem(decoder, 0, 0, "closed %" PRIu64 " cycles before it was opened",
                                  header->open_clock1 - header->close_clock0);
@@ -144,7 +150,8 @@ static ink_status check_header(ink_decoder *decoder) {
   return status;
 }
 
-static void set_track(ink_decoder *decoder, uint64_t index, const ink_line *line) {
+static void set_track(ink_decoder *decoder, const ink_clock_map *map, uint64_t index,
+                      const ink_line *line) {
   const ink_track *header = &decoder->stored.header;
   ink_decoded_track *track = &decoder->track;
   bool closed = header->state == INK_TRACK_CLOSED;
@@ -160,6 +167,9 @@ static void set_track(ink_decoder *decoder, uint64_t index, const ink_line *line
                            : open + (UINT64_MAX - open < most ? UINT64_MAX - open : most);
   track->open_ns = ink_line_ns(line, track->open_cycles);
   track->close_ns = ink_line_ns(line, track->close_cycles);
+  if (closed && !ordered && header->sm_close != header->sm_open) /* by the other SM's clock, not before */
+    track->close_ns = ink_clock_map_ns(map, decoder->stored.device, header->sm_close,
+                                       header->close_clock0);
   for (int i = 0; i < 2; i++) {
     const ink_ring *ring = &decoder->rings[i];
     if (ring->lost_front) {
@@ -195,16 +205,15 @@ static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, u
   ink_status status = room_for_payload(decoder, (size_t)(stored->ring_words + stored->aux_words));
   if (status != INK_OK)
     return status;
-  ink_line line = ink_clock_map_line(map, stored->device, stored->header.sm_open,
-                                     stored->header.open_clock1, stored->header.close_clock0);
+  ink_line line = ink_clock_map_track_line(map, stored->device, &stored->header);
   set_rings(decoder);
-  set_track(decoder, index, &line);
+  set_track(decoder, map, index, &line);
   set_sections(decoder, &decoder->capture->tracks.items[index]);
   if (sink->track_begin)
     status = sink->track_begin(sink->user, &decoder->track, &line);
   if (stored->header.state == INK_TRACK_CLOSED) {
     if (status == INK_OK)
-      status = check_header(decoder);
+      status = check_header(decoder, &line);
     if (status == INK_OK)
       status = ink_decode_levels(decoder);
   }

@@ -3,132 +3,15 @@
 #include "table_private.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_PER_BLOCK = 256, PROBLEMS_KEPT = 100 };
+enum { PROBLEMS_KEPT = 100 };
 
 static ink_status no_memory(ink_table *table) {
   return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
-}
-
-/* ---- cells --------------------------------------------------------------------------------- */
-
-ink_cell *ink_table_cell(const ink_table *table, uint32_t index) {
-  return &table->blocks[index / CELLS_PER_BLOCK][index % CELLS_PER_BLOCK];
-}
-
-static ink_cell *make_cell(ink_table *table, uint32_t kernel, uint32_t section, int64_t group,
-                           uint64_t hash, uint32_t next) {
-  if (table->cell_count >= INK_ID_NONE - 1)
-    return NULL;
-  if (table->cell_count % CELLS_PER_BLOCK == 0) {
-    size_t n = table->cell_count / CELLS_PER_BLOCK;
-    ink_cell **blocks = realloc(table->blocks, (n + 1) * sizeof *blocks);
-    if (!blocks)
-      return NULL;
-    table->blocks = blocks;
-    blocks[n] = calloc(CELLS_PER_BLOCK, sizeof **blocks);
-    if (!blocks[n])
-      return NULL;
-  }
-  if (!id_map_put(&table->cell_map, hash, table->cell_count)) {
-    if (table->cell_count % CELLS_PER_BLOCK == 0)
-      free(table->blocks[table->cell_count / CELLS_PER_BLOCK]);
-    return NULL;
-  }
-  ink_cell *cell = ink_table_cell(table, table->cell_count++);
-  *cell = (ink_cell){.kernel = kernel, .section = section, .group = group, .next = next,
-                     .track = UINT64_MAX, .min = UINT64_MAX, .depth = UINT32_MAX, .called = 1};
-  return cell;
-}
-
-/* The cell of a section in the current kernel; NULL when out of memory. */
-static ink_cell *find_cell(ink_table *table, uint32_t section, int64_t group) {
-  uint32_t kernel = table->kernel;
-  uint64_t hash = ink_mix64(ink_mix64((uint64_t)group) + ((uint64_t)kernel << 32 | section));
-  uint32_t first = id_map_get(&table->cell_map, hash);
-  for (uint32_t i = first; i != INK_ID_NONE;) {
-    ink_cell *cell = ink_table_cell(table, i);
-    if (cell->kernel == kernel && cell->section == section && cell->group == group)
-      return cell;
-    i = cell->next;
-  }
-  return make_cell(table, kernel, section, group, hash, first);
-}
-
-/* Tracks pass the same cells in the same order: the guess from last time saves looking them up, and
- * brings the one after it near. */
-static ink_cell *follow(ink_table *table, uint32_t section, int64_t group) {
-  ink_cell *before = table->latest, *cell = before ? before->follow : NULL;
-  if (!cell || cell->section != section || cell->group != group ||
-      cell->kernel != table->kernel) {
-    cell = find_cell(table, section, group);
-    if (!cell)
-      return NULL;
-    if (before)
-      before->follow = cell;
-  }
-  table->latest = cell;
-  if (cell->follow) {
-    const char *next = (const char *)cell->follow;
-    for (size_t i = 0; i < sizeof *cell; i += 64)
-      __builtin_prefetch(next + i, 1);
-    /* Its values are likely near its largest so far. */
-    const ink_quantile *sketch = &cell->follow->sketch;
-    uint32_t place = ink_quantile_bucket(cell->follow->max) - sketch->first;
-    if (place < sketch->room)
-      __builtin_prefetch(sketch->counts + place, 1);
-  }
-  return cell;
-}
-
-/* Ends the visit of a track to a cell: its sums become the cell's. */
-static void fold(ink_cell *cell) {
-  if (cell->track == UINT64_MAX || !cell->now_count)
-    return;
-  double scale = cell->now_scale;
-  cell->tracks++;
-  cell->count += cell->now_count;
-  cell->total += cell->now_total;
-  cell->total_ns += (double)cell->now_total * scale;
-  cell->toll.cycles += cell->now_toll.cycles;
-  cell->toll.bound_millicycles += cell->now_toll.bound_millicycles;
-  if (cell->now_total > cell->largest_track)
-    cell->largest_track = cell->now_total;
-  if (cell->now_min < cell->min)
-    cell->min = cell->now_min;
-  if (cell->now_max > cell->max)
-    cell->max = cell->now_max;
-  double min_ns = (double)cell->now_min * scale, max_ns = (double)cell->now_max * scale;
-  if (cell->tracks == 1 || min_ns < cell->min_ns)
-    cell->min_ns = min_ns;
-  if (max_ns > cell->max_ns)
-    cell->max_ns = max_ns;
-  cell->now_count = 0;
-}
-
-/* Cells of the current kernel and group, by section: most events hit the same few. */
-static ink_cell *visit(ink_table *table, uint32_t section, int64_t row) {
-  int64_t group = table->options.by == INK_BY_ITERATION ? row : table->group;
-  size_t place = section == INK_SECTION_UNKNOWN ? table->cache_room - 1 : section;
-  ink_cell *cell = table->cache[place];
-  if (!cell || cell->group != group || cell->kernel != table->kernel) {
-    cell = follow(table, section, group);
-    if (!cell)
-      return NULL;
-    table->cache[place] = cell;
-  }
-  if (cell->track != table->track) {
-    fold(cell);
-    cell->track = table->track;
-    cell->now_scale = table->line.ns_per_cycle;
-    cell->now_count = cell->now_total = cell->now_max = 0;
-    cell->now_toll = (ink_toll){0, 0};
-    cell->now_min = UINT64_MAX;
-  }
-  return cell;
 }
 
 static inline __attribute__((always_inline)) bool add_value(ink_cell *cell, uint64_t cycles) {
@@ -152,19 +35,13 @@ static inline __attribute__((always_inline)) bool add_tolled(ink_cell *cell, uin
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-static void note_place(ink_cell *cell, const ink_event *event) {
-  if (event->depth < cell->depth)
-    cell->depth = event->depth;
-  cell->called &= event->called;
-}
-
 static ink_status take_slice(ink_table *table, const ink_event *event) {
   if (event->section == INK_SECTION_UNKNOWN)
     return INK_OK; /* a problem was raised; nothing to name it by */
-  ink_cell *cell = visit(table, event->section, event->row);
+  ink_cell *cell = ink_table_visit(table, event->section, event->row);
   if (!cell)
     return no_memory(table);
-  note_place(cell, event);
+  ink_cell_note(cell, event);
   if (event->cut) {
     cell->cut++;
     return INK_OK;
@@ -175,7 +52,7 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
 /* Makes the cell of a run's word ready for the current visit; NULL when out of memory. */
 static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t row) {
   bool gap = place == table->section_count;
-  ink_cell *cell = visit(table, gap ? INK_SECTION_UNKNOWN : (uint32_t)place, row);
+  ink_cell *cell = ink_table_visit(table, gap ? INK_SECTION_UNKNOWN : (uint32_t)place, row);
   if (!cell)
     return NULL;
   if (!gap)
@@ -279,13 +156,15 @@ static ink_status take_run(ink_table *table, const ink_event *run) {
              : take_marks(table, run, last, run->toll, of[INK_KIND_MARK]);
 }
 
-static ink_status take_sum(ink_table *table, const ink_event *event) {
+ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **out,
+                         uint64_t *cycles) {
+  *out = NULL;
   if (event->section == INK_SECTION_UNKNOWN || !event->u.words[0])
     return INK_OK;
-  ink_cell *cell = visit(table, event->section, event->row);
+  ink_cell *cell = ink_table_visit(table, event->section, event->row);
   if (!cell)
     return no_memory(table);
-  note_place(cell, event);
+  ink_cell_note(cell, event);
   cell->summed = 1;
   const ink_toll inside = table->tolls.sum_inside;
   const uint64_t count = event->u.words[0], total = event->u.words[1];
@@ -295,6 +174,8 @@ static ink_status take_sum(ink_table *table, const ink_event *event) {
   const uint64_t paid = each && count <= total / each ? count * each : 0;
   cell->now_count += count;
   cell->now_total += total - paid;
+  *out = cell;
+  *cycles = total - paid;
   cell->now_toll.cycles += paid;
   if (inside.bound_millicycles && count < UINT32_MAX)
     cell->now_toll.bound_millicycles += count * inside.bound_millicycles;
@@ -307,8 +188,14 @@ static ink_status take_sum(ink_table *table, const ink_event *event) {
   return INK_OK;
 }
 
+static ink_status take_sum(ink_table *table, const ink_event *event) {
+  ink_cell *cell;
+  uint64_t cycles;
+  return ink_table_sum(table, event, &cell, &cycles);
+}
+
 static ink_status take_gap(ink_table *table, const ink_event *event) {
-  ink_cell *cell = visit(table, INK_SECTION_UNKNOWN, event->row);
+  ink_cell *cell = ink_table_visit(table, INK_SECTION_UNKNOWN, event->row);
   if (!cell)
     return no_memory(table);
   cell->depth = 0;
@@ -321,7 +208,9 @@ static ink_status on_events(void *user, const ink_event *events, size_t n) {
   ink_status status = INK_OK;
   for (size_t i = 0; i < n && status == INK_OK; i++) {
     const ink_event *event = &events[i];
-    if (event->type == INK_EVENT_RUN)
+    if (table->timed)
+      status = ink_table_timed(table, event);
+    else if (event->type == INK_EVENT_RUN)
       status = take_run(table, event);
     else if (event->type == INK_EVENT_SLICE)
       status = take_slice(table, event);
@@ -353,11 +242,29 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
   return INK_OK;
 }
 
+/* What a stretch is good to: a part of its length for the rate, and a cycle, since stamps are whole. */
+static void set_bounds(ink_table *table, const ink_line *line) {
+  const double rate = line->now.ns_per_cycle;
+  table->bound_scale = line->piece_count ? fmax(line->now.slope_max - rate, rate - line->now.slope_min)
+                                         : 0;
+  table->cycle_ns = rate;
+  for (size_t i = 0; i < line->piece_count; i++)
+    table->cycle_ns = fmax(table->cycle_ns, line->pieces[i].ns_per_cycle);
+  table->bound_each = table->cycle_ns;
+  if (!line->piece_count)
+    table->bound_each += 2 * line->moved_ns;
+  if (!line->bound_known)
+    table->bound_each = INFINITY;
+}
+
 static ink_status on_track_begin(void *user, const ink_decoded_track *track,
                                  const ink_line *line) {
   ink_table *table = user;
   table->track = track->index;
   table->line = *line;
+  set_bounds(table, line);
+  table->gap_ns = 0;
+  table->gap_cycles = 0;
   if (table->options.without_marking && table->tolls_device != track->stored->device) {
     table->tolls_device = track->stored->device;
     table->tolls = ink_tolls_of(table->capture, table->tolls_device);
@@ -391,8 +298,13 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   total->tracks_partial += open || track->marks_dropped;
   total->total_cycles += cycles - track->marking_cycles;
   total->total_ns += (double)(cycles - track->marking_cycles) * table->line.ns_per_cycle;
+  if (!open)
+    total->bound_ns += table->cycle_ns + ink_line_span_bound(&table->line, track->open_cycles,
+                                                             track->close_cycles);
   total->unmarked_cycles += unmarked;
-  total->unmarked_ns += (double)unmarked * table->line.ns_per_cycle;
+  total->unmarked_ns += table->timed && table->gap_cycles == unmarked
+                            ? table->gap_ns
+                            : (double)unmarked * table->line.ns_per_cycle;
   total->marking_cycles += track->marking_cycles;
   total->marking_bound_cycles += (double)track->marking_bound_millicycles / 1000;
   total->outside_cycles += (double)table->tolls.track.cycles;
@@ -467,6 +379,7 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
   if (!table)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the table");
   table->capture = capture;
+  table->timed = ink_clock_map_changes(map);
   table->error = error;
   table->kernel = UINT32_MAX;
   table->options = (ink_table_options){.launch = UINT32_MAX};
@@ -483,7 +396,7 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
   if (status == INK_OK)
     status = ink_decode_events(capture, map, table->options.launch, &sink, error);
   for (uint32_t i = 0; i < table->cell_count; i++)
-    fold(ink_table_cell(table, i));
+    ink_table_fold(table, ink_table_cell(table, i));
   if (status == INK_OK)
     status = ink_table_finish(table);
   table->error = NULL;
@@ -497,12 +410,7 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
 void ink_table_free(ink_table *table) {
   if (!table)
     return;
-  for (uint32_t i = 0; i < table->cell_count; i++)
-    ink_quantile_free(&ink_table_cell(table, i)->sketch);
-  for (uint32_t i = 0; i < table->cell_count; i += CELLS_PER_BLOCK)
-    free(table->blocks[i / CELLS_PER_BLOCK]);
-  free(table->blocks);
-  id_map_free(&table->cell_map);
+  ink_table_free_cells(table);
   free(table->cache);
   free(table->seen);
   free(table->unseen);

@@ -8,8 +8,8 @@
 #include "quantile.h"
 
 /* One section of one kernel in one group. What a track adds is gathered in now_* and folded in when
- * another track comes: a track has one SM, so one scale from cycles to ns, and the imbalance needs
- * its total. */
+ * another track comes: a track has one SM, so mostly one scale from cycles to ns, and the imbalance
+ * needs its total. */
 typedef struct ink_cell {
   uint64_t visit;          /* table->visit when this cell was made ready for it */
   uint64_t now_count, now_total, now_min, now_max;
@@ -23,9 +23,15 @@ typedef struct ink_cell {
   uint32_t depth;
   uint8_t called, summed;
   uint64_t count, cut, total, min, max, tracks, largest_track;
-  double total_ns, min_ns, max_ns;
+  double total_ns, min_ns, max_ns, bound_ns;
   ink_toll toll;
+  double now_bound_scale, now_bound_each; /* of a cycle, of a stretch */
+  /* Where rates change, in timed tables, each stretch has its own ns; else they follow at the fold. */
+  double now_ns, now_min_ns, now_max_ns, now_bound_ns;
+  ink_quantile sketch_ns;  /* of timed tables, in INK_NS_PARTS of an ns */
 } ink_cell;
+
+#define INK_NS_PARTS 16
 
 struct ink_table {
   const ink_capture *capture; /* only while the table is made */
@@ -36,6 +42,11 @@ struct ink_table {
   uint64_t track;
   int64_t group;
   ink_line line;
+  double bound_scale, bound_each; /* of the line: what a cycle, and what a stretch adds to a bound */
+  double cycle_ns;         /* of the slowest rate that its SM had */
+  bool timed;              /* some SM changed its rate: every stretch is converted by itself */
+  double gap_ns;           /* timed: of this track's gaps */
+  uint64_t gap_cycles;
   ink_tolls tolls;         /* of tolls_device; all zero where nothing is taken out */
   int32_t tolls_device;
   /* A visit is a stretch of runs in one track, group and depth: cells made ready for it need no
@@ -67,6 +78,25 @@ struct ink_table {
 
 /* Folds are done; makes the rows and packs the totals. */
 ink_status ink_table_finish(ink_table *table);
+
+/* table_cells.c */
 ink_cell *ink_table_cell(const ink_table *table, uint32_t index);
+/* The cell of a section at a row, ready for what the current track adds; NULL: out of memory. */
+ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row);
+void ink_table_fold(const ink_table *table, ink_cell *cell);
+void ink_table_free_cells(ink_table *table);
+
+/* Adds a SUM up in cycles; *out is NULL where it says nothing. */
+ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **out,
+                         uint64_t *cycles);
+
+/* table_timed.c: an event of a timed table. */
+ink_status ink_table_timed(ink_table *table, const ink_event *event);
+
+static inline void ink_cell_note(ink_cell *cell, const ink_event *event) {
+  if (event->depth < cell->depth)
+    cell->depth = event->depth;
+  cell->called &= event->called;
+}
 
 #endif

@@ -2,7 +2,13 @@
 /* Finishes a table: cells become rows in a stable order, with shares, quantiles and imbalance. */
 #include "table_private.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+static double quantile_ns(ink_cell *cell, double quantile) {
+  double ns = (double)ink_quantile_get(&cell->sketch_ns, quantile) / INK_NS_PARTS;
+  return fmin(fmax(ns, cell->min_ns), cell->max_ns);
+}
 
 static ink_table_row row_of(ink_table *table, ink_cell *cell) {
   const ink_kernel_total *total = &table->totals[cell->kernel];
@@ -18,6 +24,7 @@ static ink_table_row row_of(ink_table *table, ink_cell *cell) {
   row.total_ns = cell->total_ns;
   row.min_ns = cell->min_ns;
   row.max_ns = cell->max_ns;
+  row.bound_ns = cell->bound_ns;
   row.marking_cycles = cell->toll.cycles;
   row.marking_bound_cycles = (double)cell->toll.bound_millicycles / 1000;
   if (total->total_cycles)
@@ -38,6 +45,11 @@ static ink_table_row row_of(ink_table *table, ink_cell *cell) {
       *quantiles[i] = cell->min;
     if (*quantiles[i] > cell->max)
       *quantiles[i] = cell->max;
+  }
+  if (table->timed) {
+    row.median_ns = quantile_ns(cell, 0.5);
+    row.p99_ns = quantile_ns(cell, 0.99);
+    return row;
   }
   double scale = cell->total ? cell->total_ns / (double)cell->total : 0;
   row.median_ns = (double)row.median_cycles * scale;
@@ -112,6 +124,10 @@ ink_status ink_table_finish(ink_table *table) {
 size_t ink_table_rows(const ink_table *table, const ink_table_row **out) {
   *out = table->rows;
   return table->row_count;
+}
+
+bool ink_table_row_below_bound(const ink_table_row *row) {
+  return row->count && isfinite(row->bound_ns) && row->total_ns < row->bound_ns;
 }
 
 size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out) {

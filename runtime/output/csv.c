@@ -138,8 +138,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
                        (unsigned long long)launch->grid_id, w->kernel, h->sm_open,
                        (unsigned long long)ink_block_linear(h), h->block_index[0],
                        h->block_index[1], h->block_index[2], h->thread / 32, h->thread);
-  w->line = ink_clock_map_line(w->selection.map, stored->device, h->sm_open, h->open_clock1,
-                               h->close_clock0);
+  w->line = ink_clock_map_track_line(w->selection.map, stored->device, h);
   const csv_row row = {.kind = "kernel_start",
                        .row = INK_ROW_NONE,
                        .cycles = track->open_cycles,

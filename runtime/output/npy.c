@@ -4,6 +4,7 @@
  * iterations and sections, the second fills one track at a time, so memory does not grow with the
  * tracks. */
 #include "id_map.h"
+#include "clock_map.h"
 #include "outputs.h"
 #include "selection.h"
 #include "text_write.h"
@@ -140,7 +141,9 @@ static ink_status on_point(void *user, const ink_point *point) {
   if (point->kind != INK_KIND_ESCAPE || point->escape != INK_ESCAPE_SUM)
     return INK_OK;
   uint64_t cycles = point->value.sum.total_cycles;
-  double ns = ink_clock_map_duration_ns(w->selection.map, w->device, w->sm, cycles);
+  /* A sum's passes have no stamps: at the rate of its end. */
+  double ns = (double)cycles * ink_clock_map_line(w->selection.map, w->device, w->sm, point->cycles,
+                                                  point->cycles).ns_per_cycle;
   return add_to_cell(w, point->section, point->row, cycles, ns < 9e18 ? (int64_t)(ns + 0.5) : 0,
                      point->value.sum.count);
 }

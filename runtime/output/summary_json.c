@@ -88,8 +88,15 @@ static void put_quality(ink_file *f, const ink_clock_quality *q) {
   field_i64(f, "host_bound_ns", q->host_bound_ns);
   field_double(f, "host_drift_ppm", q->host_drift_ppm);
   field_i64(f, "bound_ns", q->bound_ns);
+  field_double(f, "sm_bound_ns", q->sm_bound_ns);
+  field_double(f, "edge_bound_ns", q->edge_bound_ns);
+  field_double(f, "slope_bound_ppm", q->slope_bound_ppm);
   field_u64(f, "sms_seen", q->sms_seen);
   field_u64(f, "sms_guessed", q->sms_guessed);
+  field_u64(f, "sms_changed", q->sms_changed);
+  field_u64(f, "sms_refused", q->sms_refused);
+  field_u64(f, "sms_calibrated", q->sms_calibrated);
+  field_u64(f, "calibrations", q->calibrations);
   ink_file_text(f, "}");
 }
 
@@ -181,6 +188,8 @@ void ink_summary_rows(ink_file *f, const ink_selection *s, const ink_table *tabl
     field_double(f, "median_ns", row->median_ns);
     field_double(f, "p99_ns", row->p99_ns);
     field_double(f, "max_ns", row->max_ns);
+    field_double(f, "bound_ns", row->bound_ns);
+    field_bool(f, "below_bound", ink_table_row_below_bound(row));
     field_double(f, "share", row->share);
     field_double(f, "imbalance", row->imbalance);
     ink_file_text(f, "}");

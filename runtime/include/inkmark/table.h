@@ -27,7 +27,9 @@ typedef struct ink_table_options {
 /* One row: a section of a kernel, in a group (iteration, block, SM or launch; 0 for BY_SECTION).
  * Slices whose begin was cut off, or that never ended, are counted in `cut`, not in the times.
  * median and p99 are exact (nearest rank) up to 32 values and within 1/128 of the true value beyond;
- * their ns are the cycles at the row's mean rate. All else is exact. A kernel's total is the time
+ * their ns are the cycles at the row's mean rate or, where an SM of the capture changed its rate, those of
+ * the ns. All else is exact. Where a rate changed inside a track, each stretch has the ns of its own
+ * stamps; the ranges of PROF_SUM, which have none, those of the rate at their row's end. A kernel's total is the time
  * from the openings to the closings of its tracks; "(unmarked)" counts the gaps, and leaves out what
  * is not known because marks were overwritten. Rows of nested and of called sections lie inside
  * other rows' time: only those of depth 0 and "(unmarked)" add up. Sorted by kernel, group, section;
@@ -45,6 +47,9 @@ typedef struct ink_table_row {
   double imbalance;          /* largest total of a track / mean total of the tracks that passed it */
   uint64_t marking_cycles;   /* taken out of total_cycles: the raw total is the sum of the two */
   double marking_bound_cycles; /* by how much total_cycles may be wrong for that, at most */
+  double bound_ns;           /* by how much total_ns may be wrong for what is known of the clocks, at most: of
+                              * each slice the rate's part and one cycle, since stamps are whole cycles.
+                              * INFINITY: nothing is known */
 } ink_table_row;
 
 typedef struct ink_kernel_total {
@@ -57,6 +62,7 @@ typedef struct ink_kernel_total {
   bool without_marking;        /* the marks' cost is taken out, in all of its tracks */
   uint64_t marking_cycles;     /* taken out of total_cycles */
   double marking_bound_cycles;
+  double bound_ns;             /* as a row's, of total_ns */
   double outside_cycles;       /* opening and closing of the tracks, passes of PROF_SUM: not taken out */
 } ink_kernel_total;
 
@@ -67,6 +73,9 @@ INK_API ink_status ink_table_make(const ink_capture *capture, const ink_clock_ma
                                   ink_error *error);
 INK_API void ink_table_free(ink_table *table);
 INK_API size_t ink_table_rows(const ink_table *table, const ink_table_row **out);
+/* Whether a row's total is less than what the clocks are known to, so that nothing but that can be said
+ * of it. False where no bound is known at all: then that holds for every row. */
+INK_API bool ink_table_row_below_bound(const ink_table_row *row);
 INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out);
 /* Sections of a seen kernel's table that no recording thread passed, of whichever of the decoded
  * kernels; the names of kernels are left out. */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* The cells of a table while it is made: finding them, and folding in what one track adds. */
+#include "table_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CELLS_PER_BLOCK = 256 };
+
+ink_cell *ink_table_cell(const ink_table *table, uint32_t index) {
+  return &table->blocks[index / CELLS_PER_BLOCK][index % CELLS_PER_BLOCK];
+}
+
+static ink_cell *make_cell(ink_table *table, uint32_t kernel, uint32_t section, int64_t group,
+                           uint64_t hash, uint32_t next) {
+  if (table->cell_count >= INK_ID_NONE - 1)
+    return NULL;
+  if (table->cell_count % CELLS_PER_BLOCK == 0) {
+    size_t n = table->cell_count / CELLS_PER_BLOCK;
+    ink_cell **blocks = realloc(table->blocks, (n + 1) * sizeof *blocks);
+    if (!blocks)
+      return NULL;
+    table->blocks = blocks;
+    blocks[n] = calloc(CELLS_PER_BLOCK, sizeof **blocks);
+    if (!blocks[n])
+      return NULL;
+  }
+  if (!id_map_put(&table->cell_map, hash, table->cell_count)) {
+    if (table->cell_count % CELLS_PER_BLOCK == 0)
+      free(table->blocks[table->cell_count / CELLS_PER_BLOCK]);
+    return NULL;
+  }
+  ink_cell *cell = ink_table_cell(table, table->cell_count++);
+  *cell = (ink_cell){.kernel = kernel, .section = section, .group = group, .next = next,
+                     .track = UINT64_MAX, .min = UINT64_MAX, .depth = UINT32_MAX, .called = 1};
+  return cell;
+}
+
+/* The cell of a section in the current kernel; NULL when out of memory. */
+static ink_cell *find_cell(ink_table *table, uint32_t section, int64_t group) {
+  uint32_t kernel = table->kernel;
+  uint64_t hash = ink_mix64(ink_mix64((uint64_t)group) + ((uint64_t)kernel << 32 | section));
+  uint32_t first = id_map_get(&table->cell_map, hash);
+  for (uint32_t i = first; i != INK_ID_NONE;) {
+    ink_cell *cell = ink_table_cell(table, i);
+    if (cell->kernel == kernel && cell->section == section && cell->group == group)
+      return cell;
+    i = cell->next;
+  }
+  return make_cell(table, kernel, section, group, hash, first);
+}
+
+/* Tracks pass the same cells in the same order: the guess from last time saves looking them up, and
+ * brings the one after it near. */
+static ink_cell *follow(ink_table *table, uint32_t section, int64_t group) {
+  ink_cell *before = table->latest, *cell = before ? before->follow : NULL;
+  if (!cell || cell->section != section || cell->group != group ||
+      cell->kernel != table->kernel) {
+    cell = find_cell(table, section, group);
+    if (!cell)
+      return NULL;
+    if (before)
+      before->follow = cell;
+  }
+  table->latest = cell;
+  if (cell->follow) {
+    const char *next = (const char *)cell->follow;
+    for (size_t i = 0; i < sizeof *cell; i += 64)
+      __builtin_prefetch(next + i, 1);
+    /* Its values are likely near its largest so far. */
+    const ink_quantile *sketch = &cell->follow->sketch;
+    uint32_t place = ink_quantile_bucket(cell->follow->max) - sketch->first;
+    if (place < sketch->room)
+      __builtin_prefetch(sketch->counts + place, 1);
+  }
+  return cell;
+}
+
+/* Ends the visit of a track to a cell: its sums become the cell's. Where no SM changed its rate, a track
+ * has one rate. */
+void ink_table_fold(const ink_table *table, ink_cell *cell) {
+  if (cell->track == UINT64_MAX || !cell->now_count)
+    return;
+  cell->tracks++;
+  cell->count += cell->now_count;
+  cell->total += cell->now_total;
+  cell->toll.cycles += cell->now_toll.cycles;
+  cell->toll.bound_millicycles += cell->now_toll.bound_millicycles;
+  if (cell->now_total > cell->largest_track)
+    cell->largest_track = cell->now_total;
+  if (cell->now_min < cell->min)
+    cell->min = cell->now_min;
+  if (cell->now_max > cell->max)
+    cell->max = cell->now_max;
+  if (!table->timed) {
+    cell->now_ns = (double)cell->now_total * cell->now_scale;
+    cell->now_min_ns = (double)cell->now_min * cell->now_scale;
+    cell->now_max_ns = (double)cell->now_max * cell->now_scale;
+    cell->now_bound_ns = (double)cell->now_total * cell->now_bound_scale +
+                         (double)cell->now_count * cell->now_bound_each;
+  }
+  cell->total_ns += cell->now_ns;
+  cell->bound_ns += cell->now_bound_ns;
+  if (cell->tracks == 1 || cell->now_min_ns < cell->min_ns)
+    cell->min_ns = cell->now_min_ns;
+  if (cell->now_max_ns > cell->max_ns)
+    cell->max_ns = cell->now_max_ns;
+  cell->now_count = 0;
+}
+
+/* Cells of the current kernel and group, by section: most events hit the same few. */
+ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row) {
+  int64_t group = table->options.by == INK_BY_ITERATION ? row : table->group;
+  size_t place = section == INK_SECTION_UNKNOWN ? table->cache_room - 1 : section;
+  ink_cell *cell = table->cache[place];
+  if (!cell || cell->group != group || cell->kernel != table->kernel) {
+    cell = follow(table, section, group);
+    if (!cell)
+      return NULL;
+    table->cache[place] = cell;
+  }
+  if (cell->track != table->track) {
+    ink_table_fold(table, cell);
+    cell->track = table->track;
+    cell->now_scale = table->line.ns_per_cycle;
+    cell->now_bound_scale = table->bound_scale;
+    cell->now_bound_each = table->bound_each;
+    cell->now_ns = cell->now_max_ns = cell->now_bound_ns = 0;
+    cell->now_min_ns = INFINITY;
+    cell->now_count = cell->now_total = cell->now_max = 0;
+    cell->now_toll = (ink_toll){0, 0};
+    cell->now_min = UINT64_MAX;
+  }
+  return cell;
+}
+
+void ink_table_free_cells(ink_table *table) {
+  for (uint32_t i = 0; i < table->cell_count; i++) {
+    ink_quantile_free(&ink_table_cell(table, i)->sketch);
+    ink_quantile_free(&ink_table_cell(table, i)->sketch_ns);
+  }
+  for (uint32_t i = 0; i < table->cell_count; i += CELLS_PER_BLOCK)
+    free(table->blocks[i / CELLS_PER_BLOCK]);
+  free(table->blocks);
+  id_map_free(&table->cell_map);
+}

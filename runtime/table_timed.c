@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of a table whose SMs changed their rate: every stretch of time is converted by the lines that its
+ * own stamps lie on. Slower than sums of cycles at a track's one rate. */
+#include "table_private.h"
+
+#include <math.h>
+
+static ink_status no_memory(ink_table *table) {
+  return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
+}
+
+static void add_ns(ink_cell *cell, double ns, double min_ns, double max_ns, double bound_ns) {
+  cell->now_ns += ns;
+  cell->now_bound_ns += bound_ns;
+  if (min_ns < cell->now_min_ns)
+    cell->now_min_ns = min_ns;
+  if (max_ns > cell->now_max_ns)
+    cell->now_max_ns = max_ns;
+}
+
+/* `cycles` of the stretch are the cell's, all but what the marks in it cost. */
+static bool add(ink_table *table, ink_cell *cell, uint64_t from, uint64_t to, uint64_t cycles,
+                ink_toll toll) {
+  const uint64_t paid = toll.cycles < cycles ? toll.cycles : cycles;
+  const double part = to > from ? (double)(cycles - paid) / (double)(to - from) : 0;
+  const double ns = ink_line_span_ns(&table->line, from, to) * part;
+  cell->now_toll.cycles += paid;
+  cell->now_toll.bound_millicycles += toll.bound_millicycles;
+  cell->now_count++;
+  cell->now_total += cycles - paid;
+  if (cycles - paid < cell->now_min)
+    cell->now_min = cycles - paid;
+  if (cycles - paid > cell->now_max)
+    cell->now_max = cycles - paid;
+  add_ns(cell, ns, ns, ns, table->cycle_ns + ink_line_span_bound(&table->line, from, to));
+  const double parts = ns * INK_NS_PARTS + 0.5;
+  return ink_quantile_add(&cell->sketch, cycles - paid) &&
+         ink_quantile_add(&cell->sketch_ns, parts > 0 && parts < 9e18 ? (uint64_t)parts : 0);
+}
+
+static ink_status add_gap(ink_table *table, int64_t row, uint64_t from, uint64_t to,
+                          uint64_t cycles, ink_toll toll) {
+  ink_cell *cell = ink_table_visit(table, INK_SECTION_UNKNOWN, row);
+  if (!cell)
+    return no_memory(table);
+  const double before_ns = cell->now_ns;
+  const uint64_t before_cycles = cell->now_total;
+  cell->depth = 0;
+  cell->called = 0;
+  if (!add(table, cell, from, to, cycles, toll))
+    return no_memory(table);
+  table->gap_ns += cell->now_ns - before_ns;
+  table->gap_cycles += cell->now_total - before_cycles;
+  return INK_OK;
+}
+
+static ink_status add_mark(ink_table *table, const ink_event *run, size_t section, int64_t row,
+                           uint64_t from, uint64_t to, ink_toll toll) {
+  ink_cell *cell = ink_table_visit(table, (uint32_t)section, row);
+  if (!cell)
+    return no_memory(table);
+  table->seen[section] = 1;
+  if (run->depth < cell->depth)
+    cell->depth = run->depth;
+  cell->called = 0;
+  return add(table, cell, from, to, to - from, toll) ? INK_OK : no_memory(table);
+}
+
+static ink_status take_run(ink_table *table, const ink_event *run) {
+  const ink_toll none = {0, 0}, *of = run->tolls ? run->tolls->of[0] : NULL;
+  const uint64_t upper = run->end & ~INK_CLOCK_MASK, *words = run->u.words;
+  const size_t first = (size_t)run->section - 1;
+  uint64_t last = run->begin;
+  ink_toll toll = run->tolls ? run->toll : none;
+  int64_t row = run->row;
+  ink_status status = INK_OK;
+  for (uint32_t i = 0; i < run->count && status == INK_OK; i++) {
+    const bool iter = run->payload && run->payload[i];
+    const uint64_t plain = words[i + iter] ^ upper, clock = upper | (plain & INK_CLOCK_MASK);
+    if (!iter) {
+      status = add_mark(table, run, first + (size_t)(plain >> INK_TAG_SHIFT), row, last, clock, toll);
+    } else {
+      if (run->gaps && clock != last)
+        status = add_gap(table, row, last, clock, clock - last, toll);
+      row = (int64_t)words[i++];
+    }
+    last = clock;
+    toll = !of ? none : iter ? of[INK_KIND_ITER] : of[INK_KIND_MARK];
+  }
+  return status;
+}
+
+static ink_status take_slice(ink_table *table, const ink_event *event) {
+  if (event->section == INK_SECTION_UNKNOWN)
+    return INK_OK; /* a problem was raised; nothing to name it by */
+  ink_cell *cell = ink_table_visit(table, event->section, event->row);
+  if (!cell)
+    return no_memory(table);
+  ink_cell_note(cell, event);
+  if (event->cut) {
+    cell->cut++;
+    return INK_OK;
+  }
+  return add(table, cell, event->begin, event->end, event->end - event->begin, event->toll)
+             ? INK_OK
+             : no_memory(table);
+}
+
+/* The passes of a sum have no stamps: the rate at its end is taken, and what other rates of the track
+ * would make of it is in the bound. */
+static ink_status take_sum(ink_table *table, const ink_event *event) {
+  ink_cell *cell;
+  uint64_t cycles;
+  ink_status status = ink_table_sum(table, event, &cell, &cycles);
+  if (status != INK_OK || !cell)
+    return status;
+  const ink_line *line = &table->line;
+  const size_t last = line->piece_count
+                          ? ink_clock_piece_at(line->pieces, line->piece_count, event->end)
+                          : 0;
+  const ink_clock_piece *at = line->piece_count ? &line->pieces[last] : &line->now;
+  double low = at->slope_min, high = at->slope_max;
+  for (size_t i = last; i-- > 0 && line->pieces[i + 1].from_cycles > line->now.from_cycles;) {
+    low = fmin(low, line->pieces[i].slope_min);
+    high = fmax(high, line->pieces[i].slope_max);
+  }
+  const double rate = at->ns_per_cycle;
+  add_ns(cell, (double)cycles * rate, (double)event->u.words[2] * rate,
+         (double)event->u.words[3] * rate,
+         (double)event->u.words[0] * table->bound_each +
+             (double)cycles * fmax(high - rate, rate - low));
+  return INK_OK;
+}
+
+ink_status ink_table_timed(ink_table *table, const ink_event *event) {
+  switch (event->type) {
+  case INK_EVENT_RUN:
+    return take_run(table, event);
+  case INK_EVENT_SLICE:
+    return take_slice(table, event);
+  case INK_EVENT_GAP:
+    return add_gap(table, event->row, event->begin, event->end, event->u.value, event->toll);
+  case INK_EVENT_POINT:
+    return event->escape == INK_ESCAPE_SUM ? take_sum(table, event) : INK_OK;
+  default:
+    return INK_OK;
+  }
+}
