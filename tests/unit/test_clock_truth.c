@@ -33,7 +33,7 @@ static void kind_holds(const true_kind *kind) {
 
 /* Tracks of one SM; from track `restart` on, globaltimer or clock64 begins anew. */
 static ink_clock_quality restarted(int restart, bool timer) {
-  static const true_kind plain = {"restart", 32, 40, 1e5, 1e7, 0, 0, false};
+  static const true_kind plain = {"restart", 32, 40, 1e5, 1e7, 0, 0, false, false};
   true_gpu g;
   ink_error error;
   ink_capture *capture;
@@ -74,7 +74,7 @@ static void restarts(void) {
 
 /* Durations within a track are better known than moments, and their bound holds. */
 static void durations(void) {
-  static const true_kind kind = {"durations", 1024, 50, 1e6, 1e8, 0, 0, false};
+  static const true_kind kind = {"durations", 1024, 50, 1e6, 1e8, 0, 0, false, false};
   true_gpu g;
   ink_error error;
   ink_capture *capture;
