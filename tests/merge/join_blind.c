@@ -163,7 +163,7 @@ static outcome judge(const made *m, const ink_join *join, const ink_foreign *thi
       continue;
     double theirs = (double)(clocks[i].at_ns - m->at_ns) + m->offset_ns; /* close enough: ppm */
     double off = fabs(m->offset_ns + m->drift * theirs - (double)clocks[i].offset_ns);
-    if (off - (double)clocks[i].bound_ns > o.off - o.bound || !o.bound) {
+    if (off - (double)clocks[i].bound_ns > o.off - o.bound || o.bound == 0) {
       o.off = off;
       o.bound = (double)clocks[i].bound_ns;
     }
