@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <thread>
 #include <unistd.h>
 #include <sys/wait.h>
@@ -71,6 +72,14 @@ static void tell(truth &t) {
            t.rows[i].block, t.rows[i].shared, t.rows[i].graph, t.rows[i].name);
 }
 
+// While one thread captures, the other may neither use the legacy stream nor wait for the device.
+static std::mutex capturing;
+
+static void wait_for_device() {
+  std::lock_guard<std::mutex> lock(capturing);
+  CHECK(cudaDeviceSynchronize());
+}
+
 static void run_device(int device, bool tells) {
   CHECK(cudaSetDevice(device));
   float *floats;
@@ -84,8 +93,10 @@ static void run_device(int device, bool tells) {
   for (auto &s : streams)
     CHECK(cudaStreamCreate(&s));
   int host[1024] = {0};
+  capturing.lock();
   CHECK(cudaMemcpy(ints, host, sizeof host, cudaMemcpyHostToDevice));
   CHECK(cudaMemset(floats, 7, 4096 * sizeof *floats));
+  capturing.unlock();
   for (int i = 0; i < 3; i++) {
     shapes::marked<float><<<4 + i, 64, 0, streams[i % 2]>>>(floats, t.ids, t.used);
     t.rows[t.used] = {device, t.used, 4 + i, 64, 128, 0, "shapes::marked<...>"};
@@ -94,17 +105,19 @@ static void run_device(int device, bool tells) {
   plain<<<2, 96, 96 * sizeof(int), streams[1]>>>(ints, t.ids, t.used);
   t.rows[t.used] = {device, t.used, 2, 96, 96 * 4, 0, "plain"};
   t.used++;
-  CHECK(cudaDeviceSynchronize());
+  wait_for_device();
   CHECK(cudaMemcpyAsync(host, ints, 256 * sizeof(int), cudaMemcpyDeviceToHost, streams[0]));
   CHECK(cudaStreamSynchronize(streams[0]));
 
   // A graph of two kernels, launched twice: the second launch's ids overwrite the first's.
   cudaGraph_t graph;
   cudaGraphExec_t exec;
+  capturing.lock();
   CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal));
   shapes::marked<float><<<3, 32, 0, streams[0]>>>(floats, t.ids, t.used);
   plain<<<1, 32, 128, streams[0]>>>(ints, t.ids, t.used + 1);
   CHECK(cudaStreamEndCapture(streams[0], &graph));
+  capturing.unlock();
   CHECK(cudaGraphInstantiate(&exec, graph, 0));
   for (int replay = 0; replay < 2; replay++) {
     CHECK(cudaGraphLaunch(exec, streams[0]));
