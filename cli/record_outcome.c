@@ -186,10 +186,13 @@ void record_outcome(const record_plan *plan, int code) {
   char *pattern = pattern_of(plan->output);
   size_t files = 0;
   uint64_t tracks = 0;
+  bool stale = false; /* a file of that very name is there, of an earlier run */
   if (pattern && !glob(pattern, 0, NULL, &found)) {
     for (size_t i = 0; i < found.gl_pathc; i++) {
-      if (!is_new(found.gl_pathv[i], &plan->begin))
+      if (!is_new(found.gl_pathv[i], &plan->begin)) {
+        stale |= !strchr(plan->output, '%');
         continue;
+      }
       if (++files <= FILES_TOLD)
         tracks += tell(found.gl_pathv[i]);
     }
@@ -200,6 +203,8 @@ void record_outcome(const record_plan *plan, int code) {
     why_nothing_written(plan, code);
   else if (files && !tracks && files <= FILES_TOLD)
     why_no_tracks(plan);
+  if (stale)
+    message_say("'%s' is of an earlier run; nothing was written to it", short_path(plan->output));
   globfree(&found);
   free(pattern);
 }

@@ -52,8 +52,8 @@ static bool open_report(record_plan *plan) {
   return set("INKMARK_REPORT_FD", NULL); /* then only the files tell */
 }
 
-/* The driver calls into the preloaded library when it starts, which is when CUPTI must be there. On the
- * simulated device only its own CUPTI will do. */
+/* The driver calls into the preloaded library when it starts, which is when CUPTI must be there. On
+ * the simulated device only its own CUPTI will do. */
 static bool set_activity(record_plan *plan) {
   const char *taken = getenv("CUDA_INJECTION64_PATH");
   char *cupti = NULL;
@@ -64,8 +64,8 @@ static bool set_activity(record_plan *plan) {
   if (fine && plan->activity)
     fine = set("CUDA_INJECTION64_PATH", plan->library);
   if (fine && plan->activity && plan->sim_folder) {
-    fine = asprintf(&cupti, "%s/libcupti.so.13", plan->sim_folder) >= 0 &&
-           set("INKMARK_CUPTI", cupti);
+    fine =
+        asprintf(&cupti, "%s/libcupti.so.13", plan->sim_folder) >= 0 && set("INKMARK_CUPTI", cupti);
     free(cupti);
   }
   return fine;
@@ -99,7 +99,7 @@ static void become(const record_plan *plan, char **argv, const sigset_t *signals
 }
 
 /* Waits for the child; what a terminal sent went to the whole group, the rest is handed on. */
-static int wait_for(pid_t child, const sigset_t *caught) {
+static int wait_for(pid_t child, const sigset_t *caught, int *ended_by) {
   for (;;) {
     siginfo_t info;
     int status, signal = sigwaitinfo(caught, &info);
@@ -110,8 +110,10 @@ static int wait_for(pid_t child, const sigset_t *caught) {
     }
     if (waitpid(child, &status, WNOHANG) != child)
       continue;
-    if (WIFSIGNALED(status))
-      return 128 + WTERMSIG(status);
+    if (WIFSIGNALED(status)) {
+      *ended_by = WTERMSIG(status);
+      return 128 + *ended_by;
+    }
     if (WIFEXITED(status))
       return WEXITSTATUS(status);
   }
@@ -120,7 +122,7 @@ static int wait_for(pid_t child, const sigset_t *caught) {
 int record_run(record_plan *plan, char **argv) {
   static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
   sigset_t caught, before;
-  int report[2], code = 0;
+  int report[2], code = 0, ended_by = 0;
   if (plan->sim_folder)
     message_say("recording on the simulated device%s: cycles are the simulator's",
                 plan->gpu_here ? "" : " (no GPU here)");
@@ -148,9 +150,9 @@ int record_run(record_plan *plan, char **argv) {
     waitpid(child, NULL, 0);
     return code == ENOENT ? -127 : -126;
   }
-  code = wait_for(child, &caught);
+  code = wait_for(child, &caught, &ended_by);
   sigprocmask(SIG_SETMASK, &before, NULL);
-  if (code >= 128)
-    message_say("'%s' was ended by signal %d (%s)", argv[0], code - 128, strsignal(code - 128));
+  if (ended_by) /* a program may also return more than 128 */
+    message_say("'%s' was ended by signal %d (%s)", argv[0], ended_by, strsignal(ended_by));
   return code;
 }

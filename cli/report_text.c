@@ -76,7 +76,9 @@ static bool section_table(const report_view *report, size_t first, size_t last, 
 }
 
 /* What the kernel's table leaves out, each with its exact count. */
-static void left_out(const ink_kernel_total *total, FILE *to) {
+static void left_out(const report_view *report, const ink_kernel_total *total, FILE *to) {
+  const ink_capture_facts *facts = ink_capture_get_facts(report->loaded.capture);
+  bool whole = facts->complete && !facts->damaged_chunks;
   if (total->marks_dropped)
     remark(to,
            "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
@@ -90,9 +92,11 @@ static void left_out(const ink_kernel_total *total, FILE *to) {
     remark(to, "missed: %s recording thread%s found no free track ('inkmark record --tracks')",
            number_whole(total->missed).text, plural(total->missed));
   if (total->tracks_lost)
-    remark(to, "lost: %s track%s with %s mark%s were used again before they were drained",
-           number_whole(total->tracks_lost).text, plural(total->tracks_lost),
-           number_whole(total->marks_lost).text, plural(total->marks_lost));
+    remark(to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
+           plural(total->tracks_lost), number_whole(total->marks_lost).text,
+           plural(total->marks_lost),
+           whole ? "were used again before they were drained"
+                 : "were in what is cut off or damaged, or used again before they were drained");
 }
 
 static void cut_slices(const report_view *report, size_t first, size_t last, FILE *to) {
@@ -149,7 +153,7 @@ static bool kernel_report(const report_view *report, const ink_kernel_total *tot
   report_doubts(report, first, last, to);
   unseen(report, total->kernel, to);
   report_marking(report, total, to);
-  left_out(total, to);
+  left_out(report, total, to);
   cut_slices(report, first, last, to);
   return fine;
 }
@@ -161,8 +165,9 @@ static void clock_lines(const report_view *report, FILE *to) {
   for (size_t i = 0; i < n && report->settings->unit != REPORT_CYCLES; i++) {
     const ink_clock_quality *q = &quality[i];
     if (q->sms_refused)
-      fprintf(to, "device %d: globaltimer ran back by up to %s ns, a timer restarted: times are not "
-                  "good to anything",
+      fprintf(to,
+              "device %d: globaltimer ran back by up to %s ns, a timer restarted: times are not "
+              "good to anything",
               q->device, number_whole(q->went_back_ns).text);
     else if (q->bound_ns == INT64_MAX)
       fprintf(to, "device %d: too few clock readings to say how good a time is", q->device);

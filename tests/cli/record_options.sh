@@ -72,4 +72,9 @@ kill -TERM $pid
 wait $pid
 [ $? = 143 ] || bad 'a forwarded SIGTERM does not give 143'
 grep -q "'sleep' was ended by signal 15" message || bad "the signal was not said: $(cat message)"
+echo old >old.ink
+"$inkmark" record --device sim -o old.ink -- sh -c 'exit 188' 2>message
+[ $? = 188 ] || bad 'exit code 188 does not come through'
+grep -q signal message && bad "an exit code is called a signal: $(cat message)"
+grep -q "'old.ink' is of an earlier run" message || bad "nothing was said of the old file: $(cat message)"
 exit $failed
