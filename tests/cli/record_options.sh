@@ -72,7 +72,7 @@ kill -TERM $pid
 wait $pid
 [ $? = 143 ] || bad 'a forwarded SIGTERM does not give 143'
 grep -q "'sleep' was ended by signal 15" message || bad "the signal was not said: $(cat message)"
-echo old >old.ink
+echo old >old.ink && touch -d "1 hour ago" old.ink
 "$inkmark" record --device sim -o old.ink -- sh -c 'exit 188' 2>message
 [ $? = 188 ] || bad 'exit code 188 does not come through'
 grep -q signal message && bad "an exit code is called a signal: $(cat message)"
