@@ -37,19 +37,6 @@ static double cost_of(const join_pair *p, double offset) {
   return ink_join_sticks_out(p, offset) + 0.05 * off_middle(p, offset);
 }
 
-/* The first candidate of the group that begins at `begin_ns` or later. */
-static size_t candidate_from(const join_device *d, const join_group *g, int64_t begin_ns) {
-  size_t low = 0, high = g->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (d->kernels[d->candidates[g->first + middle]].begin_ns < begin_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 typedef struct nearest {
   size_t kernel;
   double cost;
@@ -86,7 +73,7 @@ static size_t find_nearest(const join_device *d, size_t i, double offset, reach 
   const join_group *g = &d->groups[d->group_of[i]];
   const size_t *candidates = d->candidates + g->first;
   int64_t begin = d->launches[d->mine[i]].begin_ns + d->shift_ns + llround(offset);
-  size_t at = candidate_from(d, g, begin), n = 0;
+  size_t at = ink_join_first_from(d, g, begin), n = 0;
   for (size_t c = at; c < g->count && c - at < 2 * NEAREST; c++)
     if (!consider(d, i, candidates[c], offset, within, out, &n))
       break;

@@ -235,3 +235,15 @@ void ink_join_groups_free(join_device *d) {
   d->candidates = NULL;
   d->group_count = d->candidate_count = 0;
 }
+
+size_t ink_join_first_from(const join_device *d, const join_group *group, int64_t from_ns) {
+  size_t low = 0, high = group->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (d->kernels[d->candidates[group->first + middle]].begin_ns < from_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}

@@ -46,19 +46,6 @@ static bool add(votes *v, double low, double high, double weight) {
   return true;
 }
 
-/* The first candidate of the group that begins at `from_ns` or later. */
-static size_t first_from(const join_device *d, const join_group *group, int64_t from_ns) {
-  size_t low = 0, high = group->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (d->kernels[d->candidates[group->first + middle]].begin_ns < from_ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static int64_t minus(int64_t a, int64_t b) { /* without overflow */
   int64_t out;
   if (__builtin_sub_overflow(a, b, &out))
@@ -80,7 +67,7 @@ static bool vote_launch(const join_device *d, size_t i, const search *how, int64
   const join_group *group = &d->groups[d->group_of[i]];
   double slack = how->slack_ns + JOIN_DRIFT_MAX * fabs((double)(l->begin_ns - middle));
   double best = 0;
-  size_t from = limit < INT64_MAX ? first_from(d, group, minus(l->begin_ns, limit)) : 0;
+  size_t from = limit < INT64_MAX ? ink_join_first_from(d, group, minus(l->begin_ns, limit)) : 0;
   for (size_t c = from; c < group->count; c++) {
     const ink_foreign_kernel *k = &d->kernels[d->candidates[group->first + c]];
     if (limit < INT64_MAX && k->begin_ns > plus(l->begin_ns, limit))
@@ -127,7 +114,7 @@ static size_t candidates_within(const join_device *d, size_t i, int64_t limit) {
   if (limit == INT64_MAX)
     return group->count;
   int64_t begin = d->launches[d->mine[i]].begin_ns;
-  return first_from(d, group, plus(begin, limit)) - first_from(d, group, minus(begin, limit));
+  return ink_join_first_from(d, group, plus(begin, limit)) - ink_join_first_from(d, group, minus(begin, limit));
 }
 
 /* Votes of the launches [from, to); those with the fewest candidates first, so that many launches

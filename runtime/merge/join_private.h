@@ -51,6 +51,8 @@ bool ink_join_name_equal(const char *ours, const char *theirs);
 /* join_groups.c: fills groups, group_of and candidates for one device of theirs. */
 ink_status ink_join_groups(join_device *device, int32_t theirs, ink_error *error);
 void ink_join_groups_free(join_device *device);
+/* The first candidate of the group that begins at `from_ns` or later. */
+size_t ink_join_first_from(const join_device *device, const join_group *group, int64_t from_ns);
 /* Do sizes agree, as far as both are known? */
 bool ink_join_sizes_agree(const ink_join_launch *launch, const ink_foreign_kernel *kernel);
 
