@@ -1,74 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of an Nsight Systems SQLite export, of any schema since 2022. SQLite is loaded when
- * such a file is opened, not linked: libinkmark is also what recorded programs load. */
+/* The kernels of an Nsight Systems SQLite export, of any schema since 2022. */
 #include "foreign_private.h"
+#include "sqlite_load.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* The few entry points that are used, as https://www.sqlite.org/c3ref documents them. */
-typedef struct sqlite {
-  void *library;
-  int (*open_v2)(const char *, void **, int, const char *);
-  int (*close)(void *);
-  int (*prepare_v2)(void *, const char *, int, void **, const char **);
-  int (*step)(void *);
-  int (*finalize)(void *);
-  long long (*column_int64)(void *, int);
-  int (*column_type)(void *, int);
-  const unsigned char *(*column_text)(void *, int);
-  int (*column_bytes)(void *, int);
-  const char *(*errmsg)(void *);
-  void *db;
-} sqlite;
-
-enum { SQL_READONLY = 1, SQL_URI = 0x40, SQL_ROW = 100, SQL_DONE = 101, SQL_INTEGER = 1 };
-
-static bool load(sqlite *s) {
-  s->library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (!s->library)
-    return false;
-  const struct {
-    const char *name;
-    void *at;
-  } entries[] = {
-      {"sqlite3_open_v2", &s->open_v2},           {"sqlite3_close", &s->close},
-      {"sqlite3_prepare_v2", &s->prepare_v2},     {"sqlite3_step", &s->step},
-      {"sqlite3_finalize", &s->finalize},         {"sqlite3_column_int64", &s->column_int64},
-      {"sqlite3_column_type", &s->column_type},   {"sqlite3_column_text", &s->column_text},
-      {"sqlite3_column_bytes", &s->column_bytes}, {"sqlite3_errmsg", &s->errmsg}};
-  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-    void *symbol = dlsym(s->library, entries[i].name);
-    if (!symbol)
-      return false;
-    memcpy(entries[i].at, &symbol, sizeof symbol);
-  }
-  return true;
-}
-
-/* Opened as it is: a report in a folder that cannot be written is read as well. */
-static ink_status open_file(sqlite *s, const char *path, ink_error *error) {
-  size_t size = strlen(path) * 3 + 40;
-  char *uri = malloc(size), *p = uri;
-  if (!uri)
-    return INK_ERROR_MEMORY;
-  p += snprintf(p, size, *path == '/' ? "file://" : "file:"); /* "//x" is no host */
-  for (const char *c = path; *c; c++)
-    p += strchr("?#%", *c) ? sprintf(p, "%%%02x", (unsigned char)*c) : sprintf(p, "%c", *c);
-  strcpy(p, "?immutable=1");
-  int rc = s->open_v2(uri, &s->db, SQL_READONLY | SQL_URI, NULL);
-  free(uri);
-  return rc ? ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %.200s", path,
-                            s->db ? s->errmsg(s->db) : "out of memory")
-            : INK_OK;
-}
-
-static ink_status bad(sqlite *s, const char *path, ink_error *error) {
-  return ink_error_set(error, INK_ERROR_DAMAGED, "cannot read '%s': %.300s", path,
-                       s->errmsg(s->db));
-}
 
 enum column {
   START,
@@ -103,7 +39,7 @@ static ink_status make_query(sqlite *s, const char *path, char *query, size_t si
   bool have[COLUMNS] = {false}, any = false;
   void *statement;
   if (s->prepare_v2(s->db, "PRAGMA table_info(CUPTI_ACTIVITY_KIND_KERNEL)", -1, &statement, NULL))
-    return bad(s, path, error);
+    return sqlite_bad(s, path, error);
   int rc;
   while ((rc = s->step(statement)) == SQL_ROW) {
     const char *name = (const char *)s->column_text(statement, 1);
@@ -113,7 +49,7 @@ static ink_status make_query(sqlite *s, const char *path, char *query, size_t si
   }
   s->finalize(statement);
   if (rc != SQL_DONE)
-    return bad(s, path, error);
+    return sqlite_bad(s, path, error);
   if (!any)
     return ink_error_set(error, INK_ERROR_FORMAT,
                          "'%s' is an SQLite file without a table of CUDA kernels "
@@ -209,32 +145,21 @@ static ink_status read_rows(ink_foreign *f, sqlite *s, const char *path, ink_err
   read_base(f, s);
   void *statement;
   if (s->prepare_v2(s->db, query, -1, &statement, NULL))
-    return bad(s, path, error);
+    return sqlite_bad(s, path, error);
   int rc = SQL_DONE;
   while (status == INK_OK && (rc = s->step(statement)) == SQL_ROW)
     status = read_row(f, s, statement);
   if (status == INK_OK && rc != SQL_DONE)
-    status = bad(s, path, error);
+    status = sqlite_bad(s, path, error);
   s->finalize(statement);
   return status;
 }
 
 ink_status ink_nsight_read(ink_foreign *f, const char *path, ink_error *error) {
-  sqlite s = {0};
-  ink_status status;
-  if (!load(&s)) {
-    status = ink_error_set(error, INK_ERROR_UNSUPPORTED,
-                           "cannot read '%s': libsqlite3.so.0 is not on this machine "
-                           "(Debian: libsqlite3-0)",
-                           path);
-  } else {
-    status = open_file(&s, path, error);
-    if (status == INK_OK)
-      status = read_rows(f, &s, path, error);
-    if (s.db)
-      s.close(s.db);
-  }
-  if (s.library)
-    dlclose(s.library);
+  sqlite s;
+  ink_status status = sqlite_open(&s, path, error);
+  if (status == INK_OK)
+    status = read_rows(f, &s, path, error);
+  sqlite_close(&s);
   return status;
 }
