@@ -6,11 +6,6 @@
 #include "merged_sink.h"
 #include "perfetto_tracks.h"
 
-typedef struct merged_sm {
-  uint32_t sm;
-  uint64_t uuid;
-} merged_sm;
-
 typedef struct merged_perfetto {
   merged_sink sink; /* first: the callbacks get it */
   perfetto out;
@@ -22,8 +17,6 @@ typedef struct merged_perfetto {
   char **process_names;  /* [device_count] of those not made yet; NULL: "GPU n" */
   int64_t *process_pids; /* [device_count] */
   uint64_t launch_uuid, first_flow;
-  merged_sm *sms; /* of the current launch */
-  size_t sm_count, sm_room;
   uint64_t counters_uuid, counter_uuid; /* of the current device, of the current counter */
   int32_t counters_device;
 } merged_perfetto;

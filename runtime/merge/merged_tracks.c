@@ -63,6 +63,8 @@ static char *put_joined(const placement *p, const placed_launch *l, char *q) {
                           *method ? method : "nothing: the trace has no kernel for it");
   if (l->kernel != SIZE_MAX) {
     q = perfetto_named_text(q, "kernel", ink_foreign_name(p->foreign, p->kernels[l->kernel].name));
+    if (p->kernels[l->kernel].correlation >= 0)
+      q = perfetto_named_int(q, "kernel_correlation", p->kernels[l->kernel].correlation);
     q = perfetto_named_double(q, "confidence", l->confidence);
     q = perfetto_named_int(q, "residual_ns", l->residual_ns);
     q = perfetto_named_int(q, "outside_ns", l->early_ns > l->late_ns ? l->early_ns : l->late_ns);
@@ -84,6 +86,7 @@ static void put_launch(merged_perfetto *w, size_t launch) {
   for (uint64_t i = 0; i < l->shown && i < FLOWS_MAX; i++)
     q = pb_fixed64(q, EVENT_FLOWS, w->first_flow + i);
   q = perfetto_named_uint(q, "launch", launch);
+  q = perfetto_named_int(q, "device", info->device);
   q = perfetto_named_uint(q, "grid_id", info->grid_id);
   snprintf(text, sizeof text, "%ux%ux%u", info->grid_dim[0], info->grid_dim[1], info->grid_dim[2]);
   q = perfetto_named_text(q, "grid", text);
@@ -106,8 +109,8 @@ static ink_status begin_launch(void *user, size_t launch) {
   const placement *p = &w->sink.place;
   char name[PERFETTO_NAME_BYTES];
   uint64_t parent = parent_of(w, launch);
-  w->sm_count = 0;
   w->launch_uuid = perfetto_new_uuid(&w->out);
+  perfetto_tracks_launch(&w->tracks, w->launch_uuid);
   snprintf(name, sizeof name, "%.300s #%zu", ink_selection_kernel(&p->selection, launch), launch);
   perfetto_describe(&w->out,
                     &(perfetto_track){.uuid = w->launch_uuid,
@@ -124,34 +127,11 @@ static ink_status begin_launch(void *user, size_t launch) {
   return INK_OK;
 }
 
-static ink_status sm_uuid(merged_perfetto *w, uint32_t sm, uint64_t *uuid) {
-  for (size_t i = 0; i < w->sm_count; i++) {
-    if (w->sms[i].sm == sm) {
-      *uuid = w->sms[i].uuid;
-      return INK_OK;
-    }
-  }
-  void *sms = w->sms;
-  ink_status status = ink_grow(&sms, w->sm_count, &w->sm_room, sizeof *w->sms);
-  w->sms = sms;
-  if (status != INK_OK)
-    return status;
-  char name[32];
-  snprintf(name, sizeof name, "SM %u", sm);
-  *uuid = perfetto_new_uuid(&w->out);
-  w->sms[w->sm_count++] = (merged_sm){sm, *uuid};
-  perfetto_describe(
-      &w->out,
-      &(perfetto_track){
-          .uuid = *uuid, .parent = w->launch_uuid, .name = name, .rank = (int32_t)sm, .pid = -1});
-  return INK_OK;
-}
-
 static ink_status begin_track(void *user) {
   merged_perfetto *w = user;
   const merged_track *t = &w->sink.track;
   uint64_t parent;
-  ink_status status = sm_uuid(w, t->header->sm_open, &parent);
+  ink_status status = perfetto_tracks_sm(&w->tracks, t->header->sm_open, &parent);
   if (status != INK_OK)
     return status;
   perfetto_tracks_begin(&w->tracks, parent, (int32_t)t->rank, t->header);
@@ -257,6 +237,5 @@ void merged_perfetto_free(merged_perfetto *w, merged_sink *sink) {
   free(w->processes);
   free(w->process_names);
   free(w->process_pids);
-  free(w->sms);
   perfetto_tracks_free(&w->tracks);
 }

@@ -183,3 +183,16 @@ const char *activity_category(const ink_activity *a) {
                                       "cuda_set", "cuda_call",   "cuda_call"};
   return words[a->kind < sizeof words / sizeof *words ? a->kind : 0];
 }
+
+int activity_lane_by_place(const void *left, const void *right) {
+  const activity_lane *a = *(activity_lane *const *)left, *b = *(activity_lane *const *)right;
+  if ((a->device < 0) != (b->device < 0))
+    return a->device < 0 ? 1 : -1;
+  if (a->device != b->device)
+    return a->device < b->device ? -1 : 1;
+  if (a->process != b->process)
+    return a->process < b->process ? -1 : 1;
+  if (a->stream != b->stream)
+    return a->stream < b->stream ? -1 : 1;
+  return (a->number > b->number) - (a->number < b->number);
+}

@@ -49,6 +49,8 @@ void activity_lanes_free(activity_lanes *lanes);
 
 /* "stream 7", "stream 7, 2", "thread 4711". */
 void activity_lane_name(const activity_lane *lane, char *text, size_t size);
+/* For qsort of `activity_lane *`: devices before processes, then stream or thread, then number. */
+int activity_lane_by_place(const void *left, const void *right);
 /* "gemm::run<...>", "host to device", "memset", "cudaLaunchKernel". */
 void activity_shown_name(const activity_lanes *lanes, const ink_activity *a, char *text,
                          size_t size);

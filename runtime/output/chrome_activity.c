@@ -14,19 +14,6 @@ static void set_pid(chrome_events *w, const activity_lane *lane, char pid[16]) {
   w->pid = pid;
 }
 
-static int by_place(const void *left, const void *right) {
-  const activity_lane *a = *(activity_lane *const *)left, *b = *(activity_lane *const *)right;
-  if ((a->device < 0) != (b->device < 0))
-    return a->device < 0 ? 1 : -1;
-  if (a->device != b->device)
-    return a->device < b->device ? -1 : 1;
-  if (a->process != b->process)
-    return a->process < b->process ? -1 : 1;
-  if (a->stream != b->stream)
-    return a->stream < b->stream ? -1 : 1;
-  return (a->number > b->number) - (a->number < b->number);
-}
-
 /* Devices with tracks have their names already. */
 static void name_process(chrome_events *w, const activity_lane *lane) {
   const ink_capture *capture = w->selection->capture;
@@ -54,7 +41,7 @@ static ink_status name_lanes(chrome_events *w, activity_lanes *l) {
   for (size_t i = 0; i < l->lane_count; i++)
     order[i] = &l->lanes[i];
   if (l->lane_count)
-    qsort(order, l->lane_count, sizeof *order, by_place);
+    qsort(order, l->lane_count, sizeof *order, activity_lane_by_place);
   for (size_t i = 0; i < l->lane_count; i++) {
     set_pid(w, order[i], pid);
     if (!before || before->device != order[i]->device || before->process != order[i]->process)

@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-typedef struct sm_track {
-  uint32_t sm;
-  uint64_t uuid;
-} sm_track;
-
 typedef struct launch_counts {
   uint64_t executed, kept, dropped, partial, problems;
 } launch_counts;
@@ -26,8 +21,6 @@ typedef struct writer {
   size_t launch;            /* SIZE_MAX: none begun */
   uint64_t launch_uuid;
   launch_counts counts;
-  sm_track *sms;
-  size_t sm_count, sm_room;
   perfetto_tracks tracks;
   activity_lanes activity;
 } writer;
@@ -126,29 +119,6 @@ static void end_launch(writer *w) {
   perfetto_event_end(&w->out, perfetto_event(&w->out, span->end_ns, TYPE_END, w->launch_uuid));
 }
 
-static ink_status sm_uuid(writer *w, uint32_t sm, uint64_t *uuid) {
-  for (size_t i = 0; i < w->sm_count; i++) {
-    if (w->sms[i].sm == sm) {
-      *uuid = w->sms[i].uuid;
-      return INK_OK;
-    }
-  }
-  void *sms = w->sms;
-  ink_status status = ink_grow(&sms, w->sm_count, &w->sm_room, sizeof *w->sms);
-  w->sms = sms;
-  if (status != INK_OK)
-    return status;
-  char name[32];
-  snprintf(name, sizeof name, "SM %u", sm);
-  *uuid = perfetto_new_uuid(&w->out);
-  w->sms[w->sm_count++] = (sm_track){sm, *uuid};
-  perfetto_describe(
-      &w->out,
-      &(perfetto_track){
-          .uuid = *uuid, .parent = w->launch_uuid, .name = name, .rank = (int32_t)sm, .pid = -1});
-  return INK_OK;
-}
-
 /* ---- the sink -------------------------------------------------------------------------------- */
 
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
@@ -156,8 +126,8 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
   end_launch(w);
   w->launch = launch;
   w->counts = (launch_counts){0};
-  w->sm_count = 0;
   w->launch_uuid = perfetto_new_uuid(&w->out);
+  perfetto_tracks_launch(&w->tracks, w->launch_uuid);
   char name[PERFETTO_NAME_BYTES];
   snprintf(name, sizeof name, "%u %.300s grid %llu", launch,
            ink_selection_kernel(&w->selection, launch), (unsigned long long)info->grid_id);
@@ -175,7 +145,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   writer *w = user;
   const ink_track *h = &track->stored->header;
   uint64_t parent;
-  ink_status status = sm_uuid(w, h->sm_open, &parent);
+  ink_status status = perfetto_tracks_sm(&w->tracks, h->sm_open, &parent);
   if (status != INK_OK)
     return status;
   perfetto_tracks_begin(&w->tracks, parent,
@@ -213,7 +183,6 @@ static void free_writer(writer *w) {
   ink_file_abandon(&w->file);
   ink_selection_free(&w->selection);
   free(w->launches_uuids);
-  free(w->sms);
   perfetto_tracks_free(&w->tracks);
   activity_lanes_free(&w->activity);
 }

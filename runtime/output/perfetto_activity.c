@@ -75,19 +75,6 @@ static uint64_t parent_of(activity_writer *w, const activity_lane *lane) {
                      lane->device >= 0 ? (uint32_t)lane->device : lane->process);
 }
 
-static int by_place(const void *left, const void *right) {
-  const activity_lane *a = *(activity_lane *const *)left, *b = *(activity_lane *const *)right;
-  if ((a->device < 0) != (b->device < 0))
-    return a->device < 0 ? 1 : -1;
-  if (a->device != b->device)
-    return a->device < b->device ? -1 : 1;
-  if (a->process != b->process)
-    return a->process < b->process ? -1 : 1;
-  if (a->stream != b->stream)
-    return a->stream < b->stream ? -1 : 1;
-  return (a->number > b->number) - (a->number < b->number);
-}
-
 static ink_status describe_lanes(activity_writer *w) {
   const size_t n = w->lanes->lane_count;
   activity_lane **order = malloc((n + 1) * sizeof *order);
@@ -97,7 +84,7 @@ static ink_status describe_lanes(activity_writer *w) {
   for (size_t i = 0; i < n; i++)
     order[i] = &w->lanes->lanes[i];
   if (n)
-    qsort(order, n, sizeof *order, by_place);
+    qsort(order, n, sizeof *order, activity_lane_by_place);
   for (size_t i = 0; i < n; i++) {
     activity_lane_name(order[i], name, sizeof name);
     const uint64_t parent = parent_of(w, order[i]);

@@ -285,6 +285,35 @@ void perfetto_tracks_free(perfetto_tracks *w) {
   free(w->stack);
   free(w->values);
   free(w->lane_uuids);
+  free(w->sms);
+}
+
+void perfetto_tracks_launch(perfetto_tracks *w, uint64_t launch_uuid) {
+  w->launch_uuid = launch_uuid;
+  w->sm_count = 0;
+}
+
+ink_status perfetto_tracks_sm(perfetto_tracks *w, uint32_t sm, uint64_t *uuid) {
+  for (size_t i = 0; i < w->sm_count; i++) {
+    if (w->sms[i].sm == sm) {
+      *uuid = w->sms[i].uuid;
+      return INK_OK;
+    }
+  }
+  void *sms = w->sms;
+  ink_status status = ink_grow(&sms, w->sm_count, &w->sm_room, sizeof *w->sms);
+  w->sms = sms;
+  if (status != INK_OK)
+    return status;
+  char name[32];
+  snprintf(name, sizeof name, "SM %u", sm);
+  *uuid = perfetto_new_uuid(w->out);
+  w->sms[w->sm_count++] = (sm_track){sm, *uuid};
+  perfetto_describe(
+      w->out,
+      &(perfetto_track){
+          .uuid = *uuid, .parent = w->launch_uuid, .name = name, .rank = (int32_t)sm, .pid = -1});
+  return INK_OK;
 }
 
 void perfetto_tracks_begin(perfetto_tracks *w, uint64_t parent, int32_t rank,

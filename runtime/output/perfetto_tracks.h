@@ -28,6 +28,11 @@ typedef struct perfetto_body {
   uint64_t marks_dropped;
 } perfetto_body;
 
+typedef struct sm_track {
+  uint32_t sm;
+  uint64_t uuid;
+} sm_track;
+
 typedef struct perfetto_tracks {
   perfetto *out;
   const ink_selection *selection;
@@ -46,12 +51,19 @@ typedef struct perfetto_tracks {
   size_t value_count, value_room;
   uint64_t *lane_uuids; /* async lanes of the current track */
   size_t lane_count, lane_room;
+  uint64_t launch_uuid;
+  sm_track *sms; /* of the current launch */
+  size_t sm_count, sm_room;
 } perfetto_tracks;
 
 /* Free also after a failure; both pointers are borrowed. */
 ink_status perfetto_tracks_init(perfetto_tracks *tracks, perfetto *out,
                                 const ink_selection *selection);
 void perfetto_tracks_free(perfetto_tracks *tracks);
+/* What follows is below that launch's track. */
+void perfetto_tracks_launch(perfetto_tracks *tracks, uint64_t launch_uuid);
+/* The launch's track for an SM, described when it is first asked for. */
+ink_status perfetto_tracks_sm(perfetto_tracks *tracks, uint32_t sm, uint64_t *uuid);
 /* A new track, labelled by its block and warp; its events go into tracks->events. */
 void perfetto_tracks_begin(perfetto_tracks *tracks, uint64_t parent, int32_t rank,
                            const ink_track *header);
