@@ -308,8 +308,6 @@ bool activity_text(const activity_view *view, bool follows, FILE *to) {
   if (follows)
     fputc('\n', to);
   head(view, to);
-  if (!view->count && view->settings->kernel)
-    fputs("no kernel's name matches\n", to);
   bool fine = true;
   for (size_t i = 0; i < sizeof tables / sizeof *tables && fine; i++)
     fine = print_table(view, &tables[i], to);

@@ -223,6 +223,17 @@ static bool compare_clocks(activity_view *view) {
 
 /* ---- making ---- */
 
+static void say_no_kernel(const activity_view *view, const ink_activity *const *all, size_t n) {
+  const char **names = malloc((n + 1) * sizeof *names);
+  size_t count = 0;
+  for (size_t i = 0; names && i < n; i++)
+    if (all[i]->kind == INK_ACTIVITY_KERNEL)
+      names[count++] = activity_name(view, all[i]);
+  if (names)
+    load_say_no_match(view->loaded.path, view->settings->kernel, names, count);
+  free(names);
+}
+
 bool activity_view_make(const report_settings *settings, const char *path, activity_view *view) {
   const ink_activity *const *all;
   regex_t regex;
@@ -244,6 +255,11 @@ bool activity_view_make(const report_settings *settings, const char *path, activ
     take_items(view, all, n, has_regex ? &regex : NULL);
   if (has_regex)
     regfree(&regex);
+  if (has_regex && n && !view->count) {
+    say_no_kernel(view, all, n);
+    activity_view_free(view);
+    return false;
+  }
   fine = fine && make_groups(view) && make_uses(view) && compare_clocks(view);
   if (!fine) {
     message_say("out of memory");

@@ -104,7 +104,7 @@ static int run(int argc, char **argv) {
   int code = CLI_FAILED;
   if (!load_capture(argv[0], &loaded))
     return code;
-  if (load_check_launch(&loaded, settings.launch)) {
+  if (load_check_choice(&loaded, settings.kernel, settings.launch)) {
     ink_error error = {0};
     ink_output_options choice = {
         .size = sizeof choice,

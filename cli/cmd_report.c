@@ -42,7 +42,7 @@ static bool report_file(const report_settings *settings, const char *path, repor
   bool fine = false;
   if (!load_capture(path, &report.loaded))
     return false;
-  if (load_check_launch(&report.loaded, settings->launch)) {
+  if (load_check_choice(&report.loaded, settings->kernel, settings->launch)) {
     ink_table_options choice = {
         .size = sizeof choice,
         .by = (enum ink_group_by)settings->by,

@@ -36,6 +36,8 @@ static void started(FILE *to, const char *text) {
 static void head(const loaded_capture *loaded, FILE *to) {
   const ink_capture *capture = loaded->capture;
   const ink_capture_facts *facts = ink_capture_get_facts(capture);
+  char place[LOAD_PLACE_BYTES];
+  uint64_t open;
   fprintf(to, "%-12s%s (%s, format %u, %s)\n", "file", loaded->path,
           number_bytes(facts->file_bytes).text, facts->version,
           facts->complete ? "complete" : "the program did not end normally");
@@ -52,9 +54,10 @@ static void head(const loaded_capture *loaded, FILE *to) {
   if (facts->damaged_chunks)
     fprintf(to, "%-12s%s damaged chunk%s left out\n", "damage",
             number_whole(facts->damaged_chunks).text, facts->damaged_chunks == 1 ? "" : "s");
-  if (facts->open_tracks)
-    fprintf(to, "%-12s%s track%s had not ended\n", "open", number_whole(facts->open_tracks).text,
-            facts->open_tracks == 1 ? "" : "s");
+  if (facts->open_tracks && load_open_track(loaded, &open))
+    fprintf(to, "%-12s%s track%s had not ended%s: %s\n", "open",
+            number_whole(facts->open_tracks).text, facts->open_tracks == 1 ? "" : "s",
+            facts->open_tracks == 1 ? "" : ", the first", load_track_place(loaded, open, place));
   if (facts->unknown_kernels)
     fprintf(to, "%-12s%s kernel entr%s that no section table names\n", "unknown",
             number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");

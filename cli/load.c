@@ -3,7 +3,12 @@
 #include "load.h"
 
 #include "message.h"
+#include "options.h"
 
+#include <inttypes.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 bool load_capture(const char *path, loaded_capture *out) {
@@ -46,6 +51,129 @@ bool load_check_launch(const loaded_capture *loaded, uint64_t launch) {
                 loaded->path, n - 1);
   else
     message_say("no launch %llu in '%s': it holds none", (unsigned long long)launch, loaded->path);
+  return false;
+}
+
+/* ---- kernels by name ---- */
+
+typedef struct near_name {
+  const char *name;
+  size_t distance;
+} near_name;
+
+static int by_distance(const void *left, const void *right) {
+  const near_name *a = left, *b = right;
+  if (a->distance != b->distance)
+    return a->distance < b->distance ? -1 : 1;
+  return strcmp(a->name, b->name);
+}
+
+/* How far a name is from a regular expression that was most likely meant as a name. */
+static size_t distance_of(const char *regex, const char *name) {
+  char word[64];
+  const size_t n = strlen(regex);
+  const size_t first = regex[0] == '^', last = n > first && regex[n - 1] == '$';
+  snprintf(word, sizeof word, "%.*s", (int)(n - first - last), regex + first);
+  return cli_edit_distance(word, name);
+}
+
+void load_say_no_match(const char *path, const char *regex, const char *const *names, size_t n) {
+  enum { SHOWN = 8 };
+  near_name *near = malloc((n + 1) * sizeof *near);
+  char list[1024] = "";
+  size_t used = 0, count = 0;
+  for (size_t i = 0; near && i < n; i++)
+    near[i] = (near_name){names[i], distance_of(regex, names[i])};
+  if (near && n)
+    qsort(near, n, sizeof *near, by_distance);
+  for (size_t i = 0; near && i < n; i++) {
+    if (i && !strcmp(near[i].name, near[i - 1].name))
+      continue;
+    if (++count <= SHOWN && used < sizeof list)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.110s'", count > 1 ? ", " : "",
+                               near[i].name);
+  }
+  if (!count)
+    message_say("no kernel matches '%s' in '%s', which holds none", regex, path);
+  else if (count > SHOWN)
+    message_say("no kernel matches '%s' in '%s', which has %s and %zu more", regex, path, list,
+                count - SHOWN);
+  else
+    message_say("no kernel matches '%s' in '%s', which has %s", regex, path, list);
+  free(near);
+}
+
+/* False after a message: none of the kernels, or not that of the launch, is let through. */
+static bool check_kernels(const loaded_capture *loaded, const char *regex, uint64_t launch) {
+  const ink_kernel *kernels;
+  const ink_launch *launches;
+  size_t n = ink_capture_kernels(loaded->capture, &kernels);
+  const char **names = malloc((n + 1) * sizeof *names);
+  regex_t compiled;
+  bool found = false;
+  if (!names || regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB)) {
+    free(names);
+    return true; /* the command has checked it, so memory ran out: whoever uses it says so */
+  }
+  for (size_t i = 0; i < n; i++) {
+    names[i] = kernels[i].name;
+    found |= !regexec(&compiled, kernels[i].name, 0, NULL, 0);
+  }
+  if (!found)
+    load_say_no_match(loaded->path, regex, names, n);
+  else if (launch < ink_capture_launches(loaded->capture, &launches) &&
+           regexec(&compiled, kernels[launches[launch].kernel].name, 0, NULL, 0)) {
+    message_say("launch %llu in '%s' is of kernel '%s', which '%s' does not match",
+                (unsigned long long)launch, loaded->path, kernels[launches[launch].kernel].name,
+                regex);
+    found = false;
+  }
+  regfree(&compiled);
+  free(names);
+  return found;
+}
+
+bool load_check_choice(const loaded_capture *loaded, const char *regex, uint64_t launch) {
+  return load_check_launch(loaded, launch) && (!regex || check_kernels(loaded, regex, launch));
+}
+
+/* ---- tracks ---- */
+
+const char *load_track_place(const loaded_capture *loaded, uint64_t index, char *text) {
+  const ink_launch *launches;
+  const ink_kernel *kernels;
+  const ink_device_info *devices;
+  ink_stored_track track;
+  ink_capture_track(loaded->capture, index, &track);
+  ink_capture_launches(loaded->capture, &launches);
+  ink_capture_kernels(loaded->capture, &kernels);
+  const ink_track *h = &track.header;
+  size_t n = (size_t)snprintf(text, LOAD_PLACE_BYTES, "kernel %.100s, launch %" PRIu32,
+                              kernels[launches[track.launch].kernel].name, track.launch);
+  if (ink_capture_devices(loaded->capture, &devices) > 1)
+    n += (size_t)snprintf(text + n, LOAD_PLACE_BYTES - n, " on device %d", track.device);
+  if (h->grid_dim[1] > 1 || h->grid_dim[2] > 1)
+    n += (size_t)snprintf(text + n, LOAD_PLACE_BYTES - n, ", block %u,%u,%u", h->block_index[0],
+                          h->block_index[1], h->block_index[2]);
+  else
+    n += (size_t)snprintf(text + n, LOAD_PLACE_BYTES - n, ", block %u", h->block_index[0]);
+  if (h->thread || track.flags & INK_BUFFER_PER_WARP)
+    n += (size_t)snprintf(text + n, LOAD_PLACE_BYTES - n, ", warp %u", h->thread / 32);
+  if (h->thread % 32)
+    snprintf(text + n, LOAD_PLACE_BYTES - n, ", lane %u", h->thread % 32);
+  return text;
+}
+
+bool load_open_track(const loaded_capture *loaded, uint64_t *out) {
+  uint64_t n = ink_capture_track_count(loaded->capture);
+  for (uint64_t i = 0; i < n; i++) {
+    ink_stored_track track;
+    ink_capture_track(loaded->capture, i, &track);
+    if (track.header.state == INK_TRACK_CLOSED)
+      continue;
+    *out = i;
+    return true;
+  }
   return false;
 }
 

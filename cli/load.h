@@ -18,6 +18,19 @@ void unload_capture(loaded_capture *loaded);
 /* False after a message when the capture has no such launch (UINT64_MAX: every launch is meant). */
 bool load_check_launch(const loaded_capture *loaded, uint64_t launch);
 
+/* The same; also false when no kernel, or not that of the launch, has a name that the regular expression
+ * matches (NULL: every kernel is meant). The message lists the kernels, the nearest first. */
+bool load_check_choice(const loaded_capture *loaded, const char *regex, uint64_t launch);
+/* That message for other names of kernels. */
+void load_say_no_match(const char *path, const char *regex, const char *const *names, size_t n);
+
+/* "kernel Step, launch 3, block 5", with device, warp and lane where these tell tracks apart. Returns
+ * `text`. */
+enum { LOAD_PLACE_BYTES = 256 };
+const char *load_track_place(const loaded_capture *loaded, uint64_t track, char *text);
+/* The first track that had not ended; false: all had. */
+bool load_open_track(const loaded_capture *loaded, uint64_t *track);
+
 /* "(unmarked)" for INK_SECTION_UNKNOWN. */
 const char *load_section_name(const loaded_capture *loaded, ink_section_index section);
 

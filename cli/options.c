@@ -32,7 +32,7 @@ int cli_usage_error(const cli_command *command, const char *format, ...) {
   return CLI_USAGE;
 }
 
-static size_t edit_distance(const char *a, const char *b) {
+size_t cli_edit_distance(const char *a, const char *b) {
   size_t row[64], n = strlen(b);
   if (strlen(a) > 60 || n > 60)
     return 99;
@@ -58,7 +58,7 @@ const char *cli_nearest(const char *word, const char *const *words, size_t n) {
   const char *nearest = NULL;
   size_t least = strlen(word) > 4 ? 3 : 2; /* two slips in a long word, one in a short one */
   for (size_t i = 0; i < n; i++) {
-    size_t distance = edit_distance(word, words[i]);
+    size_t distance = cli_edit_distance(word, words[i]);
     if (distance < least) {
       least = distance;
       nearest = words[i];

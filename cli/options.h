@@ -85,5 +85,7 @@ bool cli_print_completion(const char *shell, FILE *to);   /* false: no such shel
 
 /* The nearest of n words to `word`, for "did you mean", or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *words, size_t n);
+/* How many letters two words are apart; SIZE_MAX where one is too long to be asked of. */
+size_t cli_edit_distance(const char *a, const char *b);
 
 #endif

@@ -50,6 +50,11 @@ void report_json_begin(report_sink *sink);
 void report_csv_begin(report_sink *sink);
 void report_json_end(report_sink *sink);
 
+/* Tracks without an end and kernels without a table; a kernel's dropped, missed and lost marks; problems. */
+void report_unfinished(const report_view *report, FILE *to);
+void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to);
+void report_problems(const report_view *report, FILE *to);
+
 /* What the marks cost themselves: whether it is in the times, and of a kernel what was taken out. */
 void report_marking_note(const report_view *report, FILE *to);
 void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to);

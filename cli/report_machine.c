@@ -99,18 +99,38 @@ static void json_kernel(json_writer *json, const report_view *report,
   json_close(json, '}');
 }
 
+static uint64_t linear_block(const ink_track *h) {
+  return h->block_index[0] +
+         (uint64_t)h->grid_dim[0] * (h->block_index[1] + (uint64_t)h->grid_dim[1] * h->block_index[2]);
+}
+
 static void json_problems(json_writer *json, const report_view *report) {
   const ink_problem *problems;
+  const ink_launch *launches;
+  const ink_kernel *kernels;
   uint64_t total;
   size_t n = ink_table_problems(report->table, &problems, &total);
+  ink_capture_launches(report->loaded.capture, &launches);
+  ink_capture_kernels(report->loaded.capture, &kernels);
   json_unsigned(json, "problem_count", total);
   json_open(json, "problems", '[');
   for (size_t i = 0; i < n; i++) {
+    ink_stored_track track;
+    ink_capture_track(report->loaded.capture, problems[i].track, &track);
     json_open_flat(json, NULL);
+    json_string(json, "text", problems[i].text);
+    json_string(json, "section", problems[i].section == INK_SECTION_UNKNOWN
+                                     ? NULL
+                                     : load_section_name(&report->loaded, problems[i].section));
+    json_unsigned(json, "times", problems[i].times);
+    json_string(json, "kernel", kernels[launches[track.launch].kernel].name);
+    json_unsigned(json, "launch", track.launch);
+    json_unsigned(json, "block", linear_block(&track.header));
+    json_unsigned(json, "warp", track.header.thread / 32);
     json_unsigned(json, "track", problems[i].track);
     json_unsigned(json, "word", problems[i].word);
     json_bool(json, "called", problems[i].called);
-    json_string(json, "text", problems[i].text);
+    json_string(json, "advice", ink_problem_advice((enum ink_problem_kind)problems[i].kind));
     json_close(json, '}');
   }
   json_close(json, ']');

@@ -75,30 +75,6 @@ static bool section_table(const report_view *report, size_t first, size_t last, 
   return fine;
 }
 
-/* What the kernel's table leaves out, each with its exact count. */
-static void left_out(const report_view *report, const ink_kernel_total *total, FILE *to) {
-  const ink_capture_facts *facts = ink_capture_get_facts(report->loaded.capture);
-  bool whole = facts->complete && !facts->damaged_chunks;
-  if (total->marks_dropped)
-    remark(to,
-           "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
-           number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
-           number_whole(total->tracks_partial).text, plural(total->tracks_partial));
-  if (total->unknown_cycles)
-    remark(to,
-           "unknown: %.1f %% of the time lies where marks were dropped; the shares are of it all",
-           100.0 * (double)total->unknown_cycles / (double)total->total_cycles);
-  if (total->missed)
-    remark(to, "missed: %s recording thread%s found no free track ('inkmark record --tracks')",
-           number_whole(total->missed).text, plural(total->missed));
-  if (total->tracks_lost)
-    remark(to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
-           plural(total->tracks_lost), number_whole(total->marks_lost).text,
-           plural(total->marks_lost),
-           whole ? "were used again before they were drained"
-                 : "were in what is cut off or damaged, or used again before they were drained");
-}
-
 static void cut_slices(const report_view *report, size_t first, size_t last, FILE *to) {
   uint64_t cut = 0;
   for (size_t i = first; i < last; i++)
@@ -153,7 +129,7 @@ static bool kernel_report(const report_view *report, const ink_kernel_total *tot
   report_doubts(report, first, last, to);
   unseen(report, total->kernel, to);
   report_marking(report, total, to);
-  left_out(report, total, to);
+  report_left_out(report, total, to);
   cut_slices(report, first, last, to);
   return fine;
 }
@@ -186,23 +162,6 @@ static void clock_lines(const report_view *report, FILE *to) {
   }
 }
 
-static void problems(const report_view *report, FILE *to) {
-  const ink_problem *problems;
-  uint64_t total, shown = 0;
-  size_t n = ink_table_problems(report->table, &problems, &total);
-  if (!total)
-    return;
-  fprintf(to, "\n%s%s problem%s in the records, the rest was used:%s\n",
-          message_style(to, STYLE_WARNING), number_whole(total).text, plural(total),
-          message_style(to, STYLE_PLAIN));
-  for (size_t i = 0; i < n && (report->settings->all || i < 10); i++, shown++)
-    fprintf(to, "  track %" PRIu64 ", %s %" PRIu64 ": %s\n", problems[i].track,
-            problems[i].called ? "called functions' word" : "word", problems[i].word,
-            problems[i].text);
-  if (shown < total)
-    fprintf(to, "  and %s more\n", number_whole(total - shown).text);
-}
-
 bool report_text(const report_view *report, report_sink *sink) {
   FILE *to = sink->to;
   const ink_capture *capture = report->loaded.capture;
@@ -216,12 +175,7 @@ bool report_text(const report_view *report, report_sink *sink) {
   if (ink_capture_simulated(capture))
     fprintf(to, "%s%s%s\n", message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
             message_style(to, STYLE_PLAIN));
-  if (facts->open_tracks)
-    fprintf(to, "%s track%s had not ended and hold no times\n",
-            number_whole(facts->open_tracks).text, plural(facts->open_tracks));
-  if (facts->unknown_kernels)
-    fprintf(to, "%s kernel entr%s of kernels that no section table names\n",
-            number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
+  report_unfinished(report, to);
   report_marking_note(report, to);
   clock_lines(report, to);
 
@@ -231,8 +185,7 @@ bool report_text(const report_view *report, report_sink *sink) {
   for (size_t i = 0; i < n && fine; i++)
     fine = kernel_report(report, &totals[i], to);
   if (!n)
-    fputs(report->settings->kernel ? "\nno kernel's name matches\n" : "\nno kernel was recorded\n",
-          to);
-  problems(report, to);
+    fputs("\nno kernel was recorded\n", to);
+  report_problems(report, to);
   return fine;
 }

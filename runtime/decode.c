@@ -24,15 +24,16 @@ ink_status ink_decoder_add(ink_decoder *decoder, const ink_event *event) {
   return decoder->event_count < INK_EVENT_BATCH ? INK_OK : ink_decoder_flush(decoder);
 }
 
-ink_status ink_decoder_problem(ink_decoder *decoder, int called, size_t word, const char *format,
-                               ...) {
+ink_status ink_decoder_problem(ink_decoder *decoder, enum ink_problem_kind kind, uint32_t section,
+                               int called, size_t word, const char *format, ...) {
   decoder->track.problems++;
   if (!decoder->sink->problem)
     return INK_OK;
   ink_status status = ink_decoder_flush(decoder);
   if (status != INK_OK)
     return status;
-  ink_problem problem = {.track = decoder->track.index, .word = word, .called = called != 0};
+  ink_problem problem = {.track = decoder->track.index, .word = word, .called = called != 0,
+                         .kind = (uint8_t)kind, .section = section, .times = 1};
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(problem.text, sizeof problem.text, format, arguments);
@@ -99,6 +100,9 @@ static uint64_t edge_stamp(const ink_decoder *decoder, const ink_ring *ring, boo
   return possible ? record.clock64 : otherwise;
 }
 
+#define bad_counts(decoder, ...)                                                                   \
+  ink_decoder_problem(decoder, INK_PROBLEM_COUNTS, INK_SECTION_UNKNOWN, __VA_ARGS__)
+
 /* kept + dropped == executed, and nothing kept that was never executed. */
 static ink_status check_counts(ink_decoder *decoder, int called) {
   const ink_ring *ring = &decoder->rings[called];
@@ -106,24 +110,24 @@ static ink_status check_counts(ink_decoder *decoder, int called) {
   uint64_t words = called ? header->aux_words : header->words;
   uint64_t extra = called ? header->aux_extra : header->extra;
   if (extra > words)
-    return ink_decoder_problem(decoder, called, 0,
+    return bad_counts(decoder, called, 0,
                                "%" PRIu64 " words executed, of which %" PRIu64 " are payload",
                                words, extra);
   if (ring->count > words)
-    return ink_decoder_problem(decoder, called, 0, "%zu words kept, %" PRIu64 " executed",
+    return bad_counts(decoder, called, 0, "%zu words kept, %" PRIu64 " executed",
                                ring->count, words);
   uint64_t marks = words - extra;
   if (ring->bad)
-    return ink_decoder_problem(decoder, called, ring->first,
+    return bad_counts(decoder, called, ring->first,
                                "%s; %zu older words cannot be read", ring->bad, ring->first);
   uint64_t lost_words = words - (ring->count - ring->first);
   if (!lost_words && ring->records != marks)
-    return ink_decoder_problem(decoder, called, 0,
+    return bad_counts(decoder, called, 0,
                                "%" PRIu64 " marks kept and none dropped, %" PRIu64 " executed",
                                ring->records, marks);
   uint64_t lost = marks - ring->records;
   if (marks < ring->records || lost > lost_words || lost < (lost_words + 5) / INK_RECORD_WORDS_MAX)
-    return ink_decoder_problem(decoder, called, 0,
+    return bad_counts(decoder, called, 0,
                                "%" PRIu64 " marks kept, %" PRIu64 " executed, but %" PRIu64
                                " words dropped", ring->records, marks, lost_words);
   return INK_OK;
@@ -135,15 +139,16 @@ static ink_status check_header(ink_decoder *decoder, const ink_line *line) {
   if (header->sm_open != header->sm_close) {
     const unsigned from = header->sm_open, to = header->sm_close;
     status = line->bound_known && line->moved_ns < 1e15
-                 ? ink_decoder_problem(decoder, 0, 0,
+                 ? ink_decoder_problem(decoder, INK_PROBLEM_MOVED, INK_SECTION_UNKNOWN, 0, 0,
                                        "moved from SM %u to SM %u, whose clocks differ: a time inside of "
                                        "it is good to %.0f ns", from, to, ceil(line->moved_ns))
-                 : ink_decoder_problem(decoder, 0, 0,
+                 : ink_decoder_problem(decoder, INK_PROBLEM_MOVED, INK_SECTION_UNKNOWN, 0, 0,
                                        "moved from SM %u to SM %u, whose clocks cannot be compared",
                                        from, to);
   }
   if (status == INK_OK && header->close_clock0 < header->open_clock1)
-    status = ink_decoder_problem(decoder, 0, 0, "closed %" PRIu64 " cycles before it was opened",
+    status = ink_decoder_problem(decoder, INK_PROBLEM_CLOCK, INK_SECTION_UNKNOWN, 0, 0,
+                                 "closed %" PRIu64 " cycles before it was opened",
                                  header->open_clock1 - header->close_clock0);
   for (int called = 0; called < 2 && status == INK_OK; called++)
     status = check_counts(decoder, called);

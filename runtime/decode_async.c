@@ -75,8 +75,8 @@ ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *
   /* The begin may be among the words that either ring lost. */
   if (!decoder->rings[0].lost_front && !decoder->rings[1].lost_front &&
       cycles <= decoder->track.partial_after_cycles)
-    status = ink_decoder_problem(decoder, called, record->word,
-                                 "async end of '%s' with key %" PRIu64 " without its begin",
+    status = ink_decoder_problem(decoder, INK_PROBLEM_ASYNC_NEVER_BEGUN, section, called,
+                                 record->word, "async end of '%s' with key %" PRIu64 " without its begin",
                                  ink_decoder_section_name(decoder, section), key);
   return status == INK_OK ? ink_decoder_add(decoder, &event) : status;
 }
@@ -90,7 +90,8 @@ ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close) {
       continue;
     /* The end may be among the overwritten words of the other ring. */
     if (!lost_back && open->begin >= decoder->track.partial_before_cycles)
-      status = ink_decoder_problem(decoder, open->called, decoder->rings[open->called].count,
+      status = ink_decoder_problem(decoder, INK_PROBLEM_ASYNC_NEVER_ENDED, open->section,
+                                   open->called, decoder->rings[open->called].count,
                                    "async range '%s' with key %" PRIu64 " never ended",
                                    ink_decoder_section_name(decoder, open->section), open->key);
     ink_event event = {.type = INK_EVENT_ASYNC, .called = open->called, .cut = 2,

@@ -168,10 +168,10 @@ typedef struct ink_decoder {
 ink_status ink_decoder_flush(ink_decoder *decoder);
 ink_status ink_decoder_add(ink_decoder *decoder, const ink_event *event);
 #if defined(__GNUC__)
-__attribute__((format(printf, 4, 5)))
+__attribute__((format(printf, 6, 7)))
 #endif
-ink_status ink_decoder_problem(ink_decoder *decoder, int called, size_t word, const char *format,
-                               ...);
+ink_status ink_decoder_problem(ink_decoder *decoder, enum ink_problem_kind kind, uint32_t section,
+                               int called, size_t word, const char *format, ...);
 const char *ink_decoder_section_name(const ink_decoder *decoder, uint32_t section);
 /* decode_tolls.c: nothing is paid where the sink does not want it, or the capture has no costs. */
 void ink_tolls_open(ink_decoder *decoder);

@@ -45,9 +45,9 @@ static ink_status check_clock(ink_decoder *decoder, int called, const ink_record
     return INK_OK;
   *cycles = last;
   if (clock < last)
-    return ink_decoder_problem(decoder, called, record->word,
-                               "clock goes back by %" PRIu64 " cycles", last - clock);
-  return ink_decoder_problem(decoder, called, record->word,
+    return ink_decoder_problem(decoder, INK_PROBLEM_CLOCK, INK_SECTION_UNKNOWN, called,
+                               record->word, "clock goes back by %" PRIu64 " cycles", last - clock);
+  return ink_decoder_problem(decoder, INK_PROBLEM_CLOCK, INK_SECTION_UNKNOWN, called, record->word,
                              "clock is %" PRIu64 " cycles after the close", clock - decoder->limit);
 }
 
@@ -81,8 +81,8 @@ static ink_status find_section(ink_decoder *decoder, int called, const ink_recor
   *out = INK_SECTION_UNKNOWN;
   if (record->hash48) {
     if (!enter_other_table(decoder, record->hash48))
-      return ink_decoder_problem(decoder, called, record->word,
-                                 "section %u of the unknown table %012" PRIx64,
+      return ink_decoder_problem(decoder, INK_PROBLEM_NO_TABLE, INK_SECTION_UNKNOWN, called,
+                                 record->word, "section %u of the unknown table %012" PRIx64,
                                  (unsigned)record->section, record->hash48);
     base = decoder->other_base;
     count = decoder->other_count;
@@ -90,13 +90,14 @@ static ink_status find_section(ink_decoder *decoder, int called, const ink_recor
     if (decoder->told_unknown_table)
       return INK_OK;
     decoder->told_unknown_table = true;
-    return ink_decoder_problem(decoder, called, record->word,
-                               "the kernel's section table is unknown");
+    return ink_decoder_problem(decoder, INK_PROBLEM_NO_TABLE, INK_SECTION_UNKNOWN, called,
+                               record->word, "the kernel's section table is unknown");
   }
   if (record->section < 1 || record->section > count)
-    return ink_decoder_problem(decoder, called, record->word,
-                               "section %u is not in its table of %u", (unsigned)record->section,
-                               (unsigned)count);
+    return ink_decoder_problem(decoder, INK_PROBLEM_NO_SECTION, INK_SECTION_UNKNOWN, called,
+                               record->word, "section %u is not in table '%s', which has %u",
+                               (unsigned)record->section,
+                               decoder->capture->sections.items[base].table->name, (unsigned)count);
   *out = base + record->section - 1;
   return INK_OK;
 }
@@ -224,7 +225,7 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
     if (body->stamp_known && body->stamp > event.begin)
       event.toll = ink_toll_since(decoder, body->stamp_toll);
     if (event.begin < body->stamp && range.begin_known && body->stamp_known) {
-      status = ink_decoder_problem(decoder, called, word,
+      status = ink_decoder_problem(decoder, INK_PROBLEM_ACROSS, range.section, called, word,
                                    "range '%s' of a called function is open across the body's marks",
                                    ink_decoder_section_name(decoder, range.section));
       event.begin = body->stamp; /* so that slices nest */
@@ -250,20 +251,21 @@ static ink_status range_end(ink_decoder *decoder, int called, const ink_record *
   ink_levels *levels = &decoder->levels[called];
   ink_status status = INK_OK;
   if (levels->count == 1)
-    return ink_decoder_problem(decoder, called, record->word, "END of '%s' without its BEGIN",
-                               name);
+    return ink_decoder_problem(decoder, INK_PROBLEM_NEVER_BEGUN, section, called, record->word,
+                               "END of '%s' without its BEGIN", name);
   if (top(decoder, called)->named && top(decoder, called)->section != section) {
     bool deeper = is_open(levels, section);
     while (deeper && top(decoder, called)->section != section && status == INK_OK) {
       status = ink_decoder_problem(
-          decoder, called, record->word, "'%s' is still open at the END of '%s'",
+          decoder, INK_PROBLEM_STILL_OPEN, top(decoder, called)->section, called, record->word,
+          "'%s' is still open at the END of '%s'",
           ink_decoder_section_name(decoder, top(decoder, called)->section), name);
       if (status == INK_OK)
         status = pop(decoder, called, record->word, now, 2);
     }
     if (!deeper)
       status = ink_decoder_problem(
-          decoder, called, record->word, "END of '%s' closes '%s'", name,
+          decoder, INK_PROBLEM_WRONG_END, section, called, record->word, "END of '%s' closes '%s'", name,
           ink_decoder_section_name(decoder, top(decoder, called)->section));
   }
   if (!top(decoder, called)->named)
@@ -497,7 +499,8 @@ static ink_status close_levels(ink_decoder *decoder, int called, uint64_t close)
   while (decoder->levels[called].count > 1 && status == INK_OK) {
     if (!decoder->rings[called].lost_back)
       status = ink_decoder_problem(
-          decoder, called, decoder->rings[called].count, "range '%s' never ended",
+          decoder, INK_PROBLEM_NEVER_ENDED, top(decoder, called)->section, called,
+          decoder->rings[called].count, "range '%s' never ended",
           ink_decoder_section_name(decoder, top(decoder, called)->section));
     if (status == INK_OK)
       status = pop(decoder, called, decoder->rings[called].count, close, 2);

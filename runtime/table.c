@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBLEMS_KEPT = 100 };
-
 static ink_status no_memory(ink_table *table) {
   return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
 }
@@ -319,11 +317,22 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   return INK_OK;
 }
 
+/* A mistake in the marks comes again in every track: the first of its kind stands for all. */
 static ink_status on_problem(void *user, const ink_problem *problem) {
   ink_table *table = user;
-  if (table->problem_count < PROBLEMS_KEPT)
-    table->problems[table->problem_count++] = *problem;
   table->problem_total++;
+  for (size_t i = 0; i < table->problem_count; i++) {
+    ink_problem *known = &table->problems[i];
+    if (known->kind == problem->kind && known->section == problem->section &&
+        known->called == problem->called && table->problem_kernels[i] == table->kernel) {
+      known->times++;
+      return INK_OK;
+    }
+  }
+  if (table->problem_count < INK_PROBLEMS_KEPT) {
+    table->problem_kernels[table->problem_count] = table->kernel;
+    table->problems[table->problem_count++] = *problem;
+  }
   return INK_OK;
 }
 
@@ -366,7 +375,7 @@ static bool allocate(ink_table *table) {
   table->totals = calloc(kernels + 1, sizeof *table->totals);
   table->unseen_of = calloc(kernels + 1, sizeof *table->unseen_of);
   table->kernel_count = kernels;
-  table->problems = calloc(PROBLEMS_KEPT, sizeof *table->problems);
+  table->problems = calloc(INK_PROBLEMS_KEPT, sizeof *table->problems);
   return table->cache && table->seen && table->unseen && table->wanted && table->totals &&
          table->unseen_of && table->problems;
 }

@@ -33,6 +33,8 @@ typedef struct ink_cell {
 
 #define INK_NS_PARTS 16
 
+enum { INK_PROBLEMS_KEPT = 100 };
+
 struct ink_table {
   const ink_capture *capture; /* only while the table is made */
   ink_error *error;
@@ -71,7 +73,8 @@ struct ink_table {
   ink_section_index *unseen; /* in rising order */
   size_t (*unseen_of)[2];    /* [kernels]: first and count in `unseen` */
   size_t kernel_count;
-  ink_problem *problems;
+  ink_problem *problems;    /* [INK_PROBLEMS_KEPT] */
+  uint32_t problem_kernels[INK_PROBLEMS_KEPT];
   size_t problem_count;
   uint64_t problem_total;
 };

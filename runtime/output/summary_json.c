@@ -4,6 +4,7 @@
 #include "summary_json.h"
 
 #include "text_write.h"
+#include "track_events.h"
 
 #define SAFE_MAX ((uint64_t)1 << 53)
 
@@ -197,7 +198,7 @@ void ink_summary_rows(ink_file *f, const ink_selection *s, const ink_table *tabl
   ink_file_text(f, "]");
 }
 
-static void put_problems(ink_file *f, const ink_table *table) {
+static void put_problems(ink_file *f, const ink_selection *s, const ink_table *table) {
   const ink_problem *problems;
   uint64_t total;
   size_t count = ink_table_problems(table, &problems, &total);
@@ -205,11 +206,21 @@ static void put_problems(ink_file *f, const ink_table *table) {
   put_u64(f, total);
   ink_file_text(f, ", \"first\": [");
   for (size_t i = 0; i < count; i++) {
-    ink_file_print(f, "%s\n  {\"track\": %llu", i ? "," : "",
-                   (unsigned long long)problems[i].track);
-    field_u64(f, "word", problems[i].word);
-    field_bool(f, "called", problems[i].called);
-    field_text(f, "text", problems[i].text);
+    const ink_problem *p = &problems[i];
+    ink_stored_track track;
+    char label[96];
+    ink_capture_track(s->capture, p->track, &track);
+    ink_track_label(&track.header, label, sizeof label);
+    ink_file_print(f, "%s\n  {\"track\": %llu", i ? "," : "", (unsigned long long)p->track);
+    field_text(f, "kernel", s->kernels[s->launches[track.launch].kernel].name);
+    field_u64(f, "launch", track.launch);
+    field_text(f, "place", label);
+    field_text(f, "section", p->section == INK_SECTION_UNKNOWN ? NULL : ink_selection_section(s, p->section));
+    field_u64(f, "times", p->times);
+    field_u64(f, "word", p->word);
+    field_bool(f, "called", p->called);
+    field_text(f, "text", p->text);
+    field_text(f, "advice", ink_problem_advice((enum ink_problem_kind)p->kind));
     ink_file_text(f, "}");
   }
   ink_file_text(f, "]}");
@@ -233,7 +244,7 @@ void ink_summary_json(ink_file *f, const ink_selection *s, const ink_table *tabl
   }
   ink_file_text(f, "],\n\"statistics\": ");
   ink_summary_rows(f, s, table, INK_BY_SECTION);
-  put_problems(f, table);
+  put_problems(f, s, table);
   ink_file_text(f, "}");
 }
 

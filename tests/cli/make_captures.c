@@ -293,8 +293,34 @@ static void broken(const char *path) {
   end(&make);
 }
 
+/* Warps record; in each of two launches of 2 x 2 blocks every warp leaves a range open, and in the last
+ * block one marks what is no section. */
+static void mistakes(const char *path) {
+  maker make;
+  begin(&make, path, "./mistakes", "Slips", "Gather, Load, Wait");
+  device(&make, true, RING, INK_BUFFER_PER_WARP);
+  for (uint32_t launch = 0; launch < 2; launch++)
+    for (uint32_t b = 0; b < 4; b++)
+      for (uint32_t warp = 0; warp < 2; warp++) {
+        open_track(&make, 1, 4 + launch, 2, b, 100 + 1000 * launch);
+        make.track.grid_dim[1] = 2;
+        make.track.block_index[0] = b % 2;
+        make.track.block_index[1] = b / 2;
+        make.track.thread = 32 * warp;
+        make.track.ticket = launch * 8 + b * 2 + warp;
+        record(&make, INK_KIND_BEGIN, 2, 10);
+        record(&make, INK_KIND_MARK, 3, 20);
+        if (b == 3 && warp)
+          record(&make, INK_KIND_MARK, 9, 20);
+        close_track(&make, 40);
+      }
+  counts(&make, 1, 0, 16, 34, 34);
+  end(&make);
+}
+
 int main(void) {
   broken("broken.ink");
+  mistakes("mistakes.ink");
   solver("solver.ink", NULL);
   solver("costed.ink", "");
   solver("unmeasured.ink", "'solver.cu' was compiled with INKMARK_NO_COST");

@@ -209,7 +209,7 @@ static void words(void) {
   synth_record(&t, 0, INK_KIND_MARK, 7, 0, 1100);
   synth_record(&t, 0, INK_KIND_MARK, 0, 0, 1200);
   s = decode(&t);
-  EXPECT(&s, "ids", "section 7 is not in its table of 6", "section 0 is not in its table of 6");
+  EXPECT(&s, "ids", "section 7 is not in table 'Solver', which has 6", "section 0 is not in table 'Solver', which has 6");
   CHECK(s.slice_count == 2 && s.slices[0].section == INK_SECTION_UNKNOWN, "still a slice");
 
   t = begin();

@@ -104,10 +104,31 @@ typedef struct ink_async {    /* a matched ASYNC_BEGIN .. ASYNC_END of one track
   int64_t begin_ns, end_ns;
 } ink_async;
 
+/* What can be wrong with a track. */
+enum ink_problem_kind {
+  INK_PROBLEM_NEVER_ENDED,    /* a range */
+  INK_PROBLEM_NEVER_BEGUN,    /* an END without its BEGIN */
+  INK_PROBLEM_WRONG_END,      /* it names another section than the BEGIN */
+  INK_PROBLEM_STILL_OPEN,     /* a range at the END of one around it */
+  INK_PROBLEM_ACROSS,         /* a called function's range is open across the body's marks */
+  INK_PROBLEM_ASYNC_NEVER_ENDED,
+  INK_PROBLEM_ASYNC_NEVER_BEGUN,
+  INK_PROBLEM_NO_TABLE,       /* the capture does not hold the section table */
+  INK_PROBLEM_NO_SECTION,     /* the table has no such section */
+  INK_PROBLEM_CLOCK,          /* stamps that go back, or lie outside of the track */
+  INK_PROBLEM_COUNTS,         /* words that do not agree with the track's counts, or are no records */
+  INK_PROBLEM_MOVED           /* the block went to another SM */
+};
+/* What someone who wrote the marks can do about it, in a sentence. */
+INK_API const char *ink_problem_advice(enum ink_problem_kind kind);
+
 /* What is wrong with a track, exactly; decoding goes on with the rest. */
 typedef struct ink_problem {
   uint64_t track, word;       /* word index in the ring, oldest kept = 0 */
   uint8_t called;
+  uint8_t kind;               /* enum ink_problem_kind */
+  ink_section_index section;  /* that the text names; INK_SECTION_UNKNOWN: none */
+  uint64_t times;             /* 1; of ink_table_problems: so often, and this was the first */
   char text[160];             /* "END of 'Gradient' closes 'Search'", "clock goes back by 12 cycles" */
 } ink_problem;
 

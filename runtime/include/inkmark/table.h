@@ -81,8 +81,10 @@ INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total 
  * kernels; the names of kernels are left out. */
 INK_API size_t ink_table_unseen(const ink_table *table, uint32_t kernel,
                                 const ink_section_index **out);
+/* The first of each kernel, kind, section and ring, with how often it came: the first 100 such; *total
+ * counts them all. */
 INK_API size_t ink_table_problems(const ink_table *table, const ink_problem **out,
-                                  uint64_t *total); /* the first 100 of total */
+                                  uint64_t *total);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* What a report says of marks that are not in its tables: dropped and lost ones, tracks without an end,
+ * problems in the records; each with its place and with what can be done about it. */
+#include "report.h"
+
+#include "message.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+static const char *plural(uint64_t n) {
+  return n == 1 ? "" : "s";
+}
+
+__attribute__((format(printf, 2, 3))) static void remark(FILE *to, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(to, "  %s", message_style(to, STYLE_WARNING));
+  vfprintf(to, format, arguments);
+  fprintf(to, "%s\n", message_style(to, STYLE_PLAIN));
+  va_end(arguments);
+}
+
+/* "'inkmark record OPTION N' WORDS", or nothing where N is more than the option takes. */
+static void advise(FILE *to, const char *option, uint64_t needed, const char *words) {
+  uint64_t power = 4;
+  while (power < needed && power < UINT64_C(1) << 32)
+    power *= 2;
+  if (power <= UINT64_C(1) << 24)
+    fprintf(to, "    'inkmark record %s %" PRIu64 "' %s\n", option, power, words);
+}
+
+/* The track of a kernel whose ring would have to be the longest; false: no ring was too short. */
+static bool longest_track(const loaded_capture *loaded, uint32_t kernel, uint64_t *index,
+                          uint64_t *words) {
+  const ink_launch *launches;
+  uint64_t n = ink_capture_track_count(loaded->capture);
+  bool short_of = false;
+  ink_capture_launches(loaded->capture, &launches);
+  *words = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    ink_stored_track track;
+    ink_capture_track(loaded->capture, i, &track);
+    const ink_track *header = &track.header;
+    if (launches[track.launch].kernel != kernel || header->state != INK_TRACK_CLOSED)
+      continue;
+    short_of |= header->words > track.ring_words || header->aux_words > track.aux_words;
+    const uint64_t most =
+        header->words > header->aux_words ? header->words : header->aux_words;
+    if (most > *words) {
+      *words = most;
+      *index = i;
+    }
+  }
+  return short_of;
+}
+
+static void dropped(const report_view *report, const ink_kernel_total *total, FILE *to) {
+  uint64_t index, words;
+  char place[LOAD_PLACE_BYTES];
+  if (!total->marks_dropped)
+    return;
+  remark(to,
+         "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
+         number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
+         number_whole(total->tracks_partial).text, plural(total->tracks_partial));
+  if (longest_track(&report->loaded, total->kernel, &index, &words)) {
+    fprintf(to, "    the longest needs room for %s records: %s\n", number_whole(words).text,
+            load_track_place(&report->loaded, index, place));
+    advise(to, "--records-per-track", words, "holds it");
+  }
+}
+
+static uint32_t tracks_there(const ink_capture *capture) {
+  const ink_device_info *devices;
+  size_t n = ink_capture_devices(capture, &devices);
+  uint32_t most = 0;
+  for (size_t i = 0; i < n; i++)
+    if (devices[i].track_count > most)
+      most = devices[i].track_count;
+  return most;
+}
+
+void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to) {
+  const ink_capture *capture = report->loaded.capture;
+  const ink_capture_facts *facts = ink_capture_get_facts(capture);
+  bool whole = facts->complete && !facts->damaged_chunks;
+  dropped(report, total, to);
+  if (total->unknown_cycles)
+    remark(to,
+           "unknown: %.1f %% of the time lies where marks were dropped; the shares are of it all",
+           100.0 * (double)total->unknown_cycles / (double)total->total_cycles);
+  if (total->missed) {
+    remark(to, "missed: %s recording thread%s found no free track among %s",
+           number_whole(total->missed).text, plural(total->missed),
+           number_whole(tracks_there(capture)).text);
+    advise(to, "--tracks", tracks_there(capture) + total->missed, "has room for all of them");
+  }
+  if (total->tracks_lost) {
+    remark(to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
+           plural(total->tracks_lost), number_whole(total->marks_lost).text,
+           plural(total->marks_lost),
+           whole ? "were used again before they were drained"
+                 : "were in what is cut off or damaged, or used again before they were drained");
+    fputs("    more --tracks or a shorter --drain-ms loses fewer\n", to);
+  }
+}
+
+void report_unfinished(const report_view *report, FILE *to) {
+  const loaded_capture *loaded = &report->loaded;
+  const ink_capture_facts *facts = ink_capture_get_facts(loaded->capture);
+  char place[LOAD_PLACE_BYTES];
+  uint64_t index;
+  if (facts->unknown_kernels)
+    fprintf(to, "%s kernel entr%s recorded nothing: no PROF_SECTIONS that was handed over names the kernel\n",
+            number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
+  if (!facts->open_tracks || !load_open_track(loaded, &index))
+    return;
+  fprintf(to, "%s track%s had not ended and hold%s no times%s: %s\n",
+          number_whole(facts->open_tracks).text, plural(facts->open_tracks),
+          facts->open_tracks == 1 ? "s" : "", facts->open_tracks == 1 ? "" : ", the first",
+          load_track_place(loaded, index, place));
+  fputs(facts->complete ? "  its thread left the kernel past its end: by exit in assembly, or by a trap\n"
+                        : "  its kernel was running when the program was ended\n",
+        to);
+}
+
+void report_problems(const report_view *report, FILE *to) {
+  const ink_problem *problems;
+  uint64_t total, shown = 0;
+  char place[LOAD_PLACE_BYTES];
+  size_t n = ink_table_problems(report->table, &problems, &total);
+  if (!total)
+    return;
+  fprintf(to, "\n%s%s problem%s in the records, the rest was used:%s\n",
+          message_style(to, STYLE_WARNING), number_whole(total).text, plural(total),
+          message_style(to, STYLE_PLAIN));
+  for (size_t i = 0; i < n && (report->settings->all || i < 10); i++) {
+    const ink_problem *p = &problems[i];
+    fprintf(to, "  %s: ", p->text);
+    if (p->times > 1)
+      fprintf(to, "%s times, first in ", number_whole(p->times).text);
+    fprintf(to, "%s (track %" PRIu64 ", %s %" PRIu64 ")\n",
+            load_track_place(&report->loaded, p->track, place), p->track,
+            p->called ? "called functions' word" : "word", p->word);
+    fprintf(to, "    %s\n", ink_problem_advice((enum ink_problem_kind)p->kind));
+    shown += p->times;
+  }
+  if (shown < total)
+    fprintf(to, "  and %s more\n", number_whole(total - shown).text);
+}
