@@ -106,7 +106,6 @@ void ink_unit_free(ink_unit *unit) {
     clang_disposeIndex(unit->index);
   ink_bytes_free(&unit->original);
   free(unit->patched);
-  free(unit->shim);
   free(unit->main_path);
   free(unit->root);
 }

@@ -102,7 +102,6 @@ static void child(const ink_instrument_options *options, bool header_less, int f
   ink_bytes block = {0};
   ink_error error = {0};
   ink_status status = work(&unit, header_less, &block, &error);
-  ink_unit_remove_shim(&unit);
   bool fine =
       status ? write_all(file, &error, sizeof error) : write_all(file, block.at, block.count);
 #if defined(INKMARK_FREE_ALL) /* the process ends: only leak checkers want this */

@@ -59,7 +59,6 @@ typedef struct ink_hand { /* a PROF_BEGIN or PROF_END of the user's */
 typedef struct ink_unit {
   const ink_instrument_options *options;
   char *main_path, *root;
-  char *shim; /* a folder of this run's own, NULL: none was made */
   bool header_less;
   bool was_marked;
   uint64_t parse_ns;
@@ -102,7 +101,6 @@ typedef struct ink_unit {
 
 /* parse.c */
 ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error);
-void ink_unit_remove_shim(ink_unit *unit);
 /* suffix.c */
 bool ink_suffix_patch(char *text, size_t bytes); /* true: something was changed */
 void ink_suffix_remarks(ink_unit *unit);         /* what could not be */
@@ -116,6 +114,9 @@ ink_function *ink_unit_function(ink_unit *unit, CXCursor cursor);
 bool ink_cursor_is_device(ink_unit *unit, CXCursor cursor, bool *system);
 /* What a call calls; a null cursor when it cannot be told. */
 CXCursor ink_call_target(CXCursor call);
+/* The set that a call in a template chooses from, in which ink_call_target's is the first; a null cursor
+ * where it is known what is called. */
+CXCursor ink_call_overloads(CXCursor call);
 /* rules.c */
 void ink_unit_apply_rules(ink_unit *unit);
 typedef struct ink_spot { /* where a statement that shall be put between marks lies */
