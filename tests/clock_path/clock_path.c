@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* clock_path INKMARK PROGRAM FOLDER [--runs N] [--check]: records a marked program on the simulated device with
- * its clocks set in many ways, reads the capture back through the public headers, and compares every
- * stamp, duration, slope and offset with the truth. Prints a table; with --check, exits with 1 where a
- * bound or a promise did not hold. */
+/* clock_path INKMARK PROGRAM FOLDER [--runs N] [--kind K] [--check]: records a marked program on the
+ * simulated device with its clocks set in many ways, reads the captures back through the public
+ * headers, and compares every stamp, duration, slope and offset with the truth. Prints a table; with
+ * --check, exits with 1 where a bound or a promise did not hold. */
 #include "set_clock.h"
 
 #include "inkmark/table.h"
@@ -33,8 +33,8 @@ static const set_kind kinds[] = {
      .rest_ns = 400000, .pause_ms = 200},
     {.name = "two seconds", .step_ns = 1024, .launches = 10, .blocks = 24, .rounds = 4,
      .rest_ns = 400000, .pause_ms = 200},
-    {.name = "one SM with one short block", .step_ns = 32, .launches = 12, .blocks = 24, .rounds = 4,
-     .rest_ns = 400000, .short_sm = true},
+    {.name = "one SM with one short block", .step_ns = 32, .launches = 12, .blocks = 24,
+     .rounds = 4, .rest_ns = 400000, .short_sm = true},
     {.name = "one SM with one short block", .step_ns = 1024, .launches = 12, .blocks = 24,
      .rounds = 4, .rest_ns = 400000, .short_sm = true},
     {.name = "stamps wrap", .step_ns = 32, .launches = 12, .blocks = 24, .rounds = 4,
@@ -278,7 +278,8 @@ static bool promises(const set_kind *kind, const score *all, size_t n, size_t he
   PROMISE(held * 100 >= n * 99, "the bounds held in %zu of %zu runs", held, n)
   PROMISE(kind->short_tracks || slope < 10, "a slope is %.3f ppm off", slope)
   /* of a few runs the 99th percentile is no more than the worst of them */
-  PROMISE(bound <= (n < 20 ? 6 : 3) * error, "the bound is %.1f ns where errors are %.1f", bound, error)
+  PROMISE(bound <= (n < 20 ? 6 : 3) * error, "the bound is %.1f ns where errors are %.1f", bound,
+          error)
   if (!kind->changes)
     PROMISE(percentile(all, n, OFFSET, 99) < kind->step_ns / 10.0, "an offset is %.1f ns off",
             percentile(all, n, OFFSET, 99))
@@ -326,8 +327,8 @@ static bool one_run(const set_kind *kind, uint64_t seed, char **argv, score *s) 
               (!kind->drawn || set_clock_read_log(&set, log)) &&
               judge_capture(&set, capture, s);
   if (!fine || (getenv("CLOCK_PATH_KEEP") && (s->stamps_out || s->spans_out || s->sums_out))) {
-    fprintf(stderr, "clock_path: %s, step %" PRIu32 ", seed %" PRIu64 ":", kind->name, kind->step_ns,
-            seed);
+    fprintf(stderr, "clock_path: %s, step %" PRIu32 ", seed %" PRIu64 ":", kind->name,
+            kind->step_ns, seed);
     for (int i = 0; i < set.variable_count; i++)
       fprintf(stderr, " %s", set.variables[i]);
     fprintf(stderr, "\n");
@@ -355,7 +356,8 @@ int main(int argc, char **argv) {
       return 2;
   }
   score *all = calloc(runs + 1, sizeof *all);
-  printf("simulated device, whole path: %zu seeded runs each, %d SMs at 1 to 2 GHz\n\n", runs, SET_SMS);
+  printf("simulated device, whole path: %zu seeded runs each, %d SMs at 1 to 2 GHz\n\n", runs,
+         SET_SMS);
   printf("%-34s %7s %8s %8s %8s %8s %6s %8s %8s %7s %5s\n", "", "step", "err p50", "err p99",
          "bnd p50", "bnd p99", "b/e", "held", "slope", "offset", "runs");
   for (size_t k = 0; all && k < KINDS; k++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A marked program whose blocks mostly sleep, so that much time passes in few instructions:
 //   clocked LAUNCHES BLOCKS ROUNDS REST_NS CLOCKS SHORT_SM PAUSE_MS
-// CLOCKS 1: a clock triple in each round. SHORT_SM: one SM that sees a single block without rounds, -1: none.
-// PAUSE_MS pass between launches.
+// CLOCKS 1: a clock triple in each round. SHORT_SM: one SM that sees a single block without rounds,
+// -1: none. PAUSE_MS pass between launches.
 #include <cuda_runtime.h>
 #include <inkmark/mark.cuh>
 
@@ -13,7 +13,8 @@ PROF_SECTIONS(Clocked, Run, Rest, Work)
 
 __device__ unsigned short_blocks;
 
-__global__ void run(int launch, int rounds, unsigned rest_ns, int clocks, int short_sm, unsigned *out) {
+__global__ void run(int launch, int rounds, unsigned rest_ns, int clocks, int short_sm,
+                    unsigned *out) {
   unsigned sm;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
   if ((int)sm == short_sm) {

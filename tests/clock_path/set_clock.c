@@ -62,9 +62,10 @@ static void set_rates(set_clock *set) {
   uint64_t hz[SET_CHANGES + 1], at_ns[SET_CHANGES + 1] = {0};
   for (int i = 0; i <= kind->changes; i++) {
     hz[i] = 1000000000 + (uint64_t)(draw(set) * 1e9);
-    const double part = (kind->change_to_ns - kind->change_from_ns) / (kind->changes ? kind->changes : 1);
+    const double span = kind->change_to_ns - kind->change_from_ns;
     if (i)
-      at_ns[i] = (uint64_t)(kind->change_from_ns + part * (i - 1 + draw(set) * 0.5));
+      at_ns[i] = (uint64_t)(kind->change_from_ns +
+                            span / kind->changes * (i - 1 + draw(set) * 0.5));
   }
   draw_rates(set, hz, at_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the clocks of the simulated device are set to in one run, as its variables, and as the truth that
- * follows: the device time of each clock64 of each SM, in whole femtoseconds. The truth is computed here
- * from what was set, by its own arithmetic, not by the simulator's code. */
+/* What the clocks of the simulated device are set to in one run, as its variables, and as the truth
+ * that follows: the device time of each clock64 of each SM, in whole femtoseconds. The truth is
+ * computed here from what was set, by its own arithmetic, not by the simulator's code. */
 #ifndef INKMARK_TESTS_SET_CLOCK_H
 #define INKMARK_TESTS_SET_CLOCK_H
 
@@ -46,8 +46,8 @@ typedef struct set_clock {
 
 /* Draws a run; `log` is where the device says what it drew itself (kinds that are `drawn`). */
 void set_clock_make(set_clock *set, const set_kind *kind, uint64_t seed, const char *log);
-/* Of a `drawn` kind, after the run: reads what was drawn, and holds every clock read of the log against
- * the truth that follows from it. False: the log says otherwise, which is told on stderr. */
+/* Of a `drawn` kind, after the run: reads what was drawn, and holds every clock read of the log
+ * against the truth that follows from it. False: the log says otherwise, which is told on stderr. */
 bool set_clock_read_log(set_clock *set, const char *log);
 /* Device time at which clock64 of an SM became `cycles`. */
 uint64_t set_clock_fs(const set_clock *set, uint32_t sm, uint64_t cycles);
