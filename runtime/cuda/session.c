@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A session: arming devices, the thread that drains them, the capture file's facts, the end. */
+/* A session: arming devices, the thread that drains them, forks, the end. */
 #include "cuda/clock_catch.h"
 #include "cuda/session_private.h"
-
-#include "inkmark/selftest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +10,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef INK_VERSION
-#define INK_VERSION "0"
-#endif
 
 static pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
 static ink_session *current; /* for fork handlers, and to refuse a second one */
@@ -132,131 +126,6 @@ ink_status ink_session_open(const ink_session_options *options, ink_session **ou
     ink_i_session_start_activity(s);
   *out = s;
   return INK_OK;
-}
-
-/* ---- the capture's facts ---- */
-
-static void read_command(char *text, size_t bytes) {
-  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  const ssize_t n = file < 0 ? -1 : read(file, text, bytes - 1);
-  if (file >= 0)
-    close(file);
-  text[n > 0 ? n : 0] = 0;
-  for (ssize_t i = 0; i + 1 < n; i++)
-    if (text[i] == 0)
-      text[i] = ' ';
-}
-
-static ink_status write_facts(ink_session *s, ink_error *error) {
-  char command[4096], host[256] = "", number[32];
-  read_command(command, sizeof command);
-  gethostname(host, sizeof host - 1);
-  ink_status status = ink_writer_fact(s->writer, "command", command, error);
-  if (!status)
-    status = ink_writer_fact(s->writer, "host", host, error);
-  snprintf(number, sizeof number, "%ld", (long)s->pid);
-  if (!status)
-    status = ink_writer_fact(s->writer, "pid", number, error);
-  snprintf(number, sizeof number, "%lld", (long long)s->started_ns);
-  if (!status)
-    status = ink_writer_fact(s->writer, "started_ns", number, error);
-  if (!status)
-    status = ink_writer_fact(s->writer, "version", INK_VERSION, error);
-  if (!status && ink_i_rank())
-    status = ink_writer_fact(s->writer, "rank", ink_i_rank(), error);
-  return status;
-}
-
-static ink_status write_tables(ink_session *s, ink_error *error) {
-  ink_status status = INK_OK;
-  ink_i_table *tables;
-  ink_i_registry_lock();
-  const size_t n = ink_i_registry_tables(&tables);
-  for (size_t i = 0; i < n && !status; i++) {
-    ink_i_table *t = &tables[i];
-    if (!t->written)
-      status = ink_writer_table(s->writer, t->name, t->sections, t->file, t->line, t->hash48, error);
-    t->written = t->written || !status;
-  }
-  ink_i_registry_unlock();
-  return status;
-}
-
-/* What `inkmark selftest` found of this device, if it was ever run here. */
-static ink_status write_selftest(ink_session *s, const ink_i_device *d, ink_error *error) {
-  char text[INK_SELFTEST_BYTES_MAX], key[32];
-  snprintf(key, sizeof key, "selftest.%d", d->index);
-  return ink_selftest_read(&d->info, text, sizeof text, NULL) == INK_OK
-             ? ink_writer_fact(s->writer, key, text, error)
-             : INK_OK;
-}
-
-static ink_status write_devices(ink_session *s, ink_error *error) {
-  ink_status status = INK_OK;
-  for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
-    ink_i_device *d = &s->devices[i];
-    if (!d->made || d->described)
-      continue;
-    status = ink_writer_device(s->writer, &d->info, error);
-    if (!status && d->has_start)
-      status = ink_writer_host_clock(s->writer, &d->start, error);
-    if (!status)
-      status = ink_writer_mark_costs(
-          s->writer,
-          &(ink_mark_costs){.device = d->index, .count = d->cost_count, .costs = d->costs,
-                            .note = d->cost_note},
-          error);
-    if (!status)
-      status = write_selftest(s, d, error);
-    d->described = !status;
-  }
-  return status;
-}
-
-static ink_status write_caught(ink_session *s, ink_error *error) {
-  ink_status status = INK_OK;
-  for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
-    ink_i_device *d = &s->devices[i];
-    for (; d->described && d->caught_written < d->caught_count && !status; d->caught_written++)
-      status = ink_writer_clock_edges(s->writer, &d->caught[d->caught_written]->edges, error);
-  }
-  return status;
-}
-
-static ink_status open_writer(ink_session *s, ink_error *error) {
-  s->path = ink_i_expand_path(s->options.output, error);
-  if (!s->path)
-    return INK_ERROR_ARGUMENT;
-  if (s->forked && !strstr(s->options.output, "%p")) { /* not over the parent's */
-    char *own = NULL;
-    if (asprintf(&own, "%s.%ld", s->path, (long)s->pid) < 0)
-      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-    free(s->path);
-    s->path = own;
-  }
-  const ink_status status = ink_writer_open(s->path, s->options.replace, &s->writer, error);
-  return status ? status : write_facts(s, error);
-}
-
-ink_status ink_i_session_writer(ink_session *s, ink_error *error) {
-  if (s->first_failure) {
-    if (error)
-      *error = s->failure;
-    return s->first_failure;
-  }
-  ink_status status = s->writer ? INK_OK : open_writer(s, &s->failure);
-  if (!status)
-    status = write_tables(s, &s->failure);
-  if (!status)
-    status = write_devices(s, &s->failure);
-  if (!status)
-    status = write_caught(s, &s->failure);
-  if (status) {
-    s->first_failure = status;
-    if (error)
-      *error = s->failure;
-  }
-  return status;
 }
 
 /* ---- arming ---- */
