@@ -63,6 +63,19 @@ bool report_below_bound(const ink_table_row *row);
 /* "out": taken out of the times; "in": it is in them. */
 const char *report_marking_word(const ink_kernel_total *total);
 
+/* A row of the table of sections, and how deep it stands in the tree. */
+typedef struct report_branch {
+  const ink_table_row *row;
+  uint32_t level;
+} report_branch;
+
+/* The rows [first, last) of one kernel as a tree: a section below the one that it lies in. `out` and the
+ * scratch `placed` have room for as many. */
+void report_tree(const report_view *report, size_t first, size_t last, report_branch *out,
+                 bool *placed);
+/* "in Outer, Other" where the slices of a row lie in those of several sections, else empty. */
+void report_inside(const report_view *report, const ink_table_row *row, char *text, size_t bytes);
+
 /* The table of one kernel with groups as rows and sections as columns; rows [first, last). */
 bool report_matrix(const report_view *report, size_t first, size_t last, FILE *to);
 

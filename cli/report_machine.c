@@ -20,6 +20,16 @@ static void json_group(json_writer *json, const report_view *report, const ink_t
     json_signed(json, "group", row->group);
 }
 
+/* Sections whose slices the row's lay directly in; null: the kernel's body. */
+static void json_inside(json_writer *json, const report_view *report, const ink_table_row *row) {
+  json_open(json, "inside", '[');
+  for (uint32_t i = 0; i < row->inside_count; i++)
+    json_string(json, NULL, row->inside[i] == INK_SECTION_UNKNOWN
+                                ? NULL
+                                : load_section_name(&report->loaded, row->inside[i]));
+  json_close(json, ']');
+}
+
 static void json_row(json_writer *json, const report_view *report, const ink_table_row *row) {
   bool unmarked = row->section == INK_SECTION_UNKNOWN;
   json_open_flat(json, NULL);
@@ -28,9 +38,12 @@ static void json_row(json_writer *json, const report_view *report, const ink_tab
   json_group(json, report, row);
   json_unsigned(json, "depth", row->depth);
   json_bool(json, "called", row->called);
+  if (report->settings->by == INK_BY_SECTION && !unmarked)
+    json_inside(json, report, row);
   json_bool(json, "summed", row->summed);
   json_unsigned(json, "count", row->count);
   json_unsigned(json, "cut", row->cut);
+  json_unsigned(json, "nested", row->nested);
   json_unsigned(json, "total_cycles", row->total_cycles);
   json_double(json, "total_ns", row->total_ns);
   if (!unmarked && row->count) {

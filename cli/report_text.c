@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const unit_names[] = {"cycles", "ns", "us"};
@@ -24,14 +25,20 @@ __attribute__((format(printf, 2, 3))) static void remark(FILE *to, const char *f
   va_end(arguments);
 }
 
-static void section_cell(text_grid *grid, const report_view *report, const ink_table_row *row) {
-  grid_cell(grid, "%*s%s%s", row->depth < 20 ? (int)row->depth * 2 : 40, "",
-            load_section_name(&report->loaded, row->section), row->called ? " (called)" : "");
+static void section_cell(text_grid *grid, const report_view *report, const report_branch *branch) {
+  const ink_table_row *row = branch->row;
+  char inside[200];
+  report_inside(report, row, inside, sizeof inside);
+  grid_cell(grid, "%*s%s%s%s%s%s%s", branch->level < 20 ? (int)branch->level * 2 : 40, "",
+            load_section_name(&report->loaded, row->section),
+            row->called || inside[0] ? " (" : "", row->called ? "called" : "",
+            row->called && inside[0] ? " " : "", inside, row->called || inside[0] ? ")" : "");
 }
 
-static void section_row(text_grid *grid, const report_view *report, const ink_table_row *row,
+static void section_row(text_grid *grid, const report_view *report, const report_branch *branch,
                         bool bars) {
-  section_cell(grid, report, row);
+  const ink_table_row *row = branch->row;
+  section_cell(grid, report, branch);
   bool unmarked = row->section == INK_SECTION_UNKNOWN;
   bool quantiles = !unmarked && !row->summed && row->count > 0;
   bool extremes = !unmarked && row->count > 0;
@@ -56,22 +63,30 @@ static bool section_table(const report_view *report, size_t first, size_t last, 
   static const char *const titles[] = {"count", "total", "min", "median", "p99", "max", "share"};
   bool bars = message_draws() && to == stdout;
   text_grid *grid = grid_new();
-  if (!grid) {
+  report_branch *tree = calloc(last - first + 1, sizeof *tree);
+  bool *placed = calloc(last - first + 1, sizeof *placed);
+  if (!grid || !tree || !placed) {
     message_say("out of memory");
+    grid_free(grid);
+    free(tree);
+    free(placed);
     return false;
   }
+  report_tree(report, first, last, tree, placed);
   grid_column(grid, GRID_LEFT, "section");
   for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
     grid_column(grid, GRID_RIGHT, titles[i]);
   if (bars)
     grid_column(grid, GRID_LEFT, "");
   grid_column(grid, GRID_RIGHT, "imbalance");
-  for (size_t i = first; i < last; i++)
-    section_row(grid, report, report->rows[i], bars);
+  for (size_t i = 0; i < last - first; i++)
+    section_row(grid, report, &tree[i], bars);
   bool fine = grid_print(grid, to, 2);
   if (!fine)
     message_say("out of memory");
   grid_free(grid);
+  free(tree);
+  free(placed);
   return fine;
 }
 
@@ -82,6 +97,28 @@ static void cut_slices(const report_view *report, size_t first, size_t last, FIL
   if (cut)
     remark(to, "cut: %s slice%s whose begin or end is not there %s left out of the times",
            number_whole(cut).text, plural(cut), cut == 1 ? "is" : "are");
+}
+
+/* Times of a section that lie in each other, counted once or, where that is not known in time, twice. */
+static void nested(const report_view *report, size_t first, size_t last, FILE *to) {
+  uint64_t inside = 0;
+  for (size_t i = first; i < last; i++)
+    inside += report->rows[i]->nested;
+  if (inside && report->settings->by != INK_BY_SECTION)
+    fprintf(to, "  recursion: %s slice%s inside of another one of the section; totals and means are of the "
+                "outermost\n",
+            number_whole(inside).text, inside == 1 ? " lies" : "s lie");
+  for (size_t i = first; i < last && report->settings->by == INK_BY_SECTION; i++) {
+    const ink_table_row *row = report->rows[i];
+    const char *name = load_section_name(&report->loaded, row->section);
+    if (row->nested)
+      fprintf(to, "  recursion: %s of %s slices of %s lie inside of another one; total, share and imbalance "
+                  "are of the outermost\n",
+              number_whole(row->nested).text, number_whole(row->count).text, name);
+    if (row->twice)
+      remark(to, "twice: called functions mark %s inside of its own slices; total and share count that time "
+                 "twice", name);
+  }
 }
 
 static void unseen(const report_view *report, uint32_t kernel, FILE *to) {
@@ -131,6 +168,7 @@ static bool kernel_report(const report_view *report, const ink_kernel_total *tot
   report_marking(report, total, to);
   report_left_out(report, total, to);
   cut_slices(report, first, last, to);
+  nested(report, first, last, to);
   return fine;
 }
 

@@ -273,6 +273,11 @@ ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *ma
   decoder->capture = capture;
   decoder->sink = sink;
   decoder->tolls_device = INT32_MIN;
+  decoder->open_of = calloc(capture->sections.count + 1, sizeof *decoder->open_of);
+  if (!decoder->open_of) {
+    free(decoder);
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the decoder");
+  }
   ink_error inner = {.offset = UINT64_MAX}; /* a sink's own status must not be overwritten */
   decoder->error = &inner;
   ink_status status = decode_all(decoder, map, launch);
@@ -286,6 +291,7 @@ ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *ma
   free(decoder->queues.items);
   id_map_free(&decoder->queue_map);
   free(decoder->payload);
+  free(decoder->open_of);
   free(decoder);
   return status;
 }

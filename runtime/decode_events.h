@@ -46,6 +46,20 @@ void ink_ring_cut(ink_ring *ring);
  * the first); returns where the next one starts, and sets *upper to the next one's. */
 size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_record *out);
 
+/* Where a run has got to. */
+typedef struct ink_run_scan {
+  size_t next;
+  uint64_t last, unmarked, iters;
+  int64_t row;
+  uint64_t inner;           /* the tag of a MARK of the range around it, which is nested; 0: none */
+  const uint32_t *open_of;  /* of the kernel's sections, where there are more ranges around it; or NULL */
+} ink_run_scan;
+
+/* Goes on from `scan` over MARKs of the kernel's `sections` and, with `rows`, ITERs, while their stamps rise
+ * up to `limit`, to word `most`. */
+void ink_ring_scan(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit, bool rows,
+                   ink_run_scan *scan);
+
 /* ---- events -------------------------------------------------------------------------------- */
 
 enum ink_event_type {
@@ -54,6 +68,7 @@ enum ink_event_type {
   INK_EVENT_ASYNC,
   INK_EVENT_GAP,    /* [begin, end] at the body's base level that no section claims */
   INK_EVENT_RECORD, /* only for those who want records */
+  INK_EVENT_INSIDE, /* for those who want it: slices of `section` lay directly in one of `parent` */
   /* MARKs of the kernel's own table, and ITERs, one right after another at one level of the body.
    * A MARK word makes the slice from the stamp before it (of the first: `begin`) to its own; where
    * payload[i] is 1, word i is the row from here on, word i + 1 the head of an ITER, and, at the base
@@ -64,8 +79,11 @@ enum ink_event_type {
 
 typedef struct ink_event {
   uint8_t type, kind, escape, called, cut;
+  uint8_t nested;          /* SLICE: a range of its own section is open around it */
   uint32_t section;        /* index into the capture's sections */
   uint32_t depth;
+  uint32_t parent;         /* SLICE, RUN, INSIDE: the section of the slice right around it, or one of
+                            * the two below */
   int64_t row;
   uint64_t begin, end;     /* cycles; a point has only `end` */
   /* What of SLICE, GAP, and of a RUN up to its first stamp, is the marks' own cost. */
@@ -82,9 +100,14 @@ typedef struct ink_event {
   bool gaps;
 } ink_event;
 
+#define INK_PARENT_BODY UINT32_MAX          /* the kernel's body */
+#define INK_PARENT_UNKNOWN (UINT32_MAX - 1) /* overwritten; or of a called function's slice, which an
+                                             * INSIDE event tells when the body's next stamp comes */
+
 typedef struct ink_event_sink {
   void *user;
   bool want_records;       /* RECORD events, and no RUN */
+  bool want_inside;        /* INSIDE events */
   bool want_tolls;         /* the marks' own cost, where the capture has a measure of it */
   bool (*want_launch)(void *user, uint32_t launch); /* NULL: every launch */
   ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
@@ -138,6 +161,10 @@ typedef struct ink_decoder {
   uint64_t last[2];        /* the newest stamp of each */
   uint64_t limit;          /* no stamp can be later */
   ink_levels levels[2];
+  uint32_t *open_of;       /* [sections]: named ranges of it that are open, in both rings */
+  /* Sections that called functions marked at their base level since the body's last stamp; what is too
+   * many is not told of. */
+  uint32_t waiting[16], waiting_count;
   uint64_t body_changes;   /* BEGIN, END and ITER of the body */
   uint64_t called_row_at;  /* body_changes when the called base's row was set */
   bool body_unknown;       /* the body's level and row are not known here */
@@ -173,6 +200,11 @@ __attribute__((format(printf, 6, 7)))
 ink_status ink_decoder_problem(ink_decoder *decoder, enum ink_problem_kind kind, uint32_t section,
                                int called, size_t word, const char *format, ...);
 const char *ink_decoder_section_name(const ink_decoder *decoder, uint32_t section);
+/* decode_inside.c: the section around what comes next in the body or in called functions; a called
+ * slice waits for the body's next stamp, which tells what it lay in. */
+uint32_t ink_decoder_around(const ink_decoder *decoder, int called);
+void ink_decoder_wait(ink_decoder *decoder, uint32_t section);
+ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent);
 /* decode_tolls.c: nothing is paid where the sink does not want it, or the capture has no costs. */
 void ink_tolls_open(ink_decoder *decoder);
 ink_toll ink_toll_of_record(const ink_decoder *decoder, int called, const ink_record *record);

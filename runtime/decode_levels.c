@@ -20,6 +20,10 @@ typedef struct cursor {
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+static bool is_nested(const ink_decoder *decoder, uint32_t section) {
+  return section != INK_SECTION_UNKNOWN && decoder->open_of[section];
+}
+
 static ink_level *top(ink_decoder *decoder, int called) {
   ink_levels *levels = &decoder->levels[called];
   return &levels->items[levels->count - 1];
@@ -168,7 +172,13 @@ static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint6
                      .section = section, .depth = depth_of(decoder, called),
                      .row = row_of(decoder, called), .begin = level->stamp, .end = now,
                      .toll = ink_toll_since(decoder, level->stamp_toll),
-                     .cut = !level->stamp_known};
+                     .cut = !level->stamp_known, .nested = is_nested(decoder, section),
+                     .parent = ink_decoder_around(decoder, called)};
+  ink_status status = INK_OK;
+  if (called && decoder->levels[CALLED].count == 1)
+    ink_decoder_wait(decoder, section);
+  else if (!called)
+    status = ink_decoder_settle(decoder, section);
   if (called) {
     const ink_level *body = top(decoder, BODY);
     if (body->stamp > event.begin)
@@ -182,19 +192,21 @@ static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint6
     forget_claims(decoder);
   }
   move_stamp(decoder, level, now);
-  return ink_decoder_add(decoder, &event);
+  return status == INK_OK ? ink_decoder_add(decoder, &event) : status;
 }
 
 static ink_status range_begin(ink_decoder *decoder, int called, uint32_t section, uint64_t now) {
   ink_level *level = top(decoder, called);
   if (!called) {
-    if (decoder->levels[BODY].count == 1) {
-      ink_status status = gap(decoder, now);
-      if (status != INK_OK)
-        return status;
-    }
+    ink_status status = ink_decoder_settle(decoder, ink_decoder_around(decoder, BODY));
+    if (status == INK_OK && decoder->levels[BODY].count == 1)
+      status = gap(decoder, now);
+    if (status != INK_OK)
+      return status;
     decoder->body_changes++;
   }
+  if (section != INK_SECTION_UNKNOWN)
+    decoder->open_of[section]++;
   ink_level inner = {.stamp = now, .begin = now, .row = row_of(decoder, called),
                      .section = section, .stamp_known = true, .begin_known = true, .named = true,
                      .stamp_toll = decoder->toll, .begin_toll = decoder->toll};
@@ -206,16 +218,23 @@ static ink_status range_begin(ink_decoder *decoder, int called, uint32_t section
 static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t now, uint8_t cut) {
   int64_t row = row_of(decoder, called);
   ink_level range = *top(decoder, called);
+  ink_status status =
+      called ? INK_OK : ink_decoder_settle(decoder, range.named ? range.section : INK_PARENT_UNKNOWN);
+  if (range.named && range.section != INK_SECTION_UNKNOWN)
+    decoder->open_of[range.section]--;
   decoder->levels[called].count--;
   ink_level *outer = top(decoder, called);
   ink_event event = {.type = INK_EVENT_SLICE, .kind = INK_KIND_BEGIN, .called = (uint8_t)called,
                      .section = range.section, .depth = depth_of(decoder, called), .row = row,
                      .begin = range.begin, .end = now,
-                     .toll = ink_toll_since(decoder, range.begin_toll), .cut = cut};
+                     .toll = ink_toll_since(decoder, range.begin_toll), .cut = cut,
+                     .nested = is_nested(decoder, range.section),
+                     .parent = ink_decoder_around(decoder, called)};
   if (!range.begin_known)
     event.cut = cut ? cut : 1;
+  if (called && decoder->levels[CALLED].count == 1)
+    ink_decoder_wait(decoder, range.section);
   move_stamp(decoder, outer, now);
-  ink_status status = INK_OK;
   if (!called) {
     decoder->body_changes++;
     if (decoder->levels[BODY].count == 1)
@@ -278,11 +297,11 @@ static ink_status new_row(ink_decoder *decoder, int called, const ink_record *re
   int64_t row;
   memcpy(&row, record->payload, sizeof row);
   if (!called) {
-    if (decoder->levels[BODY].count == 1) {
-      ink_status status = gap(decoder, now);
-      if (status != INK_OK)
-        return status;
-    }
+    ink_status status = ink_decoder_settle(decoder, ink_decoder_around(decoder, BODY));
+    if (status == INK_OK && decoder->levels[BODY].count == 1)
+      status = gap(decoder, now);
+    if (status != INK_OK)
+      return status;
     decoder->body_changes++;
   } else if (decoder->levels[CALLED].count == 1) {
     decoder->called_row_at = decoder->body_changes;
@@ -301,7 +320,7 @@ static ink_status point(ink_decoder *decoder, int called, const ink_record *reco
   ink_event event = {.type = INK_EVENT_POINT, .kind = record->kind, .escape = record->escape,
                      .called = (uint8_t)called, .section = section,
                      .depth = depth_of(decoder, called), .row = row_of(decoder, called),
-                     .end = now};
+                     .end = now, .parent = ink_decoder_around(decoder, called)};
   if (record->escape == INK_ESCAPE_SUM)
     event.u.words = record->payload;
   else if (record->escape)
@@ -346,61 +365,6 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
 /* A run stays in the first-level cache for whoever reads it next. */
 enum { RUN_MAX = 2048 };
 
-static bool payload_in_8(const uint8_t *payload) {
-  uint64_t eight;
-  memcpy(&eight, payload, sizeof eight);
-  return eight != 0;
-}
-
-/* Where a run has got to. */
-typedef struct run_scan {
-  size_t next;
-  uint64_t last, unmarked, iters;
-  int64_t row;
-} run_scan;
-
-/* Eight MARKs at a time, without a branch: what is not as it should be comes out negative. */
-static void scan_marks(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit,
-                       run_scan *scan) {
-  const uint64_t *words = ring->words, upper = ring->first_upper;
-  uint64_t before = scan->last & INK_CLOCK_MASK;
-  int64_t bad = 0;
-  for (; scan->next + 8 <= most && !payload_in_8(ring->payload + scan->next); scan->next += 8) {
-    for (size_t i = scan->next; i < scan->next + 8; i++) {
-      uint64_t plain = words[i] ^ upper, tag = plain >> INK_TAG_SHIFT;
-      uint64_t clock = plain & INK_CLOCK_MASK;
-      bad |= (int64_t)(tag - 1) | (int64_t)(sections - tag) | (int64_t)(clock - before);
-      before = clock;
-    }
-    if (bad < 0 || (before | upper) > limit)
-      break;
-    scan->last = before | upper;
-  }
-}
-
-static void scan_run(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit,
-                     bool rows, run_scan *scan) {
-  const uint64_t *words = ring->words, upper = ring->first_upper;
-  scan_marks(ring, most, sections, limit, scan);
-  while (scan->next < most) {
-    size_t payload = ring->payload[scan->next];
-    uint64_t plain = words[scan->next + payload] ^ upper, tag = plain >> INK_TAG_SHIFT;
-    uint64_t clock = upper | (plain & INK_CLOCK_MASK);
-    if (clock < scan->last || clock > limit)
-      break;
-    /* The tag of a MARK is its section's id; any other kind's is above every id. */
-    if (payload == 1 && rows && tag == INK_TAG(INK_KIND_ITER, 0)) {
-      scan->unmarked += clock - scan->last;
-      scan->row = (int64_t)words[scan->next];
-      scan->iters++;
-    } else if (payload || tag - 1 >= sections) {
-      break;
-    }
-    scan->last = clock;
-    scan->next += payload + 1;
-  }
-}
-
 static void take_tolls(ink_decoder *decoder, const cursor at[2], const ink_level *level, bool base,
                        ink_event *run) {
   const cursor *first = &at[BODY];
@@ -432,17 +396,28 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
                         !decoder->called_claimed);
   size_t first = at[BODY].at;
   size_t most = ring->count - first < RUN_MAX ? ring->count : first + RUN_MAX;
-  run_scan scan = {.next = first, .last = level->stamp, .row = level->row};
+  ink_run_scan scan = {.next = first, .last = level->stamp, .row = level->row};
+  if (!base && level->named && level->section - decoder->base_section < decoder->section_count)
+    scan.inner = level->section - decoder->base_section + 1;
+  if (decoder->levels[BODY].count > 2)
+    scan.open_of = decoder->open_of + decoder->base_section;
   if (at[BODY].cycles == scan.last && at[BODY].record.clock64 != scan.last)
     return 0; /* it went back: a problem was raised, and its own clock must not be used */
-  scan_run(ring, most, decoder->section_count, limit, rows, &scan);
+  ink_ring_scan(ring, most, decoder->section_count, limit, rows, &scan);
   if (scan.next - first < 2)
     return 0;
   ink_event event = {.type = INK_EVENT_RUN, .kind = INK_KIND_MARK,
                      .section = decoder->base_section, .depth = depth_of(decoder, BODY),
                      .row = level->row, .begin = level->stamp, .end = scan.last,
                      .u.words = ring->words + first, .count = (uint32_t)(scan.next - first),
-                     .payload = scan.iters ? ring->payload + first : NULL, .gaps = base};
+                     .payload = scan.iters ? ring->payload + first : NULL, .gaps = base,
+                     .parent = ink_decoder_around(decoder, BODY)};
+  const bool begins_row = ring->payload[first] != 0;
+  const uint32_t ends_in = (uint32_t)((ring->words[first] ^ ring->first_upper) >> INK_TAG_SHIFT);
+  *status = ink_decoder_settle(decoder, begins_row ? event.parent
+                                                   : decoder->base_section + ends_in - 1);
+  if (*status != INK_OK)
+    return scan.next - first;
   if (decoder->tolled)
     take_tolls(decoder, at, level, base, &event);
   move_stamp(decoder, level, scan.last);
@@ -566,6 +541,8 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
               decoder->track.marking_cycles);
   for (int called = CALLED; called >= BODY && status == INK_OK; called--)
     status = close_levels(decoder, called, close);
+  if (status == INK_OK)
+    status = ink_decoder_settle(decoder, ink_decoder_around(decoder, BODY));
   if (status == INK_OK)
     status = gap(decoder, close);
   return status == INK_OK ? ink_decode_async_rest(decoder, close) : status;

@@ -4,6 +4,8 @@
  * bits known that every head's tag is XORed with (record.h). */
 #include "decode_events.h"
 
+#include <string.h>
+
 #define UPPER_ONE (UINT64_C(1) << INK_TAG_SHIFT)
 #define UPPER_MASK (~INK_CLOCK_MASK)
 
@@ -165,4 +167,55 @@ size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_rec
   if (ring->payload[at] & INK_RING_WRAPS)
     *upper += UPPER_ONE;
   return at + payload + 1;
+}
+
+static bool payload_in_8(const uint8_t *payload) {
+  uint64_t eight;
+  memcpy(&eight, payload, sizeof eight);
+  return eight != 0;
+}
+
+/* Eight MARKs at a time, without a branch: what is not as it should be comes out negative. */
+static void scan_marks(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit,
+                       ink_run_scan *scan) {
+  const uint64_t *words = ring->words, upper = ring->first_upper;
+  uint64_t before = scan->last & INK_CLOCK_MASK;
+  int64_t bad = 0;
+  for (; scan->next + 8 <= most && !payload_in_8(ring->payload + scan->next); scan->next += 8) {
+    for (size_t i = scan->next; i < scan->next + 8; i++) {
+      uint64_t plain = words[i] ^ upper, tag = plain >> INK_TAG_SHIFT;
+      uint64_t clock = plain & INK_CLOCK_MASK;
+      bad |= (int64_t)(tag - 1) | (int64_t)(sections - tag) | (int64_t)(clock - before);
+      bad |= -(int64_t)(tag == scan->inner);
+      before = clock;
+    }
+    if (bad < 0 || (before | upper) > limit)
+      break;
+    scan->last = before | upper;
+  }
+}
+
+void ink_ring_scan(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit, bool rows,
+                   ink_run_scan *scan) {
+  const uint64_t *words = ring->words, upper = ring->first_upper;
+  if (!scan->open_of)
+    scan_marks(ring, most, sections, limit, scan);
+  while (scan->next < most) {
+    size_t payload = ring->payload[scan->next];
+    uint64_t plain = words[scan->next + payload] ^ upper, tag = plain >> INK_TAG_SHIFT;
+    uint64_t clock = upper | (plain & INK_CLOCK_MASK);
+    if (clock < scan->last || clock > limit)
+      break;
+    /* The tag of a MARK is its section's id; any other kind's is above every id. */
+    if (payload == 1 && rows && tag == INK_TAG(INK_KIND_ITER, 0)) {
+      scan->unmarked += clock - scan->last;
+      scan->row = (int64_t)words[scan->next];
+      scan->iters++;
+    } else if (payload || tag - 1 >= sections || tag == scan->inner ||
+               (scan->open_of && scan->open_of[tag - 1])) {
+      break;
+    }
+    scan->last = clock;
+    scan->next += payload + 1;
+  }
 }

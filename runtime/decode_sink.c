@@ -46,6 +46,7 @@ static ink_status give_slice(const adapter *self, const ink_event *event) {
                      .kind = event->kind,
                      .called = event->called,
                      .cut = event->cut,
+                     .nested = event->nested,
                      .row = event->row,
                      .begin_cycles = event->begin,
                      .end_cycles = event->end,

@@ -31,6 +31,15 @@ static inline __attribute__((always_inline)) bool add_tolled(ink_cell *cell, uin
   return add_value(cell, cycles - paid);
 }
 
+/* A slice inside of another one of its section: its time is in that one's already. */
+static bool add_nested(ink_cell *cell, uint64_t cycles, ink_toll toll) {
+  const uint64_t total = cell->now_total;
+  const bool fine = add_value(cell, cycles - (toll.cycles < cycles ? toll.cycles : cycles));
+  cell->now_total = total;
+  cell->nested++;
+  return fine;
+}
+
 /* ---- events -------------------------------------------------------------------------------- */
 
 static ink_status take_slice(ink_table *table, const ink_event *event) {
@@ -44,7 +53,20 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
     cell->cut++;
     return INK_OK;
   }
-  return add_tolled(cell, event->end - event->begin, event->toll) ? INK_OK : no_memory(table);
+  const uint64_t cycles = event->end - event->begin;
+  const bool fine =
+      event->nested ? add_nested(cell, cycles, event->toll) : add_tolled(cell, cycles, event->toll);
+  return fine ? INK_OK : no_memory(table);
+}
+
+/* A called function's slices turned out to lie directly in one of `parent`. */
+static ink_status take_inside(ink_table *table, const ink_event *event) {
+  ink_cell *cell = ink_table_visit(table, event->section, 0);
+  if (!cell)
+    return no_memory(table);
+  cell->twice |= event->parent == event->section;
+  ink_cell_inside(cell, event->parent);
+  return INK_OK;
 }
 
 /* Makes the cell of a run's word ready for the current visit; NULL when out of memory. */
@@ -58,6 +80,8 @@ static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t r
   if (depth < cell->depth)
     cell->depth = depth;
   cell->called = 0;
+  if (!gap)
+    ink_cell_inside(cell, table->visit_parent);
   cell->visit = table->visit;
   return cell;
 }
@@ -78,12 +102,13 @@ static inline __attribute__((always_inline)) bool add_at(ink_table *table, ink_c
 static void begin_visit(ink_table *table, const ink_event *run, int64_t row) {
   int64_t group = table->options.by == INK_BY_ITERATION ? row : table->group;
   if (table->visit_track == table->track && table->visit_group == group &&
-      table->visit_depth == run->depth && table->visit)
+      table->visit_depth == run->depth && table->visit_parent == run->parent && table->visit)
     return;
   table->visit++;
   table->visit_track = table->track;
   table->visit_group = group;
   table->visit_depth = run->depth;
+  table->visit_parent = run->parent;
 }
 
 /* A run with ITERs in it. */
@@ -206,7 +231,9 @@ static ink_status on_events(void *user, const ink_event *events, size_t n) {
   ink_status status = INK_OK;
   for (size_t i = 0; i < n && status == INK_OK; i++) {
     const ink_event *event = &events[i];
-    if (table->timed)
+    if (event->type == INK_EVENT_INSIDE)
+      status = take_inside(table, event);
+    else if (table->timed)
       status = ink_table_timed(table, event);
     else if (event->type == INK_EVENT_RUN)
       status = take_run(table, event);
@@ -398,6 +425,7 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
   ink_status status = allocate(table) ? choose_kernels(table) : no_memory(table);
   table->tolls_device = INT32_MIN;
   ink_event_sink sink = {.user = table, .want_tolls = table->options.without_marking,
+                         .want_inside = table->options.by == INK_BY_SECTION,
                          .want_launch = on_want_launch, .launch = on_launch,
                          .track_begin = on_track_begin, .events = on_events,
                          .problem = on_problem, .track_end = on_track_end,

@@ -21,7 +21,9 @@ typedef struct ink_cell {
   int64_t group;
   uint32_t kernel, section, next; /* next cell with the same hash */
   uint32_t depth;
-  uint8_t called, summed;
+  uint8_t called, summed, twice, inside_count;
+  uint32_t inside[INK_ROW_INSIDE_MAX];
+  uint64_t nested;
   uint64_t count, cut, total, min, max, tracks, largest_track;
   double total_ns, min_ns, max_ns, bound_ns;
   ink_toll toll;
@@ -55,7 +57,7 @@ struct ink_table {
    * further look. */
   uint64_t visit, visit_track;
   int64_t visit_group;
-  uint32_t visit_depth;
+  uint32_t visit_depth, visit_parent;
   /* What has been added up. */
   ink_cell **blocks;
   uint32_t cell_count;
@@ -96,7 +98,18 @@ ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **ou
 /* table_timed.c: an event of a timed table. */
 ink_status ink_table_timed(ink_table *table, const ink_event *event);
 
+static inline void ink_cell_inside(ink_cell *cell, uint32_t parent) {
+  if (parent == INK_PARENT_UNKNOWN || parent == cell->section)
+    return;
+  for (uint32_t i = 0; i < cell->inside_count; i++)
+    if (cell->inside[i] == parent)
+      return;
+  if (cell->inside_count < INK_ROW_INSIDE_MAX)
+    cell->inside[cell->inside_count++] = parent;
+}
+
 static inline void ink_cell_note(ink_cell *cell, const ink_event *event) {
+  ink_cell_inside(cell, event->parent);
   if (event->depth < cell->depth)
     cell->depth = event->depth;
   cell->called &= event->called;

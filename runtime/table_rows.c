@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double quantile_ns(ink_cell *cell, double quantile) {
   double ns = (double)ink_quantile_get(&cell->sketch_ns, quantile) / INK_NS_PARTS;
@@ -15,7 +16,9 @@ static ink_table_row row_of(ink_table *table, ink_cell *cell) {
   ink_table_row row = {.kernel = cell->kernel, .section = cell->section, .group = cell->group,
                        .depth = cell->depth == UINT32_MAX ? 0 : cell->depth,
                        .called = cell->called, .summed = cell->summed, .count = cell->count,
-                       .cut = cell->cut};
+                       .cut = cell->cut, .nested = cell->nested, .twice = cell->twice,
+                       .inside_count = cell->inside_count};
+  memcpy(row.inside, cell->inside, sizeof row.inside);
   if (!cell->count)
     return row;
   row.total_cycles = cell->total;

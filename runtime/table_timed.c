@@ -63,6 +63,7 @@ static ink_status add_mark(ink_table *table, const ink_event *run, size_t sectio
   if (run->depth < cell->depth)
     cell->depth = run->depth;
   cell->called = 0;
+  ink_cell_inside(cell, run->parent);
   return add(table, cell, from, to, to - from, toll) ? INK_OK : no_memory(table);
 }
 
@@ -101,9 +102,19 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
     cell->cut++;
     return INK_OK;
   }
-  return add(table, cell, event->begin, event->end, event->end - event->begin, event->toll)
-             ? INK_OK
-             : no_memory(table);
+  const uint64_t total = cell->now_total;
+  const ink_toll paid = cell->now_toll;
+  const double ns = cell->now_ns, bound_ns = cell->now_bound_ns;
+  if (!add(table, cell, event->begin, event->end, event->end - event->begin, event->toll))
+    return no_memory(table);
+  if (event->nested) { /* its time is in the slice's around it already */
+    cell->nested++;
+    cell->now_total = total;
+    cell->now_toll = paid;
+    cell->now_ns = ns;
+    cell->now_bound_ns = bound_ns;
+  }
+  return INK_OK;
 }
 
 /* The passes of a sum have no stamps: the rate at its end is taken, and what other rates of the track

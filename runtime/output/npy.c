@@ -132,6 +132,8 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
   npy *w = user;
   if (slice->cut)
     return INK_OK;
+  if (slice->nested) /* its time is that of the slice around it */
+    return add_to_cell(w, slice->section, slice->row, 0, 0, 1);
   return add_to_cell(w, slice->section, slice->row, slice->end_cycles - slice->begin_cycles,
                      ink_ns_between(slice->begin_ns, slice->end_ns), 1);
 }

@@ -164,6 +164,19 @@ static void put_group(ink_file *f, const ink_table_row *row, enum ink_group_by b
     field_i64(f, names[by], row->group);
 }
 
+/* Sections whose slices the row's lay directly in; null: the kernel's body. */
+static void put_inside(ink_file *f, const ink_selection *s, const ink_table_row *row) {
+  key(f, "inside");
+  for (uint32_t i = 0; i < row->inside_count; i++) {
+    ink_file_text(f, i ? ", " : "[");
+    if (row->inside[i] == INK_SECTION_UNKNOWN)
+      ink_file_text(f, "null");
+    else
+      ink_file_json_string(f, ink_selection_section(s, row->inside[i]));
+  }
+  ink_file_text(f, row->inside_count ? "]" : "[]");
+}
+
 void ink_summary_rows(ink_file *f, const ink_selection *s, const ink_table *table,
                       enum ink_group_by by) {
   const ink_table_row *rows;
@@ -179,6 +192,9 @@ void ink_summary_rows(ink_file *f, const ink_selection *s, const ink_table *tabl
     field_bool(f, "summed", row->summed);
     field_u64(f, "count", row->count);
     field_u64(f, "cut", row->cut);
+    field_u64(f, "nested", row->nested);
+    if (by == INK_BY_SECTION)
+      put_inside(f, s, row);
     field_u64(f, "total_cycles", row->total_cycles);
     field_u64(f, "min_cycles", row->min_cycles);
     field_u64(f, "median_cycles", row->median_cycles);

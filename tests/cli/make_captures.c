@@ -130,10 +130,13 @@ static void iteration(maker *make, int64_t row, uint64_t cycles) {
   make->track.extra++;
 }
 
-static void called(maker *make, uint32_t section, uint64_t cycles) {
+static void called_record(maker *make, enum ink_kind kind, uint32_t section, uint64_t cycles) {
   make->clock += cycles;
-  make->aux[make->track.aux_words++ % make->records] =
-      INK_HEAD(INK_KIND_MARK, section, make->clock);
+  make->aux[make->track.aux_words++ % make->records] = INK_HEAD(kind, section, make->clock);
+}
+
+static void called(maker *make, uint32_t section, uint64_t cycles) {
+  called_record(make, INK_KIND_MARK, section, cycles);
 }
 
 static void close_track(maker *make, uint64_t cycles) {
@@ -318,7 +321,37 @@ static void mistakes(const char *path) {
   end(&make);
 }
 
+/* Walk, a recursive device function, calls itself once and marks its Leaf on the way down and its Sort on
+ * the way up; the body's Traverse is around it. Then a range Refine of the body calls Sort too, and Leaf
+ * marks inside of a Leaf of the body. The names stand in the order of the alphabet, not of calls. */
+static void recursive(const char *path) {
+  maker make;
+  begin(&make, path, "./recursive", "Tree", "Search, Leaf, Refine, Sort, Traverse, Walk");
+  device(&make, true, RING, 0);
+  for (uint32_t b = 0; b < 2; b++) {
+    open_track(&make, 1, 1, 2, b, 100);
+    called_record(&make, INK_KIND_BEGIN, 6, 10);
+    called(&make, 2, 30);
+    called_record(&make, INK_KIND_BEGIN, 6, 10);
+    called(&make, 2, 50);
+    called(&make, 4, 100);
+    called_record(&make, INK_KIND_END, 6, 0);
+    called(&make, 4, 100);
+    called_record(&make, INK_KIND_END, 6, 10);
+    record(&make, INK_KIND_MARK, 5, 20);
+    record(&make, INK_KIND_BEGIN, 3, 10);
+    called(&make, 4, 200);
+    record(&make, INK_KIND_END, 3, 0);
+    called(&make, 2, 40);
+    record(&make, INK_KIND_MARK, 2, 20);
+    close_track(&make, 10);
+  }
+  counts(&make, 1, 0, 2, 28, 28);
+  end(&make);
+}
+
 int main(void) {
+  recursive("recursive.ink");
   broken("broken.ink");
   mistakes("mistakes.ink");
   solver("solver.ink", NULL);

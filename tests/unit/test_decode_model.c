@@ -245,6 +245,25 @@ static void check_unmarked(compare *c) {
         c->name, c->track.unmarked_cycles, total - covered);
 }
 
+/* A slice is nested where a range of its section is around it, looked for the long way. */
+static void check_nested(const compare *c) {
+  if (c->slice_count > 400 || c->track.marks_dropped)
+    return;
+  for (size_t i = 0; i < c->slice_count; i++) {
+    const ink_slice *s = &c->slices[i];
+    bool surely = false, perhaps = false;
+    for (size_t j = 0; j < c->slice_count; j++) {
+      const ink_slice *range = &c->slices[j];
+      if (i == j || range->kind != INK_KIND_BEGIN || range->section != s->section)
+        continue;
+      surely |= range->begin_cycles < s->begin_cycles && range->end_cycles > s->end_cycles;
+      perhaps |= range->begin_cycles <= s->begin_cycles && range->end_cycles >= s->end_cycles;
+    }
+    CHECK(s->nested ? perhaps : !surely, "%s: a slice of section %u at %" PRIu64 " is %snested",
+          c->name, s->section, s->end_cycles, s->nested ? "" : "not ");
+  }
+}
+
 /* The table is made on another way through the decoder (runs) than the slices seen here. */
 static void check_table(compare *c, const ink_capture *capture, const ink_clock_map *map) {
   ink_table *table = NULL;
@@ -258,7 +277,7 @@ static void check_table(compare *c, const ink_capture *capture, const ink_clock_
   size_t n = ink_table_rows(table, &rows), used = 0;
   uint64_t unmarked = 0;
   for (size_t r = 0; r < n; r++) {
-    uint64_t count = 0, cut = 0, total = 0, least = UINT64_MAX, most = 0;
+    uint64_t count = 0, cut = 0, nested = 0, total = 0, least = UINT64_MAX, most = 0;
     if (rows[r].section == INK_SECTION_UNKNOWN) {
       unmarked += rows[r].total_cycles;
       continue;
@@ -273,13 +292,15 @@ static void check_table(compare *c, const ink_capture *capture, const ink_clock_
       if (s->cut)
         continue;
       count++;
-      total += cycles;
+      nested += s->nested;
+      total += s->nested ? 0 : cycles;
       least = cycles < least ? cycles : least;
       most = cycles > most ? cycles : most;
     }
     if (rows[r].summed) /* its sums are nonsense on purpose */
       continue;
-    CHECK(rows[r].count == count && rows[r].cut == cut && rows[r].total_cycles == total,
+    CHECK(rows[r].count == count && rows[r].cut == cut && rows[r].nested == nested &&
+              rows[r].total_cycles == total,
           "%s: row of section %u in %" PRId64 ": %" PRIu64 " of %" PRIu64 ", not %" PRIu64
           " of %" PRIu64, c->name, rows[r].section, rows[r].group, rows[r].total_cycles,
           rows[r].count, total, count);
@@ -357,6 +378,7 @@ static void one(uint64_t seed, int steps, const uint32_t rings[2], bool keep_fir
   if (status == INK_OK) {
     check_table(&c, capture, map);
     check_unmarked(&c);
+    check_nested(&c);
   }
   ink_clock_map_free(map);
   ink_capture_free(capture);

@@ -165,6 +165,71 @@ static void by_hand(void) {
   close_capture(path);
 }
 
+/* Ranges of a section inside each other: in a called function that calls itself, and MARKs of the body in a
+ * range of their own name, one by one and among others. */
+static void recursion(bool timed) {
+  const char *path = synth_path("recursion");
+  ink_writer *writer = synth_writer(path, 256, 64, false);
+  for (uint32_t block = 0; block < 2; block++) {
+    synth_track t;
+    synth_track_init(&t, 256, 64, false);
+    t.header.grid_dim[0] = 2;
+    t.header.block_index[0] = block;
+    t.header.ticket = block;
+    synth_open(&t, 1000, 5000);
+    uint64_t c = 1000;
+    synth_record(&t, 1, INK_KIND_BEGIN, SYNTH_GRADIENT, 0, c += 10);
+    synth_record(&t, 1, INK_KIND_BEGIN, SYNTH_GRADIENT, 0, c += 20);
+    synth_record(&t, 1, INK_KIND_BEGIN, SYNTH_UPDATE, 0, c += 30);
+    synth_record(&t, 1, INK_KIND_BEGIN, SYNTH_GRADIENT, 0, c += 40);
+    synth_record(&t, 1, INK_KIND_MARK, SYNTH_UPDATE, 0, c += 5);
+    synth_record(&t, 1, INK_KIND_END, SYNTH_GRADIENT, 0, c += 10);
+    synth_record(&t, 1, INK_KIND_END, SYNTH_UPDATE, 0, c += 10);
+    synth_record(&t, 1, INK_KIND_END, SYNTH_GRADIENT, 0, c += 10);
+    synth_record(&t, 1, INK_KIND_END, SYNTH_GRADIENT, 0, c += 10);
+    synth_record(&t, 0, INK_KIND_MARK, SYNTH_LINE_SEARCH, 0, c += 5); /* 150 in all */
+    synth_record(&t, 0, INK_KIND_BEGIN, SYNTH_HESSIAN, 0, c);
+    synth_record(&t, 0, INK_KIND_BEGIN, SYNTH_LAST, 0, c);
+    for (int i = 0; i < 40; i++)
+      synth_record(&t, 0, INK_KIND_MARK, i % 10 == 9 ? SYNTH_LAST : i % 10 == 4 ? SYNTH_HESSIAN : SYNTH_UPDATE, 0,
+                   c += 2);
+    synth_record(&t, 0, INK_KIND_END, SYNTH_LAST, 0, c);
+    synth_record(&t, 0, INK_KIND_END, SYNTH_HESSIAN, 0, c);
+    synth_close(&t, c, timed && block ? 5500 : 5230);
+    synth_put(writer, &t);
+    synth_track_free(&t);
+  }
+  synth_finish(writer);
+  open_capture(path);
+  ink_table *table = make(INK_BY_SECTION, NULL);
+  const ink_table_row *r = find(table, SYNTH_GRADIENT, 0);
+  CHECK(r->count == 6 && r->nested == 4 && r->total_cycles == 2 * 135 && r->min_cycles == 15 &&
+            r->median_cycles == 105 && r->max_cycles == 135,
+        "Gradient: %" PRIu64 " of %" PRIu64 " nested, %" PRIu64 " cycles, %" PRIu64 " %" PRIu64 " %" PRIu64,
+        r->nested, r->count, r->total_cycles, r->min_cycles, r->median_cycles, r->max_cycles);
+  CHECK(fabs(r->share - 135.0 / 230) < 1e-9 && r->imbalance == 1, "share %g", r->share);
+  CHECK(r->inside_count == 2 && r->inside[0] == SYNTH_UPDATE - 1 && r->inside[1] == SYNTH_LINE_SEARCH - 1 &&
+            !r->twice,
+        "Gradient lies in %u", r->inside_count);
+  r = find(table, SYNTH_UPDATE, 0);
+  CHECK(r->count == 2 * 34 && r->nested == 2 && r->total_cycles == 2 * (65 + 64), "Update: %" PRIu64 " %" PRIu64,
+        r->nested, r->total_cycles);
+  CHECK(r->inside_count == 2 && r->inside[0] == SYNTH_GRADIENT - 1 && r->inside[1] == SYNTH_LAST - 1,
+        "Update lies in %u", r->inside_count);
+  r = find(table, SYNTH_LAST, 0);
+  CHECK(r->count == 2 * 5 && r->nested == 8 && r->total_cycles == 2 * 80, "Last: %" PRIu64 " %" PRIu64,
+        r->nested, r->total_cycles);
+  CHECK(r->inside_count == 1 && r->inside[0] == SYNTH_HESSIAN - 1, "Last lies in %u", r->inside_count);
+  r = find(table, SYNTH_HESSIAN, 0);
+  CHECK(r->count == 2 * 5 && r->nested == 8 && r->total_cycles == 2 * 80 && r->inside_count == 2 &&
+            r->inside[0] == SYNTH_LAST - 1 && r->inside[1] == INK_SECTION_UNKNOWN,
+        "Hessian: %" PRIu64 " %" PRIu64 ", lies in %u", r->nested, r->total_cycles, r->inside_count);
+  CHECK(find(table, SYNTH_LINE_SEARCH, 0)->inside_count == 1 &&
+            find(table, SYNTH_LINE_SEARCH, 0)->inside[0] == INK_SECTION_UNKNOWN, "in the body");
+  ink_table_free(table);
+  close_capture(path);
+}
+
 static ink_status stop(void *user, uint64_t done, uint64_t total) {
   (void)done;
   CHECK(total == 2, "progress is told of %" PRIu64 " tracks", total);
@@ -256,6 +321,8 @@ static void quantiles(void) {
 
 int main(void) {
   by_hand();
+  recursion(false);
+  recursion(true);
   refusals();
   partial();
   quantiles();

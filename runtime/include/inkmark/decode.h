@@ -71,7 +71,7 @@ typedef struct ink_slice {
   uint8_t kind;               /* INK_KIND_MARK, or INK_KIND_BEGIN for BEGIN..END */
   uint8_t called;             /* 1: marked in a called function (aux ring) */
   uint8_t cut;                /* 1: its begin was overwritten: begin is a lower limit; 2: never ended */
-  uint8_t reserved;
+  uint8_t nested;             /* 1: a range of the same section is open around it (recursion) */
   int64_t row;
   uint64_t begin_cycles, end_cycles;
   int64_t begin_ns, end_ns;

@@ -24,6 +24,8 @@ typedef struct ink_table_options {
   bool without_marking;
 } ink_table_options;
 
+enum { INK_ROW_INSIDE_MAX = 4 };
+
 /* One row: a section of a kernel, in a group (iteration, block, SM or launch; 0 for BY_SECTION).
  * Slices whose begin was cut off, or that never ended, are counted in `cut`, not in the times.
  * median and p99 are exact (nearest rank) up to 32 values and within 1/128 of the true value beyond;
@@ -33,14 +35,22 @@ typedef struct ink_table_options {
  * from the openings to the closings of its tracks; "(unmarked)" counts the gaps, and leaves out what
  * is not known because marks were overwritten. Rows of nested and of called sections lie inside
  * other rows' time: only those of depth 0 and "(unmarked)" add up. Sorted by kernel, group, section;
- * "(unmarked)" last. */
+ * "(unmarked)" last.
+ * Where ranges of a section lie inside each other, as those of a recursive function, times but those of
+ * single slices are of the outermost: total, share and imbalance count no moment twice. Only a MARK of the
+ * body around MARKs of the same section in called functions does (`twice`). */
 typedef struct ink_table_row {
   uint32_t kernel;           /* index into ink_capture_kernels */
   ink_section_index section; /* INK_SECTION_UNKNOWN: the "(unmarked)" row */
   int64_t group;             /* iteration row (INK_ROW_NONE, INK_ROW_UNKNOWN), linear block, SM, launch */
   uint32_t depth;            /* least depth at which it was seen */
   uint8_t called, summed;    /* summed: from PROF_SUM, no quantiles */
+  uint8_t twice;             /* total and share count some time of it twice */
+  uint8_t inside_count;      /* BY_SECTION only; more than INK_ROW_INSIDE_MAX are not told of */
+  ink_section_index inside[INK_ROW_INSIDE_MAX]; /* whose slices its own lay directly in, first come first;
+                              * INK_SECTION_UNKNOWN: none, they lay in the kernel's body */
   uint64_t count, cut;
+  uint64_t nested;           /* of count: inside of another slice of the section; their times are not added */
   uint64_t total_cycles, min_cycles, median_cycles, p99_cycles, max_cycles;
   double total_ns, min_ns, median_ns, p99_ns, max_ns;
   double share;              /* of the kernel's total track time */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Which slice lies directly in which: of the body's this is known when a slice is made; a MARK that ends
+ * around slices of called functions comes after them. */
+#include "decode_events.h"
+
+enum { BODY, CALLED };
+
+uint32_t ink_decoder_around(const ink_decoder *decoder, int called) {
+  const ink_levels *levels = &decoder->levels[called];
+  const ink_level *inner = &levels->items[levels->count - 1];
+  if (levels->count == 1)
+    return called || decoder->body_unknown ? INK_PARENT_UNKNOWN : INK_PARENT_BODY;
+  return inner->named && inner->section != INK_SECTION_UNKNOWN ? inner->section
+                                                               : INK_PARENT_UNKNOWN;
+}
+
+void ink_decoder_wait(ink_decoder *decoder, uint32_t section) {
+  if (!decoder->sink->want_inside || section == INK_SECTION_UNKNOWN)
+    return;
+  for (uint32_t i = 0; i < decoder->waiting_count; i++)
+    if (decoder->waiting[i] == section)
+      return;
+  if (decoder->waiting_count < sizeof decoder->waiting / sizeof *decoder->waiting)
+    decoder->waiting[decoder->waiting_count++] = section;
+}
+
+ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent) {
+  ink_status status = INK_OK;
+  for (uint32_t i = 0; i < decoder->waiting_count && status == INK_OK; i++) {
+    const ink_event event = {.type = INK_EVENT_INSIDE, .called = 1,
+                             .section = decoder->waiting[i], .parent = parent};
+    if (parent != INK_PARENT_UNKNOWN)
+      status = ink_decoder_add(decoder, &event);
+  }
+  decoder->waiting_count = 0;
+  return status;
+}
