@@ -2,9 +2,9 @@
 /* `inkmark instrument`: puts marks into CUDA sources. */
 #include "commands.h"
 #include "find_cuda.h"
+#include "instrument_files.h"
 #include "instrument_list.h"
 #include "message.h"
-#include "outfile.h"
 #include "rule_file.h"
 #include "rule_options.h"
 
@@ -20,6 +20,7 @@ typedef struct instrument_settings {
   bool list, diff, strip, header_less;
   int format; /* 0 text, 1 json */
   rule_settings rules;
+  written_files done; /* below --out-dir */
 } instrument_settings;
 
 static const cli_option options[] = {
@@ -44,52 +45,6 @@ static const cli_option options[] = {
     {0},
 };
 
-static bool make_folders(char *path) {
-  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    *slash = 0;
-    const bool fine = !mkdir(path, 0777) || errno == EEXIST;
-    *slash = '/';
-    if (!fine) {
-      message_say("cannot write '%s': %s", path, message_errno(errno));
-      return false;
-    }
-  }
-  return true;
-}
-
-static bool write_text(const char *path, const char *text, size_t bytes) {
-  outfile out;
-  if (!outfile_open(&out, path))
-    return false;
-  fwrite(text, 1, bytes, out.stream);
-  return outfile_close(&out, true);
-}
-
-/* Below --out-dir, files lie as they do below the root; those outside it by their whole path. */
-static int write_folder(const instrument_settings *settings, const ink_instrumented *result) {
-  const ink_marked_file *files;
-  const size_t n = ink_instrumented_files(result, &files);
-  char root[PATH_MAX], path[2 * PATH_MAX];
-  if (!realpath(settings->rules.root ? settings->rules.root : ".", root))
-    root[0] = 0;
-  const size_t length = strlen(root);
-  for (size_t i = 0; i < n; i++) {
-    const char *at = files[i].path;
-    if (length && !strncmp(at, root, length) && at[length] == '/')
-      at += length;
-    snprintf(path, sizeof path, "%s%s", settings->folder, at);
-    struct stat a, b;
-    if (!stat(path, &a) && !stat(files[i].path, &b) && a.st_dev == b.st_dev &&
-        a.st_ino == b.st_ino) {
-      message_say("cannot write '%s': it is the source itself", path);
-      return CLI_FAILED;
-    }
-    if (!make_folders(path) || !write_text(path, files[i].text, files[i].bytes))
-      return CLI_FAILED;
-  }
-  return CLI_OK;
-}
-
 static int print_diff(const char *source, const ink_marked_file *file) {
   ink_error error = {0};
   char *text, name[PATH_MAX + 16];
@@ -101,10 +56,21 @@ static int print_diff(const char *source, const ink_marked_file *file) {
   return CLI_OK;
 }
 
-static int deliver(const instrument_settings *settings, const char *source,
+static int deliver_file(const instrument_settings *settings, const ink_instrumented *result) {
+  const ink_marked_file *files;
+  ink_instrumented_files(result, &files);
+  if (!instrument_write_text(settings->output, files[0].text, files[0].bytes))
+    return CLI_FAILED;
+  if (strcmp(settings->output, "-"))
+    instrument_say_done(settings->output, result);
+  return CLI_OK;
+}
+
+static int deliver(instrument_settings *settings, const char *source,
                    const ink_instrumented *result, json_writer *json) {
   const ink_marked_file *files;
   ink_instrumented_files(result, &files);
+  instrument_say_parse_errors(result, source);
   if (ink_instrumented_was_marked(result))
     message_say("'%s' is marked already and was not marked again", source);
   const unsigned errors =
@@ -119,17 +85,21 @@ static int deliver(const instrument_settings *settings, const char *source,
   else if (settings->diff)
     code = print_diff(source, &files[0]);
   else if (settings->folder)
-    code = write_folder(settings, result);
+    code = instrument_write_folder(settings->folder, settings->rules.root, result, &settings->done)
+               ? CLI_OK
+               : CLI_FAILED;
   else
-    code = write_text(settings->output, files[0].text, files[0].bytes) ? CLI_OK : CLI_FAILED;
+    code = deliver_file(settings, result);
   return errors ? CLI_FAILED : code;
 }
 
-static int instrument_one(const instrument_settings *settings, const char *source,
+static int instrument_one(instrument_settings *settings, const char *source,
                           const char *const *flags, size_t flag_count, json_writer *json) {
   ink_error error = {0};
   ink_instrumented *result = NULL;
   const char **found = NULL;
+  if (!instrument_readable(source) || !instrument_spares(source, settings->output))
+    return CLI_FAILED;
   char *device = find_device_headers();
   char *cuda = settings->header_less ? NULL : find_toolkit(NULL);
   ink_instrument_options run = {.size = sizeof run,
@@ -191,7 +161,7 @@ static int strip_one(const instrument_settings *settings, const char *source) {
   else if (ink_instrument_strip(text, bytes, &original, &original_bytes, &error))
     message_say("'%s': %s (at byte %llu)", source, error.message, (unsigned long long)error.offset);
   else
-    code = write_text(settings->output, original, original_bytes) ? CLI_OK : CLI_FAILED;
+    code = instrument_write_text(settings->output, original, original_bytes) ? CLI_OK : CLI_FAILED;
   free(text);
   free(original);
   return code;
@@ -240,6 +210,7 @@ static int run_with(int argc, char **argv, instrument_settings settings) {
     json_close(&json, ']');
     json_close(&json, '}');
   }
+  written_files_free(&settings.done);
   return message_flush_stdout() ? code : CLI_FAILED;
 }
 

@@ -61,6 +61,17 @@ void instrument_list_text(const ink_instrumented *result, const char *source, FI
             strncmp(remarks[i].text, "error: ", 7) ? "note: " : "", remarks[i].text);
 }
 
+static void list_json(const ink_remark *remarks, size_t n, json_writer *json) {
+  for (size_t i = 0; i < n; i++) {
+    json_open_flat(json, NULL);
+    json_string(json, "file", remarks[i].file);
+    json_unsigned(json, "line", remarks[i].line);
+    json_unsigned(json, "column", remarks[i].column);
+    json_string(json, "text", remarks[i].text);
+    json_close(json, '}');
+  }
+}
+
 void instrument_list_json(const ink_instrumented *result, const char *source, json_writer *json) {
   const ink_place *places;
   const ink_remark *remarks;
@@ -71,6 +82,12 @@ void instrument_list_json(const ink_instrumented *result, const char *source, js
   json_string(json, "parse_reason", *why ? why : NULL);
   json_double(json, "parse_seconds", (double)ink_instrumented_parse_ns(result) / 1e9);
   json_bool(json, "already_marked", ink_instrumented_was_marked(result));
+  const ink_remark *errors;
+  size_t kept;
+  json_unsigned(json, "parse_errors", ink_instrumented_parse_errors(result, &errors, &kept));
+  json_open(json, "first_parse_errors", '[');
+  list_json(errors, kept, json);
+  json_close(json, ']');
   json_open(json, "places", '[');
   const size_t n = ink_instrumented_places(result, &places);
   for (size_t i = 0; i < n; i++) {
@@ -91,14 +108,7 @@ void instrument_list_json(const ink_instrumented *result, const char *source, js
   json_close(json, ']');
   json_open(json, "remarks", '[');
   const size_t said = ink_instrumented_remarks(result, &remarks);
-  for (size_t i = 0; i < said; i++) {
-    json_open_flat(json, NULL);
-    json_string(json, "file", remarks[i].file);
-    json_unsigned(json, "line", remarks[i].line);
-    json_unsigned(json, "column", remarks[i].column);
-    json_string(json, "text", remarks[i].text);
-    json_close(json, '}');
-  }
+  list_json(remarks, said, json);
   json_close(json, ']');
   json_close(json, '}');
 }
@@ -118,4 +128,22 @@ unsigned instrument_say(const ink_instrumented *result, const char *source, bool
                   remarks[i].text);
   }
   return errors;
+}
+
+void instrument_say_parse_errors(const ink_instrumented *result, const char *source) {
+  const ink_remark *first;
+  size_t kept;
+  const size_t n = ink_instrumented_parse_errors(result, &first, &kept);
+  const bool full = !strcmp(ink_instrumented_parse(result, NULL), "full");
+  const size_t shown = !full ? 1 : kept < 3 ? kept : 3; /* names that headers declare lack without them */
+  bool absent = false;
+  for (size_t i = 0; i < shown && i < kept; i++) {
+    message_say("%s:%u:%u: warning: clang says: %s", first[i].file, first[i].line, first[i].column,
+                first[i].text);
+    absent |= strstr(first[i].text, "file not found") != NULL;
+  }
+  if (n)
+    message_say("'%s': %zu error%s in the %s parse: what stands there may not be marked%s", source, n,
+                n == 1 ? "" : "s", full ? "full" : "header-less",
+                absent && full ? " (the compiler's flags go behind --, or use -p)" : "");
 }

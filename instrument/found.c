@@ -75,6 +75,7 @@ static void free_found(ink_unit *unit) {
 
 void ink_unit_free(ink_unit *unit) {
   free_found(unit);
+  ink_unit_free_complaints(unit);
   for (size_t i = 0; i < unit->functions.count; i++) {
     ink_tree_free(&unit->functions.items[i].tree);
     ink_variables_free(unit->functions.items[i].variables);

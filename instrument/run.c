@@ -74,6 +74,7 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
   for (size_t i = 0; i < unit->sources.count; i++)
     unit->was_marked |=
         unit->sources.items[i]->is_main && unit->sources.items[i]->is_marked_already;
+  ink_unit_find_complaints(unit);
   ink_suffix_remarks(unit);
   ink_unit_find_depths(unit);
   ink_unit_find_off(unit);

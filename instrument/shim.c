@@ -55,7 +55,8 @@ static const char shim_header[] =
 /* Clang takes no constructor of a __shared__ variable, and then knows none of its members: the waits of a
  * cuda::barrier would be lost. */
 static const char after_header[] =
-    "#undef __shared__\n#define __shared__ __attribute__((annotate(\"ink_shared\")))\n";
+    "#undef __shared__\n#define __shared__ __attribute__((annotate(\"ink_shared\")))\n"
+    "#include <assert.h>\n#include <time.h>\n"; /* as nvcc's own headers do */
 
 size_t ink_shim_files(struct CXUnsavedFile files[INK_SHIM_FILES]) {
   static const struct {

@@ -49,6 +49,11 @@ typedef struct ink_said {
   char *text;
 } ink_said;
 
+typedef struct ink_complaint { /* an error of the parse */
+  char *file, *text;
+  unsigned line, column;
+} ink_complaint;
+
 typedef struct ink_hand { /* a PROF_BEGIN or PROF_END of the user's */
   const ink_function *function;
   uint32_t offset;
@@ -93,6 +98,11 @@ typedef struct ink_unit {
     size_t count, room;
   } said;
   struct {
+    ink_complaint *items;
+    size_t count, room;
+  } complaints; /* the first few of parse_errors */
+  uint32_t parse_errors;
+  struct {
     ink_hand *items;
     size_t count, room;
   } hand; /* in the order of the text */
@@ -101,6 +111,9 @@ typedef struct ink_unit {
 
 /* parse.c */
 ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error);
+/* complaints.c */
+void ink_unit_find_complaints(ink_unit *unit);
+void ink_unit_free_complaints(ink_unit *unit);
 /* suffix.c */
 bool ink_suffix_patch(char *text, size_t bytes); /* true: something was changed */
 void ink_suffix_remarks(ink_unit *unit);         /* what could not be */
@@ -140,6 +153,10 @@ void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at);
 /* rule_lines.c */
 void ink_rule_lines(ink_unit *unit, ink_function *function);
 bool ink_is_wait(const ink_tree *tree, uint32_t at, char *name, size_t room);
+/* macros.c: behind the `;` of a statement that the use of a macro makes up wholly; 0: it does not */
+uint32_t ink_macro_statement_end(const ink_tree *tree, uint32_t at);
+/* The node is part of an argument that its macro evaluates once, and is written at *text. */
+bool ink_macro_argument(ink_unit *unit, const ink_function *function, uint32_t at, ink_span *text);
 /* directives.c */
 void ink_unit_find_off(ink_unit *unit);
 void ink_function_directives(ink_unit *unit, ink_function *function);

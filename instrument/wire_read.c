@@ -11,7 +11,7 @@ struct ink_instrumented {
   ink_wire_head head;
   ink_marked_file *files;
   ink_place *places;
-  ink_remark *remarks;
+  ink_remark *remarks, *complaints;
 };
 
 void ink_instrumented_free(ink_instrumented *result) {
@@ -21,7 +21,20 @@ void ink_instrumented_free(ink_instrumented *result) {
   free(result->files);
   free(result->places);
   free(result->remarks);
+  free(result->complaints);
   free(result);
+}
+
+static const char *unpack_remarks(const char *at, uint32_t n, const char *pool, ink_remark *out) {
+  for (uint32_t i = 0; i < n; i++, at += sizeof(ink_wire_remark)) {
+    ink_wire_remark wire;
+    memcpy(&wire, at, sizeof wire);
+    out[i] = (ink_remark){.line = wire.line,
+                          .column = wire.column,
+                          .file = pool + wire.file,
+                          .text = pool + wire.text};
+  }
+  return at;
 }
 
 static void unpack(ink_instrumented *result) {
@@ -29,7 +42,7 @@ static void unpack(ink_instrumented *result) {
   const ink_wire_head *head = &result->head;
   const char *pool = at + head->files * sizeof(ink_wire_file) +
                      head->places * sizeof(ink_wire_place) +
-                     head->remarks * sizeof(ink_wire_remark);
+                     (head->remarks + (size_t)head->complaints) * sizeof(ink_wire_remark);
   for (uint32_t i = 0; i < head->files; i++, at += sizeof(ink_wire_file)) {
     ink_wire_file wire;
     memcpy(&wire, at, sizeof wire);
@@ -53,14 +66,8 @@ static void unpack(ink_instrumented *result) {
                                     .held = pool + wire.held,
                                     .reason = pool + wire.reason};
   }
-  for (uint32_t i = 0; i < head->remarks; i++, at += sizeof(ink_wire_remark)) {
-    ink_wire_remark wire;
-    memcpy(&wire, at, sizeof wire);
-    result->remarks[i] = (ink_remark){.line = wire.line,
-                                      .column = wire.column,
-                                      .file = pool + wire.file,
-                                      .text = pool + wire.text};
-  }
+  at = unpack_remarks(at, head->remarks, pool, result->remarks);
+  unpack_remarks(at, head->complaints, pool, result->complaints);
 }
 
 ink_status ink_wire_read(ink_bytes *block, const char *why, ink_instrumented **out,
@@ -76,7 +83,8 @@ ink_status ink_wire_read(ink_bytes *block, const char *why, ink_instrumented **o
   result->files = calloc(result->head.files + 1u, sizeof *result->files);
   result->places = calloc(result->head.places + 1u, sizeof *result->places);
   result->remarks = calloc(result->head.remarks + 1u, sizeof *result->remarks);
-  if (!result->files || !result->places || !result->remarks) {
+  result->complaints = calloc(result->head.complaints + 1u, sizeof *result->complaints);
+  if (!result->files || !result->places || !result->remarks || !result->complaints) {
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
     goto cleanup;
   }
@@ -105,6 +113,13 @@ size_t ink_instrumented_places(const ink_instrumented *result, const ink_place *
 size_t ink_instrumented_remarks(const ink_instrumented *result, const ink_remark **out) {
   *out = result->remarks;
   return result->head.remarks;
+}
+
+size_t ink_instrumented_parse_errors(const ink_instrumented *result, const ink_remark **first,
+                                     size_t *kept) {
+  *first = result->complaints;
+  *kept = result->head.complaints;
+  return result->head.parse_errors;
 }
 
 const char *ink_instrumented_parse(const ink_instrumented *result, const char **why) {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 typedef struct pack {
-  ink_bytes files, places, remarks, pool;
+  ink_bytes files, places, remarks, complaints, pool;
   ink_wire_head head;
 } pack;
 
@@ -184,16 +184,30 @@ static void put_places(ink_unit *unit, pack *to) {
   }
 }
 
+static void put_complaints(ink_unit *unit, pack *to) {
+  for (size_t i = 0; i < unit->complaints.count; i++) {
+    const ink_complaint *complaint = &unit->complaints.items[i];
+    ink_wire_remark remark = {.line = complaint->line,
+                              .column = complaint->column,
+                              .file = put(to, complaint->file),
+                              .text = put(to, complaint->text)};
+    ink_bytes_add(&to->complaints, &remark, sizeof remark);
+    to->head.complaints++;
+  }
+}
+
 bool ink_wire_write(ink_unit *unit, ink_bytes *out) {
   pack to = {.head = {.header_less = unit->header_less,
                       .was_marked = unit->was_marked,
+                      .parse_errors = unit->parse_errors,
                       .parse_ns = unit->parse_ns}};
   put_files(unit, &to);
   put_places(unit, &to);
+  put_complaints(unit, &to);
   to.head.pool_bytes = to.pool.count;
   ink_bytes_add(out, &to.head, sizeof to.head);
-  ink_bytes *parts[] = {&to.files, &to.places, &to.remarks, &to.pool};
-  for (size_t i = 0; i < 4; i++) {
+  ink_bytes *parts[] = {&to.files, &to.places, &to.remarks, &to.complaints, &to.pool};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     ink_bytes_add(out, parts[i]->at, parts[i]->count);
     out->failed |= parts[i]->failed;
     ink_bytes_free(parts[i]);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What libclang found wrong in the source: a parse goes on behind errors, but misses what they break. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 5 }; /* errors that are kept with their text; all are counted */
+
+/* Clang's rules on who may refer to what, which nvcc has in other words: the parse takes __shared__ for
+ * an annotation (shim.c), and a __global__ function that launches itself is nvcc's to judge. */
+static bool is_clangs_own(CXDiagnostic diagnostic) {
+  CXString text = clang_getDiagnosticSpelling(diagnostic);
+  const char *spelling = clang_getCString(text);
+  const bool own = spelling && !strncmp(spelling, "reference to __", 15);
+  clang_disposeString(text);
+  return own;
+}
+
+static bool matters(CXDiagnostic diagnostic, CXSourceLocation location) {
+  const enum CXDiagnosticSeverity severity = clang_getDiagnosticSeverity(diagnostic);
+  return severity == CXDiagnostic_Fatal ||
+         (severity == CXDiagnostic_Error && !clang_Location_isInSystemHeader(location) &&
+          !is_clangs_own(diagnostic));
+}
+
+static void keep(ink_unit *unit, CXDiagnostic diagnostic, CXSourceLocation location) {
+  CXFile file;
+  ink_complaint complaint = {0};
+  if (unit->complaints.count >= KEPT)
+    return;
+  if (!INK_I_GROW(unit->complaints)) {
+    unit->failed = true;
+    return;
+  }
+  clang_getExpansionLocation(location, &file, &complaint.line, &complaint.column, NULL);
+  CXString name = clang_getFileName(file), text = clang_getDiagnosticSpelling(diagnostic);
+  const char *file_name = clang_getCString(name), *spelling = clang_getCString(text);
+  complaint.file = strdup(file_name ? file_name : unit->options->source);
+  complaint.text = strdup(spelling ? spelling : "");
+  clang_disposeString(name);
+  clang_disposeString(text);
+  unit->complaints.items[unit->complaints.count++] = complaint;
+}
+
+void ink_unit_find_complaints(ink_unit *unit) {
+  const unsigned n = clang_getNumDiagnostics(unit->tu);
+  for (unsigned i = 0; i < n; i++) {
+    CXDiagnostic diagnostic = clang_getDiagnostic(unit->tu, i);
+    CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
+    if (matters(diagnostic, location)) {
+      unit->parse_errors++;
+      keep(unit, diagnostic, location);
+    }
+    clang_disposeDiagnostic(diagnostic);
+  }
+}
+
+void ink_unit_free_complaints(ink_unit *unit) {
+  for (size_t i = 0; i < unit->complaints.count; i++) {
+    free(unit->complaints.items[i].file);
+    free(unit->complaints.items[i].text);
+  }
+  free(unit->complaints.items);
+}
