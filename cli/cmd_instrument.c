@@ -70,7 +70,7 @@ static int deliver(instrument_settings *settings, const char *source,
                    const ink_instrumented *result, json_writer *json) {
   const ink_marked_file *files;
   ink_instrumented_files(result, &files);
-  instrument_say_parse_errors(result, source);
+  const bool lost = !instrument_say_parse_errors(result, source);
   if (ink_instrumented_was_marked(result))
     message_say("'%s' is marked already and was not marked again", source);
   const unsigned errors =
@@ -80,7 +80,7 @@ static int deliver(instrument_settings *settings, const char *source,
     instrument_list_json(result, source, json);
   else if (settings->list)
     instrument_list_text(result, source, stdout);
-  else if (errors)
+  else if (errors || lost)
     return CLI_FAILED; /* nothing is written that a directive asked for and did not get */
   else if (settings->diff)
     code = print_diff(source, &files[0]);
@@ -90,7 +90,7 @@ static int deliver(instrument_settings *settings, const char *source,
                : CLI_FAILED;
   else
     code = deliver_file(settings, result);
-  return errors ? CLI_FAILED : code;
+  return errors || lost ? CLI_FAILED : code;
 }
 
 static int instrument_one(instrument_settings *settings, const char *source,

@@ -147,12 +147,12 @@ bool instrument_write_folder(const char *folder, const char *root, const ink_ins
   for (size_t i = 0; i < n; i++) {
     if (!place_in(folder, base, files[i].path, path, sizeof path) || !make_folders(path))
       return false;
-    if (!i)
-      instrument_say_done(path, result);
     if (!was_written(done, path) && (!instrument_write_text(path, files[i].text, files[i].bytes) ||
                                      !note_written(done, path)))
       return false;
   }
+  if (place_in(folder, base, files[0].path, path, sizeof path))
+    instrument_say_done(path, result);
   return true;
 }
 
@@ -171,6 +171,11 @@ void instrument_say_done(const char *path, const ink_instrumented *result) {
   }
   for (size_t i = 1; i < n; i++)
     headers += files[i].marks != 0;
+  if (!kernels && !marks) {
+    message_say("%s: as it was, %s", path,
+                ink_instrumented_was_marked(result) ? "marked" : "there is nothing to mark");
+    return;
+  }
   char more[64] = "";
   if (headers)
     snprintf(more, sizeof more, ", %zu header%s", headers, headers == 1 ? "" : "s");

@@ -130,7 +130,21 @@ unsigned instrument_say(const ink_instrumented *result, const char *source, bool
   return errors;
 }
 
-void instrument_say_parse_errors(const ink_instrumented *result, const char *source) {
+/* The source names kernels, and the errors in it let none be found. */
+static bool is_lost(const ink_instrumented *result) {
+  static const char word[] = "__global__";
+  const ink_marked_file *files;
+  const ink_place *places;
+  const size_t n = ink_instrumented_places(result, &places);
+  for (size_t i = 0; i < n; i++)
+    if (places[i].state == INK_PLACE_MARKED || places[i].state == INK_PLACE_NOT_ASKED)
+      return false;
+  ink_instrumented_files(result, &files);
+  return !ink_instrumented_was_marked(result) &&
+         memmem(files[0].text, files[0].bytes, word, sizeof word - 1);
+}
+
+bool instrument_say_parse_errors(const ink_instrumented *result, const char *source) {
   const ink_remark *first;
   size_t kept;
   const size_t n = ink_instrumented_parse_errors(result, &first, &kept);
@@ -146,4 +160,8 @@ void instrument_say_parse_errors(const ink_instrumented *result, const char *sou
     message_say("'%s': %zu error%s in the %s parse: what stands there may not be marked%s", source, n,
                 n == 1 ? "" : "s", full ? "full" : "header-less",
                 absent && full ? " (the compiler's flags go behind --, or use -p)" : "");
+  if (!n || !full || !is_lost(result))
+    return true;
+  message_say("'%s': no kernel can be marked because of these errors", source);
+  return false;
 }

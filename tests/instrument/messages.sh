@@ -70,4 +70,33 @@ expect 0 "" plain.cu -o plain.out.cu --header-less
 cmp plain.cu plain.out.cu || { echo "FAILED: a file without kernels was changed"; failed=1; }
 printf 'a /*ink[*/ b' >damaged.cu
 expect 1 "an insertion has no end" --strip damaged.cu -o x.cu
+# what is no source, and sources that would be written to
+: >empty.cu
+expect 0 "'empty.cu' is empty" empty.cu -o empty.out.cu --header-less
+printf 'a\0b' >binary.cu
+expect 1 "cannot mark 'binary.cu': it is not text" binary.cu -o never.cu
+expect 1 "cannot read '/dev/null': is not a regular file" /dev/null -o never.cu
+printf '__global__ void k(int *x) { for (int i = 0; i < 9; i++) x[i] = i; }\n' >k.cu
+cp k.cu before.cu && ln -s k.cu link.cu && ln k.cu second.cu && mkdir in && ln -s .. in/up
+for output in k.cu ./k.cu link.cu second.cu in/up/k.cu; do
+  expect 1 "cannot write '$output': it is the source itself" k.cu -o "$output" --header-less
+done
+expect 1 "cannot write './k.cu': it is the source itself" k.cu --out-dir . --header-less
+cmp k.cu before.cu && [ -h link.cu ] || { echo "FAILED: a source was written to"; failed=1; }
+expect 0 "inkmark: done.cu: 1 kernel, 1 mark" k.cu -o done.cu --header-less
+expect 0 "folder/k.cu: 1 kernel, 1 mark" k.cu --out-dir folder --header-less
+expect 0 "plain.out.cu: as it was, there is nothing to mark" plain.cu -o plain.out.cu --header-less
+"$inkmark" instrument k.cu -o - --header-less 2>err | cmp - done.cu || { echo "FAILED: -o -"; failed=1; }
+grep -q 'kernel,' err && { echo "FAILED: -o - says what was done"; failed=1; }
+# two sources that need other marks in one header: said, and the first one's header stays
+printf 'static __device__ int w(int n) { for (int i = 0; i < 2; i++) n += i; return n; }\n' >w.cuh
+printf '#include "w.cuh"\n__global__ void k(int *x) { x[0] = 1; }\n' >one.cu
+printf '#include "w.cuh"\n__global__ void k(int *x) { x[0] = w(1); }\n' >two.cu
+expect 1 "another source has other marks in it; 'two.cu' needs an --out-dir of its own" one.cu two.cu \
+  --out-dir both --header-less --loops --depth 3
+[ -e both/one.cu ] && [ ! -e both/two.cu ] || { echo "FAILED: $(ls both)"; failed=1; }
+# broken sources: clang's first errors, where they are, and how many
+printf '__global__ void k(int *x) { x[0] = 1; x[1] = ; x[2] = ; }\n' >broken.cu
+expect 0 "broken.cu:1:46: warning: clang says: expected expression" broken.cu -o m.cu --header-less
+expect 0 "'broken.cu': 2 errors in the header-less parse" --list broken.cu --header-less
 exit $failed
