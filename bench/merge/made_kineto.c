@@ -32,10 +32,11 @@ static int64_t step_ns(uint64_t step) {
 
 static void begin(writer *w, const char *phase, const char *category, const char *name, int pid,
                   int tid, int64_t ns, int64_t length) {
-  fprintf(w->file,
-          "%s\n  {\n    \"ph\": \"%s\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %d, \"tid\": %d,\n"
-          "    \"ts\": %" PRId64 ".%03d",
-          w->made->events ? "," : "", phase, category, name, pid, tid, ns / 1000, (int)(ns % 1000));
+  fprintf(
+      w->file,
+      "%s\n  {\n    \"ph\": \"%s\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %d, \"tid\": %d,\n"
+      "    \"ts\": %" PRId64 ".%03d",
+      w->made->events ? "," : "", phase, category, name, pid, tid, ns / 1000, (int)(ns % 1000));
   if (length >= 0)
     fprintf(w->file, ", \"dur\": %" PRId64 ".%03d", length / 1000, (int)(length % 1000));
   w->made->events++;
@@ -61,25 +62,28 @@ static void put_python(writer *w, uint64_t step) {
 }
 
 static void put_operators(writer *w, uint64_t step) {
-  static const char *const names[] = {"aten::linear", "aten::addmm",   "aten::copy_", "aten::view",
-                                      "aten::matmul", "aten::softmax", "aten::to",    "aten::empty"};
+  static const char *const names[] = {"aten::linear", "aten::addmm",  "aten::copy_",
+                                      "aten::view",   "aten::matmul", "aten::softmax",
+                                      "aten::to",     "aten::empty"};
   for (int i = 0; i < OPS; i++) {
     uint64_t id = step * OPS + (unsigned)i;
     begin(w, "X", "cpu_op", names[choice(step, 20 + (unsigned)i, 8)], PID, PID + (int)(step & 1),
           step_ns(step) + 4000 + i * 500, 8000 - i * 1200);
-    fprintf(w->file,
-            ",\n    \"args\": {\n      \"External id\": %" PRIu64 ",\"Record function id\": 0, "
-            "\"Concrete Inputs\": [\"\", \"\", \"1\", \"\"], \"Input type\": [\"c10::BFloat16\", "
-            "\"c10::BFloat16\", \"Scalar\", \"\"], \"Input Dims\": [[%u, 4096], [4096, %u], [], []], "
-            "\"Ev Idx\": %" PRIu64 "\n    }\n  }",
-            id, 1 + choice(step, 30, 64), 128 << choice(step, 31, 6), id * 5);
+    fprintf(
+        w->file,
+        ",\n    \"args\": {\n      \"External id\": %" PRIu64 ",\"Record function id\": 0, "
+        "\"Concrete Inputs\": [\"\", \"\", \"1\", \"\"], \"Input type\": [\"c10::BFloat16\", "
+        "\"c10::BFloat16\", \"Scalar\", \"\"], \"Input Dims\": [[%u, 4096], [4096, %u], [], []], "
+        "\"Ev Idx\": %" PRIu64 "\n    }\n  }",
+        id, 1 + choice(step, 30, 64), 128 << choice(step, 31, 6), id * 5);
   }
 }
 
 static const char *const kernels[] = {
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
     "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)",
-    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment",
+    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_"
+    "segment",
     "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
     "cutlass::bfloat16_t> >(flash::Flash_fwd_params)",
     "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3",
@@ -99,16 +103,17 @@ static void put_gpu(writer *w, uint64_t step) {
   begin(w, "s", "ac2g", "ac2g", PID, PID, launch, -1);
   fprintf(w->file, ", \"id\": %" PRIu64 "\n  }", id);
   begin(w, "X", "kernel", kernels[which], 0, stream, at, 3000 + choice(step, 44, 9000));
-  fprintf(w->file,
-          ",\n    \"args\": {\n      \"External id\": %" PRIu64
-          ", \"queued\": 0, \"device\": 0, \"context\": 1,\n      \"stream\": %d, "
-          "\"correlation\": %" PRIu64 ",\n      \"registers per thread\": %u, \"shared memory\": "
-          "%u,\n      \"blocks per SM\": %.6f,\n      \"warps per SM\": %.6f,\n      \"grid\": [%u, "
-          "%u, 1],\n      \"block\": [%u, 1, 1],\n      \"est. achieved occupancy %%\": %u\n    }\n"
-          "  }",
-          id, stream, id, 32 + which * 8, which * 4096, (1 + which) / 148.0, (1 + which) * 4 / 148.0,
-          1 + choice(step, 45, 512), 1 + choice(step, 46, 4), 128 << (which & 1),
-          choice(step, 47, 100));
+  fprintf(
+      w->file,
+      ",\n    \"args\": {\n      \"External id\": %" PRIu64
+      ", \"queued\": 0, \"device\": 0, \"context\": 1,\n      \"stream\": %d, "
+      "\"correlation\": %" PRIu64 ",\n      \"registers per thread\": %u, \"shared memory\": "
+      "%u,\n      \"blocks per SM\": %.6f,\n      \"warps per SM\": %.6f,\n      \"grid\": [%u, "
+      "%u, 1],\n      \"block\": [%u, 1, 1],\n      \"est. achieved occupancy %%\": %u\n    }\n"
+      "  }",
+      id, stream, id, 32 + which * 8, which * 4096, (1 + which) / 148.0, (1 + which) * 4 / 148.0,
+      1 + choice(step, 45, 512), 1 + choice(step, 46, 4), 128 << (which & 1),
+      choice(step, 47, 100));
   begin(w, "f", "ac2g", "ac2g", 0, stream, at, -1);
   fprintf(w->file, ", \"id\": %" PRIu64 ", \"bp\": \"e\"\n  }", id);
   w->made->kernels++;

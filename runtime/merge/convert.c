@@ -21,7 +21,8 @@ void convert_free(convert *c) {
     free(c->waits[i].bytes);
   free(c->processes);
   free(c->tracks);
-  free(c->slices);
+  slice_log_free(&c->slices);
+  free(c->placed);
   free(c->points);
   free(c->waits);
   free(c->waits_by_inner);
@@ -109,13 +110,13 @@ ink_status convert_counter(convert *c, uint32_t process, const char *name, uint3
 }
 
 ink_status convert_note_slice(convert *c, uint32_t track, int64_t begin_ns, int64_t end_ns) {
-  void *slices = c->slices;
   if (c->slice_count >= UINT32_MAX - 1)
     return INK_ERROR_LIMIT;
-  ink_status status = ink_grow(&slices, c->slice_count, &c->slice_room, sizeof *c->slices);
-  c->slices = slices;
+  const slice_time slice = {begin_ns, end_ns, (uint32_t)c->slice_count};
+  ink_status status = slice_log_add(&c->slices, &c->tracks[track].slices, &slice);
   if (status == INK_OK)
-    c->slices[c->slice_count++] = (conv_slice){begin_ns, end_ns, track, 0, 0};
+    c->slice_count++;
+  c->noted_sum = convert_sum(c->noted_sum, track, begin_ns, end_ns);
   return status;
 }
 
@@ -134,7 +135,7 @@ ink_status convert_note_flow(convert *c, uint32_t track, uint32_t slice, int64_t
 }
 
 ink_status convert_note_outward(convert *c, uint32_t track, int64_t ns, uint64_t id) {
-  return note_point(c, &(conv_point){ns, id, track, UINT32_MAX, true, true});
+  return note_point(c, &(conv_point){ns - c->base_ns, id, track, UINT32_MAX, true, true});
 }
 
 /* ---- descriptions ------------------------------------------------------------------------------
@@ -177,22 +178,22 @@ static void describe_track(convert *c, uint32_t index) {
                                       .counter = t->counter});
 }
 
-static ink_status describe_lanes(convert *c, conv_track *t) {
-  if (t->lane_count < 2)
-    return INK_OK;
-  t->lane_uuids = calloc(t->lane_count - 1, sizeof *t->lane_uuids);
-  if (!t->lane_uuids)
+ink_status convert_new_lane(convert *c, uint32_t track) {
+  conv_track *t = &c->tracks[track];
+  char name[64];
+  uint64_t *uuids = realloc(t->lane_uuids, t->lane_count * sizeof *uuids);
+  if (!uuids)
     return INK_ERROR_MEMORY;
-  for (uint32_t i = 1; i < t->lane_count; i++) {
-    char name[64];
-    snprintf(name, sizeof name, "overlapping %u", i);
-    t->lane_uuids[i - 1] = perfetto_new_uuid(c->out);
-    perfetto_describe(c->out, &(perfetto_track){.uuid = t->lane_uuids[i - 1],
-                                                .parent = t->uuid,
-                                                .name = name,
-                                                .rank = (int32_t)i,
-                                                .pid = -1});
-  }
+  t->lane_uuids = uuids;
+  snprintf(name, sizeof name, "overlapping %u", t->lane_count);
+  uuids[t->lane_count - 1] = perfetto_new_uuid(c->out);
+  perfetto_describe(c->out, &(perfetto_track){.uuid = uuids[t->lane_count - 1],
+                                              .parent = t->uuid,
+                                              .name = name,
+                                              .rank = (int32_t)t->lane_count,
+                                              .pid = -1});
+  t->lane_count++;
+  c->lanes_added++;
   return INK_OK;
 }
 
@@ -207,14 +208,9 @@ void convert_describe_late(convert *c, uint32_t index) {
   describe_track(c, index);
 }
 
-ink_status convert_describe(convert *c) {
+void convert_describe(convert *c) {
   for (uint32_t i = 0; i < c->process_count; i++)
     describe_process(c, i);
-  for (uint32_t i = 0; i < c->track_count; i++) { /* a track's parent was made before it */
+  for (uint32_t i = 0; i < c->track_count; i++) /* a track's parent was made before it */
     describe_track(c, i);
-    ink_status status = describe_lanes(c, &c->tracks[i]);
-    if (status != INK_OK)
-      return status;
-  }
-  return convert_ends(c);
 }

@@ -11,6 +11,7 @@
 #define INK_CONVERT_H
 
 #include "perfetto.h"
+#include "slice_log.h"
 #include "text_table.h"
 
 typedef struct conv_process {
@@ -28,15 +29,12 @@ typedef struct conv_track {
   uint64_t uuid;
   uint64_t *lane_uuids; /* [lane_count - 1]: those beside the track itself */
   uint32_t lane_count;
+  slice_runs slices;
 } conv_track;
 
-enum { CONV_LEADS = 1, CONV_WAITS = 2 }; /* another waits for it; it waits for another */
-
-typedef struct conv_slice {
-  int64_t begin_ns, end_ns;
-  uint32_t track;
-  uint16_t lane, flags;
-} conv_slice;
+/* What is known of a slice between the passes: its lane, and whether another waits for it or it
+ * waits for another. */
+enum { CONV_LEADS = 1 << 14, CONV_WAITS = 1 << 15, CONV_LANE = CONV_LEADS - 1 };
 
 typedef struct conv_point { /* the end of an arrow */
   int64_t ns;
@@ -49,16 +47,32 @@ typedef struct conv_wait {
   uint32_t outer, inner;
   char *bytes;
   size_t size;
+  uint64_t uuid; /* of the inner one's lane */
+  int64_t ns;
+  bool ends; /* has no length: its end follows it */
 } conv_wait;
+
+enum { CONV_RECENT_BYTES = 24 };
+
+typedef struct conv_recent { /* a track that was looked up, by pid and tid */
+  char pid[CONV_RECENT_BYTES], tid[CONV_RECENT_BYTES];
+  uint32_t track;
+  bool used;
+  char part;
+} conv_recent;
 
 typedef struct convert {
   perfetto *out;
+  int64_t base_ns; /* what is added to noted times */
   conv_process *processes;
   conv_track *tracks;
   size_t process_count, process_room, track_count, track_room;
   text_table process_keys, track_keys;
-  conv_slice *slices;
-  size_t slice_count, slice_room, next_slice;
+  slice_log slices;
+  uint16_t *placed; /* [slice_count] */
+  size_t slice_count, next_slice;
+  uint64_t noted_sum, written_sum; /* of all slices: the file did not change between the passes */
+  conv_recent recent[64];
   conv_point *points;
   size_t point_count, point_room, next_point;
   conv_wait *waits; /* by outer */
@@ -70,6 +84,12 @@ typedef struct convert {
 } convert;
 
 void convert_free(convert *c);
+
+/* What noted_sum and written_sum add up; times without the base. */
+static inline uint64_t convert_sum(uint64_t sum, uint32_t track, int64_t begin_ns, int64_t end_ns) {
+  sum = (sum ^ track ^ (uint64_t)begin_ns) * 0x9e3779b97f4a7c15ull;
+  return (sum ^ (uint64_t)end_ns) * 0x100000001b3ull;
+}
 
 /* ---- first pass -------------------------------------------------------------------------------
  */
@@ -83,18 +103,22 @@ ink_status convert_track(convert *c, uint32_t process, const char *key, size_t l
 ink_status convert_counter(convert *c, uint32_t process, const char *name, uint32_t *out);
 ink_status convert_name(char **name, const char *text); /* replaces an owned text */
 ink_status convert_note_slice(convert *c, uint32_t track, int64_t begin_ns, int64_t end_ns);
-/* At a moment on a track, or, when the slice is known (not UINT32_MAX), at that. */
+/* At a moment on a track, or, when the slice is known (not UINT32_MAX), at that. Times are noted
+ * without the base. */
 ink_status convert_note_flow(convert *c, uint32_t track, uint32_t slice, int64_t ns, uint64_t id,
                              bool starts);
-/* An arrow to something that is written elsewhere. */
+/* An arrow to something that is written elsewhere; the moment is with the base. */
 ink_status convert_note_outward(convert *c, uint32_t track, int64_t ns, uint64_t id);
 
 /* ---- between ----------------------------------------------------------------------------------
  */
 
-ink_status convert_arrange(convert *c);  /* convert_lanes.c */
-ink_status convert_describe(convert *c); /* writes tracks, and the ends of slices */
-ink_status convert_ends(convert *c);     /* part of it */
+void convert_describe(convert *c);      /* writes processes and tracks */
+ink_status convert_arrange(convert *c); /* convert_lanes.c: writes lanes and the ends of slices */
+void convert_end(convert *c, uint64_t uuid, int64_t ns); /* of a slice */
+void convert_start(convert *c);                          /* of the packets' sequence */
+ink_status convert_new_lane(convert *c, uint32_t track);
+uint64_t convert_uuid(const convert *c, uint32_t track, uint32_t lane);
 /* A track that only the second pass met. */
 void convert_describe_late(convert *c, uint32_t track);
 
@@ -107,8 +131,8 @@ ink_status convert_intern(convert *c, enum conv_names what, const char *text, si
                           uint64_t *iid);
 
 typedef struct conv_event {
-  unsigned type; /* TYPE_BEGIN ... */
-  int64_t ns;
+  unsigned type;      /* TYPE_BEGIN ... */
+  int64_t ns, end_ns; /* the end: of a slice */
   uint32_t track;
   uint64_t name, category; /* iids; 0: none */
   const text_buffer *args; /* whole EVENT_ARG fields; NULL: none */

@@ -199,7 +199,10 @@ static ink_status read_row(nsight_reader *r, const table *t, const columns *at, 
                             arrow_id(r, t, at, row), t->arrow == ARROW_STARTS));
     return convert_note_slice(r->c, track, begin, end);
   }
-  conv_event event = {.type = instant ? TYPE_INSTANT : TYPE_BEGIN, .ns = begin, .track = track};
+  conv_event event = {.type = instant ? TYPE_INSTANT : TYPE_BEGIN,
+                      .ns = begin,
+                      .end_ns = end,
+                      .track = track};
   const char *title = (const char *)r->s.column_text(row, at->title);
   title = title ? title : "(no name)";
   TRY(convert_intern(r->c, CONV_NAME, title, strlen(title), &event.name));

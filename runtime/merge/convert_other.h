@@ -28,13 +28,14 @@ ink_status convert_report_key(convert_report *report, const char *key);
 typedef struct convert_progress {
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
   void *user;
-  uint64_t bytes; /* of the file, unpacked */
+  uint64_t size; /* of one pass */
 } convert_progress;
 ink_status convert_tell(const convert_progress *progress, bool second, uint64_t at);
 
-/* Each reads the whole file in the first or second pass. */
-ink_status convert_json(convert *c, const char *path, int64_t base_ns, bool second,
-                        const convert_progress *progress, convert_report *report, ink_error *error);
+/* The second pass; the first is convert_notes.h's. */
+ink_status convert_json(convert *c, const char *path, const convert_progress *progress,
+                        convert_report *report, ink_error *error);
+/* The whole file in the first or second pass. */
 ink_status convert_nsight(convert *c, const char *path, int64_t base_ns, bool second,
                           const convert_progress *progress, convert_report *report,
                           ink_error *error);

@@ -29,6 +29,6 @@ ink_status convert_report_key(convert_report *r, const char *key) {
 ink_status convert_tell(const convert_progress *p, bool second, uint64_t at) {
   if (!p->progress)
     return INK_OK;
-  uint64_t done = at < p->bytes ? at : p->bytes;
-  return p->progress(p->user, done + (second ? p->bytes : 0), 2 * p->bytes);
+  uint64_t done = at < p->size ? at : p->size;
+  return p->progress(p->user, done + (second ? p->size : 0), 2 * p->size);
 }

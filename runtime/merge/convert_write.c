@@ -17,7 +17,7 @@ static void put_packet(convert *c, const char *bytes, size_t size) {
   ink_file_write(c->out->file, bytes, size);
 }
 
-static uint64_t uuid_of(const convert *c, uint32_t track, uint32_t lane) {
+uint64_t convert_uuid(const convert *c, uint32_t track, uint32_t lane) {
   const conv_track *t = &c->tracks[track];
   return lane ? t->lane_uuids[lane - 1] : t->uuid;
 }
@@ -27,7 +27,7 @@ static char *packet_head(char *p, int64_t ns) {
   return pb_uint(p, PACKET_SEQUENCE_ID, CONVERT_SEQUENCE);
 }
 
-static void start_sequence(convert *c) {
+void convert_start(convert *c) {
   char packet[64];
   char *p = pb_uint(packet, PACKET_SEQUENCE_ID, CONVERT_SEQUENCE);
   p = pb_uint(p, PACKET_SEQUENCE_FLAGS, 1);
@@ -36,23 +36,13 @@ static void start_sequence(convert *c) {
   put_packet(c, packet, (size_t)(p - packet));
 }
 
-static void put_end(convert *c, uint64_t uuid, int64_t ns) {
+void convert_end(convert *c, uint64_t uuid, int64_t ns) {
   char packet[96];
   char *p = packet_head(packet, ns);
   char *event = p = pb_begin(p, PACKET_TRACK_EVENT);
   p = pb_uint(p, EVENT_TYPE, TYPE_END);
   p = pb_end(event, pb_uint(p, EVENT_TRACK, uuid));
   put_packet(c, packet, (size_t)(p - packet));
-}
-
-ink_status convert_ends(convert *c) {
-  start_sequence(c);
-  for (size_t i = 0; i < c->slice_count; i++) {
-    const conv_slice *s = &c->slices[i];
-    if (s->end_ns > s->begin_ns)
-      put_end(c, uuid_of(c, s->track, s->lane), s->end_ns);
-  }
-  return INK_OK;
 }
 
 ink_status convert_intern(convert *c, enum conv_names what, const char *text, size_t length,
@@ -67,7 +57,6 @@ ink_status convert_intern(convert *c, enum conv_names what, const char *text, si
   *iid = (uint64_t)index + 1;
   if (!fresh)
     return INK_OK;
-  length = strnlen(text, length);
   text_buffer packet = {0};
   char *bytes = text_buffer_room(&packet, length + 128);
   if (!bytes)
@@ -127,17 +116,16 @@ static void release(convert *c, uint32_t outer) {
     if (low == c->wait_count || c->waits[low].outer != outer || !c->waits[low].bytes)
       return;
     conv_wait *w = &c->waits[low];
-    const conv_slice *s = &c->slices[w->inner];
     put_packet(c, w->bytes, w->size);
-    if (s->end_ns <= s->begin_ns)
-      put_end(c, uuid_of(c, s->track, s->lane), s->begin_ns);
+    if (w->ends)
+      convert_end(c, w->uuid, w->ns);
     free(w->bytes);
     w->bytes = NULL;
     outer = w->inner;
   }
 }
 
-static ink_status hold(convert *c, uint32_t inner) {
+static ink_status hold(convert *c, uint32_t inner, const conv_event *e, uint64_t uuid) {
   size_t low = 0, high = c->wait_count;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -152,6 +140,9 @@ static ink_status hold(convert *c, uint32_t inner) {
     return INK_ERROR_MEMORY;
   memcpy(w->bytes, c->packet.bytes, c->packet.size);
   w->size = c->packet.size;
+  w->uuid = uuid;
+  w->ns = e->ns;
+  w->ends = e->end_ns <= e->ns;
   return INK_OK;
 }
 
@@ -159,25 +150,27 @@ ink_status convert_slice(convert *c, const conv_event *e) {
   if (c->next_slice >= c->slice_count)
     return INK_ERROR_IO; /* the file changed between the passes */
   uint32_t index = (uint32_t)c->next_slice++;
-  const conv_slice *s = &c->slices[index];
-  if (s->begin_ns != e->ns || s->track != e->track)
+  unsigned placed = c->placed[index], lane = placed & CONV_LANE;
+  c->written_sum =
+      convert_sum(c->written_sum, e->track, e->ns - c->base_ns, e->end_ns - c->base_ns);
+  if (lane >= c->tracks[e->track].lane_count)
     return INK_ERROR_IO;
-  uint64_t uuid = uuid_of(c, s->track, s->lane);
+  uint64_t uuid = convert_uuid(c, e->track, lane);
   ink_status status = build(c, e, uuid, index);
   if (status != INK_OK)
     return status;
-  if (s->flags & CONV_WAITS)
-    return hold(c, index);
+  if (placed & CONV_WAITS)
+    return hold(c, index, e, uuid);
   put_packet(c, c->packet.bytes, c->packet.size);
-  if (s->end_ns <= s->begin_ns)
-    put_end(c, uuid, s->begin_ns);
-  if (s->flags & CONV_LEADS)
+  if (e->end_ns <= e->ns)
+    convert_end(c, uuid, e->ns);
+  if (placed & CONV_LEADS)
     release(c, index);
   return INK_OK;
 }
 
 ink_status convert_other(convert *c, const conv_event *e) {
-  ink_status status = build(c, e, uuid_of(c, e->track, 0), UINT32_MAX);
+  ink_status status = build(c, e, convert_uuid(c, e->track, 0), UINT32_MAX);
   if (status == INK_OK)
     put_packet(c, c->packet.bytes, c->packet.size);
   return status;

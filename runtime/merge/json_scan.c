@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads JSON token by token from a file of any size. */
+/* Reads JSON token by token from a file of any size. A token that lies in the buffer whole, as
+ * nearly all do, is handed out where it stands; one that crosses the buffer's end or holds escapes
+ * is put together elsewhere. */
 #include "json_scan.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-enum { BUFFER_BYTES = 256 * 1024 };
+enum { BUFFER_BYTES = 256 * 1024, BEHIND = 16 };
 
 uint64_t ink_json_offset(const json_scan *s) {
   return s->before + s->at;
@@ -16,56 +16,36 @@ uint64_t ink_json_offset(const json_scan *s) {
 ink_status ink_json_open(json_scan *s, const char *path, ink_error *error) {
   memset(s, 0, sizeof *s);
   s->path = path;
-  errno = 0;
-  s->file = gzopen(path, "rb");
-  if (!s->file)
-    return ink_error_set(error, errno ? INK_ERROR_IO : INK_ERROR_MEMORY, "cannot open '%s'", path);
-  s->buffer = malloc(BUFFER_BYTES);
-  if (!s->buffer)
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  gzbuffer(s->file, BUFFER_BYTES);
-  return INK_OK;
+  s->text = s->own;
+  ink_status status = trace_bytes_open(&s->bytes, path, error);
+  if (status != INK_OK)
+    return status;
+  s->buffer = calloc(1, BUFFER_BYTES + BEHIND);
+  return s->buffer ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
 void ink_json_close(json_scan *s) {
-  if (s->file)
-    gzclose(s->file);
+  if (s->path)
+    trace_bytes_close(&s->bytes);
   free(s->buffer);
-  s->file = NULL;
   s->buffer = NULL;
-}
-
-/* INK_OK with filled == 0 at the end. A gzip stream that ends early gives its bytes first. */
-static ink_status refill(json_scan *s, ink_error *error) {
-  s->before += s->filled;
-  s->at = s->filled = 0;
-  int n = gzread(s->file, s->buffer, BUFFER_BYTES);
-  int code = Z_OK;
-  if (n <= 0)
-    gzerror(s->file, &code);
-  if (n < 0 || code == Z_BUF_ERROR) {
-    if (code == Z_BUF_ERROR)
-      return ink_error_set(error, INK_ERROR_DAMAGED,
-                           "'%s' is cut off: its gzip data ends after %llu bytes", s->path,
-                           (unsigned long long)s->before);
-    return ink_error_set(error, code == Z_DATA_ERROR ? INK_ERROR_DAMAGED : INK_ERROR_IO,
-                         "cannot read '%s' beyond byte %llu: %s", s->path,
-                         (unsigned long long)s->before,
-                         code == Z_DATA_ERROR ? "damaged gzip data" : "input error");
-  }
-  s->filled = (size_t)n;
-  return INK_OK;
+  s->path = NULL;
 }
 
 /* The next byte without taking it, -1 at the end, -2 after an error. */
-static int peek(json_scan *s, ink_error *error) {
-  if (s->at == s->filled) {
-    if (refill(s, error) != INK_OK)
-      return -2;
-    if (!s->filled)
-      return -1;
-  }
-  return s->buffer[s->at];
+static int peek_slow(json_scan *s, ink_error *error) {
+  s->before += s->filled;
+  s->at = s->filled = 0;
+  size_t n;
+  if (trace_bytes_read(&s->bytes, s->buffer, BUFFER_BYTES, &n, error) != INK_OK)
+    return -2;
+  s->filled = n;
+  memset(s->buffer + n, 0, BEHIND);
+  return n ? s->buffer[0] : -1;
+}
+
+static inline int peek(json_scan *s, ink_error *error) {
+  return s->at < s->filled ? s->buffer[s->at] : peek_slow(s, error);
 }
 
 static ink_status broken(const json_scan *s, int byte, ink_error *error) {
@@ -78,18 +58,34 @@ static ink_status broken(const json_scan *s, int byte, ink_error *error) {
                        (unsigned long long)ink_json_offset(s));
 }
 
-static int skip_space(json_scan *s, ink_error *error) {
+static inline bool is_space(int c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static inline int skip_space(json_scan *s, ink_error *error) {
   for (;;) {
-    int c = peek(s, error);
-    if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+    const unsigned char *p = s->buffer + s->at;
+    while (is_space(*p)) {
+      static const char spaces[8] = "        ";
+      p++;
+      while (!memcmp(p, spaces, 8)) /* indentation */
+        p += 8;
+    }
+    s->at = (size_t)(p - s->buffer);
+    if (*p)
+      return *p;
+    int c = peek(s, error); /* a NUL, or the end of the buffer */
+    if (!is_space(c))
       return c;
-    s->at++;
   }
 }
 
+/* ---- strings -----------------------------------------------------------------------------------
+ */
+
 static void keep_byte(json_scan *s, unsigned c) {
   if (s->length < JSON_TEXT_MAX - 1)
-    s->text[s->length++] = (char)c;
+    s->own[s->length++] = (char)c;
 }
 
 static void keep_utf8(json_scan *s, unsigned c) {
@@ -135,65 +131,116 @@ static ink_status take_escape(json_scan *s, ink_error *error) {
   return INK_OK;
 }
 
-static ink_status take_string(json_scan *s, bool keep, ink_error *error) {
+/* Eight bytes at a time: the first quote or backslash at or after p, or `end`. Up to seven bytes
+ * behind the end are read; they are 0. */
+static inline const unsigned char *find_quote(const unsigned char *p, const unsigned char *end) {
+  const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+  for (; p < end; p += 8) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
+    /* the lowest bit set is right; higher ones need not be */
+    uint64_t hit = (((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & high;
+    if (hit)
+      return p + (__builtin_ctzll(hit) >> 3);
+  }
+  return end;
+}
+
+static ink_status take_string_slow(json_scan *s, ink_error *error) {
   s->length = 0;
-  s->at++;
+  s->text = s->own;
   for (;;) {
     int c = peek(s, error);
     if (c < 0)
       return broken(s, c, error);
-    const unsigned char *p = s->buffer + s->at, *end = s->buffer + s->filled;
-    const unsigned char *run = p;
-    while (p < end && *p != '"' && *p != '\\')
-      p++;
-    size_t n = (size_t)(p - run);
-    if (keep) {
-      size_t room = JSON_TEXT_MAX - 1 - s->length;
-      memcpy(s->text + s->length, run, n < room ? n : room);
-      s->length += n < room ? n : room;
-    }
+    const unsigned char *run = s->buffer + s->at, *end = s->buffer + s->filled;
+    const unsigned char *p = find_quote(run, end);
+    size_t n = (size_t)(p - run), room = JSON_TEXT_MAX - 1 - s->length;
+    memcpy(s->own + s->length, run, n < room ? n : room);
+    s->length += n < room ? n : room;
     s->at += n;
     if (p == end)
       continue;
     s->at++;
     if (*p == '"')
       break;
-    size_t before = s->length;
     ink_status status = take_escape(s, error);
     if (status != INK_OK)
       return status;
-    if (!keep)
-      s->length = before;
   }
-  s->text[s->length] = 0;
+  s->own[s->length] = 0;
   return INK_OK;
 }
 
+static inline ink_status take_string(json_scan *s, ink_error *error) {
+  unsigned char *run = s->buffer + ++s->at, *end = s->buffer + s->filled;
+  size_t n = (size_t)(find_quote(run, end) - run);
+  if (run + n == end || run[n] != '"')
+    return take_string_slow(s, error);
+  s->at += n + 1;
+  s->text = (const char *)run;
+  s->length = n < JSON_TEXT_MAX ? n : JSON_TEXT_MAX - 1;
+  run[s->length] = 0; /* where the quote was, or in the part that is cut off */
+  return INK_OK;
+}
+
+/* ---- numbers and literals ----------------------------------------------------------------------
+ */
+
+enum { IN_WORD = 1, IN_NUMBER = 2 };
+
+static const unsigned char word_bytes[256] = {
+    ['0' ... '9'] = IN_WORD | IN_NUMBER,
+    ['a' ... 'd'] = IN_WORD,
+    ['e'] = IN_WORD | IN_NUMBER,
+    ['f' ... 'z'] = IN_WORD,
+    ['A' ... 'D'] = IN_WORD,
+    ['E'] = IN_WORD | IN_NUMBER,
+    ['F' ... 'Z'] = IN_WORD,
+    ['+'] = IN_WORD | IN_NUMBER,
+    ['-'] = IN_WORD | IN_NUMBER,
+    ['.'] = IN_WORD | IN_NUMBER,
+};
+
 static ink_status take_word(json_scan *s, enum json_token *token, ink_error *error) {
   static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
+  unsigned all = IN_WORD | IN_NUMBER;
   s->length = 0;
+  s->text = s->own;
   int c;
-  while ((c = peek(s, error)) >= 0 &&
-         ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
-          c == '-' || c == '.')) {
-    keep_byte(s, (unsigned)c);
-    s->at++;
+  for (;;) {
+    const unsigned char *p = s->buffer + s->at, *run = p;
+    while (word_bytes[*p]) {
+      all &= word_bytes[*p];
+      if (s->length < JSON_TEXT_MAX - 1)
+        s->own[s->length++] = (char)*p;
+      p++;
+    }
+    s->at += (size_t)(p - run);
+    c = peek(s, error);
+    if (c < 0 || !word_bytes[c])
+      break;
   }
-  s->text[s->length] = 0;
+  s->own[s->length] = 0;
   if (c == -2)
     return broken(s, c, error);
+  const char *digits = s->own + (s->own[0] == '-');
+  if (*digits >= '0' && *digits <= '9' && all & IN_NUMBER) {
+    *token = JSON_NUMBER;
+    return INK_OK;
+  }
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    if (!strcmp(s->text, words[i])) {
+    if (!strcmp(s->own, words[i])) {
       *token = JSON_LITERAL;
       return INK_OK;
     }
   }
-  const char *digits = s->text + (s->text[0] == '-');
-  if (*digits < '0' || *digits > '9' || digits[strspn(digits, "0123456789.eE+-")])
-    return broken(s, c < 0 ? c : '?', error);
-  *token = JSON_NUMBER;
-  return INK_OK;
+  return broken(s, c < 0 ? c : '?', error);
 }
+
+/* ---- tokens ------------------------------------------------------------------------------------
+ */
 
 static ink_status open_bracket(json_scan *s, bool array, ink_error *error) {
   if (s->depth == JSON_DEPTH_MAX)
@@ -205,30 +252,37 @@ static ink_status open_bracket(json_scan *s, bool array, ink_error *error) {
   return INK_OK;
 }
 
-/* A key with its colon. */
+/* A key with its colon, which is found before the key is handed out: the buffer may change only
+ * where the key was copied. */
 static ink_status take_key(json_scan *s, ink_error *error) {
-  ink_status status = take_string(s, true, error);
+  ink_status status = take_string(s, error);
   if (status != INK_OK)
     return status;
-  int c = skip_space(s, error);
-  if (c != ':')
-    return broken(s, c, error);
-  s->at++;
+  if (s->at < s->filled && s->buffer[s->at] == ':') {
+    s->at++;
+  } else {
+    if (s->text != s->own) {
+      memcpy(s->own, s->text, s->length + 1);
+      s->text = s->own;
+    }
+    int c = skip_space(s, error);
+    if (c != ':')
+      return broken(s, c, error);
+    s->at++;
+  }
   s->wants_value = true;
   return INK_OK;
 }
 
-static ink_status take_value(json_scan *s, int c, enum json_token *token, ink_error *error) {
+static inline ink_status take_value(json_scan *s, int c, enum json_token *token, ink_error *error) {
   ink_status status;
-  bool keep = s->keep;
-  s->keep = false;
   if (c == '{' || c == '[') {
     *token = c == '{' ? JSON_OBJECT : JSON_ARRAY;
     return open_bracket(s, c == '[', error);
   }
   if (c == '"') {
     *token = JSON_STRING;
-    status = take_string(s, keep, error);
+    status = take_string(s, error);
   } else {
     status = take_word(s, token, error);
   }
@@ -237,21 +291,23 @@ static ink_status take_value(json_scan *s, int c, enum json_token *token, ink_er
   return status;
 }
 
-ink_status ink_json_next(json_scan *s, enum json_token *token, ink_error *error) {
+static inline ink_status next(json_scan *s, enum json_token *token, ink_error *error) {
   int c = skip_space(s, error);
   bool in_array = s->depth && s->closed[s->depth - 1];
-  if (!s->depth && s->wants_comma) {
-    *token = JSON_END;
-    return c == -1 ? INK_OK : broken(s, c, error);
-  }
   bool may_end = !s->wants_value;
-  if (s->wants_comma && c == ',') {
-    s->at++;
-    s->wants_comma = false;
-    may_end = false;
-    c = skip_space(s, error);
-  } else if (s->wants_comma && c != ']' && c != '}') {
-    return broken(s, c, error);
+  if (s->wants_comma) {
+    if (!s->depth) {
+      *token = JSON_END;
+      return c == -1 ? INK_OK : broken(s, c, error);
+    }
+    if (c == ',') {
+      s->at++;
+      s->wants_comma = false;
+      may_end = false;
+      c = skip_space(s, error);
+    } else if (c != ']' && c != '}') {
+      return broken(s, c, error);
+    }
   }
   if (s->depth && may_end && c == (in_array ? ']' : '}')) {
     *token = in_array ? JSON_ARRAY_END : JSON_OBJECT_END;
@@ -269,13 +325,17 @@ ink_status ink_json_next(json_scan *s, enum json_token *token, ink_error *error)
   return take_value(s, c, token, error);
 }
 
+ink_status ink_json_next(json_scan *s, enum json_token *token, ink_error *error) {
+  return next(s, token, error);
+}
+
 ink_status ink_json_skip(json_scan *s, enum json_token first, ink_error *error) {
   if (first != JSON_OBJECT && first != JSON_ARRAY)
     return INK_OK;
   unsigned outside = s->depth - 1;
   enum json_token token;
   while (s->depth > outside) {
-    ink_status status = ink_json_next(s, &token, error);
+    ink_status status = next(s, &token, error);
     if (status != INK_OK)
       return status;
   }

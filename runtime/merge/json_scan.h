@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A pull reader of JSON, plain or in gzip, that never holds more than one buffer of the file and
- * knows at which byte it stands. NaN and Infinity, which Python writes, are literals here. */
+/* A pull reader of JSON, packed or not, that never holds more than one buffer of the file and knows
+ * at which byte it stands. NaN and Infinity, which Python writes, are literals here. */
 #ifndef INK_JSON_SCAN_H
 #define INK_JSON_SCAN_H
 
-#include "inkmark/status.h"
-
-#include <stdbool.h>
+#include "trace_bytes.h"
 
 enum { JSON_TEXT_MAX = 16 * 1024, JSON_DEPTH_MAX = 512 };
 
@@ -24,16 +22,18 @@ enum json_token {
 
 typedef struct json_scan {
   const char *path;
-  void *file; /* gzFile */
-  unsigned char *buffer;
+  trace_bytes bytes;
+  unsigned char *buffer; /* [filled] is 0, and a few bytes behind it may be read */
   size_t at, filled;
-  uint64_t before;             /* bytes of the file before the buffer */
+  uint64_t before;             /* bytes of the unpacked file before the buffer */
   bool closed[JSON_DEPTH_MAX]; /* the open brackets: true for an array */
   unsigned depth;
   bool wants_comma, wants_value; /* a value was there; a key's value is due */
-  bool keep;                     /* the next string is wanted; else it is passed over */
-  char text[JSON_TEXT_MAX];      /* of a key, string, number or literal; cut if longer */
+  /* Of the last key, string, number or literal, with a NUL behind it; valid until the next token.
+   * What is longer than JSON_TEXT_MAX - 1 is cut. */
+  const char *text;
   size_t length;
+  char own[JSON_TEXT_MAX];
 } json_scan;
 
 ink_status ink_json_open(json_scan *scan, const char *path, ink_error *error);

@@ -32,16 +32,26 @@ uint64_t foreign_events_end(const ink_foreign *foreign) {
   return foreign->events_end;
 }
 
+uint64_t foreign_packed_bytes(const ink_foreign *foreign) {
+  return foreign->packed_bytes;
+}
+
 void foreign_pid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *text,
                  size_t size) {
-  (void)foreign;
-  snprintf(text, size, "%d", kernel->device);
+  const foreign_place *place = ink_foreign_find_place(foreign, kernel);
+  if (place)
+    snprintf(text, size, "%s", place->pid);
+  else
+    snprintf(text, size, "%d", kernel->device);
 }
 
 void foreign_tid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *text,
                  size_t size) {
-  (void)foreign;
-  snprintf(text, size, "%lld", (long long)kernel->stream);
+  const foreign_place *place = ink_foreign_find_place(foreign, kernel);
+  if (place)
+    snprintf(text, size, "%s", place->tid);
+  else
+    snprintf(text, size, "%lld", (long long)kernel->stream);
 }
 
 void foreign_key(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *process,
@@ -62,7 +72,7 @@ ink_status ink_merged_write(const ink_capture *capture, const ink_clock_map *map
                          "a merged trace is a .json, .json.gz, .zip or .pftrace, not '%s'", path);
   ink_error own = {0};
   error = error ? error : &own;
-  merged_sink sink = {.error = error};
+  merged_sink sink = {.error = error, .place.converts = merged_is_perfetto(path)};
   ink_status status = placement_make(&sink.place, capture, map, with, options, error);
   if (status == INK_OK) {
     placement_tell(&sink.place);

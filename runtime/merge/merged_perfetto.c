@@ -2,7 +2,8 @@
 /* The merged Perfetto trace: the other file's events converted, ours on tracks below its streams.
  */
 #include "merged_perfetto.h"
-#include "convert_other.h"
+#include "convert_notes.h"
+#include "kineto.h"
 #include "merged_private.h"
 
 #include <inttypes.h>
@@ -16,9 +17,6 @@ typedef struct merging {
   convert_progress progress;
   ink_file file;
 } merging;
-
-typedef ink_status read_fn(convert *, const char *, int64_t, bool, const convert_progress *,
-                           convert_report *, ink_error *);
 
 /* The stream's track of a kernel; UINT32_MAX: not found. */
 static uint32_t stream_track(const merging *m, const ink_foreign_kernel *k) {
@@ -118,26 +116,60 @@ static void tell(const merging *m) {
     placement_say(p, "not converted, beside the events: %s", r->keys);
 }
 
+/* The first pass over JSON: made when its kernels were read, unless its times were odd. */
+static ink_status note_json(merging *m, ink_error *error) {
+  placement *p = &m->ours.sink.place;
+  convert_notes *notes = foreign_take_notes(p->foreign);
+  ink_status status = INK_OK;
+  if (!notes) {
+    ink_foreign *again = calloc(1, sizeof *again);
+    notes = calloc(1, sizeof *notes);
+    if (notes) {
+      notes->base_known = true;
+      notes->c.base_ns = p->facts->base_ns;
+    }
+    status = again && notes ? ink_kineto_read(again, notes, p->with, NULL, error) : INK_ERROR_MEMORY;
+    ink_foreign_free(again);
+  }
+  if (status == INK_OK) {
+    m->theirs = notes->c;
+    m->report = notes->report;
+    notes->c = (convert){0};
+  }
+  foreign_free_notes(notes);
+  return status;
+}
+
+static ink_status read_theirs(merging *m, bool second, ink_error *error) {
+  const placement *p = &m->ours.sink.place;
+  if (p->facts->kind == INK_FOREIGN_NSIGHT)
+    return convert_nsight(&m->theirs, p->with, p->facts->base_ns, second, &m->progress, &m->report,
+                          error);
+  return second ? convert_json(&m->theirs, p->with, &m->progress, &m->report, error)
+                : note_json(m, error);
+}
+
 static ink_status convert_theirs(merging *m, ink_error *error) {
   const placement *p = &m->ours.sink.place;
-  read_fn *read = p->facts->kind == INK_FOREIGN_NSIGHT ? convert_nsight : convert_json;
   convert *c = &m->theirs;
-  c->out = &m->ours.out;
+  uint64_t size = foreign_packed_bytes(p->foreign);
   m->progress = (convert_progress){p->options.progress, p->options.user,
-                                   p->facts->bytes ? p->facts->bytes : p->facts->events};
-  ink_status status = read(c, p->with, p->facts->base_ns, false, &m->progress, &m->report, error);
+                                   size ? size : 3 * p->facts->events};
+  ink_status status = read_theirs(m, false, error);
   if (status != INK_OK)
     return status;
+  c->out = &m->ours.out;
   mark_gpus(m);
   status = note_arrows(m);
-  if (status == INK_OK)
-    status = convert_arrange(c);
-  if (status == INK_OK)
-    status = convert_describe(c);
+  if (status != INK_OK)
+    return status;
+  convert_start(c);
+  convert_describe(c);
+  status = convert_arrange(c);
   if (status != INK_OK)
     return status;
   set_parents(m);
-  status = read(c, p->with, p->facts->base_ns, true, &m->progress, &m->report, error);
+  status = read_theirs(m, true, error);
   if (status == INK_OK && c->next_slice != c->slice_count)
     status = INK_ERROR_IO;
   if (status == INK_ERROR_IO && error->status != INK_ERROR_IO)

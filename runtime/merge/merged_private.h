@@ -22,5 +22,7 @@ void foreign_key(const ink_foreign *foreign, const ink_foreign_kernel *kernel, c
                  size_t process_size, char *track, size_t track_size);
 /* The byte of the unpacked file at which the bracket stands that closes its events. */
 uint64_t foreign_events_end(const ink_foreign *foreign);
+/* Of the file as it is; 0: not JSON. */
+uint64_t foreign_packed_bytes(const ink_foreign *foreign);
 
 #endif

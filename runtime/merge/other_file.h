@@ -5,14 +5,13 @@
 
 #include "output_file.h"
 #include "placement.h"
+#include "trace_bytes.h"
 
 typedef struct other_file {
-  const char *path;
-  void *file; /* gzFile */
+  trace_bytes bytes;
   unsigned char *buffer;
   size_t at, filled;
   uint64_t position; /* of what was copied */
-  uint64_t packed_bytes;
 } other_file;
 
 ink_status other_file_open(other_file *in, const char *path, ink_error *error);

@@ -2,6 +2,8 @@
 /* Joins a capture with another profiler's trace and gives each launch its time there. */
 #include "placement.h"
 
+#include "foreign_private.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +120,7 @@ const char *placement_method(enum ink_join_method method) {
 
 ink_status placement_make(placement *p, const ink_capture *capture, const ink_clock_map *map,
                           const char *with, const ink_merged_options *options, ink_error *error) {
-  *p = (placement){.options = {.launch = UINT32_MAX}, .with = with};
+  *p = (placement){.options = {.launch = UINT32_MAX}, .with = with, .converts = p->converts};
   if (options) {
     size_t size = options->size < sizeof p->options ? options->size : sizeof p->options;
     memcpy(&p->options, options, size);
@@ -132,7 +134,8 @@ ink_status placement_make(placement *p, const ink_capture *capture, const ink_cl
     return ink_error_set(error, INK_ERROR_EMPTY, "the capture holds no launches to merge");
   const ink_joined *joined = NULL;
   if (with) {
-    status = ink_foreign_open(with, &p->foreign, error);
+    const foreign_reading reading = {p->options.progress, p->options.user, p->converts};
+    status = foreign_open(with, &reading, &p->foreign, error);
     if (status != INK_OK)
       return status;
     p->kernel_count = ink_foreign_kernels(p->foreign, &p->kernels);

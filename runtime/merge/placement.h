@@ -25,6 +25,7 @@ typedef struct placement {
   ink_selection selection;
   ink_merged_options options;
   const char *with;
+  bool converts; /* set before: the other file will be converted to Perfetto */
   ink_foreign *foreign; /* NULL: there is no other file */
   ink_join *join;
   const ink_foreign_kernel *kernels;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash(const char *text, size_t length) {
+static uint32_t hash(const char *text, size_t length) {
   uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a, eight bytes at a time */
   for (; length >= 8; length -= 8, text += 8) {
     uint64_t word;
@@ -17,11 +17,7 @@ static uint64_t hash(const char *text, size_t length) {
   }
   for (; length; length--)
     h = (h ^ (unsigned char)*text++) * 0x100000001b3ull;
-  return h ^ h >> 32;
-}
-
-static bool equal(const char *kept, const char *text, size_t length) {
-  return !strncmp(kept, text, length) && !kept[length];
+  return (uint32_t)(h ^ h >> 32);
 }
 
 static ink_status more_slots(text_table *t) {
@@ -30,7 +26,7 @@ static ink_status more_slots(text_table *t) {
   if (!slots)
     return INK_ERROR_MEMORY;
   for (size_t i = 0; i < t->count; i++) {
-    size_t at = hash(t->texts[i], strlen(t->texts[i])) & (count - 1);
+    size_t at = t->keys[i].hash & (count - 1);
     while (slots[at])
       at = (at + 1) & (count - 1);
     slots[at] = (uint32_t)i + 1;
@@ -41,52 +37,66 @@ static ink_status more_slots(text_table *t) {
   return INK_OK;
 }
 
-uint32_t text_table_find(const text_table *t, const char *text, size_t length) {
-  length = strnlen(text, length); /* a text ends at a NUL, which JSON can hold */
+static inline uint32_t find(const text_table *t, const char *text, size_t length, uint32_t h) {
   if (!t->slot_count)
     return UINT32_MAX;
-  size_t at = hash(text, length) & (t->slot_count - 1);
-  for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1))
-    if (equal(t->texts[t->slots[at] - 1], text, length))
-      return t->slots[at] - 1;
+  size_t mask = t->slot_count - 1;
+  for (size_t at = h & mask; t->slots[at]; at = (at + 1) & mask) {
+    uint32_t i = t->slots[at] - 1;
+    if (t->keys[i].hash == h && t->keys[i].length == length && !memcmp(t->texts[i], text, length))
+      return i;
+  }
   return UINT32_MAX;
 }
 
-ink_status text_table_add(text_table *t, const char *text, size_t length, uint32_t *out,
-                          bool *fresh) {
-  length = strnlen(text, length);
-  *out = text_table_find(t, text, length);
-  if (fresh)
-    *fresh = *out == UINT32_MAX;
-  if (*out != UINT32_MAX)
-    return INK_OK;
-  if (t->count >= UINT32_MAX - 1)
+uint32_t text_table_find(const text_table *t, const char *text, size_t length) {
+  return find(t, text, length, hash(text, length));
+}
+
+static ink_status add(text_table *t, const char *text, size_t length, uint32_t h) {
+  if (t->count >= UINT32_MAX - 1 || length > UINT32_MAX)
     return INK_ERROR_LIMIT;
   if (2 * (t->count + 1) > t->slot_count && more_slots(t) != INK_OK)
     return INK_ERROR_MEMORY;
-  void *texts = t->texts;
+  void *texts = t->texts, *keys = t->keys;
   ink_status status = ink_grow(&texts, t->count, &t->room, sizeof *t->texts);
   t->texts = texts;
-  if (status != INK_OK)
-    return status;
-  char *copy = malloc(length + 1);
+  if (status == INK_OK)
+    status = ink_grow(&keys, t->count, &t->key_room, sizeof *t->keys);
+  t->keys = keys;
+  char *copy = status == INK_OK ? malloc(length + 1) : NULL;
   if (!copy)
     return INK_ERROR_MEMORY;
   memcpy(copy, text, length);
   copy[length] = 0;
-  size_t at = hash(copy, length) & (t->slot_count - 1);
+  size_t at = h & (t->slot_count - 1);
   while (t->slots[at])
     at = (at + 1) & (t->slot_count - 1);
-  t->texts[t->count++] = copy;
+  t->texts[t->count] = copy;
+  t->keys[t->count++] = (struct text_key){h, (uint32_t)length};
   t->slots[at] = (uint32_t)t->count;
-  *out = (uint32_t)t->count - 1;
   return INK_OK;
+}
+
+ink_status text_table_add(text_table *t, const char *text, size_t length, uint32_t *out,
+                          bool *fresh) {
+  uint32_t h = hash(text, length);
+  *out = find(t, text, length, h);
+  if (fresh)
+    *fresh = *out == UINT32_MAX;
+  if (*out != UINT32_MAX)
+    return INK_OK;
+  ink_status status = add(t, text, length, h);
+  if (status == INK_OK)
+    *out = (uint32_t)t->count - 1;
+  return status;
 }
 
 void text_table_free(text_table *t) {
   for (size_t i = 0; i < t->count; i++)
     free(t->texts[i]);
   free(t->texts);
+  free(t->keys);
   free(t->slots);
   *t = (text_table){0};
 }

@@ -8,8 +8,11 @@
 #include <stdbool.h>
 
 typedef struct text_table {
-  char **texts;
-  size_t count, room;
+  char **texts; /* each with a NUL behind it */
+  struct text_key {
+    uint32_t hash, length;
+  } * keys;
+  size_t count, room, key_room;
   uint32_t *slots; /* index + 1 */
   size_t slot_count;
 } text_table;

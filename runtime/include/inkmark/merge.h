@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum ink_foreign_kind { INK_FOREIGN_KINETO, INK_FOREIGN_NSIGHT };
+enum ink_foreign_kind { INK_FOREIGN_KINETO, INK_FOREIGN_NSIGHT, INK_FOREIGN_XLA };
 
 typedef struct ink_foreign_kernel {
   int32_t device;
@@ -36,10 +36,11 @@ typedef struct ink_foreign_facts {
 
 typedef struct ink_foreign ink_foreign;
 
-/* Reads the kernels of a PyTorch (Kineto) trace, JSON or JSON in gzip, or of an Nsight Systems
- * SQLite export; what it is shows by its first bytes. Memory: about 120 bytes a kernel and its
+/* Reads the kernels of a PyTorch (Kineto) or XLA trace, JSON, also in gzip, zstd or a zip that holds
+ * nothing else, or of an Nsight Systems SQLite export; what it is shows by its first bytes. Memory: about 120 bytes a kernel and its
  * names. INK_ERROR_FORMAT: neither. INK_ERROR_DAMAGED: broken or cut off. INK_ERROR_EMPTY: no
- * kernels. INK_ERROR_UNSUPPORTED: an SQLite file, and this machine has no libsqlite3.so.0. */
+ * kernels. INK_ERROR_UNSUPPORTED: an SQLite or zstd file, and this machine has no libsqlite3.so.0 or
+ * libzstd.so.1; a zip of several files. */
 INK_API ink_status ink_foreign_open(const char *path, ink_foreign **out, ink_error *error);
 INK_API void ink_foreign_free(ink_foreign *foreign); /* NULL is fine */
 INK_API const ink_foreign_facts *ink_foreign_get_facts(const ink_foreign *foreign);
