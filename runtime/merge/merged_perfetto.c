@@ -134,6 +134,7 @@ static ink_status note_json(merging *m, ink_error *error) {
   if (status == INK_OK) {
     m->theirs = notes->c;
     m->report = notes->report;
+    m->theirs.out = &m->ours.out;
     notes->c = (convert){0};
   }
   foreign_free_notes(notes);
@@ -155,10 +156,10 @@ static ink_status convert_theirs(merging *m, ink_error *error) {
   uint64_t size = foreign_packed_bytes(p->foreign);
   m->progress = (convert_progress){p->options.progress, p->options.user,
                                    size ? size : 3 * p->facts->events};
+  c->out = &m->ours.out;
   ink_status status = read_theirs(m, false, error);
   if (status != INK_OK)
     return status;
-  c->out = &m->ours.out;
   mark_gpus(m);
   status = note_arrows(m);
   if (status != INK_OK)
