@@ -10,6 +10,9 @@
 #include <string.h>
 
 enum { RECENT = 31, NEAREST = 12, WINDOW_NS = 5000, WIDEST_NS = 50000 };
+/* A slope is of pairs that are so far apart; a pair with so much room says nothing of the offset.
+ */
+enum { SLOPE_NS = 20000000, VAGUE_NS = 100000 };
 #define ROUNDS 3
 
 /* By how much ours sticks out of theirs at an offset. */
@@ -46,7 +49,8 @@ typedef struct nearest {
 static bool consider(const join_device *d, size_t i, size_t kernel, double offset, reach within,
                      nearest *best, size_t *n) {
   join_pair pair = ink_join_pair(d, i, kernel);
-  if ((double)pair.low_ns > offset + within.out_ns + JOIN_COARSE_NS)
+  if ((double)(pair.low_ns < pair.high_ns ? pair.low_ns : pair.high_ns) >
+      offset + within.out_ns + JOIN_COARSE_NS)
     return false;
   if (!ink_join_fits_length(&d->launches[d->mine[i]], &d->kernels[kernel]) ||
       ink_join_sticks_out(&pair, offset) > within.out_ns ||
@@ -94,14 +98,43 @@ static double median(const double *values, size_t n) {
   return sorted[n / 2];
 }
 
-/* Follows the offset from launch `start` to the end in one direction. The offset is the median of
- * what the last pairs allow that is nearest to it. */
-static void follow(join_device *d, size_t start, int step, double offset) {
-  double recent[RECENT];
-  size_t kept = 0, next = 0;
-  int64_t last_ns = d->launches[d->mine[start]].begin_ns;
+/* What the last pairs say of the offset: a median, and how it changes since the first. */
+typedef struct trail {
+  double at[RECENT], offset[RECENT]; /* ns since the start; the offset then */
+  size_t count, next;
+  double slope;
+} trail;
+
+static void trail_add(trail *t, double at, double offset) {
+  t->at[t->next] = at;
+  t->offset[t->next] = offset;
+  t->next = (t->next + 1) % RECENT;
+  t->count += t->count < RECENT;
+  if (t->count == RECENT && t->next % 8)
+    return;
+  double slopes[RECENT];
+  size_t n = 0;
+  for (size_t i = 0; i < t->count; i++)
+    if (fabs(t->at[i]) > SLOPE_NS)
+      slopes[n++] = t->offset[i] / t->at[i];
+  if (n)
+    t->slope = fmin(fmax(median(slopes, n), -JOIN_DRIFT_MAX), JOIN_DRIFT_MAX);
+}
+
+static double trail_offset(const trail *t, double at) {
+  double from_line[RECENT];
+  for (size_t i = 0; i < t->count; i++)
+    from_line[i] = t->offset[i] + t->slope * (at - t->at[i]);
+  return t->count ? median(from_line, t->count) : 0;
+}
+
+/* Follows the offset from launch `start`, where it is 0, to the end in one direction. */
+static void follow(join_device *d, size_t start, int step) {
+  trail t = {0};
+  int64_t first_ns = d->launches[d->mine[start]].begin_ns, last_ns = first_ns;
   for (size_t i = start; i < d->count; i += (size_t)step) { /* below 0 wraps and ends it */
     const ink_join_launch *l = &d->launches[d->mine[i]];
+    double at = (double)(l->begin_ns - first_ns), offset = trail_offset(&t, at);
     double window = WINDOW_NS + JOIN_DRIFT_MAX * fabs((double)(l->begin_ns - last_ns));
     nearest near[NEAREST];
     size_t n = find_nearest(d, i, offset, (reach){window, INFINITY}, near), best = 0;
@@ -113,12 +146,11 @@ static void follow(join_device *d, size_t start, int step, double offset) {
     join_pair p = ink_join_pair(d, i, near[best].kernel);
     double low = (double)(p.low_ns < p.high_ns ? p.low_ns : p.high_ns);
     double high = (double)(p.low_ns < p.high_ns ? p.high_ns : p.low_ns);
+    if (high - low > VAGUE_NS)
+      continue; /* it says nothing, and may be another's that ours happens to lie in */
     /* the nearest offset that keeps a tenth of the room on either side */
     double room = (high - low) / 10;
-    recent[next] = fmin(fmax(offset, low + room), high - room);
-    next = (next + 1) % RECENT;
-    kept += kept < RECENT;
-    offset = median(recent, kept);
+    trail_add(&t, at, fmin(fmax(offset, low + room), high - room));
     last_ns = l->begin_ns;
   }
 }
@@ -152,7 +184,8 @@ static reach reach_of(const join_device *d, double *out, double *middle) {
   qsort(out, n, sizeof *out, by_double);
   qsort(middle, n, sizeof *middle, by_double);
   double bound = (double)d->clock.bound_ns;
-  double most = 4 * out[n - 1 - n / 20] + bound, far = 3 * middle[n - 1 - n / 20] + bound;
+  double most = 4 * out[n - 1 - n / 20] + bound;
+  double far = fmin(3 * middle[n - 1 - n / 20], 20 * middle[n - 1 - n / 4]) + bound;
   return (reach){fmin(fmax(most, 1000), WIDEST_NS), fmax(far, 1000)};
 }
 
@@ -278,8 +311,13 @@ static int by_group_then_time(const void *left, const void *right, void *user) {
   return (a > b) - (a < b);
 }
 
+static double cost_chosen(const join_device *d, size_t i) {
+  join_pair p = ink_join_pair(d, i, d->chosen[i]);
+  return cost_of(&p, ink_join_line(&d->clock, p.at_ns));
+}
+
 /* Groups whose launches could be the same kernels (two of our names for one of theirs) are chained
- * one by one; a kernel that two launches then claim goes to the surer one. */
+ * one by one; a kernel that two launches then claim goes to the nearer one. */
 static void settle_claims(join_device *d, size_t kernels, size_t *owner) {
   for (size_t k = 0; k < kernels; k++)
     owner[k] = SIZE_MAX;
@@ -288,7 +326,7 @@ static void settle_claims(join_device *d, size_t kernels, size_t *owner) {
       continue;
     size_t *held = &owner[d->chosen[i]];
     size_t loser = *held;
-    if (loser == SIZE_MAX || d->confidence[i] > d->confidence[loser])
+    if (loser == SIZE_MAX || cost_chosen(d, i) < cost_chosen(d, loser))
       *held = i;
     else
       loser = i;
@@ -332,8 +370,8 @@ ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *er
   for (size_t i = 0; i < d->count; i++)
     d->chosen[i] = SIZE_MAX;
   d->shift_ns = guess->offset_ns;
-  follow(d, start, 1, 0);
-  follow(d, start, -1, 0);
+  follow(d, start, 1);
+  follow(d, start, -1);
   ink_status status = ink_join_fit_chosen(d, error);
   for (int round = 0; round < ROUNDS && status == INK_OK && d->clock.joined; round++) {
     status = chains(d, reach_of(d, scratch, scratch + d->count), error);

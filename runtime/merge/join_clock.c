@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 enum { FEW = 64 }; /* pairs, of which each is set against each */
+enum { REFINED = 2000, SLOPES = 16 };
 
 double ink_join_line(const ink_join_clock *c, int64_t ours_ns) {
   return (double)c->offset_ns + c->drift_ppm * 1e-6 * (double)(ours_ns - c->at_ns);
@@ -53,6 +54,68 @@ static int by_edge(const void *left, const void *right) {
   return b->step - a->step;
 }
 
+typedef struct fit {
+  const join_pair *pairs;
+  size_t n;
+  edge *edges; /* [2n] scratch */
+  int64_t at_ns, base_ns;
+} fit;
+
+typedef struct deepest {
+  double slope, from, to; /* offsets at at_ns, relative to base_ns */
+  long pairs;
+} deepest;
+
+/* The offsets at which, with that slope, ours lies inside theirs for the most of the pairs. */
+static deepest find_deepest(const fit *f, double slope) {
+  deepest best = {.slope = slope};
+  long deep = 0;
+  for (size_t i = 0; i < f->n; i++) {
+    double shift = slope * (double)(f->pairs[i].at_ns - f->at_ns);
+    double low = (double)(f->pairs[i].low_ns - f->base_ns) - shift;
+    double high = (double)(f->pairs[i].high_ns - f->base_ns) - shift;
+    f->edges[2 * i] = (edge){low < high ? low : high, 1};
+    f->edges[2 * i + 1] = (edge){low < high ? high : low, -1};
+  }
+  qsort(f->edges, 2 * f->n, sizeof *f->edges, by_edge);
+  for (size_t i = 0; i + 1 < 2 * f->n; i++) {
+    deep += f->edges[i].step;
+    if (deep > best.pairs) {
+      best.pairs = deep;
+      best.from = f->edges[i].at;
+      best.to = f->edges[i + 1].at;
+    }
+  }
+  return best;
+}
+
+/* Where pairs are few, the median slope is off by more than what it should tell: slopes around it,
+ * and of those that fit as many pairs the one with the most room. `low` to `high`: the offsets that
+ * any of them allows. */
+static deepest refine(const fit *f, double slope, double half_room, double *low, double *high) {
+  deepest best = find_deepest(f, slope);
+  double span = (double)(f->pairs[f->n - 1].at_ns - f->pairs[0].at_ns);
+  *low = best.from;
+  *high = best.to;
+  if (f->n < 3 || f->n > REFINED || span <= 0)
+    return best;
+  double step = fmax(half_room, 50) / span / 2;
+  for (int i = -SLOPES; i <= SLOPES; i++) {
+    double other = slope + i * step;
+    if (!i || fabs(other) > JOIN_DRIFT_MAX)
+      continue;
+    deepest d = find_deepest(f, other);
+    if (d.pairs < best.pairs)
+      continue;
+    bool more = d.pairs > best.pairs;
+    *low = more ? d.from : fmin(*low, d.from);
+    *high = more ? d.to : fmax(*high, d.to);
+    if (more || d.to - d.from > best.to - best.from)
+      best = d;
+  }
+  return best;
+}
+
 bool ink_join_fit(const join_pair *pairs, size_t n, ink_join_clock *c) {
   size_t room = n <= FEW ? n * n + 1 : n; /* slopes, then half widths */
   double *scratch = malloc(room * sizeof *scratch);
@@ -60,33 +123,22 @@ bool ink_join_fit(const join_pair *pairs, size_t n, ink_join_clock *c) {
   bool done = scratch && edges;
   if (!done)
     goto cleanup;
-  double slope = slope_of(pairs, n, scratch);
-  int64_t base = pairs[0].low_ns;
-  c->at_ns = ink_join_middle(pairs[0].at_ns, pairs[n - 1].at_ns);
-  double from = 0, to = 0;
+  double slope = slope_of(pairs, n, scratch), low, high;
+  int64_t first_ns = pairs[0].at_ns, last_ns = first_ns; /* they begin in order, no more */
   for (size_t i = 0; i < n; i++) {
-    double shift = slope * (double)(pairs[i].at_ns - c->at_ns);
-    double low = (double)(pairs[i].low_ns - base) - shift;
-    double high = (double)(pairs[i].high_ns - base) - shift;
-    edges[2 * i] = (edge){low < high ? low : high, 1};
-    edges[2 * i + 1] = (edge){low < high ? high : low, -1};
-    scratch[i] = fabs(high - low) / 2;
+    first_ns = pairs[i].at_ns < first_ns ? pairs[i].at_ns : first_ns;
+    last_ns = pairs[i].at_ns > last_ns ? pairs[i].at_ns : last_ns;
+    scratch[i] = fabs((double)(pairs[i].high_ns - pairs[i].low_ns)) / 2;
   }
-  qsort(edges, 2 * n, sizeof *edges, by_edge);
-  long deep = 0, best = 0;
-  for (size_t i = 0; i < 2 * n; i++) {
-    deep += edges[i].step;
-    if (deep > best && i + 1 < 2 * n) {
-      best = deep;
-      from = edges[i].at;
-      to = edges[i + 1].at;
-    }
-  }
+  c->at_ns = ink_join_middle(first_ns, last_ns);
   qsort(scratch, n, sizeof *scratch, by_double);
-  c->offset_ns = base + llround((from + to) / 2);
-  c->drift_ppm = slope * 1e6;
-  /* Half of the room that is left, and what the slope may be off at the middle. */
-  c->bound_ns = (int64_t)ceil((to - from) / 2 + scratch[n / 2]) + 1;
+  const fit f = {pairs, n, edges, c->at_ns, pairs[0].low_ns};
+  deepest best = refine(&f, slope, scratch[n / 2], &low, &high);
+  double middle = (best.from + best.to) / 2;
+  c->offset_ns = f.base_ns + llround(middle);
+  c->drift_ppm = best.slope * 1e6;
+  /* What is left open, and half of the room that a launch has in its kernel. */
+  c->bound_ns = (int64_t)ceil(fmax(high - middle, middle - low) + scratch[n / 2]) + 1;
 cleanup:
   free(scratch);
   free(edges);

@@ -6,13 +6,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A stretch is short, so that the drift within it is small; it is allowed for all the same. */
-enum { STRETCH = 256, STRETCHES = 5, PAIRS_MAX = 500000 };
+/* A stretch is short, so that the drift within it is small; it is allowed for all the same. Where
+ * nothing says when the other profiler was on, more of them are tried. */
+enum { STRETCH = 256, STRETCH_LEAST = 32, STRETCHES = 5, STRETCHES_BLIND = 24, PAIRS_MAX = 500000 };
+#define STRETCH_NS 1000000000
+/* Launches that must fall into what the other profiler recorded, or a quarter where that is less:
+ * a few at its edge fit anywhere. */
+#define WITHIN_LEAST 12.0
 #define SHARP_NS 20000.0 /* a vote for this wide a range counts half */
 
 typedef struct search {
-  int64_t limit_ns; /* offsets are at most this; INT64_MAX: any */
-  double slack_ns;  /* by which ours may stick out of theirs */
+  int64_t limit_ns;        /* offsets are at most this; INT64_MAX: any */
+  double slack_ns;         /* by which ours may stick out of theirs */
+  int64_t low_ns, high_ns; /* when the other profiler was on, by its kernels that ours could be */
 } search;
 
 typedef struct vote {
@@ -59,7 +65,7 @@ static int64_t plus(int64_t a, int64_t b) {
   return out;
 }
 
-/* One launch's votes; adds to `full` what it could give at most. */
+/* One launch's votes; `full` is what it could give at most. */
 static bool vote_launch(const join_device *d, size_t i, const search *how, int64_t middle,
                         int64_t base, votes *v, double *full) {
   int64_t limit = how->limit_ns;
@@ -84,8 +90,20 @@ static bool vote_launch(const join_device *d, size_t i, const search *how, int64
     if (!add(v, low, high, weight))
       return false;
   }
-  *full += best;
+  *full = best;
   return true;
+}
+
+/* What the launches that fall between `low_ns` and `high_ns` of theirs could give at an offset. */
+static double could_give(const join_device *d, size_t from, size_t to, const double *full,
+                         int64_t offset, int64_t low_ns, int64_t high_ns) {
+  double sum = 0;
+  for (size_t i = from; i < to; i++) {
+    const ink_join_launch *l = &d->launches[d->mine[i]];
+    if (plus(l->end_ns, offset) >= low_ns && plus(l->begin_ns, offset) <= high_ns)
+      sum += full[i - from];
+  }
+  return sum;
 }
 
 /* The highest sum of votes; where several are as good, the one nearest to `wanted`. `not_near`:
@@ -114,7 +132,8 @@ static size_t candidates_within(const join_device *d, size_t i, int64_t limit) {
   if (limit == INT64_MAX)
     return group->count;
   int64_t begin = d->launches[d->mine[i]].begin_ns;
-  return ink_join_first_from(d, group, plus(begin, limit)) - ink_join_first_from(d, group, minus(begin, limit));
+  return ink_join_first_from(d, group, plus(begin, limit)) -
+         ink_join_first_from(d, group, minus(begin, limit));
 }
 
 /* Votes of the launches [from, to); those with the fewest candidates first, so that many launches
@@ -123,7 +142,7 @@ static ink_status vote_stretch(const join_device *d, size_t from, size_t to, con
                                join_guess *out, ink_error *error) {
   int64_t limit = how->limit_ns;
   votes v = {0};
-  double full = 0, at = 0, other = 0;
+  double each_full[STRETCH] = {0}, full = 0, at = 0, other = 0;
   int64_t middle = d->launches[d->mine[from + (to - from) / 2]].begin_ns, base = 0;
   bool have_base = false, done = true;
   *out = (join_guess){.at_ns = middle};
@@ -138,29 +157,65 @@ static ink_status vote_stretch(const join_device *d, size_t from, size_t to, con
         base = d->kernels[d->candidates[group->first]].begin_ns - d->launches[d->mine[i]].begin_ns;
       have_base = true;
       pairs += n;
-      double before = full;
-      done = vote_launch(d, i, how, middle, base, &v, &full);
-      out->launches += full > before;
+      done = vote_launch(d, i, how, middle, base, &v, &each_full[i - from]);
+      full += each_full[i - from];
+      out->launches += each_full[i - from] > 0;
     }
   if (done && full > 0) {
     qsort(v.items, v.count, sizeof *v.items, by_place);
     double wanted = limit < INT64_MAX ? -(double)base : 0;
-    out->share = highest(v.items, v.count, wanted, NAN, 0, &at) / full;
-    out->second = highest(v.items, v.count, wanted, at, 2 * how->slack_ns + 5000, &other) / full;
+    double first = highest(v.items, v.count, wanted, NAN, 0, &at);
+    double second = highest(v.items, v.count, wanted, at, 2 * how->slack_ns + 5000, &other);
     out->offset_ns = base + llround(at);
+    /* Of those that the other profiler was on for. */
+    double least = fmin(full / 4, WITHIN_LEAST * full / (double)out->launches);
+    double within =
+        fmax(could_give(d, from, to, each_full, out->offset_ns, how->low_ns, how->high_ns), least);
+    out->share = fmin(first / within, 1);
+    out->second = fmin(second / within, 1);
   }
   free(v.items);
   return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
+/* The launch that begins first at `ns` or later. */
+static size_t launch_from(const join_device *d, int64_t ns) {
+  size_t low = 0, high = d->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (d->launches[d->mine[middle]].begin_ns < ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Where a stretch from there ends: so many launches, fewer where they take long. */
+static size_t stretch_end(const join_device *d, size_t from, size_t last) {
+  size_t to = last - from < STRETCH ? last : from + STRETCH;
+  int64_t begin = d->launches[d->mine[from]].begin_ns;
+  while (to - from > STRETCH_LEAST && d->launches[d->mine[to - 1]].begin_ns - begin > STRETCH_NS)
+    to--;
+  return to;
+}
+
 static ink_status guess_with(const join_device *d, const search *how, join_guess *out,
                              ink_error *error) {
-  size_t length = d->count < STRETCH ? d->count : STRETCH;
-  size_t tries = d->count > STRETCH ? STRETCHES : 1;
-  for (size_t i = 0; i < tries; i++) {
-    size_t from = tries > 1 ? (d->count - length) * i / (tries - 1) : 0;
+  bool blind = how->limit_ns == INT64_MAX;
+  size_t first = blind ? 0 : launch_from(d, minus(how->low_ns, how->limit_ns));
+  size_t last = blind ? d->count : launch_from(d, plus(how->high_ns, how->limit_ns));
+  size_t tries = 0, count = last - first;
+  if (first >= last)
+    return INK_OK;
+  if (count > STRETCH || stretch_end(d, first, last) < last)
+    tries = blind ? STRETCHES_BLIND : STRETCHES;
+  for (size_t i = 0; i < tries || !i; i++) {
+    /* the middles of equal parts */
+    size_t from = first + (tries ? count * (2 * i + 1) / (2 * tries) : 0);
+    from -= tries && from - first > STRETCH / 2 ? STRETCH / 2 : from - first;
     join_guess guess;
-    ink_status status = vote_stretch(d, from, from + length, how, &guess, error);
+    ink_status status = vote_stretch(d, from, stretch_end(d, from, last), how, &guess, error);
     if (status != INK_OK)
       return status;
     /* clear before high: how far it stands out from the next */
@@ -174,10 +229,19 @@ static ink_status guess_with(const join_device *d, const search *how, join_guess
 
 ink_status ink_join_guess(const join_device *d, int64_t limit_ns, join_guess *out,
                           ink_error *error) {
+  search how = {limit_ns, 300, INT64_MAX, INT64_MIN};
   *out = (join_guess){0};
+  for (size_t i = 0; i < d->candidate_count; i++) {
+    const ink_foreign_kernel *k = &d->kernels[d->candidates[i]];
+    how.low_ns = k->begin_ns < how.low_ns ? k->begin_ns : how.low_ns;
+    how.high_ns = k->end_ns > how.high_ns ? k->end_ns : how.high_ns;
+  }
+  if (!d->candidate_count)
+    return INK_OK;
   /* Sharp first: with little slack a wrong offset finds little. */
-  ink_status status = guess_with(d, &(search){limit_ns, 300}, out, error);
+  ink_status status = guess_with(d, &how, out, error);
+  how.slack_ns = JOIN_COARSE_NS;
   if (status == INK_OK && (out->share < 0.8 || out->second > 0.8 * out->share))
-    status = guess_with(d, &(search){limit_ns, JOIN_COARSE_NS}, out, error);
+    status = guess_with(d, &how, out, error);
   return status;
 }

@@ -77,11 +77,14 @@ ink_status ink_join_fit_chosen(join_device *device, ink_error *error);
 static inline int64_t ink_join_middle(int64_t begin, int64_t end) {
   return begin + (end - begin) / 2;
 }
+/* The drift that is known so far makes a long launch longer or shorter than its kernel. */
 static inline join_pair ink_join_pair(const join_device *d, size_t launch, size_t kernel) {
   const ink_join_launch *l = &d->launches[d->mine[launch]];
   const ink_foreign_kernel *k = &d->kernels[kernel];
+  int64_t longer = (int64_t)(d->clock.drift_ppm * 5e-7 * (double)(l->end_ns - l->begin_ns));
   return (join_pair){ink_join_middle(l->begin_ns, l->end_ns),
-                     k->begin_ns - l->begin_ns - d->shift_ns, k->end_ns - l->end_ns - d->shift_ns};
+                     k->begin_ns - l->begin_ns - d->shift_ns + longer,
+                     k->end_ns - l->end_ns - d->shift_ns - longer};
 }
 
 /* join_clock.c: the offset of the line at a moment of ours. */

@@ -44,6 +44,8 @@ static void put_joined(merged_json *w, const placed_launch *l) {
   if (l->kernel != SIZE_MAX) {
     const ink_foreign_kernel *k = &p->kernels[l->kernel];
     put_text(w, "kernel", ink_foreign_name(p->foreign, k->name));
+    if (k->correlation >= 0)
+      ink_file_print(&w->file, ",\"kernel_correlation\":%lld", (long long)k->correlation);
     ink_file_print(&w->file, ",\"confidence\":%.3f,\"residual_ns\":%lld,\"outside_ns\":%lld",
                    l->confidence, (long long)l->residual_ns,
                    (long long)(l->early_ns > l->late_ns ? l->early_ns : l->late_ns));
@@ -87,6 +89,7 @@ static ink_status begin_launch(void *user, size_t launch) {
   w->launch_tid = chrome_new_lane(e, w->prefix);
   chrome_begin_event(e, "B", "inkmark", name, w->launch_tid, l->begin_ns, 0);
   chrome_argument(e, "launch", launch, true);
+  chrome_argument(e, "device", (uint64_t)info->device, false);
   chrome_argument(e, "grid_id", info->grid_id, false);
   ink_file_print(&w->file, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", info->grid_dim[0],
                  info->grid_dim[1], info->grid_dim[2], info->block_dim[0], info->block_dim[1],

@@ -3,6 +3,7 @@
 #include "placement.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -78,11 +79,14 @@ ink_status placement_refuse(const placement *p, ink_error *error) {
     theirs[i] = ink_foreign_name(p->foreign, first[i].name);
   list_names(ours_text, sizeof ours_text, ours, ours_n);
   list_names(theirs_text, sizeof theirs_text, theirs, theirs_n);
-  return ink_error_set(
-      error, INK_ERROR_NOT_FOUND,
-      "no launch of the capture could be joined with a kernel of '%.150s': no names, "
-      "dimensions and times agree (the capture has %s, the trace %s)",
-      p->with, ours_text, theirs_text);
+  const ink_join_clock *clocks;
+  size_t clock_count = ink_join_clocks(p->join, &clocks);
+  const char *note = clock_count ? clocks[0].note : "";
+  return ink_error_set(error, INK_ERROR_NOT_FOUND,
+                       "no launch of the capture could be joined with a kernel of '%.150s': %s "
+                       "(the capture has %s, the trace %s)",
+                       p->with, *note ? note : "no names, dimensions and times agree", ours_text,
+                       theirs_text);
 }
 
 static void tell_joined(const placement *p) {
@@ -130,6 +134,12 @@ static void tell_unjoined(const placement *p) {
                   n, text, n > LISTED ? ", ..." : "");
 }
 
+/* What the join cannot tell, and what our own times may be off by. */
+static int64_t offset_bound(const placement *p, const ink_join_clock *clock) {
+  const ink_clock_quality *q = ink_selection_quality(&p->selection, clock->device);
+  return q && q->sm_bound_ns < 1e15 ? clock->bound_ns + (int64_t)ceil(q->sm_bound_ns) : INT64_MAX;
+}
+
 static void tell_clocks(const placement *p) {
   const ink_join_clock *clocks;
   size_t n = ink_join_clocks(p->join, &clocks);
@@ -138,13 +148,18 @@ static void tell_clocks(const placement *p) {
     if (!c->joined)
       continue;
     bool used = p->options.align || !p->facts->base_known;
-    placement_say(
-        p,
-        "GPU %d: their clock is ours %+" PRId64 " ns (within %" PRId64 " ns, drift %+.3f ppm); %s",
-        c->device, c->offset_ns, c->bound_ns, c->drift_ppm,
-        !p->facts->base_known ? "taken out, since the trace's own times have no known base"
-        : used                ? "taken out"
-                              : "left in, --align takes it out");
+    char within[64] = "not known how well: too few clock readings";
+    int64_t bound = offset_bound(p, c);
+    if (bound != INT64_MAX)
+      snprintf(within, sizeof within, "within %" PRId64 " ns", bound);
+    placement_say(p, "GPU %d: their clock is ours %+" PRId64 " ns (%s, drift %+.3f ppm); %s",
+                  c->device, c->offset_ns, within, c->drift_ppm,
+                  !p->facts->base_known
+                      ? "taken out, since the trace's own times have no known base"
+                  : used ? "taken out"
+                         : "left in, --align takes it out");
+    if (c->note[0])
+      placement_say(p, "GPU %d: %s", c->device, c->note);
   }
   int64_t most = 0;
   for (size_t i = 0; i < p->selection.launch_count; i++) {

@@ -22,3 +22,22 @@ foreach(sample "kineto_a100_small.json.gz 1" "kineto_rocm_small.json.gz 1" "kine
 endforeach()
 add_test(NAME merge.made COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_made.py ${merged_tools})
 set_tests_properties(merge.made PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+
+# The whole command, blind: 20 seeds of each real trace.
+add_executable(plan_capture plan_capture.c)
+target_compile_definitions(plan_capture PRIVATE _GNU_SOURCE)
+target_link_libraries(plan_capture PRIVATE inkmark_static inkmark_flags)
+foreach(sample "kineto_a100_small.json.gz 10" "kineto_rocm_small.json.gz 10" "kineto_b200_vllm.json.gz 10"
+    "kineto_v100_absolute_us.json.gz 5" "nsys_2022_1gpu.sqlite 10" "nsys_h100_2gpu.sqlite 5")
+  string(REPLACE " " ";" sample ${sample})
+  list(GET sample 0 file)
+  list(GET sample 1 seeds)
+  string(REGEX REPLACE "\\..*" "" name ${file})
+  foreach(first RANGE 1 20 ${seeds})
+    math(EXPR last "${first} + ${seeds} - 1")
+    add_test(NAME merge.export_blind_${name}_${first} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_blind.py
+      $<TARGET_FILE:inkmark> $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules
+      ${PROJECT_SOURCE_DIR}/../shared/samples/${file} ${first} ${last})
+    set_tests_properties(merge.export_blind_${name}_${first} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 180)
+  endforeach()
+endforeach()
