@@ -18,9 +18,11 @@ static const cli_option options[] = {
     {'w', "warps", CLI_TEXT, "LIST", offsetof(record_settings, warps),
      "only these warps of a block, as 0,2-3; for --granularity warp"},
     {'r', "records-per-track", CLI_COUNT, "N", offsetof(record_settings, records),
-     "how many records the ring of a track holds, a power of two"},
+     "how many records the ring of a track holds, a power of two, and a second ring for marks in "
+     "called functions as many again; 1024 unless given"},
     {'t', "tracks", CLI_COUNT, "N", offsetof(record_settings, tracks),
-     "how many tracks the buffer of a device holds, a power of two"},
+     "how many tracks the buffer of a device holds, a power of two; 16384 unless given, 2048 on the "
+     "simulated device, fewer where its memory does not suffice, which is said"},
     {0, "keep", CLI_CHOICE, "last|first", offsetof(record_settings, keep),
      "what to keep when a ring or the buffer is full: the newest (the default) or the oldest"},
     {'a', "activity", CLI_FLAG, NULL, offsetof(record_settings, activity),
@@ -29,7 +31,7 @@ static const cli_option options[] = {
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(record_settings, device),
      "a real GPU, or the simulated device; auto (the default) simulates where there is no GPU"},
     {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),
-     "which CUDA devices record, as 0,2 or all (the default)"},
+     "which CUDA devices record, as 0,2 or all (the default); a number that is not there is named"},
     {0, "drain-ms", CLI_COUNT, "N", offsetof(record_settings, drain_ms),
      "how often what was recorded is copied to the host and the file, in milliseconds"},
     {0},

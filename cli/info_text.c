@@ -84,8 +84,9 @@ static bool devices(const info_settings *settings, const loaded_capture *loaded,
     fprintf(to, "\n%sdevice %d%s: %s, %u SMs, compute capability %u.%u%s\n",
             message_style(to, STYLE_BOLD), d->index, message_style(to, STYLE_PLAIN), d->name,
             d->sm_count, d->capability / 10, d->capability % 10, d->simulated ? ", simulated" : "");
-    fprintf(to, "  buffer: %s tracks of %s records, one for each %s, keep %s\n",
+    fprintf(to, "  buffer: %s tracks of %s records and %s for called functions, one for each %s, keep %s\n",
             number_whole(d->track_count).text, number_whole(d->records_per_track).text,
+            number_whole(d->aux_records_per_track).text,
             d->flags & INK_BUFFER_PER_WARP ? "warp" : "block",
             d->flags & INK_BUFFER_KEEP_FIRST ? "first" : "last");
     for (size_t c = 0; c < clocks; c++)

@@ -56,51 +56,12 @@ bool load_check_launch(const loaded_capture *loaded, uint64_t launch) {
 
 /* ---- kernels by name ---- */
 
-typedef struct near_name {
-  const char *name;
-  size_t distance;
-} near_name;
-
-static int by_distance(const void *left, const void *right) {
-  const near_name *a = left, *b = right;
-  if (a->distance != b->distance)
-    return a->distance < b->distance ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
-
-/* How far a name is from a regular expression that was most likely meant as a name. */
-static size_t distance_of(const char *regex, const char *name) {
-  char word[64];
-  const size_t n = strlen(regex);
-  const size_t first = regex[0] == '^', last = n > first && regex[n - 1] == '$';
-  snprintf(word, sizeof word, "%.*s", (int)(n - first - last), regex + first);
-  return cli_edit_distance(word, name);
-}
-
 void load_say_no_match(const char *path, const char *regex, const char *const *names, size_t n) {
-  enum { SHOWN = 8 };
-  near_name *near = malloc((n + 1) * sizeof *near);
-  char list[1024] = "";
-  size_t used = 0, count = 0;
-  for (size_t i = 0; near && i < n; i++)
-    near[i] = (near_name){names[i], distance_of(regex, names[i])};
-  if (near && n)
-    qsort(near, n, sizeof *near, by_distance);
-  for (size_t i = 0; near && i < n; i++) {
-    if (i && !strcmp(near[i].name, near[i - 1].name))
-      continue;
-    if (++count <= SHOWN && used < sizeof list)
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.110s'", count > 1 ? ", " : "",
-                               near[i].name);
-  }
-  if (!count)
-    message_say("no kernel matches '%s' in '%s', which holds none", regex, path);
-  else if (count > SHOWN)
-    message_say("no kernel matches '%s' in '%s', which has %s and %zu more", regex, path, list,
-                count - SHOWN);
-  else
+  char list[1024];
+  if (cli_list_near(regex, names, n, list, sizeof list))
     message_say("no kernel matches '%s' in '%s', which has %s", regex, path, list);
-  free(near);
+  else
+    message_say("no kernel matches '%s' in '%s', which holds none", regex, path);
 }
 
 /* False after a message: none of the kernels, or not that of the launch, is let through. */

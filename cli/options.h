@@ -85,6 +85,10 @@ bool cli_print_completion(const char *shell, FILE *to);   /* false: no such shel
 
 /* The nearest of n words to `word`, for "did you mean", or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *words, size_t n);
+/* "'Step', 'Relax' and 3 more" of n names (each once), the nearest to a regular expression that was meant
+ * as a name first; returns how many there are. */
+size_t cli_list_near(const char *regex, const char *const *names, size_t n, char *text,
+                     size_t bytes);
 /* How many letters two words are apart; SIZE_MAX where one is too long to be asked of. */
 size_t cli_edit_distance(const char *a, const char *b);
 

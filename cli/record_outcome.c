@@ -8,12 +8,13 @@
 #include "inkmark/activity.h"
 
 #include <glob.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_TOLD = 8 };
+enum { FILES_TOLD = 8, SECTIONS_BYTES = 8192 };
 
 /* The template as a glob pattern: every %x may be anything, all else is literal. */
 static char *pattern_of(const char *template) {
@@ -115,11 +116,58 @@ static uint64_t tell(const char *path) {
   return tracks ? tracks : activities;
 }
 
-static bool is_filtered(const record_plan *plan) {
-  return plan->settings->kernels || plan->settings->blocks || plan->settings->warps;
+enum { NAMES_MAX = 256 };
+
+/* Splits lines "TABLE NAME, NAME" into the names; true: one of them, or TABLE::NAME, matches. */
+static bool split_names(char *sections, const regex_t *regex, const char **names, size_t *n) {
+  char *lines = NULL, *words = NULL, qualified[1024];
+  bool found = false;
+  *n = 0;
+  for (char *line = strtok_r(sections, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines)) {
+    const char *table = strtok_r(line, ", ", &words), *name;
+    while (*n < NAMES_MAX && (name = strtok_r(NULL, ", ", &words))) {
+      snprintf(qualified, sizeof qualified, "%s::%s", table, name);
+      found |= !regexec(regex, name, 0, NULL, 0) || !regexec(regex, qualified, 0, NULL, 0);
+      names[(*n)++] = name;
+    }
+  }
+  return found;
 }
 
-static void why_nothing_written(const record_plan *plan, int code) {
+/* Where no section at all has a name that --kernels matches, says so with the names there are. */
+static bool tell_no_name(const record_plan *plan, const char *what, char *sections) {
+  const char *names[NAMES_MAX], *regex = plan->settings->kernels;
+  size_t n;
+  regex_t compiled;
+  if (!regex || !sections[0] || regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB))
+    return false;
+  const bool found = split_names(sections, &compiled, names, &n);
+  regfree(&compiled);
+  if (found)
+    return false;
+  char list[600];
+  cli_list_near(regex, names, n, list, sizeof list);
+  message_say("%s: '--kernels %s' matches no name in PROF_SECTIONS, where there are %s", what, regex,
+              list);
+  return true;
+}
+
+/* What a filter let nothing through of; false: there is none. */
+static bool tell_filter(const record_plan *plan, const char *what, char *sections) {
+  const record_settings *s = plan->settings;
+  if (tell_no_name(plan, what, sections))
+    return true;
+  if (!s->kernels && !s->blocks && !s->warps)
+    return false;
+  message_say("%s: no kernel with PROF_KERNEL ran that%s%s%s%s%s%s let through; without a filter "
+              "'inkmark info' lists the kernels that run, with their blocks and threads",
+              what, s->kernels ? " --kernels " : "", s->kernels ? s->kernels : "",
+              s->blocks ? " --blocks " : "", s->blocks ? s->blocks : "", s->warps ? " --warps " : "",
+              s->warps ? s->warps : "");
+  return true;
+}
+
+static void why_nothing_written(const record_plan *plan, int code, char *sections) {
   const elf_probe *probe = &plan->probe;
   const char *program = plan->program;
   if (code && (probe->marks || !probe->elf))
@@ -135,27 +183,35 @@ static void why_nothing_written(const record_plan *plan, int code) {
   else if (!probe->marks)
     message_say("nothing was recorded: '%s' has no marks, and no library that it loaded has any",
                 program);
-  else if (is_filtered(plan))
-    message_say("nothing was recorded: no kernel with PROF_KERNEL ran that --kernels, --blocks and "
-                "--warps let through");
-  else
+  else if (!tell_filter(plan, "nothing was recorded", sections))
     message_say("nothing was recorded: '%s' has marks, but no kernel with PROF_KERNEL ran, or no "
                 "CUDA device was usable",
                 program);
 }
 
-static void why_no_tracks(const record_plan *plan) {
-  if (is_filtered(plan))
-    message_say(
-        "no track was recorded: no kernel with PROF_KERNEL ran that --kernels, --blocks and "
-        "--warps let through");
-  else
+static void why_no_tracks(const record_plan *plan, char *sections) {
+  if (!tell_filter(plan, "no track was recorded", sections))
     message_say("no track was recorded: no kernel with PROF_KERNEL ran");
+}
+
+/* What a recorded process says besides its end, in lines "PID WORD TEXT"; false: something else. */
+static bool tell_remark(const char *line, char *sections) {
+  long pid;
+  int text = 0;
+  if (sscanf(line, "%ld activity %n", &pid, &text) == 1 && text)
+    message_say("the activity of process %ld was not recorded: %s", pid, line + text);
+  else if ((text = 0, sscanf(line, "%ld remark %n", &pid, &text)) == 1 && text)
+    message_say("process %ld: %s", pid, line + text);
+  else if ((text = 0, sscanf(line, "%ld sections %n", &pid, &text)) == 1 && text)
+    snprintf(sections + strlen(sections), SECTIONS_BYTES - strlen(sections), "%s\n", line + text);
+  else
+    return false;
+  return true;
 }
 
 /* Lines "PID failed TEXT" of the report; returns how many. "PID wrote PATH" needs no telling: the
  * files are found by their names, those of killed processes too. */
-static size_t tell_failures(const record_plan *plan) {
+static size_t tell_failures(const record_plan *plan, char *sections) {
   size_t told = 0;
   FILE *lines = plan->report >= 0 && !lseek(plan->report, 0, SEEK_SET)
                     ? fdopen(dup(plan->report), "r")
@@ -165,11 +221,8 @@ static size_t tell_failures(const record_plan *plan) {
     long pid;
     int text = 0;
     line[strcspn(line, "\n")] = 0;
-    if (sscanf(line, "%ld activity %n", &pid, &text) == 1 && text) {
-      message_say("the activity of process %ld was not recorded: %s", pid, line + text);
+    if (tell_remark(line, sections))
       continue;
-    }
-    text = 0;
     if (sscanf(line, "%ld failed %n", &pid, &text) != 1 || !text)
       continue;
     if (++told <= FILES_TOLD)
@@ -181,7 +234,8 @@ static size_t tell_failures(const record_plan *plan) {
 }
 
 void record_outcome(const record_plan *plan, int code) {
-  size_t failures = tell_failures(plan);
+  char sections[SECTIONS_BYTES] = ""; /* of programs that ran with --kernels: lines "TABLE NAME, NAME" */
+  size_t failures = tell_failures(plan, sections);
   glob_t found = {0};
   char *pattern = pattern_of(plan->output);
   size_t files = 0;
@@ -200,9 +254,9 @@ void record_outcome(const record_plan *plan, int code) {
   if (files > FILES_TOLD)
     message_say("and %zu more captures", files - FILES_TOLD);
   if (!files && !failures)
-    why_nothing_written(plan, code);
+    why_nothing_written(plan, code, sections);
   else if (files && !tracks && files <= FILES_TOLD)
-    why_no_tracks(plan);
+    why_no_tracks(plan, sections);
   if (stale)
     message_say("'%s' is of an earlier run; nothing was written to it", short_path(plan->output));
   globfree(&found);

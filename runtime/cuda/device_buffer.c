@@ -255,13 +255,18 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *op
     return ink_i_cuda_failed(d, code, "use it", error);
   describe(d, options, 0);
   uint32_t tracks = options->tracks ? options->tracks : d->info.simulated ? 2048 : 16384;
+  d->tracks_wanted = tracks;
   ink_status status = make_slots(d, options, error);
   if (!status && (code = d->cuda->stream_create(&d->stream)) != 0)
     status = ink_i_cuda_failed(d, code, "make a stream", error);
   while (!status && (code = allocate(d, options, tracks)) != 0 && tracks > 1 && !options->tracks)
     tracks /= 2;
-  if (!status && code)
-    status = ink_i_cuda_failed(d, code, "allocate the buffer", error);
+  if (!status && code) {
+    char what[96];
+    snprintf(what, sizeof what, "allocate %u tracks of %u records, %.1f GiB", tracks, options->records,
+             (double)tracks * options->records * 16 / (1u << 30));
+    status = ink_i_cuda_failed(d, code, what, error);
+  }
   if (!status && (code = allocate_host(d, options, tracks)) != 0)
     status = ink_i_cuda_failed(d, code, "allocate the host's copy of the buffer", error);
   if (!status && (code = send(d, options, tracks)) != 0)

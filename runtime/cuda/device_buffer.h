@@ -18,6 +18,7 @@ typedef struct ink_i_device {
   const ink_cuda_api *cuda;
   const ink_module_desc *module; /* whose read_globaltimer is used */
   ink_device_info info;
+  uint32_t tracks_wanted;       /* there may be fewer */
   char name[256];
   ink_buffer layout;            /* the buffer's header as it was sent */
   ink_buffer *buffer;           /* device */

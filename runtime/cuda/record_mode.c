@@ -27,6 +27,37 @@ static void report(const char *what, const char *text) {
     return; /* the command is gone: nobody to tell */
 }
 
+/* The names that a filter of kernels chose from, for the command to show when it chose none. */
+static void report_sections(void) {
+  static size_t told;
+  ink_i_table *tables;
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_tables(&tables);
+  for (; told < n; told++) {
+    char line[960]; /* "TABLE NAME, NAME", as many whole ones as there is room for */
+    const int length = snprintf(line, sizeof line, "%s %s", tables[told].name, tables[told].sections);
+    char *last = (size_t)length < sizeof line ? NULL : strrchr(line, ',');
+    if (last)
+      *last = 0;
+    report("sections", line);
+  }
+  ink_i_registry_unlock();
+}
+
+/* Arms and says what came of it. */
+static void arm(void) {
+  static uint32_t told;
+  ink_error error = {0};
+  const ink_status status = ink_session_arm(session, &error);
+  if (status)
+    report("failed", error.message);
+  for (; told < session->remark_count; told++)
+    if (!status || strcmp(session->remarks[told], error.message) != 0)
+      report("remark", session->remarks[told]);
+  if (getenv("INKMARK_KERNELS"))
+    report_sections();
+}
+
 static uint32_t number_from(const char *name) {
   const char *text = getenv(name);
   return text && *text ? (uint32_t)strtoul(text, NULL, 10) : 0;
@@ -86,9 +117,8 @@ void ink_record_start(void) {
     ink_record_cuda_starts();
   pthread_atfork(NULL, NULL, owner_in_child);
   atexit(ink_record_finish);
-  if (n && !word_is("INKMARK_MARKS", "off") &&
-      ink_session_arm(session, &error)) /* none yet: a library with marks may be loaded later */
-    report("failed", error.message);
+  if (n && !word_is("INKMARK_MARKS", "off")) /* none yet: a library with marks may be loaded later */
+    arm();
 }
 
 void ink_record_cuda_starts(void) {
@@ -105,9 +135,8 @@ void ink_record_cuda_starts(void) {
 }
 
 void ink_i_record_module_came(void) {
-  ink_error error = {0};
-  if (session && !word_is("INKMARK_MARKS", "off") && ink_session_arm(session, &error))
-    report("failed", error.message);
+  if (session && !word_is("INKMARK_MARKS", "off"))
+    arm();
 }
 
 void ink_record_finish(void) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A session: arming devices, the thread that drains them, forks, the end. */
+#include "cuda/arming_remarks.h"
 #include "cuda/clock_catch.h"
 #include "cuda/session_private.h"
 
@@ -187,12 +188,21 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
     modules[0].desc->cuda->get_last_error();
     status = ink_error_set(error, INK_ERROR_CUDA, "no CUDA device is available to this process");
   }
+  if (count && !ink_i_remark_absent(s, modules[0].desc->cuda, count))
+    status = ink_error_set(error, INK_ERROR_NOT_FOUND, "%s", s->remarks[0]);
   for (int i = 0; i < count && i < INK_I_DEVICES_MAX && n; i++) {
     if (!(s->options.devices >> i & 1))
       continue;
-    const ink_status one = make_device(s, i, modules[0].desc, status ? NULL : error);
+    ink_error why = {0};
+    const ink_status one = make_device(s, i, modules[0].desc, &why);
+    if (one && !status && error)
+      *error = why;
     if (one && !status)
       status = one;
+    if (one)
+      ink_i_remark(s, "%s", why.message);
+    else
+      ink_i_remark_room(s, &s->devices[i]);
     any = any || !one;
     for (size_t m = 0; m < n && !one; m++)
       arm_module(&s->devices[i], &modules[m]);

@@ -11,6 +11,8 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+enum { INK_I_REMARKS_MAX = 8, INK_I_REMARK_BYTES = 600 };
+
 struct ink_session {
   ink_i_options options;
   pthread_mutex_t lock;   /* everything below */
@@ -26,6 +28,8 @@ struct ink_session {
   pid_t pid;
   bool forked;            /* a child: its capture has a name of its own */
   int64_t started_ns;     /* CLOCK_REALTIME */
+  char remarks[INK_I_REMARKS_MAX][INK_I_REMARK_BYTES]; /* arming_remarks.h */
+  uint32_t remark_count;
   ink_i_activity *_Atomic activity; /* NULL: not asked for, or CUDA is not in use yet */
 };
 

@@ -51,10 +51,35 @@ grep -q 'rounded up to 16' message || bad 'the rounding was not said'
 record --devices 0 --drain-ms 1 -- "$solver"
 holds 'one device by number' 32
 
-# what records nothing says why
-rm -f run.ink
-"$inkmark" record --device sim -o run.ink --kernels '^Other$' -- "$solver" >out 2>message
-grep -Eq 'no track was recorded|nothing was recorded' message || bad "no word on a filter that lets nothing through: $(cat message)"
+# what records nothing says why, and what there is
+# nothing WORDS ARGUMENTS...: nothing is recorded, the program runs, and the message has the words
+nothing() {
+  local words=$1
+  shift
+  rm -f run.ink
+  "$inkmark" record --device sim -o run.ink "$@" -- "$solver" >out 2>message || bad "$*: exit code $?"
+  grep -q 'solver: PASS' out || bad "$*: the program said nothing"
+  [ ! -e run.ink ] || bad "$*: a capture was written"
+  grep -qF -- "$words" message || bad "$*: no word of '$words': $(cat message)"
+}
+nothing "nothing was recorded: '--kernels ^Stop\$' matches no name in PROF_SECTIONS, where there are 'Step', 'Setup'" \
+  --kernels '^Stop$'
+nothing 'no kernel with PROF_KERNEL ran that --kernels LineSearch let through' --kernels LineSearch
+nothing 'no kernel with PROF_KERNEL ran that --blocks 1000 let through' --blocks 1000
+nothing 'that --blocks 1 --warps 9 let through' -g warp --blocks 1 --warps 9
+nothing 'was not recorded as asked: device 7 is not there; this process sees 0 (inkmark simulated GPU' --devices 7
+nothing 'cannot allocate 1048576 tracks of 65536 records, 1024.0 GiB: out of memory' \
+  --tracks 1048576 --records-per-track 65536
+record --kernels Solver::Step -- "$solver"
+holds 'a kernel by table and name' 32
+
+# what is not as asked is said
+INKMARK_SIM_DEVICES=2 record --devices 0-1,6-7 -- "$solver"
+holds 'devices that are there' 32
+grep -q 'devices 6,7 are not there; this process sees 0 (.*), 1 (' message || bad "no word on devices 6 and 7: $(cat message)"
+record --records-per-track 1048576 -- "$solver"
+holds 'large rings' 32 'devices,0,buffer_tracks,128'
+grep -q 'had memory for 128 tracks of 1048576 records, not for 2048' message || bad "no word on fewer tracks: $(cat message)"
 
 # names
 "$inkmark" record --device sim -- "$solver" >out 2>message
