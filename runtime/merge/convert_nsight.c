@@ -61,14 +61,30 @@ typedef struct nsight_reader {
   text_buffer args;
   const convert_progress *progress;
   uint64_t rows;
+  struct known_track {
+    const table *table;
+    long long id, part;
+    int64_t pid;
+    uint32_t track;
+  } known[64]; /* tracks that were looked up */
 } nsight_reader;
 
 typedef struct columns { /* where they are in a row; -1: the table has none */
   int count, start, end, device, stream, correlation, pid, tid, type, title;
+  uint64_t iids[COLUMNS_MAX]; /* of their names, as far as they were used */
 } columns;
 
 static columns find_columns(const nsight_reader *r, void *statement) {
-  columns found = {r->s.column_count(statement), -1, -1, -1, -1, -1, -1, -1, -1, -1};
+  columns found = {.count = r->s.column_count(statement),
+                   .start = -1,
+                   .end = -1,
+                   .device = -1,
+                   .stream = -1,
+                   .correlation = -1,
+                   .pid = -1,
+                   .tid = -1,
+                   .type = -1,
+                   .title = -1};
   struct {
     const char *name;
     int *at;
@@ -97,42 +113,54 @@ static long long pid_of(long long global) {
   return global >> 24 & 0xffffff;
 }
 
-static ink_status find_track(nsight_reader *r, const table *t, const columns *at, void *row,
-                             uint32_t *out) {
+/* `id` is a stream of the device pid, or a serialized thread. */
+static ink_status make_track(nsight_reader *r, const table *t, long long pid, long long id,
+                             char part, uint32_t *out) {
   char process_key[64], key[64];
   uint32_t process;
-  long long pid, tid;
-  if (t->side == ON_STREAM) {
-    pid = column(r, row, at->device);
-    tid = column(r, row, at->stream);
-    snprintf(process_key, sizeof process_key, "%lld", pid);
-  } else {
-    long long global = column(r, row, at->tid);
-    pid = pid_of(global);
-    tid = global & 0xffffff;
-    snprintf(process_key, sizeof process_key, "process %lld", pid);
-  }
+  bool range = part == 'N';
+  long long tid = t->side == ON_STREAM ? id : id & 0xffffff;
+  snprintf(process_key, sizeof process_key, t->side == ON_STREAM ? "%lld" : "process %lld", pid);
   int n = snprintf(key, sizeof key, "%lld", tid);
   TRY(convert_process(r->c, process_key, strlen(process_key), pid, &process));
   if (t->side == ON_STREAM)
     r->c->processes[process].gpu = true;
-  char part = t->part;
-  bool range = part == 'n' && column(r, row, at->type) == NVTX_START_END;
-  TRY(convert_track(r->c, process, key, (size_t)n, range ? 'N' : part, tid, out));
+  TRY(convert_track(r->c, process, key, (size_t)n, part, tid, out));
   if (t->part_name && !r->c->tracks[*out].name)
     TRY(convert_name(&r->c->tracks[*out].name, range ? "NVTX start-end" : t->part_name));
   return INK_OK;
 }
 
-static ink_status put_columns(nsight_reader *r, const columns *at, void *row) {
+static ink_status find_track(nsight_reader *r, const table *t, const columns *at, void *row,
+                             uint32_t *out) {
+  bool stream = t->side == ON_STREAM;
+  long long id = column(r, row, stream ? at->stream : at->tid);
+  long long pid = stream ? column(r, row, at->device) : pid_of(id);
+  bool range = t->part == 'n' && column(r, row, at->type) == NVTX_START_END;
+  char part = range ? 'N' : t->part;
+  struct known_track *k = &r->known[((uint64_t)id * 7 + (uint64_t)pid * 31 + (uint64_t)range) % 64];
+  if (k->table == t && k->id == id && k->pid == pid && k->part == part) {
+    *out = k->track;
+    return INK_OK;
+  }
+  TRY(make_track(r, t, pid, id, part, out));
+  *k = (struct known_track){t, id, part, pid, *out};
+  return INK_OK;
+}
+
+static ink_status put_columns(nsight_reader *r, columns *at, void *row) {
   r->args.size = 0;
   for (int i = 0; i < at->count; i++) {
     int type = r->s.column_type(row, i);
     if (i == at->start || i == at->end || i == at->title || type == SQL_NULL)
       continue;
-    const char *name = r->s.column_name(row, i);
-    uint64_t iid;
-    TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &iid));
+    uint64_t iid = i < COLUMNS_MAX ? at->iids[i] : 0;
+    if (!iid) {
+      const char *name = r->s.column_name(row, i);
+      TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &iid));
+    }
+    if (i < COLUMNS_MAX)
+      at->iids[i] = iid;
     size_t bytes = type == SQL_TEXT || type == SQL_BLOB ? (size_t)r->s.column_bytes(row, i) : 0;
     const void *text = bytes ? (const void *)r->s.column_text(row, i) : "";
     char *p = text_buffer_room(&r->args, bytes + 64);
@@ -182,7 +210,7 @@ static bool read_times(nsight_reader *r, const table *t, const columns *at, void
   return true;
 }
 
-static ink_status read_row(nsight_reader *r, const table *t, const columns *at, void *row) {
+static ink_status read_row(nsight_reader *r, const table *t, columns *at, void *row) {
   int64_t begin, end;
   uint32_t track;
   bool instant;
@@ -199,10 +227,8 @@ static ink_status read_row(nsight_reader *r, const table *t, const columns *at, 
                             arrow_id(r, t, at, row), t->arrow == ARROW_STARTS));
     return convert_note_slice(r->c, track, begin, end);
   }
-  conv_event event = {.type = instant ? TYPE_INSTANT : TYPE_BEGIN,
-                      .ns = begin,
-                      .end_ns = end,
-                      .track = track};
+  conv_event event = {
+      .type = instant ? TYPE_INSTANT : TYPE_BEGIN, .ns = begin, .end_ns = end, .track = track};
   const char *title = (const char *)r->s.column_text(row, at->title);
   title = title ? title : "(no name)";
   TRY(convert_intern(r->c, CONV_NAME, title, strlen(title), &event.name));
@@ -215,7 +241,8 @@ static ink_status read_row(nsight_reader *r, const table *t, const columns *at, 
 static ink_status read_table(nsight_reader *r, const table *t) {
   char query[1024];
   void *statement;
-  snprintf(query, sizeof query, "SELECT t.*, %s AS \"ink title\" FROM %s t", t->title, t->name);
+  snprintf(query, sizeof query, "SELECT t.*, %s AS \"ink title\" FROM %s t",
+           r->second ? t->title : "NULL", t->name);
   if (r->s.prepare_v2(r->s.db, query, -1, &statement, NULL))
     return INK_OK; /* this export has no such table */
   columns at = find_columns(r, statement);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SQL_READONLY = 1, SQL_URI = 0x40 };
+enum { SQL_READONLY = 1, SQL_URI = 0x40, SQL_NOMUTEX = 0x8000 }; /* one thread uses it */
 
 static bool load(sqlite *s) {
   s->library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -55,7 +55,7 @@ ink_status sqlite_open(sqlite *s, const char *path, ink_error *error) {
   for (const char *c = path; *c; c++)
     p += strchr("?#%", *c) ? sprintf(p, "%%%02x", (unsigned char)*c) : sprintf(p, "%c", *c);
   strcpy(p, "?immutable=1");
-  int rc = s->open_v2(uri, &s->db, SQL_READONLY | SQL_URI, NULL);
+  int rc = s->open_v2(uri, &s->db, SQL_READONLY | SQL_URI | SQL_NOMUTEX, NULL);
   free(uri);
   return rc ? ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %.200s", path,
                             s->db ? s->errmsg(s->db) : "out of memory")
