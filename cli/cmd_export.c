@@ -14,7 +14,7 @@ typedef struct export_settings {
   int format; /* index into ink_outputs(), -1: by the ending of the name */
   const char *output, *kernel, *with, *tracks;
   uint64_t launch;
-  bool align;
+  bool align, quiet;
 } export_settings;
 
 /* Filled by cmd_export_prepare: the library's list of outputs is the only one. */
@@ -30,8 +30,9 @@ static const cli_option options[] = {
     {0, "launch", CLI_COUNT, "N", offsetof(export_settings, launch),
      "only launch N, counted from 0 as 'inkmark info' lists them"},
     {'w', "with", CLI_TEXT, "TRACE", offsetof(export_settings, with),
-     "merge with the trace that another profiler recorded of the same run: PyTorch's JSON or an "
-     "Nsight Systems SQLite export. The output is JSON, a zip, or a Perfetto trace, by its name"},
+     "merge with the trace that another profiler recorded of the same run: PyTorch's or "
+     "XLA's JSON, also in gzip, zstd or a zip, or an Nsight Systems SQLite export. The output is "
+     "JSON, a zip, or a Perfetto trace, by its name"},
     {'t', "tracks", CLI_TEXT, "all|representative|slowest:N|sm", offsetof(export_settings, tracks),
      "of a merged trace: which blocks or warps of each launch are shown. The default is all where "
      "they are 2000 at most, else the shortest, the median and the longest of each launch; sm: "
@@ -40,6 +41,8 @@ static const cli_option options[] = {
     {'a', "align", CLI_FLAG, NULL, offsetof(export_settings, align),
      "take out the offset between the capture's clock and the other trace's, as the joined kernels "
      "show it; where the other trace does not tell Unix time this is always done"},
+    {'q', "quiet", CLI_FLAG, NULL, offsetof(export_settings, quiet),
+     "no progress, and no remarks on what was joined and converted; only errors"},
     {0},
 };
 
@@ -90,6 +93,7 @@ static int run(int argc, char **argv) {
                                 .tracks = settings.tracks,
                                 .launch = settings.launch,
                                 .align = settings.align,
+                                .quiet = settings.quiet,
                                 .format_given = settings.format >= 0};
     return export_merged(&merge);
   }
@@ -110,7 +114,7 @@ static int run(int argc, char **argv) {
         .size = sizeof choice,
         .kernel_regex = settings.kernel,
         .launch = settings.launch == UINT64_MAX ? UINT32_MAX : (uint32_t)settings.launch,
-        .progress = message_progress,
+        .progress = settings.quiet ? NULL : message_progress,
         .user = (void *)"writing",
     };
     error.status = output->write(loaded.capture, loaded.map, &choice, settings.output, &error);

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void remark(void *user, const char *line) {
   (void)user;
@@ -94,21 +95,27 @@ static int write_merged(const export_merge *merge, ink_merged_options *options,
                              : write_captures(merge, options, loaded, &error);
   message_progress_end();
   int code = error.status ? message_failure(&error) : CLI_OK;
-  if (!code && made)
+  if (!code && made && !merge->quiet)
     message_say("wrote '%s'", made);
   free(made);
   return code;
 }
 
 int export_merged(const export_merge *merge) {
+  struct stat st;
+  message_reading reading = {.label = "merging"};
+  if (merge->with && !stat(merge->with, &st) && st.st_size > 0)
+    reading.bytes = (uint64_t)st.st_size;
   ink_merged_options options = {.size = sizeof options,
                                 .kernel_regex = merge->kernel,
                                 .launch = merge->launch == UINT64_MAX ? UINT32_MAX
                                                                       : (uint32_t)merge->launch,
                                 .align = merge->align,
-                                .progress = message_progress,
-                                .user = (void *)"merging",
-                                .remark = remark};
+                                .progress = merge->quiet  ? NULL
+                                            : merge->with ? message_progress_reading
+                                                          : message_progress,
+                                .user = merge->with ? (void *)&reading : (void *)"merging",
+                                .remark = merge->quiet ? NULL : remark};
   if (merge->with && merge->count > 1)
     return cli_usage_error(&cmd_export, "'--with' takes one capture, not %zu", merge->count);
   if (!merge->with && !merge->output)

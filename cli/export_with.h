@@ -12,7 +12,7 @@ typedef struct export_merge {
   size_t count;
   const char *with, *output, *kernel, *tracks; /* NULL: not given */
   uint64_t launch;                             /* UINT64_MAX: every launch */
-  bool align, format_given;
+  bool align, quiet, format_given;
 } export_merge;
 
 /* Returns the exit code. */

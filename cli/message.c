@@ -15,7 +15,7 @@
 
 static int color_choice = CLI_COLOR_AUTO;
 static bool progress_shown;
-static uint64_t progress_last_ms;
+static uint64_t progress_last_ms, progress_start_ms;
 
 void message_set_color(int color) {
   color_choice = color;
@@ -74,27 +74,52 @@ int message_failure(const ink_error *error) {
   return CLI_FAILED;
 }
 
-ink_status message_progress(void *user, uint64_t done, uint64_t total) {
-  const char *label = user;
-  if (!isatty(STDERR_FILENO) || !total)
-    return INK_OK;
+static uint64_t now_ms(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-  if (!progress_last_ms)
-    progress_last_ms =
-        ms; /* the first quarter of a second stays quiet: most work is done by then */
-  if (ms - progress_last_ms < 250)
-    return INK_OK;
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Whether it is time to draw: four times a second, and not in the first `quiet_ms`. */
+static bool progress_due(uint64_t quiet_ms, uint64_t *elapsed_ms) {
+  uint64_t ms = now_ms();
+  if (!progress_start_ms)
+    progress_start_ms = ms;
+  *elapsed_ms = ms - progress_start_ms;
+  if (*elapsed_ms < quiet_ms || ms - progress_last_ms < 250)
+    return false;
   progress_last_ms = ms;
   progress_shown = true;
+  return true;
+}
+
+ink_status message_progress(void *user, uint64_t done, uint64_t total) {
+  const char *label = user;
+  uint64_t elapsed_ms;
+  if (!isatty(STDERR_FILENO) || !total || !progress_due(250, &elapsed_ms))
+    return INK_OK;
   fprintf(stderr, "\r%s %3.0f %%\x1b[K", label ? label : "working",
           100.0 * (double)done / (double)total);
   return INK_OK;
 }
 
+ink_status message_progress_reading(void *user, uint64_t done, uint64_t total) {
+  static const char full[] = "########################", empty[] = "........................";
+  const int width = sizeof full - 1;
+  const message_reading *reading = user;
+  uint64_t elapsed_ms;
+  if (!isatty(STDERR_FILENO) || !total || !progress_due(500, &elapsed_ms))
+    return INK_OK;
+  double share = done < total ? (double)done / (double)total : 1;
+  double megabytes = (double)reading->bytes * 1e-6;
+  int drawn = (int)(share * width);
+  fprintf(stderr, "\r%s [%.*s%.*s] %3.0f %% of %.0f MB, %.0f MB/s\x1b[K", reading->label, drawn,
+          full, width - drawn, empty, 100 * share, megabytes,
+          megabytes * share * 1000 / (double)(elapsed_ms ? elapsed_ms : 1));
+  return INK_OK;
+}
+
 void message_progress_end(void) {
-  progress_last_ms = 0;
   if (!progress_shown)
     return;
   progress_shown = false;

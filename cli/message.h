@@ -29,6 +29,13 @@ int message_failure(const ink_error *error);
 /* Progress on stderr, when that is a terminal, a few times a second: pass it as the library's
  * `progress` callback, with a label as `user`. */
 ink_status message_progress(void *user, uint64_t done, uint64_t total);
+/* The same where the work is to read a file: a bar, how much of it, and how fast, after half a
+ * second. `total` may be several times the file's size, where it is read several times. */
+typedef struct message_reading {
+  const char *label;
+  uint64_t bytes; /* of the file */
+} message_reading;
+ink_status message_progress_reading(void *reading, uint64_t done, uint64_t total);
 void message_progress_end(void);
 
 /* Flushes stdout: false after a message when it cannot be written (a full disk). */
