@@ -23,14 +23,32 @@
 
 typedef struct selftest_settings {
   cli_common common;
-  const char *output, *program, *keep;
+  const char *output, *program, *keep, *devices;
   bool forget;
   int device, format;
 } selftest_settings;
 
+/* What was found of one device. */
+typedef struct selftest_result {
+  selftest_page page;
+  loaded_capture loaded;
+  const ink_device_info *device;
+} selftest_result;
+
+typedef struct selftest_run {
+  const selftest_settings *settings;
+  char *program;
+  bool simulates;
+  char folder[256];
+  selftest_result *results; /* [SELFTEST_DEVICES_MAX] */
+  size_t count;
+} selftest_run;
+
 static const cli_option options[] = {
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(selftest_settings, device),
      "a real GPU, or the simulated device, as for 'inkmark record'"},
+    {0, "devices", CLI_TEXT, "all|N", offsetof(selftest_settings, devices),
+     "every CUDA device that is visible (the default), one after the other, or number N alone"},
     {'f', "format", CLI_CHOICE, "text|json", offsetof(selftest_settings, format),
      "text (the default), or the same for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(selftest_settings, output),
@@ -38,13 +56,13 @@ static const cli_option options[] = {
     {0, "program", CLI_TEXT, "FILE", offsetof(selftest_settings, program),
      "selftest.cu built by other means than this inkmark's"},
     {0, "keep-capture", CLI_TEXT, "FILE", offsetof(selftest_settings, keep),
-     "leaves the capture there"},
+     "leaves the capture there; those of further devices in FILE.1, FILE.2 and so on"},
     {0, "forget", CLI_FLAG, NULL, offsetof(selftest_settings, forget),
-     "does not store the page for the captures of this machine"},
+     "does not store the pages for the captures of this machine"},
     {0},
 };
 
-/* ---- the page ---- */
+/* ---- the pages ---- */
 
 static void first_line(const selftest_page *page, FILE *to) {
   char date[64];
@@ -60,41 +78,56 @@ static void first_line(const selftest_page *page, FILE *to) {
           of[SELFTEST_UNKNOWN]);
 }
 
-static void print_page(const selftest_page *page, const loaded_capture *loaded, FILE *to) {
-  const ink_device_info *devices;
-  first_line(page, to);
-  if (ink_capture_devices(loaded->capture, &devices))
-    fprintf(to, "%s, %u SMs, compute capability %u.%u, driver %u\n", devices[0].name,
-            devices[0].sm_count, devices[0].capability / 10, devices[0].capability % 10,
-            devices[0].driver_version);
-  if (ink_capture_simulated(loaded->capture))
+static void print_page(const selftest_result *result, FILE *to) {
+  const ink_device_info *d = result->device;
+  first_line(&result->page, to);
+  fprintf(to, "device %d: %s, %u SMs, compute capability %u.%u, driver %u\n", d->index, d->name,
+          d->sm_count, d->capability / 10, d->capability % 10, d->driver_version);
+  if (d->simulated)
     fprintf(to, "%s\n", LOAD_SIMULATED_LINE);
-  for (size_t i = 0; i < page->count; i++) {
-    const selftest_check *c = &page->checks[i];
+  for (size_t i = 0; i < result->page.count; i++) {
+    const selftest_check *c = &result->page.checks[i];
     fprintf(to, "  %-9s  %-17s  %s\n", selftest_word(c->verdict), c->name, c->text);
   }
 }
 
-static void print_json(const selftest_page *page, const loaded_capture *loaded, FILE *to) {
-  const ink_device_info *devices;
+static enum selftest_verdict worst_of(const selftest_run *run) {
+  enum selftest_verdict worst = SELFTEST_FINE;
+  for (size_t i = 0; i < run->count; i++) {
+    const enum selftest_verdict one = selftest_worst(&run->results[i].page);
+    worst = one > worst ? one : worst;
+  }
+  return worst;
+}
+
+static void print_json_device(json_writer *json, const selftest_result *result) {
+  json_open(json, NULL, '{');
+  json_signed(json, "device", result->device->index);
+  json_string(json, "name", result->device->name);
+  json_bool(json, "simulated_clock", result->device->simulated);
+  json_unsigned(json, "driver_version", result->device->driver_version);
+  json_string(json, "verdict", selftest_word(selftest_worst(&result->page)));
+  json_open(json, "checks", '[');
+  for (size_t i = 0; i < result->page.count; i++) {
+    json_open_flat(json, NULL);
+    json_string(json, "check", result->page.checks[i].name);
+    json_string(json, "verdict", selftest_word(result->page.checks[i].verdict));
+    json_string(json, "text", result->page.checks[i].text);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_close(json, '}');
+}
+
+static void print_json(const selftest_run *run, FILE *to) {
   json_writer json = {.to = to};
   json_open(&json, NULL, '{');
   json_unsigned(&json, "schema_version", INK_CLI_SCHEMA_VERSION);
   json_string(&json, "inkmark", INKMARK_VERSION);
-  json_bool(&json, "simulated_clock", ink_capture_simulated(loaded->capture));
-  if (ink_capture_devices(loaded->capture, &devices)) {
-    json_string(&json, "device", devices[0].name);
-    json_unsigned(&json, "driver_version", devices[0].driver_version);
-  }
-  json_string(&json, "verdict", selftest_word(selftest_worst(page)));
-  json_open(&json, "checks", '[');
-  for (size_t i = 0; i < page->count; i++) {
-    json_open_flat(&json, NULL);
-    json_string(&json, "check", page->checks[i].name);
-    json_string(&json, "verdict", selftest_word(page->checks[i].verdict));
-    json_string(&json, "text", page->checks[i].text);
-    json_close(&json, '}');
-  }
+  json_string(&json, "verdict", selftest_word(worst_of(run)));
+  json_open(&json, "devices", '[');
+  for (size_t i = 0; i < run->count; i++)
+    print_json_device(&json, &run->results[i]);
   json_close(&json, ']');
   json_close(&json, '}');
 }
@@ -113,25 +146,41 @@ static bool make_folders(char *path) {
 }
 
 /* For the captures to come; that it cannot be kept is said, and does not make the test fail. */
-static void keep_page(const selftest_page *page, const loaded_capture *loaded) {
-  char path[4096];
-  const ink_device_info *devices;
-  ink_error error = {0};
-  if (!ink_capture_devices(loaded->capture, &devices) ||
-      ink_selftest_path(&devices[0], path, sizeof path, &error)) {
-    message_say("the page is not kept for captures: %s", error.message);
-    return;
-  }
-  outfile file;
-  if (!make_folders(path)) {
+static void keep_page(const selftest_result *result, const char *path) {
+  char folders[4096];
+  snprintf(folders, sizeof folders, "%s", path);
+  if (!make_folders(folders)) {
     message_say("the page is not kept for captures: cannot make '%s': %s", path,
                 message_errno(errno));
     return;
   }
+  outfile file;
   if (!outfile_open(&file, path))
     return;
-  print_page(page, loaded, file.stream);
+  print_page(result, file.stream);
   outfile_close(&file, true);
+}
+
+/* GPUs of one model share a page: the worst of them stands for all. */
+static void keep_pages(const selftest_run *run) {
+  char path[4096], other[4096];
+  for (size_t i = 0; i < run->count; i++) {
+    ink_error error = {0};
+    bool worst = true;
+    if (ink_selftest_path(run->results[i].device, path, sizeof path, &error)) {
+      message_say("the page is not kept for captures: %s", error.message);
+      return;
+    }
+    for (size_t k = 0; k < run->count && worst; k++) {
+      const enum selftest_verdict mine = selftest_worst(&run->results[i].page);
+      const enum selftest_verdict its = selftest_worst(&run->results[k].page);
+      if (k != i && !ink_selftest_path(run->results[k].device, other, sizeof other, NULL) &&
+          !strcmp(path, other))
+        worst = mine > its || (mine == its && i < k);
+    }
+    if (worst)
+      keep_page(&run->results[i], path);
+  }
 }
 
 /* ---- running ---- */
@@ -156,93 +205,142 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
   return remove(path);
 }
 
-static int show(const selftest_settings *settings, const selftest_page *page,
-                const loaded_capture *loaded) {
+static int show(const selftest_run *run) {
   outfile file;
-  if (!outfile_open(&file, settings->output))
+  if (!outfile_open(&file, run->settings->output))
     return CLI_FAILED;
-  if (settings->format)
-    print_json(page, loaded, file.stream);
-  else
-    print_page(page, loaded, file.stream);
+  if (run->settings->format)
+    print_json(run, file.stream);
+  for (size_t i = 0; i < run->count && !run->settings->format; i++) {
+    if (i)
+      fputc('\n', file.stream);
+    print_page(&run->results[i], file.stream);
+  }
   if (!outfile_close(&file, true))
     return CLI_FAILED;
-  if (!settings->forget)
-    keep_page(page, loaded);
-  return selftest_worst(page) == SELFTEST_WRONG ? CLI_CHECK_FAILED : CLI_OK;
+  if (!run->settings->forget)
+    keep_pages(run);
+  return worst_of(run) == SELFTEST_WRONG ? CLI_CHECK_FAILED : CLI_OK;
 }
 
-static int judge(const selftest_settings *settings, const char *capture, const char *printed) {
+static int judge(selftest_run *run, const char *capture, const char *printed, uint64_t *devices) {
   selftest_seen seen;
-  selftest_page page;
-  loaded_capture loaded;
-  if (!selftest_read(printed, &seen) || !load_capture(capture, &loaded))
+  selftest_result *result = &run->results[run->count];
+  const ink_device_info *list;
+  if (!selftest_read(printed, &seen) || !load_capture(capture, &result->loaded))
     return CLI_FAILED;
-  selftest_judge(&seen, &loaded, &page);
-  const int code = show(settings, &page, &loaded);
-  unload_capture(&loaded);
-  return code;
+  run->count++;
+  if (!ink_capture_devices(result->loaded.capture, &list)) {
+    message_say("'%s' tells of no device", capture);
+    return CLI_FAILED;
+  }
+  result->device = &list[0];
+  selftest_judge(&seen, &result->loaded, &result->page);
+  *devices = seen.devices;
+  return CLI_OK;
 }
 
-static int test(const selftest_settings *settings, char *program, bool simulates,
-                const char *folder) {
-  char capture[512], printed[512], messages[512];
-  snprintf(capture, sizeof capture, "%s/selftest.ink", folder);
-  snprintf(printed, sizeof printed, "%s/printed", folder);
-  snprintf(messages, sizeof messages, "%s/messages", folder);
-  const char *where = settings->keep ? settings->keep : capture;
-  const char *const record[] = {"--activity", "--device", simulates ? "sim" : "gpu",
-                                "--devices",  "0",        "--records-per-track",
-                                "64",         "--tracks", simulates ? "4096" : "65536",
-                                "--output",   where,      NULL};
-  char *const command[] = {program, NULL};
+/* *devices: how many the program is shown, as it says. */
+static int test_device(selftest_run *run, unsigned index, uint64_t *devices) {
+  char capture[4096], printed[512], messages[512], number[16];
+  const char *keep = run->settings->keep, *most = run->simulates ? "4096" : "65536";
+  snprintf(number, sizeof number, "%u", index);
+  if (!keep)
+    snprintf(capture, sizeof capture, "%s/selftest.%u.ink", run->folder, index);
+  else if (run->count)
+    snprintf(capture, sizeof capture, "%s.%u", keep, index);
+  else
+    snprintf(capture, sizeof capture, "%s", keep);
+  snprintf(printed, sizeof printed, "%s/printed", run->folder);
+  snprintf(messages, sizeof messages, "%s/messages", run->folder);
+  const char *const record[] = {"--activity", "--device", run->simulates ? "sim" : "gpu",
+                                "--devices",  number,     "--records-per-track",
+                                "64",         "--tracks", most,
+                                "--output",   capture,    NULL};
+  char *const command[] = {run->program, number, NULL};
   const int code = record_child_run(&(record_child){
       .options = record, .program = command, .output = printed, .messages = messages});
-  return code ? code : judge(settings, where, printed);
+  return code ? code : judge(run, capture, printed, devices);
+}
+
+static int test(selftest_run *run, uint64_t only) {
+  const bool all = only == UINT64_MAX;
+  const unsigned first = all ? 0 : (unsigned)only;
+  uint64_t devices = 0;
+  int code = test_device(run, first, &devices);
+  for (unsigned i = 1; all && !code && i < devices && i < SELFTEST_DEVICES_MAX; i++) {
+    uint64_t again;
+    code = test_device(run, i, &again);
+  }
+  return code ? code : show(run);
+}
+
+/* UINT64_MAX: all. False: the text is neither that nor a number. */
+static bool parse_devices(const char *text, uint64_t *only) {
+  char *end;
+  *only = UINT64_MAX;
+  if (!text || !strcmp(text, "all"))
+    return true;
+  *only = strtoull(text, &end, 10);
+  return *text >= '0' && *text <= '9' && !*end && *only < SELFTEST_DEVICES_MAX;
+}
+
+static int run_in_folder(selftest_run *run, uint64_t only) {
+  const char *base = getenv("TMPDIR");
+  snprintf(run->folder, sizeof run->folder, "%s/inkmark-selftest-XXXXXX",
+           base && *base ? base : "/tmp");
+  if (!mkdtemp(run->folder)) {
+    message_say("cannot make a folder '%s': %s", run->folder, message_errno(errno));
+    return CLI_FAILED;
+  }
+  const int code = test(run, only);
+  nftw(run->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  return code;
 }
 
 static int run(int argc, char **argv) {
   selftest_settings settings = {0};
   size_t operands;
+  uint64_t only;
   enum cli_parsed parsed = cli_parse(&cmd_selftest, argc, argv, &settings, &operands);
   if (parsed != CLI_GO)
     return cli_leave(parsed);
   if (settings.keep && strchr(settings.keep, '%'))
     return cli_usage_error(&cmd_selftest, "--keep-capture takes no '%%'");
-  const bool simulates =
+  if (!parse_devices(settings.devices, &only))
+    return cli_usage_error(&cmd_selftest, "'%s' is neither all nor a device (option '--devices')",
+                           settings.devices);
+  selftest_run all = {.settings = &settings};
+  all.simulates =
       settings.device == DEVICE_SIM || (settings.device == DEVICE_AUTO && !record_gpu_is_here());
-  char *program = find_program(&settings, simulates);
-  if (!program)
-    return CLI_FAILED;
-  const char *base = getenv("TMPDIR");
-  char folder[256];
-  snprintf(folder, sizeof folder, "%s/inkmark-selftest-XXXXXX", base && *base ? base : "/tmp");
-  int code = CLI_FAILED;
-  if (mkdtemp(folder)) {
-    code = test(&settings, program, simulates, folder);
-    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-  } else {
-    message_say("cannot make a folder '%s': %s", folder, message_errno(errno));
-  }
-  free(program);
+  all.program = find_program(&settings, all.simulates);
+  all.results = calloc(SELFTEST_DEVICES_MAX, sizeof *all.results);
+  if (!all.results)
+    message_say("out of memory");
+  const int code = all.program && all.results ? run_in_folder(&all, only) : CLI_FAILED;
+  for (size_t i = 0; i < all.count; i++)
+    unload_capture(&all.results[i].loaded);
+  free(all.results);
+  free(all.program);
   return code;
 }
 
 const cli_command cmd_selftest = {
     .name = "selftest",
-    .summary = "check what inkmark takes for granted on this device",
+    .summary = "check what inkmark takes for granted on the devices at hand",
     .operands = "",
     .about =
-        "Records a program of its own and checks on device 0: the step of globaltimer, that the "
+        "Records a program of its own and checks on each device: the step of globaltimer, that the "
         "clock rate is steady, SM ids, that each launch has a grid id of its own and CUPTI's is "
         "the "
         "same, how well the SMs' clocks are tied together, what a mark costs, and that no record "
         "is lost or in a wrong place under full load in several streams and a replayed graph. "
         "Prints one "
-        "page and stores it: captures made on this machine from then on hold it ('inkmark info'). "
+        "page a device and stores it: captures made on this machine from then on hold it ('inkmark info'). "
         "The "
         "exit code is 3 if something is wrong, 0 if it is merely unusual.",
-    .examples = "inkmark selftest\ton the GPU at hand, or the simulated device\n"
+    .examples = "inkmark selftest\ton every GPU at hand, or the simulated device\n"
+                "inkmark selftest --devices 1\ton the second alone\n"
                 "inkmark selftest --format json -o selftest.json\tfor programs",
     .options = options,
     .operands_min = 0,

@@ -5,7 +5,12 @@
 
 #include "load.h"
 
-enum { SELFTEST_RATES_MAX = 64, SELFTEST_KERNELS = 2, SELFTEST_CHECKS_MAX = 16 };
+enum {
+  SELFTEST_RATES_MAX = 64,
+  SELFTEST_KERNELS = 2,
+  SELFTEST_CHECKS_MAX = 16,
+  SELFTEST_DEVICES_MAX = 64
+};
 
 enum selftest_verdict { SELFTEST_FINE, SELFTEST_UNKNOWN, SELFTEST_UNUSUAL, SELFTEST_WRONG };
 
@@ -22,6 +27,7 @@ typedef struct selftest_kernel {
 
 /* As the program printed it. */
 typedef struct selftest_seen {
+  uint64_t devices; /* how many the program was shown */
   uint64_t step_ns, least_ns, most_ns;
   double rates_hz[SELFTEST_RATES_MAX];
   size_t rates;

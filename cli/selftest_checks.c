@@ -27,6 +27,7 @@ static void read_line(const char *line, selftest_seen *s) {
   else if (!strcmp(line, "end\n"))
     s->ended = true;
   else {
+    sscanf(line, "devices %" SCNu64, &s->devices);
     sscanf(line, "timer_step_ns %" SCNu64 " least %" SCNu64 " most %" SCNu64, &s->step_ns,
            &s->least_ns, &s->most_ns);
     sscanf(line, "sms %" SCNu64 " seen %" SCNu64 " largest %" SCNu64 " nsmid %" SCNu64, &s->sms,

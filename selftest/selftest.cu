@@ -2,6 +2,7 @@
 // The program that `inkmark selftest` records: marked kernels on all SMs at once, in several streams and
 // in a graph that is launched over and over, and kernels that look at what the design takes for
 // granted. It prints what it saw, a word and numbers a line; the command judges.
+//   selftest [DEVICE]
 #include "inkmark/mark.cuh"
 
 #include <cstdio>
@@ -188,9 +189,14 @@ static void load(int sms) {
          nodes * replays * blocks * marks_a_track);
 }
 
-int main() {
+int main(int argc, char **argv) {
+  const int device = argc > 1 ? atoi(argv[1]) : 0;
+  int devices = 0;
   cudaDeviceProp properties;
-  must(cudaGetDeviceProperties(&properties, 0), "no device");
+  must(cudaGetDeviceCount(&devices), "no device");
+  must(cudaGetDeviceProperties(&properties, device), "no such device");
+  must(cudaSetDevice(device), "no such device");
+  printf("devices %d\n", devices);
   bool simulated = false;
   for (const char *at = properties.name; *at; at++)
     simulated = simulated || (at[0] == 's' && at[1] == 'i' && at[2] == 'm');

@@ -32,7 +32,8 @@ with tempfile.TemporaryDirectory() as folder:
         if done.returncode not in (0, 3):
             sys.exit(f"{options} {environment}: {done.returncode} {done.stderr}")
         page = json.loads(done.stdout)
-        return done.returncode, page["verdict"], {c["check"]: c for c in page["checks"]}
+        check(len(page["devices"]) == 1 and page["verdict"] == page["devices"][0]["verdict"], "one device")
+        return done.returncode, page["verdict"], {c["check"]: c for c in page["devices"][0]["checks"]}
 
     def verdicts(found):
         return {name: c["verdict"] for name, c in found.items() if c["verdict"] != "ok"}
@@ -64,6 +65,31 @@ with tempfile.TemporaryDirectory() as folder:
           f"wrong numbers: {code} {verdicts(found)}")
     code, verdict, found = tampered("sms", "s/largest 3/largest 9/")
     check(code == 0 and found["SM ids"]["verdict"] == "unusual", f"SM ids: {verdicts(found)}")
+
+    # several devices, all or one; of GPUs of one model, the page of the worst is kept
+    one_wrong = os.path.join(folder, "one_wrong")
+    with open(one_wrong, "w") as script:
+        script.write(f"#!/bin/sh\n'{selftest}' $1 | sed \"$([ $1 = 1 ] && echo 's/wrong 0/wrong 3/')\"\n")
+    os.chmod(one_wrong, 0o755)
+    done = run("selftest", "--device", "sim", "--format", "json", "--program", one_wrong, "--keep-capture",
+               os.path.join(folder, "kept.ink"), INKMARK_SIM_DEVICES="2")
+    page = json.loads(done.stdout)
+    check([(d["device"], d["verdict"], len(d["checks"])) for d in page["devices"]] ==
+          [(0, "ok", 11), (1, "WRONG", 11)] and page["verdict"] == "WRONG" and done.returncode == 3,
+          f"two devices: {done.returncode} {done.stdout}")
+    for n, name in enumerate(("kept.ink", "kept.ink.1")):
+        info = json.loads(run("info", "--format", "json", os.path.join(folder, name)).stdout)
+        check([d["device"] for d in info["captures"][0]["devices"]] == [n], f"the capture of device {n}")
+    pages = [os.path.join(at, name) for at, _, names in os.walk(cache) for name in names]
+    check(len(pages) == 1 and "device 1: " in open(pages[0]).read(), "the page of the worst is kept")
+    os.remove(pages[0])
+    done = run("selftest", "--device", "sim", "--devices", "1", "--forget", INKMARK_SIM_DEVICES="2")
+    check(done.returncode == 0 and done.stdout.count("self-test of") == 1 and "\ndevice 1: " in done.stdout,
+          f"the second of two: {done.stdout}")
+    done = run("selftest", "--device", "sim", "--devices", "2", "--forget", INKMARK_SIM_DEVICES="2")
+    check(done.returncode == 1 and "no such device" in done.stderr, f"the third of two: {done.stderr}")
+    done = run("selftest", "--device", "sim", "--devices", "0,1", "--forget")
+    check(done.returncode == 2 and "neither all nor a device" in done.stderr, "a list is not taken")
 
     silent = os.path.join(folder, "silent")
     with open(silent, "w") as script:
