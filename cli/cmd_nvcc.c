@@ -7,6 +7,7 @@
 #include "message.h"
 #include "nvcc_args.h"
 #include "nvcc_overlay.h"
+#include "nvcc_run.h"
 #include "nvcc_split.h"
 #include "rule_file.h"
 #include "rule_options.h"
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct front_settings {
@@ -28,46 +28,35 @@ typedef struct front_settings {
 static const cli_option rules_table[] = {RULE_OPTIONS(front_settings), {0}};
 
 typedef struct front_call {
-  const char *compiler;
-  char **original; /* argv of the call without us, from the compiler on */
+  word_list compiler; /* nvcc, with a launcher such as ccache before it or without */
+  word_list original; /* the call without us */
   nvcc_args args;
   front_settings settings;
   char *device, *cuda, *folder;
   word_list marked; /* the words to call instead */
   bool strict;      /* INKMARK_STRICT: no second try without marks */
   size_t marks;
-  bool differs; /* two sources of the call want other marks in one file */
+  bool includes; /* a source includes our headers already */
+  bool differs;  /* two sources of the call want other marks in one file */
 } front_call;
 
-static int exit_code(int status) {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+static const char *compiler_of(const front_call *front) {
+  return front->compiler.items[front->compiler.count - 1];
 }
 
-/* Runs words[0]; `capture` >= 0: its output and messages go there. */
-static int run_words(char **words, int capture) {
-  int status;
-  const pid_t pid = fork();
-  if (pid < 0) {
-    message_say("cannot run '%s': %s", words[0], message_errno(errno));
+/* Marks by hand, or of inkmark instrument, need our headers: nvcc gets their folder, and else what it got. */
+static bool add_our_headers(front_call *front) {
+  if (!front->device || !front->includes)
+    return true;
+  front->includes = false;
+  return word_add(&front->original, "-isystem") && word_add(&front->original, front->device);
+}
+
+static int run_original(front_call *front) {
+  if (!add_our_headers(front))
     return CLI_FAILED;
-  }
-  if (!pid) {
-    if (capture >= 0) {
-      dup2(capture, STDOUT_FILENO);
-      dup2(capture, STDERR_FILENO);
-    }
-    execvp(words[0], words);
-    message_say("cannot run '%s': %s", words[0], message_errno(errno));
-    _exit(errno == ENOENT ? 127 : 126);
-  }
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  return exit_code(status);
-}
-
-static int run_original(const front_call *front) {
-  execvp(front->original[0], front->original);
-  message_say("cannot run '%s': %s", front->original[0], message_errno(errno));
+  execvp(front->original.items[0], front->original.items);
+  message_say("cannot run '%s': %s", front->original.items[0], message_errno(errno));
   return errno == ENOENT ? 127 : 126;
 }
 
@@ -83,9 +72,13 @@ static bool mark_source(front_call *front, const char *source, char **word) {
                                 .flag_count = front->args.words.count,
                                 .device_include = front->device,
                                 .cuda = front->cuda,
-                                .headers = true};
+                                .headers = true,
+                                .stop = nvcc_caught()};
   rule_options_apply(&front->settings.rules, &run);
-  if (ink_instrument_run(&run, &result, &error)) {
+  const ink_status status = ink_instrument_run(&run, &result, &error);
+  if (status == INK_ERROR_STOPPED)
+    return false;
+  if (status) {
     message_say("'%s' is compiled without marks: %s", source, error.message);
     return true;
   }
@@ -94,6 +87,7 @@ static bool mark_source(front_call *front, const char *source, char **word) {
   const size_t n = ink_instrumented_files(result, &files);
   for (size_t i = 0; i < n; i++)
     marks += files[i].marks;
+  front->includes |= ink_instrumented_includes_marks(result);
   const unsigned errors = instrument_say(result, source, false);
   bool fine = true;
   if (errors) {
@@ -120,7 +114,9 @@ static bool is_folder(const char *path) {
 /* Each folder of headers is looked for in the overlay first, in its own place in the order. */
 static bool add_words(front_call *front) {
   const nvcc_args *args = &front->args;
-  bool fine = word_add(&front->marked, front->compiler);
+  bool fine = true;
+  for (size_t i = 0; i < front->compiler.count && fine; i++)
+    fine = word_add(&front->marked, front->compiler.items[i]);
   for (size_t i = 0; i < args->words.count && fine; i++) {
     bool next;
     const char *folder = nvcc_include_folder(args, i, &next);
@@ -229,13 +225,22 @@ static void fix_dependencies(const front_call *front) {
   }
 }
 
+/* nvcc's temporary files lie in the folder of this call, which is removed at the end. */
+static int run_words(const front_call *front, const word_list *words, int capture) {
+  char temporary[PATH_MAX];
+  const bool own = front->folder && snprintf(temporary, sizeof temporary, "%s/.nvcc", front->folder) <
+                                        (int)sizeof temporary && !mkdir(temporary, 0700);
+  const int code = nvcc_run(words->items[0], words->items, capture, own ? temporary : NULL);
+  if (own)
+    rmdir(temporary);
+  return code;
+}
+
 static int compile_marked(front_call *front) {
   char *text = NULL;
   size_t bytes = 0;
   int file = memfd_create("inkmark-nvcc", MFD_CLOEXEC);
-  if (file < 0)
-    return run_words(front->marked.items, -1);
-  int code = run_words(front->marked.items, file);
+  int code = run_words(front, &front->marked, file);
   if ((!code || front->strict) && load(file, &text, &bytes)) {
     overlay_hide(front->folder, text, &bytes);
     fwrite(text, 1, bytes, stderr);
@@ -243,26 +248,30 @@ static int compile_marked(front_call *front) {
   if (!code)
     fix_dependencies(front);
   free(text);
-  close(file);
+  if (file >= 0)
+    close(file);
   return code;
 }
 
 static int run_front(front_call *front) {
   if (!prepare(front)) {
-    message_say("nothing is marked in this call");
+    if (!*nvcc_caught())
+      message_say("nothing is marked in this call");
     front->marks = 0;
   }
   int code = -1;
+  if (*nvcc_caught())
+    return CLI_FAILED;
   if (front->marks && front->differs && nvcc_can_split(&front->args))
-    code = nvcc_split(&front->args, front->compiler, front->folder);
+    code = nvcc_split(&front->args, &front->compiler, front->folder);
   else if (front->marks)
     code = compile_marked(front);
-  if (front->folder && !getenv("INKMARK_KEEP"))
-    overlay_remove(front->folder);
-  if (!code || (front->marks && front->strict))
+  if (!code || (front->marks && front->strict) || *nvcc_caught())
     return code;
   const bool was_marked = code > 0;
-  code = run_words(front->original, -1);
+  if (!add_our_headers(front))
+    return CLI_FAILED;
+  code = run_words(front, &front->original, -1);
   if (was_marked && !code)
     message_say("'%s' does not compile with marks and was compiled without them; INKMARK_STRICT=1 "
                 "shows why",
@@ -298,44 +307,94 @@ static int read_rules(front_settings *settings) {
   return code;
 }
 
+static const char *base_name(const char *word) {
+  const char *slash = strrchr(word, '/');
+  return slash ? slash + 1 : word;
+}
+
+static bool is_launcher(const char *word) {
+  static const char *const names[] = {"ccache", "sccache", "buildcache", "distcc", "icecc"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(base_name(word), names[i]))
+      return true;
+  return false;
+}
+
 static bool is_compiler(const char *word) {
-  const char *base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+  const char *base = base_name(word);
   struct stat status;
   return word[0] != '-' && !strrchr(base, '.') &&
          (!strncmp(base, "nvcc", 4) || (!stat(word, &status) && S_ISREG(status.st_mode) &&
                                         !access(word, X_OK)));
 }
 
+/* The words before nvcc's arguments: "nvcc", "/usr/bin/nvcc", "ccache nvcc", or none for nvcc itself. */
+static int count_compiler(int argc, char **argv) {
+  if (argc > 2 && is_launcher(argv[1]) && is_compiler(argv[2]))
+    return 2;
+  return argc > 1 && is_compiler(argv[1]);
+}
+
+static bool read_call(front_call *front, int argc, char **argv) {
+  const int named = count_compiler(argc, argv);
+  bool fine = named || (word_add(&front->compiler, "nvcc") && word_add(&front->original, "nvcc"));
+  for (int i = 1; i < argc && fine; i++)
+    fine = (i > named || word_add(&front->compiler, argv[i])) && word_add(&front->original, argv[i]);
+  if (!fine)
+    message_say("out of memory");
+  return fine;
+}
+
+/* Calls that only look at the sources: -E, -M. */
+static bool sources_include_marks(const front_call *front) {
+  bool includes = false;
+  for (size_t i = 0; i < front->args.source_count && !includes; i++) {
+    char *text = NULL;
+    size_t bytes;
+    FILE *file = fopen(front->args.words.items[front->args.sources[i]], "r");
+    if (file && load(fileno(file), &text, &bytes))
+      includes = ink_includes_marks(text, bytes);
+    if (file)
+      fclose(file);
+    free(text);
+  }
+  return includes;
+}
+
+static void free_call(front_call *front) {
+  nvcc_args_free(&front->args);
+  word_free(&front->marked);
+  word_free(&front->compiler);
+  word_free(&front->original);
+  free(front->device);
+  free(front->cuda);
+  free(front->folder);
+}
+
 static int run(int argc, char **argv) {
   front_call front = {.strict = getenv("INKMARK_STRICT") != NULL, .settings.rules.depth = 1};
-  const bool named = argc > 1 && is_compiler(argv[1]);
-  front.compiler = named ? argv[1] : "nvcc";
-  char **original = calloc((size_t)argc + 2, sizeof *original);
-  if (!original)
-    return CLI_FAILED;
-  original[0] = (char *)front.compiler;
-  memcpy(original + 1, argv + 1 + named, (size_t)(argc - 1 - named) * sizeof *original);
-  front.original = original;
   int code = read_rules(&front.settings);
-  if (code)
-    return code;
-  if (!nvcc_args_read(argc - 1 - named, argv + 1 + named, &front.args))
-    return run_original(&front);
-  if (!front.args.compiles || !front.args.source_count)
+  if (code || !read_call(&front, argc, argv))
+    return code ? code : CLI_FAILED;
+  const int named = count_compiler(argc, argv);
+  if (!nvcc_args_read(argc - 1 - named, argv + 1 + named, &front.args) || !front.args.source_count)
     return run_original(&front);
   front.device = find_device_headers();
-  front.cuda = find_toolkit(front.compiler);
+  if (!front.args.compiles) {
+    front.includes = sources_include_marks(&front);
+    return run_original(&front);
+  }
+  front.cuda = find_toolkit(compiler_of(&front));
   if (!front.device) {
     message_say("inkmark's device headers were not found (INKMARK_INCLUDE): nothing is marked");
     return run_original(&front);
   }
+  nvcc_catch_signals();
   code = run_front(&front);
-  nvcc_args_free(&front.args);
-  word_free(&front.marked);
-  free(front.device);
-  free(front.cuda);
-  free(front.folder);
-  free(original);
+  if (front.folder && !getenv("INKMARK_KEEP"))
+    overlay_remove(front.folder);
+  nvcc_die_if_caught();
+  free_call(&front);
   return code;
 }
 

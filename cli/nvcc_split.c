@@ -4,33 +4,14 @@
 #include "nvcc_split.h"
 
 #include "commands.h"
-#include "message.h"
+#include "nvcc_run.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 bool nvcc_can_split(const nvcc_args *args) {
   return !args->links || (!args->names_language && !args->makes_dependencies);
-}
-
-static int call(const char *program, const word_list *words) {
-  int status;
-  const pid_t pid = fork();
-  if (pid < 0) {
-    message_say("cannot run '%s': %s", program, message_errno(errno));
-    return CLI_FAILED;
-  }
-  if (!pid) {
-    execvp(program, words->items);
-    message_say("cannot run '%s': %s", program, message_errno(errno));
-    _exit(127);
-  }
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static char *object_name(const char *folder, size_t source) {
@@ -39,9 +20,11 @@ static char *object_name(const char *folder, size_t source) {
 }
 
 /* The words that compile one source alone; other files go with the first, unless they are linked. */
-static bool words_of(const nvcc_args *args, const char *compiler, size_t source, const char *object,
+static bool words_of(const nvcc_args *args, const word_list *compiler, size_t source, const char *object,
                      word_list *out) {
-  bool fine = word_add(out, "inkmark") && word_add(out, "nvcc") && word_add(out, compiler);
+  bool fine = word_add(out, "inkmark") && word_add(out, "nvcc");
+  for (size_t i = 0; i < compiler->count && fine; i++)
+    fine = word_add(out, compiler->items[i]);
   for (size_t i = 0; i < args->words.count && fine; i++) {
     const char role = args->roles[i];
     if ((role == 's' && i != args->sources[source]) || (role == 'f' && (args->links || source)) ||
@@ -54,9 +37,11 @@ static bool words_of(const nvcc_args *args, const char *compiler, size_t source,
   return fine;
 }
 
-static bool link_words(const nvcc_args *args, const char *compiler, const char *folder,
+static bool link_words(const nvcc_args *args, const word_list *compiler, const char *folder,
                        word_list *out) {
-  bool fine = word_add(out, compiler);
+  bool fine = true;
+  for (size_t i = 0; i < compiler->count && fine; i++)
+    fine = word_add(out, compiler->items[i]);
   for (size_t i = 0, source = 0; i < args->words.count && fine; i++) {
     if (args->roles[i] != 's') {
       fine = word_add(out, args->words.items[i]);
@@ -69,18 +54,18 @@ static bool link_words(const nvcc_args *args, const char *compiler, const char *
   return fine;
 }
 
-int nvcc_split(const nvcc_args *args, const char *compiler, const char *folder) {
+int nvcc_split(const nvcc_args *args, const word_list *compiler, const char *folder) {
   word_list words = {0};
   int code = 0;
   for (size_t i = 0; i < args->source_count && !code; i++) {
     char *object = object_name(folder, i);
-    code = object && words_of(args, compiler, i, object, &words) ? call("/proc/self/exe", &words)
+    code = object && words_of(args, compiler, i, object, &words) ? nvcc_run("/proc/self/exe", words.items, -1, NULL)
                                                                   : CLI_FAILED;
     free(object);
     word_free(&words);
   }
   if (!code && args->links)
-    code = link_words(args, compiler, folder, &words) ? call(compiler, &words) : CLI_FAILED;
+    code = link_words(args, compiler, folder, &words) ? nvcc_run(words.items[0], words.items, -1, NULL) : CLI_FAILED;
   word_free(&words);
   return code;
 }

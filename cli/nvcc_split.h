@@ -10,7 +10,7 @@
 bool nvcc_can_split(const nvcc_args *args);
 /* Has `inkmark nvcc` compile each source of the call, and nvcc link what comes out. Objects of a linking
  * call lie in `folder`. The exit code of the first call that fails, or 0. `args` must still hold the
- * user's words. */
-int nvcc_split(const nvcc_args *args, const char *compiler, const char *folder);
+ * user's words; `compiler` is nvcc, with a launcher before it or without. */
+int nvcc_split(const nvcc_args *args, const word_list *compiler, const char *folder);
 
 #endif

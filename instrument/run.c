@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -98,7 +99,18 @@ static bool write_all(int file, const void *data, size_t bytes) {
   return true;
 }
 
+/* It ends with the process that asked, and by what ends others: the caller's handlers are not meant here. */
+static void be_mortal(void) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    if (!sigaction(signals[i], NULL, &action) && action.sa_handler != SIG_IGN)
+      signal(signals[i], SIG_DFL);
+}
+
 static void child(const ink_instrument_options *options, bool header_less, int file) {
+  be_mortal();
   ink_unit unit = {.options = options};
   ink_bytes block = {0};
   ink_error error = {0};
@@ -121,8 +133,8 @@ static double clock_seconds(clockid_t id) {
 }
 
 /* Waits for the child's end, which closes `pipe`. False: it used `seconds` of the processor (on a
- * loaded machine a parse is given more time), or ten times that went by. */
-static bool ends_in_time(int pipe, pid_t pid, double seconds) {
+ * loaded machine a parse is given more time), or ten times that went by, or *stop was set. */
+static bool ends_in_time(int pipe, pid_t pid, double seconds, const volatile int *stop) {
   struct pollfd poll_one = {.fd = pipe, .events = POLLIN};
   clockid_t used;
   const bool knows = !clock_getcpuclockid(pid, &used);
@@ -131,9 +143,11 @@ static bool ends_in_time(int pipe, pid_t pid, double seconds) {
     const double spent = knows ? clock_seconds(used) : -1;
     const double left = seconds - (spent >= 0 ? spent : 0);
     const double wall_left = 10 * seconds - (clock_seconds(CLOCK_MONOTONIC) - begun);
-    if (left <= 0 || wall_left <= 0)
+    if (left <= 0 || wall_left <= 0 || (stop && *stop))
       return false;
-    const double wait = left < wall_left ? left : wall_left;
+    double wait = left < wall_left ? left : wall_left;
+    if (stop && wait > 0.1) /* a signal may come right before the wait */
+      wait = 0.1;
     const int code = poll(&poll_one, 1, wait > 1e6 ? 1000000000 : (int)(wait * 1000) + 1);
     if (code > 0)
       return true;
@@ -176,12 +190,15 @@ static ink_status attempt(const ink_instrument_options *options, bool header_les
   }
   close(ends[1]);
   ends[1] = -1;
-  const bool in_time = ends_in_time(ends[0], pid, seconds);
+  const bool in_time = ends_in_time(ends[0], pid, seconds, options->stop);
   if (!in_time)
     kill(pid, SIGKILL);
   while (waitpid(pid, &code, 0) < 0 && errno == EINTR)
     ;
-  if (!in_time) {
+  if (options->stop && *options->stop) {
+    status = ink_error_set(error, INK_ERROR_STOPPED, "the parse was stopped");
+    *again = false;
+  } else if (!in_time) {
     status = ink_error_set(error, INK_ERROR_LIMIT, "took longer than %.3g s", seconds);
   } else if (!WIFEXITED(code) || WEXITSTATUS(code) > 2 || WEXITSTATUS(code) == 1) {
     status = ink_error_set(error, INK_ERROR_FORMAT, "ended by %s %d",

@@ -7,7 +7,8 @@
 #include "unit.h"
 
 typedef struct ink_wire_head {
-  uint32_t files, places, remarks, complaints, parse_errors, header_less, was_marked, reserved;
+  uint32_t files, places, remarks, complaints, parse_errors, header_less, was_marked,
+      includes_marks;
   uint64_t parse_ns, pool_bytes;
 } ink_wire_head;
 typedef struct ink_wire_file {

@@ -132,6 +132,10 @@ bool ink_instrumented_was_marked(const ink_instrumented *result) {
   return result->head.was_marked != 0;
 }
 
+bool ink_instrumented_includes_marks(const ink_instrumented *result) {
+  return result->head.includes_marks != 0;
+}
+
 uint64_t ink_instrumented_parse_ns(const ink_instrumented *result) {
   return result->head.parse_ns;
 }

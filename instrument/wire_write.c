@@ -201,6 +201,9 @@ bool ink_wire_write(ink_unit *unit, ink_bytes *out) {
                       .was_marked = unit->was_marked,
                       .parse_errors = unit->parse_errors,
                       .parse_ns = unit->parse_ns}};
+  for (size_t i = 0; i < unit->sources.count; i++)
+    to.head.includes_marks |=
+        ink_includes_marks(unit->sources.items[i]->text.at, unit->sources.items[i]->text.count);
   put_files(unit, &to);
   put_places(unit, &to);
   put_complaints(unit, &to);

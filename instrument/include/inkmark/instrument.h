@@ -82,11 +82,13 @@ typedef struct ink_instrument_options {
   ink_hold hold;
   bool headers;        /* mark the project's headers too, and return them all */
   double parse_seconds; /* processor time of the full parse at most; 0: 60 */
+  const volatile int *stop; /* NULL, or what a signal handler may set: a run that sees it not 0 ends */
 } ink_instrument_options;
 
 typedef struct ink_instrumented ink_instrumented;
 
 /* INK_ERROR_NOT_FOUND: the source cannot be read. INK_ERROR_FORMAT: neither parse came to an end.
+ * INK_ERROR_STOPPED: *stop was set.
  * On success *out is the caller's, to be freed by ink_instrumented_free. */
 INK_API ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrumented **out,
                                       ink_error *error);
@@ -104,7 +106,12 @@ INK_API size_t ink_instrumented_parse_errors(const ink_instrumented *result, con
 /* "full" or "header-less", and why it was not the full one ("" if it was). Never NULL. */
 INK_API const char *ink_instrumented_parse(const ink_instrumented *result, const char **why);
 INK_API bool ink_instrumented_was_marked(const ink_instrumented *result); /* marked before: unchanged */
+/* The source, or a header of the project that it includes, includes our device headers. */
+INK_API bool ink_instrumented_includes_marks(const ink_instrumented *result);
 INK_API uint64_t ink_instrumented_parse_ns(const ink_instrumented *result); /* libclang's part */
+
+/* The text has a line #include <inkmark/...>. */
+INK_API bool ink_includes_marks(const char *text, size_t bytes);
 
 /* Gives back the bytes from before marking. *out is malloc'ed (the caller frees it).
  * INK_ERROR_FORMAT: the text holds damaged insertions. Text without any comes back as it is. */
