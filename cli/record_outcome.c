@@ -85,6 +85,7 @@ static uint64_t tell(const char *path) {
     return 0;
   }
   uint64_t tracks = ink_capture_track_count(capture), marks = 0, missed = 0, lost = 0, full = 0;
+  const uint64_t open = ink_capture_get_facts(capture)->open_tracks;
   size_t n = ink_capture_kernels(capture, &kernels);
   for (size_t i = 0; i < n; i++) {
     marks += kernels[i].marks_executed;
@@ -94,12 +95,17 @@ static uint64_t tell(const char *path) {
   for (uint64_t i = 0; i < tracks; i++) {
     ink_stored_track track;
     ink_capture_track(capture, i, &track);
-    full += track.header.words > track.ring_words || track.header.aux_words > track.aux_words;
+    full += track.header.state == INK_TRACK_CLOSED &&
+            (track.header.words > track.ring_words || track.header.aux_words > track.aux_words);
   }
-  char notes[256] = "", activity[192];
+  char notes[320] = "", activity[192];
   int at = 0;
+  if (open)
+    at += snprintf(notes, sizeof notes, ", %s track%s had not ended", number_whole(open).text,
+                   plural(open));
   if (full)
-    at += snprintf(notes, sizeof notes, ", %s with more marks than their ring holds",
+    at += snprintf(notes + at, sizeof notes - (size_t)at,
+                   ", %s with more marks than their ring holds ('inkmark report' says how many)",
                    number_whole(full).text);
   if (missed)
     at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s threads missed",
@@ -189,8 +195,12 @@ static void why_nothing_written(const record_plan *plan, int code, char *section
                 program);
 }
 
-static void why_no_tracks(const record_plan *plan, char *sections) {
-  if (!tell_filter(plan, "no track was recorded", sections))
+static void why_no_tracks(const record_plan *plan, int code, char *sections) {
+  if (code > 128)
+    message_say("no track was recorded: no kernel with PROF_KERNEL had ended, or run for two drains "
+                "('--drain-ms'), when '%s' did",
+                plan->program);
+  else if (!tell_filter(plan, "no track was recorded", sections))
     message_say("no track was recorded: no kernel with PROF_KERNEL ran");
 }
 
@@ -256,7 +266,7 @@ void record_outcome(const record_plan *plan, int code) {
   if (!files && !failures)
     why_nothing_written(plan, code, sections);
   else if (files && !tracks && files <= FILES_TOLD)
-    why_no_tracks(plan, sections);
+    why_no_tracks(plan, code, sections);
   if (stale)
     message_say("'%s' is of an earlier run; nothing was written to it", short_path(plan->output));
   globfree(&found);

@@ -199,7 +199,8 @@ static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t
   if (!code)
     code = d->cuda->malloc_host((void **)&d->staging, d->staging_bytes + 8);
   d->seen = calloc(tracks, sizeof *d->seen);
-  return code ? code : d->seen ? 0 : 2 /* cudaErrorMemoryAllocation */;
+  d->open = calloc(tracks, sizeof *d->open);
+  return code ? code : d->seen && d->open ? 0 : 2 /* cudaErrorMemoryAllocation */;
 }
 
 static int send(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
@@ -309,6 +310,7 @@ void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
   for (uint32_t i = 0; i < d->caught_count; i++)
     free(d->caught[i]);
   free(d->seen);
+  free(d->open);
   free(d->slots);
   free(d->before);
   *d = (ink_i_device){.index = d->index};

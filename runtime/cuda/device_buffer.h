@@ -10,6 +10,8 @@
 
 enum { INK_I_COSTS_MAX = 32, INK_I_CAUGHT_MAX = 16 };
 
+#define INK_I_OPEN_STORED (1ull << 63)
+
 typedef struct ink_i_device {
   int index;
   bool made;
@@ -30,6 +32,8 @@ typedef struct ink_i_device {
   unsigned char *staging;       /* host, pinned; 8 bytes more than staging_bytes, for clocks */
   size_t staging_bytes;
   uint64_t *seen;               /* [tracks]: ticket + 1 of the track last captured from a slot */
+  uint64_t *open;               /* [tracks]: ticket + 1 of the track last seen open in a slot, with
+                                 * INK_I_OPEN_STORED once its header is in the capture */
   ink_kernel_slot *slots;       /* [slot_count]: as sent and read back */
   ink_kernel_slot *before;      /* [slot_count]: counts that belong to a parent process, or zeros */
   uint32_t slot_count;

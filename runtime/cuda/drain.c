@@ -145,6 +145,35 @@ static ink_status read_counts(ink_i_device *d, ink_error *error) {
   return INK_OK;
 }
 
+/* Stores the headers of tracks that are open: each once, at the drain after the one that saw it first, or
+ * at the `last` one. So those of a kernel that hangs are there when the program is killed; when such a
+ * track closes, it is stored whole, and takes the place of this. */
+static ink_status store_open(ink_session *s, ink_i_device *d, bool last, ink_error *error) {
+  ink_status status = INK_OK;
+  for (uint32_t slot = 0; slot < d->info.track_count && !status; slot++) {
+    const ink_track *header = &d->headers[slot];
+    const uint64_t ticket = header->ticket + 1;
+    if (header->state != INK_TRACK_OPEN || d->seen[slot] == ticket ||
+        d->open[slot] == (ticket | INK_I_OPEN_STORED))
+      continue;
+    const bool stays = last || d->open[slot] == ticket;
+    d->open[slot] = ticket;
+    if (!stays)
+      continue;
+    status = ink_i_session_writer(s, error);
+    if (!status)
+      status = ink_writer_track(s->writer, d->index, header, NULL, NULL, error);
+    d->open[slot] = ticket | INK_I_OPEN_STORED;
+  }
+  return status;
+}
+
+void ink_i_drain_disown_open(ink_i_device *d) {
+  for (uint32_t slot = 0; slot < d->info.track_count; slot++)
+    if (d->headers[slot].state == INK_TRACK_OPEN)
+      d->open[slot] = (d->headers[slot].ticket + 1) | INK_I_OPEN_STORED;
+}
+
 ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error) {
   if (!d->made || d->dead)
     return INK_OK;
@@ -172,6 +201,8 @@ ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error)
   if (!status)
     status = write_batch(s, d, b, error);
   free(b);
+  if (!status)
+    status = store_open(s, d, false, error);
   if (!status && s->writer)
     status = ink_writer_flush(s->writer, error);
   if (status == INK_ERROR_CUDA)
@@ -180,17 +211,5 @@ ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error)
 }
 
 ink_status ink_i_drain_open(ink_session *s, ink_i_device *d, ink_error *error) {
-  if (!d->made || d->dead)
-    return INK_OK;
-  ink_status status = INK_OK;
-  for (uint32_t slot = 0; slot < d->info.track_count && !status; slot++) {
-    const ink_track *header = &d->headers[slot];
-    if (header->state != INK_TRACK_OPEN || d->seen[slot] == header->ticket + 1)
-      continue;
-    status = ink_i_session_writer(s, error);
-    if (!status)
-      status = ink_writer_track(s->writer, d->index, header, NULL, NULL, error);
-    d->seen[slot] = header->ticket + 1;
-  }
-  return status;
+  return d->made && !d->dead ? store_open(s, d, true, error) : INK_OK;
 }

@@ -78,8 +78,10 @@ static void after_fork_in_child(void) {
     ink_i_device *d = &s->devices[i];
     d->described = false;
     d->caught_written = 0;
-    if (d->made)
+    if (d->made) {
       memcpy(d->before, d->slots, d->slot_count * sizeof *d->slots);
+      ink_i_drain_disown_open(d);
+    }
   }
   ink_i_table *tables;
   const size_t n = ink_i_registry_tables(&tables);

@@ -35,8 +35,10 @@ struct ink_session {
 
 /* Copies what is closed on one device to the capture. */
 ink_status ink_i_drain_device(ink_session *session, ink_i_device *device, ink_error *error);
-/* Reads the headers once more and stores the tracks that are still open, as headers. */
+/* After a drain: stores the tracks that are still open, as headers. */
 ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, ink_error *error);
+/* In a forked child: tracks that are open are the parent's. */
+void ink_i_drain_disown_open(ink_i_device *device);
 /* The writer, made on first use, with the facts of this process in it. */
 ink_status ink_i_session_writer(ink_session *session, ink_error *error);
 ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);

@@ -25,6 +25,13 @@ __global__ void kernel(int *out) {
   PROF_MARK(Third);
 }
 
+// Until somebody writes to *stop, which nobody does.
+__global__ void hangs(volatile int *stop) {
+  PROF_KERNEL(Third);
+  while (!*stop)
+    PROF_MARK(First);
+}
+
 #define CHECK(call)                                                                                \
   do {                                                                                             \
     const cudaError_t error_ = (call);                                                             \
@@ -149,6 +156,15 @@ static void replays(cudaGraphExec_t graph) {
 static void end_by(const char *how) {
   launch();
   CHECK(cudaDeviceSynchronize());
+  if (!strcmp(how, "hang")) {
+    int *stop;
+    CHECK(cudaMalloc(&stop, sizeof(int)));
+    CHECK(cudaMemset(stop, 0, sizeof(int)));
+    hangs<<<3, 32>>>(stop);
+    signal(SIGALRM, [](int) { kill(getpid(), SIGKILL); });
+    alarm(2);
+    CHECK(cudaDeviceSynchronize());
+  }
   if (!strcmp(how, "_exit"))
     _exit(3);
   if (!strcmp(how, "exception"))

@@ -46,6 +46,13 @@ nosync) record 0 "$bin/program" nosync; captured 1 "$(counts 1 2 1)" ;;
 _exit) record 3 "$bin/program" _exit; captured 1 "$(counts 1 1 1)" ;;
 exception) record 134 "$bin/program" exception; captured 1 "$(counts 1 1 1)" ;;
 sigkill) record 137 "$bin/program" sigkill; captured 1 "$(counts 1 1 0)" ;;
+hang) # a kernel that runs when the program is killed: its blocks are there, with no times
+  record 137 "$bin/program" hang
+  captured 1 "devices 1 launches 2 tracks 7 marks 12 kept 12 lost 0 missed 0 problems 0 complete 0"
+  grep -q '7 tracks, 12 marks, 3 tracks had not ended' record.err || fail "no word on open tracks"
+  "$ink" report run.*.ink >report 2>>record.err
+  grep -q '^3 tracks had not ended and hold no times, the first: kernel Third, launch 1, block 0$' report ||
+    fail "the report says: $(cat report)" ;;
 fork-idle) record 0 "$bin/program" fork-idle; captured 1 "$(counts 1 2 1)" ;;
 fork-cuda) record 0 "$bin/program" fork-cuda; captured 2 "$(counts 1 2 1; counts 1 2 1)" ;;
 vfork) record 0 "$bin/program" vfork; captured 1 "$(counts 1 2 1)" ;;
