@@ -94,7 +94,7 @@ static enum CXChildVisitResult note_macro(CXCursor cursor, CXCursor parent, CXCl
     unit->failed = true;
     return CXChildVisit_Break;
   }
-  source->macros.items[source->macros.count++] = (ink_span){start, end};
+  source->macros.items[source->macros.count++] = (ink_macro_use){start, end, cursor};
   return CXChildVisit_Continue;
 }
 
@@ -322,7 +322,7 @@ static enum CXChildVisitResult find_overloaded(CXCursor cursor, CXCursor parent,
   (void)parent;
   if (clang_getCursorKind(cursor) == CXCursor_OverloadedDeclRef &&
       clang_getNumOverloadedDecls(cursor)) {
-    state->found = clang_getOverloadedDecl(cursor, 0);
+    state->found = cursor;
     return CXChildVisit_Break;
   }
   return CXChildVisit_Recurse;
@@ -334,19 +334,29 @@ static enum CXChildVisitResult first_child(CXCursor cursor, CXCursor parent, CXC
   return CXChildVisit_Break;
 }
 
-CXCursor ink_call_target(CXCursor call) {
-  CXCursor target = clang_getCursorReferenced(call), child = clang_getNullCursor();
+CXCursor ink_call_overloads(CXCursor call) {
+  const CXCursor target = clang_getCursorReferenced(call);
+  CXCursor child = clang_getNullCursor();
+  overloaded state = {clang_getNullCursor()};
   if (!clang_Cursor_isNull(target) && clang_getCursorKind(target) != CXCursor_OverloadedDeclRef &&
       !clang_isInvalid(clang_getCursorKind(target)))
-    return target;
-  overloaded state = {clang_getNullCursor()};
+    return clang_getNullCursor();
   clang_visitChildren(call, first_child, &child);
   if (clang_getCursorKind(child) == CXCursor_OverloadedDeclRef &&
       clang_getNumOverloadedDecls(child))
-    return clang_getOverloadedDecl(child, 0);
+    return child;
   if (!clang_Cursor_isNull(child) && clang_getCursorKind(child) != CXCursor_CallExpr)
     clang_visitChildren(child, find_overloaded, &state);
   return state.found;
+}
+
+CXCursor ink_call_target(CXCursor call) {
+  const CXCursor target = clang_getCursorReferenced(call);
+  if (!clang_Cursor_isNull(target) && clang_getCursorKind(target) != CXCursor_OverloadedDeclRef &&
+      !clang_isInvalid(clang_getCursorKind(target)))
+    return target;
+  const CXCursor overloads = ink_call_overloads(call);
+  return clang_Cursor_isNull(overloads) ? overloads : clang_getOverloadedDecl(overloads, 0);
 }
 
 static bool reach(ink_unit *unit, const ink_function *from) {

@@ -36,6 +36,25 @@ static bool is_tiny(const ink_function *function) {
   return function && function->tree.nodes.count < 40 && !has_loop(&function->tree);
 }
 
+/* How many functions a call in a template chooses from, and the cursor that has them; else 0. */
+static unsigned overloads_of(CXCursor call, CXCursor *overloads) {
+  *overloads = ink_call_overloads(call);
+  return clang_Cursor_isNull(*overloads) ? 0 : clang_getNumOverloadedDecls(*overloads);
+}
+
+/* What is called; where a template's instance decides, one that is constexpr, if any is. */
+static ink_function *body_of(ink_unit *unit, CXCursor call, CXCursor target) {
+  ink_function *body = ink_unit_function(unit, target);
+  CXCursor overloads;
+  const unsigned count = overloads_of(call, &overloads);
+  for (unsigned i = 1; i < count && !(body && body->is_constexpr); i++) {
+    ink_function *other = ink_unit_function(unit, clang_getOverloadedDecl(overloads, i));
+    if (other && (!body || other->is_constexpr))
+      body = other;
+  }
+  return body;
+}
+
 /* False: the node is no call that a rule could choose. */
 static bool find_callee(ink_unit *unit, const ink_node *node, callee *found) {
   *found = (callee){0};
@@ -50,7 +69,7 @@ static bool find_callee(ink_unit *unit, const ink_node *node, callee *found) {
     free(found->name);
     return false;
   }
-  found->body = ink_unit_function(unit, target);
+  found->body = body_of(unit, node->cursor, target);
   found->matched = unit->has_calls_like && !regexec(&unit->calls_like, found->name, 0, NULL, 0);
   if (system && !found->matched) {
     free(found->name);
@@ -83,6 +102,40 @@ static uint32_t statement_around(const ink_tree *tree, uint32_t at) {
   return at;
 }
 
+static bool is_operand_only(const ink_source *source, size_t token) {
+  static const char *const words[] = {"decltype", "sizeof",     "noexcept", "alignof", "_Alignof",
+                                      "typeid",   "__typeof__", "typeof",   "__alignof__"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (ink_source_token_is(source, token, words[i]))
+      return true;
+  return false;
+}
+
+/* In a type or a size that only the compiler looks at: `sizeof f(x)`, `decltype(f(x))`. */
+static bool is_unevaluated(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  const ink_source *source = tree->source;
+  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent) {
+    const enum CXCursorKind kind = nodes[up].kind;
+    if (kind == CXCursor_UnaryExpr || kind == CXCursor_StaticAssert || /* UnaryExpr: sizeof */
+        (clang_isDeclaration(kind) && kind != CXCursor_VarDecl))
+      return true;
+  }
+  unsigned closed = 0; /* parentheses that end before the call */
+  for (size_t i = ink_source_token_at(source, nodes[at].start); i-- > 0;) {
+    if (ink_source_token_is(source, i, ";") || ink_source_token_is(source, i, "{"))
+      return false;
+    closed += ink_source_token_is(source, i, ")");
+    if (!ink_source_token_is(source, i, "("))
+      continue;
+    if (closed)
+      closed--;
+    else if (i && is_operand_only(source, i - 1))
+      return true;
+  }
+  return false;
+}
+
 /* How many calls in the statement the rules choose. */
 static uint32_t chosen_in(ink_unit *unit, const ink_tree *tree, uint32_t statement) {
   const ink_node *nodes = tree->nodes.items;
@@ -92,7 +145,7 @@ static uint32_t chosen_in(ink_unit *unit, const ink_tree *tree, uint32_t stateme
       break;
     callee found;
     char name[64];
-    if (nodes[i].in_lambda)
+    if (nodes[i].in_lambda || (nodes[i].kind == CXCursor_CallExpr && is_unevaluated(tree, i)))
       continue;
     if (ink_is_wait(tree, i, name, sizeof name)) {
       count++;
@@ -104,43 +157,87 @@ static uint32_t chosen_in(ink_unit *unit, const ink_tree *tree, uint32_t stateme
   return count;
 }
 
-static bool is_unevaluated(const ink_tree *tree, uint32_t at) {
-  const ink_node *nodes = tree->nodes.items;
-  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent) {
-    const enum CXCursorKind kind = nodes[up].kind;
-    if (kind == CXCursor_UnaryExpr || kind == CXCursor_StaticAssert || /* UnaryExpr: sizeof */
-        (clang_isDeclaration(kind) && kind != CXCursor_VarDecl))
-      return true;
-  }
-  return false;
+/* ---- calls inside of expressions ------------------------------------------------------------------
+ */
+
+typedef enum inside_form { /* macros of rewritten.cuh */
+  INSIDE_VOID,             /* INK_BEHIND */
+  INSIDE_VALUE,            /* INK_AFTER: takes the value and gives it back */
+  INSIDE_UNTIL,            /* INK_UNTIL: objects, references, what depends on a template */
+  INSIDE_UNTIL_END         /* INK_UNTIL_END: may be an rvalue reference */
+} inside_form;
+
+/* The declared type of what a call gives may turn out to be an rvalue reference. `auto` and a parameter
+ * of the template's own never do. */
+static bool may_be_rvalue_reference(CXCursor target) {
+  const CXType result = clang_getCanonicalType(clang_getCursorResultType(target));
+  CXString spelling = clang_getTypeSpelling(result);
+  const char *text = clang_getCString(spelling);
+  const bool may = result.kind == CXType_Invalid || !text || strstr(text, "&&") ||
+                   strstr(text, "decltype") || strstr(text, "typename ");
+  clang_disposeString(spelling);
+  return may;
 }
 
-/* NULL: the value of a call of this type can be handed on inside of an expression. */
-static const char *why_not_inside(const ink_node *node) {
+static inside_form form_inside(const ink_node *node) {
   const CXType type = clang_getCanonicalType(clang_getCursorType(node->cursor));
-  CXCursor target = ink_call_target(node->cursor);
+  const CXCursor target = ink_call_target(node->cursor);
   const CXType result = clang_getCanonicalType(clang_getCursorResultType(target));
-  if (type.kind == CXType_Dependent || type.kind == CXType_Unexposed || type.kind == CXType_Invalid)
-    return "its type depends on a template and it is part of an expression";
-  if (result.kind == CXType_LValueReference || result.kind == CXType_RValueReference)
-    return "gives a reference inside of an expression";
-  if (type.kind == CXType_Void || (type.kind >= CXType_Bool && type.kind <= CXType_NullPtr) ||
-      type.kind == CXType_Float16 || type.kind == CXType_Half || type.kind == CXType_Pointer ||
-      type.kind == CXType_Enum)
-    return NULL;
-  return clang_isPODType(type) ? NULL : "gives an object inside of an expression";
+  const bool depends = type.kind == CXType_Dependent || type.kind == CXType_Unexposed ||
+                       type.kind == CXType_Invalid || type.kind == CXType_Auto;
+  CXCursor overloads;
+  const unsigned count = overloads_of(node->cursor, &overloads);
+  for (unsigned i = 0; i < count && depends; i++)
+    if (may_be_rvalue_reference(clang_getOverloadedDecl(overloads, i)))
+      return INSIDE_UNTIL_END;
+  if (may_be_rvalue_reference(target))
+    return INSIDE_UNTIL_END;
+  if (depends || result.kind == CXType_LValueReference)
+    return INSIDE_UNTIL;
+  if (type.kind == CXType_Void)
+    return INSIDE_VOID;
+  if ((type.kind >= CXType_Bool && type.kind <= CXType_NullPtr) || type.kind == CXType_Float16 ||
+      type.kind == CXType_Half || type.kind == CXType_Pointer || type.kind == CXType_Enum ||
+      clang_isPODType(type))
+    return INSIDE_VALUE;
+  return INSIDE_UNTIL;
+}
+
+static void insert_inside(ink_edits *edits, ink_span text, uint32_t depth, inside_form form,
+                          const char *section, const char *held, const char *holds) {
+  const uint32_t start = text.start, end = text.end;
+  switch (form) {
+  case INSIDE_VOID:
+    ink_edits_add(edits, start, false, depth, 0, "(INK_BEFORE(%s%s), ", section, held);
+    ink_edits_add(edits, end, true, depth, 0, ", INK_BEHIND(%s))", section);
+    break;
+  case INSIDE_VALUE:
+    ink_edits_add(edits, start, false, depth, 0, "(INK_BEFORE(%s%s), INK_AFTER%s(%s) ", section,
+                  held, holds, section);
+    ink_edits_add(edits, end, true, depth, 0, "))");
+    break;
+  case INSIDE_UNTIL:
+  case INSIDE_UNTIL_END:
+    ink_edits_add(edits, start, false, depth, 0, "(INK_BEFORE(%s%s), INK_UNTIL%s(%s), ", section,
+                  held, form == INSIDE_UNTIL ? holds : "_END", section);
+    ink_edits_add(edits, end, true, depth, 0, ")");
+    break;
+  }
 }
 
 static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, const char *name,
                         ink_found *found) {
   const ink_node *node = &function->tree.nodes.items[at];
   ink_source *source = function->source;
-  const char *why = node->in_macro ? "begins or ends in a macro" : why_not_inside(node);
-  if (!why && is_unevaluated(&function->tree, at))
-    why = "is not evaluated";
-  if (!why && (!ink_source_free_at(source, node->start) || !ink_source_free_at(source, node->end)))
+  ink_span text = {node->start, node->end};
+  const bool argument = ink_macro_argument(unit, function, at, &text);
+  const char *why = NULL;
+  if (node->in_macro && !argument)
+    why = "begins or ends in a macro";
+  else if (!argument &&
+           (!ink_source_free_at(source, text.start) || !ink_source_free_at(source, text.end)))
     why = "is inside of the use of a macro";
-  if (!why && !ink_source_same_branch(source, node->start, node->end))
+  else if (!ink_source_same_branch(source, text.start, text.end))
     why = "a preprocessor conditional begins or ends in it";
   if (why) {
     ink_found_left(found, "%s", why);
@@ -153,19 +250,12 @@ static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, con
     ink_found_left(found, "the section table is full");
     return;
   }
-  const bool is_void =
-      clang_getCanonicalType(clang_getCursorType(node->cursor)).kind == CXType_Void;
   char *held = ink_hold_list(unit, function, node->start);
-  if (is_void) {
-    ink_edits_add(&source->edits, node->start, false, node->depth, 0, "(INK_BEFORE(%s%s), ",
-                  section, held);
-    ink_edits_add(&source->edits, node->end, true, node->depth, 0, ", INK_BEHIND(%s))", section);
-  } else {
-    ink_edits_add(&source->edits, node->start, false, node->depth, 0,
-                  "(INK_BEFORE(%s%s), INK_AFTER%s(%s) ", section, held,
-                  unit->options->hold == INK_HOLD_NONE ? "" : "_HELD", section);
-    ink_edits_add(&source->edits, node->end, true, node->depth, 0, "))");
-  }
+  inside_form form = form_inside(node);
+  if (argument && form == INSIDE_VALUE) /* INK_AFTER's parenthesis would end the macro's use */
+    form = INSIDE_UNTIL;
+  insert_inside(&source->edits, text, node->depth, form, section, held,
+                unit->options->hold == INK_HOLD_NONE ? "" : "_HELD");
   ink_found_marked(found, section, held);
   free(held);
 }
@@ -213,6 +303,10 @@ static void mark(ink_unit *unit, ink_function *function, uint32_t at, const char
                  ink_found *found) {
   const ink_tree *tree = &function->tree;
   const uint32_t statement = statement_around(tree, at);
+  if (is_unevaluated(tree, at)) {
+    found->reason = strdup("is not evaluated");
+    return;
+  }
   if (statement != INK_NO_NODE && chosen_in(unit, tree, statement) == 1 &&
       mark_around(unit, function, statement, at, name, found))
     return;

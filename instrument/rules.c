@@ -50,13 +50,14 @@ bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, co
   *spot = (ink_spot){.start = node->start, .depth = node->depth};
   *why = NULL;
   const bool pragma = node->start < source->text.count && source->text.at[node->start] == '#';
-  if (node->in_macro || tree->nodes.items[at].in_macro)
+  const uint32_t macro_end = node->in_macro ? ink_macro_statement_end(tree, outer) : 0;
+  if (!macro_end && (node->in_macro || tree->nodes.items[at].in_macro))
     *why = "begins or ends in a macro";
   else if (!ink_node_is_statement(tree, outer, &spot->alone))
     *why = "stands inside of an expression";
   else if (is_jumped_into(tree, outer))
     *why = "a label or case in it can be jumped to";
-  else if (!(spot->end = ink_node_statement_end(tree, outer)))
+  else if (!(spot->end = macro_end ? macro_end : ink_node_statement_end(tree, outer)))
     *why = "its end is in a macro";
   else if (!pragma && !ink_source_free_at(source, node->start))
     *why = "is inside of the use of a macro";

@@ -17,6 +17,11 @@ typedef struct ink_span {
   uint32_t start, end;
 } ink_span;
 
+typedef struct ink_macro_use {
+  uint32_t start, end;
+  CXCursor cursor; /* the expansion */
+} ink_macro_use;
+
 typedef struct ink_region { /* from here on, the text is in branch `id` of the conditionals */
   uint32_t start, id, depth;
 } ink_region;
@@ -38,9 +43,13 @@ typedef struct ink_source {
     size_t count, room;
   } regions;
   struct {
+    ink_macro_use *items;
+    size_t count, room;
+  } macros;
+  struct {
     ink_span *items;
     size_t count, room;
-  } macros, skipped;
+  } skipped;
 } ink_source;
 
 /* Fills tokens and regions. False when memory ran out. */

@@ -26,6 +26,18 @@ static bool opens_other_function(const ink_node *node) {
          node->kind == CXCursor_ClassDecl || node->kind == CXCursor_UnionDecl;
 }
 
+/* Of the argument of a macro: where it is written. */
+static ink_span spelled_at(const ink_source *source, CXSourceRange range) {
+  CXFile first, last;
+  unsigned start, end;
+  clang_getFileLocation(clang_getRangeStart(range), &first, NULL, NULL, &start);
+  clang_getFileLocation(clang_getRangeEnd(range), &last, NULL, NULL, &end);
+  if (!first || !last || !clang_File_isEqual(first, source->file) ||
+      !clang_File_isEqual(last, source->file) || end > source->text.count || end < start)
+    return (ink_span){0, 0};
+  return (ink_span){start, end};
+}
+
 static uint32_t add_node(ink_tree *tree, CXCursor cursor, uint32_t parent) {
   const CXSourceRange range = clang_getCursorExtent(cursor);
   ink_node node = {.cursor = cursor,
@@ -37,6 +49,8 @@ static uint32_t add_node(ink_tree *tree, CXCursor cursor, uint32_t parent) {
   const bool begins = ink_source_locate(tree->source, clang_getRangeStart(range), &node.start);
   const bool ends = ink_source_locate(tree->source, clang_getRangeEnd(range), &node.end);
   node.in_macro = !begins || !ends || node.end < node.start;
+  if (node.in_macro)
+    node.spelled = spelled_at(tree->source, range);
   if (!INK_I_GROW(tree->nodes)) {
     tree->failed = true;
     return INK_NO_NODE;

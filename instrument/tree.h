@@ -14,6 +14,7 @@ typedef struct ink_node {
   uint32_t start, end;                /* as libclang gives them: without the `;` of an expression */
   uint32_t parent, first, next, last; /* INK_NO_NODE: none */
   uint32_t depth;
+  ink_span spelled; /* of what is in a macro: where it is written in this file, if it is; else empty */
   bool in_macro;   /* begins or ends in what a macro became, or in another file */
   uint32_t summed; /* the id of the section that sums it, 0: none */
   bool in_lambda;  /* in a lambda or in a class that is defined in the function */

@@ -13,6 +13,9 @@
 #define INK_AFTER(S) (
 #define INK_AFTER_HELD(S) (
 #define INK_BEHIND(S) ((void)0)
+#define INK_UNTIL(S) ((void)0)
+#define INK_UNTIL_HELD(S) ((void)0)
+#define INK_UNTIL_END(S) ((void)0)
 
 #else
 
@@ -72,6 +75,49 @@ __host__ __device__ __forceinline__ T after_held(Context &&context, T value) {
   return value;
 }
 
+// `until(...), f(x)`: ends the range behind the call where its value can be handed on without a trace,
+// else, when this temporary goes, with the full expression: an object is then f's own, neither copied
+// nor moved, and what is a prvalue stays one. Which of the two, overload resolution finds.
+enum until_kind : unsigned char { until_call, until_call_held, until_end };
+
+template <until_kind Kind, u32 Section, u64 Hash, class Context> class until {
+  Context context; // kernel &, or called
+  bool open = true;
+
+public:
+  __host__ __device__ __forceinline__ explicit until(Context in) : context(in) {}
+  __host__ __device__ __forceinline__ ~until() {
+    if (open)
+      stamp<INK_KIND_END, Section, Hash>(context);
+  }
+  __host__ __device__ __forceinline__ void end() {
+    stamp<INK_KIND_END, Section, Hash>(context);
+    open = false;
+  }
+  until(const until &) = delete;
+  until &operator=(const until &) = delete;
+};
+
+// What a comma gives for a right operand of type T: nothing where the built-in comma has to do it.
+template <class T, bool Plain> struct handed_on {};
+template <class T> struct handed_on<T, true> { using type = T; };
+template <class T> struct handed_on<const T, true> { using type = T; };
+template <class T>
+struct value_behind
+    : handed_on<T, __is_trivially_copyable(T) && __is_trivially_constructible(T, T &&) && sizeof(T) <= 64> {};
+template <class T> struct value_behind<T &> { using type = T &; };
+
+template <until_kind Kind, u32 Section, u64 Hash, class Context, class T>
+__host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Context> &&range, T &&value) ->
+    typename handed_on<typename value_behind<T>::type, Kind != until_end>::type {
+  if (Kind == until_call_held)
+    hold(maybe(value));
+  range.end();
+  if (Kind == until_call_held)
+    hold(maybe(value));
+  return value;
+}
+
 } // namespace ink_i
 
 // A value whose type depends on a template: held if it turns out to be one that marks hold.
@@ -103,6 +149,12 @@ __host__ __device__ __forceinline__ T after_held(Context &&context, T value) {
    ::ink_i::hold(__VA_ARGS__))
 #define INK_AFTER_HELD(S) ::ink_i::after_held<INK_I_SECTION(S)>(ink_ctx_(),
 #define INK_AFTER(S) ::ink_i::after<INK_I_SECTION(S)>(ink_ctx_(),
+// `(INK_BEFORE(S), INK_UNTIL(S), f(x))`: for a call that may give an object or a reference, or whose type
+// depends on a template. INK_UNTIL_END for what may be an rvalue reference: never hands anything on.
+#define INK_UNTIL(S) INK_I_UNTIL(until_call, S)
+#define INK_UNTIL_HELD(S) INK_I_UNTIL(until_call_held, S)
+#define INK_UNTIL_END(S) INK_I_UNTIL(until_end, S)
+#define INK_I_UNTIL(kind, S) ::ink_i::until<::ink_i::kind, INK_I_SECTION(S), decltype(ink_ctx_())>(ink_ctx_())
 #define INK_BEHIND(S) ::ink_i::stamp<INK_KIND_END, INK_I_SECTION(S)>(ink_ctx_())
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "cases/by_hand.cu"
 #include "cases/control.cu"
+#include "cases/dependent.cu"
 #include "cases/expressions.cu"
 #include "cases/forms.cu"
 #include "cases/holds.cu"
@@ -17,6 +18,7 @@
 int main() {
   by_hand::run();
   control::run();
+  dependent::run();
   expressions::run();
   forms::run();
   holds::run();

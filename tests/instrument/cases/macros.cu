@@ -8,6 +8,18 @@ WHOLE(whole)
 #define CALL(v) work(v)
 #define EACH(i, n) for (int i = 0; i < n; i++)
 #define CHECKED(expression) do { if ((expression) == 12345) return; } while (0)
+#define NOTHING_ELSE work(3)
+#define TWO(v) work(v); x[0]++
+#define VALUE(v) (1 + (v))
+#define ADD(to, v) to += (v)
+#define TWICE(v) ((v) + (v))
+#define TEXT(v) (sizeof(#v) + (v))
+#define SIZE(v) (int)sizeof(v)
+#define NEVER(v) 4
+#define NESTED(v) VALUE(v)
+#define LAST(v, ...) ((v) + __VA_ARGS__)
+#define GIVEN(v, rest...) (rest)
+#define PASTED(v) (v + 1##0)
 #define BEGIN {
 #define END }
 #define SEMI ;
@@ -19,6 +31,26 @@ HEAD(headed) {
   x[t] += work(2) SEMI
   for (int i = 0; i < 2; i++) BEGIN x[t] += i; END
   x[t] += work(sizeof("for (;;) { work(1); }"));
+}
+__global__ void whole_statements(int *x) {
+  int t = threadIdx.x;
+  NOTHING_ELSE;
+  if (t & 1) NOTHING_ELSE; else CALL(4);
+  CALL(work(t)) ;
+  TWO(5);
+  for (int i = 0; i < 2; i++) ADD(x[t], work(i));
+  NOTHING_ELSE, x[t]++;
+  switch (t) { case 3: NOTHING_ELSE; default: x[t]++; }
+}
+__global__ void arguments(int *x) {
+  int t = threadIdx.x, y = VALUE(work(t)) + VALUE(work(t + 1)), z = 0;
+  ADD(y, work(t) * 2 + work(3));
+  ADD(z, VALUE(work(t)));
+  z += TWICE(work(1)) + TEXT(work(1)) + SIZE(work(1)) + NEVER(work(1)) + NESTED(work(1)) + PASTED(work(1));
+  z += LAST(work(1), work(2)) + LAST(t, work(3)) + GIVEN(work(1), work(4)) + VALUE(CALL(2)) + VALUE(work(NOTHING_ELSE));
+  if (VALUE(work(y)) > 3 && VALUE( /* first */ work( // then
+      z)) != 4) z++;
+  x[t] += y + z;
 }
 __global__ void braced(int *x) BEGIN x[threadIdx.x] += work(1); END
 __global__ void pragmas(int *x) {
@@ -64,6 +96,8 @@ __global__ void conditionals(int *x) {
 inline void run() {
   check<int>("macros.whole", [](int *x) { whole<<<1, 64>>>(x); });
   check<int>("macros.headed", [](int *x) { headed<<<1, 64>>>(x); });
+  check<int>("macros.whole_statements", [](int *x) { whole_statements<<<1, 64>>>(x); });
+  check<int>("macros.arguments", [](int *x) { arguments<<<1, 64>>>(x); });
   check<int>("macros.braced", [](int *x) { braced<<<1, 64>>>(x); });
   check<int>("macros.pragmas", [](int *x) { pragmas<<<1, 64>>>(x); });
   check<int>("macros.conditionals", [](int *x) { conditionals<<<1, 64>>>(x); });

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Where text that is written in the use of a macro may be marked all the same: a statement that the use
+ * makes up wholly, and a call that is part of one argument which the macro evaluates once. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The widest use of a macro that starts at the offset; NULL: none. */
+static const ink_macro_use *use_from(const ink_source *source, uint32_t offset) {
+  const ink_macro_use *found = NULL;
+  for (size_t i = 0; i < source->macros.count; i++) {
+    const ink_macro_use *use = &source->macros.items[i];
+    if (use->start == offset && (!found || use->end > found->end))
+      found = use;
+  }
+  return found;
+}
+
+uint32_t ink_macro_statement_end(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items, *node = &nodes[at];
+  const ink_source *source = tree->source;
+  const ink_macro_use *use = use_from(source, node->start);
+  bool alone;
+  if (!use || !ink_node_is_expression(node) || !ink_node_is_statement(tree, at, &alone) ||
+      nodes[node->parent].in_macro || nodes[node->parent].start >= use->start ||
+      !ink_source_free_at(source, use->start))
+    return 0;
+  /* the macro makes no other statement: `#define M f(x); return` does */
+  for (uint32_t i = nodes[node->parent].first; i != INK_NO_NODE; i = nodes[i].next)
+    if (i != at && nodes[i].start >= use->start && nodes[i].start < use->end)
+      return 0;
+  const size_t next = ink_source_skip(source, ink_source_token_at(source, use->end));
+  if (!ink_source_token_is(source, next, ";"))
+    return 0;
+  const uint32_t end = source->tokens.items[next].end;
+  return ink_source_free_at(source, end) ? end : 0;
+}
+
+/* ---- arguments ---------------------------------------------------------------------------------- */
+
+/* The one use of a macro that holds the text strictly; NULL: none, or more, or one begins or ends with it. */
+static const ink_macro_use *use_around(const ink_source *source, ink_span text) {
+  const ink_macro_use *found = NULL;
+  for (size_t i = 0; i < source->macros.count; i++) {
+    const ink_macro_use *use = &source->macros.items[i];
+    if (use->end <= text.start || use->start >= text.end)
+      continue;
+    const bool around = use->start < text.start && text.end < use->end;
+    const bool inside = text.start < use->start && use->end < text.end;
+    if ((around && found) || (!around && !inside))
+      return NULL;
+    found = around ? use : found;
+  }
+  return found;
+}
+
+/* Which argument of the use the offset lies in, from 0 on; -1: in none. */
+static int argument_at(const ink_source *source, const ink_macro_use *use, uint32_t offset) {
+  int argument = -1, depth = 0;
+  for (size_t i = ink_source_token_at(source, use->start);
+       i < source->tokens.count && source->tokens.items[i].start < offset; i++) {
+    if (source->tokens.items[i].directive)
+      return -1;
+    if (ink_source_token_is(source, i, "(") && depth++ == 0)
+      argument = 0;
+    else if (ink_source_token_is(source, i, ")"))
+      depth--;
+    else if (ink_source_token_is(source, i, ",") && depth == 1)
+      argument++;
+  }
+  return depth > 0 ? argument : -1;
+}
+
+typedef struct definition {
+  CXTranslationUnit tu;
+  CXToken *tokens;
+  unsigned count;
+  char **words; /* the tokens' texts */
+} definition;
+
+static bool read_definition(definition *read, CXTranslationUnit tu, CXCursor macro) {
+  *read = (definition){.tu = tu};
+  clang_tokenize(tu, clang_getCursorExtent(macro), &read->tokens, &read->count);
+  read->words = calloc(read->count + 1, sizeof *read->words);
+  for (unsigned i = 0; i < read->count && read->words; i++) {
+    CXString spelling = clang_getTokenSpelling(tu, read->tokens[i]);
+    const char *text = clang_getCString(spelling);
+    read->words[i] = strdup(text ? text : "");
+    clang_disposeString(spelling);
+    if (!read->words[i])
+      return false;
+  }
+  return read->words != NULL;
+}
+
+static void free_definition(definition *read) {
+  for (unsigned i = 0; i < read->count && read->words; i++)
+    free(read->words[i]);
+  free(read->words);
+  clang_disposeTokens(read->tu, read->tokens, read->count);
+}
+
+/* The parameter's name, and the index of the first token of the body; NULL: cannot be told. */
+static const char *parameter_of(const definition *read, int argument, unsigned *body) {
+  const char *name = NULL;
+  int index = 0;
+  if (read->count < 3 || strcmp(read->words[1], "("))
+    return NULL;
+  for (unsigned i = 2; i < read->count; i++) {
+    const char *word = read->words[i];
+    if (!strcmp(word, ")")) {
+      *body = i + 1;
+      return name;
+    }
+    if (!strcmp(word, ","))
+      index++;
+    else if (!strcmp(word, "...")) /* the last one takes all that follow */
+      name = argument >= index ? (index && !name ? "__VA_ARGS__" : name ? name : "__VA_ARGS__") : name;
+    else if (index == argument)
+      name = word;
+  }
+  return NULL;
+}
+
+typedef struct macro_name {
+  const char *name;
+  bool found;
+} macro_name;
+
+static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXClientData data) {
+  macro_name *search = data;
+  (void)parent;
+  if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition)
+    return CXChildVisit_Continue;
+  CXString spelling = clang_getCursorSpelling(cursor);
+  const char *text = clang_getCString(spelling);
+  search->found = text && !strcmp(text, search->name);
+  clang_disposeString(spelling);
+  return search->found ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+static bool is_macro(CXTranslationUnit tu, const char *name) {
+  macro_name search = {name, false};
+  clang_visitChildren(clang_getTranslationUnitCursor(tu), find_macro, &search);
+  return search.found;
+}
+
+/* Whether the body evaluates the parameter once: not pasted, not made a string, not handed to another
+ * macro, which could do either, nor in what only the compiler looks at. */
+static bool is_evaluated_once(const definition *read, unsigned body, const char *parameter) {
+  static const char *const operators[] = {"#",       "##",      "sizeof",     "decltype", "noexcept",
+                                          "alignof", "typeid",  "__typeof__", "typeof",   "asm",
+                                          "__asm__", "_Pragma", "__VA_OPT__", "constexpr"};
+  unsigned count = 0;
+  for (unsigned i = body; i < read->count; i++) {
+    const char *word = read->words[i];
+    for (size_t k = 0; k < sizeof operators / sizeof *operators; k++)
+      if (!strcmp(word, operators[k]))
+        return false;
+    count += !strcmp(word, parameter);
+    if (i + 1 < read->count && !strcmp(read->words[i + 1], "(") &&
+        clang_getTokenKind(read->tokens[i]) == CXToken_Identifier && is_macro(read->tu, word))
+      return false;
+  }
+  return count == 1;
+}
+
+bool ink_macro_argument(ink_unit *unit, const ink_function *function, uint32_t at, ink_span *text) {
+  const ink_tree *tree = &function->tree;
+  const ink_source *source = tree->source;
+  const ink_node *node = &tree->nodes.items[at];
+  if (!node->in_macro || node->spelled.end <= node->spelled.start)
+    return false;
+  const ink_macro_use *use = use_around(source, node->spelled);
+  const int argument = use ? argument_at(source, use, node->spelled.start) : -1;
+  const size_t last = use ? ink_source_token_at(source, node->spelled.end) : 0;
+  if (argument < 0 || use->start != node->start || !last ||
+      !ink_source_token_is(source, last - 1, ")") ||
+      argument_at(source, use, node->spelled.end) != argument ||
+      !ink_source_free_at(source, use->start) || !ink_source_free_at(source, use->end))
+    return false;
+  for (uint32_t i = 0; i < tree->nodes.count; i++) /* the compiler saw it more than once */
+    if (i != at && tree->nodes.items[i].kind == node->kind &&
+        tree->nodes.items[i].spelled.start == node->spelled.start &&
+        tree->nodes.items[i].spelled.end == node->spelled.end)
+      return false;
+  definition read;
+  unsigned body = 0;
+  bool once = false;
+  if (read_definition(&read, unit->tu, clang_getCursorReferenced(use->cursor))) {
+    const char *parameter = parameter_of(&read, argument, &body);
+    once = parameter && is_evaluated_once(&read, body, parameter);
+  }
+  free_definition(&read);
+  *text = node->spelled;
+  return once;
+}
