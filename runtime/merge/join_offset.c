@@ -171,8 +171,8 @@ static ink_status vote_stretch(const join_device *d, size_t from, size_t to, con
     double least = fmin(full / 4, WITHIN_LEAST * full / (double)out->launches);
     double within =
         fmax(could_give(d, from, to, each_full, out->offset_ns, how->low_ns, how->high_ns), least);
-    out->share = fmin(first / within, 1);
-    out->second = fmin(second / within, 1);
+    out->share = first / within; /* above 1 where a launch fits several */
+    out->second = second / within;
   }
   free(v.items);
   return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
