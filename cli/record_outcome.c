@@ -36,9 +36,10 @@ static char *pattern_of(const char *template) {
   return pattern;
 }
 
-static bool is_new(const char *path, const struct timespec *begin) {
+static bool is_new(const char *path, const struct timespec *begin, bool *is_file) {
   struct stat status;
-  if (stat(path, &status))
+  *is_file = !stat(path, &status) && S_ISREG(status.st_mode);
+  if (!*is_file)
     return false;
   /* file systems stamp with the kernel's coarse clock, a tick (4 ms) behind */
   double age = difftime(status.st_mtim.tv_sec, begin->tv_sec) +
@@ -111,8 +112,10 @@ static uint64_t tell(const char *path) {
     at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s threads missed",
                    number_whole(missed).text);
   if (lost)
-    snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost (--tracks N holds more)",
-             number_whole(lost).text);
+    snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost%s", number_whole(lost).text,
+             ink_capture_get_facts(capture)->complete && !ink_capture_fact(capture, "write_failure")
+                 ? " (--tracks N holds more)"
+                 : "");
   describe_activity(capture, activity, sizeof activity);
   message_say("wrote '%s': %s track%s, %s mark%s%s%s", short_path(path), number_whole(tracks).text,
               plural(tracks), number_whole(marks).text, plural(marks), notes, activity);
@@ -243,6 +246,17 @@ static size_t tell_failures(const record_plan *plan, char *sections) {
   return told;
 }
 
+/* Captures by the template; where it makes one name only, also those with the process's id behind it. */
+static int glob_captures(const record_plan *plan, const char *pattern, glob_t *found) {
+  char *more = NULL;
+  int code = glob(pattern, 0, NULL, found);
+  if (strchr(plan->output, '%') || asprintf(&more, "%s.[0-9]*", pattern) < 0)
+    return code;
+  const int others = glob(more, code ? 0 : GLOB_APPEND, NULL, found);
+  free(more);
+  return code && others;
+}
+
 void record_outcome(const record_plan *plan, int code) {
   char sections[SECTIONS_BYTES] = ""; /* of programs that ran with --kernels: lines "TABLE NAME, NAME" */
   size_t failures = tell_failures(plan, sections);
@@ -251,10 +265,11 @@ void record_outcome(const record_plan *plan, int code) {
   size_t files = 0;
   uint64_t tracks = 0;
   bool stale = false; /* a file of that very name is there, of an earlier run */
-  if (pattern && !glob(pattern, 0, NULL, &found)) {
+  if (pattern && !glob_captures(plan, pattern, &found)) {
     for (size_t i = 0; i < found.gl_pathc; i++) {
-      if (!is_new(found.gl_pathv[i], &plan->begin)) {
-        stale |= !strchr(plan->output, '%');
+      bool is_file;
+      if (!is_new(found.gl_pathv[i], &plan->begin, &is_file)) {
+        stale |= is_file && !strcmp(plan->output, found.gl_pathv[i]);
         continue;
       }
       if (++files <= FILES_TOLD)
@@ -263,6 +278,9 @@ void record_outcome(const record_plan *plan, int code) {
   }
   if (files > FILES_TOLD)
     message_say("and %zu more captures", files - FILES_TOLD);
+  if (files > 1 && !strchr(plan->output, '%'))
+    message_say("several processes recorded: '-o %s.%%p' names all captures alike",
+                short_path(plan->output));
   if (!files && !failures)
     why_nothing_written(plan, code, sections);
   else if (files && !tracks && files <= FILES_TOLD)

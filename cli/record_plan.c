@@ -156,12 +156,16 @@ static bool check_folder(const char *output, const char *name) {
   bool fine = true;
   if (!strchr(folder, '%')) {
     fine = !access(folder, W_OK | X_OK);
-    if (fine && !strchr(output, '%') && !stat(output, &status) && S_ISDIR(status.st_mode)) {
-      errno = EISDIR;
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    if (!fine && slash)
+      message_say("cannot write to the folder '%.*s': %s", (int)(slash - name + (slash == name)), name,
+                  message_errno(errno));
+    else if (!fine)
+      message_say("cannot write to the current folder, '%s': %s", folder, message_errno(errno));
+    else if (!strchr(output, '%') && !stat(output, &status) && S_ISDIR(status.st_mode)) {
       fine = false;
+      message_say("cannot write '%s': %s", name ? name : output, message_errno(EISDIR));
     }
-    if (!fine)
-      message_say("cannot write '%s': %s", name ? name : output, message_errno(errno));
   }
   free(copy);
   return fine;

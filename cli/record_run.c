@@ -135,6 +135,9 @@ int record_run(record_plan *plan, char **argv) {
     return -CLI_FAILED;
   }
   clock_gettime(CLOCK_REALTIME, &plan->begin);
+  if (!set_count("INKMARK_BEGAN_NS", (uint64_t)plan->begin.tv_sec * 1000000000u +
+                                         (uint64_t)plan->begin.tv_nsec))
+    return -CLI_FAILED;
   pid_t child = fork();
   if (child < 0) {
     message_say("cannot run '%s': %s", plan->program, message_errno(errno));

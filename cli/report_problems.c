@@ -97,12 +97,17 @@ void report_left_out(const report_view *report, const ink_kernel_total *total, F
     advise(to, "--tracks", tracks_there(capture) + total->missed, "has room for all of them");
   }
   if (total->tracks_lost) {
+    const char *failure = ink_capture_fact(capture, "write_failure");
     remark(to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
            plural(total->tracks_lost), number_whole(total->marks_lost).text,
            plural(total->marks_lost),
-           whole ? "were used again before they were drained"
-                 : "were in what is cut off or damaged, or used again before they were drained");
-    fputs("    more --tracks or a shorter --drain-ms loses fewer\n", to);
+           failure ? "were used again before they could be written"
+           : whole ? "were used again before they were drained"
+                   : "were in what is cut off or damaged, or used again before they were drained");
+    if (failure)
+      fprintf(to, "    %s\n", failure);
+    else
+      fputs("    more --tracks or a shorter --drain-ms loses fewer\n", to);
   }
 }
 

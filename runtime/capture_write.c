@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -119,11 +120,24 @@ static ink_status end_chunk(ink_writer *writer, chunk_buffer *buffer, uint32_t t
 ink_status ink_writer_open(const char *path, bool replace, ink_writer **out, ink_error *error) {
   if (!path || !*path || !out)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no path for the capture");
-  int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL);
+  int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (replace ? 0 : O_EXCL);
   int fd = open(path, flags, 0666);
   if (fd < 0)
     return ink_error_set(error, INK_ERROR_IO, "cannot create '%s': %s", path,
                          ink_i_errno_words(errno).text);
+  /* Two writers would leave no file that can be read. Where there are no locks, both go on. */
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(fd);
+    ink_error_set(error, INK_ERROR_IO, "cannot write '%s': another process is writing it", path);
+    if (error)
+      error->code = EWOULDBLOCK;
+    return INK_ERROR_IO;
+  }
+  if (replace && ftruncate(fd, 0) != 0 && errno != EINVAL) { /* EINVAL: a device */
+    ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", path, ink_i_errno_words(errno).text);
+    close(fd);
+    return INK_ERROR_IO;
+  }
   ink_writer *writer = calloc(1, sizeof *writer + strlen(path));
   if (!writer) {
     close(fd);
@@ -390,6 +404,10 @@ ink_status ink_writer_close(ink_writer *writer, ink_error *error) {
     put(&writer->scratch, &end, sizeof end);
     status = end_chunk(writer, &writer->scratch, INK_CHUNK_END, error);
   }
+  struct stat info;
+  if (status == INK_OK && writer->regular && fstat(writer->fd, &info) == 0 && info.st_nlink == 0)
+    status = ink_error_set(error, INK_ERROR_IO, "cannot keep '%s': it was deleted while it was written",
+                           writer->path);
   if (close(writer->fd) != 0 && status == INK_OK) /* NFS and quotas report here */
     status = ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", writer->path,
                            ink_i_errno_words(errno).text);

@@ -174,7 +174,7 @@ void ink_i_drain_disown_open(ink_i_device *d) {
       d->open[slot] = (d->headers[slot].ticket + 1) | INK_I_OPEN_STORED;
 }
 
-ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error) {
+static ink_status drain_device(ink_session *s, ink_i_device *d, ink_error *error) {
   if (!d->made || d->dead)
     return INK_OK;
   d->cuda->set_device(d->index);
@@ -207,6 +207,17 @@ ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error)
     status = ink_writer_flush(s->writer, error);
   if (status == INK_ERROR_CUDA)
     d->dead = true;
+  return status;
+}
+
+/* The next drain tries again, but what is used again until then is lost: the capture is to say why. */
+ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error) {
+  ink_error why = {0};
+  const ink_status status = drain_device(s, d, &why);
+  if (status == INK_ERROR_IO && !s->write_failure[0])
+    memcpy(s->write_failure, why.message, sizeof s->write_failure);
+  if (status && error)
+    *error = why;
   return status;
 }
 

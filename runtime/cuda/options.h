@@ -21,6 +21,8 @@ typedef struct ink_i_options {
   uint32_t records;      /* a power of two */
   uint32_t tracks;       /* a power of two, 0: the device's default */
   uint32_t drain_ms;
+  int64_t began_ns;      /* CLOCK_REALTIME when `inkmark record` began, else 0: a file written since is of
+                          * another process that it records, and is not written over */
 } ink_i_options;
 
 ink_status ink_i_options_parse(const ink_session_options *in, ink_i_options *out, ink_error *error);

@@ -113,6 +113,8 @@ void ink_record_start(void) {
     return;
   }
   owner = getpid();
+  const char *began = getenv("INKMARK_BEGAN_NS");
+  session->options.began_ns = began ? strtoll(began, NULL, 10) : 0;
   if (cuda_starts)
     ink_record_cuda_starts();
   pthread_atfork(NULL, NULL, owner_in_child);

@@ -468,8 +468,12 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   pthread_mutex_lock(&s->lock);
   ink_status status = on_devices(s, finish, error);
   *path = s->writer ? s->path : NULL;
+  if (s->write_failure[0] && !status)
+    status = ink_error_set(error, INK_ERROR_IO, "%s", s->write_failure);
   if (s->writer) {
     s->path = NULL;
+    if (s->write_failure[0]) /* without room for this, there is none for the end */
+      ink_writer_fact(s->writer, "write_failure", s->write_failure, NULL);
     const ink_status closed = ink_writer_close(s->writer, status ? NULL : error);
     status = status ? status : closed;
   }

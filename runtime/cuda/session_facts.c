@@ -5,10 +5,12 @@
 
 #include "inkmark/selftest.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef INK_VERSION
@@ -102,18 +104,40 @@ static ink_status write_caught(ink_session *s, ink_error *error) {
   return status;
 }
 
+/* PATH.PID, where PATH is another process's. */
+static ink_status take_own_path(ink_session *s, ink_error *error) {
+  char *own = NULL;
+  if (asprintf(&own, "%s.%ld", s->path, (long)s->pid) < 0)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  free(s->path);
+  s->path = own;
+  return INK_OK;
+}
+
+/* Whether a process that the same `inkmark record` started has written the file. */
+static bool is_of_another(const ink_session *s) {
+  const int64_t tick_ns = 20000000; /* files are stamped with the kernel's coarse clock */
+  struct stat info;
+  return s->options.began_ns && !stat(s->path, &info) && S_ISREG(info.st_mode) &&
+         (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec + tick_ns >
+             s->options.began_ns;
+}
+
 static ink_status open_writer(ink_session *s, ink_error *error) {
   s->path = ink_i_expand_path(s->options.output, error);
   if (!s->path)
     return INK_ERROR_ARGUMENT;
-  if (s->forked && !strstr(s->options.output, "%p")) { /* not over the parent's */
-    char *own = NULL;
-    if (asprintf(&own, "%s.%ld", s->path, (long)s->pid) < 0)
-      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-    free(s->path);
-    s->path = own;
-  }
-  const ink_status status = ink_writer_open(s->path, s->options.replace, &s->writer, error);
+  const bool own = (s->forked && !strstr(s->options.output, "%p")) || is_of_another(s);
+  ink_error why = {0};
+  ink_status status = own ? take_own_path(s, error) : INK_OK;
+  if (status)
+    return status;
+  status = ink_writer_open(s->path, s->options.replace, &s->writer, &why);
+  if (status && why.code == EWOULDBLOCK && s->options.began_ns && !own &&
+      !take_own_path(s, error))
+    status = ink_writer_open(s->path, s->options.replace, &s->writer, &why);
+  if (status && error)
+    *error = why;
   return status ? status : write_facts(s, error);
 }
 

@@ -25,6 +25,7 @@ struct ink_session {
   uint64_t tracks_written;
   ink_status first_failure; /* of the writer: nothing more is written after it */
   ink_error failure;
+  char write_failure[sizeof((ink_error *)0)->message]; /* of a drain, the first; later ones may be fine */
   pid_t pid;
   bool forked;            /* a child: its capture has a name of its own */
   int64_t started_ns;     /* CLOCK_REALTIME */

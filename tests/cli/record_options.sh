@@ -89,6 +89,22 @@ mkdir 'a 100%b'
 [ -f "a 100%b/x%.3.$(uname -n).ink" ] || bad "template: $(ls 'a 100%b') $(cat message)"
 grep -q "wrote 'a 100%b/x%.3" message || grep -q "wrote 'x%.3" message || bad "the name was not said: $(cat message)"
 
+# where it cannot be written, or more than one process writes
+# said WORDS: the message has them
+said() { grep -qF -- "$1" message || bad "no word of '$1': $(cat message)"; }
+"$inkmark" record --device sim -o /dev/full -- "$solver" >out 2>message || bad 'a full disk ends the program'
+said "was not recorded as asked: cannot write '/dev/full': no space left on device"
+mkdir gone
+(cd gone && "$inkmark" record --device sim -o there.ink -- sh -c "rm -r '$work/gone'; exec '$solver'") >out 2>message ||
+  bad 'a folder that vanishes ends the program'
+said "was not recorded as asked: cannot create '$work/gone/there.ink': no such file or directory"
+rm -f two.ink*
+"$inkmark" record --device sim -o two.ink -- sh -c "'$solver' 4 1; '$solver' 2 1" >out 2>message || bad 'two processes'
+said "wrote 'two.ink': 4 tracks"
+ls two.ink.[0-9]* >/dev/null || bad "the second process has no capture: $(ls)"
+said "wrote 'two.ink.$(ls two.ink.* | sed s/two.ink.//)': 2 tracks"
+said "several processes recorded: '-o two.ink.%p' names all captures alike"
+
 # signals and exit codes
 "$inkmark" record --device sim -- sleep 30 2>message &
 pid=$!

@@ -116,7 +116,25 @@ static void close_fails(void) {
   remove(path);
 }
 
+/* Two writers of one file, and a file that goes while it is written. */
+static void shared_and_gone(void) {
+  const char *path = synth_path("shared");
+  ink_error error = {0};
+  ink_writer *first = synth_writer(path, 64, 4, false), *second = NULL;
+  const uint64_t size = size_of(path);
+  CHECK(ink_writer_open(path, true, &second, &error) == INK_ERROR_IO && !second &&
+            error.code == EWOULDBLOCK && strstr(error.message, "another process is writing it"),
+        "%s", error.message);
+  CHECK(size_of(path) == size, "the first one's file is left alone");
+  NEED(ink_writer_close(first, &error), error);
+  NEED(ink_writer_open(path, true, &second, &error), error);
+  remove(path);
+  CHECK(ink_writer_close(second, &error) == INK_ERROR_IO && strstr(error.message, "was deleted"), "%s",
+        error.message);
+}
+
 int main(void) {
+  shared_and_gone();
   existing();
   nowhere();
   full_disk();

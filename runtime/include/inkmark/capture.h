@@ -120,7 +120,8 @@ typedef struct ink_mark_costs {
  * anew. */
 typedef struct ink_writer ink_writer;
 
-/* Creates `path` (fails if it exists and `replace` is false) and writes the file header. */
+/* Creates `path` (fails if it exists and `replace` is false) and writes the file header. A file that
+ * another writer has open is left alone: INK_ERROR_IO with code EWOULDBLOCK. */
 INK_API ink_status ink_writer_open(const char *path, bool replace, ink_writer **out,
                                    ink_error *error);
 /* Free-form facts: "command", "host", "pid", "started_ns" (REALTIME), "version". Repeated keys:
@@ -152,7 +153,8 @@ INK_API ink_status ink_writer_track(ink_writer *writer, int32_t device, const in
                                     ink_error *error);
 /* Writes what is buffered as finished, checksummed chunks (write(2); no fsync). */
 INK_API ink_status ink_writer_flush(ink_writer *writer, ink_error *error);
-/* Flushes, writes the END chunk, closes. Frees the writer also when it fails. */
+/* Flushes, writes the END chunk, closes. Frees the writer also when it fails. INK_ERROR_IO also where the
+ * file was deleted meanwhile. */
 INK_API ink_status ink_writer_close(ink_writer *writer, ink_error *error);
 /* Closes without END and frees: for a process that must not write (a forked child). */
 INK_API void ink_writer_abandon(ink_writer *writer);
