@@ -23,7 +23,8 @@ typedef struct reader {
   char meta_name[TRACE_ID_MAX], meta_labels[TRACE_ID_MAX];
   text_table gpus, streams; /* XLA: pids of GPUs; pid, tab, tid of their streams */
   int32_t *gpu_devices;
-  size_t gpu_room;
+  int64_t *stream_numbers;
+  size_t gpu_room, stream_room;
   ink_error *error;
 } reader;
 
@@ -145,17 +146,28 @@ static size_t stream_key(const reader *r, char *key, size_t size) {
   return (size_t)n < size ? (size_t)n : size - 1;
 }
 
-static ink_status note_name(reader *r) {
-  const trace_event *e = &r->event;
+/* "Stream #13(Compute)": the number counts, the thread's id is another in newer traces. */
+static ink_status note_stream(reader *r) {
   char key[2 * TRACE_ID_MAX];
   uint32_t index;
+  TRY(text_table_add(&r->streams, key, stream_key(r, key, sizeof key), &index, NULL));
+  void *numbers = r->stream_numbers;
+  ink_status status = ink_grow(&numbers, index, &r->stream_room, sizeof *r->stream_numbers);
+  r->stream_numbers = numbers;
+  if (status == INK_OK)
+    r->stream_numbers[index] = strtoll(r->meta_name + strlen("Stream #"), NULL, 10);
+  return status;
+}
+
+static ink_status note_name(reader *r) {
+  const trace_event *e = &r->event;
   if (!e->has_name)
     return INK_OK;
   if (!strcmp(e->name.bytes, "process_name"))
     return note_gpu(r);
   if (strcmp(e->name.bytes, "thread_name") || strncmp(r->meta_name, "Stream #", 8))
     return INK_OK;
-  return text_table_add(&r->streams, key, stream_key(r, key, sizeof key), &index, NULL);
+  return note_stream(r);
 }
 
 static bool is_xla_kernel(reader *r) {
@@ -165,13 +177,15 @@ static bool is_xla_kernel(reader *r) {
       !strncmp(e->name.bytes, "Memcpy", 6) || !strncmp(e->name.bytes, "Memset", 6))
     return false;
   uint32_t gpu = text_table_find(&r->gpus, e->pid.text, e->pid.length);
-  if (gpu == UINT32_MAX ||
-      text_table_find(&r->streams, key, stream_key(r, key, sizeof key)) == UINT32_MAX)
+  uint32_t stream = text_table_find(&r->streams, key, stream_key(r, key, sizeof key));
+  if (gpu == UINT32_MAX || stream == UINT32_MAX)
     return false;
   r->foreign->facts.kind = INK_FOREIGN_XLA;
   if (!r->has_device)
     r->kernel.device = r->gpu_devices[gpu];
   r->has_device = true;
+  if (r->kernel.stream == INT64_MIN)
+    r->kernel.stream = r->stream_numbers[stream];
   return true;
 }
 
@@ -353,6 +367,7 @@ ink_status ink_kineto_read(ink_foreign *f, convert_notes *notes, const char *pat
   text_table_free(&r->gpus);
   text_table_free(&r->streams);
   free(r->gpu_devices);
+  free(r->stream_numbers);
   free(r);
   return status;
 }

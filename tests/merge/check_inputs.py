@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+# The forms in which a trace may come: packed ones give what the plain one gives, XLA's have kernels; and what a
+# person sees while one is read.
+# check_inputs.py INKMARK FIT_CAPTURE FOREIGN_TOOL
+import gzip, io, json, os, pty, subprocess, sys, time, zipfile
+from inputs import *
+
+tools = Inputs(*sys.argv[1:4])
+TRACE = json.dumps({"baseTimeNanoseconds": BASE, "traceEvents": EVENTS, "after": "]"}).encode()
+
+
+def unseekable_zip(data):
+    """As a pipe gets it: sizes and sums stand behind the data."""
+    class Pipe(io.BytesIO):
+        def seekable(self): return False
+        def seek(self, *_): raise OSError
+        def tell(self): raise OSError
+    out = Pipe()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("t.json", data)
+    return out.getvalue()
+
+
+def large_zip(data):
+    """64-bit sizes, a folder and what macOS adds."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
+        z.mkdir("run") if hasattr(z, "mkdir") else z.writestr("run/", "")
+        z.writestr("__MACOSX/run/._t.json", "x")
+        with z.open("run/t.json", "w", force_zip64=True) as member:
+            member.write(data)
+        z.comment = b"PK\5\6 a comment"
+    return out.getvalue()
+
+
+def check_packed():
+    """Also longer than every buffer, so that streams go on over their ends."""
+    noise = ["%x" % (i * 2654435761 % 2 ** 32) for i in range(60000)]
+    for name, data in ("small", TRACE), ("large", TRACE[:-1] + b', "noise": ' + json.dumps(noise).encode() + b"}"):
+        half = len(data) // 2
+        forms = {"p.json.gz": gzip.compress(data), "two.json.gz": gzip.compress(data[:half]) + gzip.compress(data[half:]) + b"\0" * 512,
+                 "s.zip": zip_of(("t.json", data)), "d.zip": zip_of(("t.json", data), how=zipfile.ZIP_DEFLATED),
+                 "pipe.zip": unseekable_zip(data), "64.zip": large_zip(data), "odd.name": gzip.compress(data, 0)}
+        if zstd(b"") is not None:
+            forms |= {"p.json.zst": zstd(data), "two.json.zst": zstd(data[:half]) + zstd(data[half:])}
+        else:
+            print("SKIPPED zstd: no libzstd.so.1")
+        plain = put("t.json", data)
+        capture = tools.capture(plain, "c.ink")
+        for ending in "json", "pftrace":
+            tools.merge(capture, "--with", plain, "-o", here("plain." + ending))
+            for form, packed in forms.items():
+                tools.merge(capture, "--with", put(form, packed), "-o", here("m." + ending))
+                assert bytes_of("m." + ending) == bytes_of("plain." + ending), (name, form, ending)
+        for form, member in ("p.json.gz", "p.json"), ("d.zip", "d.json"):
+            tools.merge(capture, "--with", here(form), "-o", here("m.zip"))
+            with zipfile.ZipFile(here("m.zip")) as z:
+                assert z.read(member) == data, form
+        print(f"{name}: {len(data)} bytes, {len(forms)} forms")
+
+
+# Names, threads and arguments as XLA's writer has them: no categories, arguments are strings, an empty event last.
+def xla_trace(order=1):
+    m = lambda name, pid, text, **more: {"ph": "M", "pid": pid, **more, "name": name, "args": {"name": text}}
+    names = [m("process_name", 2, "/device:GPU:0"), m("thread_name", 2, "Stream #13(Compute,MemcpyD2D)", tid=13),
+             m("thread_name", 2, "XLA Ops", tid=100), m("process_name", 3, "/device:GPU:1"), m("thread_name", 3, "Stream #24(Compute)", tid=1),
+             m("process_name", 701, "/host:CPU"), m("thread_name", 701, "python3", tid=9),
+             {"ph": "M", "pid": 2, "name": "process_sort_index", "args": {"sort_index": 2}}]
+    x = lambda name, pid, tid, ts, dur, **args: {"ph": "X", "pid": pid, "tid": tid, "ts": ts, "dur": dur, "name": name, "args": args}
+    events = []
+    for i in range(12):
+        details = "regs:32 static_shared:0 dynamic_shared:0 grid:%d,1,1 block:128,1,1 occ_pct:100" % (i % 3 + 1)
+        events += [x("cuLaunchKernel", 701, 9, 100 + 50 * i, 3.5, correlation_id=str(i)),
+                   x("loop_fusion", 2, 13, 110.000125 + 50 * i + i % 4, 20.5, correlation_id=str(i), hlo_op="fusion", hlo_module="jit_f", kernel_details=details),
+                   x("fusion.%d" % i, 2, 100, 110 + 50 * i, 20.5, hlo_op="fusion"), x("MemcpyD2D", 2, 13, 135 + 50 * i, 2, memcpy_details="kind_src:device"),
+                   x("gemm_kernel", 3, 1, 111 + 50 * i, 9, correlation_id=str(100 + i), hlo_op="dot")]
+    return {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True}, "traceEvents": names + events + [{}]}
+
+
+def check_xla():
+    trace = put("host.trace.json.gz", gzip.compress(json.dumps(xla_trace()).encode()))
+    got = tools.read(trace)
+    assert got["kind"] == 2 and not got["base_known"] and len(got["kernels"]) == 24 and got["left_out"] == 0, got
+    k = got["kernels"][0]
+    assert (k["device"], k["stream"], k["begin"], k["end"], k["correlation"], k["name"], k["grid"], k["block"]) == \
+        (0, 13, 110000, 130500, 0, "loop_fusion", [1, 1, 1], [128, 1, 1]), k
+    assert {(k["device"], k["name"]) for k in got["kernels"]} == {(0, "loop_fusion"), (1, "gemm_kernel")}
+    assert all((k["grid"], k["stream"]) == ([0, 0, 0], 24) for k in got["kernels"] if k["device"])
+    capture = tools.capture(trace, "x.ink")
+    said = tools.merge(capture, "--with", trace, "-o", here("x.json"))
+    assert "joined 24 of 24 launches" in said, said
+    with open(here("x.json")) as file:
+        events = json.load(file)["traceEvents"]
+    kernels = {(e["pid"], e["ts"]): e["dur"] for e in events if e.get("name") in ("loop_fusion", "gemm_kernel") and e["ph"] == "X"}
+    ours = [e for e in events if e.get("cat") == "inkmark" and e["ph"] == "B"]
+    assert len(ours) == 24 and {e["pid"] for e in ours} == {2, 3}, ours[:2] # the processes of the GPUs, not their numbers
+    assert all(any(pid == e["pid"] and ts <= e["ts"] < ts + dur for (pid, ts), dur in kernels.items()) for e in ours)
+    said = tools.merge(capture, "--with", trace, "-o", here("x.pftrace"))
+    assert "kind '?'" not in said and "joined 24 of 24" in said, said
+    # Without names of processes nothing tells a kernel.
+    bare = xla_trace()
+    bare["traceEvents"] = bare["traceEvents"][8:]
+    assert "no GPU kernels" in tools.merge(capture, "--with", put("bare.json", json.dumps(bare)), "-o", here("y.json"), code=1)
+
+
+def on_terminal(*args):
+    """What a terminal on stderr gets."""
+    ours, theirs = pty.openpty()
+    run = subprocess.Popen([tools.inkmark, "export", *args], stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    said = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            said += chunk
+    except OSError: # the other side is closed
+        pass
+    os.close(ours)
+    assert run.wait() == 0, said
+    return said.decode()
+
+
+def check_progress():
+    filler = json.dumps([EVENTS[-1]] * 4000)[1:-1].encode()
+    path = here("long.json.gz")
+    megabytes = 0
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b'{"traceEvents":[' + json.dumps(EVENTS)[1:-1].encode())
+        while megabytes < 300:
+            file.write(b",\n" + filler)
+            megabytes += len(filler) / 1e6
+        file.write(b"]}")
+    capture = tools.capture(put("t.json", TRACE), "c.ink")
+    os.symlink("/dev/null", here("null.json"))
+    args = (capture, "--with", path, "-o", here("null.json"))
+    start = time.monotonic()
+    said = on_terminal(*args)
+    took = time.monotonic() - start
+    bars = [line for line in said.split("\r") if line.startswith("merging [")]
+    assert took > 0.6, f"{megabytes:.0f} MB were read in {took:.2f} s: too fast for this test"
+    size = f"of {os.path.getsize(path) / 1e6:.0f} MB"
+    assert bars and all(size in b and "MB/s" in b and "%" in b for b in bars), said
+    shares = [int(b.split("]")[1].split("%")[0]) for b in bars]
+    assert shares == sorted(shares) and shares[-1] <= 100 and shares[-1] > 30, shares
+    assert said.replace("\r\n", "\n").rstrip("\n").count("joined") == 1
+    assert on_terminal(*args, "--quiet") == ""
+    quick = on_terminal(capture, "--with", here("t.json"), "-o", here("q.json"))
+    assert "merging" not in quick and "joined" in quick, quick
+    assert "merging" not in tools.merge(*args) and tools.merge(*args, "-q") == ""
+    print(f"{len(bars)} bars in {took:.1f} s")
+
+
+check_packed()
+check_xla()
+check_progress()
