@@ -50,6 +50,9 @@ void report_json_begin(report_sink *sink);
 void report_csv_begin(report_sink *sink);
 void report_json_end(report_sink *sink);
 
+/* That a kernel's launches seem to be of several functions. */
+void report_shared(const report_view *report, const ink_kernel_total *total, FILE *to);
+
 /* Tracks without an end and kernels without a table; a kernel's dropped, missed and lost marks; problems. */
 void report_unfinished(const report_view *report, FILE *to);
 void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to);

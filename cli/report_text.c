@@ -156,6 +156,7 @@ static bool kernel_report(const report_view *report, const ink_kernel_total *tot
        last++)
     ;
   kernel_title(report, total, to);
+  report_shared(report, total, to);
   bool fine = true;
   if (first == last)
     fputs("  no section was passed\n", to);

@@ -25,6 +25,13 @@ __global__ void kernel(int *out) {
   PROF_MARK(Third);
 }
 
+// Names the section that another kernel names: the two are one in the tables.
+__global__ void twin(int *out) {
+  PROF_KERNEL(Kernel);
+  out[threadIdx.x] = 1;
+  PROF_MARK(Third);
+}
+
 // Until somebody writes to *stop, which nobody does.
 __global__ void hangs(volatile int *stop) {
   PROF_KERNEL(Third);
@@ -156,6 +163,13 @@ static void replays(cudaGraphExec_t graph) {
 static void end_by(const char *how) {
   launch();
   CHECK(cudaDeviceSynchronize());
+  if (!strcmp(how, "twins")) {
+    int *out;
+    CHECK(cudaMalloc(&out, 64 * sizeof(int)));
+    twin<<<2, 64>>>(out);
+    twin<<<2, 64>>>(out);
+    CHECK(cudaDeviceSynchronize());
+  }
   if (!strcmp(how, "hang")) {
     int *stop;
     CHECK(cudaMalloc(&stop, sizeof(int)));

@@ -46,6 +46,18 @@ nosync) record 0 "$bin/program" nosync; captured 1 "$(counts 1 2 1)" ;;
 _exit) record 3 "$bin/program" _exit; captured 1 "$(counts 1 1 1)" ;;
 exception) record 134 "$bin/program" exception; captured 1 "$(counts 1 1 1)" ;;
 sigkill) record 137 "$bin/program" sigkill; captured 1 "$(counts 1 1 0)" ;;
+twins) # two functions that name one section: told apart as far as the capture knows
+  record 0 "$bin/program" twins
+  "$ink" report run.*.ink >report 2>>record.err
+  grep -q '^  threads of a block: 32 (1 launch), 64 (2 launches); if these are several functions, they name' report ||
+    fail "the report says: $(cat report)"
+  [ -e "$build/device/sim/libcupti.so.13" ] || { echo "$case: not with activity: built without CUPTI's header"; exit 0; }
+  "$ink" record --device sim --activity -o named.ink -- "$bin/program" twins >out 2>record.err || fail 'with activity'
+  "$ink" report named.ink >report 2>>record.err
+  grep -q '^  functions: kernel (1 launch), twin (2 launches); all name this section in PROF_KERNEL' report ||
+    fail "the report says: $(cat report)"
+  "$ink" report --launch 1 named.ink | grep -q functions: && fail "one launch is called several functions"
+  echo "$case: said" ;;
 hang) # a kernel that runs when the program is killed: its blocks are there, with no times
   record 137 "$bin/program" hang
   captured 1 "devices 1 launches 2 tracks 7 marks 12 kept 12 lost 0 missed 0 problems 0 complete 0"
