@@ -63,7 +63,7 @@ static void head(const activity_view *view, FILE *to) {
   const char *state = ink_capture_fact(capture, "activity");
   const char *missing = ink_capture_fact(capture, "activity_missing");
   fprintf(to, "%s%s%s%s\n", view->loaded.path, program ? ": " : "", program ? program : "",
-          ink_capture_get_facts(capture)->complete ? "" : " (the program did not end normally)");
+          ink_capture_get_facts(capture)->complete ? "" : " (the end is missing)");
   if (ink_capture_simulated(capture) && view->count)
     fprintf(to,
             "%ssimulated clock: times are the simulator's, not a GPU's; copies and calls take "

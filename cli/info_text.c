@@ -40,7 +40,7 @@ static void head(const loaded_capture *loaded, FILE *to) {
   uint64_t open;
   fprintf(to, "%-12s%s (%s, format %u, %s)\n", "file", loaded->path,
           number_bytes(facts->file_bytes).text, facts->version,
-          facts->complete ? "complete" : "the program did not end normally");
+          facts->complete ? "complete" : "the end is missing");
   line(to, "command", ink_capture_fact(capture, "command"));
   line(to, "host", ink_capture_fact(capture, "host"));
   line(to, "pid", ink_capture_fact(capture, "pid"));

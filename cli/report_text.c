@@ -210,7 +210,7 @@ bool report_text(const report_view *report, report_sink *sink) {
     fputc('\n', to);
   sink->follows = true;
   fprintf(to, "%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
-          facts->complete ? "" : " (the program did not end normally)");
+          facts->complete ? "" : " (the end is missing)");
   if (ink_capture_simulated(capture))
     fprintf(to, "%s%s%s\n", message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
             message_style(to, STYLE_PLAIN));

@@ -65,7 +65,7 @@ static ink_status load_file(const char *path, ink_capture *capture, ink_error *e
     errno = 0;
     status = ink_error_set(error, INK_ERROR_IO, "cannot open '%s': not a regular file", path);
   } else if (info.st_size == 0) {
-    status = ink_error_set(error, INK_ERROR_EMPTY, "'%s' is empty", path);
+    status = ink_error_set(error, INK_ERROR_EMPTY, "'%s' is empty: nothing was written to it", path);
   } else {
     capture->size = (uint64_t)info.st_size;
     if (capture->size < MAP_FROM_BYTES) {
@@ -93,9 +93,10 @@ static ink_status check_file_header(const ink_capture *capture, const char *name
   size_t have = capture->size < sizeof header ? (size_t)capture->size : sizeof header;
   size_t magic = have < sizeof header.magic ? have : sizeof header.magic;
   if (!have)
-    return ink_error_set(error, INK_ERROR_EMPTY, "'%s' is empty", name);
+    return ink_error_set(error, INK_ERROR_EMPTY, "'%s' is empty: nothing was written to it", name);
   if (memcmp(capture->bytes, INK_FILE_MAGIC, magic) != 0)
-    return ink_error_set(error, INK_ERROR_FORMAT, "'%s' is not an inkmark capture", name);
+    return ink_error_set(error, INK_ERROR_FORMAT,
+                         "'%s' is not an inkmark capture, as 'inkmark record' writes them", name);
   if (have < sizeof header)
     return ink_error_set(error, INK_ERROR_DAMAGED, "'%s' is cut off inside its header", name);
   memcpy(&header, capture->bytes, sizeof header);
@@ -107,8 +108,8 @@ static ink_status check_file_header(const ink_capture *capture, const char *name
     return ink_error_set(error, INK_ERROR_DAMAGED, "the header of '%s' is damaged", name);
   if (header.major > INK_FILE_MAJOR)
     return ink_error_set(error, INK_ERROR_VERSION,
-                         "'%s' has format %u.%u, this inkmark reads up to %u", name,
-                         (unsigned)header.major, (unsigned)header.minor, INK_FILE_MAJOR);
+                         "'%s' is of a newer inkmark: it has format %u.%u, this one reads up to %u",
+                         name, (unsigned)header.major, (unsigned)header.minor, INK_FILE_MAJOR);
   if (header.major == 0 || header.header_bytes < sizeof header || header.header_bytes % 8)
     return ink_error_set(error, INK_ERROR_FORMAT, "the header of '%s' makes no sense", name);
   return INK_OK;
@@ -293,7 +294,7 @@ static void write_note(ink_capture *capture, const scan *state) {
   else if (state->missing)
     n = snprintf(note, room, "%" PRIu64 " chunks are missing", state->missing);
   if (!capture->facts.complete && n >= 0 && (size_t)n < room)
-    snprintf(note + n, room - (size_t)n, "%sthe end is missing: the program did not end normally",
+    snprintf(note + n, room - (size_t)n, "%sthe end is missing: the program was killed, or the file is cut off",
              n ? "; " : "");
 }
 

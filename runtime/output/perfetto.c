@@ -63,7 +63,7 @@ static void put_note(writer *w, const ink_device_info *device, uint64_t parent) 
   p = perfetto_named_uint(p, "tracks_lost", lost);
   p = perfetto_named_uint(p, "open_tracks", facts->open_tracks);
   p = perfetto_named_text(p, "capture",
-                          facts->complete ? "complete" : "the program did not end normally");
+                          facts->complete ? "complete" : "the end is missing");
   if (facts->note[0])
     p = perfetto_named_text(p, "left_out", facts->note);
   perfetto_event_end(&w->out, p);
