@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzzes the reader of JSON traces and the conversion of whatever it accepts. */
+#include "fuzz_input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static fuzz_file input;
+
+static ink_status second_pass(convert *c, void *user) {
+  const convert_progress progress = {0};
+  ink_error error = {0};
+  ink_status status = convert_json(c, input.path, &progress, user, &error);
+  fuzz_failed(status, &error);
+  return status;
+}
+
+static void read_and_convert(bool base_known) {
+  ink_foreign *foreign = calloc(1, sizeof *foreign);
+  convert_notes *notes = calloc(1, sizeof *notes);
+  ink_error error = {0};
+  FUZZ_CHECK(foreign && notes);
+  notes->base_known = base_known;
+  notes->lowest_ns = INT64_MAX;
+  notes->highest_ns = INT64_MIN;
+  ink_status status = ink_kineto_read(foreign, notes, input.path, NULL, &error);
+  fuzz_failed(status, &error);
+  if (status == INK_OK) {
+    FUZZ_CHECK(base_known || foreign->events_end < foreign->facts.bytes);
+    if (base_known || convert_notes_fit(notes, foreign->facts.base_ns)) {
+      /* a file that does not change must give the same twice */
+      status = fuzz_convert(&notes->c, "/dev/null", second_pass, &notes->report);
+      FUZZ_CHECK(status == INK_OK || status == INK_ERROR_LIMIT);
+    }
+  }
+  foreign_free_notes(notes);
+  ink_foreign_free(foreign);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  ink_foreign *foreign = NULL;
+  ink_error error = {0};
+  fuzz_put(&input, data, size);
+  ink_status status = ink_foreign_open(input.path, &foreign, &error);
+  fuzz_failed(status, &error);
+  ink_foreign_free(foreign);
+  read_and_convert(false);
+  read_and_convert(true);
+  return 0;
+}
