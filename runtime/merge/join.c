@@ -61,7 +61,7 @@ static size_t find_grid(const grid_entry *entries, size_t n, uint64_t id) {
 static size_t collect_grids(const join_device *d, int32_t theirs, grid_entry *entries) {
   size_t n = 0;
   for (size_t k = 0; k < d->foreign->kernel_count; k++)
-    if (d->kernels[k].device == theirs && d->kernels[k].grid_id)
+    if (ink_join_is_of(d, k, theirs) && d->kernels[k].grid_id)
       entries[n++] = (grid_entry){d->kernels[k].grid_id, k};
   qsort(entries, n, sizeof *entries, by_id);
   return n;
@@ -375,8 +375,13 @@ static ink_status find_unmatched(ink_join *join, size_t kernels, ink_error *erro
 
 ink_status ink_join_make(const ink_join_launch *launches, size_t n, const ink_foreign *foreign,
                          ink_join **out, ink_error *error) {
+  return ink_join_make_with(launches, n, foreign, 0, out, error);
+}
+
+ink_status ink_join_make_with(const ink_join_launch *launches, size_t n, const ink_foreign *foreign,
+                              int64_t process, ink_join **out, ink_error *error) {
   const ink_foreign_kernel *kernels;
-  size_t kernel_count = ink_foreign_kernels(foreign, &kernels), ours_count, theirs_count;
+  size_t kernel_count = ink_foreign_kernels(foreign, &kernels), ours_count, theirs_count = 0;
   ink_join *join = calloc(1, sizeof *join);
   int32_t *ours = malloc((n + 1) * sizeof *ours);
   int32_t *theirs = malloc((kernel_count + 1) * sizeof *theirs);
@@ -387,9 +392,10 @@ ink_status ink_join_make(const ink_join_launch *launches, size_t n, const ink_fo
   for (size_t i = 0; i < n; i++)
     ours[i] = launches[i].device;
   for (size_t i = 0; i < kernel_count; i++)
-    theirs[i] = kernels[i].device;
+    if (!process || kernels[i].process == process)
+      theirs[theirs_count++] = kernels[i].device;
   ours_count = distinct(ours, n);
-  theirs_count = distinct(theirs, kernel_count);
+  theirs_count = distinct(theirs, theirs_count);
   join->launch_count = n;
   join->joined = calloc(n + 1, sizeof *join->joined);
   join->clocks = calloc(ours_count + 1, sizeof *join->clocks);
@@ -399,7 +405,11 @@ ink_status ink_join_make(const ink_join_launch *launches, size_t n, const ink_fo
   for (size_t i = 0; i < n; i++)
     join->joined[i].kernel = SIZE_MAX;
   for (size_t i = 0; i < ours_count && status == INK_OK; i++) {
-    join_device d = {.launches = launches, .kernels = kernels, .foreign = foreign, .mine = mine};
+    join_device d = {.launches = launches,
+                     .kernels = kernels,
+                     .foreign = foreign,
+                     .process = process,
+                     .mine = mine};
     for (size_t l = 0; l < n; l++)
       if (launches[l].device == ours[i])
         mine[d.count++] = l;

@@ -165,7 +165,7 @@ static bool sort_kernels(const join_device *d, lists *l, int32_t theirs) {
   if (!l->sorted)
     return false;
   for (size_t i = 0; i < total; i++)
-    if (d->kernels[i].device == theirs) {
+    if (ink_join_is_of(d, i, theirs)) {
       l->sorted[l->count++] = i;
       l->unknown += !size_known(&d->kernels[i]);
     }

@@ -32,7 +32,8 @@ typedef struct join_device {
   const ink_join_launch *launches; /* all of them */
   const ink_foreign_kernel *kernels;
   const ink_foreign *foreign;
-  size_t *mine; /* [count] indices of the launches of this device, by begin */
+  int64_t process; /* whose kernels those of theirs are; 0: of all */
+  size_t *mine;    /* [count] indices of the launches of this device, by begin */
   size_t count;
   uint32_t *group_of; /* [count] */
   join_group *groups;
@@ -55,6 +56,11 @@ void ink_join_groups_free(join_device *device);
 size_t ink_join_first_from(const join_device *device, const join_group *group, int64_t from_ns);
 /* Do sizes agree, as far as both are known? */
 bool ink_join_sizes_agree(const ink_join_launch *launch, const ink_foreign_kernel *kernel);
+
+static inline bool ink_join_is_of(const join_device *d, size_t kernel, int32_t device) {
+  const ink_foreign_kernel *k = &d->kernels[kernel];
+  return k->device == device && (!d->process || k->process == d->process);
+}
 
 /* join_offset.c: the offset that puts most of some launches into kernels, at a moment of ours.
  * `share` is how much of what could agree did, from 0 to 1, `second` the same of the best other

@@ -22,6 +22,7 @@ enum column {
   BY,
   BZ,
   GRID_ID,
+  PROCESS,
   COLUMNS
 };
 static const struct {
@@ -31,7 +32,8 @@ static const struct {
     {"start", true},          {"end", true},           {"deviceId", true},   {"streamId", true},
     {"correlationId", false}, {"demangledName", true}, {"shortName", false}, {"mangledName", false},
     {"gridX", false},         {"gridY", false},        {"gridZ", false},     {"blockX", false},
-    {"blockY", false},        {"blockZ", false},       {"gridId", false}};
+    {"blockY", false},        {"blockZ", false},       {"gridId", false},
+    {"globalPid", false}};
 
 /* "SELECT start, end, ..., NULL, ..." with the columns that this schema has. */
 static ink_status make_query(sqlite *s, const char *path, char *query, size_t size,
@@ -99,6 +101,7 @@ static ink_status read_row(ink_foreign *f, sqlite *s, void *row) {
   if (s->column_type(row, CORRELATION) == SQL_INTEGER)
     k.correlation = v[CORRELATION];
   k.grid_id = v[GRID_ID] > 0 ? (uint64_t)v[GRID_ID] : 0;
+  k.process = v[PROCESS] >> 24 & 0xffffff; /* of a serialized id, those bits are the pid */
   bool dimensions = true;
   for (int i = GX; i <= BZ; i++)
     dimensions &= v[i] > 0 && v[i] <= INT32_MAX;

@@ -8,37 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Launches of every kernel take part in the join, also where few are to be written: what is left
- * out must not shift the order of the rest. */
-static ink_status join_all(placement *p, ink_error *error) {
-  ink_selection all = {0};
-  ink_join_launch *launches = NULL;
-  ink_status status = ink_selection_make(&all, p->selection.capture, p->selection.map, NULL, error);
-  if (status != INK_OK)
-    goto cleanup;
-  launches = calloc(all.launch_count + 1, sizeof *launches);
-  if (!launches) {
-    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-    goto cleanup;
-  }
-  for (size_t i = 0; i < all.launch_count; i++) {
-    const ink_launch *l = &all.launches[i];
-    launches[i] = (ink_join_launch){.device = l->device,
-                                    .kernel = l->kernel,
-                                    .name = ink_selection_kernel(&all, i),
-                                    .grid_id = l->grid_id,
-                                    .begin_ns = all.spans[i].begin_ns,
-                                    .end_ns = all.spans[i].end_ns};
-    memcpy(launches[i].grid_dim, l->grid_dim, sizeof l->grid_dim);
-    memcpy(launches[i].block_dim, l->block_dim, sizeof l->block_dim);
-  }
-  status = ink_join_make(launches, all.launch_count, p->foreign, &p->join, error);
-cleanup:
-  free(launches);
-  ink_selection_free(&all);
-  return status;
-}
-
 static const ink_join_clock *clock_of(const placement *p, int32_t device) {
   const ink_join_clock *clocks;
   size_t n = p->join ? ink_join_clocks(p->join, &clocks) : 0;
@@ -52,7 +21,7 @@ size_t placement_any_kernel(const placement *p, int32_t device) {
   const ink_join_clock *clock = clock_of(p, device);
   int32_t theirs = clock ? clock->their_device : device;
   for (size_t i = 0; i < p->kernel_count; i++)
-    if (p->kernels[i].device == theirs)
+    if (p->kernels[i].device == theirs && (!p->process || p->kernels[i].process == p->process))
       return i;
   return SIZE_MAX;
 }
@@ -140,7 +109,7 @@ ink_status placement_make(placement *p, const ink_capture *capture, const ink_cl
       return status;
     p->kernel_count = ink_foreign_kernels(p->foreign, &p->kernels);
     p->facts = ink_foreign_get_facts(p->foreign);
-    status = join_all(p, error);
+    status = placement_join(p, error);
     if (status != INK_OK)
       return status;
     ink_join_launches(p->join, &joined);

@@ -25,12 +25,13 @@ typedef struct placement {
   ink_selection selection;
   ink_merged_options options;
   const char *with;
-  bool converts; /* set before: the other file will be converted to Perfetto */
+  bool converts;        /* set before: the other file will be converted to Perfetto */
   ink_foreign *foreign; /* NULL: there is no other file */
   ink_join *join;
   const ink_foreign_kernel *kernels;
   size_t kernel_count;
   const ink_foreign_facts *facts;
+  int64_t process;         /* of theirs, whose kernels were joined; 0: they are of one */
   placed_launch *launches; /* [launch_count] */
   uint32_t *order; /* [tracks of the capture]: place among the shown ones of its launch by SM,
                       block and thread; UINT32_MAX: not shown */
@@ -57,6 +58,8 @@ const char *placement_method(enum ink_join_method method);
 __attribute__((format(printf, 2, 3))) void placement_say(const placement *place, const char *format,
                                                          ...);
 
+/* placement_join.c: fills join and process. */
+ink_status placement_join(placement *place, ink_error *error);
 /* placement_tracks.c: fills order, shown. */
 ink_status placement_choose_tracks(placement *place, ink_error *error);
 /* placement_say.c: why nothing could be joined, as an error; else what was joined, as remarks. */

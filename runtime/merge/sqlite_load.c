@@ -3,10 +3,12 @@
 #include "sqlite_load.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SQL_READONLY = 1, SQL_URI = 0x40, SQL_NOMUTEX = 0x8000 }; /* one thread uses it */
 
@@ -39,7 +41,13 @@ static bool load(sqlite *s) {
   return true;
 }
 
-/* As it is: a report in a folder that cannot be written is read as well. */
+static bool has_log(const char *path) {
+  char name[PATH_MAX];
+  struct stat file;
+  return snprintf(name, sizeof name, "%s-wal", path) < PATH_MAX && !stat(name, &file) &&
+         file.st_size > 0;
+}
+
 ink_status sqlite_open(sqlite *s, const char *path, ink_error *error) {
   *s = (sqlite){0};
   if (!load(s))
@@ -54,12 +62,26 @@ ink_status sqlite_open(sqlite *s, const char *path, ink_error *error) {
   p += snprintf(p, size, *path == '/' ? "file://" : "file:"); /* "//x" is no host */
   for (const char *c = path; *c; c++)
     p += strchr("?#%", *c) ? sprintf(p, "%%%02x", (unsigned char)*c) : sprintf(p, "%c", *c);
-  strcpy(p, "?immutable=1");
+  /* As it is: a report in a folder that cannot be written is read as well. But what the writer
+   * left in a log beside the file is part of it, and SQLite reads that only where the file may
+   * change. */
+  bool log = has_log(path);
+  if (!log)
+    strcpy(p, "?immutable=1");
   int rc = s->open_v2(uri, &s->db, SQL_READONLY | SQL_URI | SQL_NOMUTEX, NULL);
   free(uri);
-  return rc ? ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %.200s", path,
-                            s->db ? s->errmsg(s->db) : "out of memory")
-            : INK_OK;
+  if (rc)
+    return ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %.200s", path,
+                         s->db ? s->errmsg(s->db) : "out of memory");
+  void *statement;
+  if (log && s->prepare_v2(s->db, "SELECT 1 FROM sqlite_master", -1, &statement, NULL))
+    return ink_error_set(error, INK_ERROR_IO,
+                         "cannot open '%s' with the log '-wal' beside it: %.200s (both can be read "
+                         "in a folder that can be written)",
+                         path, s->errmsg(s->db));
+  if (log)
+    s->finalize(statement);
+  return INK_OK;
 }
 
 void sqlite_close(sqlite *s) {

@@ -177,7 +177,9 @@ def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pi
     if not marked or len(kernels) < 200:
         marked = names
     where = gaps(kernels)
-    ours_could = [k for k in kernels if bare(k.name) in set(marked)]
+    pids = sorted({k.pid for k in kernels})
+    pid = pid or (rng.choice(pids) if len(pids) > 1 else 77) # a capture is of one process
+    ours_could = [k for k in kernels if bare(k.name) in set(marked) and (len(pids) == 1 or k.pid == pid)]
     idents = [max(k.ident for k in kernels) + 1000, max(k.grid_id for k in kernels) + 1000]
     few = len(kernels) < 20 # there one in twenty is none
     theirs_more = [] if few else extras(kernels, ours_could, LOST, where, idents, rng, source.grain())
@@ -208,7 +210,7 @@ def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pi
     kernel_of = {n: i for i, n in enumerate(marked)}
     words = {n: (n, f"{n} (plan.cu:12)", f"Part{i}")[form] for n, i in kernel_of.items()}
     begin = launches[0][0]
-    lines = ["fact host made-up", f"fact pid {pid or 77}", "fact started_ns %d" % begin]
+    lines = ["fact host made-up", f"fact pid {pid}", "fact started_ns %d" % begin]
     step = rng.choice([1, 32])
     for device in sorted({k.device for _, _, k in launches}):
         span = launches[-1][1] - begin + 10 ** 6

@@ -40,7 +40,7 @@ def check(seed, form, grid_ids, window, kernels=None):
     # Were the truth another, the judge would see it.
     keys = sorted(truth.partner)
     turned = replace(truth, partner=dict(zip(keys, [truth.partner[k] for k in keys[1:] + keys[:1]])))
-    assert len(keys) == 1 or blind.judge(landed, turned).wrong > outcomes[0][1].partners // 2
+    assert len(keys) == 1 or blind.judge(landed, turned).wrong > outcomes[0][1].partners // 2, blind.judge(landed, turned)
     good = True
     for kind, o in outcomes:
         # by sizes alone two kernels that follow each other are told apart by time only

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Merged traces of one real trace, as Perfetto's own trace processor sees them: everything of the original is
 # there and unchanged, no error that the original alone does not give, ours lie inside theirs.
-# check_merged.py INKMARK MAKE_CAPTURE NODE_MODULES TRACE EVERY
+# check_merged.py INKMARK MAKE_CAPTURE NODE_MODULES TRACE EVERY [PROCESS]
 import collections, gzip, os, sqlite3, sys
 from merged import *
 
 inkmark, make_capture, modules, trace, every = sys.argv[1:6]
+process = ["--process", sys.argv[6]] if len(sys.argv) > 6 else []
 tools = Tools(inkmark, make_capture, modules)
 tools.skip_without(trace)
 
@@ -153,7 +154,7 @@ def counts_of(capture):
     return counts
 
 
-capture = tools.capture(trace, "c.ink", "--every", every)
+capture = tools.capture(trace, "c.ink", "--every", every, *process)
 counts = counts_of(capture)
 if trace.endswith("sqlite"):
     expected = sqlite_slices(trace)

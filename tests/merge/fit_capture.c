@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes a capture that fits another profiler's trace: of every Nth of its kernels a launch whose
  * blocks run inside that kernel, in three sections. fit_capture TRACE CAPTURE [--every N] [--shift
- * NS] [--blocks N] [--host NAME] [--no-clock]
- * --shift moves the capture's host clock; --no-clock leaves it out. */
+ * NS] [--blocks N] [--host NAME] [--no-clock] [--process PID]
+ * --process takes the kernels of that one only, and is the capture's; --shift moves the capture's
+ * host clock; --no-clock leaves it out. */
 #include "inkmark/capture.h"
 #include "inkmark/merge.h"
 
@@ -18,7 +19,7 @@ enum { SM_COUNT = 8, RECORDS = 16, NAMES_MAX = 150, SECTIONS = 3, DEVICES = 8 };
 typedef struct fit {
   unsigned long every, blocks;
   long long shift;
-  const char *host;
+  const char *host, *process;
   bool no_clock;
   const ink_foreign_kernel *kernels;
   size_t count;
@@ -144,6 +145,8 @@ static void read_options(fit *f, int argc, char **argv) {
       f->shift = strtoll(value, NULL, 10);
     else if (!strcmp(argv[i], "--blocks"))
       f->blocks = strtoul(value, NULL, 10);
+    else if (!strcmp(argv[i], "--process"))
+      f->process = value;
     else if (!strcmp(argv[i], "--host"))
       f->host = value;
     i++;
@@ -173,14 +176,15 @@ int main(int argc, char **argv) {
   }
   check(&f, ink_writer_open(argv[2], true, &f.writer, &f.error));
   check(&f, ink_writer_fact(f.writer, "host", f.host, &f.error));
-  check(&f, ink_writer_fact(f.writer, "pid", "77", &f.error));
+  check(&f, ink_writer_fact(f.writer, "pid", f.process ? f.process : "77", &f.error));
   check(&f, ink_writer_fact(f.writer, "started_ns", "123", &f.error));
   put_table(&f);
   for (int32_t d = 0; d < DEVICES; d++)
     if (devices[d])
       put_device(&f, d, facts->base_known ? f.first_ns : UNKNOWN_BASE);
   for (size_t i = 0; i < f.count; i += f.every)
-    if (f.kernels[i].device >= 0 && f.kernels[i].device < DEVICES)
+    if (f.kernels[i].device >= 0 && f.kernels[i].device < DEVICES &&
+        (!f.process || f.kernels[i].process == strtoll(f.process, NULL, 10)))
       put_launch(&f, i, slots[i], &ticket);
   check(&f, ink_writer_close(f.writer, &f.error));
   for (size_t i = 0; i < f.name_count; i++)

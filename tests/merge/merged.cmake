@@ -11,24 +11,27 @@ set(merged_tools $<TARGET_FILE:inkmark> $<TARGET_FILE:fit_capture> ${PROJECT_SOU
 # Name, and of how many kernels one gets a launch: this trace processor's time grows with the square of
 # the number of tracks.
 foreach(sample "kineto_a100_small.json.gz 1" "kineto_rocm_small.json.gz 1" "kineto_b200_vllm.json.gz 6"
-    "kineto_v100_absolute_us.json.gz 40" "nsys_2022_1gpu.sqlite 1" "nsys_h100_2gpu.sqlite 8")
+    "kineto_v100_absolute_us.json.gz 40" "nsys_2022_1gpu.sqlite 1" "nsys_h100_2gpu.sqlite 4 111")
   string(REPLACE " " ";" sample ${sample})
   list(GET sample 0 file)
   list(GET sample 1 every)
+  list(REMOVE_AT sample 0 1) # what is left is the process
   string(REGEX REPLACE "\\..*" "" name ${file})
   add_test(NAME merge.real_${name} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_merged.py ${merged_tools}
-    ${PROJECT_SOURCE_DIR}/../shared/samples/${file} ${every})
+    ${PROJECT_SOURCE_DIR}/../shared/samples/${file} ${every} ${sample})
   set_tests_properties(merge.real_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 180)
 endforeach()
 add_test(NAME merge.made COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_made.py ${merged_tools})
 set_tests_properties(merge.made PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+add_test(NAME merge.nsight COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_nsight.py ${merged_tools})
+set_tests_properties(merge.nsight PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
 
 # The whole command, blind: 20 seeds of each real trace.
 add_executable(plan_capture plan_capture.c)
 target_compile_definitions(plan_capture PRIVATE _GNU_SOURCE)
 target_link_libraries(plan_capture PRIVATE inkmark_static inkmark_flags)
 foreach(sample "kineto_a100_small.json.gz 10" "kineto_rocm_small.json.gz 10" "kineto_b200_vllm.json.gz 10"
-    "kineto_v100_absolute_us.json.gz 5" "nsys_2022_1gpu.sqlite 10" "nsys_h100_2gpu.sqlite 5")
+    "kineto_v100_absolute_us.json.gz 5" "nsys_2022_1gpu.sqlite 5" "nsys_h100_2gpu.sqlite 5")
   string(REPLACE " " ";" sample ${sample})
   list(GET sample 0 file)
   list(GET sample 1 seeds)

@@ -19,6 +19,7 @@ typedef struct ink_foreign_kernel {
   uint32_t name;                /* index for ink_foreign_name: demangled, or as the file has it */
   uint32_t short_name, mangled; /* the same; UINT32_MAX: the file has none */
   int64_t stream;
+  int64_t process;                    /* the pid; 0: the file does not tell */
   int64_t begin_ns, end_ns;           /* Unix ns where the base is known, else the file's own */
   uint64_t grid_id;                   /* 0: the file has none */
   int64_t correlation;                /* -1: none */
@@ -91,6 +92,10 @@ typedef struct ink_join ink_join;
 /* Joins n launches with the kernels of the other file. Launches without a partner are no error. */
 INK_API ink_status ink_join_make(const ink_join_launch *launches, size_t n,
                                  const ink_foreign *foreign, ink_join **out, ink_error *error);
+/* The same with the kernels of one of the other file's processes, which has that pid; 0: of all. */
+INK_API ink_status ink_join_make_with(const ink_join_launch *launches, size_t n,
+                                      const ink_foreign *foreign, int64_t process, ink_join **out,
+                                      ink_error *error);
 INK_API void ink_join_free(ink_join *join);
 INK_API size_t ink_join_launches(const ink_join *join, const ink_joined **out); /* [n] */
 INK_API size_t ink_join_clocks(const ink_join *join, const ink_join_clock **out);

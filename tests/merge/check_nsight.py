@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+# Nsight Systems reports made here: kernels of several processes, and a log beside the database that was never
+# written into it. check_nsight.py INKMARK FIT_CAPTURE NODE_MODULES
+import os, shutil, sqlite3, sys
+import blind
+from merged import *
+
+tools = Tools(*sys.argv[1:4])
+tools.skip_without()
+BASE = 1700000000000000000
+COLUMNS = "start, end, deviceId, streamId, correlationId, globalPid, demangledName, shortName, gridX, gridY, gridZ, blockX, blockY, blockZ, gridId"
+
+
+def report(name, processes, log=False):
+    """`processes`: pid -> (device, name of the kernel, begins, length)."""
+    path = here(name)
+    db = sqlite3.connect(path, isolation_level=None)
+    if log:
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma wal_autocheckpoint = 0")
+    db.execute("create table StringIds (id integer primary key, value text)")
+    db.execute("create table TARGET_INFO_SESSION_START_TIME (utcEpochNs integer)")
+    db.execute("insert into TARGET_INFO_SESSION_START_TIME values (?)", (BASE,))
+    db.execute(f"create table CUPTI_ACTIVITY_KIND_KERNEL ({COLUMNS})")
+    if log:
+        db.execute("pragma wal_checkpoint(truncate)")
+    number = 0
+    for pid, (device, kernel, begins, length) in processes.items():
+        number += 1
+        db.execute("insert into StringIds values (?, ?)", (number, kernel))
+        for i, begin in enumerate(begins):
+            db.execute(f"insert into CUPTI_ACTIVITY_KIND_KERNEL values ({','.join('?' * 15)})",
+                       (begin, begin + length, device, 7, 1000 * number + i, 0x55 << 56 | pid << 24, number, number, 4, 1, 1, 64, 1, 1, i + 1))
+    return path, db
+
+
+def joined(path):
+    return sorted(l.ident for l in blind.landed_in_perfetto(tools, path) if l.ident is not None)
+
+
+def check_processes():
+    # the same kernel on one device at interleaved and partly the same times: ranks that share a GPU
+    begins = [10 ** 6 + 40000 * i + i * i * 13 for i in range(40)]
+    path, db = report("two.sqlite", {501: (0, "step(int*)", begins, 9000), 502: (0, "step(int*)", [b + 3000 for b in begins], 9000)})
+    db.close()
+    for pid, number in ("501", 1), ("502", 2):
+        capture = tools.capture(path, f"{pid}.ink", "--process", pid)
+        said = tools.merge(capture, "--with", path, "-o", here("m.pftrace"))
+        assert joined(here("m.pftrace")) == [1000 * number + i for i in range(40)], said
+        assert f"holds kernels of processes 501, 502: those of {pid} are the capture's" in said, said
+        assert "stick out" not in said and "have no" not in said, said
+    # a capture of neither, by its pid, whose launches fit both
+    said = tools.merge(tools.capture(path, "both.ink"), "--with", path, "-o", here("n.pftrace"), code=1)
+    assert len(said.splitlines()) == 1 and "none of them the capture's (77), and more than one fits" in said, said
+    assert not os.path.exists(here("n.pftrace"))
+    # a pid of another container, and only one process whose kernels fit
+    path, db = report("other.sqlite", {501: (0, "step(int*)", begins, 9000), 502: (0, "settle(int*)", [b + 10 ** 9 for b in begins[:5]], 70)})
+    db.close()
+    capture = renamed(path)
+    said = tools.merge(capture, "--with", path, "-o", here("m.pftrace"))
+    assert joined(here("m.pftrace")) == [1000 + i for i in range(40)], said
+    assert "none of them the capture's (77): joined with those of 501, where the most launches fit" in said, said
+
+
+def renamed(path):
+    """A capture of process 501's kernels that says another pid: made from a report that has only those."""
+    db = sqlite3.connect(path)
+    copy = sqlite3.connect(here("only.sqlite"))
+    db.backup(copy)
+    copy.execute("delete from CUPTI_ACTIVITY_KIND_KERNEL where globalPid >> 24 & 16777215 != 501")
+    copy.commit()
+    copy.close()
+    db.close()
+    return tools.capture(here("only.sqlite"), "renamed.ink")
+
+
+def check_log():
+    begins = [10 ** 6 + 40000 * i for i in range(20)]
+    path, db = report("live.sqlite", {501: (0, "step(int*)", begins, 9000)}, log=True)
+    for end in "", "-wal":
+        shutil.copy(path + end, here("logged.sqlite") + end)
+    db.close()
+    logged = here("logged.sqlite")
+    assert os.path.getsize(logged + "-wal") > 0
+    before = open(logged, "rb").read(), open(logged + "-wal", "rb").read()
+    capture = tools.capture(logged, "logged.ink")
+    said = tools.merge(capture, "--with", logged, "-o", here("m.pftrace"))
+    assert joined(here("m.pftrace")) == [1000 + i for i in range(20)], said
+    kernels, = tools.query(here("m.pftrace"), "select count(*) from slice where category = 'kernel'")
+    assert kernels == [["20"]], kernels
+    assert before == (open(logged, "rb").read(), open(logged + "-wal", "rb").read()), "the report was changed"
+    os.unlink(logged + "-wal")
+    if os.path.exists(logged + "-shm"):
+        os.unlink(logged + "-shm")
+    said = tools.merge(capture, "--with", logged, "-o", here("m.pftrace"), code=1)
+    assert "holds no GPU kernels" in said, said
+
+
+check_processes()
+check_log()
