@@ -5,6 +5,7 @@
 #include "instrument_files.h"
 #include "instrument_list.h"
 #include "message.h"
+#include "nvcc_args.h"
 #include "rule_file.h"
 #include "rule_options.h"
 
@@ -186,14 +187,16 @@ static int run_with(int argc, char **argv, instrument_settings settings) {
   int split = 1;
   while (split < argc && strcmp(argv[split], "--"))
     split++;
-  const char *const *flags = (const char *const *)argv + (split < argc ? split + 1 : argc);
-  const size_t flag_count = split < argc ? (size_t)(argc - split - 1) : 0;
   enum cli_parsed parsed = cli_parse(&cmd_instrument, split, argv, &settings, &operands);
   if (parsed != CLI_GO)
     return cli_leave(parsed);
   int code = check(&settings, operands);
   if (code)
     return code;
+  nvcc_args compiler = {0}; /* options files are opened */
+  if (split < argc && !nvcc_args_read(argc - split - 1, argv + split + 1, &compiler))
+    return CLI_FAILED;
+  const char *const *flags = (const char *const *)compiler.words.items;
   json_writer json = {.to = stdout};
   const bool as_json = settings.list && settings.format == 1;
   if (as_json) {
@@ -203,7 +206,7 @@ static int run_with(int argc, char **argv, instrument_settings settings) {
   }
   for (size_t i = 0; i < operands; i++) {
     int one = settings.strip ? strip_one(&settings, argv[i])
-                             : instrument_one(&settings, argv[i], flags, flag_count, &json);
+                             : instrument_one(&settings, argv[i], flags, compiler.words.count, &json);
     code = one ? one : code;
   }
   if (as_json) {
@@ -211,6 +214,7 @@ static int run_with(int argc, char **argv, instrument_settings settings) {
     json_close(&json, '}');
   }
   written_files_free(&settings.done);
+  nvcc_args_free(&compiler);
   return message_flush_stdout() ? code : CLI_FAILED;
 }
 

@@ -2,10 +2,9 @@
 /* Reads an nvcc command line: which words are CUDA sources, what comes out, where dependencies go. */
 #include "nvcc_args.h"
 
+#include "inkmark/instrument.h"
 #include "message.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,45 +73,6 @@ static bool is_one_of(const char *word, const char *const *list, size_t n) {
 }
 #define IS_ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof *(list))
 
-/* Splits a file of options at white space; quotes and backslashes as a shell has them. */
-static bool read_words(FILE *file, word_list *out) {
-  char *word = NULL;
-  size_t length = 0, room = 0;
-  bool fine = true, begun = false;
-  int quote = 0;
-  for (int c = fgetc(file); fine; c = fgetc(file)) {
-    const bool ends = c == EOF || (!quote && isspace(c));
-    if (ends && begun) {
-      word[length] = 0;
-      fine = word_add(out, word);
-      length = 0;
-      begun = false;
-    }
-    if (c == EOF)
-      break;
-    if (ends)
-      continue;
-    if (length + 2 > room) {
-      room = 2 * room + 64;
-      char *grown = realloc(word, room);
-      if (!grown) {
-        fine = false;
-        break;
-      }
-      word = grown;
-    }
-    begun = true;
-    if ((c == '"' || c == '\'') && (!quote || quote == c))
-      quote = quote ? 0 : c;
-    else if (c == '\\' && quote != '\'' && (c = fgetc(file)) == EOF)
-      break;
-    else
-      word[length++] = (char)c;
-  }
-  free(word);
-  return fine;
-}
-
 static bool expand(const char *word, const char *next, word_list *out, bool *used_next,
                    unsigned depth);
 
@@ -121,12 +81,15 @@ static bool expand_file(const char *names, word_list *out, unsigned depth) {
   bool fine = depth < 16;
   for (const char *at = names; fine && *at; at += strcspn(at, ","), at += *at == ',') {
     char *name = strndup(at, strcspn(at, ","));
-    FILE *file = name ? fopen(name, "r") : NULL;
-    if (!file)
-      message_say("cannot read the options file '%s': %s", name ? name : "", message_errno(errno));
-    fine = file && read_words(file, &words);
-    if (file)
-      fclose(file);
+    ink_error error = {0};
+    char *text = NULL;
+    size_t bytes = 0;
+    fine = name && !ink_option_words(name, &text, &bytes, &error);
+    if (!fine)
+      message_failure(&error);
+    for (const char *word = text; fine && word < text + bytes; word += strlen(word) + 1)
+      fine = word_add(&words, word);
+    free(text);
     free(name);
   }
   for (size_t i = 0; fine && i < words.count; i++) {

@@ -6,41 +6,150 @@
 
 #include <clang-c/CXCompilationDatabase.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* The words of the command behind the compiler, relative folders made absolute. */
+/* Options that name a folder or a file, as seen from the command's folder: the value is attached, after an
+ * equals sign, or the next word. */
+static const char *const with_path[] = {"--include-path", "--system-include", "--pre-include",
+                                        "-isystem", "-include", "-I"};
+
+typedef struct command_words {
+  ink_bytes words; /* each terminated */
+  size_t count;
+  const char *folder;
+} command_words;
+
+static void add_word(command_words *to, const char *option, const char *path) {
+  char absolute[PATH_MAX];
+  if (*path && *path != '/' && to->folder &&
+      snprintf(absolute, sizeof absolute, "%s/%s", to->folder, path) < (int)sizeof absolute &&
+      !access(absolute, F_OK)) /* a file that -include names may lie in an include folder */
+    path = absolute;
+  ink_bytes_text(&to->words, option);
+  ink_bytes_text(&to->words, path);
+  ink_bytes_add(&to->words, "", 1);
+  to->count++;
+}
+
+static void add_words(command_words *to, const char *const *all, size_t n, unsigned depth);
+
+/* nvcc takes several names, with commas between them. */
+static void add_file(command_words *to, const char *names, unsigned depth) {
+  for (const char *at = names; *at && depth < 16; at += strcspn(at, ","), at += *at == ',') {
+    char path[PATH_MAX], *text;
+    const int length = (int)strcspn(at, ",");
+    size_t bytes, n = 0;
+    if (*at == '/' || !to->folder)
+      snprintf(path, sizeof path, "%.*s", length, at);
+    else
+      snprintf(path, sizeof path, "%s/%.*s", to->folder, length, at);
+    if (ink_option_words(path, &text, &bytes, NULL))
+      continue; /* made by a build that has not run yet: the parse says what it misses */
+    const char **all = malloc((bytes + 1) * sizeof *all);
+    for (const char *word = text; all && word < text + bytes; word += strlen(word) + 1)
+      all[n++] = word;
+    to->words.failed |= !all;
+    add_words(to, all, n, depth + 1);
+    free(all);
+    free(text);
+  }
+}
+
+/* Whether `word` is the option; *value: what is attached to it, NULL: its value is the next word. */
+static bool is_option(const char *word, const char *option, const char **value) {
+  const size_t length = strlen(option);
+  if (strncmp(word, option, length))
+    return false;
+  const char next = word[length];
+  *value = !next ? NULL : word + length + (next == '=');
+  return !next || next == '=' || length == 2;
+}
+
+static void add_words(command_words *to, const char *const *all, size_t n, unsigned depth) {
+  for (size_t i = 0; i < n; i++) {
+    const char *value;
+    bool done = false;
+    if (is_option(all[i], "--options-file", &value) || is_option(all[i], "-optf", &value)) {
+      add_file(to, value ? value : i + 1 < n ? all[++i] : "", depth);
+      continue;
+    }
+    for (size_t k = 0; k < sizeof with_path / sizeof *with_path && !done; k++) {
+      done = is_option(all[i], with_path[k], &value);
+      if (!done)
+        continue;
+      if (value) {
+        char option[32];
+        snprintf(option, sizeof option, "%.*s", (int)(value - all[i]), all[i]);
+        add_word(to, option, value);
+      } else {
+        add_word(to, all[i], "");
+        if (i + 1 < n)
+          add_word(to, "", all[++i]);
+      }
+    }
+    if (!done)
+      add_word(to, all[i], "");
+  }
+}
+
+/* The words of the command behind the compiler, options files opened, relative folders made absolute. */
 static bool pack(CXCompileCommand command, const char ***flags, size_t *count) {
   const unsigned n = clang_CompileCommand_getNumArgs(command);
   CXString where = clang_CompileCommand_getDirectory(command);
-  const char *folder = clang_getCString(where);
-  ink_bytes words = {0};
-  size_t used = 0;
-  for (unsigned i = 1; i < n; i++) {
-    CXString text = clang_CompileCommand_getArg(command, i);
-    const char *word = clang_getCString(text);
-    if (word && !strncmp(word, "-I", 2) && word[2] && word[2] != '/' && folder)
-      ink_bytes_format(&words, "-I%s/%s", folder, word + 2);
-    else
-      ink_bytes_text(&words, word ? word : "");
-    ink_bytes_add(&words, "", 1);
-    used++;
-    clang_disposeString(text);
+  CXString *texts = calloc(n + 1u, sizeof *texts);
+  const char **all = calloc(n + 1u, sizeof *all);
+  command_words to = {.folder = clang_getCString(where)};
+  bool fine = texts && all;
+  for (unsigned i = 1; i < n && fine; i++) {
+    texts[i] = clang_CompileCommand_getArg(command, i);
+    all[i - 1] = clang_getCString(texts[i]);
   }
-  clang_disposeString(where);
-  char *block = words.failed ? NULL : malloc(used * sizeof(char *) + words.count + 1);
+  if (fine)
+    add_words(&to, all, n ? n - 1 : 0, 0);
+  char *block = !fine || to.words.failed ? NULL : malloc(to.count * sizeof(char *) + to.words.count + 1);
   if (block) {
     const char **array = (const char **)(void *)block;
-    char *at = block + used * sizeof(char *);
-    if (words.count)
-      memcpy(at, words.at, words.count);
-    for (size_t i = 0; i < used; i++, at += strlen(at) + 1)
+    char *at = block + to.count * sizeof(char *);
+    if (to.words.count)
+      memcpy(at, to.words.at, to.words.count);
+    for (size_t i = 0; i < to.count; i++, at += strlen(at) + 1)
       array[i] = at;
     *flags = array;
-    *count = used;
+    *count = to.count;
   }
-  ink_bytes_free(&words);
+  for (unsigned i = 1; i < n && fine; i++)
+    clang_disposeString(texts[i]);
+  clang_disposeString(where);
+  free(texts);
+  free(all);
+  ink_bytes_free(&to.words);
   return block != NULL;
+}
+
+/* The first command whose file is `path`. What libclang gives when asked for one file may be guessed from
+ * another file's command. */
+static CXCompileCommand find_command(CXCompileCommands commands, const char *path) {
+  const unsigned n = commands ? clang_CompileCommands_getSize(commands) : 0;
+  char full[2 * PATH_MAX], real[PATH_MAX];
+  for (unsigned i = 0; i < n; i++) {
+    CXCompileCommand command = clang_CompileCommands_getCommand(commands, i);
+    CXString file = clang_CompileCommand_getFilename(command);
+    CXString folder = clang_CompileCommand_getDirectory(command);
+    const char *name = clang_getCString(file), *in = clang_getCString(folder);
+    if (name && *name != '/' && in)
+      snprintf(full, sizeof full, "%s/%s", in, name);
+    else
+      snprintf(full, sizeof full, "%s", name ? name : "");
+    const bool same = realpath(full, real) && !strcmp(real, path);
+    clang_disposeString(file);
+    clang_disposeString(folder);
+    if (same)
+      return command;
+  }
+  return NULL;
 }
 
 ink_status ink_compile_flags(const char *folder, const char *source, const char ***flags,
@@ -54,12 +163,12 @@ ink_status ink_compile_flags(const char *folder, const char *source, const char 
   if (code != CXCompilationDatabase_NoError)
     return ink_error_set(error, INK_ERROR_NOT_FOUND, "cannot read 'compile_commands.json' in '%s'",
                          folder);
-  CXCompileCommands commands = clang_CompilationDatabase_getCompileCommands(
-      database, realpath(source, path) ? path : source);
-  if (!commands || !clang_CompileCommands_getSize(commands))
+  CXCompileCommands commands = clang_CompilationDatabase_getAllCompileCommands(database);
+  CXCompileCommand command = find_command(commands, realpath(source, path) ? path : source);
+  if (!command)
     status = ink_error_set(error, INK_ERROR_NOT_FOUND,
                            "'%s' is not in the 'compile_commands.json' of '%s'", source, folder);
-  else if (!pack(clang_CompileCommands_getCommand(commands, 0), flags, count))
+  else if (!pack(command, flags, count))
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   if (commands)
     clang_CompileCommands_dispose(commands);

@@ -123,9 +123,13 @@ INK_API ink_status ink_instrument_diff(const char *marked, size_t bytes, const c
                                        const char *new_name, char **out, ink_error *error);
 
 /* The flags that `folder`/compile_commands.json has for a source: *flags is one malloc'ed block, the
- * words and the array alike. INK_ERROR_NOT_FOUND: no such database, or the file is not in it. */
+ * words and the array alike; options files are opened, relative folders made absolute. INK_ERROR_NOT_FOUND: no such database, or the file is not in it. */
 INK_API ink_status ink_compile_flags(const char *folder, const char *source, const char ***flags,
                                      size_t *count, ink_error *error);
+
+/* The words of a file of options (nvcc's --options-file): *words is malloc'ed, one terminated word behind the
+ * other, *bytes long. */
+INK_API ink_status ink_option_words(const char *path, char **words, size_t *bytes, ink_error *error);
 
 /* "kernel", "call", ... and "marked", "left", "not asked", "error". */
 INK_API const char *ink_place_kind_word(ink_place_kind kind);
