@@ -133,7 +133,6 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   html *w = user;
   const ink_track_events *e = &w->events;
   uint64_t wanted = w->slices + e->slice_count + e->async_count;
-  (void)track;
   if (wanted > SLICES_MAX && w->slices) {
     w->full = true;
     return INK_ERROR_STOPPED;
@@ -143,7 +142,12 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
     const ink_slice *s = &e->slices[i];
     put_slice(w, i == 0, s->section, s->begin_ns, s->end_ns, s->depth, s->row, s->cut);
   }
-  ink_file_text(&w->file, "]]");
+  const ink_stored_track *stored = track->stored;
+  ink_file_print(&w->file, "],[%u,%u,%d,%u,%lld,%lld]]",
+                 w->selection.launches[stored->launch].kernel, stored->header.sm_open,
+                 stored->device, stored->launch,
+                 (long long)ink_ns_between(w->selection.begin_ns, track->open_ns),
+                 (long long)ink_ns_between(track->open_ns, track->close_ns));
   ink_status status = ink_track_events_lanes(&w->events);
   for (size_t lane = 0; status == INK_OK && lane < e->lane_count; lane++) {
     bool first = true;

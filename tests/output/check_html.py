@@ -3,6 +3,7 @@
 the tables' numbers, the drops and the clock; too many tracks are cut with a word about it.
 
 check_html.py OUTPUT_TOOL [SCREENSHOT]"""
+import json
 import re
 import shutil
 import subprocess
@@ -49,6 +50,18 @@ def main(tool, screenshot=None):
         for k in truth["kernels"]:
             assert f"{k['executed']:,} marks executed, {k['kept']:,} kept" in text, k
             assert not k["dropped"] or f"{k['dropped']:,} overwritten or not stored" in text
+        statistics = json.loads(re.search(r'id="summary">(.*?)</script>', source, re.S)[1])["statistics"]
+        for r in statistics:
+            if r["depth"] == 0 and r["share"] > 0:
+                name = r["section"].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+                assert f"{name} {100 * r['share']:.1f} % " in text, ("the bar of shares", r["section"])
+        # The longest track that the page names is the longest of those in it.
+        tracks = json.loads(re.search(r'id="lane-data">(.*?)</script>', source, re.S)[1])["tracks"]
+        tracks = [(t[2][5], t[2][0], t[0]) for t in tracks if len(t) > 2]
+        for kernel in {k for _, k, _ in tracks}:
+            length, _, label = max(t for t in tracks if t[1] == kernel)
+            if length:
+                assert f"longest: launch {label}, {length:,} ns, " in text, label
         for words in ("simulated clock", "3 threads found no free track", "any single ns is good to",
                       "no recording thread passed: NeverPassed", "'&lt;/script&gt;'", "30 lanes"):
             assert words in text, words
