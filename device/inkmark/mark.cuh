@@ -74,14 +74,14 @@
 static __host__ __device__ __forceinline__ ink_i::called ink_ctx_() { return ink_i::called(); }
 
 // What a macro looks sections up in: in a namespace with tables of its own, those and the enclosing ones.
-namespace ink_sections {}
+namespace names_of_PROF_SECTIONS {}
 
 // Names the sections of one table, up to 8,191 of them, at namespace scope. A section is written by
 // its bare name (PROF_MARK(Step)), or as Table::Step where two tables have the same name. Files may
 // share a table through a header. (INK_TABLE of rewritten.cuh has the same shape.) The names do not clash with anything else in the program.
 #define PROF_SECTIONS(table, ...)                                                                  \
   namespace ink_n_##table {                                                                        \
-  namespace ink_outer = ink_sections;                                                              \
+  namespace ink_outer = names_of_PROF_SECTIONS;                                                    \
   namespace {                                                                                      \
   enum id : unsigned short { ink_none, __VA_ARGS__ };                                              \
   constexpr __host__ __device__ unsigned long long ink_table_hash(id) {                            \
@@ -90,7 +90,7 @@ namespace ink_sections {}
   }                                                                                                \
   INK_I_REGISTER_TABLE(#table, #__VA_ARGS__)                                                       \
   }                                                                                                \
-  namespace ink_sections {                                                                         \
+  namespace names_of_PROF_SECTIONS {                                                               \
   using namespace ink_n_##table::ink_outer;                                                        \
   using namespace ink_n_##table;                                                                   \
   namespace table = ink_n_##table;                                                                 \
@@ -161,14 +161,14 @@ namespace ink_sections {}
 #define INK_I_JOIN(a, b) INK_I_JOIN_(a, b)
 #define INK_I_JOIN_(a, b) a##b
 #define INK_I_THIRD(a, b, c, ...) c
-#define INK_I_SECTION(S) ink_sections::S, ink_table_hash(ink_sections::S)
+#define INK_I_SECTION(S) names_of_PROF_SECTIONS::S, ink_table_hash(names_of_PROF_SECTIONS::S)
 
 #define INK_I_KERNEL_SYMBOL(S, chosen, cond)                                                       \
-  ::ink_i::kernel<::ink_i::from_symbol, ink_table_hash(ink_sections::S)> ink_ctx_(                      \
-      ::ink_i::from_symbol(), ink_sections::S, chosen, cond)
+  ::ink_i::kernel<::ink_i::from_symbol, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(       \
+      ::ink_i::from_symbol(), names_of_PROF_SECTIONS::S, chosen, cond)
 #define INK_I_KERNEL_ARGUMENT(buf, S, chosen, cond)                                                \
-  ::ink_i::kernel<::ink_i::from_argument, ink_table_hash(ink_sections::S)> ink_ctx_(                    \
-      ::ink_i::from_argument{(buf).device}, ink_sections::S, chosen, cond)
+  ::ink_i::kernel<::ink_i::from_argument, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(     \
+      ::ink_i::from_argument{(buf).device}, names_of_PROF_SECTIONS::S, chosen, cond)
 
 #define INK_I_STAMP(kind, S, ...)                                                                  \
   do {                                                                                             \

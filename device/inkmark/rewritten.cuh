@@ -127,14 +127,14 @@ __host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Co
 // beforehand: thousands of names cost the compiler no time.
 #define INK_TABLE(table, hash, text, ...)                                                          \
   namespace ink_n_##table {                                                                        \
-  namespace ink_outer = ink_sections;                                                              \
+  namespace ink_outer = names_of_PROF_SECTIONS;                                                    \
   namespace {                                                                                      \
   enum id : unsigned short { ink_none, __VA_ARGS__ };                                              \
   constexpr __host__ __device__ unsigned long long ink_table_hash(id) { return hash; }             \
   }                                                                                                \
   INK_I_REGISTER_TABLE(#table, text)                                                               \
   }                                                                                                \
-  namespace ink_sections {                                                                         \
+  namespace names_of_PROF_SECTIONS {                                                               \
   using namespace ink_n_##table::ink_outer;                                                        \
   using namespace ink_n_##table;                                                                   \
   namespace table = ink_n_##table;                                                                 \

@@ -16,12 +16,12 @@ CASES = [
      "__global__ void k(odd *x) { PROF_KERNEL(Kernel); odd o = *x; PROF_MARK(Step, o); *x = o; }",
      [], ["this value cannot be held", "multiple of 4"]),
     ("no such section", "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Stop); }",
-     [], ['"ink_sections" has no member "Stop"']),
+     [], ['"names_of_PROF_SECTIONS" has no member "Stop"']),
     ("no such section in that table",
      "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Table::Stop); }",
      [], ['"ink_n_Table" has no member "Stop"']),
     ("a name in two tables", "PROF_SECTIONS(Twin, Step)\n"
-     "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", [], ['"ink_sections::Step" is ambiguous']),
+     "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", [], ['"names_of_PROF_SECTIONS::Step" is ambiguous']),
     ("a name in two tables, qualified", "PROF_SECTIONS(Twin, Step)\n"
      "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Twin::Step); }", [], None),
     ("a sum in a called function", "__device__ void f() { PROF_SUM_BEGIN(Step); PROF_SUM_END(Step); }"
