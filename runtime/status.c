@@ -27,5 +27,8 @@ ink_status ink_error_set(ink_error *error, ink_status status, const char *format
   va_start(arguments, format);
   vsnprintf(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
+  for (char *c = error->message; *c; c++) /* names from files: a message is one line */
+    if ((unsigned char)*c < 0x20 || *c == 0x7f)
+      *c = '?';
   return status;
 }

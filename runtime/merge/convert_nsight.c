@@ -238,13 +238,24 @@ static ink_status read_row(nsight_reader *r, const table *t, columns *at, void *
   return instant ? convert_other(r->c, &event) : convert_slice(r->c, &event);
 }
 
+/* NULL: this export has no such table. Where names cannot be looked up, it goes without them; in
+ * the first pass they are not needed. */
+static void *select_rows(const nsight_reader *r, const table *t) {
+  const char *const titles[] = {t->title, "NULL"};
+  for (size_t i = !r->second; i < 2; i++) {
+    char query[1024];
+    void *statement;
+    snprintf(query, sizeof query, "SELECT t.*, %s AS \"ink title\" FROM %s t", titles[i], t->name);
+    if (!r->s.prepare_v2(r->s.db, query, -1, &statement, NULL))
+      return statement;
+  }
+  return NULL;
+}
+
 static ink_status read_table(nsight_reader *r, const table *t) {
-  char query[1024];
-  void *statement;
-  snprintf(query, sizeof query, "SELECT t.*, %s AS \"ink title\" FROM %s t",
-           r->second ? t->title : "NULL", t->name);
-  if (r->s.prepare_v2(r->s.db, query, -1, &statement, NULL))
-    return INK_OK; /* this export has no such table */
+  void *statement = select_rows(r, t);
+  if (!statement)
+    return INK_OK;
   columns at = find_columns(r, statement);
   ink_status status = INK_OK;
   int rc = SQL_DONE;
