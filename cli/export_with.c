@@ -48,32 +48,41 @@ static bool ends_with(const char *text, const char *ending) {
   return n > m && !strcmp(text + n - m, ending);
 }
 
-/* Without -o: the other trace's name with ".merged" in it, in this folder; a Perfetto trace where
- * the other is no JSON. */
+/* Without -o: the other trace's name with ".merged" in it, in this folder; JSON stays JSON, and
+ * packed, else it is a Perfetto trace. */
 static char *default_output(const char *with) {
   const char *slash = strrchr(with, '/'), *name = slash ? slash + 1 : with;
-  const char *ending = ends_with(with, ".json.gz") ? ".json.gz"
-                       : ends_with(with, ".json")  ? ".json"
-                                                   : "";
-  size_t stem = strlen(name) - strlen(ending);
-  const char *dot = strrchr(name, '.');
-  if (!*ending && dot && dot > name)
-    stem = (size_t)(dot - name);
+  static const struct {
+    const char *theirs, *ours;
+  } endings[] = {{".json.gz", ".json.gz"},
+                 {".json.zst", ".json.gz"},
+                 {".json.zip", ".json.gz"},
+                 {".zip", ".json.gz"},
+                 {".json", ".json"}};
+  const char *dot = strrchr(name, '.'), *ours = ".pftrace";
+  size_t stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    if (ends_with(name, endings[i].theirs)) {
+      stem = strlen(name) - strlen(endings[i].theirs);
+      ours = endings[i].ours;
+      break;
+    }
+  }
   char *path;
-  if (asprintf(&path, "%.*s.merged%s", (int)stem, name, *ending ? ending : ".pftrace") < 0)
-    return NULL;
-  return path;
+  return asprintf(&path, "%.*s.merged%s", (int)stem, name, ours) < 0 ? NULL : path;
 }
 
 static ink_status write_captures(const export_merge *merge, const ink_merged_options *options,
-                                 loaded_capture *loaded, ink_error *error) {
+                                 loaded_capture *loaded, const char *output, ink_error *error) {
   ink_merged_capture *captures = calloc(merge->count, sizeof *captures);
   if (!captures)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; i < merge->count; i++)
     captures[i] = (ink_merged_capture){loaded[i].path, loaded[i].capture, loaded[i].map};
   ink_status status =
-      ink_merged_write_captures(captures, merge->count, options, merge->output, error);
+      merge->with
+          ? ink_merged_write_several(captures, merge->count, merge->with, options, output, error)
+          : ink_merged_write_captures(captures, merge->count, options, output, error);
   free(captures);
   return status;
 }
@@ -90,9 +99,7 @@ static int write_merged(const export_merge *merge, ink_merged_options *options,
       return CLI_FAILED;
     }
   }
-  error.status = merge->with ? ink_merged_write(loaded->capture, loaded->map, merge->with, options,
-                                                output, &error)
-                             : write_captures(merge, options, loaded, &error);
+  error.status = write_captures(merge, options, loaded, output, &error);
   message_progress_end();
   int code = error.status ? message_failure(&error) : CLI_OK;
   if (!code && made && !merge->quiet)
@@ -116,11 +123,9 @@ int export_merged(const export_merge *merge) {
                                                           : message_progress,
                                 .user = merge->with ? (void *)&reading : (void *)"merging",
                                 .remark = merge->quiet ? NULL : remark};
-  if (merge->with && merge->count > 1)
-    return cli_usage_error(&cmd_export, "'--with' takes one capture, not %zu", merge->count);
   if (!merge->with && !merge->output)
     return cli_usage_error(&cmd_export, "needs '-o FILE'");
-  if (!merge->with && merge->launch != UINT64_MAX)
+  if (merge->count > 1 && merge->launch != UINT64_MAX)
     return cli_usage_error(&cmd_export, "'--launch' is for one capture");
   if (merge->format_given)
     return cli_usage_error(&cmd_export, "the name of a merged trace tells its format, '--format' "

@@ -149,6 +149,20 @@ def check_progress():
     print(f"{len(bars)} bars in {took:.1f} s")
 
 
+# Without a name for the output it is made of the other trace's, and written to where one is.
+def check_default_names():
+    capture = tools.capture(put("t.json", TRACE), "c.ink")
+    os.mkdir(here("from"))
+    for name, data, made in [("n.json", TRACE, "n.merged.json"), ("n.json.gz", gzip.compress(TRACE), "n.merged.json.gz"),
+                             ("z.json.zst", zstd(TRACE), "z.merged.json.gz"), ("p.zip", zip_of(("t.json", TRACE)), "p.merged.json.gz"),
+                             ("bare", TRACE, "bare.merged.pftrace")]:
+        if data is None:
+            continue
+        said = tools.merge(capture, "--with", put("from/" + name, data), cwd=folder.name)
+        assert f"wrote '{made}'" in said and os.path.getsize(here(made)), (name, said)
+
+
 check_packed()
+check_default_names()
 check_xla()
 check_progress()
