@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: MIT
+"""inkmark captures as NumPy arrays.
+
+    import inkmark
+    with inkmark.open("solver.ink") as capture:
+        rows = capture.table(by="iteration")
+        cells, iterations, sections = capture.matrix("Step", by="iteration")
+
+A thin binding of libinkmark by ctypes: it reads captures and records none. Cycles are clock64 of a track's
+SM; ns are real time as the capture's clock map gives it. Arrays of rows lie in libinkmark's own memory and
+are read-only; they keep it alive, also after the capture is closed. The library is looked for at
+INKMARK_SHARED_LIBRARY, beside the `inkmark` on the PATH, and where the loader looks. An object may be used
+by one thread at a time."""
+import ctypes
+import ctypes.util
+import os
+import shutil
+from ctypes import (POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64,
+                    c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)
+
+import numpy
+
+__all__ = ["open", "Capture", "Error", "UNMARKED", "ROW_NONE", "ROW_UNKNOWN", "row_dtype", "total_dtype"]
+__version__ = "0.1.0"
+
+UNMARKED = 0xFFFFFFFF
+"""`section` of the rows that count what no section claims, "(unmarked)"."""
+ROW_NONE = -2**63
+"""`group` of rows by iteration: before any PROF_ITER."""
+ROW_UNKNOWN = -2**63 + 1
+"""`group` of rows by iteration: its PROF_ITER was overwritten."""
+
+_EVERY_LAUNCH = 0xFFFFFFFF
+_BY = {"section": 0, "iteration": 1, "block": 2, "sm": 3, "launch": 4}
+
+# One row of a table, ink_table_row: inkmark/table.h says what each field means.
+row_dtype = numpy.dtype([
+    ("kernel", "u4"), ("section", "u4"), ("group", "i8"), ("depth", "u4"), ("called", "u1"), ("summed", "u1"),
+    ("twice", "u1"), ("inside_count", "u1"), ("inside", "u4", 4), ("count", "u8"), ("cut", "u8"), ("nested", "u8"),
+    ("total_cycles", "u8"), ("min_cycles", "u8"), ("median_cycles", "u8"), ("p99_cycles", "u8"), ("max_cycles", "u8"),
+    ("total_ns", "f8"), ("min_ns", "f8"), ("median_ns", "f8"), ("p99_ns", "f8"), ("max_ns", "f8"),
+    ("share", "f8"), ("imbalance", "f8"), ("marking_cycles", "u8"), ("marking_bound_cycles", "f8"),
+    ("bound_ns", "f8")], align=True)
+# The totals of one kernel, ink_kernel_total.
+total_dtype = numpy.dtype([
+    ("kernel", "u4"), ("tracks", "u8"), ("launches", "u8"), ("marks_executed", "u8"), ("marks_kept", "u8"),
+    ("marks_dropped", "u8"), ("missed", "u8"), ("tracks_partial", "u8"), ("tracks_lost", "u8"), ("marks_lost", "u8"),
+    ("total_cycles", "u8"), ("unmarked_cycles", "u8"), ("total_ns", "f8"), ("unmarked_ns", "f8"),
+    ("unknown_cycles", "u8"), ("without_marking", "?"), ("marking_cycles", "u8"), ("marking_bound_cycles", "f8"),
+    ("bound_ns", "f8"), ("outside_cycles", "f8")], align=True)
+# One launch, ink_launch: dimensions are x, y, z; times are raw globaltimer.
+launch_dtype = numpy.dtype([
+    ("device", "i4"), ("kernel", "u4"), ("grid_id", "u8"), ("grid_dim", "u4", 3), ("block_dim", "u4", 3),
+    ("track_count", "u8"), ("first_open_global_ns", "u8"), ("last_close_global_ns", "u8")], align=True)
+
+
+class Error(Exception):
+    """What libinkmark refused: str() is its one line, `status` its ink_status, `code` errno or 0."""
+
+    def __init__(self, message, status=0, code=0):
+        super().__init__(message)
+        self.status, self.code = status, code
+
+
+class _Error(Structure):
+    _fields_ = [("status", c_int), ("code", c_int), ("offset", c_uint64), ("message", c_char * 512)]
+
+
+class _SectionTable(Structure):
+    _fields_ = [("name", c_char_p), ("file", c_char_p), ("line", c_uint32), ("section_count", c_uint32),
+                ("hash48", c_uint64), ("sections", POINTER(c_char_p))]
+
+
+class _Section(Structure):
+    _fields_ = [("table", POINTER(_SectionTable)), ("name", c_char_p), ("id", c_uint32)]
+
+
+class _Kernel(Structure):
+    _fields_ = [("key", c_uint64), ("name", c_char_p), ("table", POINTER(_SectionTable)), ("launches", c_uint64),
+                ("tracks", c_uint64), ("marks_executed", c_uint64), ("missed", c_uint64), ("tracks_lost", c_uint64),
+                ("marks_lost", c_uint64)]
+
+
+class _Device(Structure):
+    _fields_ = [("index", c_int32), ("simulated", c_uint32), ("sm_count", c_uint32), ("capability", c_uint32),
+                ("clock_khz", c_uint32), ("track_count", c_uint32), ("records_per_track", c_uint32),
+                ("aux_records_per_track", c_uint32), ("flags", c_uint32), ("runtime_version", c_uint32),
+                ("driver_version", c_uint32), ("name", c_char_p)]
+
+
+class _Facts(Structure):
+    _fields_ = [("version", c_uint32), ("complete", c_bool), ("file_bytes", c_uint64), ("used_bytes", c_uint64),
+                ("damaged_chunks", c_uint64), ("open_tracks", c_uint64), ("unknown_kernels", c_uint64),
+                ("note", c_char * 256)]
+
+
+class _TableOptions(Structure):
+    _fields_ = [("size", c_size_t), ("by", c_int), ("kernel_regex", c_char_p), ("launch", c_uint32),
+                ("progress", c_void_p), ("user", c_void_p), ("without_marking", c_bool)]
+
+
+class _OutputOptions(Structure):
+    _fields_ = [("size", c_size_t), ("kernel_regex", c_char_p), ("launch", c_uint32), ("progress", c_void_p),
+                ("user", c_void_p)]
+
+
+_WRITE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(_OutputOptions), c_char_p, POINTER(_Error))
+
+
+class _Output(Structure):
+    _fields_ = [("name", c_char_p), ("endings", c_char_p), ("summary", c_char_p), ("write", _WRITE)]
+
+
+def _places():
+    named = os.environ.get("INKMARK_SHARED_LIBRARY")
+    if named:
+        return [named]
+    command = shutil.which("inkmark")
+    bin_folder = os.path.dirname(os.path.realpath(command)) if command else None
+    beside = [os.path.join(bin_folder, "..", folder, "libinkmark.so.0")
+              for folder in ("lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "runtime")] if command else []
+    return [path for path in beside if os.path.exists(path)] + ["libinkmark.so.0"]
+
+
+def _load():
+    failures = []
+    for place in _places():
+        try:
+            return ctypes.CDLL(place)
+        except OSError as error:
+            failures.append(str(error))
+    raise Error("cannot load libinkmark: " + "; ".join(failures) +
+                "; INKMARK_SHARED_LIBRARY names it where it is not installed")
+
+
+def _declare(lib):
+    def function(name, result, *arguments):
+        getattr(lib, name).restype, getattr(lib, name).argtypes = result, arguments
+    error = POINTER(_Error)
+    function("ink_capture_open", c_int, c_char_p, POINTER(c_void_p), error)
+    function("ink_capture_free", None, c_void_p)
+    function("ink_capture_get_facts", POINTER(_Facts), c_void_p)
+    function("ink_capture_fact", c_char_p, c_void_p, c_char_p)
+    function("ink_capture_simulated", c_bool, c_void_p)
+    function("ink_capture_track_count", c_uint64, c_void_p)
+    for what, kind in (("kernels", _Kernel), ("devices", _Device), ("sections", _Section)):
+        function("ink_capture_" + what, c_size_t, c_void_p, POINTER(POINTER(kind)))
+    function("ink_capture_launches", c_size_t, c_void_p, POINTER(c_void_p))
+    function("ink_clock_map_make", c_int, c_void_p, POINTER(c_void_p), error)
+    function("ink_clock_map_free", None, c_void_p)
+    function("ink_table_make", c_int, c_void_p, c_void_p, POINTER(_TableOptions), POINTER(c_void_p), error)
+    function("ink_table_free", None, c_void_p)
+    function("ink_table_rows", c_size_t, c_void_p, POINTER(c_void_p))
+    function("ink_table_kernels", c_size_t, c_void_p, POINTER(c_void_p))
+    function("ink_output_by_name", POINTER(_Output), c_char_p)
+    function("ink_output_by_path", POINTER(_Output), c_char_p)
+    return lib
+
+
+_library = None
+
+
+def _lib():
+    global _library
+    if _library is None:
+        _library = _declare(_load())
+    return _library
+
+
+def _check(status, error):
+    if status:
+        raise Error(error.message.decode(errors="replace") or f"status {status}", status, error.code)
+
+
+class _Owned:
+    """A pointer that libinkmark frees when nobody needs it any more."""
+
+    def __init__(self, pointer, free):
+        self.pointer, self._free = pointer, free
+
+    def __del__(self):
+        self._free(self.pointer)
+
+
+def _array(address, count, dtype, owner):
+    """`count` items at `address` without a copy; they keep `owner` alive."""
+    if count:
+        memory = (c_char * (count * dtype.itemsize)).from_address(address)
+        memory.owner = owner
+        array = numpy.frombuffer(memory, dtype)
+    else:
+        array = numpy.empty(0, dtype)
+    array.flags.writeable = False
+    return array
+
+
+def _text(value):
+    return None if value is None else value.decode(errors="replace")
+
+
+def open(path):  # noqa: A001: as in gzip.open
+    """Opens a capture. Raises Error for what is none, is damaged in its header, or of a newer inkmark; what
+    is cut off or damaged further on is left out, and Capture.facts["note"] says so."""
+    return Capture(path)
+
+
+class Capture:
+    """An open capture: a context manager. Attributes are read once and stay valid after close()."""
+
+    path = None
+    facts = None
+    """dict: version, complete, file_bytes, used_bytes, damaged_chunks, open_tracks, unknown_kernels, note."""
+    simulated = None
+    """True: made on the simulated device, whose cycles and ns are not a GPU's."""
+    devices = None
+    """list of dicts, one a device: index, name, sm_count, capability (90 for 9.0), track_count, ..."""
+    kernels = None
+    """list of dicts: name (the section that PROF_KERNEL named), table, launches, tracks, marks_executed,
+    missed, tracks_lost, marks_lost. `kernel` in rows is an index into it."""
+    sections = None
+    """list of dicts: name, table, id. `section` in rows is an index into it."""
+    launches = None
+    """Array [launch] of launch_dtype, by device and then by begin."""
+
+    def __init__(self, path):
+        lib, error, pointer = _lib(), _Error(), c_void_p()
+        self.path = os.fspath(path)
+        _check(lib.ink_capture_open(os.fsencode(self.path), byref(pointer), byref(error)), error)
+        self._capture = _Owned(pointer, lib.ink_capture_free)
+        clock = c_void_p()
+        _check(lib.ink_clock_map_make(pointer, byref(clock), byref(error)), error)
+        self._clock = _Owned(clock, lib.ink_clock_map_free)
+        self._read(lib, pointer)
+
+    def _read(self, lib, pointer):
+        facts = lib.ink_capture_get_facts(pointer).contents
+        self.facts = {name: getattr(facts, name) for name, _ in _Facts._fields_}
+        self.facts["note"] = _text(self.facts["note"])
+        self.simulated = lib.ink_capture_simulated(pointer)
+        self.track_count = lib.ink_capture_track_count(pointer)
+        self.devices = self._list(lib.ink_capture_devices, _Device, pointer)
+        self.kernels = self._list(lib.ink_capture_kernels, _Kernel, pointer)
+        self.sections = self._list(lib.ink_capture_sections, _Section, pointer)
+        address = c_void_p()
+        count = lib.ink_capture_launches(pointer, byref(address))
+        self.launches = _array(address.value, count, launch_dtype, self._capture)
+
+    @staticmethod
+    def _list(function, kind, pointer):
+        first = POINTER(kind)()
+        items = [first[i] for i in range(function(pointer, byref(first)))]
+        out = []
+        for item in items:
+            values = {name: getattr(item, name) for name, _ in kind._fields_}
+            if "table" in values:
+                values["table"] = _text(item.table.contents.name) if item.table else None
+            values["name"] = _text(values["name"])
+            out.append(values)
+        return out
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Frees the capture as soon as no array needs it. Tables cannot be made any more."""
+        self._clock = self._capture = None
+
+    def _pointers(self):
+        if self._capture is None:
+            raise Error("the capture is closed")
+        return self._capture.pointer, self._clock.pointer
+
+    def fact(self, key):
+        """What the recording noted under "command", "host", "pid", "started_ns", ...: text, or None."""
+        return _text(_lib().ink_capture_fact(self._pointers()[0], key.encode()))
+
+    def _table(self, by, kernel, launch, raw):
+        lib, error, table = _lib(), _Error(), c_void_p()
+        if by not in _BY:
+            raise ValueError(f"by is one of {', '.join(_BY)}, not {by!r}")
+        options = _TableOptions(ctypes.sizeof(_TableOptions), _BY[by], kernel.encode() if kernel else None,
+                                _EVERY_LAUNCH if launch is None else launch, None, None, not raw)
+        capture, clock = self._pointers()
+        _check(lib.ink_table_make(capture, clock, byref(options), byref(table), byref(error)), error)
+        return _Owned(table, lib.ink_table_free)
+
+    def table(self, by="section", kernel=None, launch=None, raw=False):
+        """Array [row] of row_dtype: one row for each kernel, group and section, sorted so; "(unmarked)" last.
+        `by`: what a group is, "section" (none), "iteration", "block", "sm" or "launch". `kernel`: a POSIX
+        extended regular expression of kernels' names. `launch`: an index into launches. `raw`: leave the
+        marks' own cost in the times. Raises Error for a bad expression or a launch that is not there."""
+        table, address = self._table(by, kernel, launch, raw), c_void_p()
+        count = _lib().ink_table_rows(table.pointer, byref(address))
+        return _array(address.value, count, row_dtype, table)
+
+    def totals(self, kernel=None, launch=None, raw=False):
+        """Array [kernel] of total_dtype: tracks, marks kept and dropped, time in all tracks."""
+        table, address = self._table("section", kernel, launch, raw), c_void_p()
+        count = _lib().ink_table_kernels(table.pointer, byref(address))
+        return _array(address.value, count, total_dtype, table)
+
+    def matrix(self, kernel, by="iteration", value="total_cycles", launch=None, raw=False):
+        """(values [group][section], groups [group], names [section]) of the one kernel of that very name; a
+        group without the section has NaN where `value` is a time in ns, a share or a bound, else 0.
+        `groups` are iterations (ROW_NONE and ROW_UNKNOWN first), linear blocks, SMs or launches; the last
+        name is "(unmarked)" where any time is. Raises KeyError where no kernel has the name, or several."""
+        found = [i for i, k in enumerate(self.kernels) if k["name"] == kernel]
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} kernels are called {kernel!r}; there are {[k['name'] for k in self.kernels]}")
+        rows = self.table(by, None, launch, raw)
+        rows = rows[rows["kernel"] == found[0]]
+        groups, row_at = numpy.unique(rows["group"], return_inverse=True)
+        sections, column_at = numpy.unique(rows["section"], return_inverse=True)
+        kind = row_dtype[value]
+        values = numpy.full((len(groups), len(sections)), numpy.nan if kind.kind == "f" else 0, kind)
+        values[row_at, column_at] = rows[value]
+        return values, groups, [self.section_name(s) for s in sections]
+
+    def section_name(self, section):
+        """Of an index into sections; "(unmarked)" for UNMARKED."""
+        return "(unmarked)" if section == UNMARKED else self.sections[int(section)]["name"]
+
+    def export(self, path, format=None, kernel=None, launch=None):  # noqa: A002
+        """Writes what `inkmark export` writes, by the name's ending or by `format` ("perfetto", "chrome", "csv",
+        "npy", "json", "html"). The file appears when it is whole. Raises Error."""
+        lib, error, name = _lib(), _Error(), os.fsencode(path)
+        output = lib.ink_output_by_name(format.encode()) if format else lib.ink_output_by_path(name)
+        if not output:
+            raise Error(f"no output of the format {format!r}" if format else f"the name {path!r} does not tell the format")
+        options = _OutputOptions(ctypes.sizeof(_OutputOptions), kernel.encode() if kernel else None,
+                                 _EVERY_LAUNCH if launch is None else launch, None, None)
+        capture, clock = self._pointers()
+        _check(output.contents.write(capture, clock, byref(options), name, byref(error)), error)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints where the members of the structures lie that the Python binding reads: lines "STRUCTURE MEMBER
+ * OFFSET", and "STRUCTURE . SIZE". */
+#include "inkmark/output.h"
+#include "inkmark/table.h"
+
+#include <stdio.h>
+
+#define SIZE(type) printf(#type " . %zu\n", sizeof(type));
+#define AT(type, member) AT_EXPANDED(type, member)
+#define AT_EXPANDED(type, member) printf(#type " " #member " %zu\n", offsetof(type, member));
+
+int main(void) {
+#define T ink_table_row
+  SIZE(ink_table_row)
+  AT(T, kernel) AT(T, section) AT(T, group) AT(T, depth) AT(T, called) AT(T, summed) AT(T, twice)
+  AT(T, inside_count) AT(T, inside) AT(T, count) AT(T, cut) AT(T, nested) AT(T, total_cycles)
+  AT(T, min_cycles) AT(T, median_cycles) AT(T, p99_cycles) AT(T, max_cycles) AT(T, total_ns)
+  AT(T, min_ns) AT(T, median_ns) AT(T, p99_ns) AT(T, max_ns) AT(T, share) AT(T, imbalance)
+  AT(T, marking_cycles) AT(T, marking_bound_cycles) AT(T, bound_ns)
+#undef T
+#define T ink_kernel_total
+  SIZE(ink_kernel_total)
+  AT(T, kernel) AT(T, tracks) AT(T, launches) AT(T, marks_executed) AT(T, marks_kept)
+  AT(T, marks_dropped) AT(T, missed) AT(T, tracks_partial) AT(T, tracks_lost) AT(T, marks_lost)
+  AT(T, total_cycles) AT(T, unmarked_cycles) AT(T, total_ns) AT(T, unmarked_ns)
+  AT(T, unknown_cycles) AT(T, without_marking) AT(T, marking_cycles) AT(T, marking_bound_cycles)
+  AT(T, bound_ns) AT(T, outside_cycles)
+#undef T
+#define T ink_launch
+  SIZE(ink_launch)
+  AT(T, device) AT(T, kernel) AT(T, grid_id) AT(T, grid_dim) AT(T, block_dim) AT(T, track_count)
+  AT(T, first_open_global_ns) AT(T, last_close_global_ns)
+#undef T
+#define T ink_error
+  SIZE(ink_error)
+  AT(T, status) AT(T, code) AT(T, offset) AT(T, message)
+#undef T
+#define T ink_section_table
+  SIZE(ink_section_table)
+  AT(T, name) AT(T, file) AT(T, line) AT(T, section_count) AT(T, hash48) AT(T, sections)
+#undef T
+#define T ink_section
+  SIZE(ink_section)
+  AT(T, table) AT(T, name) AT(T, id)
+#undef T
+#define T ink_kernel
+  SIZE(ink_kernel)
+  AT(T, key) AT(T, name) AT(T, table) AT(T, launches) AT(T, tracks) AT(T, marks_executed)
+  AT(T, missed) AT(T, tracks_lost) AT(T, marks_lost)
+#undef T
+#define T ink_device_info
+  SIZE(ink_device_info)
+  AT(T, index) AT(T, simulated) AT(T, sm_count) AT(T, capability) AT(T, clock_khz)
+  AT(T, track_count) AT(T, records_per_track) AT(T, aux_records_per_track) AT(T, flags)
+  AT(T, runtime_version) AT(T, driver_version) AT(T, name)
+#undef T
+#define T ink_capture_facts
+  SIZE(ink_capture_facts)
+  AT(T, version) AT(T, complete) AT(T, file_bytes) AT(T, used_bytes) AT(T, damaged_chunks)
+  AT(T, open_tracks) AT(T, unknown_kernels) AT(T, note)
+#undef T
+#define T ink_table_options
+  SIZE(ink_table_options)
+  AT(T, size) AT(T, by) AT(T, kernel_regex) AT(T, launch) AT(T, progress) AT(T, user)
+  AT(T, without_marking)
+#undef T
+#define T ink_output_options
+  SIZE(ink_output_options)
+  AT(T, size) AT(T, kernel_regex) AT(T, launch) AT(T, progress) AT(T, user)
+#undef T
+#define T ink_output
+  SIZE(ink_output)
+  AT(T, name) AT(T, endings) AT(T, summary) AT(T, write)
+  return 0;
+}
