@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a reader should know of a marked function: marks that the recording thread may not pass,
- * loops that wait for other blocks, clocks that the function reads itself. */
+/* What a reader should know of a marked function: loops that wait for other blocks or that write more
+ * than a track keeps, clocks that the function reads itself. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -21,157 +21,6 @@ static uint32_t subtree_end(const ink_tree *tree, uint32_t at) {
   while (i < tree->nodes.count && tree->nodes.items[i].depth > tree->nodes.items[at].depth)
     i++;
   return i;
-}
-
-static bool is_thread_source(const ink_node *node) {
-  static const char *const names[] = {"threadIdx", "thread_rank", "thread_index", "__laneid",
-                                      "lane_id", "laneid"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (is_named(node, names[i]))
-      return true;
-  return false;
-}
-
-/* `at`'s subtree names threadIdx or a lane, or one of the locals that were computed from these. */
-static bool is_thread_dependent(const ink_tree *tree, uint32_t at, const CXCursor *locals,
-                                size_t count) {
-  for (uint32_t i = at, end = subtree_end(tree, at); i < end; i++) {
-    const ink_node *node = &tree->nodes.items[i];
-    if (node->kind == CXCursor_MemberRefExpr && is_thread_source(node))
-      return true;
-    if (node->kind != CXCursor_DeclRefExpr)
-      continue;
-    if (is_thread_source(node))
-      return true;
-    const CXCursor target = clang_getCursorReferenced(node->cursor);
-    for (size_t l = 0; l < count; l++)
-      if (clang_equalCursors(locals[l], target))
-        return true;
-  }
-  return false;
-}
-
-static bool is_listed(const CXCursor *locals, size_t count, CXCursor target) {
-  for (size_t l = 0; l < count; l++)
-    if (clang_equalCursors(locals[l], target))
-      return true;
-  return false;
-}
-
-/* `asm("mov.u32 %0, %laneid;" : "=r"(lane))`: the node is the first name in it. */
-static bool assigned_by_asm(const ink_tree *tree, uint32_t at, CXCursor *target) {
-  const ink_node *nodes = tree->nodes.items, *node = &nodes[at];
-  if (node->kind != CXCursor_DeclRefExpr || node->parent == INK_NO_NODE ||
-      nodes[node->parent].kind != CXCursor_GCCAsmStmt || nodes[node->parent].in_macro)
-    return false;
-  const ink_node *around = &nodes[node->parent];
-  const char *text = tree->source->text.at + around->start;
-  const size_t bytes = around->end - around->start;
-  *target = clang_getCursorReferenced(node->cursor);
-  return memmem(text, bytes, "%laneid", 7) || memmem(text, bytes, "%tid", 4);
-}
-
-/* The locals that are computed from threadIdx, a lane or what is loaded with these: by declaration or
- * by assignment, over as many steps as it takes. */
-static size_t find_thread_locals(const ink_tree *tree, CXCursor *locals, size_t room) {
-  size_t count = 0, before;
-  do {
-    before = count;
-    for (uint32_t i = 0; i < tree->nodes.count && count < room; i++) {
-      const ink_node *node = &tree->nodes.items[i];
-      CXCursor target = node->cursor;
-      const bool assigns =
-          node->kind == CXCursor_CompoundAssignOperator ||
-          (node->kind == CXCursor_BinaryOperator &&
-           clang_getCursorBinaryOperatorKind(node->cursor) == CXBinaryOperator_Assign);
-      if (assigned_by_asm(tree, i, &target)) {
-        if (count < room)
-          locals[count++] = target;
-        continue;
-      }
-      if (assigns && node->first != INK_NO_NODE &&
-          tree->nodes.items[node->first].kind == CXCursor_DeclRefExpr)
-        target = clang_getCursorReferenced(tree->nodes.items[node->first].cursor);
-      else if (node->kind != CXCursor_VarDecl)
-        continue;
-      if (!is_listed(locals, count, target) && is_thread_dependent(tree, assigns ? node->last : i, locals, count))
-        locals[count++] = target;
-    }
-  } while (count > before && count < room);
-  return count;
-}
-
-/* The first node and the end of the condition that decides whether what is in the node is passed;
- * false: there is none. */
-static bool find_condition(const ink_tree *tree, uint32_t at, uint32_t *from, uint32_t *to,
-                           const char **what) {
-  const ink_node *node = &tree->nodes.items[at];
-  if (node->first == INK_NO_NODE || node->in_macro)
-    return false;
-  *from = node->first;
-  *to = subtree_end(tree, node->first);
-  *what = "the condition";
-  if (node->kind == CXCursor_IfStmt || node->kind == CXCursor_ConditionalOperator)
-    return true;
-  if (node->kind == CXCursor_SwitchStmt)
-    return *what = "the switch", true;
-  if (node->kind == CXCursor_BinaryOperator) {
-    const enum CXBinaryOperatorKind kind = clang_getCursorBinaryOperatorKind(node->cursor);
-    return kind == CXBinaryOperator_LAnd || kind == CXBinaryOperator_LOr;
-  }
-  if (node->kind != CXCursor_WhileStmt && node->kind != CXCursor_ForStmt)
-    return false;
-  *what = "how often the loop runs";
-  if (node->kind == CXCursor_WhileStmt)
-    return true;
-  /* of a for the bound alone: threads that take turns, from threadIdx.x in steps, all pass */
-  for (uint32_t child = node->first; child != INK_NO_NODE; child = tree->nodes.items[child].next) {
-    const ink_node *one = &tree->nodes.items[child];
-    const enum CXBinaryOperatorKind kind = clang_getCursorBinaryOperatorKind(one->cursor);
-    if (one->kind != CXCursor_BinaryOperator || kind < CXBinaryOperator_LT ||
-        kind > CXBinaryOperator_NE || one->last == INK_NO_NODE)
-      continue;
-    *from = one->last;
-    *to = subtree_end(tree, one->last);
-    return true;
-  }
-  return false;
-}
-
-/* The first mark between two offsets; NULL: none. */
-static const ink_found *mark_between(const ink_unit *unit, const ink_function *function,
-                                     uint32_t from, uint32_t to) {
-  for (size_t f = 0; f < unit->found.count; f++) {
-    const ink_found *found = &unit->found.items[f];
-    if (found->function == function && found->state == INK_PLACE_MARKED &&
-        found->kind != INK_PLACE_KERNEL && found->offset > from && found->offset < to)
-      return found;
-  }
-  return NULL;
-}
-
-static void warn_conditions(ink_unit *unit, const ink_function *function) {
-  const ink_tree *tree = &function->tree;
-  CXCursor locals[64];
-  const size_t count = find_thread_locals(tree, locals, 64);
-  for (uint32_t i = 0; i < tree->nodes.count; i++) {
-    const ink_node *node = &tree->nodes.items[i];
-    uint32_t from, to;
-    const char *what;
-    bool depends = false;
-    if (node->in_lambda || !find_condition(tree, i, &from, &to, &what))
-      continue;
-    for (uint32_t c = from; c < to; c = subtree_end(tree, c))
-      depends |= is_thread_dependent(tree, c, locals, count);
-    const ink_found *found =
-        depends ? mark_between(unit, function, tree->nodes.items[to - 1].end, node->end) : NULL;
-    if (found)
-      ink_unit_say(unit, function->source, node->start,
-                   "%s depends on the thread: the thread that records may not pass the marks in "
-                   "it, '%s' first",
-                   what,
-                   found->section && *found->section ? found->section : found->name);
-  }
 }
 
 /* ---- loops that write more than a track keeps ----------------------------------------------------- */
@@ -281,6 +130,6 @@ void ink_function_remarks(ink_unit *unit, const ink_function *function) {
                      "the function reads a clock itself: what it measures now includes the marks");
       }
   }
-  warn_conditions(unit, function);
+  ink_function_thread_remarks(unit, function);
   warn_many(unit, function);
 }

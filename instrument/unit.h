@@ -171,6 +171,8 @@ void ink_hold_remarks(ink_unit *unit, const ink_function *function);
 void ink_function_pairs(ink_unit *unit, const ink_function *function);
 /* remarks.c */
 void ink_function_remarks(ink_unit *unit, const ink_function *function);
+/* threads.c: of marks that the recording thread may not pass */
+void ink_function_thread_remarks(ink_unit *unit, const ink_function *function);
 /* sections.c */
 const char *ink_section_named(ink_unit *unit, const char *name); /* as written by hand */
 const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *source,
