@@ -14,6 +14,7 @@ typedef struct export_settings {
   int format; /* index into ink_outputs(), -1: by the ending of the name */
   const char *output, *kernel, *with, *tracks;
   uint64_t launch;
+  int marking; /* enum ink_output_marking */
   bool align, quiet;
 } export_settings;
 
@@ -29,6 +30,10 @@ static const cli_option options[] = {
      "only kernels whose name matches the POSIX extended regular expression"},
     {0, "launch", CLI_COUNT, "N", offsetof(export_settings, launch),
      "only launch N, counted from 0 as 'inkmark info' lists them"},
+    {'m', "marking", CLI_CHOICE, "usual|in|out", offsetof(export_settings, marking),
+     "what the marks cost themselves: left in the times as they were stamped, or taken out of them "
+     "as 'inkmark report' does; a trace keeps its times and gets both as arguments. Usually out in "
+     "the tables of html, in everywhere else"},
     {'w', "with", CLI_TEXT, "TRACE", offsetof(export_settings, with),
      "merge with the trace that another profiler recorded of the same run: PyTorch's or "
      "XLA's JSON, also in gzip, zstd or a zip, or an Nsight Systems SQLite export. The output is "
@@ -85,6 +90,8 @@ static int run(int argc, char **argv) {
   if (parsed != CLI_GO)
     return cli_leave(parsed);
   if (settings.with || operands > 1) {
+    if (settings.marking)
+      return cli_usage_error(&cmd_export, "'--marking' is for one capture without '--with'");
     const export_merge merge = {.captures = argv,
                                 .count = operands,
                                 .with = settings.with,
@@ -116,6 +123,7 @@ static int run(int argc, char **argv) {
         .launch = settings.launch == UINT64_MAX ? UINT32_MAX : (uint32_t)settings.launch,
         .progress = settings.quiet ? NULL : message_progress,
         .user = (void *)"writing",
+        .marking = (enum ink_output_marking)settings.marking,
     };
     error.status = output->write(loaded.capture, loaded.map, &choice, settings.output, &error);
     message_progress_end();

@@ -45,7 +45,7 @@ static number_text time_of(const report_view *report, const ink_kernel_total *to
 }
 
 bool report_below_bound(const ink_table_row *row) {
-  return row->count && row->marking_cycles && (double)row->total_cycles < row->marking_bound_cycles;
+  return ink_table_row_below_marking_bound(row);
 }
 
 /* The sections of which nothing can be said but that they are short. */

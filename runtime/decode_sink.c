@@ -4,7 +4,10 @@
 
 typedef struct adapter {
   const ink_sink *sink;
+  const ink_capture *capture;
   ink_line line;
+  ink_tolls tolls; /* of tolls_device; all zero where nobody wants them */
+  int32_t tolls_device;
 } adapter;
 
 static bool want_launch(void *user, uint32_t launch) {
@@ -20,6 +23,10 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
 static ink_status on_track_begin(void *user, const ink_decoded_track *track, const ink_line *line) {
   adapter *self = user;
   self->line = *line;
+  if (self->sink->want_marking && self->tolls_device != track->stored->device) {
+    self->tolls_device = track->stored->device;
+    self->tolls = ink_tolls_of(self->capture, self->tolls_device);
+  }
   return self->sink->track_begin ? self->sink->track_begin(self->sink->user, track) : INK_OK;
 }
 
@@ -38,6 +45,18 @@ static ink_status on_progress(void *user, uint64_t done, uint64_t total) {
   return sink->progress ? sink->progress(sink->user, done, total) : INK_OK;
 }
 
+/* As a table takes it out: whole cycles, no more than the slice has, at the slice's own rate. */
+static void take_marking(const adapter *self, ink_slice *slice, ink_toll toll) {
+  const uint64_t cycles = slice->end_cycles - slice->begin_cycles;
+  slice->marking_cycles = toll.cycles < cycles ? toll.cycles : cycles;
+  slice->marking_ns = 0;
+  if (!slice->marking_cycles)
+    return;
+  const double span = ink_line_span_ns(&self->line, slice->begin_cycles, slice->end_cycles);
+  const double ns = span * ((double)slice->marking_cycles / (double)cycles) + 0.5;
+  slice->marking_ns = ns > 0 && ns < 9e18 ? (int64_t)ns : 0;
+}
+
 static ink_status give_slice(const adapter *self, const ink_event *event) {
   if (!self->sink->slice)
     return INK_OK;
@@ -52,6 +71,7 @@ static ink_status give_slice(const adapter *self, const ink_event *event) {
                      .end_cycles = event->end,
                      .begin_ns = ink_line_ns(&self->line, event->begin),
                      .end_ns = ink_line_ns(&self->line, event->end)};
+  take_marking(self, &slice, event->toll);
   return self->sink->slice(self->sink->user, &slice);
 }
 
@@ -70,6 +90,8 @@ static ink_status give_point(const adapter *self, const ink_event *event) {
     point.value.sum.total_cycles = event->u.words[1];
     point.value.sum.min_cycles = event->u.words[2];
     point.value.sum.max_cycles = event->u.words[3];
+    point.value.sum.pass_marking_cycles = ink_toll_of_pass(
+        &self->tolls, event->u.words[0], event->u.words[1], event->u.words[2]);
   } else {
     point.value.u64 = event->u.value;
   }
@@ -83,6 +105,8 @@ static ink_status give_run(const adapter *self, const ink_event *run) {
                      .row = run->row,
                      .end_cycles = run->begin,
                      .end_ns = ink_line_ns(&self->line, run->begin)};
+  const ink_toll none = {0, 0}, *of = run->tolls ? run->tolls->of[0] : NULL;
+  ink_toll toll = run->tolls ? run->toll : none;
   ink_status status = INK_OK;
   for (uint32_t i = 0; i < run->count && status == INK_OK; i++) {
     bool iter = run->payload && run->payload[i];
@@ -101,8 +125,10 @@ static ink_status give_run(const adapter *self, const ink_event *run) {
                          .u.value = (uint64_t)slice.row};
       status = give_point(self, &point);
     } else if (self->sink->slice) {
+      take_marking(self, &slice, toll);
       status = self->sink->slice(self->sink->user, &slice);
     }
+    toll = !of ? none : iter ? of[INK_KIND_ITER] : of[INK_KIND_MARK];
   }
   return status;
 }
@@ -155,9 +181,10 @@ ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map, uint
                       const ink_sink *sink, ink_error *error) {
   if (!sink)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "nothing to decode into");
-  adapter self = {.sink = sink};
+  adapter self = {.sink = sink, .capture = capture, .tolls_device = INT32_MIN};
   ink_event_sink events = {.user = &self,
                            .want_records = sink->record != NULL,
+                           .want_tolls = sink->want_marking,
                            .want_launch = sink->want_launch ? want_launch : NULL,
                            .launch = on_launch,
                            .track_begin = on_track_begin,

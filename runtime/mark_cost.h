@@ -34,4 +34,12 @@ static inline ink_toll ink_toll_of(const ink_tolls *tolls, int called, uint32_t 
   return tolls->of[called][kind];
 }
 
+/* What each pass of a SUM loses: what lies inside of its pair, but never more than the least pass took;
+ * 0 where the total does not hold that much, in damaged words. */
+static inline uint64_t ink_toll_of_pass(const ink_tolls *tolls, uint64_t count, uint64_t total,
+                                        uint64_t least) {
+  const uint64_t each = tolls->sum_inside.cycles < least ? tolls->sum_inside.cycles : least;
+  return each && count <= total / each ? each : 0;
+}
+
 #endif

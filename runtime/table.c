@@ -191,10 +191,9 @@ ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **ou
   cell->summed = 1;
   const ink_toll inside = table->tolls.sum_inside;
   const uint64_t count = event->u.words[0], total = event->u.words[1];
-  /* The least pass gives what all of them can lose; of damaged words, nothing overflows. */
   const uint64_t least = event->u.words[2], most = event->u.words[3];
-  const uint64_t each = inside.cycles < least ? inside.cycles : least;
-  const uint64_t paid = each && count <= total / each ? count * each : 0;
+  const uint64_t each = ink_toll_of_pass(&table->tolls, count, total, least);
+  const uint64_t paid = count * each;
   cell->now_count += count;
   cell->now_total += total - paid;
   *out = cell;

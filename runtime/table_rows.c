@@ -133,6 +133,10 @@ bool ink_table_row_below_bound(const ink_table_row *row) {
   return row->count && isfinite(row->bound_ns) && row->total_ns < row->bound_ns;
 }
 
+bool ink_table_row_below_marking_bound(const ink_table_row *row) {
+  return row->count && row->marking_cycles && (double)row->total_cycles < row->marking_bound_cycles;
+}
+
 size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out) {
   *out = table->totals;
   return table->total_count;

@@ -136,8 +136,10 @@ static ink_status take_sum(ink_table *table, const ink_event *event) {
     high = fmax(high, line->pieces[i].slope_max);
   }
   const double rate = at->ns_per_cycle;
-  add_ns(cell, (double)cycles * rate, (double)event->u.words[2] * rate,
-         (double)event->u.words[3] * rate,
+  const uint64_t *words = event->u.words;
+  const uint64_t each = ink_toll_of_pass(&table->tolls, words[0], words[1], words[2]);
+  add_ns(cell, (double)cycles * rate, (double)(words[2] - each) * rate,
+         (double)(words[3] > each ? words[3] - each : 0) * rate,
          (double)event->u.words[0] * table->bound_each +
              (double)cycles * fmax(high - rate, rate - low));
   return INK_OK;

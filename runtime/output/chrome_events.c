@@ -119,6 +119,11 @@ static void put_slice(chrome_events *w, const ink_slice *slice) {
                      ink_selection_section(w->selection, slice->section), w->tid, slice->begin_ns,
                      slice->end_ns);
   chrome_argument(w, "cycles", slice->end_cycles - slice->begin_cycles, true);
+  if (w->selection->without_marking && !slice->cut) {
+    const int64_t whole_ns = ink_ns_between(slice->begin_ns, slice->end_ns);
+    chrome_argument(w, "marking_cycles", slice->marking_cycles, false);
+    chrome_argument(w, "net_ns", (uint64_t)ink_ns_between(slice->marking_ns, whole_ns), false);
+  }
   row_argument(w, slice->row);
   if (slice->cut)
     chrome_argument(w, "cut", slice->cut, false);

@@ -11,7 +11,7 @@
 static const char header[] =
     "device,clock,launch,grid_id,kernel,sm,block,block_x,block_y,block_z,warp,thread,section,kind,"
     "iteration,called,cycles,ns,duration_cycles,duration_ns,value,total_cycles,min_cycles,"
-    "max_cycles\n";
+    "max_cycles";
 
 typedef struct csv_row {
   const char *kind;
@@ -21,7 +21,7 @@ typedef struct csv_row {
   int64_t row, ns;
   uint64_t cycles, duration_cycles;
   int64_t duration_ns;
-  uint64_t value[4];
+  uint64_t value[4], marking_cycles;
 } csv_row;
 
 typedef struct csv {
@@ -98,6 +98,11 @@ static void put_row(csv *w, const csv_row *row, const char *section) {
     p = put_value(p, row);
   if (row->escape != INK_ESCAPE_SUM)
     p = text_bytes(p, ",,,", 3);
+  if (w->selection.without_marking) {
+    *p++ = ',';
+    if (row->has_duration || row->escape == INK_ESCAPE_SUM)
+      p = text_u64(p, row->marking_cycles);
+  }
   *p++ = '\n';
   ink_file_took(&w->file, p);
 }
@@ -174,8 +179,10 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
     return INK_OK;
   row->row = slice->row;
   row->has_duration = !slice->cut;
-  row->duration_cycles = slice->end_cycles - slice->begin_cycles;
-  row->duration_ns = ink_ns_between(slice->begin_ns, slice->end_ns);
+  row->marking_cycles = slice->marking_cycles;
+  row->duration_cycles = slice->end_cycles - slice->begin_cycles - slice->marking_cycles;
+  row->duration_ns =
+      ink_ns_between(slice->marking_ns, ink_ns_between(slice->begin_ns, slice->end_ns));
   return INK_OK;
 }
 
@@ -201,10 +208,12 @@ static ink_status on_point(void *user, const ink_point *point) {
                      .ns = point->ns,
                      .value = {point->value.u64}};
   if (point->escape == INK_ESCAPE_SUM) {
+    const uint64_t each = point->value.sum.pass_marking_cycles, most = point->value.sum.max_cycles;
+    w->row.marking_cycles = point->value.sum.count * each;
     w->row.value[0] = point->value.sum.count;
-    w->row.value[1] = point->value.sum.total_cycles;
-    w->row.value[2] = point->value.sum.min_cycles;
-    w->row.value[3] = point->value.sum.max_cycles;
+    w->row.value[1] = point->value.sum.total_cycles - w->row.marking_cycles;
+    w->row.value[2] = point->value.sum.min_cycles - each;
+    w->row.value[3] = most > each ? most - each : 0;
   }
   w->held = true;
   return INK_OK;
@@ -213,13 +222,18 @@ static ink_status on_point(void *user, const ink_point *point) {
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   csv *w = user;
   let_go(w);
+  const double marking_ns = (double)track->marking_cycles * w->line.ns_per_cycle + 0.5;
+  const int64_t whole_ns = ink_ns_between(track->open_ns, track->close_ns);
   const csv_row row = {.kind = "kernel_end",
                        .row = INK_ROW_NONE,
                        .cycles = track->close_cycles,
                        .ns = track->close_ns,
                        .has_duration = true,
-                       .duration_cycles = track->close_cycles - track->open_cycles,
-                       .duration_ns = ink_ns_between(track->open_ns, track->close_ns)};
+                       .marking_cycles = track->marking_cycles,
+                       .duration_cycles =
+                           track->close_cycles - track->open_cycles - track->marking_cycles,
+                       .duration_ns = ink_ns_between(
+                           marking_ns > 0 && marking_ns < 9e18 ? (int64_t)marking_ns : 0, whole_ns)};
   put_row(w, &row, w->kernel);
   return ink_file_check(&w->file, w->error);
 }
@@ -263,6 +277,7 @@ ink_status ink_write_csv(const ink_capture *capture, const ink_clock_map *map,
     status = ink_file_open(&w.file, path, error);
   if (status == INK_OK) {
     ink_file_text(&w.file, header);
+    ink_file_text(&w.file, w.selection.without_marking ? ",marking_cycles\n" : "\n");
     const ink_sink sink = {.launch = on_launch,
                            .track_begin = on_track_begin,
                            .record = on_record,

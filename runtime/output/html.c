@@ -209,6 +209,7 @@ ink_status ink_write_html(const ink_capture *capture, const ink_clock_map *map,
   html w = {.error = error, .file.fd = -1};
   const char *page = (const char *)ink_report_page, *mark = strstr(page, data_mark);
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
+  w.selection.without_marking = w.selection.options.marking != INK_MARKING_IN;
   if (status == INK_OK)
     status = ink_file_open(&w.file, path, error);
   if (status != INK_OK)

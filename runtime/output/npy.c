@@ -134,15 +134,18 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
     return INK_OK;
   if (slice->nested) /* its time is that of the slice around it */
     return add_to_cell(w, slice->section, slice->row, 0, 0, 1);
-  return add_to_cell(w, slice->section, slice->row, slice->end_cycles - slice->begin_cycles,
-                     ink_ns_between(slice->begin_ns, slice->end_ns), 1);
+  return add_to_cell(w, slice->section, slice->row,
+                     slice->end_cycles - slice->begin_cycles - slice->marking_cycles,
+                     ink_ns_between(slice->marking_ns, ink_ns_between(slice->begin_ns, slice->end_ns)),
+                     1);
 }
 
 static ink_status on_point(void *user, const ink_point *point) {
   npy *w = user;
   if (point->kind != INK_KIND_ESCAPE || point->escape != INK_ESCAPE_SUM)
     return INK_OK;
-  uint64_t cycles = point->value.sum.total_cycles;
+  uint64_t cycles = point->value.sum.total_cycles -
+                    point->value.sum.count * point->value.sum.pass_marking_cycles;
   /* A sum's passes have no stamps: at the rate of its end. */
   double ns = (double)cycles * ink_clock_map_line(w->selection.map, w->device, w->sm, point->cycles,
                                                   point->cycles).ns_per_cycle;
@@ -213,6 +216,7 @@ static void put_axes_head(npy *w) {
   ink_file_print(f, "{\n  \"schema_version\": 1,\n  \"clock\": \"%s\",\n  \"kernel\": ",
                  ink_capture_simulated(w->selection.capture) ? "simulated clock" : "GPU clock");
   ink_file_json_string(f, kernel->name);
+  ink_file_print(f, ",\n  \"marking\": \"%s\"", ink_selection_marking(&w->selection));
   ink_file_text(f, ",\n  \"arrays\": {");
   for (int i = 0; i < ARRAYS; i++) {
     ink_file_print(f, "%s\"%s\": ", i ? ", " : "", array_names[i]);

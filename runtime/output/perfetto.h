@@ -80,7 +80,9 @@ enum perfetto_arg {
   ARG_CUT,
   ARG_CALLED,
   ARG_KEY,
-  ARG_ITERATION_UNKNOWN
+  ARG_ITERATION_UNKNOWN,
+  ARG_MARKING_CYCLES,
+  ARG_NET_NS /* 2047 */
 };
 /* Interned names end with the incremental state, so every track brings those that it uses: see
  * perfetto_open_track. */

@@ -99,7 +99,9 @@ static void describe_arguments(perfetto *out) {
               {"cut", ARG_CUT, UINT64},
               {"called", ARG_CALLED, BOOL},
               {"key", ARG_KEY, UINT64},
-              {"iteration_unknown", ARG_ITERATION_UNKNOWN, BOOL}};
+              {"iteration_unknown", ARG_ITERATION_UNKNOWN, BOOL},
+              {"marking_cycles", ARG_MARKING_CYCLES, UINT64},
+              {"net_ns", ARG_NET_NS, INT64}};
   char *fields, *extensions, *set, *file, *message;
   char *p = packet(out, PERFETTO_EVENT_BYTES, &fields);
   extensions = p = pb_begin(p, PACKET_EXTENSION_DESCRIPTOR);

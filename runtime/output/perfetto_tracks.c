@@ -77,6 +77,11 @@ static void begin_slice(perfetto_tracks *w, const ink_slice *slice) {
   p = put_name(w, p, slice->section);
   p = put_row(p, slice->row);
   p = pb_uint(p, ARG_CYCLES, slice->end_cycles - slice->begin_cycles);
+  if (w->selection->without_marking && !slice->cut) {
+    const int64_t whole_ns = ink_ns_between(slice->begin_ns, slice->end_ns);
+    p = pb_uint(p, ARG_MARKING_CYCLES, slice->marking_cycles);
+    p = pb_int(p, ARG_NET_NS, ink_ns_between(slice->marking_ns, whole_ns));
+  }
   if (slice->cut)
     p = pb_uint(p, ARG_CUT, slice->cut);
   if (slice->called)

@@ -92,6 +92,7 @@ ink_status ink_selection_make(ink_selection *s, const ink_capture *capture,
     size_t size = options->size < sizeof s->options ? options->size : sizeof s->options;
     memcpy(&s->options, options, size);
   }
+  s->without_marking = s->options.marking == INK_MARKING_OUT;
   s->kernel_count = ink_capture_kernels(capture, &s->kernels);
   s->launch_count = ink_capture_launches(capture, &s->launches);
   s->device_count = ink_capture_devices(capture, &s->devices);
@@ -125,6 +126,7 @@ ink_status ink_selection_decode(ink_selection *s, const ink_sink *sink, ink_erro
   ours.user = s;
   ours.progress = s->options.progress ? tell_progress : NULL;
   ours.want_launch = want_launch;
+  ours.want_marking = s->without_marking;
   ink_status status = ink_decode(s->capture, s->map, UINT32_MAX, &ours, error);
   s->passes_done++;
   return status;
@@ -144,6 +146,15 @@ const ink_clock_quality *ink_selection_quality(const ink_selection *s, int32_t d
     if (quality[i].device == device)
       return &quality[i];
   return NULL;
+}
+
+const char *ink_selection_marking(const ink_selection *s) {
+  const ink_mark_costs *costs;
+  const size_t n = ink_capture_mark_costs(s->capture, &costs);
+  for (size_t i = 0; i < n; i++)
+    if (costs[i].count && s->without_marking)
+      return "out";
+  return "in";
 }
 
 bool ink_selection_simulated(const ink_selection *s, int32_t device) {

@@ -28,6 +28,7 @@ typedef struct ink_selection {
   size_t chosen_launches;
   uint32_t passes, passes_done; /* progress: how often the whole is decoded */
   int64_t begin_ns, end_ns;     /* over the chosen launches */
+  bool without_marking;         /* what tables take out and slices tell of; by the options */
 } ink_selection;
 
 /* Reads the options (NULL: everything) and the spans. Free also after a failure. */
@@ -44,6 +45,9 @@ ink_status ink_selection_decode(ink_selection *selection, const ink_sink *sink, 
 /* The device of that ordinal, or NULL. */
 const ink_device_info *ink_selection_device(const ink_selection *selection, int32_t device);
 const ink_clock_quality *ink_selection_quality(const ink_selection *selection, int32_t device);
+
+/* "out" where the marks' own cost is asked to be taken out and some device has a measure of it, else "in". */
+const char *ink_selection_marking(const ink_selection *selection);
 
 bool ink_selection_simulated(const ink_selection *selection, int32_t device);
 

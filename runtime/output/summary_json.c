@@ -143,6 +143,10 @@ static void put_total(ink_file *f, const ink_selection *s, const ink_table *tabl
   field_u64(f, "unmarked_cycles", t->unmarked_cycles);
   field_double(f, "unmarked_ns", t->unmarked_ns);
   field_u64(f, "unknown_cycles", t->unknown_cycles);
+  field_text(f, "marking", t->without_marking ? "out" : "in");
+  field_u64(f, "marking_cycles", t->marking_cycles);
+  field_double(f, "marking_bound_cycles", t->marking_bound_cycles);
+  field_double(f, "outside_cycles", t->outside_cycles);
   const ink_section_index *unseen;
   size_t count = ink_table_unseen(table, t->kernel, &unseen);
   key(f, "sections_not_passed");
@@ -207,6 +211,9 @@ void ink_summary_rows(ink_file *f, const ink_selection *s, const ink_table *tabl
     field_double(f, "max_ns", row->max_ns);
     field_double(f, "bound_ns", row->bound_ns);
     field_bool(f, "below_bound", ink_table_row_below_bound(row));
+    field_u64(f, "marking_cycles", row->marking_cycles);
+    field_double(f, "marking_bound_cycles", row->marking_bound_cycles);
+    field_bool(f, "below_marking_bound", ink_table_row_below_marking_bound(row));
     field_double(f, "share", row->share);
     field_double(f, "imbalance", row->imbalance);
     ink_file_text(f, "}");
@@ -271,6 +278,7 @@ ink_status ink_selection_table(const ink_selection *s, enum ink_group_by by, ink
                                      .kernel_regex = s->options.kernel_regex,
                                      .launch = s->options.launch,
                                      .progress = s->options.progress,
-                                     .user = s->options.user};
+                                     .user = s->options.user,
+                                     .without_marking = s->without_marking};
   return ink_table_make(s->capture, s->map, &options, out, error);
 }

@@ -75,6 +75,10 @@ typedef struct ink_slice {
   int64_t row;
   uint64_t begin_cycles, end_cycles;
   int64_t begin_ns, end_ns;
+  /* Where the sink wants it: how much of the slice is the marks' own cost, what is left in it being
+   * what tables made without_marking have. Else 0. */
+  uint64_t marking_cycles;
+  int64_t marking_ns;
 } ink_slice;
 
 typedef struct ink_point {    /* INSTANT, VALUE, ITER, async ends */
@@ -90,7 +94,10 @@ typedef struct ink_point {    /* INSTANT, VALUE, ITER, async ends */
     int64_t i64;              /* ITER's row, VALUE_I64 */
     uint64_t u64;             /* VALUE_U64, async key */
     double f64;
-    struct { uint64_t count, total_cycles, min_cycles, max_cycles; } sum;
+    struct {
+      uint64_t count, total_cycles, min_cycles, max_cycles;
+      uint64_t pass_marking_cycles; /* where the sink wants it: what of each pass is the marks' cost */
+    } sum;
   } value;
 } ink_point;
 
@@ -153,6 +160,9 @@ typedef struct ink_sink {
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
   /* false: the tracks of this launch are passed over. */
   bool (*want_launch)(void *user, uint32_t launch);
+  /* Slices, sums and tracks tell what of their time is the marks' own cost, where the capture has a
+   * measure of it. */
+  bool want_marking;
 } ink_sink;
 
 /* ---- clock map ----------------------------------------------------------------------------- */

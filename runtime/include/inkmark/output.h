@@ -9,12 +9,21 @@
 extern "C" {
 #endif
 
+/* The marks' own cost, as it was measured when the capture was made: in the times, as they were
+ * stamped, or taken out of them, as `inkmark report` does. Moments are always those of the stamps. */
+enum ink_output_marking {
+  INK_MARKING_USUAL, /* out in the tables of html, in everywhere else */
+  INK_MARKING_IN,
+  INK_MARKING_OUT
+};
+
 typedef struct ink_output_options {
   size_t size;              /* sizeof(ink_output_options) */
   const char *kernel_regex; /* NULL: every kernel */
   uint32_t launch;          /* UINT32_MAX: every launch */
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
   void *user;
+  enum ink_output_marking marking;
 } ink_output_options;
 
 /* Writes to `path` ("-": stdout). The file appears under its name only when it is whole: it is

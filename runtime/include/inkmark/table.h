@@ -86,6 +86,8 @@ INK_API size_t ink_table_rows(const ink_table *table, const ink_table_row **out)
 /* Whether a row's total is less than what the clocks are known to, so that nothing but that can be said
  * of it. False where no bound is known at all: then that holds for every row. */
 INK_API bool ink_table_row_below_bound(const ink_table_row *row);
+/* Whether less is left of a row than what the marks' cost, which was taken out of it, is known to. */
+INK_API bool ink_table_row_below_marking_bound(const ink_table_row *row);
 INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out);
 /* Sections of a seen kernel's table that no recording thread passed, of whichever of the decoded
  * kernels; the names of kernels are left out. */
