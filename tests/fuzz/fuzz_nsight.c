@@ -19,6 +19,7 @@ static struct {
   int (*exec)(void *, const char *, void *, void *, char **);
   unsigned char *(*serialize)(void *, const char *, long long *, unsigned);
   void (*free)(void *);
+  void *(*malloc)(int);
 } sql;
 static char path[64];
 
@@ -96,12 +97,31 @@ static unsigned char *database(source *s, size_t *size) {
   void *db = NULL;
   long long bytes = 0;
   FUZZ_CHECK(!sql.open(":memory:", &db));
-  sql.exec(db, "PRAGMA page_size = 512", NULL, NULL, NULL);
+  sql.exec(db, "PRAGMA page_size = 512; BEGIN", NULL, NULL, NULL);
   make_database(db, s);
+  sql.exec(db, "COMMIT", NULL, NULL, NULL);
   unsigned char *out = sql.serialize(db, "main", &bytes, 0);
   sql.close(db);
   *size = (size_t)bytes;
   return out;
+}
+
+/* Three rows a table, of small numbers. */
+static unsigned char *good_database(size_t *size) {
+  static unsigned char *good;
+  static size_t good_size;
+  if (!good) {
+    uint8_t plain[TABLES * 40];
+    for (size_t i = 0; i < sizeof plain; i++)
+      plain[i] = (uint8_t)(i % 5 == 0 ? 3 : i % 7);
+    source s = {plain, plain + sizeof plain};
+    good = database(&s, &good_size);
+    FUZZ_CHECK(good && good_size);
+  }
+  unsigned char *copy = sql.malloc((int)good_size);
+  FUZZ_CHECK(copy);
+  *size = good_size;
+  return memcpy(copy, good, good_size);
 }
 
 static void forget(void) {
@@ -109,9 +129,9 @@ static void forget(void) {
 }
 
 static bool load(void) {
-  static const char *const names[] = {"sqlite3_open", "sqlite3_close", "sqlite3_exec",
-                                      "sqlite3_serialize", "sqlite3_free"};
-  void *const at[] = {&sql.open, &sql.close, &sql.exec, &sql.serialize, &sql.free};
+  static const char *const names[] = {"sqlite3_open",      "sqlite3_close", "sqlite3_exec",
+                                      "sqlite3_serialize", "sqlite3_free",  "sqlite3_malloc"};
+  void *const at[] = {&sql.open, &sql.close, &sql.exec, &sql.serialize, &sql.free, &sql.malloc};
   void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
   for (size_t i = 0; library && i < sizeof names / sizeof *names; i++) {
     void *entry = dlsym(library, names[i]);
@@ -168,14 +188,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!size)
     return 0;
   size_t bytes;
-  source good = {NULL, NULL}, rest = {data + 1, data + size};
-  uint8_t plain[TABLES * 40];
-  if (data[0] & 1) { /* three rows a table, of small numbers */
-    for (size_t i = 0; i < sizeof plain; i++)
-      plain[i] = (uint8_t)(i % 5 == 0 ? 3 : i % 7);
-    good = (source){plain, plain + sizeof plain};
-  }
-  unsigned char *file = database(data[0] & 1 ? &good : &rest, &bytes);
+  source rest = {data + 1, data + size};
+  unsigned char *file = data[0] & 1 ? good_database(&bytes) : database(&rest, &bytes);
   if (!file)
     return 0; /* without a table there is no byte */
   for (; (data[0] & 1) && rest.end - rest.at >= 3; rest.at += 3)
