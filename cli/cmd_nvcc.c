@@ -62,6 +62,12 @@ static int run_original(front_call *front) {
 
 /* ---- the marked call -------------------------------------------------------------------------------- */
 
+/* Without marks of ours there may still be a table, of the names that the user's marks have. */
+static bool is_changed(const ink_marked_file *file, size_t files, size_t marks) {
+  struct stat status;
+  return files > 1 || marks || stat(file->path, &status) || (size_t)status.st_size != file->bytes;
+}
+
 /* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
 static bool mark_source(front_call *front, const char *source, char **word) {
   ink_error error = {0};
@@ -92,7 +98,7 @@ static bool mark_source(front_call *front, const char *source, char **word) {
   bool fine = true;
   if (errors) {
     message_say("'%s' is compiled without marks", source);
-  } else if (n > 1 || marks || files[0].marks) {
+  } else if (is_changed(files, n, marks)) {
     char *path;
     fine = overlay_write(front->folder, result, &front->differs) &&
            asprintf(&path, "%s%s", front->folder, files[0].path) >= 0;

@@ -32,6 +32,10 @@ static void print_counts(const ink_instrumented *result, FILE *to) {
   fputc('\n', to);
 }
 
+static bool is_classed(const char *text) {
+  return !strncmp(text, "error: ", 7) || !strncmp(text, "warning: ", 9);
+}
+
 void instrument_list_text(const ink_instrumented *result, const char *source, FILE *to) {
   const ink_place *places;
   const ink_remark *remarks;
@@ -58,7 +62,7 @@ void instrument_list_text(const ink_instrumented *result, const char *source, FI
   const size_t said = ink_instrumented_remarks(result, &remarks);
   for (size_t i = 0; i < said; i++)
     fprintf(to, "%s:%u:%u: %s%s\n", remarks[i].file, remarks[i].line, remarks[i].column,
-            strncmp(remarks[i].text, "error: ", 7) ? "note: " : "", remarks[i].text);
+            is_classed(remarks[i].text) ? "" : "note: ", remarks[i].text);
 }
 
 static void list_json(const ink_remark *remarks, size_t n, json_writer *json) {
@@ -123,7 +127,7 @@ unsigned instrument_say(const ink_instrumented *result, const char *source, bool
   for (size_t i = 0; i < n; i++) {
     const bool error = !strncmp(remarks[i].text, "error: ", 7);
     errors += error;
-    if (error || all)
+    if (error || all || !strncmp(remarks[i].text, "warning: ", 9))
       message_say("%s:%u:%u: %s", remarks[i].file, remarks[i].line, remarks[i].column,
                   remarks[i].text);
   }

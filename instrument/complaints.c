@@ -17,8 +17,22 @@ static bool is_clangs_own(CXDiagnostic diagnostic) {
   return own;
 }
 
-static bool matters(CXDiagnostic diagnostic, CXSourceLocation location) {
+/* Without headers names are unknown, as they are expected to be: what counts is the text's form. */
+static bool is_of_form(CXDiagnostic diagnostic) {
+  static const char *const words[] = {"expected ", "extraneous ", "missing ", "unterminated "};
+  CXString text = clang_getDiagnosticSpelling(diagnostic);
+  const char *spelling = clang_getCString(text);
+  bool form = false;
+  for (size_t i = 0; spelling && i < sizeof words / sizeof *words; i++)
+    form |= !strncmp(spelling, words[i], strlen(words[i]));
+  clang_disposeString(text);
+  return form;
+}
+
+static bool matters(const ink_unit *unit, CXDiagnostic diagnostic, CXSourceLocation location) {
   const enum CXDiagnosticSeverity severity = clang_getDiagnosticSeverity(diagnostic);
+  if (unit->header_less && !is_of_form(diagnostic))
+    return false;
   return severity == CXDiagnostic_Fatal ||
          (severity == CXDiagnostic_Error && !clang_Location_isInSystemHeader(location) &&
           !is_clangs_own(diagnostic));
@@ -48,7 +62,7 @@ void ink_unit_find_complaints(ink_unit *unit) {
   for (unsigned i = 0; i < n; i++) {
     CXDiagnostic diagnostic = clang_getDiagnostic(unit->tu, i);
     CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
-    if (matters(diagnostic, location)) {
+    if (matters(unit, diagnostic, location)) {
       unit->parse_errors++;
       keep(unit, diagnostic, location);
     }

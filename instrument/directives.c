@@ -313,6 +313,11 @@ static void use(ink_unit *unit, ink_source *source, size_t token, const char *ma
     unit->failed |= !unit->hand.count || !unit->hand.items[unit->hand.count - 1].name;
   }
   ink_found *place = ink_unit_place(unit, INK_PLACE_HAND, in, source, offset, macro);
+  const char *near = is_identifier(name) ? ink_section_misspelt(unit, name) : NULL;
+  if (near)
+    ink_unit_say(unit, source, offset,
+                 "warning: '%s' is in no PROF_SECTIONS and is taken as a section of its own; did you mean '%s'?",
+                 name, near);
   if (is_identifier(name))
     ink_found_marked(place, ink_section_named(unit, name), NULL);
   else

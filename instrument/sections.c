@@ -62,6 +62,40 @@ const char *ink_section_named(ink_unit *unit, const char *name) {
   return add(unit, strdup(name), strdup(name));
 }
 
+/* Insertions, deletions and changes of one character that make one name of the other; 9: many. */
+static unsigned distance(const char *left, const char *right) {
+  unsigned row[64];
+  const size_t n = strlen(right);
+  if (n + 1 > sizeof row / sizeof *row)
+    return 9;
+  for (size_t i = 0; i <= n; i++)
+    row[i] = (unsigned)i;
+  for (; *left; left++) {
+    unsigned corner = row[0]++;
+    for (size_t i = 0; i < n; i++) {
+      const unsigned changed = corner + (*left != right[i]), around = row[i + 1] < row[i] ? row[i + 1] : row[i];
+      corner = row[i + 1];
+      row[i + 1] = changed < around + 1 ? changed : around + 1;
+    }
+  }
+  return row[n];
+}
+
+const char *ink_section_misspelt(const ink_unit *unit, const char *name) {
+  const char *near = NULL;
+  unsigned least = strlen(name) < 5 ? 2 : 3;
+  for (size_t i = 0; i < unit->declared.count; i++) {
+    const unsigned n = distance(name, unit->declared.items[i]);
+    if (!n)
+      return NULL;
+    if (n < least) {
+      least = n;
+      near = unit->declared.items[i];
+    }
+  }
+  return near;
+}
+
 const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *source,
                            uint32_t offset) {
   char clean[200], *identifier, *text;

@@ -175,6 +175,8 @@ void ink_function_remarks(ink_unit *unit, const ink_function *function);
 void ink_function_thread_remarks(ink_unit *unit, const ink_function *function);
 /* sections.c */
 const char *ink_section_named(ink_unit *unit, const char *name); /* as written by hand */
+/* The declared name that `name` was probably meant to be; NULL: it is declared, or resembles none. */
+const char *ink_section_misspelt(const ink_unit *unit, const char *name);
 const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *source,
                            uint32_t offset);
 bool ink_section_preamble(ink_unit *unit, const ink_source *source, bool with_table,

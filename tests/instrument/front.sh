@@ -3,6 +3,7 @@
 # front.sh INKMARK NVCC: `inkmark nvcc` with the command lines that builds use.
 set -u
 inkmark=$1 nvcc=$2
+device=$(cd "$(dirname "$0")/../../device" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -70,6 +71,29 @@ printf 'kernel = \n' >inkmark.toml
 "$inkmark" nvcc "$nvcc" -c a.cu -o never.o 2>e1 && fail "a broken inkmark.toml"
 grep -q "inkmark.toml:1: 'kernel' needs a string" e1 || { fail "a broken inkmark.toml"; cat e1; }
 rm inkmark.toml
+# marks by hand and marked files need our headers: nvcc gets their folder, whatever else is to be done
+printf '#include <inkmark/mark.cuh>\n__global__ void by_hand(int *x) { PROF_KERNEL(Only); x[0]++; PROF_MARK(Mine); }\n' >hand.cu
+front "$nvcc" -arch=compute_75 -c hand.cu -o hand.o && marked hand.o Mine
+printf '#include "inc/none.cuh"\n' >through.cu
+printf '#  include <inkmark/mark.cuh>\nstatic int nothing;\n' >inc/none.cuh
+front "$nvcc" -arch=compute_75 -c through.cu -o through.o
+"$inkmark" instrument a.cu -o again.cu -- -Iinc 2>e1 || fail "$(cat e1)"
+front "$nvcc" -Iinc -arch=compute_75 -c again.cu -o again.o && marked again.o 'k (a.cu:2)'
+for way in -E -M -MM; do
+  front "$nvcc" $way hand.cu
+  "$nvcc" $way b.cu >e1 2>&1; front "$nvcc" $way b.cu && cmp out e1 || fail "$way of another file is touched"
+done
+# nvcc itself for a misspelt section, with a word of ours
+printf 'PROF_SECTIONS(Table, Load)\n__global__ void k(int *x) { PROF_KERNEL(Load); x[0]++; PROF_MARK(Lod); }\n' |
+  cat hand.cu - >typo.cu
+front "$nvcc" -arch=compute_75 -c typo.cu -o typo.o && grep -q "typo.cu:4:56: warning: 'Lod' .* did you mean 'Load'?" out ||
+  { fail "a misspelt section"; cat out; }
+"$nvcc" -I"$device" -arch=compute_75 -c typo.cu -o typo.o >e1 2>&1 && fail "nvcc takes it"
+grep -q 'namespace "names_of_PROF_SECTIONS" has no member "Lod"' e1 || { fail "nvcc's message"; cat e1; }
+# a launcher before nvcc
+mkdir bin && printf '#!/bin/bash\necho "$1" >>launched\nexec "$@"\n' >bin/ccache && chmod +x bin/ccache
+(PATH=$work/bin:$PATH front ccache "$nvcc" -Iinc -arch=compute_75 -c a.cu -o launched.o) && marked launched.o 'part (inc/part.cuh:2)'
+[ "$(cat launched)" = "$nvcc" ] || fail "the launcher got '$(cat launched)'"
 unset INKMARK_STRICT
 printf '#error broken on purpose\n__global__ void k() {}\n' >broken.cu
 "$inkmark" nvcc "$nvcc" -c broken.cu >e1 2>&1 && fail "a broken file compiles"

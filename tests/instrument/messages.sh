@@ -68,6 +68,12 @@ expect 0 "" broken.cu -o broken.out.cu --header-less
 printf 'no CUDA here' >plain.cu
 expect 0 "" plain.cu -o plain.out.cu --header-less
 cmp plain.cu plain.out.cu || { echo "FAILED: a file without kernels was changed"; failed=1; }
+# a misspelt section: taken as one of its own, and said; names that resemble no declared one are just new
+{ echo 'PROF_SECTIONS(Mine, Load, Compute)'; echo '__global__ void k(int *x) { PROF_KERNEL(Load);'
+  printf 'x[0]++; PROF_MARK(%s);\n' Lod Load Compute Other; echo '}'; } >k.cu
+expect 0 "k.cu:3:9: warning: 'Lod' is in no PROF_SECTIONS and is taken as a section of its own; did you mean 'Load'?" \
+  k.cu -o m.cu --header-less
+[ "$(grep -c 'did you mean' err)" = 1 ] || { echo "FAILED: names that are right: $(cat err)"; failed=1; }
 printf 'a /*ink[*/ b' >damaged.cu
 expect 1 "an insertion has no end" --strip damaged.cu -o x.cu
 # what is no source, and sources that would be written to

@@ -100,7 +100,7 @@ INK_API size_t ink_instrumented_files(const ink_instrumented *result, const ink_
 INK_API size_t ink_instrumented_places(const ink_instrumented *result, const ink_place **out);
 INK_API size_t ink_instrumented_remarks(const ink_instrumented *result, const ink_remark **out);
 /* How many errors the parse found in the source and the headers of the project, and the first few of them,
- * as clang words them. In the header-less parse names that headers would declare are among them. */
+ * as clang words them. In the header-less parse, where names are unknown, those of the text's form alone. */
 INK_API size_t ink_instrumented_parse_errors(const ink_instrumented *result, const ink_remark **first,
                                              size_t *kept);
 /* "full" or "header-less", and why it was not the full one ("" if it was). Never NULL. */
