@@ -143,6 +143,8 @@ const cli_command cmd_export = {
         "inkmark export solver.ink -o - --format csv\tone line a record, to standard output\n"
         "inkmark export solver.ink --with torch.json.gz -o merged.pftrace\tinside PyTorch's "
         "kernels\n"
+        "inkmark export rank*.ink --with torch.json.gz -o merged.json.gz\tseveral captures in one "
+        "trace\n"
         "inkmark export rank*.ink -o all.pftrace\tseveral processes on one timeline",
     .options = options,
     .operands_min = 1,

@@ -175,8 +175,9 @@ static ink_status guess_offset(const join_device *d, join_guess *best, bool *goo
       return status;
     /* Seconds away it takes more than a few launches that happen to fit. */
     bool enough = limits[i] <= SECOND_NS || (guess.launches >= 16 && guess.share >= 0.7);
+    /* In a loop without jitter none stands out, and the nearest is taken. */
     if (guess.launches && enough && guess.share >= 0.5 &&
-        guess.share - guess.second > best->share - best->second + 0.02)
+        (!best->launches || guess.share - guess.second > best->share - best->second + 0.02))
       *best = guess;
     if (stands_out(best) || limits[i] > farthest(d))
       break;

@@ -12,8 +12,7 @@
 enum { PIDS_APART = 100000 }; /* from one capture to the next: GPUs are not processes anyway */
 enum { PROCESSES_APART = 10000000 }; /* the same for the programs' own; Linux has pids below 2^22 */
 
-/* "rank 3, node7", or the pid where no launcher gave a rank. */
-static void name_capture(const ink_capture *capture, char *who, size_t size) {
+void merged_name_capture(const ink_capture *capture, char *who, size_t size) {
   const char *rank = ink_capture_fact(capture, "rank");
   const char *host = ink_capture_fact(capture, "host");
   const char *pid = ink_capture_fact(capture, "pid");
@@ -24,8 +23,43 @@ static void name_capture(const ink_capture *capture, char *who, size_t size) {
            host ? host : "?");
 }
 
+static bool same_fact(const ink_capture *a, const ink_capture *b, const char *key) {
+  const char *left = ink_capture_fact(a, key), *right = ink_capture_fact(b, key);
+  return left && right && !strcmp(left, right);
+}
+
+/* Two copies of one file, or of one file as it grew: of one session, by what it says of itself;
+ * where it does not, by the tracks. */
+static bool same_capture(const ink_capture *a, const ink_capture *b) {
+  if (a == b)
+    return true;
+  if (ink_capture_fact(a, "started_ns") || ink_capture_fact(b, "started_ns"))
+    return same_fact(a, b, "started_ns") && same_fact(a, b, "pid") && same_fact(a, b, "host");
+  uint64_t n = ink_capture_track_count(a);
+  if (n != ink_capture_track_count(b))
+    return false;
+  for (uint64_t i = 0; i < n; i++) {
+    ink_stored_track left, right;
+    ink_capture_track(a, i, &left);
+    ink_capture_track(b, i, &right);
+    if (left.device != right.device || memcmp(&left.header, &right.header, sizeof left.header))
+      return false;
+  }
+  return true;
+}
+
+ink_status merged_check_distinct(const ink_merged_capture *captures, size_t n, ink_error *error) {
+  for (size_t i = 1; i < n; i++)
+    for (size_t k = 0; k < i; k++)
+      if (same_capture(captures[i].capture, captures[k].capture))
+        return ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                             "'%.150s' and '%.150s' are the same capture", captures[k].name,
+                             captures[i].name);
+  return INK_OK;
+}
+
 /* "rank 3, node7, GPU 0" */
-static ink_status name_processes(merged_perfetto *w, size_t index, const char *who) {
+ink_status merged_name_processes(merged_perfetto *w, size_t index, const char *who) {
   const ink_selection *s = &w->sink.place.selection;
   for (size_t d = 0; d < s->device_count; d++) {
     char name[256];
@@ -61,16 +95,16 @@ static ink_status put_capture(const ink_merged_capture *capture, size_t index,
   char who[128];
   merged_perfetto *w = calloc(1, sizeof *w);
   ink_status status =
-      w ? placement_make(&sink.place, capture->capture, capture->map, NULL, options, error)
+      w ? placement_make(&sink.place, capture->capture, capture->map, NULL, NULL, options, error)
         : INK_ERROR_MEMORY;
   if (status == INK_OK)
     status = check_clock(&sink.place, capture->name, error);
   if (status == INK_OK) {
     placement_tell(&sink.place);
-    name_capture(capture->capture, who, sizeof who);
+    merged_name_capture(capture->capture, who, sizeof who);
     status = merged_perfetto_init(w, &sink, file, (unsigned)index + 1);
     if (status == INK_OK)
-      status = name_processes(w, index, who);
+      status = merged_name_processes(w, index, who);
     if (status == INK_OK)
       status = merged_activity_put(w, who, (int64_t)(index + 1) * PROCESSES_APART, error);
     if (status == INK_OK)
@@ -110,7 +144,9 @@ ink_status ink_merged_write_captures(const ink_merged_capture *captures, size_t 
   if (!merged_is_perfetto(path))
     return ink_error_set(error, INK_ERROR_UNSUPPORTED,
                          "several captures go into a .pftrace, not into '%s'", path);
-  ink_status status = ink_file_open(&file, path, error);
+  ink_status status = merged_check_distinct(captures, n, error);
+  if (status == INK_OK)
+    status = ink_file_open(&file, path, error);
   for (size_t i = 0; status == INK_OK && i < n; i++) {
     status = put_capture(&captures[i], i, &chosen, &file, error);
     if (status == INK_OK && chosen.progress)

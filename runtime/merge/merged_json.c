@@ -15,9 +15,9 @@ typedef struct merged_json {
   ink_file file;
   chrome_events events;
   char pid[96];
-  uint32_t launch_sort, flow, first_flow, launch_tid;
-  char prefix[128];  /* "step #12" */
-  char counter[160]; /* the name of the one being written */
+  uint32_t launch_sort, flow, first_flow, launch_tid, tids_used;
+  char prefix[300];  /* "step #12" */
+  char counter[320]; /* the name of the one being written */
 } merged_json;
 
 /* The process of a launch: that of its kernel, or of any kernel of its GPU. */
@@ -83,7 +83,8 @@ static ink_status begin_launch(void *user, size_t launch) {
   chrome_events *e = &w->events;
   const char *name = ink_selection_kernel(&p->selection, launch);
   set_pid(w, info->device, l->kernel);
-  snprintf(w->prefix, sizeof w->prefix, "%.100s #%zu", name, launch);
+  snprintf(w->prefix, sizeof w->prefix, "%s%s%.100s #%zu", p->who, *p->who ? " " : "", name,
+           launch);
   e->next_sort = w->launch_sort;
   w->launch_sort += (uint32_t)(l->shown + 1) * 8;
   w->launch_tid = chrome_new_lane(e, w->prefix);
@@ -110,7 +111,7 @@ static ink_status begin_track(void *user) {
   merged_json *w = user;
   const merged_track *t = &w->sink.track;
   chrome_events *e = &w->events;
-  char label[96], name[256];
+  char label[96], name[450];
   ink_track_label(t->header, label, sizeof label);
   snprintf(name, sizeof name, "%s SM %u %s", w->prefix, t->header->sm_open, label);
   e->next_sort =
@@ -141,7 +142,9 @@ static void begin_counter(void *user, const counter_edge *of) {
   char sm[32];
   set_pid(w, of->device, SIZE_MAX);
   snprintf(sm, sizeof sm, "SM %u", of->sm);
-  snprintf(w->counter, sizeof w->counter, "%s %.100s", of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
+  const char *who = w->sink.place.who;
+  snprintf(w->counter, sizeof w->counter, "%s%s%s %.100s", who, *who ? " " : "",
+           of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
            of->section == COUNTER_BLOCKS
                ? "active blocks"
                : ink_selection_section(&w->sink.place.selection, of->section));
@@ -178,42 +181,52 @@ static uint32_t first_tid(const ink_capture *capture) {
   return (UINT32_C(1) << 30) + (h % 255 << 22);
 }
 
-ink_status merged_write_json(merged_sink *sink, const char *path, ink_error *error) {
-  const placement *p = &sink->place;
-  merged_json *w = calloc(1, sizeof *w);
-  other_file in = {0};
-  if (!w)
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  w->sink = *sink;
-  w->file.fd = -1;
-  if (p->facts->kind == INK_FOREIGN_NSIGHT) {
-    free(w);
-    return ink_error_set(error, INK_ERROR_UNSUPPORTED,
-                         "cannot write JSON with '%s', which is SQLite: use a name that ends in "
-                         ".pftrace",
-                         p->with);
-  }
-  ink_status status = other_file_open(&in, p->with, error);
-  if (status == INK_OK)
-    status = ink_file_open(&w->file, path, error);
-  if (status != INK_OK)
-    goto cleanup;
+/* The next of several captures. */
+static ink_status put_capture(merged_json *w, merged_whole *whole, size_t index, ink_error *error) {
+  w->sink = whole->sinks[index];
   w->sink.file = &w->file;
   w->sink.error = error;
   w->sink.events = &w->events.events;
   w->sink.begin_launch = begin_launch;
   w->sink.begin_track = begin_track;
   w->sink.end_track = end_track;
+  w->events.selection = &w->sink.place.selection;
+  w->events.next_tid = first_tid(w->sink.place.selection.capture);
+  for (size_t i = 0; i < index; i++) /* one after the other, should their ranges be the same */
+    if (first_tid(whole->sinks[i].place.selection.capture) >> 22 == w->events.next_tid >> 22)
+      w->events.next_tid += w->tids_used;
+  uint32_t first = w->events.next_tid;
+  ink_status status = put_ours(w);
+  w->tids_used += w->events.next_tid - first;
+  whole->sinks[index].counters = w->sink.counters; /* the caller frees what it holds */
+  return status;
+}
+
+ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *error) {
+  const placement *p = &whole->sinks[0].place;
+  if (p->facts->kind == INK_FOREIGN_NSIGHT)
+    return ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                         "cannot write JSON with '%s', which is SQLite: use a name that ends in "
+                         ".pftrace",
+                         p->with);
+  merged_json *w = calloc(1, sizeof *w);
+  other_file in = {0};
+  if (!w)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  w->file.fd = -1;
+  ink_status status = other_file_open(&in, p->with, error);
+  if (status == INK_OK)
+    status = ink_file_open(&w->file, path, error);
+  if (status != INK_OK)
+    goto cleanup;
   w->events = (chrome_events){.file = &w->file,
-                              .selection = &w->sink.place.selection,
                               .base_ns = p->facts->base_ns,
                               .some = true, /* the last of theirs needs a comma behind it */
-                              .merged = true,
-                              .next_tid = first_tid(p->selection.capture)};
+                              .merged = true};
   w->launch_sort = 1 << 26;
   status = other_file_copy(&in, &w->file, foreign_events_end(p->foreign), p, error);
-  if (status == INK_OK)
-    status = put_ours(w);
+  for (size_t i = 0; i < whole->count && status == INK_OK; i++)
+    status = put_capture(w, whole, i, error);
   if (status == INK_OK)
     status = other_file_copy(&in, &w->file, UINT64_MAX, p, error);
   if (status == INK_OK)
@@ -222,7 +235,6 @@ cleanup:
   other_file_close(&in);
   ink_file_abandon(&w->file);
   chrome_events_free(&w->events);
-  sink->counters = w->sink.counters; /* the caller frees what it holds */
   free(w);
   return status;
 }

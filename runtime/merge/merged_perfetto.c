@@ -11,7 +11,8 @@
 #include <string.h>
 
 typedef struct merging {
-  merged_perfetto ours;
+  merged_whole *whole;
+  merged_perfetto *ours; /* [count] */
   convert theirs;
   convert_report report;
   convert_progress progress;
@@ -21,7 +22,7 @@ typedef struct merging {
 /* The stream's track of a kernel; UINT32_MAX: not found. */
 static uint32_t stream_track(const merging *m, const ink_foreign_kernel *k) {
   char key[512], process[256];
-  foreign_key(m->ours.sink.place.foreign, k, process, sizeof process, key, sizeof key);
+  foreign_key(m->whole->foreign, k, process, sizeof process, key, sizeof key);
   uint32_t p = text_table_find(&m->theirs.process_keys, process, strlen(process));
   if (p == UINT32_MAX)
     return p;
@@ -32,7 +33,7 @@ static uint32_t stream_track(const merging *m, const ink_foreign_kernel *k) {
 
 /* Streams of kernels are no threads, and their processes are the GPUs'. */
 static void mark_gpus(merging *m) {
-  const placement *p = &m->ours.sink.place;
+  const placement *p = &m->ours[0].sink.place;
   const ink_foreign_kernel *last = NULL;
   for (size_t i = 0; i < p->kernel_count; i++) {
     const ink_foreign_kernel *k = &p->kernels[i];
@@ -45,8 +46,8 @@ static void mark_gpus(merging *m) {
   }
 }
 
-static ink_status note_arrows(merging *m) {
-  const placement *p = &m->ours.sink.place;
+static ink_status note_arrows(merging *m, merged_perfetto *w) {
+  const placement *p = &w->sink.place;
   for (size_t i = 0; i < p->selection.launch_count; i++) {
     const placed_launch *l = &p->launches[i];
     if (!l->placed || l->kernel == SIZE_MAX)
@@ -55,8 +56,8 @@ static ink_status note_arrows(merging *m) {
     uint32_t track = stream_track(m, k);
     if (track == UINT32_MAX)
       continue;
-    m->ours.flows[i] = perfetto_new_uuid(&m->ours.out);
-    ink_status status = convert_note_outward(&m->theirs, track, k->begin_ns, m->ours.flows[i]);
+    w->flows[i] = perfetto_new_uuid(&w->out);
+    ink_status status = convert_note_outward(&m->theirs, track, k->begin_ns, w->flows[i]);
     if (status != INK_OK)
       return status;
   }
@@ -64,8 +65,8 @@ static ink_status note_arrows(merging *m) {
 }
 
 /* Where the launches and the counters hang. */
-static void set_parents(merging *m) {
-  const placement *p = &m->ours.sink.place;
+static void set_parents(const merging *m, merged_perfetto *w) {
+  const placement *p = &w->sink.place;
   for (size_t i = 0; i < p->selection.launch_count; i++) {
     const placed_launch *l = &p->launches[i];
     uint32_t track =
@@ -73,17 +74,18 @@ static void set_parents(merging *m) {
     if (track == UINT32_MAX)
       continue;
     const conv_track *t = &m->theirs.tracks[track];
-    m->ours.parents[i] = t->uuid;
+    w->parents[i] = t->uuid;
     for (size_t d = 0; d < p->selection.device_count; d++)
       if (p->selection.devices[d].index == p->selection.launches[i].device)
-        m->ours.processes[d] = m->theirs.processes[t->process].uuid;
+        w->processes[d] = m->theirs.processes[t->process].uuid;
   }
 }
 
 static void tell(const merging *m) {
-  const placement *p = &m->ours.sink.place;
+  placement all = m->ours[0].sink.place, *p = &all;
   const convert_report *r = &m->report;
   const convert *c = &m->theirs;
+  all.label = NULL; /* of no capture */
   placement_say(
       p,
       "converted from '%s': %" PRIu64 " slices on %zu tracks, %" PRIu64 " instants, %" PRIu64
@@ -118,8 +120,8 @@ static void tell(const merging *m) {
 
 /* The first pass over JSON: made when its kernels were read, unless its times were odd. */
 static ink_status note_json(merging *m, ink_error *error) {
-  placement *p = &m->ours.sink.place;
-  convert_notes *notes = foreign_take_notes(p->foreign);
+  const placement *p = &m->ours[0].sink.place;
+  convert_notes *notes = foreign_take_notes(m->whole->foreign);
   ink_status status = INK_OK;
   if (!notes) {
     ink_foreign *again = calloc(1, sizeof *again);
@@ -128,13 +130,14 @@ static ink_status note_json(merging *m, ink_error *error) {
       notes->base_known = true;
       notes->c.base_ns = p->facts->base_ns;
     }
-    status = again && notes ? ink_kineto_read(again, notes, p->with, NULL, error) : INK_ERROR_MEMORY;
+    status =
+        again && notes ? ink_kineto_read(again, notes, p->with, NULL, error) : INK_ERROR_MEMORY;
     ink_foreign_free(again);
   }
   if (status == INK_OK) {
     m->theirs = notes->c;
     m->report = notes->report;
-    m->theirs.out = &m->ours.out;
+    m->theirs.out = &m->ours[0].out;
     notes->c = (convert){0};
   }
   foreign_free_notes(notes);
@@ -142,7 +145,7 @@ static ink_status note_json(merging *m, ink_error *error) {
 }
 
 static ink_status read_theirs(merging *m, bool second, ink_error *error) {
-  const placement *p = &m->ours.sink.place;
+  const placement *p = &m->ours[0].sink.place;
   if (p->facts->kind == INK_FOREIGN_NSIGHT)
     return convert_nsight(&m->theirs, p->with, p->facts->base_ns, second, &m->progress, &m->report,
                           error);
@@ -151,17 +154,18 @@ static ink_status read_theirs(merging *m, bool second, ink_error *error) {
 }
 
 static ink_status convert_theirs(merging *m, ink_error *error) {
-  const placement *p = &m->ours.sink.place;
+  const placement *p = &m->ours[0].sink.place;
   convert *c = &m->theirs;
   uint64_t size = foreign_packed_bytes(p->foreign);
-  m->progress = (convert_progress){p->options.progress, p->options.user,
-                                   size ? size : 3 * p->facts->events};
-  c->out = &m->ours.out;
+  m->progress =
+      (convert_progress){p->options.progress, p->options.user, size ? size : 3 * p->facts->events};
+  c->out = &m->ours[0].out;
   ink_status status = read_theirs(m, false, error);
   if (status != INK_OK)
     return status;
   mark_gpus(m);
-  status = note_arrows(m);
+  for (size_t i = 0; i < m->whole->count && status == INK_OK; i++)
+    status = note_arrows(m, &m->ours[i]);
   if (status != INK_OK)
     return status;
   convert_start(c);
@@ -169,7 +173,8 @@ static ink_status convert_theirs(merging *m, ink_error *error) {
   status = convert_arrange(c);
   if (status != INK_OK)
     return status;
-  set_parents(m);
+  for (size_t i = 0; i < m->whole->count; i++)
+    set_parents(m, &m->ours[i]);
   status = read_theirs(m, true, error);
   if (status == INK_OK && c->next_slice != c->slice_count)
     status = INK_ERROR_IO;
@@ -178,27 +183,46 @@ static ink_status convert_theirs(merging *m, ink_error *error) {
   return status;
 }
 
-ink_status merged_write_perfetto(merged_sink *sink, const char *path, ink_error *error) {
+static ink_status put_all(merging *m, ink_error *error) {
+  ink_status status = INK_OK;
+  for (size_t i = 0; i < m->whole->count && status == INK_OK; i++) {
+    merged_sink *sink = &m->whole->sinks[i];
+    status = merged_perfetto_init(&m->ours[i], sink, &m->file, (unsigned)i + 1);
+    if (status == INK_OK && m->whole->count > 1)
+      status = merged_name_processes(&m->ours[i], i, sink->place.who);
+  }
+  if (status == INK_OK)
+    status = convert_theirs(m, error);
+  for (size_t i = 0; i < m->whole->count && status == INK_OK; i++)
+    status = merged_perfetto_put(&m->ours[i]);
+  return status;
+}
+
+ink_status merged_write_perfetto(merged_whole *whole, const char *path, ink_error *error) {
   merging *m = calloc(1, sizeof *m);
-  if (!m)
+  merged_perfetto *ours = calloc(whole->count + 1, sizeof *ours);
+  if (!m || !ours) {
+    free(m);
+    free(ours);
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  }
+  m->whole = whole;
+  m->ours = ours;
   m->file.fd = -1;
   ink_status status = ink_file_open(&m->file, path, error);
   if (status == INK_OK)
-    status = merged_perfetto_init(&m->ours, sink, &m->file, 1);
-  if (status == INK_OK)
-    status = convert_theirs(m, error);
-  if (status == INK_OK)
-    status = merged_perfetto_put(&m->ours);
+    status = put_all(m, error);
   if (status == INK_OK)
     status = ink_file_close(&m->file, error);
   if (status == INK_OK)
     tell(m);
   else if (status == INK_ERROR_MEMORY)
     ink_error_set(error, status, "out of memory");
-  merged_perfetto_free(&m->ours, sink);
+  for (size_t i = 0; i < whole->count; i++)
+    merged_perfetto_free(&ours[i], &whole->sinks[i]);
   convert_free(&m->theirs);
   ink_file_abandon(&m->file);
+  free(ours);
   free(m);
   return status;
 }

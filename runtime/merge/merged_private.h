@@ -5,10 +5,23 @@
 
 #include "merged_sink.h"
 
-/* Each writes `path`; the sink's placement is made. */
-ink_status merged_write_json(merged_sink *sink, const char *path, ink_error *error);
-ink_status merged_write_zip(merged_sink *sink, const char *path, ink_error *error);
-ink_status merged_write_perfetto(merged_sink *sink, const char *path, ink_error *error);
+/* What a merged trace is of: the other file, and a sink for each capture, whose placement is made.
+ */
+typedef struct merged_whole {
+  ink_foreign *foreign;
+  merged_sink *sinks; /* [count] */
+  size_t count;
+} merged_whole;
+
+/* Each writes `path`. */
+ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *error);
+ink_status merged_write_zip(merged_whole *whole, const char *path, ink_error *error);
+ink_status merged_write_perfetto(merged_whole *whole, const char *path, ink_error *error);
+
+/* merged_captures.c: "rank 3, node7", or the pid where no launcher gave a rank. */
+void merged_name_capture(const ink_capture *capture, char *who, size_t size);
+/* Refuses one capture that is there twice. */
+ink_status merged_check_distinct(const ink_merged_capture *captures, size_t n, ink_error *error);
 
 bool merged_is_perfetto(const char *path); /* by its ending */
 

@@ -111,7 +111,8 @@ static ink_status begin_launch(void *user, size_t launch) {
   uint64_t parent = parent_of(w, launch);
   w->launch_uuid = perfetto_new_uuid(&w->out);
   perfetto_tracks_launch(&w->tracks, w->launch_uuid);
-  snprintf(name, sizeof name, "%.300s #%zu", ink_selection_kernel(&p->selection, launch), launch);
+  snprintf(name, sizeof name, "%s%s%.200s #%zu", p->foreign ? p->who : "",
+           p->foreign && *p->who ? " " : "", ink_selection_kernel(&p->selection, launch), launch);
   perfetto_describe(&w->out,
                     &(perfetto_track){.uuid = w->launch_uuid,
                                       .parent = parent,
@@ -158,7 +159,7 @@ static ink_status end_track(void *user) {
 
 static void begin_counter(void *user, const counter_edge *of) {
   merged_perfetto *w = user;
-  char name[160], sm[32];
+  char name[320], sm[32];
   if (!w->counters_uuid || w->counters_device != of->device) {
     uint64_t process = process_of(w, of->device);
     w->counters_device = of->device;
@@ -169,7 +170,9 @@ static void begin_counter(void *user, const counter_edge *of) {
                                                  .pid = -1});
   }
   snprintf(sm, sizeof sm, "SM %u", of->sm);
-  snprintf(name, sizeof name, "%s %.100s", of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
+  const char *who = w->sink.place.who;
+  snprintf(name, sizeof name, "%s%s%s %.100s", who, *who ? " " : "",
+           of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
            of->section == COUNTER_BLOCKS
                ? "active blocks"
                : ink_selection_section(&w->sink.place.selection, of->section));

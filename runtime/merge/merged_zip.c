@@ -213,18 +213,28 @@ static ink_status describe_streams(merged_perfetto *w) {
   return INK_OK;
 }
 
-static ink_status put_ours(zip *z, merged_sink *sink) {
-  member *m = begin_member(z, "ink.pftrace");
+static ink_status put_capture(zip *z, merged_whole *whole, size_t index) {
+  merged_sink *sink = &whole->sinks[index];
   merged_perfetto *w = calloc(1, sizeof *w);
   if (!w)
     return INK_ERROR_MEMORY;
-  ink_status status = merged_perfetto_init(w, sink, z->file, 1);
+  ink_status status = merged_perfetto_init(w, sink, z->file, (unsigned)index + 1);
+  if (status == INK_OK && whole->count > 1)
+    status = merged_name_processes(w, index, sink->place.who);
   if (status == INK_OK)
     status = describe_streams(w);
   if (status == INK_OK)
     status = merged_perfetto_put(w);
   merged_perfetto_free(w, sink);
   free(w);
+  return status;
+}
+
+static ink_status put_ours(zip *z, merged_whole *whole) {
+  member *m = begin_member(z, "ink.pftrace");
+  ink_status status = INK_OK;
+  for (size_t i = 0; i < whole->count && status == INK_OK; i++)
+    status = put_capture(z, whole, i);
   end_member(z, m);
   return status;
 }
@@ -240,8 +250,8 @@ static ink_status put_theirs(zip *z, const placement *p, const char *name, ink_e
   return status;
 }
 
-ink_status merged_write_zip(merged_sink *sink, const char *path, ink_error *error) {
-  const placement *p = &sink->place;
+ink_status merged_write_zip(merged_whole *whole, const char *path, ink_error *error) {
+  const placement *p = &whole->sinks[0].place;
   ink_file file = {.fd = -1};
   zip z = {.file = &file};
   char name[NAME_MAX_BYTES];
@@ -259,9 +269,9 @@ ink_status merged_write_zip(merged_sink *sink, const char *path, ink_error *erro
     goto cleanup;
   member_name(p->with, name, sizeof name);
   put_manifest(&z, p, name);
-  status = put_ours(&z, sink);
+  status = put_ours(&z, whole);
   if (status == INK_OK)
-    status = put_theirs(&z, &sink->place, name, error);
+    status = put_theirs(&z, p, name, error);
   if (status == INK_ERROR_MEMORY)
     ink_error_set(error, status, "out of memory");
   if (status == INK_OK) {

@@ -87,9 +87,21 @@ const char *placement_method(enum ink_join_method method) {
   return "";
 }
 
+void placement_unjoin(placement *p, size_t i) {
+  placed_launch *l = &p->launches[i];
+  p->joined--;
+  p->outside -= l->early_ns > 0 || l->late_ns > 0;
+  l->kernel = SIZE_MAX;
+  l->method = INK_JOIN_NONE;
+  l->early_ns = l->late_ns = 0;
+}
+
 ink_status placement_make(placement *p, const ink_capture *capture, const ink_clock_map *map,
-                          const char *with, const ink_merged_options *options, ink_error *error) {
-  *p = (placement){.options = {.launch = UINT32_MAX}, .with = with, .converts = p->converts};
+                          const char *with, const ink_foreign *foreign,
+                          const ink_merged_options *options, ink_error *error) {
+  p->options = (ink_merged_options){.launch = UINT32_MAX};
+  p->with = with;
+  p->foreign = foreign;
   if (options) {
     size_t size = options->size < sizeof p->options ? options->size : sizeof p->options;
     memcpy(&p->options, options, size);
@@ -103,10 +115,6 @@ ink_status placement_make(placement *p, const ink_capture *capture, const ink_cl
     return ink_error_set(error, INK_ERROR_EMPTY, "the capture holds no launches to merge");
   const ink_joined *joined = NULL;
   if (with) {
-    const foreign_reading reading = {p->options.progress, p->options.user, p->converts};
-    status = foreign_open(with, &reading, &p->foreign, error);
-    if (status != INK_OK)
-      return status;
     p->kernel_count = ink_foreign_kernels(p->foreign, &p->kernels);
     p->facts = ink_foreign_get_facts(p->foreign);
     status = placement_join(p, error);
@@ -126,7 +134,6 @@ ink_status placement_make(placement *p, const ink_capture *capture, const ink_cl
 
 void placement_free(placement *p) {
   ink_join_free(p->join);
-  ink_foreign_free(p->foreign);
   free(p->launches);
   free(p->order);
   ink_selection_free(&p->selection);

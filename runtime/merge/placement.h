@@ -25,8 +25,9 @@ typedef struct placement {
   ink_selection selection;
   ink_merged_options options;
   const char *with;
-  bool converts;        /* set before: the other file will be converted to Perfetto */
-  ink_foreign *foreign; /* NULL: there is no other file */
+  const char *label;          /* the capture's file, where there are several; else NULL */
+  char who[160];              /* what its tracks are called by then; else "" */
+  const ink_foreign *foreign; /* borrowed; NULL: there is no other file */
   ink_join *join;
   const ink_foreign_kernel *kernels;
   size_t kernel_count;
@@ -40,10 +41,14 @@ typedef struct placement {
   bool sections_of_sms; /* counters of the sections of each SM are wanted */
 } placement;
 
-/* Reads the other file (NULL: none) and decides. Free also after a failure. No launch joined is an
- * error; what the person should know goes to options->remark. */
+/* Decides; label and who are the caller's to set before, `foreign` (NULL: none) is what was read of
+ * the file `with`. Free also after a failure. No launch joined is an error; what the person should
+ * know goes to options->remark. */
 ink_status placement_make(placement *place, const ink_capture *capture, const ink_clock_map *map,
-                          const char *with, const ink_merged_options *options, ink_error *error);
+                          const char *with, const ink_foreign *foreign,
+                          const ink_merged_options *options, ink_error *error);
+/* A launch is not that kernel after all. */
+void placement_unjoin(placement *place, size_t launch);
 void placement_free(placement *place);
 
 /* Some kernel on what is our device there; SIZE_MAX: none. */

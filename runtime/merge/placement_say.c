@@ -15,8 +15,9 @@ void placement_say(const placement *p, const char *format, ...) {
   va_list arguments;
   if (!p->options.remark)
     return;
+  int n = p->label ? snprintf(line, sizeof line, "'%.200s': ", p->label) : 0;
   va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
+  vsnprintf(line + n, sizeof line - (size_t)n, format, arguments);
   va_end(arguments);
   p->options.remark(p->options.remark_user, line);
 }
@@ -49,6 +50,9 @@ static void list_names(char *text, size_t size, const char *const *names, size_t
 
 ink_status placement_refuse(const placement *p, ink_error *error) {
   const ink_selection *s = &p->selection;
+  char subject[120] = "the capture";
+  if (p->label)
+    snprintf(subject, sizeof subject, "'%.100s'", p->label);
   const ink_foreign_kernel *first, *last;
   size_t n = ink_foreign_kernels(p->foreign, &first);
   int64_t theirs_end = first->end_ns;
@@ -66,9 +70,9 @@ ink_status placement_refuse(const placement *p, ink_error *error) {
     utc(s->begin_ns, ours, sizeof ours);
     utc(theirs_begin, theirs, sizeof theirs);
     return ink_error_set(error, INK_ERROR_NOT_FOUND,
-                         "no launch of the capture could be joined with a kernel of '%.150s': they "
+                         "no launch of %s could be joined with a kernel of '%.150s': they "
                          "are of different runs, the capture begins %s, the trace %s",
-                         p->with, ours, theirs);
+                         subject, p->with, ours, theirs);
   }
   const char *ours[64], *theirs[64];
   size_t ours_n = s->launch_count < 64 ? s->launch_count : 64, theirs_n = n < 64 ? n : 64;
@@ -83,10 +87,10 @@ ink_status placement_refuse(const placement *p, ink_error *error) {
   size_t clock_count = ink_join_clocks(p->join, &clocks);
   const char *note = clock_count ? clocks[0].note : "";
   return ink_error_set(error, INK_ERROR_NOT_FOUND,
-                       "no launch of the capture could be joined with a kernel of '%.150s': %s "
+                       "no launch of %s could be joined with a kernel of '%.150s': %s "
                        "(the capture has %s, the trace %s)",
-                       p->with, *note ? note : "no names, dimensions and times agree", ours_text,
-                       theirs_text);
+                       subject, p->with, *note ? note : "no names, dimensions and times agree",
+                       ours_text, theirs_text);
 }
 
 static void tell_joined(const placement *p) {

@@ -114,7 +114,7 @@ def check_places():
     refused((capture, "--quiet", "--with", here("fit.json"), "-o", here("no/x.json")), ["no such file"])
     said = tools.merge(capture, "--with", here("fit.json"), "-o", here("x.csv"), code=1)
     assert "x.csv" in said and not os.path.exists(here("x.csv")), said
-    assert "takes one capture" in tools.merge(capture, capture, "--with", here("fit.json"), "-o", here("x.json"), code=2)
+    assert "are the same capture" in tools.merge(capture, capture, "--with", here("fit.json"), "-o", here("x.json"), code=1)
     assert "--tracks" in tools.merge(capture, "--with", here("fit.json"), "-o", here("x.json"), "--tracks", "some", code=2)
 
 

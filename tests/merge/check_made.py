@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Merged traces of traces made here: every sort of event, lanes, arrows that wait for their slice, the zip,
 # several captures, which tracks are shown, and what bad input leaves behind.
-# check_made.py INKMARK FIT_CAPTURE NODE_MODULES
-import collections, gzip, json, os, sys, zipfile
+# check_made.py INKMARK FIT_CAPTURE NODE_MODULES one|several
+import collections, gzip, json, os, shutil, sys, zipfile
 from merged import *
 
 tools = Tools(*sys.argv[1:4])
@@ -111,6 +111,54 @@ def check_ranks(trace):
     assert "no host clock" in said and not os.path.exists(here("none.pftrace")), said
 
 
+def check_several(trace):
+    """Captures of one program, one after the other, in one trace."""
+    kernels = [e for e in EVENTS if e.get("cat") == "kernel"]
+    halves = [put("first.json", kernels[:10]), put("second.json", kernels[10:])]
+    captures = [tools.capture(t, f"half{i}.ink", "--host", f"node{i}") for i, t in enumerate(halves)]
+    wanted = sorted((i, e["args"]["correlation"]) for i, part in enumerate([kernels[:10], kernels[10:]]) for e in part)
+    said = tools.merge(captures, "--with", trace, "-o", here("s.pftrace"))
+    assert all(f"half{i}.ink': joined {n} of {n} launches" in said for i, n in enumerate((10, 13))), said
+    errors, rows, processes = tools.query(
+        here("s.pftrace"), ERRORS,
+        "select p.name, (select int_value from args where arg_set_id = s.arg_set_id and key = 'debug.kernel_correlation') from slice s"
+        " join track t on s.track_id = t.id left join track p on t.id = p.id where s.category = 'inkmark'",
+        "select count(*) from slice where category = 'kernel'")
+    assert not errors and processes == [[str(len(kernels))]], (errors, processes)
+    assert sorted((int("node1" in n), int(c)) for n, c in rows) == wanted, rows
+    tools.merge(captures, "--with", trace, "-o", here("s.json"))
+    events, _ = read_json(plain(here("s.json")))
+    lanes = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name" and e["tid"] != 5}
+    launches = [e for e in events if e["ph"] == "B" and e.get("cat") == "inkmark"]
+    assert sorted((int("node1" in lanes[e["tid"]]), e["args"]["kernel_correlation"]) for e in launches) == wanted
+    assert len(lanes) == len({n for n in lanes.values()}) == 23 + 92, len(lanes)
+    tools.merge(captures, "--with", trace, "-o", here("s.zip"))
+    with zipfile.ZipFile(here("s.zip")) as archive, open(here("z.pftrace"), "wb") as file:
+        file.write(archive.read("ink.pftrace"))
+    errors, count = tools.query(here("z.pftrace"), ERRORS, "select count(*) from slice where category = 'inkmark'")
+    assert not errors and count == [["23"]], (errors, count)
+
+
+def refuse(captures, words, *options):
+    said = tools.merge(captures, *options, "-o", here("refused.pftrace"), code=1)
+    assert words in said and len(said.splitlines()) == 1 and not os.path.exists(here("refused.pftrace")), said
+
+
+def check_same(trace):
+    one = tools.capture(trace, "one.ink")
+    shutil.copy(one, here("copy.ink"))
+    with open(one, "rb") as file, open(here("part.ink"), "wb") as part: # the same, as it was earlier
+        part.write(file.read()[:-200])
+    for options in [], ["--with", trace]:
+        for again in one, here("copy.ink"):
+            refuse([one, again], "are the same capture", *options)
+        said = tools.merge([one, here("part.ink")], *options, "-o", here("refused.pftrace"), code=1)
+        assert "are the same capture" in said and not os.path.exists(here("refused.pftrace")), said
+    refuse([one, tools.capture(trace, "two.ink", "--host", "node2")], "fit the same kernels", "--with", trace)
+    other = put("yesterday.json", [kernel(i, 50 * i, 30) for i in range(5)], BASE - 86400 * 10 ** 9)
+    refuse([one, tools.capture(other, "yesterday.ink", "--host", "node2")], "yesterday.ink' could be joined", "--with", trace)
+
+
 def check_clock(trace):
     shifted = tools.capture(trace, "shifted.ink", "--shift", "500000")
     left = tools.merge(shifted, "--with", trace, "-o", here("l.pftrace"), "--tracks", "slowest:1")
@@ -142,9 +190,13 @@ def check_bad(trace, capture):
 
 trace = put("t.json.gz")
 capture = tools.capture(trace, "c.ink")
-check_perfetto(trace, capture)
-check_zip(trace, capture)
-check_tracks(trace, capture)
-check_ranks(trace)
-check_clock(trace)
-check_bad(trace, capture)
+if sys.argv[4] == "several":
+    check_ranks(trace)
+    check_several(trace)
+    check_same(trace)
+else:
+    check_perfetto(trace, capture)
+    check_zip(trace, capture)
+    check_tracks(trace, capture)
+    check_clock(trace)
+    check_bad(trace, capture)

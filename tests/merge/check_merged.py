@@ -147,7 +147,8 @@ def sqlite_slices(path):
 
 def counts_of(capture):
     """What the capture holds, from its own trace: launches, and the slices of the longest track of each."""
-    tools.merge([capture, capture], "-o", here("alone.pftrace"), "--tracks", "slowest:1")
+    other = tools.capture(trace, "other.ink", "--every", every, "--host", "another", *process)
+    tools.merge([capture, other], "-o", here("alone.pftrace"), "--tracks", "slowest:1")
     (launches,), (sections,) = tools.query(here("alone.pftrace"), "select count(*) from slice where category = 'inkmark'", SECTIONS)
     counts = {"launches": int(launches[0]) // 2, "sections": int(sections[0]) // 2}
     assert counts["launches"] and counts["sections"] == 3 * counts["launches"], counts

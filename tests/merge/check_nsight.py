@@ -49,6 +49,9 @@ def check_processes():
         assert joined(here("m.pftrace")) == [1000 * number + i for i in range(40)], said
         assert f"holds kernels of processes 501, 502: those of {pid} are the capture's" in said, said
         assert "stick out" not in said and "have no" not in said, said
+    # both at once
+    said = tools.merge([here("501.ink"), here("502.ink")], "--with", path, "-o", here("m.pftrace"))
+    assert joined(here("m.pftrace")) == [1000 * n + i for n in (1, 2) for i in range(40)], said
     # a capture of neither, by its pid, whose launches fit both
     said = tools.merge(tools.capture(path, "both.ink"), "--with", path, "-o", here("n.pftrace"), code=1)
     assert len(said.splitlines()) == 1 and "none of them the capture's (77), and more than one fits" in said, said

@@ -21,8 +21,10 @@ foreach(sample "kineto_a100_small.json.gz 1" "kineto_rocm_small.json.gz 1" "kine
     ${PROJECT_SOURCE_DIR}/../shared/samples/${file} ${every} ${sample})
   set_tests_properties(merge.real_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 180)
 endforeach()
-add_test(NAME merge.made COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_made.py ${merged_tools})
-set_tests_properties(merge.made PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+foreach(captures one several)
+  add_test(NAME merge.made_${captures} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_made.py ${merged_tools} ${captures})
+  set_tests_properties(merge.made_${captures} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+endforeach()
 add_test(NAME merge.nsight COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_nsight.py ${merged_tools})
 set_tests_properties(merge.nsight PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
 

@@ -51,8 +51,16 @@ typedef struct ink_merged_capture {
   const ink_clock_map *map;
 } ink_merged_capture;
 
+/* The same with several captures, of ranks or of one process: each is joined with the kernels of its
+ * own process where the trace tells processes apart, and on its own. INK_ERROR_NOT_FOUND also:
+ * nothing of one of them could be joined, or two fit the same kernels. INK_ERROR_UNSUPPORTED also:
+ * one is there twice. */
+INK_API ink_status ink_merged_write_several(const ink_merged_capture *captures, size_t n,
+                                            const char *with, const ink_merged_options *options,
+                                            const char *path, ink_error *error);
+
 /* Several captures on one timeline, by the host clock of each, as a Perfetto trace: a process for
- * each capture and GPU. INK_ERROR_UNSUPPORTED: a capture has no host clock. */
+ * each capture and GPU. INK_ERROR_UNSUPPORTED: a capture has no host clock, or is there twice. */
 INK_API ink_status ink_merged_write_captures(const ink_merged_capture *captures, size_t n,
                                              const ink_merged_options *options, const char *path,
                                              ink_error *error);
