@@ -222,14 +222,20 @@ static bool compare_clocks(activity_view *view) {
 /* ---- making ---- */
 
 static void say_no_kernel(const activity_view *view, const ink_activity *const *all, size_t n) {
+  enum { NAME = 128 };
   const char **names = malloc((n + 1) * sizeof *names);
+  char (*text)[NAME] = malloc((n + 1) * sizeof *text);
   size_t count = 0;
-  for (size_t i = 0; names && i < n; i++)
-    if (all[i]->kind == INK_ACTIVITY_KERNEL)
-      names[count++] = activity_name(view, all[i]);
-  if (names)
+  for (size_t i = 0; names && text && i < n; i++)
+    if (all[i]->kind == INK_ACTIVITY_KERNEL) {
+      ink_activity_short_name(activity_name(view, all[i]), text[count], NAME);
+      names[count] = text[count];
+      count++;
+    }
+  if (names && text)
     load_say_no_match(view->loaded.path, view->settings->kernel, names, count);
   free(names);
+  free(text);
 }
 
 bool activity_view_make(const report_settings *settings, const char *path, activity_view *view) {

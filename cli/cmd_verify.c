@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "grid.h"
 #include "json.h"
+#include "load.h"
 #include "message.h"
 #include "outfile.h"
 
@@ -208,6 +209,25 @@ static void json_kernel(json_writer *json, const char *path, const ink_verify_ke
   json_close(json, '}');
 }
 
+/* Where the file has functions with marks, but none that --kernel matches: says which; else false. */
+static bool say_no_function(const verify_settings *settings, const char *path) {
+  const ink_verify_options all = {.size = sizeof all, .bookkeeping = settings->bookkeeping};
+  ink_verify *verify = NULL;
+  if (ink_verify_file(path, &all, &verify, NULL))
+    return false;
+  const ink_verify_kernel *kernels;
+  const size_t n = ink_verify_kernels(verify, &kernels);
+  const char **names = malloc((n + 1) * sizeof *names);
+  for (size_t i = 0; names && i < n; i++)
+    names[i] = kernels[i].name;
+  const bool some = names && n;
+  if (some)
+    load_say_no_match(path, settings->kernels, names, n);
+  free(names);
+  ink_verify_free(verify);
+  return some;
+}
+
 /* Sets *moved; false after a message. */
 static bool verify_one(const verify_settings *settings, const char *path, json_writer *json,
                        FILE *to, bool *moved) {
@@ -216,7 +236,8 @@ static bool verify_one(const verify_settings *settings, const char *path, json_w
   ink_verify *verify = NULL;
   ink_error error = {0};
   if (ink_verify_file(path, &wanted, &verify, &error)) {
-    message_failure(&error);
+    if (!settings->kernels || !say_no_function(settings, path))
+      message_failure(&error);
     return false;
   }
   const ink_verify_kernel *kernels;

@@ -44,6 +44,8 @@ typedef struct cost_result {
   bool has_baseline, simulated;
   uint64_t untimed;         /* kernels that CUPTI has no times of */
   char why_no_kernels[512]; /* where CUPTI saw nothing */
+  char left_out[16][128];   /* kernels that --kernel does not match */
+  size_t left_out_count;
 } cost_result;
 
 /* Runs everything; CLI_OK, or the exit code after a message. */

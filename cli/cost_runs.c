@@ -83,14 +83,38 @@ static const ink_activity_device *device_of(const ink_capture *capture, int32_t 
   return NULL;
 }
 
+static void note_left_out(cost_result *result, const char *label) {
+  char *to = result->left_out[result->left_out_count];
+  if (result->left_out_count == sizeof result->left_out / sizeof *result->left_out)
+    return;
+  snprintf(to, sizeof *result->left_out, "%.127s", label);
+  for (size_t i = 0; i < result->left_out_count; i++)
+    if (!strcmp(result->left_out[i], to))
+      return;
+  result->left_out_count++;
+}
+
+/* Where --kernel matches none of the kernels that ran. */
+static int say_left_out(const cost_result *result, const char *program) {
+  const char *names[sizeof result->left_out / sizeof *result->left_out];
+  char list[1024];
+  for (size_t i = 0; i < result->left_out_count; i++)
+    names[i] = result->left_out[i];
+  cli_list_near(result->settings->kernels, names, result->left_out_count, list, sizeof list);
+  message_say("no kernel of '%s' matches '%s': it runs %s", program, result->settings->kernels, list);
+  return CLI_FAILED;
+}
+
 static bool take_kernel(cost_result *result, const ink_capture *capture, const ink_activity *a,
                         const regex_t *wanted, enum cost_mode mode, size_t run) {
   static const ink_activity_device unknown;
   char label[256];
   const char *name = ink_capture_activity_name(capture, a->name);
   ink_activity_short_name(name, label, sizeof label);
-  if (wanted && regexec(wanted, label, 0, NULL, 0))
+  if (wanted && regexec(wanted, label, 0, NULL, 0)) {
+    note_left_out(result, label);
     return true;
+  }
   if (!a->begin_ns && !a->end_ns) {
     result->untimed++;
     return true;
@@ -223,7 +247,9 @@ int cost_measure(const cost_settings *settings, char **program, cost_result *out
   cost_codes_read(program[0], &out->code[0]);
   if (out->has_baseline)
     cost_codes_read(settings->baseline, &out->code[1]);
-  const int code = run_all(out, program, settings->kernels ? &wanted : NULL, folder);
+  int code = run_all(out, program, settings->kernels ? &wanted : NULL, folder);
+  if (!code && !out->count && out->left_out_count)
+    code = say_left_out(out, program[0]);
   if (settings->kernels)
     regfree(&wanted);
   nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);

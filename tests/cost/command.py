@@ -120,6 +120,10 @@ with tempfile.TemporaryDirectory() as folder:
     check(done.returncode == 1 and "ended with exit code 7" in done.stderr and "too bad" in done.stderr and
           not done.stdout, f"a failing program: {done.returncode} {done.stderr}")
 
+    done = run("cost", "--device", "sim", "--runs", "1", "--kernel", "^nobody$", "--", program)
+    check(done.returncode == 1 and "matches '^nobody$': it runs '" in done.stderr,
+          f"a name that is not there: {done.returncode} {done.stderr}")
+
     # marks that are off record nothing
     capture = os.path.join(folder, "off.ink")
     done = run("record", "--device", "sim", "-o", capture, "--", program, INKMARK_MARKS="off")

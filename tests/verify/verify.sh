@@ -71,6 +71,9 @@ assert [s["name"] for s in kernels["chain_leaks"]["stamps"]] == ["First", "Secon
     "$inkmark" verify "$work/ptx" >/dev/null 2>"$work/err"
     [ $? = 1 ] && grep -q "no machine code" "$work/err" || fail "a program with PTX only: $(cat "$work/err")"
   fi
+  "$inkmark" verify -k chain_leeks "$work/leaks.cubin" >/dev/null 2>"$work/err"
+  [ $? = 1 ] && grep -q "no kernel matches 'chain_leeks' in .*, which has 'chain_leaks'" "$work/err" ||
+    fail "a name that is not there: $(cat "$work/err")"
   for bad in /nonexistent "$work" /dev/null; do
     "$inkmark" verify "$bad" >/dev/null 2>"$work/err"
     code=$?
