@@ -63,6 +63,8 @@ static ink_status add_track(convert *c, const char *key, size_t length, const co
   ink_status status = text_table_add(&c->track_keys, key, length, out, &fresh);
   if (status != INK_OK || !fresh)
     return status;
+  if (c->track_count == CONV_TRACKS_MAX)
+    return INK_ERROR_LIMIT;
   void *tracks = c->tracks;
   status = ink_grow(&tracks, c->track_count, &c->track_room, sizeof *c->tracks);
   c->tracks = tracks;
@@ -120,22 +122,27 @@ ink_status convert_note_slice(convert *c, uint32_t track, int64_t begin_ns, int6
   return status;
 }
 
-static ink_status note_point(convert *c, const conv_point *point) {
+static ink_status note_point(convert *c, uint32_t track, const conv_point *point) {
   void *points = c->points;
   ink_status status = ink_grow(&points, c->point_count, &c->point_room, sizeof *c->points);
   c->points = points;
-  if (status == INK_OK)
-    c->points[c->point_count++] = *point;
-  return status;
+  if (status != INK_OK)
+    return status;
+  c->points[c->point_count] = *point;
+  c->points[c->point_count++].track = track & CONV_TRACKS_MAX;
+  return INK_OK;
 }
 
 ink_status convert_note_flow(convert *c, uint32_t track, uint32_t slice, int64_t ns, uint64_t id,
                              bool starts) {
-  return note_point(c, &(conv_point){ns, id, track, slice, starts, false});
+  return note_point(c, track, &(conv_point){.ns = ns, .id = id, .slice = slice, .starts = starts});
 }
 
 ink_status convert_note_outward(convert *c, uint32_t track, int64_t ns, uint64_t id) {
-  return note_point(c, &(conv_point){ns - c->base_ns, id, track, UINT32_MAX, true, true});
+  return note_point(
+      c, track,
+      &(conv_point){
+          .ns = ns - c->base_ns, .id = id, .slice = UINT32_MAX, .starts = true, .outward = true});
 }
 
 /* ---- descriptions ------------------------------------------------------------------------------

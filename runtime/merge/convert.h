@@ -39,9 +39,12 @@ enum { CONV_LEADS = 1 << 14, CONV_WAITS = 1 << 15, CONV_LANE = CONV_LEADS - 1 };
 typedef struct conv_point { /* the end of an arrow */
   int64_t ns;
   uint64_t id;
-  uint32_t track, slice; /* slice: UINT32_MAX while not known */
-  bool starts, outward;  /* outward: its other end is not among these events */
+  uint32_t slice;               /* UINT32_MAX while not known */
+  uint32_t track : 30;          /* CONV_TRACKS_MAX at most */
+  bool starts : 1, outward : 1; /* outward: its other end is not among these events */
 } conv_point;
+
+enum { CONV_TRACKS_MAX = (1 << 30) - 1 };
 
 typedef struct conv_wait {
   uint32_t outer, inner;

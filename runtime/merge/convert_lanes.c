@@ -24,6 +24,15 @@ typedef struct arranger {
   size_t lane_count, lane_room;
 } arranger;
 
+/* Sorting takes as much memory again, which can be saved where there is nothing to sort. */
+static void sort_points(convert *c, int (*compare)(const void *, const void *)) {
+  size_t i = 1;
+  while (i < c->point_count && compare(&c->points[i - 1], &c->points[i]) <= 0)
+    i++;
+  if (i < c->point_count)
+    qsort(c->points, c->point_count, sizeof *c->points, compare);
+}
+
 static int by_moment(const void *left, const void *right) {
   const conv_point *a = left, *b = right;
   if (a->track != b->track)
@@ -161,7 +170,7 @@ static void keep_whole_flows(convert *c) {
   size_t kept = 0;
   if (!c->point_count)
     return;
-  qsort(c->points, c->point_count, sizeof *c->points, by_id);
+  sort_points(c, by_id);
   for (size_t i = 0; i < c->point_count;) {
     size_t end = i, starts = 0, ends = 0;
     for (; end < c->point_count && c->points[end].id == c->points[i].id; end++) {
@@ -179,7 +188,7 @@ static void keep_whole_flows(convert *c) {
     c->flows += starts && ends;
   }
   c->point_count = kept;
-  qsort(c->points, c->point_count, sizeof *c->points, by_slice);
+  sort_points(c, by_slice);
 }
 
 static ink_status sort_waits(convert *c) {
@@ -205,8 +214,7 @@ ink_status convert_arrange(convert *c) {
   c->placed = malloc((c->slice_count + 1) * sizeof *c->placed);
   if (!c->placed)
     return INK_ERROR_MEMORY;
-  if (c->point_count)
-    qsort(c->points, c->point_count, sizeof *c->points, by_moment);
+  sort_points(c, by_moment);
   for (uint32_t track = 0; status == INK_OK && track < c->track_count; track++)
     status = arrange_track(&a, track, &point);
   if (status == INK_OK)
