@@ -31,6 +31,7 @@ ROW_UNKNOWN = -2**63 + 1
 """`group` of rows by iteration: its PROF_ITER was overwritten."""
 
 _EVERY_LAUNCH = 0xFFFFFFFF
+_MARKING = {None: 0, "in": 1, "out": 2}
 _BY = {"section": 0, "iteration": 1, "block": 2, "sm": 3, "launch": 4}
 
 # One row of a table, ink_table_row: inkmark/table.h says what each field means.
@@ -101,7 +102,7 @@ class _TableOptions(Structure):
 
 class _OutputOptions(Structure):
     _fields_ = [("size", c_size_t), ("kernel_regex", c_char_p), ("launch", c_uint32), ("progress", c_void_p),
-                ("user", c_void_p)]
+                ("user", c_void_p), ("marking", c_int)]
 
 
 _WRITE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(_OutputOptions), c_char_p, POINTER(_Error))
@@ -323,14 +324,17 @@ class Capture:
         """Of an index into sections; "(unmarked)" for UNMARKED."""
         return "(unmarked)" if section == UNMARKED else self.sections[int(section)]["name"]
 
-    def export(self, path, format=None, kernel=None, launch=None):  # noqa: A002
+    def export(self, path, format=None, kernel=None, launch=None, marking=None):  # noqa: A002
         """Writes what `inkmark export` writes, by the name's ending or by `format` ("perfetto", "chrome", "csv",
-        "npy", "json", "html"). The file appears when it is whole. Raises Error."""
+        "npy", "json", "html"). `marking`: the marks' own cost "in" the times or "out" of them; None is what the
+        format usually has. The file appears when it is whole. Raises Error."""
+        if marking not in _MARKING:
+            raise ValueError(f"marking is one of {', '.join(map(repr, _MARKING))}, not {marking!r}")
         lib, error, name = _lib(), _Error(), os.fsencode(path)
         output = lib.ink_output_by_name(format.encode()) if format else lib.ink_output_by_path(name)
         if not output:
             raise Error(f"no output of the format {format!r}" if format else f"the name {path!r} does not tell the format")
         options = _OutputOptions(ctypes.sizeof(_OutputOptions), kernel.encode() if kernel else None,
-                                 _EVERY_LAUNCH if launch is None else launch, None, None)
+                                 _EVERY_LAUNCH if launch is None else launch, None, None, _MARKING[marking])
         capture, clock = self._pointers()
         _check(output.contents.write(capture, clock, byref(options), name, byref(error)), error)

@@ -52,7 +52,7 @@ def main(tool, screenshot=None):
             assert not k["dropped"] or f"{k['dropped']:,} overwritten or not stored" in text
         statistics = json.loads(re.search(r'id="summary">(.*?)</script>', source, re.S)[1])["statistics"]
         for r in statistics:
-            if r["depth"] == 0 and r["share"] > 0:
+            if (None in r["inside"] if r.get("inside") else r["depth"] == 0) and r["share"] > 0:
                 name = r["section"].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
                 assert f"{name} {100 * r['share']:.1f} % " in text, ("the bar of shares", r["section"])
         # The longest track that the page names is the longest of those in it.

@@ -136,6 +136,7 @@ def check_refusals(inkmark):
     refused(lambda: capture.table(kernel="a("), "'a('", inkmark.Error)
     refused(lambda: capture.table(launch=9), "no launch 9", inkmark.Error)
     refused(lambda: capture.table(by="warp"), "by is one of", ValueError)
+    refused(lambda: capture.export("x.csv", marking="off"), "marking is one of", ValueError)
     refused(lambda: capture.matrix("Nobody"), "'Work'", KeyError)
     refused(lambda: capture.export("x.unknown"), "does not tell the format", inkmark.Error)
     refused(lambda: capture.export("no/such/folder.csv"), "no such file", inkmark.Error)
@@ -164,10 +165,11 @@ def main():
             for by in ("section", "iteration", "block", "sm", "launch"):
                 checked += check_table(inkmark, capture, by) + check_table(inkmark, capture, by, "--raw")
             checked += check_matrix(inkmark, capture)
-            capture.export("out.csv")
-            subprocess.run([inkmark_command, "export", path, "-o", "theirs.csv"], check=True, capture_output=True)
-            with open("out.csv") as mine, open("theirs.csv") as theirs:
-                assert mine.read() == theirs.read()
+            for marking, asked in ((None, []), ("out", ["--marking", "out"])):
+                capture.export("out.csv", marking=marking)
+                subprocess.run([inkmark_command, "export", *asked, path, "-o", "theirs.csv"], check=True, capture_output=True)
+                with open("out.csv") as mine, open("theirs.csv") as theirs:
+                    assert mine.read() == theirs.read(), (path, marking)
     with inkmark.open("killed.ink") as capture:
         assert not capture.facts["complete"] and "the end is missing" in capture.facts["note"]
     print("values:", checked)
