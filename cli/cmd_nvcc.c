@@ -37,6 +37,7 @@ typedef struct front_call {
   bool strict;      /* INKMARK_STRICT: no second try without marks */
   size_t marks;
   bool includes; /* a source includes our headers already */
+  bool refused;  /* something could not be marked */
   bool differs;  /* two sources of the call want other marks in one file */
 } front_call;
 
@@ -85,7 +86,9 @@ static bool mark_source(front_call *front, const char *source, char **word) {
   if (status == INK_ERROR_STOPPED)
     return false;
   if (status) {
-    message_say("'%s' is compiled without marks: %s", source, error.message);
+    front->refused = true;
+    message_say("'%s' is %s without marks: %s", source, front->strict ? "not compiled" : "compiled",
+                error.message);
     return true;
   }
   const ink_marked_file *files;
@@ -97,7 +100,8 @@ static bool mark_source(front_call *front, const char *source, char **word) {
   const unsigned errors = instrument_say(result, source, false);
   bool fine = true;
   if (errors) {
-    message_say("'%s' is compiled without marks", source);
+    front->refused = true;
+    message_say("'%s' is %s without marks", source, front->strict ? "not compiled" : "compiled");
   } else if (is_changed(files, n, marks)) {
     char *path;
     fine = overlay_write(front->folder, result, &front->differs) &&
@@ -197,8 +201,8 @@ static void name_the_users_files(const front_call *front, const char *path) {
   if (load(fileno(file), &text, &bytes)) {
     before = bytes;
     overlay_hide(front->folder, text, &bytes);
-    if (bytes != before && (ftruncate(fileno(file), 0) || fseek(file, 0, SEEK_SET) ||
-                            fwrite(text, 1, bytes, file) != bytes))
+    if (bytes != before && (fseek(file, 0, SEEK_SET) || fwrite(text, 1, bytes, file) != bytes ||
+                            fflush(file) || ftruncate(fileno(file), (off_t)bytes)))
       message_say("cannot write '%s': %s", path, message_errno(errno));
   }
   free(text);
@@ -264,9 +268,10 @@ static int run_front(front_call *front) {
     if (!*nvcc_caught())
       message_say("nothing is marked in this call");
     front->marks = 0;
+    front->refused = true;
   }
   int code = -1;
-  if (*nvcc_caught())
+  if (*nvcc_caught() || (front->refused && front->strict))
     return CLI_FAILED;
   if (front->marks && front->differs && nvcc_can_split(&front->args))
     code = nvcc_split(&front->args, &front->compiler, front->folder);

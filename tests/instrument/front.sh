@@ -94,6 +94,15 @@ grep -q 'namespace "names_of_PROF_SECTIONS" has no member "Lod"' e1 || { fail "n
 mkdir bin && printf '#!/bin/bash\necho "$1" >>launched\nexec "$@"\n' >bin/ccache && chmod +x bin/ccache
 (PATH=$work/bin:$PATH front ccache "$nvcc" -Iinc -arch=compute_75 -c a.cu -o launched.o) && marked launched.o 'part (inc/part.cuh:2)'
 [ "$(cat launched)" = "$nvcc" ] || fail "the launcher got '$(cat launched)'"
+# names with blanks, quotes and letters of other alphabets; the same call twice at once
+mkdir "deep er" && printf 'static __device__ int h(int i) { return i + 1; }\n' >"häder one.cuh"
+printf '#include "häder one.cuh"\n__global__ void k(int *x) { for (int i = 0; i < 4; i++) x[i] = h(i); }\n' >"kärnel x's.cu"
+odd=("$nvcc" -arch=compute_75 -MD -MF "deep er/d.d" -c "kärnel x's.cu" -o "deep er/o.o")
+"$inkmark" nvcc "${odd[@]}" >second 2>&1 &
+front "${odd[@]}" && wait $! && marked "deep er/o.o" "k loop (kärnel x's.cu:2)" || { fail "twice at once"; cat second; }
+grep -q 'häder\\ one.cuh' "deep er/d.d" && ! grep -q "$TMPDIR" "deep er/d.d" || fail "$(grep der "deep er/d.d")"
+(TMPDIR=/nonexistent "$inkmark" nvcc "$nvcc" -c a.cu -o never.o >e1 2>&1) && fail "marked without a temporary folder"
+grep -q "cannot write to '/nonexistent': no such file or directory" e1 || { fail "no temporary folder"; cat e1; }
 unset INKMARK_STRICT
 printf '#error broken on purpose\n__global__ void k() {}\n' >broken.cu
 "$inkmark" nvcc "$nvcc" -c broken.cu >e1 2>&1 && fail "a broken file compiles"

@@ -123,6 +123,8 @@ printf '#include "w.cuh"\n__global__ void k(int *x) { x[0] = w(1); }\n' >two.cu
 expect 1 "another source has other marks in it; 'two.cu' needs an --out-dir of its own" one.cu two.cu \
   --out-dir both --header-less --loops --depth 3
 [ -e both/one.cu ] && [ ! -e both/two.cu ] || { echo "FAILED: $(ls both)"; failed=1; }
+expect 1 "cannot write '/dev/full': no space left on device" k.cu -o /dev/full --header-less
+expect 1 "cannot write 'none/m.cu': no such file or directory" k.cu -o none/m.cu --header-less
 # broken sources: clang's first errors, where they are, and how many
 printf '__global__ void k(int *x) { x[0] = 1; x[1] = ; x[2] = ; }\n' >broken.cu
 expect 0 "broken.cu:1:46: warning: clang says: expected expression" broken.cu -o m.cu --header-less
