@@ -246,7 +246,7 @@ static size_t tell_failures(const record_plan *plan, char *sections) {
   return told;
 }
 
-/* Captures by the template; where it makes one name only, also those with the process's id behind it. */
+/* Captures by the template; where it makes one name only, also those with a process's id behind it. */
 static int glob_captures(const record_plan *plan, const char *pattern, glob_t *found) {
   char *more = NULL;
   int code = glob(pattern, 0, NULL, found);
@@ -258,7 +258,7 @@ static int glob_captures(const record_plan *plan, const char *pattern, glob_t *f
 }
 
 void record_outcome(const record_plan *plan, int code) {
-  char sections[SECTIONS_BYTES] = ""; /* of programs that ran with --kernels: lines "TABLE NAME, NAME" */
+  char sections[SECTIONS_BYTES] = ""; /* with --kernels: lines "TABLE NAME, NAME" */
   size_t failures = tell_failures(plan, sections);
   glob_t found = {0};
   char *pattern = pattern_of(plan->output);

@@ -27,7 +27,8 @@ typedef struct section_matrix {
 } section_matrix;
 
 static number_text plain_cell(const section_matrix *matrix, const ink_table_row *row) {
-  uint64_t count = row->count > row->nested ? row->count - row->nested : 1; /* those that the total is of */
+  /* Of those that the total is of. */
+  uint64_t count = row->count > row->nested ? row->count - row->nested : 1;
   switch (matrix->cell) {
   case CELL_TOTAL:
     break;

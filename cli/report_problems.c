@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report says of marks that are not in its tables: dropped and lost ones, tracks without an end,
- * problems in the records; each with its place and with what can be done about it. */
+/* What a report says of marks that are not in its tables: dropped and lost ones, tracks without an
+ * end, problems in the records; each with its place and with what can be done about it. */
 #include "report.h"
 
 #include "message.h"
@@ -45,8 +45,7 @@ static bool longest_track(const loaded_capture *loaded, uint32_t kernel, uint64_
     if (launches[track.launch].kernel != kernel || header->state != INK_TRACK_CLOSED)
       continue;
     short_of |= header->words > track.ring_words || header->aux_words > track.aux_words;
-    const uint64_t most =
-        header->words > header->aux_words ? header->words : header->aux_words;
+    const uint64_t most = header->words > header->aux_words ? header->words : header->aux_words;
     if (most > *words) {
       *words = most;
       *index = i;
@@ -60,8 +59,7 @@ static void dropped(const report_view *report, const ink_kernel_total *total, FI
   char place[LOAD_PLACE_BYTES];
   if (!total->marks_dropped)
     return;
-  remark(to,
-         "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
+  remark(to, "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
          number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
          number_whole(total->tracks_partial).text, plural(total->tracks_partial));
   if (longest_track(&report->loaded, total->kernel, &index, &words)) {
@@ -117,7 +115,9 @@ void report_unfinished(const report_view *report, FILE *to) {
   char place[LOAD_PLACE_BYTES];
   uint64_t index;
   if (facts->unknown_kernels)
-    fprintf(to, "%s kernel entr%s recorded nothing: no PROF_SECTIONS that was handed over names the kernel\n",
+    fprintf(to,
+            "%s kernel entr%s recorded nothing: no PROF_SECTIONS that was handed over names the "
+            "kernel\n",
             number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
   if (!facts->open_tracks || !load_open_track(loaded, &index))
     return;
@@ -125,8 +125,9 @@ void report_unfinished(const report_view *report, FILE *to) {
           number_whole(facts->open_tracks).text, plural(facts->open_tracks),
           facts->open_tracks == 1 ? "s" : "", facts->open_tracks == 1 ? "" : ", the first",
           load_track_place(loaded, index, place));
-  fputs(facts->complete ? "  its thread left the kernel past its end: by exit in assembly, or by a trap\n"
-                        : "  its kernel was running when the program was ended\n",
+  fputs(facts->complete
+            ? "  its thread left the kernel past its end: by exit in assembly, or by a trap\n"
+            : "  its kernel was running when the program was ended\n",
         to);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What speaks for it that a table's kernel is several functions, which name the same section in PROF_KERNEL:
- * the functions' names, where activity was recorded, else blocks of different sizes. */
+/* What speaks for it that a table's kernel is several functions, which name the same section in
+ * PROF_KERNEL: the functions' names, where activity was recorded, else blocks of different sizes.
+ */
 #include "report.h"
 
 #include "inkmark/activity.h"
@@ -35,8 +36,8 @@ static void add(shared_kinds *all, const shared_kind *kind) {
 
 static bool is_of(const report_view *report, const ink_launch *launch, size_t index,
                   uint32_t kernel) {
-  return launch->kernel == kernel && (report->settings->launch == UINT64_MAX ||
-                                      report->settings->launch == index);
+  return launch->kernel == kernel &&
+         (report->settings->launch == UINT64_MAX || report->settings->launch == index);
 }
 
 static void functions(const report_view *report, uint32_t kernel, shared_kinds *out) {
@@ -94,7 +95,8 @@ void report_shared(const report_view *report, const ink_kernel_total *total, FIL
   }
   if (all->count > SHOWN)
     fprintf(to, " and %zu%s more", all->count - SHOWN, all->count == KINDS_MAX ? " or" : "");
-  fputs(all == &named ? "; all name this section in PROF_KERNEL, so that they are one kernel here\n"
-                      : "; if these are several functions, they name the same section in PROF_KERNEL\n",
+  fputs(all == &named
+            ? "; all name this section in PROF_KERNEL, so that they are one kernel here\n"
+            : "; if these are several functions, they name the same section in PROF_KERNEL\n",
         to);
 }

@@ -99,25 +99,29 @@ static void cut_slices(const report_view *report, size_t first, size_t last, FIL
            number_whole(cut).text, plural(cut), cut == 1 ? "is" : "are");
 }
 
-/* Times of a section that lie in each other, counted once or, where that is not known in time, twice. */
+/* Times of a section that lie in each other: counted once or, where that comes too late, twice. */
 static void nested(const report_view *report, size_t first, size_t last, FILE *to) {
   uint64_t inside = 0;
   for (size_t i = first; i < last; i++)
     inside += report->rows[i]->nested;
   if (inside && report->settings->by != INK_BY_SECTION)
-    fprintf(to, "  recursion: %s slice%s inside of another one of the section; totals and means are of the "
-                "outermost\n",
+    fprintf(to,
+            "  recursion: %s slice%s inside of another one of the section; totals and means are of "
+            "the outermost\n",
             number_whole(inside).text, inside == 1 ? " lies" : "s lie");
   for (size_t i = first; i < last && report->settings->by == INK_BY_SECTION; i++) {
     const ink_table_row *row = report->rows[i];
     const char *name = load_section_name(&report->loaded, row->section);
     if (row->nested)
-      fprintf(to, "  recursion: %s of %s slices of %s lie inside of another one; total, share and imbalance "
-                  "are of the outermost\n",
+      fprintf(to,
+              "  recursion: %s of %s slices of %s lie inside of another one; total, share and "
+              "imbalance are of the outermost\n",
               number_whole(row->nested).text, number_whole(row->count).text, name);
     if (row->twice)
-      remark(to, "twice: called functions mark %s inside of its own slices; total and share count that time "
-                 "twice", name);
+      remark(to,
+             "twice: called functions mark %s inside of its own slices; total and share count that "
+             "time twice",
+             name);
   }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of a kernel's sections in a report: each below the one section whose slices its own lie in;
- * what lies in several stands by itself, with their names. */
+/* The order of a kernel's sections in a report: each below the one section whose slices its own lie
+ * in; what lies in several stands by itself, with their names. */
 #include "report.h"
 
 #include <string.h>
@@ -55,7 +55,8 @@ void report_tree(const report_view *report, size_t first, size_t last, report_br
     if (!placed[i - first] && (parent == INK_SECTION_UNKNOWN || !is_there(&walk, parent)))
       place(&walk, i);
   }
-  for (size_t i = first; i < last; i++) /* two that lie in each other only: the ends were overwritten */
+  for (size_t i = first; i < last;
+       i++) /* two that lie in each other only: the ends were overwritten */
     if (!placed[i - first])
       place(&walk, i);
 }
@@ -72,6 +73,8 @@ void report_inside(const report_view *report, const ink_table_row *row, char *te
   for (uint32_t i = 0; i < row->inside_count && used < bytes; i++)
     if (row->inside[i] != INK_SECTION_UNKNOWN)
       used += (size_t)snprintf(text + used, bytes - used, "%s%s",
-                               used ? ", " : body ? "also in " : "in ",
+                               used   ? ", "
+                               : body ? "also in "
+                                      : "in ",
                                load_section_name(&report->loaded, row->inside[i]));
 }

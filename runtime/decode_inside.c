@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which slice lies directly in which: of the body's this is known when a slice is made; a MARK that ends
- * around slices of called functions comes after them. */
+/* Which slice lies directly in which: of the body's this is known when a slice is made; a MARK that
+ * ends around slices of called functions comes after them. */
 #include "decode_events.h"
 
 enum { BODY, CALLED };
@@ -27,8 +27,8 @@ void ink_decoder_wait(ink_decoder *decoder, uint32_t section) {
 ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent) {
   ink_status status = INK_OK;
   for (uint32_t i = 0; i < decoder->waiting_count && status == INK_OK; i++) {
-    const ink_event event = {.type = INK_EVENT_INSIDE, .called = 1,
-                             .section = decoder->waiting[i], .parent = parent};
+    const ink_event event = {
+        .type = INK_EVENT_INSIDE, .called = 1, .section = decoder->waiting[i], .parent = parent};
     if (parent != INK_PARENT_UNKNOWN)
       status = ink_decoder_add(decoder, &event);
   }

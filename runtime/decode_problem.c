@@ -5,30 +5,37 @@
 const char *ink_problem_advice(enum ink_problem_kind kind) {
   switch (kind) {
   case INK_PROBLEM_NEVER_ENDED:
-    return "PROF_SCOPE ends by itself on every way out; PROF_BEGIN needs a PROF_END before each return, "
+    return "PROF_SCOPE ends by itself on every way out; PROF_BEGIN needs a PROF_END before each "
+           "return, "
            "break and continue";
   case INK_PROBLEM_NEVER_BEGUN:
-    return "the thread that records came past a PROF_END but not past its PROF_BEGIN: put both under the "
+    return "the thread that records came past a PROF_END but not past its PROF_BEGIN: put both "
+           "under the "
            "same condition, or write PROF_SCOPE";
   case INK_PROBLEM_WRONG_END:
     return "name the same section in PROF_BEGIN and in its PROF_END, or write PROF_SCOPE";
   case INK_PROBLEM_STILL_OPEN:
-    return "end ranges in the reverse order of their beginnings, as PROF_SCOPE does; PROF_ASYNC_BEGIN and "
+    return "end ranges in the reverse order of their beginnings, as PROF_SCOPE does; "
+           "PROF_ASYNC_BEGIN and "
            "PROF_ASYNC_END are for ranges that overlap";
   case INK_PROBLEM_ACROSS:
-    return "end the range before its function returns; PROF_ASYNC_BEGIN and PROF_ASYNC_END are for ranges "
+    return "end the range before its function returns; PROF_ASYNC_BEGIN and PROF_ASYNC_END are for "
+           "ranges "
            "that go on";
   case INK_PROBLEM_ASYNC_NEVER_ENDED:
   case INK_PROBLEM_ASYNC_NEVER_BEGUN:
-    return "give PROF_ASYNC_BEGIN and PROF_ASYNC_END the same section and key, in the same recording thread";
+    return "give PROF_ASYNC_BEGIN and PROF_ASYNC_END the same section and key, in the same "
+           "recording thread";
   case INK_PROBLEM_NO_TABLE:
-    return "the file with that PROF_SECTIONS did not hand it over at its start: link it into the program "
+    return "the file with that PROF_SECTIONS did not hand it over at its start: link it into the "
+           "program "
            "like any other CUDA file, or load its library with dlopen";
   case INK_PROBLEM_NO_SECTION:
     return "mark only names of the PROF_SECTIONS list, no numbers turned into them";
   case INK_PROBLEM_CLOCK:
   case INK_PROBLEM_COUNTS:
-    return "something else wrote to the marks' memory, or the file is damaged: compute-sanitizer finds "
+    return "something else wrote to the marks' memory, or the file is damaged: compute-sanitizer "
+           "finds "
            "stores out of bounds";
   case INK_PROBLEM_MOVED:
     return "the block was preempted, by a debugger or another process that shares the GPU";

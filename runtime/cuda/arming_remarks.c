@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of an arming is not as it was asked for though it did not fail: devices that are not there, less
- * room than wanted. Kept in the session for whoever can say it. */
+/* What of an arming is not as it was asked for though it did not fail: devices that are not there,
+ * less room than wanted. Kept in the session for whoever can say it. */
 #include "cuda/arming_remarks.h"
 
 #include <inttypes.h>

@@ -10,7 +10,8 @@
 __attribute__((format(printf, 2, 3)))
 #endif
 void ink_i_remark(ink_session *session, const char *format, ...);
-/* Devices asked for by number that are not among the `count` there are. False: none asked for is. */
+/* Devices asked for by number that are not among the `count` there are. False: none asked for is.
+ */
 bool ink_i_remark_absent(ink_session *session, const ink_cuda_api *cuda, int count);
 /* A device that had memory for fewer tracks than wanted. */
 void ink_i_remark_room(ink_session *session, const ink_i_device *device);
