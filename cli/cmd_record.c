@@ -7,8 +7,8 @@
 
 static const cli_option options[] = {
     {'o', "output", CLI_TEXT, "FILE", offsetof(record_settings, output),
-     "the capture; %p is the process id, %r the rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK or "
-     "SLURM_PROCID), %h the host, %% a percent sign. Default: PROGRAM.%p.ink in this folder"},
+     "the capture; %p is the process id, %r the rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
+     "SLURM_PROCID or LOCAL_RANK), %h the host, %% a percent sign. Default: PROGRAM.%p.ink in this folder"},
     {'g', "granularity", CLI_CHOICE, "block|warp", offsetof(record_settings, granularity),
      "who records: the first thread of each block (the default) or of each warp"},
     {'k', "kernels", CLI_TEXT, "REGEX", offsetof(record_settings, kernels),

@@ -44,6 +44,7 @@ static void head(const loaded_capture *loaded, FILE *to) {
   line(to, "command", ink_capture_fact(capture, "command"));
   line(to, "host", ink_capture_fact(capture, "host"));
   line(to, "pid", ink_capture_fact(capture, "pid"));
+  line(to, "rank", ink_capture_fact(capture, "rank"));
   started(to, ink_capture_fact(capture, "started_ns"));
   line(to, "inkmark", ink_capture_fact(capture, "version"));
   if (ink_capture_simulated(capture))

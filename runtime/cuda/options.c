@@ -190,6 +190,8 @@ char *ink_i_expand_path(const char *template_, ink_error *error) {
       return NULL;
     }
     memcpy(path + n, piece, length);
+    for (size_t i = n; piece != word && i < n + length; i++)
+      path[i] = path[i] == '/' ? '_' : path[i]; /* a rank names a file, never a folder */
     n += length;
   }
   path[n] = 0;

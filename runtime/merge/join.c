@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The join of our launches with the kernels of another profiler: device by device, by grid id where
- * those can be trusted, else by name, size, order and time. docs/merging.md tells how it judges. */
+/* The join of our launches with the kernels of another profiler: device by device, by grid id or
+ * correlation where those can be trusted, else by name, size, order and time. docs/merging.md tells
+ * how it judges. */
 #include "foreign_private.h"
 #include "join_private.h"
 
@@ -20,121 +21,9 @@ struct ink_join {
 };
 
 #define SECOND_NS 1000000000
-/* Beyond this two files that both have Unix time are of two runs. */
-#define FARTHEST_NS ((int64_t)5 * SECOND_NS)
 
 static ink_status no_memory(ink_error *error) {
   return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-}
-
-/* ---- grid ids -------------------------------------------------------------------------------- */
-
-typedef struct grid_entry {
-  uint64_t id;
-  size_t kernel;
-} grid_entry;
-
-static int by_id(const void *left, const void *right) {
-  const grid_entry *a = left, *b = right;
-  return (a->id > b->id) - (a->id < b->id);
-}
-
-static int by_offset(const void *left, const void *right) {
-  int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-  return (a > b) - (a < b);
-}
-
-/* The only kernel of that id, or SIZE_MAX. */
-static size_t find_grid(const grid_entry *entries, size_t n, uint64_t id) {
-  size_t low = 0, high = n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (entries[middle].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  bool one = low < n && entries[low].id == id && (low + 1 == n || entries[low + 1].id != id);
-  return one ? entries[low].kernel : SIZE_MAX;
-}
-
-static size_t collect_grids(const join_device *d, int32_t theirs, grid_entry *entries) {
-  size_t n = 0;
-  for (size_t k = 0; k < d->foreign->kernel_count; k++)
-    if (ink_join_is_of(d, k, theirs) && d->kernels[k].grid_id)
-      entries[n++] = (grid_entry){d->kernels[k].grid_id, k};
-  qsort(entries, n, sizeof *entries, by_id);
-  return n;
-}
-
-static int64_t offset_of(const join_device *d, size_t i, size_t kernel) {
-  const ink_join_launch *l = &d->launches[d->mine[i]];
-  const ink_foreign_kernel *k = &d->kernels[kernel];
-  return ink_join_middle(k->begin_ns, k->end_ns) - ink_join_middle(l->begin_ns, l->end_ns);
-}
-
-static bool agrees(const join_device *d, size_t i, size_t kernel) {
-  const ink_join_launch *l = &d->launches[d->mine[i]];
-  const ink_foreign_kernel *k = &d->kernels[kernel];
-  return ink_join_sizes_agree(l, k) && ink_join_fits_length(l, k);
-}
-
-/* Takes the pairs of equal grid id if nine in ten of them agree in size, length and time. */
-static ink_status join_by_grid(join_device *d, int32_t theirs, ink_error *error) {
-  grid_entry *entries = malloc((d->foreign->kernel_count + 1) * sizeof *entries);
-  int64_t *offsets = malloc((d->count + 1) * sizeof *offsets);
-  ink_status status = INK_OK;
-  size_t found = 0, good = 0;
-  if (!entries || !offsets) {
-    status = no_memory(error);
-    goto cleanup;
-  }
-  size_t n = collect_grids(d, theirs, entries);
-  for (size_t i = 0; i < d->count; i++) {
-    size_t kernel = n ? find_grid(entries, n, d->launches[d->mine[i]].grid_id) : SIZE_MAX;
-    d->chosen[i] = kernel;
-    found += kernel != SIZE_MAX;
-    if (kernel != SIZE_MAX && agrees(d, i, kernel))
-      offsets[good++] = offset_of(d, i, kernel);
-  }
-  if (!good || good * 10 < found * 9)
-    goto refuse;
-  qsort(offsets, good, sizeof *offsets, by_offset);
-  int64_t middle = offsets[good / 2];
-  if (d->foreign->facts.base_known && (middle > FARTHEST_NS || middle < -FARTHEST_NS))
-    goto refuse;
-  d->shift_ns = middle;
-  size_t steady = 0;
-  int64_t first = d->launches[d->mine[0]].begin_ns;
-  int64_t span = d->launches[d->mine[d->count - 1]].begin_ns - first;
-  double allowed = 1e6 + 2e-4 * (double)span; /* a drift of 200 ppm, and what is no drift */
-  for (size_t i = 0; i < d->count; i++) {
-    if (d->chosen[i] == SIZE_MAX)
-      continue;
-    join_pair pair = ink_join_pair(d, i, d->chosen[i]);
-    if (agrees(d, i, d->chosen[i]) && ink_join_sticks_out(&pair, 0) <= allowed) {
-      d->confidence[i] = 1;
-      steady++;
-    } else {
-      d->chosen[i] = SIZE_MAX;
-    }
-  }
-  if (steady * 10 < found * 9)
-    goto refuse;
-  d->clock.grid_ids_trusted = true;
-  status = ink_join_fit_chosen(d, error);
-  goto cleanup;
-refuse:
-  if (found)
-    snprintf(d->clock.note, sizeof d->clock.note,
-             "grid ids do not agree (%zu of %zu fit in size and length), so they were not used",
-             good, found);
-  for (size_t i = 0; i < d->count; i++)
-    d->chosen[i] = SIZE_MAX;
-cleanup:
-  free(entries);
-  free(offsets);
-  return status;
 }
 
 /* ---- name, size and time --------------------------------------------------------------------- */
@@ -159,7 +48,7 @@ static int64_t farthest(const join_device *d) {
 /* Near first: two Unix clocks differ by little, and a loop repeats its kernels farther off. */
 static ink_status guess_offset(const join_device *d, join_guess *best, bool *good,
                                ink_error *error) {
-  static const int64_t limits[] = {SECOND_NS / 50, SECOND_NS, FARTHEST_NS};
+  static const int64_t limits[] = {SECOND_NS / 50, SECOND_NS, JOIN_FARTHEST_NS};
   *best = (join_guess){0};
   *good = false;
   if (!d->foreign->facts.base_known) {
@@ -205,7 +94,7 @@ static void say_nothing_fits(const join_device *d, char *note, size_t room, cons
   double after = (double)d->launches[d->mine[0]].begin_ns - (double)their_end;
   double before = (double)their_begin - (double)d->launches[d->mine[d->count - 1]].begin_ns;
   double apart = fmax(after, before);
-  if (d->foreign->facts.base_known && apart > (double)FARTHEST_NS)
+  if (d->foreign->facts.base_known && apart > (double)JOIN_FARTHEST_NS)
     snprintf(note, room, "%sthe launches are %.0f s %s its kernels: of another run", between,
              apart / 1e9, after > before ? "after" : "before");
   else
@@ -270,20 +159,25 @@ static void device_free(join_device *d) {
   ink_join_groups_free(d);
   free(d->chosen);
   free(d->confidence);
+  free(d->by_id);
 }
 
 /* Joins the launches of d->mine with the kernels of one device of theirs. */
 static ink_status join_with(join_device *d, int32_t theirs, ink_error *error) {
   d->chosen = malloc((d->count + 1) * sizeof *d->chosen);
   d->confidence = calloc(d->count + 1, sizeof *d->confidence);
-  if (!d->chosen || !d->confidence)
+  d->by_id = calloc(d->count + 1, sizeof *d->by_id);
+  if (!d->chosen || !d->confidence || !d->by_id)
     return no_memory(error);
   forget(d);
   ink_status status = ink_join_groups(d, theirs, error);
   if (status == INK_OK)
-    status = join_by_grid(d, theirs, error);
-  if (status == INK_OK && !d->clock.grid_ids_trusted)
+    status = ink_join_by_grid(d, theirs, error);
+  if (status == INK_OK && !d->clock.grid_ids_trusted) {
     status = join_by_time(d, error);
+    if (status == INK_OK)
+      status = ink_join_by_correlation(d, theirs, error);
+  }
   if (status != INK_OK || !d->clock.joined)
     return status;
   for (size_t i = 0; i < d->count; i++) {
@@ -306,11 +200,12 @@ static void publish(ink_join *join, const join_device *d) {
       continue;
     const join_group *group = &d->groups[d->group_of[i]];
     out->method = d->clock.grid_ids_trusted ? INK_JOIN_GRID_ID
+                  : d->by_id[i]             ? INK_JOIN_CORRELATION
                   : group->by_name          ? INK_JOIN_NAME
                                             : INK_JOIN_DIMENSIONS;
     out->confidence = d->confidence[i];
     const ink_join_launch *l = &d->launches[d->mine[i]];
-    out->residual_ns = offset_of(d, i, d->chosen[i]) - d->shift_ns -
+    out->residual_ns = ink_join_offset(d, i, d->chosen[i]) - d->shift_ns -
                        llround(ink_join_line(&d->clock, ink_join_middle(l->begin_ns, l->end_ns)));
   }
   if (d->clock.joined)

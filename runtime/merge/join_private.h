@@ -8,6 +8,8 @@
 
 /* Beyond what crystals and their corrections drift (under 100 ppm). */
 #define JOIN_DRIFT_MAX 2e-4
+/* Beyond this two files that both have Unix time are of two runs. */
+#define JOIN_FARTHEST_NS INT64_C(5000000000)
 /* Ours may be longer than theirs by what a coarse timer and a drift can be off. */
 enum { JOIN_COARSE_NS = 2500 };
 static inline bool ink_join_fits_length(const ink_join_launch *l, const ink_foreign_kernel *k) {
@@ -42,6 +44,7 @@ typedef struct join_device {
   size_t candidate_count;
   size_t *chosen;       /* [count] kernel index, or SIZE_MAX */
   double *confidence;   /* [count] */
+  bool *by_id;          /* [count] chosen by an id that both files have */
   int64_t shift_ns;     /* taken off offsets while they are doubles, so that those keep the ns */
   ink_join_clock clock; /* while aligning, its offset is relative to the shift */
 } join_device;
@@ -61,6 +64,12 @@ static inline bool ink_join_is_of(const join_device *d, size_t kernel, int32_t d
   const ink_foreign_kernel *k = &d->kernels[kernel];
   return k->device == device && (!d->process || k->process == d->process);
 }
+
+/* join_ids.c: takes the pairs of equal grid id, or correlation, where nine in ten of them agree in
+ * size, length and time. By correlation after what time has found, which stays for launches that
+ * have no correlation of their own, as those of one graph. */
+ink_status ink_join_by_grid(join_device *device, int32_t theirs, ink_error *error);
+ink_status ink_join_by_correlation(join_device *device, int32_t theirs, ink_error *error);
 
 /* join_offset.c: the offset that puts most of some launches into kernels, at a moment of ours.
  * `share` is how much of what could agree did, from 0 to 1, `second` the same of the best other
@@ -91,6 +100,13 @@ static inline join_pair ink_join_pair(const join_device *d, size_t launch, size_
   return (join_pair){ink_join_middle(l->begin_ns, l->end_ns),
                      k->begin_ns - l->begin_ns - d->shift_ns + longer,
                      k->end_ns - l->end_ns - d->shift_ns - longer};
+}
+
+/* From the middle of ours to the middle of theirs. */
+static inline int64_t ink_join_offset(const join_device *d, size_t launch, size_t kernel) {
+  const ink_join_launch *l = &d->launches[d->mine[launch]];
+  const ink_foreign_kernel *k = &d->kernels[kernel];
+  return ink_join_middle(k->begin_ns, k->end_ns) - ink_join_middle(l->begin_ns, l->end_ns);
 }
 
 /* join_clock.c: the offset of the line at a moment of ours. */

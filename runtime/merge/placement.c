@@ -79,6 +79,8 @@ const char *placement_method(enum ink_join_method method) {
     return "";
   case INK_JOIN_GRID_ID:
     return "grid id";
+  case INK_JOIN_CORRELATION:
+    return "correlation";
   case INK_JOIN_NAME:
     return "name, order and time";
   case INK_JOIN_DIMENSIONS:

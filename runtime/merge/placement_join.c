@@ -3,6 +3,8 @@
  * process where the trace holds several. */
 #include "placement.h"
 
+#include "inkmark/activity.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,13 @@ static ink_status collect_launches(const ink_selection *all, ink_join_launch **o
                                     .end_ns = all->spans[i].end_ns};
     memcpy(launches[i].grid_dim, l->grid_dim, sizeof l->grid_dim);
     memcpy(launches[i].block_dim, l->block_dim, sizeof l->block_dim);
+  }
+  const ink_activity *const *activities;
+  size_t n = ink_capture_activities(all->capture, &activities, NULL);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t launch = ink_activity_launch(all->capture, activities[i]);
+    if (launch != UINT32_MAX)
+      launches[launch].correlation = activities[i]->correlation;
   }
   *out = launches;
   return INK_OK;

@@ -27,6 +27,21 @@ foreach(captures one several)
 endforeach()
 add_test(NAME merge.nsight COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_nsight.py ${merged_tools})
 set_tests_properties(merge.nsight PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+add_executable(rank_names rank_names.c)
+target_compile_definitions(rank_names PRIVATE _GNU_SOURCE)
+target_include_directories(rank_names PRIVATE ${PROJECT_SOURCE_DIR}/runtime)
+target_link_libraries(rank_names PRIVATE inkmark_static inkmark_flags)
+add_test(NAME merge.rank_names COMMAND rank_names)
+if(TARGET cudart AND INKMARK_BUILD_EXAMPLES)
+  add_test(NAME merge.ranks COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_ranks.py $<TARGET_FILE:inkmark>
+    ${PROJECT_BINARY_DIR}/examples/solver ${PROJECT_SOURCE_DIR}/node_modules)
+  set_tests_properties(merge.ranks PROPERTIES LABELS nosan SKIP_RETURN_CODE 77 TIMEOUT 120)
+endif()
+if(INKMARK_NVCC AND TARGET sim_cupti)
+  add_test(NAME merge.correlation COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_correlation.py $<TARGET_FILE:inkmark>
+    ${PROJECT_BINARY_DIR}/tests/activity/busy ${PROJECT_SOURCE_DIR}/node_modules)
+  set_tests_properties(merge.correlation PROPERTIES LABELS nosan SKIP_RETURN_CODE 77 TIMEOUT 120)
+endif()
 
 # The whole command, blind: 20 seeds of each real trace.
 add_executable(plan_capture plan_capture.c)

@@ -57,6 +57,7 @@ typedef struct ink_join_launch {
   uint32_t kernel;             /* launches with the same number are of one kernel */
   const char *name;            /* of that kernel */
   uint64_t grid_id;
+  int64_t correlation;         /* 0: not known */
   uint32_t grid_dim[3], block_dim[3];
   int64_t begin_ns, end_ns;    /* first open, last close */
 } ink_join_launch;
@@ -64,6 +65,7 @@ typedef struct ink_join_launch {
 enum ink_join_method {
   INK_JOIN_NONE,
   INK_JOIN_GRID_ID,            /* the same grid id, and dimensions and times that agree */
+  INK_JOIN_CORRELATION,        /* the same for CUPTI's correlation id of the call that launched it */
   INK_JOIN_NAME,               /* name, dimensions, order and time */
   INK_JOIN_DIMENSIONS          /* no kernel of that name: dimensions, order and time */
 };
@@ -83,7 +85,7 @@ typedef struct ink_join_clock {
   int64_t offset_ns, bound_ns; /* the true offset at at_ns lies within the bound of it */
   int64_t at_ns;
   double drift_ppm;
-  bool grid_ids_trusted;
+  bool grid_ids_trusted, correlations_trusted;
   char note[160];              /* why nothing was joined, or what to doubt; "" for nothing */
 } ink_join_clock;
 
