@@ -176,8 +176,9 @@ static bool payload_in_8(const uint8_t *payload) {
 }
 
 /* Eight MARKs at a time, without a branch: what is not as it should be comes out negative. */
-static void scan_marks(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit,
-                       ink_run_scan *scan) {
+static inline __attribute__((always_inline)) void
+scan_marks(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit, uint64_t inner,
+           ink_run_scan *scan) {
   const uint64_t *words = ring->words, upper = ring->first_upper;
   uint64_t before = scan->last & INK_CLOCK_MASK;
   int64_t bad = 0;
@@ -186,7 +187,8 @@ static void scan_marks(const ink_ring *ring, size_t most, uint64_t sections, uin
       uint64_t plain = words[i] ^ upper, tag = plain >> INK_TAG_SHIFT;
       uint64_t clock = plain & INK_CLOCK_MASK;
       bad |= (int64_t)(tag - 1) | (int64_t)(sections - tag) | (int64_t)(clock - before);
-      bad |= -(int64_t)(tag == scan->inner);
+      if (inner) /* known at each of the two calls */
+        bad |= -(int64_t)(tag == inner);
       before = clock;
     }
     if (bad < 0 || (before | upper) > limit)
@@ -198,8 +200,10 @@ static void scan_marks(const ink_ring *ring, size_t most, uint64_t sections, uin
 void ink_ring_scan(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit, bool rows,
                    ink_run_scan *scan) {
   const uint64_t *words = ring->words, upper = ring->first_upper;
-  if (!scan->open_of)
-    scan_marks(ring, most, sections, limit, scan);
+  if (!scan->open_of && !scan->inner)
+    scan_marks(ring, most, sections, limit, 0, scan);
+  else if (!scan->open_of)
+    scan_marks(ring, most, sections, limit, scan->inner, scan);
   while (scan->next < most) {
     size_t payload = ring->payload[scan->next];
     uint64_t plain = words[scan->next + payload] ^ upper, tag = plain >> INK_TAG_SHIFT;
