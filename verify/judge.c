@@ -96,8 +96,8 @@ static bool has_bit(const uint64_t *set, size_t bit) { return set[bit / 64] >> b
 /* Is `place` between the stamps a and b (n: the begin, n + 1: the end)? Around a loop's end, where b
  * does not stand behind a, it may be behind a or before b. */
 static bool between(const judgement *j, v_place place, size_t a, size_t b) {
-  const int after_a = a == j->n ? 1 : ink_v_compare(j->v, place, j->stamps[a].place);
-  const int before_b = b == j->n + 1 ? -1 : ink_v_compare(j->v, place, j->stamps[b].place);
+  const int after_a = a == j->n ? 1 : ink_v_compare_stamp(j->v, place, &j->stamps[a]);
+  const int before_b = b == j->n + 1 ? -1 : ink_v_compare_stamp(j->v, place, &j->stamps[b]);
   if (after_a == 2 || before_b == 2 || after_a == 0 || before_b == 0)
     return true;
   const bool forward = a == j->n || b == j->n + 1 ||
@@ -164,7 +164,7 @@ static bool any_in_place(const judgement *j, variants *list, v_place place) {
 static void around(const judgement *j, v_place place, uint32_t *after, uint32_t *before) {
   *after = *before = INK_V_NONE;
   for (size_t s = 0; s < j->n; s++) {
-    const int order = ink_v_compare(j->v, place, j->stamps[s].place);
+    const int order = ink_v_compare_stamp(j->v, place, &j->stamps[s]);
     if (order == 1 && (*after == INK_V_NONE ||
                        ink_v_compare(j->v, j->stamps[*after].place, j->stamps[s].place) == -1))
       *after = (uint32_t)s;

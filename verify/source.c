@@ -32,6 +32,9 @@ static const struct {
     {"INK_AFTER", 1u << INK_KIND_END},
     {"INK_AFTER_HELD", 1u << INK_KIND_END},
     {"INK_BEHIND", 1u << INK_KIND_END},
+    {"INK_UNTIL", 1u << INK_KIND_END},
+    {"INK_UNTIL_HELD", 1u << INK_KIND_END},
+    {"INK_UNTIL_END", 1u << INK_KIND_END},
 };
 
 /* A whole file, its comments and strings blanked (their newlines stay). NULL: cannot be read. */
@@ -148,11 +151,14 @@ static bool scan_file(ink_verify *v, uint32_t file, const char *text) {
 }
 
 ink_status ink_v_scan_sources(ink_verify *v, ink_error *error) {
+  v->lines = calloc(v->file_count + 1, sizeof *v->lines);
+  if (!v->lines)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the sources");
   for (uint32_t i = 0; i < v->file_count; i++) {
     if (strstr(v->files[i], "/inkmark/mark") || strstr(v->files[i], "/inkmark/rewritten.cuh"))
       continue;
     char *text = read_source(v->files[i]);
-    const bool fine = !text || scan_file(v, i, text);
+    const bool fine = !text || (scan_file(v, i, text) && ink_v_scan_statements(text, &v->lines[i]));
     free(text);
     if (!fine)
       return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the sources");

@@ -23,6 +23,21 @@ int ink_v_compare(const ink_verify *v, v_place a, v_place b) {
   return 0; /* one of them is the call that the other is inside of: the same line */
 }
 
+int ink_v_compare_stamp(const ink_verify *v, v_place place, const v_stamp *stamp) {
+  const uint32_t inner = stamp->place.count - 1;
+  for (uint32_t i = 0; i < inner && i < place.count; i++) {
+    const v_frame *x = &v->frames[place.first + i], *y = &v->frames[stamp->place.first + i];
+    if (x->file != y->file || x->line != y->line)
+      return ink_v_compare(v, place, stamp->place);
+  }
+  if (inner < place.count) {
+    const v_frame *x = &v->frames[place.first + inner], *y = &v->frames[stamp->place.first + inner];
+    if (x->file == y->file && x->line >= stamp->first_line && x->line <= stamp->last_line)
+      return 0;
+  }
+  return ink_v_compare(v, place, stamp->place);
+}
+
 static bool text_has(const v_instruction *i, const char *word) {
   return memmem(i->text, i->text_bytes, word, strlen(word)) != NULL;
 }
@@ -128,6 +143,10 @@ static v_place settle_place(const ink_verify *v, const v_function *f, const v_in
 static bool name_stamp(ink_verify *v, v_stamp *stamp, const v_mark *mark) {
   const v_frame *inner = inner_frame(v, stamp->place);
   char *name = NULL;
+  stamp->first_line = stamp->last_line = inner->line;
+  /* The rewriter's marks in expressions, and those whose text is not to be seen, which may be such. */
+  if (!mark || strncmp(mark->macro, "INK_", 4) == 0)
+    ink_v_statement(v, inner->file, inner->line, &stamp->first_line, &stamp->last_line);
   if (mark) {
     stamp->macro = mark->macro;
     stamp->name = mark->name;

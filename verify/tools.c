@@ -279,6 +279,9 @@ void ink_verify_free(ink_verify *v) {
   }
   for (size_t i = 0; i < v->file_count; i++)
     free(v->files[i]);
+  for (size_t i = 0; v->lines && i < v->file_count; i++)
+    free(v->lines[i].of);
+  free(v->lines);
   for (size_t i = 0; i < v->string_count; i++)
     free(v->strings[i]);
   free(v->strings);

@@ -55,8 +55,17 @@ typedef struct v_mark {
   const char *name;
 } v_mark;
 
+/* Of each line of a file, from 1 on, the first and the last line of the statements that touch it; {0, 0}
+ * where none does. */
+typedef struct v_lines {
+  uint32_t count;
+  uint32_t (*of)[2]; /* [count + 1], or NULL: the file cannot be read */
+} v_lines;
+
 typedef struct v_stamp {
   v_place place;
+  /* In the innermost frame's file: code of these lines may stand on either side of the stamp. */
+  uint32_t first_line, last_line;
   uint32_t tag; /* as the machine code has it, or NONE */
   uint32_t copies;
   const char *name, *macro; /* live as long as the analysis */
@@ -79,6 +88,7 @@ struct ink_verify {
   size_t kernel_count, kernel_room;
   v_mark *marks;
   size_t mark_count, mark_room;
+  v_lines *lines; /* [file_count] */
   const char **tables; /* the argument lists of PROF_SECTIONS */
   size_t table_count, table_room;
   char **strings; /* everything that kernels point at */
@@ -100,8 +110,15 @@ ink_status ink_v_scan_sources(ink_verify *v, ink_error *error);
 /* Can this macro call have made a head with this tag? */
 bool ink_v_mark_fits(const ink_verify *v, const v_mark *mark, uint32_t tag);
 
+/* statement.c: the extents of a text's statements, and those around a line; false: no memory. */
+bool ink_v_scan_statements(const char *text, v_lines *out);
+void ink_v_statement(const ink_verify *v, uint32_t file, uint32_t line, uint32_t *first,
+                     uint32_t *last);
+
 /* stamps.c: the order of the source, -1, 0, 1; 2: cannot be compared. */
 int ink_v_compare(const ink_verify *v, v_place a, v_place b);
+/* The same of a place and a stamp. */
+int ink_v_compare_stamp(const ink_verify *v, v_place place, const v_stamp *stamp);
 
 /* Finds the stamps of a function, in the order of the source, and names them. */
 ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
