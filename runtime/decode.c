@@ -199,6 +199,7 @@ static void set_sections(ink_decoder *decoder, const track_ref *ref) {
   decoder->base_section = table ? ink_table_base(decoder->capture, table) : 0;
   decoder->section_count = table ? table->section_count : 0;
   decoder->told_unknown_table = false;
+  ink_decoder_forget_told(decoder, ref->kernel);
 }
 
 static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, uint64_t index) {
@@ -274,7 +275,11 @@ ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *ma
   decoder->sink = sink;
   decoder->tolls_device = INT32_MIN;
   decoder->open_of = calloc(capture->sections.count + 1, sizeof *decoder->open_of);
-  if (!decoder->open_of) {
+  decoder->told_of = calloc(capture->sections.count + 1, sizeof *decoder->told_of);
+  decoder->told_kernel = UINT32_MAX;
+  if (!decoder->open_of || !decoder->told_of) {
+    free(decoder->open_of);
+    free(decoder->told_of);
     free(decoder);
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the decoder");
   }
@@ -292,6 +297,7 @@ ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *ma
   id_map_free(&decoder->queue_map);
   free(decoder->payload);
   free(decoder->open_of);
+  free(decoder->told_of);
   free(decoder);
   return status;
 }

@@ -165,6 +165,8 @@ typedef struct ink_decoder {
   /* Sections that called functions marked at their base level since the body's last stamp; what is too
    * many is not told of. */
   uint32_t waiting[16], waiting_count;
+  uint32_t *told_of;       /* [sections]: the parent that INSIDE told last, for kernel `told_kernel` */
+  uint32_t told_kernel;
   uint64_t body_changes;   /* BEGIN, END and ITER of the body */
   uint64_t called_row_at;  /* body_changes when the called base's row was set */
   bool body_unknown;       /* the body's level and row are not known here */
@@ -205,6 +207,8 @@ const char *ink_decoder_section_name(const ink_decoder *decoder, uint32_t sectio
 uint32_t ink_decoder_around(const ink_decoder *decoder, int called);
 void ink_decoder_wait(ink_decoder *decoder, uint32_t section);
 ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent);
+/* Before a track of `kernel`: what is told is told for each kernel. */
+void ink_decoder_forget_told(ink_decoder *decoder, uint32_t kernel);
 /* decode_tolls.c: nothing is paid where the sink does not want it, or the capture has no costs. */
 void ink_tolls_open(ink_decoder *decoder);
 ink_toll ink_toll_of_record(const ink_decoder *decoder, int called, const ink_record *record);

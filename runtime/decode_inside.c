@@ -24,13 +24,24 @@ void ink_decoder_wait(ink_decoder *decoder, uint32_t section) {
     decoder->waiting[decoder->waiting_count++] = section;
 }
 
+void ink_decoder_forget_told(ink_decoder *decoder, uint32_t kernel) {
+  if (decoder->told_kernel == kernel)
+    return;
+  decoder->told_kernel = kernel;
+  for (size_t i = 0; i < decoder->capture->sections.count; i++)
+    decoder->told_of[i] = INK_PARENT_UNKNOWN;
+}
+
 ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent) {
   ink_status status = INK_OK;
   for (uint32_t i = 0; i < decoder->waiting_count && status == INK_OK; i++) {
+    uint32_t *told = &decoder->told_of[decoder->waiting[i]];
+    if (parent == INK_PARENT_UNKNOWN || *told == parent)
+      continue;
+    *told = parent;
     const ink_event event = {
         .type = INK_EVENT_INSIDE, .called = 1, .section = decoder->waiting[i], .parent = parent};
-    if (parent != INK_PARENT_UNKNOWN)
-      status = ink_decoder_add(decoder, &event);
+    status = ink_decoder_add(decoder, &event);
   }
   decoder->waiting_count = 0;
   return status;
