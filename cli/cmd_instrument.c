@@ -74,8 +74,7 @@ static int deliver(instrument_settings *settings, const char *source,
   const bool lost = !instrument_say_parse_errors(result, source);
   if (ink_instrumented_was_marked(result))
     message_say("'%s' is marked already and was not marked again", source);
-  const unsigned errors =
-      instrument_say(result, source, !settings->list && settings->format == 0);
+  const unsigned errors = instrument_say(result, source, !settings->list && settings->format == 0);
   int code = CLI_OK;
   if (settings->list && settings->format == 1)
     instrument_list_json(result, source, json);
@@ -205,8 +204,9 @@ static int run_with(int argc, char **argv, instrument_settings settings) {
     json_open(&json, "files", '[');
   }
   for (size_t i = 0; i < operands; i++) {
-    int one = settings.strip ? strip_one(&settings, argv[i])
-                             : instrument_one(&settings, argv[i], flags, compiler.words.count, &json);
+    int one = settings.strip
+                  ? strip_one(&settings, argv[i])
+                  : instrument_one(&settings, argv[i], flags, compiler.words.count, &json);
     code = one ? one : code;
   }
   if (as_json) {
@@ -221,8 +221,9 @@ static int run_with(int argc, char **argv, instrument_settings settings) {
 static int run(int argc, char **argv) {
   instrument_settings settings = {.rules.depth = 1};
   rule_file file;
-  const int code =
-      rule_file_load(argc, argv, &settings.rules, &file) ? run_with(argc, argv, settings) : CLI_FAILED;
+  const int code = rule_file_load(argc, argv, &settings.rules, &file)
+                       ? run_with(argc, argv, settings)
+                       : CLI_FAILED;
   rule_file_free(&file);
   return code;
 }
@@ -239,8 +240,8 @@ const cli_command cmd_instrument = {
         "in messages stay those of the file.\n\n"
         "Comments in the source steer it too: // prof: mark NAME, begin NAME, end NAME, iteration "
         "EXPRESSION, loop NAME, off. Rules may also stand in a file inkmark.toml beside the build: "
-        "lines like calls = true, kernel = 'solve.*', depth = 2, with the names of the options below; "
-        "options here come before it.",
+        "lines like calls = true, kernel = 'solve.*', depth = 2, with the names of the options "
+        "below; options here come before it.",
     .examples = "inkmark instrument kernel.cu -o marked.cu -- -std=c++17 -Iinclude\tmark one file\n"
                 "inkmark instrument --list kernel.cu\twhat could be marked, and why not\n"
                 "inkmark instrument --strip marked.cu -o kernel.cu\tthe original, byte for byte",

@@ -45,7 +45,8 @@ static const char *compiler_of(const front_call *front) {
   return front->compiler.items[front->compiler.count - 1];
 }
 
-/* Marks by hand, or of inkmark instrument, need our headers: nvcc gets their folder, and else what it got. */
+/* Marks by hand, or of inkmark instrument, need our headers: nvcc gets their folder, and else what
+ * it got. */
 static bool add_our_headers(front_call *front) {
   if (!front->device || !front->includes)
     return true;
@@ -61,7 +62,7 @@ static int run_original(front_call *front) {
   return errno == ENOENT ? 127 : 126;
 }
 
-/* ---- the marked call -------------------------------------------------------------------------------- */
+/* The marked call. */
 
 /* Without marks of ours there may still be a table, of the names that the user's marks have. */
 static bool is_changed(const ink_marked_file *file, size_t files, size_t marks) {
@@ -134,8 +135,8 @@ static bool add_words(front_call *front) {
     if (folder && realpath(folder, real) && asprintf(&copy, "%s%s", front->folder, real) >= 0) {
       const bool system = strstr(args->words.items[i], "system") != NULL;
       if (is_folder(copy))
-        fine = word_add(&front->marked, system ? "-isystem" : "-I") &&
-               word_add(&front->marked, copy);
+        fine =
+            word_add(&front->marked, system ? "-isystem" : "-I") && word_add(&front->marked, copy);
       free(copy);
     }
     fine = fine && word_add(&front->marked, args->words.items[i]);
@@ -238,8 +239,10 @@ static void fix_dependencies(const front_call *front) {
 /* nvcc's temporary files lie in the folder of this call, which is removed at the end. */
 static int run_words(const front_call *front, const word_list *words, int capture) {
   char temporary[PATH_MAX];
-  const bool own = front->folder && snprintf(temporary, sizeof temporary, "%s/.nvcc", front->folder) <
-                                        (int)sizeof temporary && !mkdir(temporary, 0700);
+  const bool own =
+      front->folder &&
+      snprintf(temporary, sizeof temporary, "%s/.nvcc", front->folder) < (int)sizeof temporary &&
+      !mkdir(temporary, 0700);
   const int code = nvcc_run(words->items[0], words->items, capture, own ? temporary : NULL);
   if (own)
     rmdir(temporary);
@@ -290,7 +293,7 @@ static int run_front(front_call *front) {
   return code;
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------------- */
+/* What is asked. */
 
 /* The rules of INKMARK_RULES, which is read like a command line. */
 static int read_rules(front_settings *settings) {
@@ -335,11 +338,12 @@ static bool is_compiler(const char *word) {
   const char *base = base_name(word);
   struct stat status;
   return word[0] != '-' && !strrchr(base, '.') &&
-         (!strncmp(base, "nvcc", 4) || (!stat(word, &status) && S_ISREG(status.st_mode) &&
-                                        !access(word, X_OK)));
+         (!strncmp(base, "nvcc", 4) ||
+          (!stat(word, &status) && S_ISREG(status.st_mode) && !access(word, X_OK)));
 }
 
-/* The words before nvcc's arguments: "nvcc", "/usr/bin/nvcc", "ccache nvcc", or none for nvcc itself. */
+/* The words before nvcc's arguments: "nvcc", "/usr/bin/nvcc", "ccache nvcc", or none for nvcc
+ * itself. */
 static int count_compiler(int argc, char **argv) {
   if (argc > 2 && is_launcher(argv[1]) && is_compiler(argv[2]))
     return 2;
@@ -350,7 +354,8 @@ static bool read_call(front_call *front, int argc, char **argv) {
   const int named = count_compiler(argc, argv);
   bool fine = named || (word_add(&front->compiler, "nvcc") && word_add(&front->original, "nvcc"));
   for (int i = 1; i < argc && fine; i++)
-    fine = (i > named || word_add(&front->compiler, argv[i])) && word_add(&front->original, argv[i]);
+    fine =
+        (i > named || word_add(&front->compiler, argv[i])) && word_add(&front->original, argv[i]);
   if (!fine)
     message_say("out of memory");
   return fine;
@@ -419,9 +424,11 @@ const cli_command cmd_nvcc = {
         "user's is written to. What makes no code (-E, -M, -dlink, --version, ...) and whatever "
         "is not understood goes to nvcc untouched.\n\n"
         "The rules come from the variable INKMARK_RULES, as options of inkmark instrument: "
-        "INKMARK_RULES='--calls --waits', or from the nearest inkmark.toml (see inkmark instrument). "
-        "A file that does not compile with marks is compiled without them and that is said; with INKMARK_STRICT=1 it is an error. INKMARK_KEEP=1 "
-        "leaves the marked copies where they are.",
+        "INKMARK_RULES='--calls --waits', or from the nearest inkmark.toml (see inkmark "
+        "instrument). A file that does not compile with marks is compiled without them and that is "
+        "said; with INKMARK_STRICT=1 it is an error. INKMARK_KEEP=1 leaves the marked copies where "
+        "they are.\n\n"
+        "A launcher may stand before nvcc: inkmark nvcc ccache nvcc ...",
     .examples =
         "inkmark nvcc -O3 -arch=sm_90 -c solver.cu -o solver.o\tcompile with marks\n"
         "cmake -DCMAKE_CUDA_COMPILER_LAUNCHER='inkmark;nvcc' ..\tan unchanged CMake project",

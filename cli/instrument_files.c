@@ -60,7 +60,7 @@ bool instrument_write_text(const char *path, const char *text, size_t bytes) {
   return outfile_close(&out, true);
 }
 
-/* ---- below a folder ----------------------------------------------------------------------------- */
+/* Below a folder. */
 
 static bool make_folders(char *path) {
   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -116,7 +116,8 @@ void written_files_free(written_files *done) {
   *done = (written_files){0};
 }
 
-static bool place_in(const char *folder, const char *root, const char *path, char *out, size_t room) {
+static bool place_in(const char *folder, const char *root, const char *path, char *out,
+                     size_t room) {
   const size_t length = strlen(root);
   if (length && !strncmp(path, root, length) && path[length] == '/')
     path += length;
@@ -138,17 +139,18 @@ bool instrument_write_folder(const char *folder, const char *root, const ink_ins
         !instrument_spares(files[i].path, path))
       return false;
     if (was_written(done, path) && !holds(path, files[i].text, files[i].bytes)) {
-      message_say("cannot write '%s': another source has other marks in it; '%s' needs an --out-dir "
-                  "of its own",
-                  path, files[0].shown);
+      message_say(
+          "cannot write '%s': another source has other marks in it; '%s' needs an --out-dir "
+          "of its own",
+          path, files[0].shown);
       return false;
     }
   }
   for (size_t i = 0; i < n; i++) {
     if (!place_in(folder, base, files[i].path, path, sizeof path) || !make_folders(path))
       return false;
-    if (!was_written(done, path) && (!instrument_write_text(path, files[i].text, files[i].bytes) ||
-                                     !note_written(done, path)))
+    if (!was_written(done, path) &&
+        (!instrument_write_text(path, files[i].text, files[i].bytes) || !note_written(done, path)))
       return false;
   }
   if (place_in(folder, base, files[0].path, path, sizeof path))
@@ -156,7 +158,7 @@ bool instrument_write_folder(const char *folder, const char *root, const ink_ins
   return true;
 }
 
-/* ---- what was done -------------------------------------------------------------------------------- */
+/* What was done. */
 
 void instrument_say_done(const char *path, const ink_instrumented *result) {
   const ink_marked_file *files;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that `inkmark instrument` reads and writes: what is no source is refused, a source is never
- * written to, and what was written is said. */
+/* The files that `inkmark instrument` reads and writes: what is no source is refused, a source is
+ * never written to, and what was written is said. */
 #ifndef INKMARK_CLI_INSTRUMENT_FILES_H
 #define INKMARK_CLI_INSTRUMENT_FILES_H
 
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* False after a message: not there, a folder or a device, not text. An empty file is one, and that is said. */
+/* False after a message: not there, a folder or a device, not text. An empty file is one, and that
+ * is said. */
 bool instrument_readable(const char *source);
 /* False after a message: `output` is the source itself, by name or through a link. */
 bool instrument_spares(const char *source, const char *output);
@@ -21,9 +22,10 @@ typedef struct written_files { /* zeroed at first */
   size_t count, room;
 } written_files;
 
-/* Writes the files of a result below `folder`: as they lie below `root` (NULL: the current folder), those
- * outside of it by their whole path. *done is every file of this command. False after a message: it cannot
- * be written, is a source itself, or another source needs other marks in a header that both include. */
+/* Writes the files of a result below `folder`: as they lie below `root` (NULL: the current folder),
+ * those outside of it by their whole path. *done is every file of this command. False after a
+ * message: it cannot be written, is a source itself, or another source needs other marks in a
+ * header that both include. */
 bool instrument_write_folder(const char *folder, const char *root, const ink_instrumented *result,
                              written_files *done);
 void written_files_free(written_files *done);

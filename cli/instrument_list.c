@@ -153,16 +153,17 @@ bool instrument_say_parse_errors(const ink_instrumented *result, const char *sou
   size_t kept;
   const size_t n = ink_instrumented_parse_errors(result, &first, &kept);
   const bool full = !strcmp(ink_instrumented_parse(result, NULL), "full");
-  const size_t shown = !full ? 1 : kept < 3 ? kept : 3; /* names that headers declare lack without them */
+  size_t shown = full ? 3 : 1; /* without headers one may follow from names that are unknown */
+  shown = kept < shown ? kept : shown;
   bool absent = false;
-  for (size_t i = 0; i < shown && i < kept; i++) {
+  for (size_t i = 0; i < shown; i++) {
     message_say("%s:%u:%u: warning: clang says: %s", first[i].file, first[i].line, first[i].column,
                 first[i].text);
     absent |= strstr(first[i].text, "file not found") != NULL;
   }
   if (n)
-    message_say("'%s': %zu error%s in the %s parse: what stands there may not be marked%s", source, n,
-                n == 1 ? "" : "s", full ? "full" : "header-less",
+    message_say("'%s': %zu error%s in the %s parse: what stands there may not be marked%s", source,
+                n, n == 1 ? "" : "s", full ? "full" : "header-less",
                 absent && full ? " (the compiler's flags go behind --, or use -p)" : "");
   if (!n || !full || !is_lost(result))
     return true;

@@ -9,8 +9,9 @@
 void instrument_list_text(const ink_instrumented *result, const char *source, FILE *to);
 /* One object inside of an array that is open. */
 void instrument_list_json(const ink_instrumented *result, const char *source, json_writer *json);
-/* The first errors that the parse found in the source. They are warnings: clang refuses some of what nvcc
- * takes, and what is marked is as right as the source. False after another message: they hide all kernels. */
+/* The first errors that the parse found in the source. They are warnings: clang refuses some of
+ * what nvcc takes, and what is marked is as right as the source. False after another message: they
+ * hide all kernels. */
 bool instrument_say_parse_errors(const ink_instrumented *result, const char *source);
 /* What a person should know although no list was asked for: errors in directives, remarks, a parse
  * that was not the full one. Returns the number of errors. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a compiler as a child. nvcc does not pass SIGTERM on to what it runs, and leaves temporary files:
- * when a signal came, its orphans become children of this process and are ended before it goes on. */
+/* Runs a compiler as a child. nvcc does not pass SIGTERM on to what it runs, and leaves temporary
+ * files: when a signal came, its orphans become children of this process and are ended before it
+ * goes on. */
 #include "nvcc_run.h"
 
 #include "commands.h"
@@ -35,7 +36,9 @@ void nvcc_catch_signals(void) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-const volatile int *nvcc_caught(void) { return &caught; }
+const volatile int *nvcc_caught(void) {
+  return &caught;
+}
 
 void nvcc_die_if_caught(void) {
   if (!caught)
@@ -71,7 +74,8 @@ static void become(const char *program, char **words, int capture, const char *t
   _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* What the ended compiler had started: a child ends, its own children follow, until none is left. */
+/* What the ended compiler had started: a child ends, its own children follow, until none is left.
+ */
 static void end_orphans(void) {
   for (;;) {
     char path[64];

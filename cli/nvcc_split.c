@@ -19,9 +19,10 @@ static char *object_name(const char *folder, size_t source) {
   return asprintf(&path, "%s/%zu.o", folder, source) < 0 ? NULL : path;
 }
 
-/* The words that compile one source alone; other files go with the first, unless they are linked. */
-static bool words_of(const nvcc_args *args, const word_list *compiler, size_t source, const char *object,
-                     word_list *out) {
+/* The words that compile one source alone; other files go with the first, unless they are linked.
+ */
+static bool words_of(const nvcc_args *args, const word_list *compiler, size_t source,
+                     const char *object, word_list *out) {
   bool fine = word_add(out, "inkmark") && word_add(out, "nvcc");
   for (size_t i = 0; i < compiler->count && fine; i++)
     fine = word_add(out, compiler->items[i]);
@@ -59,13 +60,16 @@ int nvcc_split(const nvcc_args *args, const word_list *compiler, const char *fol
   int code = 0;
   for (size_t i = 0; i < args->source_count && !code; i++) {
     char *object = object_name(folder, i);
-    code = object && words_of(args, compiler, i, object, &words) ? nvcc_run("/proc/self/exe", words.items, -1, NULL)
-                                                                  : CLI_FAILED;
+    code = object && words_of(args, compiler, i, object, &words)
+               ? nvcc_run("/proc/self/exe", words.items, -1, NULL)
+               : CLI_FAILED;
     free(object);
     word_free(&words);
   }
   if (!code && args->links)
-    code = link_words(args, compiler, folder, &words) ? nvcc_run(words.items[0], words.items, -1, NULL) : CLI_FAILED;
+    code = link_words(args, compiler, folder, &words)
+               ? nvcc_run(words.items[0], words.items, -1, NULL)
+               : CLI_FAILED;
   word_free(&words);
   return code;
 }

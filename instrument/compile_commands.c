@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Options that name a folder or a file, as seen from the command's folder: the value is attached, after an
- * equals sign, or the next word. */
+/* Options that name a folder or a file, as seen from the command's folder: the value is attached,
+ * after an equals sign, or the next word. */
 static const char *const with_path[] = {"--include-path", "--system-include", "--pre-include",
-                                        "-isystem", "-include", "-I"};
+                                        "-isystem",       "-include",         "-I"};
 
 typedef struct command_words {
   ink_bytes words; /* each terminated */
@@ -58,7 +58,8 @@ static void add_file(command_words *to, const char *names, unsigned depth) {
   }
 }
 
-/* Whether `word` is the option; *value: what is attached to it, NULL: its value is the next word. */
+/* Whether `word` is the option; *value: what is attached to it, NULL: its value is the next word.
+ */
 static bool is_option(const char *word, const char *option, const char **value) {
   const size_t length = strlen(option);
   if (strncmp(word, option, length))
@@ -95,7 +96,8 @@ static void add_words(command_words *to, const char *const *all, size_t n, unsig
   }
 }
 
-/* The words of the command behind the compiler, options files opened, relative folders made absolute. */
+/* The words of the command behind the compiler, options files opened, relative folders made
+ * absolute. */
 static bool pack(CXCompileCommand command, const char ***flags, size_t *count) {
   const unsigned n = clang_CompileCommand_getNumArgs(command);
   CXString where = clang_CompileCommand_getDirectory(command);
@@ -109,7 +111,8 @@ static bool pack(CXCompileCommand command, const char ***flags, size_t *count) {
   }
   if (fine)
     add_words(&to, all, n ? n - 1 : 0, 0);
-  char *block = !fine || to.words.failed ? NULL : malloc(to.count * sizeof(char *) + to.words.count + 1);
+  char *block =
+      !fine || to.words.failed ? NULL : malloc(to.count * sizeof(char *) + to.words.count + 1);
   if (block) {
     const char **array = (const char **)(void *)block;
     char *at = block + to.count * sizeof(char *);
@@ -129,8 +132,8 @@ static bool pack(CXCompileCommand command, const char ***flags, size_t *count) {
   return block != NULL;
 }
 
-/* The first command whose file is `path`. What libclang gives when asked for one file may be guessed from
- * another file's command. */
+/* The first command whose file is `path`. What libclang gives when asked for one file may be
+ * guessed from another file's command. */
 static CXCompileCommand find_command(CXCompileCommands commands, const char *path) {
   const unsigned n = commands ? clang_CompileCommands_getSize(commands) : 0;
   char full[2 * PATH_MAX], real[PATH_MAX];

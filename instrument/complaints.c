@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What libclang found wrong in the source: a parse goes on behind errors, but misses what they break. */
+/* What libclang found wrong in the source: a parse goes on behind errors, but misses what they
+ * break. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -7,8 +8,8 @@
 
 enum { KEPT = 5 }; /* errors that are kept with their text; all are counted */
 
-/* Clang's rules on who may refer to what, which nvcc has in other words: the parse takes __shared__ for
- * an annotation (shim.c), and a __global__ function that launches itself is nvcc's to judge. */
+/* Clang's rules on who may refer to what, which nvcc has in other words: the parse takes __shared__
+ * for an annotation (shim.c), and a __global__ function that launches itself is nvcc's to judge. */
 static bool is_clangs_own(CXDiagnostic diagnostic) {
   CXString text = clang_getDiagnosticSpelling(diagnostic);
   const char *spelling = clang_getCString(text);

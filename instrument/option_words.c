@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits a file of compiler options (--options-file) at white space; quotes and backslashes as a shell has
- * them. */
+/* Splits a file of compiler options (--options-file) at white space; quotes and backslashes as a
+ * shell has them. */
 #include "bytes.h"
 
 #include "inkmark/instrument.h"
