@@ -378,6 +378,8 @@ ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *er
     if (status == INK_OK)
       status = ink_join_fit_chosen(d, error);
   }
+  if (status == INK_OK && d->clock.joined)
+    status = ink_join_overlaps(d, error);
   free(scratch);
   return status;
 }

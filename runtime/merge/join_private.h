@@ -84,6 +84,8 @@ ink_status ink_join_guess(const join_device *device, int64_t limit_ns, join_gues
 
 /* join_align.c: from a first guess to a kernel for every launch that has one, and the line. */
 ink_status ink_join_align(join_device *device, const join_guess *guess, ink_error *error);
+/* join_overlap.c: chooses anew for launches of kernels that run at the same time. */
+ink_status ink_join_overlaps(join_device *device, ink_error *error);
 /* By how much ours sticks out of theirs at an offset. */
 double ink_join_sticks_out(const join_pair *pair, double offset);
 /* Fits the clock to the chosen kernels. */
