@@ -92,9 +92,9 @@ def refused(args, words, **more):
 
 
 def check_table():
-    for name, data, words in TABLE:
+    for i, (name, data, words) in enumerate(TABLE):
         path = put(name, data)
-        for out in "x.json", "x.json.gz", "x.zip", "x.pftrace":
+        for out in ("x.json", "x.pftrace") + (("x.json.gz", "x.zip") if i % 5 == 0 else ()):
             said = refused((capture, "--with", path, "-o", here(out)), words)
             assert name in said, (name, said)
     print(f"{len(TABLE)} bad traces")
