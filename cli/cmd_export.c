@@ -47,7 +47,7 @@ static const cli_option options[] = {
      "take out the offset between the capture's clock and the other trace's, as the joined kernels "
      "show it; where the other trace does not tell Unix time this is always done"},
     {'q', "quiet", CLI_FLAG, NULL, offsetof(export_settings, quiet),
-     "no progress, and no remarks on what was joined and converted; only errors"},
+     "no progress, and no word on what was joined, converted and written; only errors"},
     {0},
 };
 
@@ -128,6 +128,9 @@ static int run(int argc, char **argv) {
     error.status = output->write(loaded.capture, loaded.map, &choice, settings.output, &error);
     message_progress_end();
     code = error.status ? message_failure(&error) : CLI_OK;
+    if (!code && !settings.quiet)
+      export_say_written(settings.output, &loaded, 1,
+                         !settings.kernel && settings.launch == UINT64_MAX);
   }
   unload_capture(&loaded);
   return code;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct loaded_capture;
+
 typedef struct export_merge {
   char **captures;
   size_t count;
@@ -14,6 +16,12 @@ typedef struct export_merge {
   uint64_t launch;                             /* UINT64_MAX: every launch */
   bool align, quiet, format_given;
 } export_merge;
+
+/* "wrote 'run.pftrace' (1.2 MiB): 3 launches, 12 tracks", on stderr; the counts are of what was
+ * opened, so `whole` is false where a part was asked for. Nothing where it went to standard
+ * output. */
+void export_say_written(const char *path, const struct loaded_capture *loaded, size_t count,
+                        bool whole);
 
 /* Returns the exit code. */
 int export_merged(const export_merge *merge);
