@@ -29,14 +29,14 @@ static bool find_tool(char *path, size_t bytes) {
 }
 
 /* What it prints, as a file at its begin; NULL: it could not be run. */
-static FILE *run_tool(const char *tool, const char *program) {
+static FILE *run_tool(const char *tool, const char *option, const char *program) {
   FILE *printed = tmpfile();
   int status = 0;
   const pid_t child = printed ? fork() : -1;
   if (!child) {
     if (dup2(fileno(printed), 1) < 0 || !freopen("/dev/null", "w", stderr))
       _exit(126);
-    execl(tool, tool, "-res-usage", program, (char *)NULL);
+    execl(tool, tool, option, program, (char *)NULL);
     _exit(127);
   }
   if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
@@ -92,6 +92,30 @@ static void read_listing(FILE *from, cost_codes *codes) {
   free(line);
 }
 
+/* The assembler notes each instruction that spills or refills in the function's information section:
+ * ".nv.info.NAME", and below it "SpillRefill : 	Offset : 0x70" for each. */
+static void read_spills(FILE *from, cost_codes *codes) {
+  static const char section[] = ".nv.info.";
+  char *line = NULL;
+  size_t room = 0;
+  uint32_t capability = 0;
+  cost_code *code = NULL;
+  while (getline(&line, &room, from) > 0) {
+    if (sscanf(line, "arch = sm_%u", &capability) == 1 || line[0] == '.')
+      code = NULL;
+    if (strncmp(line, section, sizeof section - 1) == 0) {
+      const char *name = line + sizeof section - 1;
+      line[strcspn(line, " \t\r\n")] = 0;
+      for (size_t i = 0; i < codes->count && !code; i++)
+        if (codes->items[i].capability == capability && !strcmp(codes->items[i].function, name))
+          code = &codes->items[i];
+    } else if (code && strstr(line, "SpillRefill")) {
+      code->spills++;
+    }
+  }
+  free(line);
+}
+
 void cost_codes_read(const char *program, cost_codes *out) {
   char tool[PATH_MAX];
   *out = (cost_codes){0};
@@ -105,10 +129,15 @@ void cost_codes_read(const char *program, cost_codes *out) {
              "nvidia-cuda-cuobjdump and set INKMARK_CUOBJDUMP to its path");
     return;
   }
-  FILE *listing = run_tool(tool, program);
+  FILE *listing = run_tool(tool, "-res-usage", program);
   if (listing) {
     read_listing(listing, out);
     fclose(listing);
+  }
+  FILE *elf = out->count ? run_tool(tool, "-elf", program) : NULL;
+  if (elf) {
+    read_spills(elf, out);
+    fclose(elf);
   }
   if (!out->count)
     snprintf(out->why_none, sizeof out->why_none, "%s",

@@ -10,6 +10,7 @@ typedef struct cost_code {
   char label[256]; /* readable */
   uint32_t capability, registers;
   uint32_t stack_bytes;  /* of a thread: arrays, and what was spilled */
+  uint32_t spills;       /* instructions that put a register there or fetch it back */
   uint32_t shared_bytes; /* of the block, without what the system takes */
 } cost_code;
 

@@ -189,6 +189,7 @@ static void code_row(text_grid *grid, const cost_kernel *k, const cost_code *cod
   grid_cell(grid, "%s", marks ? "with" : "without");
   grid_cell(grid, "%u", code->registers);
   grid_cell(grid, "%s", number_whole(code->stack_bytes).text);
+  grid_cell(grid, "%u", code->spills);
   grid_cell(grid, "%s", number_whole(code->shared_bytes).text);
   grid_cell(grid, "%u", o.blocks_per_sm);
   grid_cell(grid, "%u", o.warps_per_sm);
@@ -214,8 +215,9 @@ static size_t code_rows(text_grid *grid, const cost_result *r, const cost_kernel
 
 static bool print_code(const cost_result *r, FILE *to) {
   static const char *const titles[] = {"registers",     "stack and spills, bytes",
-                                       "static shared", "blocks an SM",
-                                       "warps an SM",   "occupancy"};
+                                       "spilling instructions", "static shared",
+                                       "blocks an SM",  "warps an SM",
+                                       "occupancy"};
   text_grid *grid = grid_new();
   size_t rows = 0;
   if (!grid)
@@ -361,6 +363,7 @@ static void json_code(json_writer *json, const cost_result *r, const cost_kernel
       json_unsigned(json, "capability", code->capability);
       json_unsigned(json, "registers", code->registers);
       json_unsigned(json, "stack_bytes", code->stack_bytes);
+      json_unsigned(json, "spilling_instructions", code->spills);
       json_unsigned(json, "static_shared_bytes", code->shared_bytes);
       json_unsigned(json, "blocks_per_sm", o.blocks_per_sm);
       json_unsigned(json, "warps_per_sm", o.warps_per_sm);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`inkmark cost` on the simulated device, where times of kernels are exact: what it prints must be what
-the simulator says of each run. command.py INKMARK PROGRAM BASELINE SIMULATED_RUNTIME_FOLDER PROGRAM_WITH_CODE BASELINE_WITH_CODE"""
+the simulator says of each run. command.py INKMARK PROGRAM BASELINE SIMULATED_RUNTIME_FOLDER PROGRAM_WITH_CODE BASELINE_WITH_CODE
+PROGRAM_THAT_SPILLS"""
 import glob
 import json
 import os
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-inkmark, program, baseline, sim, code_marked, code_plain = sys.argv[1:7]
+inkmark, program, baseline, sim, code_marked, code_plain, spills = sys.argv[1:8]
 found_tools = sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".venv", "lib",
                                             "python3*", "site-packages", "nvidia", "*", "bin", "cuobjdump")))
 cuobjdump = found_tools[0] if found_tools else shutil.which("cuobjdump")
@@ -107,6 +108,14 @@ with tempfile.TemporaryDirectory() as folder:
         text = run("cost", "--device", "sim", "--runs", "1", "--baseline", code_plain, "--", code_marked,
                    INKMARK_CUOBJDUMP=cuobjdump).stdout
         check(text.count("sm_90") == 2 * len(found["kernels"]), "targets in the text")
+        # registers that did not fit are told from arrays that are indexed
+        done = run("cost", "--device", "sim", "--runs", "1", "--format", "json", "--", spills,
+                   INKMARK_CUOBJDUMP=cuobjdump)
+        local = {k["kernel"]: c for k in json.loads(done.stdout)["kernels"] for c in k["code"]}
+        check(local["spills"]["stack_bytes"] > 100 and local["spills"]["spilling_instructions"] > 50,
+              f"spills: {local['spills']}")
+        check(local["arrays"]["stack_bytes"] >= 160 and local["arrays"]["spilling_instructions"] == 0,
+              f"arrays: {local['arrays']}")
     else:
         print("the machine code is not read: no cuobjdump (tests/run.sh brings it)")
     done = run("cost", "--device", "sim", "--runs", "1", "--", program, INKMARK_CUOBJDUMP="/nowhere/cuobjdump")
