@@ -37,7 +37,8 @@ void rule_options_apply(const rule_settings *rules, ink_instrument_options *opti
   options->kernels_only = rules->kernels_only;
   options->depth = (unsigned)rules->depth;
   options->limit = (unsigned)rules->limit;
-  options->hold = rules->hold ? INK_HOLD_NONE : INK_HOLD_AUTO;
+  static const ink_hold holds[] = {INK_HOLD_AUTO, INK_HOLD_NONE, INK_HOLD_STRICT};
+  options->hold = holds[rules->hold];
   options->root = rules->root;
   options->parse_seconds = (double)rules->parse_seconds;
 }

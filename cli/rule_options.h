@@ -10,7 +10,7 @@
 typedef struct rule_settings {
   const char *kernel, *exclude, *calls, *root, *file;
   bool loops, waits, lines, kernels_only;
-  int hold; /* 0 auto, 1 none */
+  int hold; /* 0 auto, 1 none, 2 strict */
   uint64_t depth, limit, parse_seconds;
 } rule_settings;
 
@@ -36,8 +36,9 @@ typedef struct rule_settings {
        "how many calls deep from a kernel functions are marked; 1 (the default): kernels alone"},  \
       {0, "limit", CLI_COUNT, "N", offsetof(type, rules.limit),                                    \
        "most marks in one function (default 256)"},                                                \
-      {0, "hold", CLI_CHOICE, "auto|none", offsetof(type, rules.hold),                             \
-       "the values that marks hold in place: found (the default), or none"},                       \
+      {0, "hold", CLI_CHOICE, "auto|none|strict", offsetof(type, rules.hold),                             \
+       "the values that marks hold in place: found (the default), none, or found and tied to the "    \
+       "clock read where the assembler moves what is only held, at 2 instructions a mark or more"},  \
       {0, "rules", CLI_TEXT, "FILE", offsetof(type, rules.file),                                   \
        "take rules from this file (default: the nearest inkmark.toml, from here up)"},             \
       {0, "root", CLI_TEXT, "DIR", offsetof(type, rules.root),                                     \

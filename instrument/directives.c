@@ -189,8 +189,8 @@ static void put(ink_unit *unit, ink_function *function, const directive *found, 
   if (!section) {
     ink_found_left(place, "the section table is full");
   } else {
-    ink_edits_add(&function->source->edits, found->start, false, 3000, 0, "%s(%s%s);", macro,
-                  section, held);
+    ink_edits_add(&function->source->edits, found->start, false, 3000, 0, "%s(%s%s);",
+                  ink_hold_macro(unit, macro, held), section, held);
     ink_found_marked(place, row ? "" : section, held);
   }
   free(held);

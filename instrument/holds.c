@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which values a mark holds: the locals that were computed before it, and that are used after it. One
- * left out would let its whole chain of arithmetic slide behind the stamp (or, computed from it, before
- * it); one that does not change around the mark would cost the compiler what it knows of it. */
+/* Which values a mark holds: the locals that were computed before it, and that are used after it.
+ * One left out would let its whole chain of arithmetic slide behind the stamp (or, computed from
+ * it, before it); one that does not change around the mark would cost the compiler what it knows of
+ * it. */
 #include "holds.h"
 
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 /* Most names in one mark: each is a level of templates to the compiler. */
 #define INK_I_HELD_MOST 100
 
-/* The text in which a variable has to be computed for a mark to hold it: the innermost loop around the
- * mark, for what does not change in it is computed before it whatever a mark says; else the function
- * up to the mark. */
+/* The text in which a variable has to be computed for a mark to hold it: the innermost loop around
+ * the mark, for what does not change in it is computed before it whatever a mark says; else the
+ * function up to the mark. */
 static ink_span computed_in(const ink_function *function, uint32_t offset) {
   const ink_tree *tree = &function->tree;
   ink_span found = {function->body_start, offset};
@@ -69,8 +70,9 @@ static bool is_live_after(const struct ink_variables *all, const ink_tree *tree,
   return false;
 }
 
-/* Its value is there at the mark: from its declaration, or from an assignment before it. Where the host
- * compiles the function too, the assignment must lie on every way: its compilers warn of others. */
+/* Its value is there at the mark: from its declaration, or from an assignment before it. Where the
+ * host compiles the function too, the assignment must lie on every way: its compilers warn of
+ * others. */
 static bool is_set_before(const struct ink_variables *all, const ink_function *function,
                           uint32_t which, uint32_t offset) {
   const ink_node *nodes = function->tree.nodes.items;
@@ -99,6 +101,18 @@ static bool is_computed_in(const struct ink_variables *all, uint32_t which, ink_
     if (all->uses.items[i].variable == which && all->uses.items[i].write &&
         all->uses.items[i].offset >= region.start && all->uses.items[i].offset < region.end)
       return true;
+  return false;
+}
+
+/* Assigned before the mark, outside of loops. */
+static bool is_written_in_line(const struct ink_variables *all, const ink_function *function,
+                               uint32_t which, uint32_t offset) {
+  for (size_t i = 0; i < all->uses.count; i++) {
+    const ink_use *one = &all->uses.items[i];
+    if (one->variable == which && one->write && one->offset < offset &&
+        computed_in(function, one->offset).start == function->body_start)
+      return true;
+  }
   return false;
 }
 
@@ -139,6 +153,8 @@ char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offse
       ink_bytes_text(&out, item->fields);
     else
       ink_bytes_format(&out, item->is_dependent ? ", INK_MAYBE(%s)" : ", %s", item->name);
+    item->waits |= item->is_loaded && region.start == function->body_start &&
+                   is_written_in_line(all, function, i, offset);
   }
   ink_bytes_add(&out, "", 0);
   char *list = ink_bytes_take(&out);
@@ -146,7 +162,35 @@ char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offse
   return list;
 }
 
+const char *ink_hold_macro(const ink_unit *unit, const char *macro, const char *held) {
+  static const char *const strict[][2] = {{"PROF_MARK", "PROF_MARK_STRICT"},
+                                          {"PROF_BEGIN", "INK_BEGIN_STRICT"},
+                                          {"PROF_END", "INK_END_STRICT"}};
+  for (size_t i = 0; i < 3 && *held && unit->options->hold == INK_HOLD_STRICT; i++)
+    if (!strcmp(macro, strict[i][0]))
+      return strict[i][1];
+  return macro;
+}
+
+/* A value that is held in the PTX and waits for its load: ptxas reads the clock while it is in
+ * flight, and what is computed from it is found behind the stamp. */
+static void remark_waiting(ink_unit *unit, const ink_function *function) {
+  const struct ink_variables *all = function->variables;
+  const ink_variable *first = NULL;
+  unsigned count = 0;
+  for (size_t i = 0; all && i < all->list.count && unit->options->hold == INK_HOLD_AUTO; i++)
+    if (all->list.items[i].waits && !count++)
+      first = &all->list.items[i];
+  if (first)
+    ink_unit_say(
+        unit, function->source, first->declared,
+        "'%s'%s in '%s' comes straight from a load: ptxas may move arithmetic that waits for "
+        "it behind the stamps (--hold strict keeps it)",
+        first->name, count > 1 ? " and others" : "", function->name);
+}
+
 void ink_hold_remarks(ink_unit *unit, const ink_function *function) {
+  remark_waiting(unit, function);
   const struct ink_variables *all = function->variables;
   ink_bytes names = {0};
   unsigned count = 0;

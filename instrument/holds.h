@@ -19,6 +19,8 @@ typedef struct ink_variable {
   bool never;        /* memory, a reference, a pointer, const: not for holding */
   const char *why_not; /* would have to be held and cannot be; NULL: can */
   bool missed;         /* a mark would have had to hold it */
+  bool is_loaded;      /* its first value is memory's, as it is */
+  bool waits;          /* is_loaded, and a mark outside of loops holds it */
   uint32_t writes;     /* behind its declaration */
   uint32_t assigned;   /* of these by an operator, not by a call */
 } ink_variable;

@@ -204,21 +204,24 @@ static inside_form form_inside(const ink_node *node) {
 }
 
 static void insert_inside(ink_edits *edits, ink_span text, uint32_t depth, inside_form form,
-                          const char *section, const char *held, const char *holds) {
+                          const char *section, const char *held, ink_hold hold) {
+  static const char *const suffixes[] = {"", "_HELD", "_STRICT"};
+  const char *holds = suffixes[hold];
+  const char *before = hold == INK_HOLD_STRICT && *held ? "INK_BEFORE_STRICT" : "INK_BEFORE";
   const uint32_t start = text.start, end = text.end;
   switch (form) {
   case INSIDE_VOID:
-    ink_edits_add(edits, start, false, depth, 0, "(INK_BEFORE(%s%s), ", section, held);
+    ink_edits_add(edits, start, false, depth, 0, "(%s(%s%s), ", before, section, held);
     ink_edits_add(edits, end, true, depth, 0, ", INK_BEHIND(%s))", section);
     break;
   case INSIDE_VALUE:
-    ink_edits_add(edits, start, false, depth, 0, "(INK_BEFORE(%s%s), INK_AFTER%s(%s) ", section,
+    ink_edits_add(edits, start, false, depth, 0, "(%s(%s%s), INK_AFTER%s(%s) ", before, section,
                   held, holds, section);
     ink_edits_add(edits, end, true, depth, 0, "))");
     break;
   case INSIDE_UNTIL:
   case INSIDE_UNTIL_END:
-    ink_edits_add(edits, start, false, depth, 0, "(INK_BEFORE(%s%s), INK_UNTIL%s(%s), ", section,
+    ink_edits_add(edits, start, false, depth, 0, "(%s(%s%s), INK_UNTIL%s(%s), ", before, section,
                   held, form == INSIDE_UNTIL ? holds : "_END", section);
     ink_edits_add(edits, end, true, depth, 0, ")");
     break;
@@ -255,7 +258,7 @@ static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, con
   if (argument && form == INSIDE_VALUE) /* INK_AFTER's parenthesis would end the macro's use */
     form = INSIDE_UNTIL;
   insert_inside(&source->edits, text, node->depth, form, section, held,
-                unit->options->hold == INK_HOLD_NONE ? "" : "_HELD");
+                unit->options->hold);
   ink_found_marked(found, section, held);
   free(held);
 }
@@ -285,14 +288,14 @@ static bool mark_around(ink_unit *unit, ink_function *function, uint32_t stateme
   }
   char *held = ink_hold_list(unit, function, spot.start);
   char *held_end = ink_hold_list(unit, function, spot.end);
-  const char *open = returns ? "PROF_SCOPE" : sum ? "PROF_SUM_BEGIN" : "PROF_BEGIN";
+  const char *open = returns ? "PROF_SCOPE" : sum ? "PROF_SUM_BEGIN" : ink_hold_macro(unit, "PROF_BEGIN", held);
   ink_edits_add(edits, spot.start, false, spot.depth, 0, "%s%s(%s%s);", declares ? "" : "{", open,
                 section, held);
   if (returns)
     ink_edits_add(edits, spot.end, true, spot.depth, 0, "}");
   else
     ink_edits_add(edits, spot.end, true, spot.depth, 0, "%s(%s%s);%s",
-                  sum ? "PROF_SUM_END" : "PROF_END", section, held_end, declares ? "" : "}");
+                  sum ? "PROF_SUM_END" : ink_hold_macro(unit, "PROF_END", held_end), section, held_end, declares ? "" : "}");
   ink_found_marked(found, section, returns ? held : held_end);
   free(held);
   free(held_end);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Line by line: a mark behind every statement of one kernel, so that the time since the last mark is
- * the statement's; the head of a loop or an if gets what passes before the first statement in it. */
+/* Line by line: a mark behind every statement of one kernel, so that the time since the last mark
+ * is the statement's; the head of a loop or an if gets what passes before the first statement in
+ * it. */
 #include "unit.h"
 
 #include <ctype.h>
@@ -76,7 +77,8 @@ static void mark_leaf(lines *state, uint32_t at) {
     char *held = ink_hold_list(state->unit, function, spot.end);
     if (spot.alone)
       ink_edits_add(edits, spot.start, false, spot.depth, 0, "{");
-    ink_edits_add(edits, spot.end, true, spot.depth, 0, "PROF_MARK(%s%s);%s", section, held,
+    ink_edits_add(edits, spot.end, true, spot.depth, 0, "%s(%s%s);%s",
+                  ink_hold_macro(state->unit, "PROF_MARK", held), section, held,
                   spot.alone ? "}" : "");
     ink_found_marked(found, section, held);
     free(held);
@@ -101,8 +103,8 @@ static void mark_head(lines *state, uint32_t at, uint32_t body) {
   else if (ink_function_may_mark(state->unit, function, found) &&
            (section = section_of(state, &nodes[at], found))) {
     char *held = ink_hold_list(state->unit, function, start);
-    ink_edits_add(edits, start, false, node->depth, 0, "%sPROF_MARK(%s%s);", block ? "" : "{",
-                  section, held);
+    ink_edits_add(edits, start, false, node->depth, 0, "%s%s(%s%s);", block ? "" : "{",
+                  ink_hold_macro(state->unit, "PROF_MARK", held), section, held);
     if (!block)
       ink_edits_add(edits, end, true, node->depth, 0, "}");
     ink_found_marked(found, section, held);

@@ -100,12 +100,13 @@ static void mark_iterations(ink_unit *unit, ink_function *function, uint32_t at,
   snprintf(open, sizeof open, "{%s%s%s", variable ? "" : "long long ", variable ? "" : row,
            variable ? "" : " = 0; ");
   ink_edits_add(&function->source->edits, spot->start, false, spot->depth, spot->line,
-                "%s%s(%s%s);", open, guarded ? "PROF_SCOPE" : "PROF_BEGIN", section, held);
+                "%s%s(%s%s);", open,
+                guarded ? "PROF_SCOPE" : ink_hold_macro(unit, "PROF_BEGIN", held), section, held);
   if (guarded)
     ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "}");
   else
-    ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "PROF_END(%s%s);}",
-                  section, held_end);
+    ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "%s(%s%s);}",
+                  ink_hold_macro(unit, "PROF_END", held_end), section, held_end);
   free(held);
   held = ink_hold_list(unit, function, body.start);
   ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s%s%s);",

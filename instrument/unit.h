@@ -165,6 +165,8 @@ char *ink_directive_name(const ink_source *source, uint32_t offset);
 void ink_unit_find_hand_marks(ink_unit *unit);
 /* holds.c: ", x, y" for a mark at `offset`, or "" (NULL: out of memory); the caller frees. */
 char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offset);
+/* The macro of a mark that holds these: a strict one for PROF_MARK, PROF_BEGIN and PROF_END where asked. */
+const char *ink_hold_macro(const ink_unit *unit, const char *macro, const char *held);
 /* Says which values the marks of the function should have held and could not. */
 void ink_hold_remarks(ink_unit *unit, const ink_function *function);
 /* pairs.c: errors for ranges by hand that do not end on every way */

@@ -259,6 +259,24 @@ static bool is_computed(const ink_tree *tree, uint32_t value) {
   return false;
 }
 
+/* `p[i]` or `*p`, converted or not: arithmetic on it waits for the load. Not a local array's element. */
+static bool is_load(const ink_tree *tree, uint32_t value) {
+  const ink_node *nodes = tree->nodes.items;
+  while (nodes[value].last != INK_NO_NODE &&
+         (nodes[value].kind == CXCursor_UnexposedExpr || nodes[value].kind == CXCursor_ParenExpr ||
+          nodes[value].kind == CXCursor_CStyleCastExpr || nodes[value].kind == CXCursor_MemberRefExpr))
+    value = nodes[value].last;
+  if (nodes[value].kind == CXCursor_UnaryOperator)
+    return clang_getCursorUnaryOperatorKind(nodes[value].cursor) == CXUnaryOperator_Deref;
+  if (nodes[value].kind != CXCursor_ArraySubscriptExpr)
+    return false;
+  uint32_t base = nodes[value].first;
+  while (nodes[base].kind == CXCursor_UnexposedExpr && nodes[base].first != INK_NO_NODE)
+    base = nodes[base].first;
+  const enum CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(nodes[base].cursor)).kind;
+  return kind == CXType_Pointer || kind == CXType_Dependent;
+}
+
 static void add_local(struct ink_variables *all, const ink_tree *tree, uint32_t at, bool *failed) {
   const ink_node *nodes = tree->nodes.items, *node = &nodes[at];
   uint32_t up = node->parent;
@@ -276,6 +294,7 @@ static void add_local(struct ink_variables *all, const ink_tree *tree, uint32_t 
                        .has_literal = literal,
                        .is_counter = counter,
                        .is_computed = has_value && is_computed(tree, value),
+                       .is_loaded = has_value && is_load(tree, value),
                        .never = node->in_lambda || node->in_macro};
   if (!counter)
     item.is_known = literal && clang_isConstQualifiedType(clang_getCursorType(node->cursor));

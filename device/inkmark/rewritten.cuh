@@ -16,6 +16,11 @@
 #define INK_UNTIL(S) ((void)0)
 #define INK_UNTIL_HELD(S) ((void)0)
 #define INK_UNTIL_END(S) ((void)0)
+#define INK_BEGIN_STRICT(...) ((void)0)
+#define INK_END_STRICT(...) ((void)0)
+#define INK_BEFORE_STRICT(...) ((void)0)
+#define INK_AFTER_STRICT(S) (
+#define INK_UNTIL_STRICT(S) ((void)0)
 
 #else
 
@@ -25,6 +30,9 @@ namespace ink_i {
 
 struct not_held {};
 __host__ __device__ __forceinline__ void hold_one(not_held &) {}
+#if defined(__CUDA_ARCH__)
+__device__ __forceinline__ void tie_one(u32, not_held &) {}
+#endif
 
 template <class T> struct can_hold { // the half types are classes of two bytes
   static constexpr bool value = __is_class(T) && sizeof(T) == 2;
@@ -75,10 +83,19 @@ __host__ __device__ __forceinline__ T after_held(Context &&context, T value) {
   return value;
 }
 
+// The same with a strict mark.
+template <u32 Section, u64 Hash, class Context, class T>
+__host__ __device__ __forceinline__ T after_strict(Context &&context, T value) {
+  hold(maybe(value));
+  stamp_tied<false, INK_KIND_END, Section, Hash>(context, maybe(value));
+  hold(maybe(value));
+  return value;
+}
+
 // `until(...), f(x)`: ends the range behind the call where its value can be handed on without a trace,
 // else, when this temporary goes, with the full expression: an object is then f's own, neither copied
 // nor moved, and what is a prvalue stays one. Which of the two, overload resolution finds.
-enum until_kind : unsigned char { until_call, until_call_held, until_end };
+enum until_kind : unsigned char { until_call, until_call_held, until_call_strict, until_end };
 
 template <until_kind Kind, u32 Section, u64 Hash, class Context> class until {
   Context context; // kernel &, or called
@@ -90,8 +107,11 @@ public:
     if (open)
       stamp<INK_KIND_END, Section, Hash>(context);
   }
-  __host__ __device__ __forceinline__ void end() {
-    stamp<INK_KIND_END, Section, Hash>(context);
+  template <class T> __host__ __device__ __forceinline__ void end(T &value) {
+    if (Kind == until_call_strict)
+      stamp_tied<false, INK_KIND_END, Section, Hash>(context, maybe(value));
+    else
+      stamp<INK_KIND_END, Section, Hash>(context);
     open = false;
   }
   until(const until &) = delete;
@@ -110,10 +130,10 @@ template <class T> struct value_behind<T &> { using type = T &; };
 template <until_kind Kind, u32 Section, u64 Hash, class Context, class T>
 __host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Context> &&range, T &&value) ->
     typename handed_on<typename value_behind<T>::type, Kind != until_end>::type {
-  if (Kind == until_call_held)
+  if (Kind != until_call)
     hold(maybe(value));
-  range.end();
-  if (Kind == until_call_held)
+  range.end(value);
+  if (Kind != until_call)
     hold(maybe(value));
   return value;
 }
@@ -155,6 +175,22 @@ __host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Co
 #define INK_UNTIL_HELD(S) INK_I_UNTIL(until_call_held, S)
 #define INK_UNTIL_END(S) INK_I_UNTIL(until_end, S)
 #define INK_I_UNTIL(kind, S) ::ink_i::until<::ink_i::kind, INK_I_SECTION(S), decltype(ink_ctx_())>(ink_ctx_())
+// --hold strict, where there are values: PROF_MARK_STRICT's way for the rewriter's ranges.
+#define INK_BEGIN_STRICT(S, ...)                                                                   \
+  do {                                                                                             \
+    INK_I_STRICT(INK_KIND_BEGIN, S, __VA_ARGS__);                                                  \
+  } while (0)
+#define INK_END_STRICT(S, ...)                                                                     \
+  do {                                                                                             \
+    INK_I_STRICT(INK_KIND_END, S, __VA_ARGS__);                                                    \
+  } while (0)
+#define INK_BEFORE_STRICT(S, ...) INK_I_STRICT(INK_KIND_BEGIN, S, __VA_ARGS__)
+#define INK_I_STRICT(kind, S, ...)                                                                 \
+  (::ink_i::hold(__VA_ARGS__),                                                                     \
+   ::ink_i::stamp_tied<false, kind, INK_I_SECTION(S)>(ink_ctx_(), __VA_ARGS__),                    \
+   ::ink_i::hold(__VA_ARGS__))
+#define INK_AFTER_STRICT(S) ::ink_i::after_strict<INK_I_SECTION(S)>(ink_ctx_(),
+#define INK_UNTIL_STRICT(S) INK_I_UNTIL(until_call_strict, S)
 #define INK_BEHIND(S) ::ink_i::stamp<INK_KIND_END, INK_I_SECTION(S)>(ink_ctx_())
 
 #endif

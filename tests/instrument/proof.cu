@@ -128,6 +128,25 @@ template <class T> __global__ void slides_templates(T *p, int n) {
 template __global__ void slides_templates<float>(float *, int);
 template __global__ void slides_templates<int>(int *, int);
 
+// Straight-line arithmetic that waits for loads: held in the PTX, moved by ptxas. proof.sh wants it moved
+// with --hold auto and in place with --hold strict.
+__global__ void waits_for_loads(float *p, int n) {
+  float a = p[threadIdx.x], b = p[threadIdx.x + n];
+  // prof: mark Load
+  a = a * 1.1f + 0.3f;
+  a = a * 1.7f + 0.9f;
+  a = a * 1.3f + 0.1f;
+  // prof: mark First
+  b = b * 2.1f + 0.7f;
+  b = b * 2.3f + 0.2f;
+  b = b * 2.9f + 0.4f;
+  // prof: mark Second
+  a = a * b + 0.5f;
+  a = a * b + 0.6f;
+  // prof: mark Third
+  p[threadIdx.x] = a;
+}
+
 // Marks of the rules themselves: a range around each call, wherever it stands.
 __global__ void slides_ranges(float *p, int n) {
   float x = p[threadIdx.x], y = x;

@@ -23,8 +23,8 @@ fail() { echo "FAILED sm_$arch: $*"; failures=$((failures + 1)); }
 build() {
   local name=$1
   shift
-  "$inkmark" instrument "$here/proof.cu" -o "$work/marked.cu" --root "$here" "$@" -- -std=c++17 2>"$work/err" ||
-    { cat "$work/err"; fail "marking"; }
+  "$inkmark" instrument "$here/proof.cu" -o "$work/marked.cu" --root "$here" "$@" -- -std=c++17 2>"$work/$name.err" ||
+    { cat "$work/$name.err"; fail "marking"; }
   python3 - "$work/marked.cu" "$work/$name.cu" <<'P' || exit 1
 import re, sys
 text = open(sys.argv[1]).read().replace("/*ink[*/", "\n/*ink[*/").replace("/*ink]*/", "/*ink]*/\n")
@@ -49,6 +49,16 @@ for kernel in $movers; do
   of plain "slides_$kernel" | grep -q "moved" || fail "$kernel stays in place without held values"
 done
 grep " judged, " "$work/held.said" "$work/plain.said" | sed 's/.*\.said://'
+
+# straight-line arithmetic that waits for its loads
+build strict --kernels-only --hold strict
+for kernel in $kernels waits_for_loads; do
+  of strict "$kernel" | grep -q "all held" || fail "$kernel, strict: $(of strict "$kernel")"
+done
+of held waits_for_loads | grep -q "moved" || fail "waits_for_loads is in place with --hold auto"
+grep -q "'a' and others in 'waits_for_loads' comes straight from a load" "$work/held.err" ||
+  fail "no remark on waits_for_loads"
+grep -q "comes straight" "$work/strict.err" && fail "--hold strict gives the remark on loads"
 
 # Ranges around calls, in statements and inside of expressions: the machine code passes a beginning, the
 # call, an end, and so on. (Not by verify: an end inside of an expression has the line of its beginning.)

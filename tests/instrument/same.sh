@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # same.sh INKMARK NVCC SIM BIN RULES: compiles every case without and with marks, through the front,
 # runs both on the simulated device and compares what they print and what the compiler warns of.
-# RULES: default, every, held (values held, both sides without fused multiply-adds).
+# RULES: default, every, held and strict (values held, both sides without fused multiply-adds).
 set -u
 inkmark=$1 nvcc=$2 sim=$3 bin=$4 rules=$5
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,9 +16,10 @@ case $rules in
 default) export INKMARK_RULES="--root . --hold none" ;;
 every) export INKMARK_RULES="--root . --hold none --calls --loops --waits --depth 8" ;;
 held) export INKMARK_RULES="--root . --calls --loops --waits --depth 8" ;;
+strict) export INKMARK_RULES="--root . --hold strict --calls --loops --waits --depth 8" ;;
 *) exit 2 ;;
 esac
-[ "$rules" = held ] && flags+=(-fmad=false)
+[ "$rules" = held ] || [ "$rules" = strict ] && flags+=(-fmad=false)
 fail() {
   echo "FAILED: $*"
   exit 1

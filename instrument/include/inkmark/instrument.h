@@ -61,7 +61,7 @@ typedef struct ink_marked_file {
   uint32_t marks; /* insertions; 0: the text is unchanged but for the #line at its top */
 } ink_marked_file;
 
-typedef enum ink_hold { INK_HOLD_NONE, INK_HOLD_AUTO } ink_hold;
+typedef enum ink_hold { INK_HOLD_NONE, INK_HOLD_AUTO, INK_HOLD_STRICT } ink_hold;
 
 typedef struct ink_instrument_options {
   size_t size;                /* sizeof(ink_instrument_options) */

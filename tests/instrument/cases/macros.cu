@@ -9,7 +9,7 @@ WHOLE(whole)
 #define EACH(i, n) for (int i = 0; i < n; i++)
 #define CHECKED(expression) do { if ((expression) == 12345) return; } while (0)
 #define NOTHING_ELSE work(3)
-#define TWO(v) work(v); x[0]++
+#define TWO(v) work(v); x[t]++
 #define VALUE(v) (1 + (v))
 #define ADD(to, v) to += (v)
 #define TWICE(v) ((v) + (v))
