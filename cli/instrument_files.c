@@ -31,7 +31,10 @@ bool instrument_readable(const char *source) {
   const size_t n = fread(start, 1, sizeof start, file);
   const bool failed = ferror(file);
   fclose(file);
-  if (failed || memchr(start, 0, n)) {
+  size_t zeros = 0; /* compilers skip one in a text; in what is none there are many */
+  for (size_t i = 0; i < n; i++)
+    zeros += !start[i];
+  if (failed || zeros * 100 > n) {
     message_say("cannot mark '%s': %s", source, failed ? "it cannot be read" : "it is not text");
     return false;
   }
