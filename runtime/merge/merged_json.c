@@ -196,6 +196,8 @@ static ink_status put_capture(merged_json *w, merged_whole *whole, size_t index,
     if (first_tid(whole->sinks[i].place.selection.capture) >> 22 == w->events.next_tid >> 22)
       w->events.next_tid += w->tids_used;
   uint32_t first = w->events.next_tid;
+  if (!index)
+    w->flow = first; /* nor are arrows those of an earlier merge */
   ink_status status = put_ours(w);
   w->tids_used += w->events.next_tid - first;
   whole->sinks[index].counters = w->sink.counters; /* the caller frees what it holds */

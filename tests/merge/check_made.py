@@ -132,6 +132,14 @@ def check_several(trace):
     launches = [e for e in events if e["ph"] == "B" and e.get("cat") == "inkmark"]
     assert sorted((int("node1" in lanes[e["tid"]]), e["args"]["kernel_correlation"]) for e in launches) == wanted
     assert len(lanes) == len({n for n in lanes.values()}) == 23 + 92, len(lanes)
+    # one after the other into the same JSON: the same, and nothing of the first is touched
+    tools.merge(captures[0], "--with", trace, "-o", here("one.json"))
+    tools.merge(captures[1], "--with", here("one.json"), "-o", here("two.json"))
+    events, _ = read_json(plain(here("two.json")))
+    launches = [e for e in events if e["ph"] == "B" and e.get("cat") == "inkmark"]
+    assert sorted(e["args"]["kernel_correlation"] for e in launches) == sorted(c for _, c in wanted)
+    ids = collections.Counter((e["id"], e["ph"]) for e in events if e["ph"] in "sf" and e.get("cat") == "inkmark")
+    assert ids and set(ids.values()) == {1}, "an arrow of both"
     tools.merge(captures, "--with", trace, "-o", here("s.zip"))
     with zipfile.ZipFile(here("s.zip")) as archive, open(here("z.pftrace"), "wb") as file:
         file.write(archive.read("ink.pftrace"))
