@@ -33,10 +33,16 @@ def large_zip(data):
     return out.getvalue()
 
 
+# Events of many lengths, so that every part of one comes to lie over the end of a buffer.
+MANY = EVENTS + [{"ph": "X", "cat": "cpu_op", "name": "op" + "n" * (i % 37), "pid": 1234, "tid": 5 + i % 3, "ts": 3000 + i * 1.25, "dur": i % 9 / 8,
+                  "args": {"i": i, "x" * (i % 23): i * 1e-3, "text": "a\\\"\u00e9" * (i % 5), "list": [i, [None, True, {}], "y" * (i % 300)]}}
+                 for i in range(9000)]
+
+
 def check_packed():
-    """Also longer than every buffer, so that streams go on over their ends."""
-    noise = ["%x" % (i * 2654435761 % 2 ** 32) for i in range(60000)]
-    for name, data in ("small", TRACE), ("large", TRACE[:-1] + b', "noise": ' + json.dumps(noise).encode() + b"}"):
+    """What is packed gives what the plain one gives, and so does one that begins some bytes later."""
+    for name, events, moves in ("small", EVENTS, (1,)), ("large", MANY, (1, 2, 3, 5, 11, 77)):
+        data = json.dumps({"baseTimeNanoseconds": BASE, "traceEvents": events, "after": "]"}).encode()
         half = len(data) // 2
         forms = {"p.json.gz": gzip.compress(data), "two.json.gz": gzip.compress(data[:half]) + gzip.compress(data[half:]) + b"\0" * 512,
                  "s.zip": zip_of(("t.json", data)), "d.zip": zip_of(("t.json", data), how=zipfile.ZIP_DEFLATED),
@@ -45,18 +51,20 @@ def check_packed():
             forms |= {"p.json.zst": zstd(data), "two.json.zst": zstd(data[:half]) + zstd(data[half:])}
         else:
             print("SKIPPED zstd: no libzstd.so.1")
+        moved = {f"moved{n}.json": b" " * n + data for n in moves}
         plain = put("t.json", data)
         capture = tools.capture(plain, "c.ink")
         for ending in "json", "pftrace":
-            tools.merge(capture, "--with", plain, "-o", here("plain." + ending))
-            for form, packed in forms.items():
+            said = tools.merge(capture, "--with", plain, "-o", here("plain." + ending))
+            assert "joined 30 of 30" in said, said
+            for form, packed in (forms | (moved if ending == "pftrace" else {})).items():
                 tools.merge(capture, "--with", put(form, packed), "-o", here("m." + ending))
                 assert bytes_of("m." + ending) == bytes_of("plain." + ending), (name, form, ending)
         for form, member in ("p.json.gz", "p.json"), ("d.zip", "d.json"):
             tools.merge(capture, "--with", here(form), "-o", here("m.zip"))
             with zipfile.ZipFile(here("m.zip")) as z:
                 assert z.read(member) == data, form
-        print(f"{name}: {len(data)} bytes, {len(forms)} forms")
+        print(f"{name}: {len(data)} bytes, {len(forms)} packed forms, {len(moved)} moved")
 
 
 # Names, threads and arguments as XLA's writer has them: no categories, arguments are strings, an empty event last.
