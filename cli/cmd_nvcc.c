@@ -65,9 +65,9 @@ static int run_original(front_call *front) {
 /* The marked call. */
 
 /* Without marks of ours there may still be a table, of the names that the user's marks have. */
-static bool is_changed(const ink_marked_file *file, size_t files, size_t marks) {
+static bool is_changed(const ink_marked_file *source, size_t marks) {
   struct stat status;
-  return files > 1 || marks || stat(file->path, &status) || (size_t)status.st_size != file->bytes;
+  return marks || stat(source->path, &status) || (size_t)status.st_size != source->bytes;
 }
 
 /* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
@@ -103,7 +103,7 @@ static bool mark_source(front_call *front, const char *source, char **word) {
   if (errors) {
     front->refused = true;
     message_say("'%s' is %s without marks", source, front->strict ? "not compiled" : "compiled");
-  } else if (is_changed(files, n, marks)) {
+  } else if (is_changed(files, marks)) {
     char *path;
     fine = overlay_write(front->folder, result, &front->differs) &&
            asprintf(&path, "%s%s", front->folder, files[0].path) >= 0;

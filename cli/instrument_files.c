@@ -90,33 +90,39 @@ static bool holds(const char *path, const char *text, size_t bytes) {
   return c == EOF && at == bytes;
 }
 
-static bool was_written(const written_files *done, const char *path) {
+static const written_file *find_written(const written_files *done, const char *path) {
   for (size_t i = 0; i < done->count; i++)
-    if (!strcmp(done->paths[i], path))
-      return true;
-  return false;
+    if (!strcmp(done->items[i].path, path))
+      return &done->items[i];
+  return NULL;
 }
 
-static bool note_written(written_files *done, const char *path) {
+static bool note_written(written_files *done, const char *path, bool marked) {
   if (done->count == done->room) {
     const size_t room = 2 * done->room + 16;
-    char **grown = realloc(done->paths, room * sizeof *grown);
+    written_file *grown = realloc(done->items, room * sizeof *grown);
     if (!grown)
       return false;
-    done->paths = grown;
+    done->items = grown;
     done->room = room;
   }
   char *copy = strdup(path);
   if (copy)
-    done->paths[done->count++] = copy;
+    done->items[done->count++] = (written_file){copy, marked};
   return copy != NULL;
 }
 
 void written_files_free(written_files *done) {
   for (size_t i = 0; i < done->count; i++)
-    free(done->paths[i]);
-  free(done->paths);
+    free(done->items[i].path);
+  free(done->items);
   *done = (written_files){0};
+}
+
+/* Marks name the sections of one source's table: a source that includes them needs just these. */
+static bool clashes(const written_files *done, const char *path, const ink_marked_file *file) {
+  const written_file *there = find_written(done, path);
+  return there && (there->marked || file->marks) && !holds(path, file->text, file->bytes);
 }
 
 static bool place_in(const char *folder, const char *root, const char *path, char *out,
@@ -141,7 +147,7 @@ bool instrument_write_folder(const char *folder, const char *root, const ink_ins
     if (!place_in(folder, base, files[i].path, path, sizeof path) ||
         !instrument_spares(files[i].path, path))
       return false;
-    if (was_written(done, path) && !holds(path, files[i].text, files[i].bytes)) {
+    if (clashes(done, path, &files[i])) {
       message_say(
           "cannot write '%s': another source has other marks in it; '%s' needs an --out-dir "
           "of its own",
@@ -152,8 +158,9 @@ bool instrument_write_folder(const char *folder, const char *root, const ink_ins
   for (size_t i = 0; i < n; i++) {
     if (!place_in(folder, base, files[i].path, path, sizeof path) || !make_folders(path))
       return false;
-    if (!was_written(done, path) &&
-        (!instrument_write_text(path, files[i].text, files[i].bytes) || !note_written(done, path)))
+    if (!find_written(done, path) &&
+        (!instrument_write_text(path, files[i].text, files[i].bytes) ||
+         !note_written(done, path, files[i].marks != 0)))
       return false;
   }
   if (place_in(folder, base, files[0].path, path, sizeof path))

@@ -17,8 +17,13 @@ bool instrument_spares(const char *source, const char *output);
 
 bool instrument_write_text(const char *path, const char *text, size_t bytes);
 
+typedef struct written_file {
+  char *path;
+  bool marked;
+} written_file;
+
 typedef struct written_files { /* zeroed at first */
-  char **paths;
+  written_file *items;
   size_t count, room;
 } written_files;
 

@@ -56,7 +56,7 @@ static const char shim_header[] =
  * cuda::barrier would be lost. */
 static const char after_header[] =
     "#undef __shared__\n#define __shared__ __attribute__((annotate(\"ink_shared\")))\n"
-    "#include <assert.h>\n#include <time.h>\n"; /* as nvcc's own headers do */
+    "#include <assert.h>\n#include <new>\n#include <time.h>\n"; /* as nvcc's own headers do */
 
 size_t ink_shim_files(struct CXUnsavedFile files[INK_SHIM_FILES]) {
   static const struct {

@@ -132,12 +132,12 @@ static void put_files(ink_unit *unit, pack *to) {
   for (int pass = 0; pass < 2; pass++) /* the source itself comes first */
     for (size_t i = 0; i < unit->sources.count; i++) {
       ink_source *source = unit->sources.items[i];
-      if (source->is_main != !pass || (pass && (unchanged || !unit->options->headers)))
+      if (source->is_main != !pass || (pass && !unit->options->headers))
         continue;
       put_source(unit, to, source, unchanged);
       note(unit, &all, source->path);
     }
-  for (size_t i = 0; i < unit->sources.count && !unchanged && unit->options->headers; i++)
+  for (size_t i = 0; i < unit->sources.count && unit->options->headers; i++)
     follow_includes(unit, to, &all, unit->sources.items[i]->path, &unit->sources.items[i]->text, 0);
   for (size_t i = 0; i < all.have.count; i++)
     free(all.have.items[i]);

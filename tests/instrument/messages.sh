@@ -123,6 +123,12 @@ printf '#include "w.cuh"\n__global__ void k(int *x) { x[0] = w(1); }\n' >two.cu
 expect 1 "another source has other marks in it; 'two.cu' needs an --out-dir of its own" one.cu two.cu \
   --out-dir both --header-less --loops --depth 3
 [ -e both/one.cu ] && [ ! -e both/two.cu ] || { echo "FAILED: $(ls both)"; failed=1; }
+printf '#include "w.cuh"\nint main() { return 0; }\n' >host.cu
+expect 1 "another source has other marks in it; 'host.cu' needs an --out-dir of its own" two.cu host.cu \
+  --out-dir unmarked --header-less --loops --depth 3
+cp one.cu three.cu
+expect 0 "same/host.cu: as it was" one.cu three.cu host.cu --out-dir same --header-less --kernels-only
+[ "$(ls same)" = "$(printf 'host.cu\none.cu\nthree.cu\nw.cuh')" ] || { echo "FAILED: $(ls same)"; failed=1; }
 expect 1 "cannot write '/dev/full': no space left on device" k.cu -o /dev/full --header-less
 expect 1 "cannot write 'none/m.cu': no such file or directory" k.cu -o none/m.cu --header-less
 # broken sources: clang's first errors, where they are, and how many
