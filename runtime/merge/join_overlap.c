@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 8, ROUNDS = 3, SPARE_NS = 200 };
+enum { DEEPEST = 8, ROUNDS = 3, SPARE_NS = 200, NEAREST = 256 };
 
 typedef struct edge {
   size_t launch, kernel;
@@ -29,6 +29,8 @@ typedef struct overlap {
   size_t *seen;  /* [kernels] in which search; 0: none */
   size_t search;
   double low[2], middle[2], high[2]; /* how far ours is inside at the begin and at the end */
+  double weight[2]; /* of that end: 1 for the one that scatters less, where not all blocks are
+                       recorded it is the begin */
 } overlap;
 
 static void overlap_free(overlap *o) {
@@ -94,6 +96,11 @@ static bool measure(overlap *o) {
     o->middle[side] = values[side][n / 2];
     o->high[side] = high + spare;
   }
+  if (done) {
+    double wide[2] = {o->high[0] - o->low[0], o->high[1] - o->low[1]};
+    for (int side = 0; side < 2; side++)
+      o->weight[side] = fmin(wide[0], wide[1]) / wide[side];
+  }
   free(values[0]);
   free(values[1]);
   return done;
@@ -105,7 +112,7 @@ static bool add_edge(overlap *o, size_t launch, size_t kernel) {
   for (int side = 0; side < 2; side++) {
     if (inside[side] < o->low[side] || inside[side] > o->high[side])
       return true;
-    cost += fabs(inside[side] - o->middle[side]);
+    cost += o->weight[side] * fabs(inside[side] - o->middle[side]);
   }
   if (o->count == o->room) {
     size_t room = o->room ? o->room * 2 : 1024;
@@ -128,13 +135,11 @@ static bool add_edges(overlap *o, size_t launch) {
   int64_t begin = l->begin_ns + d->shift_ns + llround(offset);
   double drift = JOIN_DRIFT_MAX * (double)(l->end_ns - l->begin_ns);
   size_t at = ink_join_first_from(d, g, begin - llround(o->high[0] + drift) - 1);
-  for (; at < g->count; at++) {
-    size_t kernel = d->candidates[g->first + at];
-    if (d->kernels[kernel].begin_ns > begin - llround(o->low[0] - drift) + 1)
-      break;
-    if (!add_edge(o, launch, kernel))
+  size_t end = ink_join_first_from(d, g, begin - llround(o->low[0] - drift) + 2);
+  at = end > at + NEAREST ? end - NEAREST : at; /* where fits scatter widely */
+  for (; at < end; at++)
+    if (!add_edge(o, launch, d->candidates[g->first + at]))
       return false;
-  }
   return true;
 }
 
