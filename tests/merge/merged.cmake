@@ -10,7 +10,7 @@ target_link_libraries(fit_capture PRIVATE inkmark_static inkmark_flags)
 set(merged_tools $<TARGET_FILE:inkmark> $<TARGET_FILE:fit_capture> ${PROJECT_SOURCE_DIR}/node_modules)
 # Name, and of how many kernels one gets a launch: this trace processor's time grows with the square of
 # the number of tracks.
-foreach(sample "kineto_a100_small.json.gz 1" "kineto_rocm_small.json.gz 1" "kineto_b200_vllm.json.gz 6"
+foreach(sample "kineto_a100_small.json.gz 1" "kineto_rocm_small.json.gz 1" "kineto_b200_vllm.json.gz 12"
     "kineto_v100_absolute_us.json.gz 40" "nsys_2022_1gpu.sqlite 1" "nsys_h100_2gpu.sqlite 4 111")
   string(REPLACE " " ";" sample ${sample})
   list(GET sample 0 file)
