@@ -41,6 +41,17 @@ static const char *name_shown(ink_unit *unit, const char *name, const CXSourceLo
   return beside && memchr(text + offset, '"', line) ? name + 2 : name;
 }
 
+/* `-include` brought the file in, or one that includes it: nvcc opens the user's own then. */
+static bool is_forced(const CXSourceLocation *stack, unsigned depth) {
+  for (unsigned i = 0; i < depth; i++) {
+    CXFile from;
+    clang_getExpansionLocation(stack[i], &from, NULL, NULL, NULL);
+    if (!from)
+      return true;
+  }
+  return false;
+}
+
 static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
   ink_unit *unit = data;
   CXSourceLocation top = clang_getLocationForOffset(unit->tu, file, 0);
@@ -65,6 +76,7 @@ static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
     source->path = path;
     source->shown = strdup(name_shown(unit, shown, stack, depth));
     source->is_main = depth == 0;
+    source->is_forced = is_forced(stack, depth);
     source->is_project = depth == 0 || (unit->root && is_below(path, unit->root));
     ink_bytes_add(&source->text, text, bytes);
     ink_bytes_add(&source->text, "", 0);

@@ -102,6 +102,10 @@ static size_t take_flag(arguments *to, const char *const *flags, size_t count, s
 
 static void make_arguments(ink_unit *unit, bool header_less, arguments *to) {
   const ink_instrument_options *options = unit->options;
+  if (header_less) { /* before the user's own -include, which needs __device__ and its like */
+    argument(to, "-include");
+    argument(to, INK_SHIM "/shim.h");
+  }
   for (size_t i = 0; i < options->flag_count;)
     i += take_flag(to, options->flags, options->flag_count, i);
   if (!to->has_std)
@@ -121,8 +125,6 @@ static void make_arguments(ink_unit *unit, bool header_less, arguments *to) {
   if (header_less) {
     argument(to, "-nocudainc");
     argument(to, "-nocudalib");
-    argument(to, "-include");
-    argument(to, INK_SHIM "/shim.h");
     argument(to, "-D__CUDA_ARCH_LIST__=%u0", to->sm ? to->sm : 75);
   } else {
     argument(to, "--cuda-path=%s", options->cuda);

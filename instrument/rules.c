@@ -130,6 +130,8 @@ static const char *why_left(ink_unit *unit, const ink_function *function) {
     return "the file is marked already";
   if (!function->source->is_main && !unit->options->headers)
     return "is in a header (inkmark nvcc and --out-dir mark these too)";
+  if (function->source->is_forced)
+    return "is in a header of -include, which nvcc reads by itself";
   if (unit->has_exclude && matches(&unit->exclude, function->name))
     return "excluded by --exclude";
   if (function->kernel && unit->has_kernels && !matches(&unit->kernels, function->name))

@@ -85,6 +85,15 @@ hand 'goto late;\ninner: x[0]++;\nreturn;\nlate: PROF_BEGIN(A);\ngoto inner;'
 expect 1 "k.cu:5:1: error: at this return: 'PROF_BEGIN(A)', line 6, has no end" k.cu --list --header-less
 hand 'void *to = &&out;\nPROF_BEGIN(A);\ngoto *to;\nout: PROF_END(A);'
 expect 0 "was not checked: 'k' has a goto to an address" k.cu --list --header-less
+# a header of -include, and what it includes: nvcc reads these by itself, so they are not marked
+printf '__device__ inline int deep(int n) { for (int i = 0; i < n; i++) n ^= i; return n; }\n' >deep.cuh
+printf '#include "deep.cuh"\n__global__ void forced(int *x) { x[0] = deep(3); }\n' >pre.cuh
+kernel 'x[0] = deep(n);'
+expect 0 "kernel forced: left: is in a header of -include, which nvcc reads by itself" k.cu --list --depth 3 \
+  --out-dir forced --root . --header-less -- -include pre.cuh
+grep "deep.cuh" out && { echo "FAILED: a place in what a header of -include includes is listed"; failed=1; }
+expect 0 "1 mark" k.cu --depth 3 --out-dir forced --root . --header-less -- -include pre.cuh
+grep -F "ink[" forced/pre.cuh forced/deep.cuh && { echo "FAILED: a header of -include was marked"; failed=1; }
 printf '__global__ void k(int *x) { x[0] = missing(; }\n#include "none.h"\nint }' >broken.cu
 expect 0 "" broken.cu -o broken.out.cu --header-less
 printf 'no CUDA here' >plain.cu
