@@ -20,6 +20,8 @@ static const struct {
     {INK_COST_OF_ASYNC, "ASYNC_BEGIN or _END"},
     {INK_COST_OF_SUM, "SUM_BEGIN and _END"},
     {INK_COST_OF_SUM_INSIDE, "between the two"},
+    {INK_COST_OF_SUM_RECORD, "record of a sum"},
+    {INK_COST_OF_CLOCKS, "CLOCKS, from 2nd clock on"},
     {INK_COST_OF_OPENING, "opening to first mark"},
     {INK_COST_OF_TRACK, "rest of opening, closing"},
 };

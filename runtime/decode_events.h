@@ -86,7 +86,8 @@ typedef struct ink_event {
                             * the two below */
   int64_t row;
   uint64_t begin, end;     /* cycles; a point has only `end` */
-  /* What of SLICE, GAP, and of a RUN up to its first stamp, is the marks' own cost. */
+  /* What of SLICE, GAP, and of a RUN up to its first stamp, is the marks' own cost. Of a SUM: what was
+   * taken out of the stretch around its passes. */
   ink_toll toll;
   union {
     uint64_t value;        /* key, number, the unclaimed cycles of a GAP */
@@ -170,6 +171,7 @@ typedef struct ink_decoder {
   uint64_t body_changes;   /* BEGIN, END and ITER of the body */
   uint64_t called_row_at;  /* body_changes when the called base's row was set */
   bool body_unknown;       /* the body's level and row are not known here */
+  uint64_t row_at;         /* the body's last ITER, or the opening; UINT64_MAX: not known */
   uint64_t called_claimed; /* cycles of called slices since the body's last base stamp */
   ink_toll called_toll;    /* of these */
   /* Every record takes the track's own time from its stamp to the next one, whichever ring that is in:
@@ -214,6 +216,11 @@ void ink_tolls_open(ink_decoder *decoder);
 ink_toll ink_toll_of_record(const ink_decoder *decoder, int called, const ink_record *record);
 /* Time comes to `now`, where a record that costs `next` stands; returns what the one before paid. */
 uint64_t ink_toll_pay(ink_decoder *decoder, uint64_t now, ink_toll next);
+/* The same of a clock triple, whose cost begins at its first clock read, and of the passes of a SUM that
+ * is recorded `now`: where all of them lie in the body's open stretch, for no mark moved its stamp since
+ * its row began. */
+void ink_toll_pay_clocks(ink_decoder *decoder, const ink_record *record, uint64_t now);
+ink_toll ink_toll_pay_passes(ink_decoder *decoder, const ink_record *record, uint64_t now);
 /* What was paid since `then`; of the body's base level from its last stamp to `now`, without what
  * called slices claim; in a run from its second record on, whose ITERs' gaps are returned. */
 ink_toll ink_toll_since(const ink_decoder *decoder, ink_toll then);

@@ -303,6 +303,7 @@ static ink_status new_row(ink_decoder *decoder, int called, const ink_record *re
     if (status != INK_OK)
       return status;
     decoder->body_changes++;
+    decoder->row_at = now;
   } else if (decoder->levels[CALLED].count == 1) {
     decoder->called_row_at = decoder->body_changes;
   }
@@ -321,9 +322,10 @@ static ink_status point(ink_decoder *decoder, int called, const ink_record *reco
                      .called = (uint8_t)called, .section = section,
                      .depth = depth_of(decoder, called), .row = row_of(decoder, called),
                      .end = now, .parent = ink_decoder_around(decoder, called)};
-  if (record->escape == INK_ESCAPE_SUM)
+  if (record->escape == INK_ESCAPE_SUM) {
     event.u.words = record->payload;
-  else if (record->escape)
+    event.toll = called ? event.toll : ink_toll_pay_passes(decoder, record, now);
+  } else if (record->escape)
     event.u.value = record->payload[0];
   return ink_decoder_add(decoder, &event);
 }
@@ -343,7 +345,10 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
   }
   if (status != INK_OK)
     return status;
-  ink_toll_pay(decoder, at->cycles, ink_toll_of_record(decoder, called, record));
+  if (clocks)
+    ink_toll_pay_clocks(decoder, record, at->cycles);
+  else
+    ink_toll_pay(decoder, at->cycles, ink_toll_of_record(decoder, called, record));
   switch (record->kind) {
   case INK_KIND_MARK:
     return mark(decoder, called, section, at->cycles);
@@ -424,6 +429,8 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
   decoder->last[BODY] = scan.last;
   level->row = scan.row;
   decoder->body_changes += scan.iters;
+  if (event.payload && event.payload[event.count - 2]) /* ends with an ITER */
+    decoder->row_at = scan.last;
   if (base) {
     forget_claims(decoder);
     decoder->track.unmarked_cycles += scan.unmarked;

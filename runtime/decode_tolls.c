@@ -35,6 +35,35 @@ ink_toll ink_toll_of_record(const ink_decoder *decoder, int called, const ink_re
   return ink_toll_of(&decoder->tolls, called, record->kind, record->escape);
 }
 
+void ink_toll_pay_clocks(ink_decoder *decoder, const ink_record *record, uint64_t now) {
+  const uint64_t before = record->payload[0];
+  ink_toll toll = decoder->tolls.clocks;
+  if (!decoder->tolled || !decoder->tolls.clocks_known || before > now ||
+      before < decoder->passed_at) {
+    ink_toll_pay(decoder, now, (ink_toll){0, 0});
+    return;
+  }
+  toll.cycles += now - before;
+  ink_toll_pay(decoder, before, toll);
+}
+
+ink_toll ink_toll_pay_passes(ink_decoder *decoder, const ink_record *record, uint64_t now) {
+  const ink_level *level = &decoder->levels[BODY].items[decoder->levels[BODY].count - 1];
+  const ink_toll pair = decoder->tolls.sum_pair;
+  const uint64_t count = record->payload[0];
+  if (!decoder->tolled || !pair.cycles || !level->stamp_known || level->stamp != decoder->row_at ||
+      now < level->stamp || count > UINT32_MAX)
+    return (ink_toll){0, 0};
+  const uint64_t gone = decoder->toll.cycles - level->stamp_toll.cycles;
+  const uint64_t room = now - level->stamp - earlier(now - level->stamp, gone);
+  const ink_toll paid = {earlier(count * pair.cycles, room), count * pair.bound_millicycles};
+  decoder->toll.cycles += paid.cycles;
+  decoder->toll.bound_millicycles += paid.bound_millicycles;
+  if (now <= decoder->track.partial_after_cycles)
+    decoder->whole_to = decoder->toll;
+  return paid;
+}
+
 void ink_tolls_open(ink_decoder *decoder) {
   const bool whole = decoder->track.partial_before_cycles == 0;
   decoder->tolled = decoder->sink->want_tolls;
@@ -46,6 +75,7 @@ void ink_tolls_open(ink_decoder *decoder) {
   decoder->toll = decoder->whole_from = decoder->whole_to = decoder->called_toll = (ink_toll){0, 0};
   decoder->whole_began = whole;
   decoder->passed_at = decoder->track.open_cycles;
+  decoder->row_at = decoder->rings[BODY].lost_front ? UINT64_MAX : decoder->track.open_cycles;
   decoder->passed = (ink_toll){0, 0};
   /* Where the oldest records are gone, the one before the oldest that is left is not known. */
   if (!decoder->rings[BODY].lost_front && !decoder->rings[CALLED].lost_front)

@@ -89,6 +89,13 @@ static void put_toll(ink_tolls *tolls, const ink_mark_cost *cost) {
   case INK_COST_OF_SUM_INSIDE:
     tolls->sum_inside = toll;
     break;
+  case INK_COST_OF_SUM_RECORD:
+    tolls->sum_record = toll;
+    break;
+  case INK_COST_OF_CLOCKS:
+    tolls->clocks = toll;
+    tolls->clocks_known = true;
+    break;
   default: /* of a newer version */
     break;
   }

@@ -19,18 +19,22 @@ typedef struct ink_tolls {
   ink_toll of[2]
              [8]; /* [called function][enum ink_kind; ESCAPE: VALUE] of the record that is passed */
   ink_toll track; /* opening and closing, which no slice holds */
-  ink_toll sum_pair, sum_inside;
+  ink_toll sum_pair, sum_inside, sum_record;
+  ink_toll clocks; /* from the second clock read on; the triple itself tells what lies before */
+  bool clocks_known;
 } ink_tolls;
 
 /* Those of a device; known is false where the capture has none. */
 ink_tolls ink_tolls_of(const ink_capture *capture, int32_t device);
 
-/* The toll of a record by its kind, and its escape where the kind is ESCAPE. A CLOCKS or a SUM was
- * not measured: nothing is taken off for it. */
+/* The toll of a record by its kind, and its escape where the kind is ESCAPE. Nothing is taken off for a
+ * CLOCKS or a SUM where they were not measured. */
 static inline ink_toll ink_toll_of(const ink_tolls *tolls, int called, uint32_t kind,
                                    uint32_t escape) {
-  if (kind == INK_KIND_ESCAPE && (escape == INK_ESCAPE_SUM || escape == INK_ESCAPE_CLOCKS))
-    return (ink_toll){0, 0};
+  if (kind == INK_KIND_ESCAPE && escape == INK_ESCAPE_SUM)
+    return tolls->sum_record;
+  if (kind == INK_KIND_ESCAPE && escape == INK_ESCAPE_CLOCKS)
+    return tolls->clocks;
   return tolls->of[called][kind];
 }
 

@@ -206,7 +206,7 @@ ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **ou
   if (most >= each && most - each > cell->now_max)
     cell->now_max = most - each;
   table->totals[table->kernel].outside_cycles +=
-      (double)count * (double)table->tolls.sum_pair.cycles;
+      (double)count * (double)table->tolls.sum_pair.cycles - (double)event->toll.cycles;
   return INK_OK;
 }
 

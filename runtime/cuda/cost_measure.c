@@ -39,7 +39,7 @@ typedef struct samples {
 typedef struct measurement {
   samples rows[INK_COST_ROWS];
   samples stamped[INK_COST_ROWS]; /* from one mark's own stamp to the next one's */
-  samples opening, track;
+  samples opening, track, sum_record;
   uint64_t sum_count, sum_total, sum_min, sum_max;
 } measurement;
 
@@ -123,8 +123,9 @@ static void gather(measurement *m, const cost_block *block, bool recording) {
   add(&m->opening, (block->ring[0] - track->open_clock1) & INK_CLOCK_MASK);
   const uint64_t *whole = block->samples + INK_COST_WHOLE * INK_COST_ROUNDS;
   add(&m->track, whole[1] - whole[0] - (track->close_clock0 - track->open_clock1));
-  /* The sums were put last: count, total, min, max, head, escape. */
+  /* The sums were put last: count, total, min, max, head, escape. The closing's clock read comes next. */
   const uint64_t *sum = block->ring + track->words - INK_RECORD_WORDS_MAX;
+  add(&m->sum_record, (track->close_clock0 - sum[4]) & INK_CLOCK_MASK);
   if (!m->sum_count || sum[2] < m->sum_min)
     m->sum_min = sum[2];
   if (sum[3] > m->sum_max)
@@ -184,6 +185,21 @@ static void put_row(ink_i_device *d, const measurement *m, uint32_t what, uint32
   put(d, what, flags, stamped.count ? stamped.count : all.count, each, bound);
 }
 
+/* A clock triple's record has 5 words, what comes after its clock read is that of all records: storing them.
+ * It is taken to lie where it should between a VALUE, which has 3, and a sum, which has 6, and to be known
+ * to a word's part of what these differ by. */
+static void put_clocks(ink_i_device *d, const measurement *m, uint32_t flags, uint64_t sum_cycles,
+                       uint64_t sum_spread) {
+  samples values = m->stamped[INK_COST_VALUE];
+  uint64_t spread;
+  const uint64_t value = median(&values, &spread);
+  if (!values.count || sum_cycles < value)
+    return;
+  const uint64_t word = (sum_cycles - value) * 1000 / 3;
+  put(d, INK_COST_OF_CLOCKS, flags, values.count, value * 1000 + 2 * word,
+      word + (spread + sum_spread + 1) * 1000);
+}
+
 static void conclude(ink_i_device *d, measurement *m, bool recording, bool shared) {
   const uint32_t on = recording ? INK_COST_RECORDING : 0u;
   uint64_t spread, cycles;
@@ -197,6 +213,9 @@ static void conclude(ink_i_device *d, measurement *m, bool recording, bool share
   put(d, INK_COST_OF_OPENING, on, m->opening.count, cycles * 1000, spread * 1000 + 1000);
   cycles = median(&m->track, &spread);
   put(d, INK_COST_OF_TRACK, on, m->track.count, cycles * 1000, spread * 1000 + 1000);
+  cycles = median(&m->sum_record, &spread);
+  put(d, INK_COST_OF_SUM_RECORD, on, m->sum_record.count, cycles * 1000, spread * 1000 + 1000);
+  put_clocks(d, m, on, cycles, spread);
   cycles = m->sum_total * 1000 / m->sum_count;
   const uint64_t above = m->sum_max * 1000 - cycles, below = cycles - m->sum_min * 1000;
   put(d, INK_COST_OF_SUM_INSIDE, on, (uint32_t)m->sum_count, cycles,

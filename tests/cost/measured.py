@@ -53,7 +53,7 @@ with tempfile.TemporaryDirectory() as folder:
         record("empty", capture, *options)
         out, raw = rows(capture), rows(capture, "--raw")
         _, cost = costs(capture)
-        check(len(cost) == 2 * 7 + 2 * 6 + 3, f"{options}: {len(cost)} costs")
+        check(len(cost) == 2 * 7 + 2 * 6 + 5, f"{options}: {len(cost)} costs")
         for (mark, called, recording), c in cost.items():
             check(c["samples"] >= 3 and c["bound_cycles"] > 0, f"{options}: {mark} {called} {recording}: {c}")
         check(0 < cost["MARK", False, True]["cycles"] < cost["VALUE", False, True]["cycles"],
@@ -82,6 +82,35 @@ with tempfile.TemporaryDirectory() as folder:
     check("less is left than the marks' cost is known to: A, B, Outer, Inner" in run("report", capture) and
           "less is left" not in run("report", "--raw", capture), "short sections are named")
 
+    # Clock triples, records of sums, passes: nothing is left of sections that hold nothing else, where it
+    # is certain that the passes are in them.
+    capture = os.path.join(folder, "sums.ink")
+    record("sums", capture)
+    out, raw = rows(capture), rows(capture, "--raw")
+    _, cost = costs(capture)
+    pair = cost["SUM_BEGIN and _END", False, True]["cycles"]
+
+    def one(kernels, kernel, section):
+        return next(row for row in kernels[kernel]["rows"] if row["section"] == section)
+
+    # behind an ITER's stamp the sums are set anew: five registers
+    for kernel, section, work in (("Triples", "Clocks", 1), ("Passes", "Short", 6), ("Triples", "Nothing", 1)):
+        row, before = one(out, kernel, section), one(raw, kernel, section)
+        check(before["total_cycles"] >= 30 * before["count"] and row["total_cycles"] <=
+              row["marking_bound_cycles"] + row["count"] * work * INSTRUCTION, f"{kernel} {section}: {row['total_cycles']} of "
+              f"{before['total_cycles']}, known to {row['marking_bound_cycles']}")
+    # one pass and four of them stay in their sections: the sum's record does not tell which it was
+    tracks = out["Passes"]["tracks"]
+    check(one(out, "Passes", "Four")["total_cycles"] >= 3 * pair * tracks, "passes are in Four")
+    check(out["Passes"]["outside_cycles"] > raw["Passes"]["outside_cycles"], "and in the kernel's line")
+    # in a row of nothing else all of their time is the gap's
+    left, before = (k["Alone"]["unmarked_cycles"] for k in (out, raw))
+    check(before - left >= 6 * pair * tracks and left < before / 3, f"Alone: {left} of {before}")
+    check(out["Alone"]["total_cycles"] + out["Alone"]["marking_cycles"] == raw["Alone"]["total_cycles"], "Alone: total")
+    for name, kernel in out.items():
+        whole = sum(r["total_cycles"] for r in kernel["rows"] if r["depth"] == 0 and not r["summed"])
+        check(whole == kernel["total_cycles"], f"{name}: {whole} in sections, {kernel['total_cycles']} in all")
+
     capture = os.path.join(folder, "no_cost.ink")
     record("empty_no_cost", capture)
     out, raw = rows(capture), rows(capture, "--raw")
@@ -94,7 +123,7 @@ with tempfile.TemporaryDirectory() as folder:
     capture = os.path.join(folder, "no_shared.ink")
     record("empty_no_shared", capture)
     found, cost = costs(capture)
-    check(len(cost) == 2 * 7 + 3 and not any(called for _, called, _ in cost) and
+    check(len(cost) == 2 * 7 + 5 and not any(called for _, called, _ in cost) and
           any("INKMARK_NO_SHARED" in c.get("not_measured", "") for c in found), f"no shared state: {found}")
 
 print(f"{checks} checks, {len(failures)} failed")

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-PROF_SECTIONS(Sums, Passes, Triples, Full, One, Four, Nothing, Pass, Other, Short, Clocks)
+PROF_SECTIONS(Sums, Passes, Alone, Triples, Full, One, Four, Nothing, Pass, Other, Short, Clocks)
 
 __global__ void passes(int *out) {
   PROF_KERNEL(Passes);
@@ -27,6 +27,20 @@ __global__ void passes(int *out) {
   PROF_MARK(One);
   PROF_ITER(2); // two records
   PROF_MARK(Short);
+  out[threadIdx.x] = 1;
+}
+
+// Passes with no mark between them and the row's ITER: they can be nowhere else.
+__global__ void alone(int *out) {
+  PROF_KERNEL(Alone);
+  PROF_ITER(0);
+  for (int i = 1; i < 4; i++) { // unrolled
+    PROF_SUM_BEGIN(Pass);
+    PROF_SUM_END(Pass);
+    PROF_SUM_BEGIN(Pass);
+    PROF_SUM_END(Pass);
+    PROF_ITER(i);
+  }
   out[threadIdx.x] = 1;
 }
 
@@ -64,6 +78,7 @@ int main() {
   if (cudaMalloc(&out, 32 * sizeof *out) != cudaSuccess)
     return 1;
   passes<<<2, 32>>>(out);
+  alone<<<2, 32>>>(out);
   triples<<<2, 32>>>(out);
   full<<<3, 32>>>(out, 5);
   const cudaError_t error = cudaDeviceSynchronize();

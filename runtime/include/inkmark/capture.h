@@ -88,9 +88,11 @@ enum ink_mark_cost_of {
   INK_COST_OF_VALUE = 5,
   INK_COST_OF_ASYNC = 6,       /* a begin or an end */
   INK_COST_OF_SUM = 7,         /* a SUM_BEGIN and its SUM_END */
+  INK_COST_OF_CLOCKS = 8,      /* a clock triple, from its second clock read on */
   INK_COST_OF_OPENING = 16,    /* from the opening's clock to that of a mark right after it */
   INK_COST_OF_TRACK = 17,      /* opening and closing, outside of their two clocks */
-  INK_COST_OF_SUM_INSIDE = 18  /* from a SUM_BEGIN's clock to its SUM_END's */
+  INK_COST_OF_SUM_INSIDE = 18, /* from a SUM_BEGIN's clock to its SUM_END's */
+  INK_COST_OF_SUM_RECORD = 19  /* the record of a sum, at an ITER or at the kernel's end */
 };
 enum ink_mark_cost_flags {
   INK_COST_CALLED_FUNCTION = 1, /* in a called function; else in a kernel's body */
