@@ -249,9 +249,11 @@ def forked(folder):
 
 def filters(folder):
     out, errors, capture = record(folder)
-    for regex, count in (("^plain$", 3), ("shapes::marked", 5), ("marked|plain", 8), ("nothing", 0)):
+    for regex, count in (("^plain$", 3), ("shapes::marked", 5), ("marked|plain", 8)):
         seen = report(capture, "--kernel", regex)
         assert len(seen["timeline"]) == count and {a["kind"] for a in seen["timeline"]} <= {"kernel"}, (regex, seen)
+    wrong = subprocess.run([INKMARK, "report", "--activity", "--kernel", "nothing", capture], capture_output=True, text=True)
+    assert wrong.returncode == 1 and "no kernel matches 'nothing'" in wrong.stderr and "'plain'" in wrong.stderr, wrong
     seen = report(capture, "--launch", "2")
     assert [a.get("launch") for a in seen["timeline"]] == [2], seen["timeline"]
     wrong = subprocess.run([INKMARK, "report", "--activity", "--launch", "99", capture], capture_output=True, text=True)

@@ -245,7 +245,7 @@ static void check_row(const truth_cell *cell, const ink_table_row *row) {
   memcpy(values, cell->values, sizeof values);
   qsort(values, n, sizeof *values, compare_values);
   const uint64_t median = n ? values[(n + 1) / 2 - 1] : 0;
-  CHECK(row->count == cell->count && row->total_cycles == cell->total && row->cut == 0 &&
+  CHECK(row->count == cell->count && row->nested == cell->nested && row->total_cycles == cell->total && row->cut == 0 &&
             row->min_cycles == cell->least && row->max_cycles == cell->most &&
             (bool)row->summed == cell->summed &&
             (cell->summed || cell->count > 32 || row->median_cycles == median),

@@ -63,19 +63,30 @@ static truth_cell *cell(levels *l, int64_t row, uint32_t section) {
   return &cells->items[cells->count++];
 }
 
-static void add_to_cell(truth_cell *to, uint64_t cycles) {
+/* `nested`: in another slice of its section, whose time holds its own. */
+static void add_to_cell(truth_cell *to, uint64_t cycles, bool nested) {
   if (to->count < 32)
     to->values[to->count] = cycles;
   to->count++;
-  to->total += cycles;
+  to->nested += nested;
+  to->total += nested ? 0 : cycles;
   to->least = cycles < to->least ? cycles : to->least;
   to->most = cycles > to->most ? cycles : to->most;
+}
+
+static bool is_open(const levels *l, uint32_t section) {
+  for (int called = 0; called < 2; called++)
+    for (size_t i = 1; i < l->count[called]; i++)
+      if (l->items[called][i].section == section)
+        return true;
+  return false;
 }
 
 static void add_slice(levels *l, truth_slice slice) {
   l->slices = room(l->slices, &l->capacity, l->slice_count, sizeof *l->slices);
   l->slices[l->slice_count++] = slice;
-  add_to_cell(cell(l, slice.row, slice.section), slice.end - slice.begin);
+  add_to_cell(cell(l, slice.row, slice.section), slice.end - slice.begin,
+              is_open(l, slice.section));
   if (slice.called && l->count[0] == 1 && l->count[1] == 1)
     l->claimed += slice.end - slice.begin;
 }
@@ -86,7 +97,7 @@ static void gap(levels *l, uint64_t now) {
   l->claimed = 0;
   if (length <= claimed)
     return;
-  add_to_cell(cell(l, base->row, INK_SECTION_UNKNOWN), length - claimed);
+  add_to_cell(cell(l, base->row, INK_SECTION_UNKNOWN), length - claimed, false);
   *l->unmarked += length - claimed;
 }
 

@@ -18,7 +18,7 @@ typedef struct truth_cell {
   uint32_t kernel, section;
   int64_t row;
   bool summed;
-  uint64_t count, total, least, most;
+  uint64_t count, nested, total, least, most;
   uint64_t values[32]; /* the durations, while there are no more than these */
 } truth_cell;
 
