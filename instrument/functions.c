@@ -21,7 +21,8 @@ static bool is_below(const char *path, const char *root) {
          (path[length] == '/' || (length && root[length - 1] == '/'));
 }
 
-/* The name that nvcc's compilers show: for `#include "x.h"` in `a.cu` clang says `./x.h`, they `x.h`. */
+/* The name that nvcc's compilers show: for `#include "x.h"` in `a.cu` clang says `./x.h`, they
+ * `x.h`. */
 static const char *name_shown(ink_unit *unit, const char *name, const CXSourceLocation *stack,
                               unsigned depth) {
   CXFile from;
@@ -185,7 +186,8 @@ bool ink_cursor_is_device(ink_unit *unit, CXCursor cursor, bool *system) {
  * statement before it, whose value may be needed by the compiler. */
 static bool is_constexpr(const ink_function *function) {
   const ink_source *source = function->source;
-  for (size_t i = ink_source_token_at(source, function->start); function->outer && i-- > 0;) {
+  for (size_t i = ink_source_token_at(source, function->start);
+       (function->outer || function->in_host) && i-- > 0;) {
     if (ink_source_token_is(source, i, ";") || ink_source_token_is(source, i, "{") ||
         ink_source_token_is(source, i, "}"))
       break;
@@ -199,9 +201,9 @@ static bool is_constexpr(const ink_function *function) {
   return false;
 }
 
-static char *lambda_name(const ink_function *outer) {
+static char *lambda_name(const char *outer) {
   char *name;
-  return asprintf(&name, "%s lambda", outer->name) < 0 ? NULL : name;
+  return asprintf(&name, "%.*s lambda", (int)strcspn(outer, "<"), outer) < 0 ? NULL : name;
 }
 
 static bool is_known_function(const ink_unit *unit, const ink_function *function) {
@@ -214,7 +216,9 @@ static bool is_known_function(const ink_unit *unit, const ink_function *function
 
 static void add_inner(ink_unit *unit, uint32_t which);
 
-static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, uint32_t outer) {
+/* `host`: the name of the host function that a `__device__` lambda stands in, else NULL. */
+static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, uint32_t outer,
+                         const char *host) {
   const CXSourceRange body = clang_getCursorExtent(found->body);
   CXFile file;
   clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(cursor)), &file, NULL, NULL,
@@ -229,7 +233,10 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
                            .device = found->device,
                            .host = found->host,
                            .outer = outer,
-                           .calls_deep = found->kernel ? 0 : -1};
+                           .in_host = host != NULL,
+                           .calls_deep = found->kernel ? 0
+                                         : host        ? 1
+                                                       : -1};
   ink_source_locate(source, clang_getRangeStart(clang_getCursorExtent(cursor)), &function.start);
   const bool opens = ink_source_locate(source, clang_getRangeStart(body), &function.body_start);
   const bool closes = ink_source_locate(source, clang_getRangeEnd(body), &function.body_end);
@@ -237,13 +244,13 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
                       source->text.at[function.body_start] != '{' ||
                       source->text.at[function.body_end - 1] != '}' ||
                       !ink_source_free_at(source, function.body_start + 1);
-  if (outer && (function.in_macro || is_known_function(unit, &function)))
+  if ((outer || host) && (function.in_macro || is_known_function(unit, &function)))
     return; /* libclang shows a local class twice */
   CXString name = clang_getCursorSpelling(cursor);
   const char *text = clang_getCString(name);
   const size_t length = text ? strcspn(text, "<") : 0;
   if (clang_getCursorKind(cursor) == CXCursor_LambdaExpr)
-    function.name = lambda_name(&unit->functions.items[outer - 1]);
+    function.name = lambda_name(host ? host : unit->functions.items[outer - 1].name);
   else
     function.name = strndup(text ? text : "", length);
   clang_disposeString(name);
@@ -274,8 +281,61 @@ static void add_inner(ink_unit *unit, uint32_t which) {
     clang_visitChildren(node->cursor, note_trait, &found);
     found.device = true;
     if (direct && !clang_Cursor_isNull(found.body))
-      add_function(unit, node->cursor, &found, which);
+      add_function(unit, node->cursor, &found, which, NULL);
   }
+}
+
+/* ---- extended lambdas in host code
+ * ---------------------------------------------------------------
+ */
+
+typedef struct host_search {
+  ink_unit *unit;
+  ink_source *source;
+  const char *name;
+} host_search;
+
+/* libclang shows no attributes of a lambda: `__device__` is looked for between its `[` and its
+ * body. */
+static bool is_device_lambda(const host_search *search, CXCursor lambda, traits *found) {
+  const ink_source *source = search->source;
+  uint32_t start, body;
+  *found = (traits){.body = clang_getNullCursor()};
+  clang_visitChildren(lambda, note_trait, found);
+  if (clang_Cursor_isNull(found->body) ||
+      !ink_source_locate(source, clang_getRangeStart(clang_getCursorExtent(lambda)), &start) ||
+      !ink_source_locate(source, clang_getRangeStart(clang_getCursorExtent(found->body)), &body))
+    return false;
+  for (size_t i = ink_source_token_at(source, start);
+       i < source->tokens.count && source->tokens.items[i].start < body; i++) {
+    found->device |= ink_source_token_is(source, i, "__device__");
+    found->host |= ink_source_token_is(source, i, "__host__");
+  }
+  return found->device;
+}
+
+static enum CXChildVisitResult find_lambda(CXCursor cursor, CXCursor parent, CXClientData data) {
+  host_search *search = data;
+  traits found;
+  (void)parent;
+  if (clang_getCursorKind(cursor) != CXCursor_LambdaExpr ||
+      !is_device_lambda(search, cursor, &found))
+    return CXChildVisit_Recurse;
+  add_function(search->unit, cursor, &found, 0, search->name);
+  return search->unit->failed ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+static void find_host_lambdas(ink_unit *unit, CXCursor function) {
+  CXFile file;
+  clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(function)), &file, NULL,
+                             NULL, NULL);
+  ink_source *source = ink_unit_source(unit, file);
+  if (!source || !source->is_project)
+    return;
+  CXString name = clang_getCursorSpelling(function);
+  host_search search = {unit, source, clang_getCString(name)};
+  clang_visitChildren(function, find_lambda, &search);
+  clang_disposeString(name);
 }
 
 static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, CXClientData data) {
@@ -288,7 +348,9 @@ static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, C
     traits found = {.body = clang_getNullCursor()};
     clang_visitChildren(cursor, note_trait, &found);
     if (found.kernel || found.device)
-      add_function(unit, cursor, &found, 0);
+      add_function(unit, cursor, &found, 0, NULL);
+    else
+      find_host_lambdas(unit, cursor);
     return unit->failed ? CXChildVisit_Break : CXChildVisit_Continue;
   }
   if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec ||

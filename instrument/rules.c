@@ -221,7 +221,8 @@ void ink_unit_apply_rules(ink_unit *unit) {
     else if (!function->is_constexpr)
       ink_function_directives(unit, function);
     ink_hold_remarks(unit, function);
-    if (function->outer && !function->is_opened && function->source->edits.count > edits)
+    if ((function->outer || function->in_host) && !function->is_opened &&
+        function->source->edits.count > edits)
       ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0,
                     "PROF_LAMBDA();");
   }

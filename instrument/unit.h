@@ -22,6 +22,7 @@ typedef struct ink_function {
   /* A lambda, or a function of a class that is defined in a function: the index of the function that
    * it stands in, and 1. 0: neither. */
   uint32_t outer;
+  bool in_host;     /* a __device__ lambda in host code */
   bool host;        /* compiled for the host too */
   uint32_t marks;
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it */

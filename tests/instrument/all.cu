@@ -6,6 +6,7 @@
 #include "cases/control.cu"
 #include "cases/dependent.cu"
 #include "cases/expressions.cu"
+#include "cases/extended.cu"
 #include "cases/forms.cu"
 #include "cases/holds.cu"
 #include "cases/inner.cu"
@@ -20,6 +21,7 @@ int main() {
   control::run();
   dependent::run();
   expressions::run();
+  extended::run();
   forms::run();
   holds::run();
   inner::run();

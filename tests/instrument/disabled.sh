@@ -19,7 +19,7 @@ mkdir "$work/cases" "$work/marked"
 cp "$here/all.cu" "$here/check.cuh" "$work"
 cp "$here"/cases/*.cu "$work/cases"
 cd "$work" || exit 1
-flags=(-std=c++17 -arch=sm_80 -DINKMARK_DISABLE -I. -I"$root/device")
+flags=(-std=c++17 -extended-lambda -arch=sm_80 -DINKMARK_DISABLE -I. -I"$root/device")
 build() { # NAME
   "$nvcc" "${flags[@]}" -ptx all.cu -o all.ptx 2>"$1.err" && "$nvcc" "${flags[@]}" -cubin all.cu -o all.cubin 2>>"$1.err" ||
     { cat "$1.err"; fail "$1 does not compile"; }
