@@ -223,7 +223,10 @@ void ink_toll_pay_clocks(ink_decoder *decoder, const ink_record *record, uint64_
 ink_toll ink_toll_pay_passes(ink_decoder *decoder, const ink_record *record, uint64_t now);
 /* What was paid since `then`; of the body's base level from its last stamp to `now`, without what
  * called slices claim; in a run from its second record on, whose ITERs' gaps are returned. */
-ink_toll ink_toll_since(const ink_decoder *decoder, ink_toll then);
+static inline ink_toll ink_toll_since(const ink_decoder *decoder, ink_toll then) {
+  return (ink_toll){decoder->toll.cycles - then.cycles,
+                    decoder->toll.bound_millicycles - then.bound_millicycles};
+}
 ink_toll ink_toll_of_gap(const ink_decoder *decoder, const ink_level *base, uint64_t now,
                          ink_toll claimed);
 uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run, uint64_t first_clock);

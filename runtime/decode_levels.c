@@ -122,8 +122,10 @@ static ink_status gap(ink_decoder *decoder, uint64_t now) {
   if (event.begin >= event.end || claimed >= event.end - event.begin)
     return INK_OK;
   event.u.value = event.end - event.begin - claimed;
-  event.toll = ink_toll_of_gap(decoder, base, now, claimed_toll);
-  event.toll.cycles = earlier(event.toll.cycles, event.u.value);
+  if (decoder->tolled) {
+    event.toll = ink_toll_of_gap(decoder, base, now, claimed_toll);
+    event.toll.cycles = earlier(event.toll.cycles, event.u.value);
+  }
   decoder->track.unmarked_cycles += event.u.value;
   decoder->track.unmarked_marking_cycles += event.toll.cycles;
   return ink_decoder_add(decoder, &event);
@@ -345,9 +347,9 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
   }
   if (status != INK_OK)
     return status;
-  if (clocks)
+  if (decoder->tolled && clocks)
     ink_toll_pay_clocks(decoder, record, at->cycles);
-  else
+  else if (decoder->tolled)
     ink_toll_pay(decoder, at->cycles, ink_toll_of_record(decoder, called, record));
   switch (record->kind) {
   case INK_KIND_MARK:

@@ -7,11 +7,6 @@ enum { BODY, CALLED };
 
 static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-ink_toll ink_toll_since(const ink_decoder *decoder, ink_toll then) {
-  return (ink_toll){decoder->toll.cycles - then.cycles,
-                    decoder->toll.bound_millicycles - then.bound_millicycles};
-}
-
 /* The record before costs what it takes, but not more than the time until `now`. */
 uint64_t ink_toll_pay(ink_decoder *decoder, uint64_t now, ink_toll next) {
   if (!decoder->tolled)
