@@ -61,7 +61,8 @@ grep -q "'a' and others in 'waits_for_loads' comes straight from a load" "$work/
 grep -q "comes straight" "$work/strict.err" && fail "--hold strict gives the remark on loads"
 
 # Ranges around calls, in statements and inside of expressions: the machine code passes a beginning, the
-# call, an end, and so on. (Not by verify: an end inside of an expression has the line of its beginning.)
+# call, an end, and so on. (verify takes the marks of an expression for anywhere in its statement: see
+# tests/verify/expressions.sh.)
 between() { # how many stamps lie between consecutive calls of `pure`
   "$inkmark" verify --listing -k slides_ranges "$work/$1.cubin" |
     awk '/CLOCKLO.*<== /{stamps++} /CALL.*pure/{if (calls++) printf "%d ", stamps; stamps = 0}'
