@@ -34,9 +34,9 @@
 // WHO RECORDS. Thread 0 of each block, or lane 0 of each warp: the host chooses at run time.
 // PROF_KERNEL_IF lets the kernel choose. Every other thread executes the marks but stores nothing.
 //
-// COST, machine instructions a mark in a kernel's body, nvcc 13.0 (codegen.cost counts them): at most 6
-// in straight line and 7 in a rolled loop on sm_75 to sm_120; about 35 in a called function. Opening and
-// closing take about 220 in a kernel. 0 to 8 registers more in a tiled matrix product.
+// COST, machine instructions a mark in a kernel's body, nvcc 13.0 (codegen.cost counts them): 5 in
+// straight line and 6 in a rolled loop (7 on sm_75) on sm_75 to sm_120; about 33 in a called function.
+// Opening and closing take about 120 in a kernel. 0 to 8 registers more in a tiled matrix product.
 #ifndef INKMARK_MARK_CUH
 #define INKMARK_MARK_CUH
 
@@ -98,8 +98,8 @@ namespace names_of_PROF_SECTIONS {}
 
 // Opens this thread's track until the end of the enclosing scope; closes it on every way out of it.
 // PROF_KERNEL(Step) records to the buffer that the host armed the program with, PROF_KERNEL(buf, Step)
-// to the prof_buffer argument buf. Once per kernel, before any other mark of it. About 220
-// instructions for opening and closing, of which 20 run where nothing is recorded; no barrier.
+// to the prof_buffer argument buf. Once per kernel, before any other mark of it. About 120
+// instructions for opening and closing, of which 12 run where nothing is recorded; no barrier.
 #define PROF_KERNEL(...)                                                                           \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(__VA_ARGS__, false, false)
 // The same, recorded by the threads for which `cond` holds: PROF_KERNEL_IF(lane == elected, Step) or

@@ -14,6 +14,7 @@ template <class T> struct is_pointer<T *> { static constexpr bool value = true; 
 template <class T> struct is_pointer<T *const> { static constexpr bool value = true; };
 
 __host__ __device__ __forceinline__ void hold_one(const end_of_values &) {}
+__host__ __device__ __forceinline__ void hold_one(end_of_values &) {}
 
 #if defined(__CUDA_ARCH__)
 

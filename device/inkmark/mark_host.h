@@ -94,6 +94,11 @@ inline const ink_cuda_api *cuda_api() {
     *mode = (int)exchanged;
     return error;
   };
+  api.copy_2d_async = [](void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                         size_t height, int kind, void *stream) -> int {
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, (cudaMemcpyKind)kind,
+                             (cudaStream_t)stream);
+  };
   return &api;
 }
 

@@ -44,29 +44,28 @@ struct sum {
 
 template <class Source, u64 Table> class kernel {
   Source source;
-  cursor at;
-  bool on;           // this thread records, and its ring is not full
-  u32 offset;        // 8 a word, not masked
-  u64 words, extra;  // exact past the wrap of offset
+  cursor at;         // high is 0 where this thread does not record
+  u32 on;            // 1: this thread records, and its ring is not full
+  u64 bytes;         // 8 a word, not masked
+  u64 extra;         // words
   sum sums[sum_slots];
 
 public:
   __host__ __device__ __forceinline__ kernel(Source from, u32 section, bool chosen, bool cond)
-      : source(from), at{0, 0, 0}, on(false), offset(0), words(0), extra(0), sums{} {
+      : source(from), at{0, 0, 0}, on(0), bytes(0), extra(0), sums{} {
 #if defined(__CUDA_ARCH__)
     ink_buffer *buffer = source.buffer();
-    const u32 thread = linear_thread();
-    if (buffer && (chosen ? cond : (thread & 31) == 0))
-      at = open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), thread,
-                      chosen);
-    on = at.mask != 0; // outside of the branch: a plain predicate, not a merged byte
+    asm("" : "=r"(at.low), "=r"(at.mask)); // any value: not used where high is 0
+    if (buffer && (chosen ? cond : read_lane() == 0))
+      open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen, at);
+    on = at.high != 0; // outside of the branch: a plain predicate, not a merged byte
 #endif
   }
   __host__ __device__ __forceinline__ ~kernel() {
 #if defined(__CUDA_ARCH__)
     flush_sums();
-    if (at.mask)
-      close_track(__cvta_generic_to_global(source.buffer()), at, words, extra, linear_thread());
+    if (at.high)
+      close_track(at, bytes, extra);
 #endif
   }
   kernel(const kernel &) = delete;
@@ -88,10 +87,8 @@ public:
   }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
     if (Hash == Table || Section == 0) {
-      store_stamp<INK_TAG(Kind, Section)>(at, offset, on);
-      on = on && offset != at.mask;
-      offset += 8;
-      words += 1;
+      store_stamp<INK_TAG(Kind, Section)>(at, bytes, on);
+      bytes += 8;
     } else {
       stamp_at<Kind, Section, Hash>(read_clock());
     }
@@ -150,13 +147,12 @@ private:
   template <u32 N> __device__ __forceinline__ void put(const u64 (&record)[N]) {
 #pragma unroll
     for (u32 i = 0; i + 1 < N; i++) // does the whole record fit? else the ring is full from here on
-      on = on && offset + 8 * i != at.mask;
+      stop_at_end(on, bytes + 8 * i, at.mask);
 #pragma unroll
     for (u32 i = 0; i < N; i++)
-      store_word(at, offset + 8 * i, on, record[i]);
-    on = on && offset + 8 * (N - 1) != at.mask;
-    offset += 8 * N;
-    words += N;
+      store_word(at, bytes + 8 * i, on, record[i]);
+    stop_at_end(on, bytes + 8 * (N - 1), at.mask);
+    bytes += 8 * N;
     extra += N - 1;
   }
   __device__ __forceinline__ void flush(sum &slot) {
@@ -224,19 +220,21 @@ private:
     const u32 thread = linear_thread();
     if (!has_entry(thread))
       return;
-    state_entry *entry = state() + thread / 32;
-    const uint4 who = entry->who;
-    if (who.y != (thread ^ entry_magic) || who.x != (u32)read_gridid())
+    const u32 entry = entry_of(thread);
+    u32 grid, who, low, high;
+    load_shared_u32x4<0>(entry, grid, who, low, high);
+    if (who != thread || grid != ((u32)read_gridid() ^ entry_magic))
       return;
-    const ulonglong2 counts = entry->counts;
-    const u32 mask = entry->ring.x;
-    cursor at = {who.z, who.w, mask};
+    u64 bytes, extra;
+    load_shared_u64x2<INK_I_AT(state_entry, bytes)>(entry, bytes, extra);
+    const u32 mask = (low ^ (low + 8)) | 7;
+    cursor at = {low, high, mask};
     // Keep first: does the whole record fit? What did not fit was counted, so nothing fits after it.
-    const bool on = (mask & 2) || (counts.x <= mask - 8 * (N - 1));
+    const bool on = (low & 1) || bytes <= mask - 8 * (N - 1);
 #pragma unroll
     for (u32 i = 0; i < N; i++)
-      store_word(at, (u32)counts.x + 8 * i, on, record[i]);
-    entry->counts = make_ulonglong2(counts.x + 8 * N, counts.y + (N - 1));
+      store_word(at, bytes + 8 * i, on, record[i]);
+    store_shared_u64x2<INK_I_AT(state_entry, bytes)>(entry, bytes + 8 * N, extra + (N - 1));
 #endif
   }
 #endif

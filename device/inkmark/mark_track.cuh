@@ -7,7 +7,7 @@
 #include "inkmark/mark_word.cuh"
 
 #ifndef INKMARK_WARPS
-#define INKMARK_WARPS 32 // the most warps a block of a marked kernel has; 48 bytes of shared each
+#define INKMARK_WARPS 32 // the most warps a block of a marked kernel has; 32 bytes of shared each
 #endif
 
 namespace ink_i {
@@ -16,23 +16,29 @@ namespace ink_i {
 
 // ---- what marks in called functions find in shared memory ----------------------------------------
 
+constexpr u32 entry_magic = 0x9d6b6e69u;
 #if !defined(INKMARK_NO_SHARED)
 // Shared memory keeps what the last block left there, so an entry counts only for the thread and the
 // grid that it names, mixed with a constant that other data does not hold by chance. A block need not
 // be named: closing clears the entry, and where a thread left without closing its track stays open
 // for good, so nothing else lies in the ring that a later block of the grid would write to.
 struct __align__(16) state_entry {
-  uint4 who;         // grid (lower half), thread ^ entry_magic, the ring's address: lower, upper half
-  ulonglong2 counts; // offset in bytes (not masked), extra words
-  uint4 ring;        // mask as in cursor; the track's own ring: lower, upper half; unused
+  u32 grid; // lower half ^ entry_magic
+  u32 thread;
+  // The ring's address + records * 4 - 8: ones where the ring's mask has them, but for the uppermost, in
+  // bits that are 0 in the address of a ring. + 1 to keep last.
+  u32 low, high;
+  u64 bytes, extra; // not masked; extra words
 };
-static_assert(sizeof(state_entry) == 48, "the state is meant to stay small");
-constexpr u32 entry_magic = 0x9d6b6e69u;
+static_assert(sizeof(state_entry) == 32, "the state is meant to stay small");
 
 // One symbol for the whole program, with -rdc=true too (weak, merged by nvlink).
 inline __device__ state_entry *state() {
   static __shared__ state_entry entries[INKMARK_WARPS];
   return entries;
+}
+__device__ __forceinline__ u32 entry_of(u32 thread) {
+  return (u32)__cvta_generic_to_shared(state()) + (thread & ~31u); // 32 bytes, 32 threads
 }
 __device__ __forceinline__ bool has_entry(u32 thread) {
   return INKMARK_WARPS >= 32 || thread / 32 < INKMARK_WARPS;
@@ -41,150 +47,188 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
 
 // ---- opening and closing -----------------------------------------------------------------------
 
-__device__ __forceinline__ bool block_selected(u32 block, u32 block_bits, u64 block_bits_at) {
-  if (block_bits == 0)
-    return true;
-  return block < block_bits && (load_u32<0>(address_of(block_bits_at, block / 32, 4)) >> (block & 31) & 1);
-}
+// Opening in PTX: of its two loops, and of what leaves them, compilers make half as many instructions again
+// from C++. What only a thread that may record comes to. The operands: 0 to 2 the cursor, 3 the buffer, 4 the
+// kernel's key, 5 where the search for it starts, 6 the shared entries, else sizes and offsets of record.h.
 
-// The kernel's slot; false: no table named it (counted), or it is filtered out. The lower half of a
-// key is never 0: it ends in a section's id.
-__device__ __forceinline__ bool find_kernel(u64 buffer, u64 kernels_at, u32 kernel_mask, u32 one,
-                                            u64 key, u32 *slot) {
-#pragma unroll 1
-  for (u32 i = INK_KERNEL_HASH(key);; i++) {
-    u64 found, enabled;
-    *slot = i & kernel_mask;
-    load_u64x2<INK_I_AT(ink_kernel_slot, key)>(address_of(kernels_at, *slot, sizeof(ink_kernel_slot)), found, enabled);
-    if (found == key)
-      return (u32)enabled != 0;
-    if ((u32)found == 0) {
-      add_global<INK_I_AT(ink_buffer, unknown)>(buffer, one);
-      return false;
-    }
-  }
-}
+// Is this block out, or this warp? Both are bit 0 of `bits` and `warps`, looked at later: the loads stand
+// together with that of the kernel's slot.
+#define INK_I_OPEN_LIMITS(which_warps)                                                      \
+  "ld.global.v4.u32 {warps, slots_mask, last_block, tracks_mask}, [%3+16];\n\t"             \
+  "ld.global.v2.u64 {bits_at, rings_at}, [%3+32];\n\t"                                      \
+  "ld.global.v4.u32 {%2, stride, tries, aux}, [%3+48];\n\t"                                 \
+  which_warps                                                                               \
+  "mov.u32 grid_x, %%nctaid.x; mov.u32 grid_y, %%nctaid.y;\n\t"                             \
+  "mov.u32 block_x, %%ctaid.x; mov.u32 block_y, %%ctaid.y; mov.u32 block_z, %%ctaid.z;\n\t" \
+  "mad.lo.u32 a, block_z, grid_y, block_y;\n\t"                                             \
+  "mad.lo.u32 a, a, grid_x, block_x;\n\t"                                                   \
+  "min.u32 last_block, last_block, a;\n\t"                                                  \
+  "shr.u32 a, last_block, 5;\n\t"                                                           \
+  "mul.wide.u32 at, a, 4;\n\t"                                                              \
+  "add.u64 at, at, bits_at;\n\t"                                                            \
+  "ld.global.u32 bits, [at];\n\t"                                                           \
+  "shf.r.wrap.b32 bits, bits, bits, last_block;\n\t"                                        \
+  "mov.u32 ntid_x, %%ntid.x; mov.u32 ntid_y, %%ntid.y;\n\t"                                 \
+  "mov.u32 a, %%tid.x; mov.u32 b, %%tid.y; mov.u32 c, %%tid.z;\n\t"                         \
+  "mad.lo.u32 thread, c, ntid_y, b;\n\t"                                                    \
+  "mad.lo.u32 thread, thread, ntid_x, a;\n\t"                                               \
+  "shr.u32 a, thread, 5;\n\t"                                                               \
+  "shr.u32 warps, warps, a;\n\t"
 
-// Claims a free track: FREE or, with keep last, CLOSED. False: none.
-__device__ __forceinline__ bool claim_track(u64 buffer, u64 tracks_at, u32 tracks_mask, u32 one,
-                                            bool keep_first, u64 *ticket) {
-#pragma unroll 1
-  for (u32 tries = tracks_mask;; tries--) {
-    *ticket = fetch_add_global<INK_I_AT(ink_buffer, claim)>(buffer, one);
-    if (keep_first && *ticket > tracks_mask)
-      return false;
-    const u32 index = (u32)*ticket & tracks_mask;
-    if (exchange_global(address_of(tracks_at, index, sizeof(ink_track)), INK_TRACK_OPEN) !=
-        INK_TRACK_OPEN)
-      return true;
-    if (tries == 0)
-      return false;
-  }
-}
+// The kernel's slot. Where no table named it, the search ends at an empty slot, whose `missed` counts it. Lower
+// half of a key: never 0, it ends in a section's id.
+#define INK_I_OPEN_FIND(bra)                          \
+  "mov.u32 a, %5;\n\t"                                \
+  "find:\n\t"                                         \
+  "and.b32 b, a, slots_mask;\n\t"                     \
+  "mul.wide.u32 at, b, %7;\n\t"                       \
+  "add.u64 slot, at, %3;\n\t"                         \
+  "ld.global.v2.u64 {found, enabled}, [slot+%8];\n\t" \
+  "add.u32 a, a, 1;\n\t"                              \
+  "mov.b64 {b, c}, found;\n\t"                        \
+  "setp.ne.u64 none, found, %4;\n\t"                  \
+  "setp.ne.and.u32 again, b, 0, none;\n\t"            \
+  "@again " bra " find;\n\t"                          \
+  "mov.b64 {b, c}, enabled;\n\t"                      \
+  "lop3.b32 a, b, warps, bits, 0x80;\n\t"             \
+  "setp.eq.u32 again, a, 0;\n\t"                      \
+  "@again " bra " out;\n\t"                           \
+  "mov.b64 one, {a, 0};\n\t"                          \
+  "@none " bra " missed;\n\t"
 
-__device__ __forceinline__ void open_shared(u64 aux, u32 mask, const cursor &at, u32 thread) {
-#if !defined(INKMARK_NO_SHARED)
-  if (!has_entry(thread))
-    return;
-  state_entry *entry = state() + thread / 32;
-  entry->who = make_uint4((u32)read_gridid(), thread ^ entry_magic, (u32)aux, (u32)(aux >> 32));
-  entry->counts = make_ulonglong2(0, 0);
-  entry->ring = make_uint4(mask, at.low, at.high, 0);
+// A track that can be claimed. `a` is 1 and no compiler knows it: see add_global.
+#define INK_I_OPEN_CLAIM(bra)                     \
+  "claim:\n\t"                                    \
+  "atom.global.add.u64 ticket, [%3+64], one;\n\t" \
+  "mov.b64 {b, c}, ticket;\n\t"                   \
+  "and.b32 b, b, tracks_mask;\n\t"                \
+  "mul.wide.u32 at, b, stride;\n\t"               \
+  "add.u64 ring, at, rings_at;\n\t"               \
+  "atom.global.or.b32 b, [ring+%9], a;\n\t"       \
+  "and.b32 b, b, 1;\n\t"                          \
+  "setp.eq.u32 again, b, 0;\n\t"                  \
+  "@again " bra " taken;\n\t"                     \
+  "setp.ne.u32 again, tries, 0;\n\t"              \
+  "sub.u32 tries, tries, 1;\n\t"                  \
+  "@again " bra " claim;\n\t"                     \
+  "missed:\n\t"                                   \
+  "red.global.add.u64 [slot+%10], one;\n\t"       \
+  bra " out;\n"                                   \
+  "taken:\n\t"
+
+// The header's rows, and the shared entry.
+#if __CUDA_ARCH__ >= 900
+#define INK_I_RANK "mov.u32 a, %%cluster_ctarank;\n\t"
+#else
+#define INK_I_RANK "mov.u32 a, 0;\n\t"
 #endif
+#if defined(INKMARK_NO_SHARED)
+#define INK_I_OPEN_ENTRY "mov.u32 entry, 0;\n\t"
+#else
+#if INKMARK_WARPS < 32
+#define INK_I_HAS_ENTRY "setp.lt.u32 again, thread, %12;\n\t"
+#define INK_I_IF_ENTRY "@again "
+#else
+#define INK_I_HAS_ENTRY
+#define INK_I_IF_ENTRY
+#endif
+#define INK_I_OPEN_ENTRY                                            \
+  "and.b32 entry, thread, 0xffffffe0;\n\t"                          \
+  "add.u32 entry, entry, %6;\n\t"                                   \
+  "mov.b64 {a, b}, grid;\n\t"                                       \
+  "xor.b32 a, a, %11;\n\t"                                          \
+  "cvt.u64.u32 at, aux;\n\t"                                        \
+  "add.u64 at, ring, at;\n\t"                                       \
+  "mov.b64 {b, c}, at;\n\t"                                         \
+  "mov.u64 at, 0;\n\t"                                              \
+  INK_I_HAS_ENTRY                                                   \
+  INK_I_IF_ENTRY "st.shared.v4.u32 [entry], {a, thread, b, c};\n\t" \
+  INK_I_IF_ENTRY "st.shared.v2.u64 [entry+16], {at, at};\n\t"
+#endif
+// The dimensions are read again: kept from above they would be what makes opening need more registers than the
+// kernel. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
+// copy of the ring's, ptxas would copy it for each mark again, and keep three registers for it.
+#define INK_I_OPEN_HEADER                                                                   \
+  "mov.u64 grid, %%gridid;\n\t"                                                             \
+  "st.global.v2.u64 [ring+%9+32], {ticket, grid};\n\t"                                      \
+  INK_I_OPEN_ENTRY                                                                          \
+  "mov.b64 at, {entry, thread};\n\t"                                                        \
+  "st.global.v2.u64 [ring+%9+16], {slot, at};\n\t"                                          \
+  "mov.u32 a, %%smid;\n\t"                                                                  \
+  "mov.u32 grid_x, %%nctaid.x; mov.u32 grid_y, %%nctaid.y; mov.u32 grid_z, %%nctaid.z;\n\t" \
+  "st.global.v4.u32 [ring+%9+48], {grid_x, grid_y, grid_z, a};\n\t"                         \
+  INK_I_RANK                                                                                \
+  "mov.u32 ntid_x, %%ntid.x; mov.u32 ntid_y, %%ntid.y; mov.u32 ntid_z, %%ntid.z;\n\t"       \
+  "st.global.v4.u32 [ring+%9+64], {ntid_x, ntid_y, ntid_z, a};\n\t"                         \
+  "mov.u64 found, %%clock64;\n\t"                                                           \
+  "mov.u64 enabled, %%globaltimer;\n\t"                                                     \
+  "mov.u64 at, %%clock64;\n\t"                                                              \
+  "st.global.v2.u64 [ring+%9+96], {found, enabled};\n\t"                                    \
+  "cvt.u32.u64 a, at;\n\t"                                                                  \
+  "st.global.v4.u32 [ring+%9+80], {block_x, block_y, block_z, a};\n\t"                      \
+  "mov.b64 {%0, a}, ring;\n\t"                                                              \
+  "lop3.b32 %1, thread, 0x80000000, a, 0xEA;\n\t"                                           \
+  "out:\n\t"
+
+#define INK_I_OPEN(bra, which_warps)                                                               \
+  asm volatile("{\n\t"                                                                             \
+               ".reg .pred none, again;\n\t"                                                       \
+               ".reg .u32 a, b, c, warps, slots_mask, last_block, tracks_mask, stride, tries, aux;\n\t" \
+               ".reg .u32 grid_x, grid_y, grid_z, ntid_x, ntid_y, ntid_z, block_x, block_y, block_z;\n\t" \
+               ".reg .u32 bits, thread, entry;\n\t"                                                \
+               ".reg .u64 bits_at, rings_at, at, slot, found, enabled, one, ticket, ring, grid;\n\t" \
+               INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)           \
+               INK_I_OPEN_HEADER                                                                   \
+               "}"                                                                                 \
+               : "=r"(at.low), "+r"(at.high), "=r"(at.mask)                                        \
+               : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), "r"(entries),                   \
+                 "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(state)),   \
+                 "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "n"(entry_magic),    \
+                 "n"(INKMARK_WARPS * 32)                                                           \
+               : "memory")
+
+// at.high stays 0 where this thread does not record; else all of the cursor is set.
+__device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, cursor &at) {
+#if defined(INKMARK_NO_SHARED)
+  const u32 entries = 0;
+#else
+  const u32 entries = (u32)__cvta_generic_to_shared(state());
+#endif
+  if (chosen)
+    INK_I_OPEN("bra", "ld.global.u32 warps, [%3+12];\n\t");
+  else // one thread of the warp
+    INK_I_OPEN("bra.uni", "");
 }
 
-__device__ __forceinline__ void write_header(u64 track, u32 kernel, u64 ticket, u32 thread) {
-  const u64 grid = read_gridid();
-  store_u32x4<0>(track, INK_TRACK_OPEN, kernel, (u32)ticket, (u32)(ticket >> 32));
-  store_u32x4<16>(track, (u32)grid, (u32)(grid >> 32), INK_I_READ_HERE("nctaid.x"),
-                  INK_I_READ_HERE("nctaid.y"));
-  store_u32x4<32>(track, INK_I_READ_HERE("nctaid.z"), INK_I_READ_HERE("ntid.x"),
-                  INK_I_READ_HERE("ntid.y"), INK_I_READ_HERE("ntid.z"));
-  store_u32x4<48>(track, INK_I_READ_HERE("ctaid.x"), INK_I_READ_HERE("ctaid.y"),
-                  INK_I_READ_HERE("ctaid.z"), thread);
-  store_u32x4<64>(track, read_cluster_rank(), read_smid(), 0, 0);
+// Finds the track in front of the ring that it was given: no register is kept for it meanwhile.
+__device__ __forceinline__ void close_track(const cursor &at, u64 bytes, u64 extra) {
   const u64 clock0 = read_clock();
   const u64 global_ns = read_globaltimer();
   const u64 clock1 = read_clock();
-  store_u64x2<80>(track, clock0, global_ns);
-  store_u64x2<96>(track, clock1, 0);
-}
-
-// A cursor whose mask is 0: this thread does not record.
-__device__ __forceinline__ cursor open_track(u64 buffer, u64 key, u32 thread, bool chosen) {
-  cursor at = {0, 0, 0};
-  u32 flags, warps, tracks_mask, kernel_mask, block_bits, reserved, one, slot;
-  u64 kernels_at, block_bits_at, tracks_at, rings_at, aux_at, ticket;
-  load_u32x2<INK_I_AT(ink_buffer, flags)>(buffer, flags, warps);
-  load_u32x4<INK_I_AT(ink_buffer, tracks_mask)>(buffer, tracks_mask, kernel_mask, block_bits, reserved);
-  load_u64x2<INK_I_AT(ink_buffer, kernels_at)>(buffer, kernels_at, block_bits_at);
-  asm("bfe.u32 %0, %1, %2, 1;" : "=r"(one) : "r"(warps), "r"(thread / 32));
-  if (!(flags & INK_BUFFER_ON) || !(chosen || thread == 0 || (flags & INK_BUFFER_PER_WARP)) ||
-      one == 0 || !block_selected(linear_block(), block_bits, block_bits_at) ||
-      !find_kernel(buffer, kernels_at, kernel_mask, one, key, &slot))
-    return at;
-  load_u64x2<INK_I_AT(ink_buffer, tracks_at)>(buffer, tracks_at, rings_at);
-  const bool keep_first = flags & INK_BUFFER_KEEP_FIRST;
-  if (!claim_track(buffer, tracks_at, tracks_mask, one, keep_first, &ticket)) {
-    add_global<INK_I_AT(ink_kernel_slot, missed)>(
-        address_of(kernels_at, slot, sizeof(ink_kernel_slot)), one);
-    return at;
-  }
-  const u32 index = (u32)ticket & tracks_mask;
-  u32 aux_low, aux_high, ring_mask, aux_mask;
-  load_u32x4<INK_I_AT(ink_buffer, aux_at)>(buffer, aux_low, aux_high, ring_mask, aux_mask);
-  aux_at = (u64)aux_high << 32 | aux_low;
-  const u32 keep_last_bit = keep_first ? 0 : 2;
-  const u64 ring = address_of(rings_at, index, ring_mask + 8);
-  at.low = (u32)ring;
-  at.high = (u32)(ring >> 32);
-  at.mask = ring_mask | keep_last_bit;
-  open_shared(address_of(aux_at, index, aux_mask + 8), aux_mask | keep_last_bit, at, thread);
-  write_header(address_of(tracks_at, index, sizeof(ink_track)), slot, ticket, thread);
-  return at;
-}
-
-// Finds the track again from the ring that it was given: no register is kept for it meanwhile.
-__device__ __forceinline__ void close_track(u64 buffer, const cursor &at, u64 words, u64 extra,
-                                            u32 thread) {
-  const u64 clock0 = read_clock();
-  const u64 global_ns = read_globaltimer();
-  const u64 clock1 = read_clock();
-  const u32 low = at.low & ~at.mask;
-  u32 tracks_mask, kernel_mask, block_bits, one;
-  u64 tracks_at, rings_at, aux_words = 0, aux_extra = 0;
-  load_u32x4<INK_I_AT(ink_buffer, tracks_mask)>(buffer, tracks_mask, kernel_mask, block_bits, one);
-  load_u64x2<INK_I_AT(ink_buffer, tracks_at)>(buffer, tracks_at, rings_at);
-  const u32 shift = load_u32<INK_I_AT(ink_buffer, ring_shift)>(buffer);
+  const u64 ring = (u64)at.high << 32 | (at.low & ~at.mask);
+  u32 slot_low, slot_high, entry, thread;
+  load_u32x4<INK_I_TRACK(slot)>(ring, slot_low, slot_high, entry, thread);
+  u64 aux_bytes = 0, aux_extra = 0;
 #if !defined(INKMARK_NO_SHARED)
-  state_entry *entry = state() + thread / 32;
-  if (has_entry(thread) && entry->ring.y == low && entry->ring.z == at.high) {
-    aux_words = entry->counts.x >> 3;
-    aux_extra = entry->counts.y;
-    entry->who.y = 0;
+  if (has_entry(thread) && load_shared_u32<INK_I_AT(state_entry, thread)>(entry) == thread) {
+    load_shared_u64x2<INK_I_AT(state_entry, bytes)>(entry, aux_bytes, aux_extra);
+    store_shared_u32<INK_I_AT(state_entry, thread)>(entry, ~0u); // no thread
   }
 #endif
-  const u64 index = (((u64)at.high << 32 | low) - rings_at) >> shift;
-  if (index > tracks_mask)
-    return; // the buffer was exchanged under a running kernel: touch nothing
-  const u64 track = address_of(tracks_at, (u32)index, sizeof(ink_track));
-  u64 kernels_at, block_bits_at;
-  const u32 slot = load_u32<INK_I_AT(ink_track, kernel)>(track);
-  load_u64x2<INK_I_AT(ink_buffer, kernels_at)>(buffer, kernels_at, block_bits_at);
-  asm volatile("st.global.u32 [%0+%1], %2;"
-               :
-               : "l"(track), "n"(INK_I_AT(ink_track, sm_close)), "r"(read_smid())
-               : "memory");
-  store_u64<INK_I_AT(ink_track, close_clock0)>(track, clock0);
-  store_u64x2<112>(track, global_ns, clock1);
-  store_u64x2<128>(track, words, extra);
-  store_u64x2<144>(track, aux_words, aux_extra);
-  const u64 at_slot = address_of(kernels_at, slot, sizeof(ink_kernel_slot));
-  add_global<INK_I_AT(ink_kernel_slot, tracks)>(at_slot, one);
-  add_global<INK_I_AT(ink_kernel_slot, marks)>(at_slot, words - extra + aux_words - aux_extra);
-  add_global<INK_I_AT(ink_kernel_slot, words)>(at_slot, words + aux_words);
-  __threadfence(); // the host reads a track only when it finds it closed
-  asm volatile("st.volatile.global.u32 [%0], %1;" : : "l"(track), "r"((u32)INK_TRACK_CLOSED) : "memory");
+  store_u64x2<INK_I_TRACK(close_clock0)>(ring, clock0, global_ns);
+  store_u64<INK_I_TRACK(close_clock1)>(ring, clock1);
+  store_u64x2<INK_I_TRACK(bytes)>(ring, bytes, extra);
+  store_u64x2<INK_I_TRACK(aux_bytes)>(ring, aux_bytes, aux_extra);
+  const u64 slot = (u64)slot_high << 32 | slot_low;
+  constexpr int sums = sizeof(ink_buffer);
+  add_global<sums + INK_I_AT(ink_kernel_slot, closed)>(slot, at.mask);
+  add_global<sums + INK_I_AT(ink_kernel_slot, extra)>(slot, extra + aux_extra);
+  add_global<sums + INK_I_AT(ink_kernel_slot, bytes)>(slot, bytes + aux_bytes);
+  u32 state;
+  asm("mad.lo.u32 %0, %1, %2, %3;"
+      : "=r"(state)
+      : "r"(read_smid()), "n"(1 << INK_STATE_BITS), "r"(~at.mask & INK_STATE_LOW));
+  store_last<INK_I_TRACK(state)>(ring, state);
 }
 
 #endif // __CUDA_ARCH__

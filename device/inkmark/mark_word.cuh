@@ -41,13 +41,12 @@ __device__ __forceinline__ u32 read_smid() {
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
   return sm;
 }
-// Reads a special register here and now: no register holds it from an earlier use to this one.
-#define INK_I_READ_HERE(name)                                                                      \
-  [] {                                                                                             \
-    u32 word;                                                                                      \
-    asm volatile("mov.u32 %0, %%" name ";" : "=r"(word));                                          \
-    return word;                                                                                   \
-  }()
+// The thread's place in its warp. A warp's threads are 32 consecutive ones, so this is linear_thread() % 32.
+__device__ __forceinline__ u32 read_lane() {
+  u32 lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
 __device__ __forceinline__ u64 read_gridid() {
   u64 grid;
   asm("mov.u64 %0, %%gridid;" : "=l"(grid));
@@ -77,7 +76,7 @@ __device__ __forceinline__ u32 linear_block() {
 // address elsewhere, one lop3: rings are aligned to their size. `low` is rewritten in place for each
 // word, for its upper bits stay the ring's. offset counts from 0 in multiples of 8. For keep first, mask
 // is that of the ring, so offset equals it at the ring's last word, and recording stops there for good;
-// for keep last, mask has bit 1 set besides, which no offset equals and which is 0 in every address. So
+// for keep last, the lowest bits of mask are set besides, which no offset has. So
 // one comparison serves both ends, and no store can leave the ring.
 struct cursor {
   u32 low, high, mask;
@@ -85,17 +84,33 @@ struct cursor {
 
 #if defined(__CUDA_ARCH__)
 
-__device__ __forceinline__ void store_word(cursor &at, u32 offset, bool on, u64 word) {
+// `bytes` is the offset, and what it has in its upper half too, for the count. It goes into the PTX whole, and
+// the end of the ring is tested there: of halves and differences that a compiler sees it makes variables of a
+// loop, each with a register of its own. So does `on`, 0 or 1: a bool would be merged as a byte.
+__device__ __forceinline__ void store_word(cursor &at, u64 bytes, u32 on, u64 word) {
   asm volatile("{\n\t"
-               ".reg .pred on; .reg .u64 at;\n\t"
+               ".reg .pred on; .reg .u64 at; .reg .u32 l, h;\n\t"
                "setp.ne.u32 on, %4, 0;\n\t"
-               "lop3.b32 %0, %1, %2, %0, 0xE2;\n\t"
+               "mov.b64 {l, h}, %1;\n\t"
+               "lop3.b32 %0, l, %2, %0, 0xE2;\n\t"
                "mov.b64 at, {%0, %3};\n\t"
                "@on st.global.u64 [at], %5;\n\t"
                "}"
                : "+r"(at.low)
-               : "r"(offset), "r"(at.mask), "r"(at.high), "r"((u32)on), "l"(word)
+               : "l"(bytes), "r"(at.mask), "r"(at.high), "r"(on), "l"(word)
                : "memory");
+}
+// Off for good where the word at `bytes` is the ring's last.
+__device__ __forceinline__ void stop_at_end(u32 &on, u64 bytes, u32 mask) {
+  asm("{\n\t"
+      ".reg .pred on; .reg .u32 l, h;\n\t"
+      "setp.ne.u32 on, %0, 0;\n\t"
+      "mov.b64 {l, h}, %1;\n\t"
+      "setp.ne.and.u32 on, l, %2, on;\n\t"
+      "selp.u32 %0, 1, 0, on;\n\t"
+      "}"
+      : "+r"(on)
+      : "l"(bytes), "r"(mask));
 }
 
 // The tag goes to the upper half of the head. As one 64-bit operation it works in place, which ptxas does
@@ -114,18 +129,21 @@ __device__ __forceinline__ void store_word(cursor &at, u32 offset, bool on, u64 
 
 // Stamps and stores a head in one piece of PTX, so that nothing slips between.
 template <u32 Tag>
-__device__ __forceinline__ void store_stamp(cursor &at, u32 offset, bool on) {
+__device__ __forceinline__ void store_stamp(cursor &at, u64 bytes, u32 &on) {
   asm volatile("{\n\t"
-               ".reg .pred on; .reg .u32 l, h; .reg .u64 at, now;\n\t"
-               "setp.ne.u32 on, %4, 0;\n\t"
+               ".reg .pred on; .reg .u32 l, h, o, i; .reg .u64 at, now;\n\t"
+               "setp.ne.u32 on, %1, 0;\n\t"
                "mov.u64 now, %%clock64;\n\t"
                INK_I_TAG_CLOCK
-               "lop3.b32 %0, %1, %2, %0, 0xE2;\n\t"
-               "mov.b64 at, {%0, %3};\n\t"
+               "mov.b64 {o, i}, %2;\n\t"
+               "lop3.b32 %0, o, %3, %0, 0xE2;\n\t"
+               "mov.b64 at, {%0, %4};\n\t"
                INK_I_STORE_CLOCK
+               "setp.ne.and.u32 on, o, %3, on;\n\t"
+               "selp.u32 %1, 1, 0, on;\n\t"
                "}"
-               : "+r"(at.low)
-               : "r"(offset), "r"(at.mask), "r"(at.high), "r"((u32)on), "n"(INK_I_TAG_BITS(Tag))
+               : "+r"(at.low), "+r"(on)
+               : "l"(bytes), "r"(at.mask), "r"(at.high), "n"(INK_I_TAG_BITS(Tag))
                : "memory");
 }
 
@@ -136,88 +154,111 @@ __device__ __forceinline__ u64 escape_word(u32 code, u64 hash, u64 clock) {
   return (clock & ~INK_CLOCK_MASK) ^ (hash | (u64)INK_TAG(INK_KIND_ESCAPE, code) << INK_TAG_SHIFT);
 }
 
-// base + index * size in one instruction.
+// base + index * size in one instruction, where size is no constant too.
 __device__ __forceinline__ u64 address_of(u64 base, u32 index, u32 size) {
-  return base + (u64)index * size;
+  u64 at;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(at) : "r"(index), "r"(size));
+  return base + at;
 }
 
-// ---- global memory by its address, 16 bytes at once ---------------------------------------------
+// ---- memory by its address, 16 bytes at once -----------------------------------------------------
 
 // Through a generic pointer every access would bring a path for shared memory. The loads are volatile:
 // they are issued where they stand, so that one wait serves those that stand together.
-template <u32 Offset>
+template <int Offset>
 __device__ __forceinline__ void load_u32x4(u64 at, u32 &a, u32 &b, u32 &c, u32 &d) {
   asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4+%5];"
                : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
                : "l"(at), "n"(Offset));
 }
-template <u32 Offset> __device__ __forceinline__ void load_u32x2(u64 at, u32 &a, u32 &b) {
-  asm volatile("ld.global.v2.u32 {%0, %1}, [%2+%3];" : "=r"(a), "=r"(b) : "l"(at), "n"(Offset));
-}
-template <u32 Offset> __device__ __forceinline__ void load_u64x2(u64 at, u64 &a, u64 &b) {
+template <int Offset> __device__ __forceinline__ void load_u64x2(u64 at, u64 &a, u64 &b) {
   asm volatile("ld.global.v2.u64 {%0, %1}, [%2+%3];" : "=l"(a), "=l"(b) : "l"(at), "n"(Offset));
 }
-template <u32 Offset> __device__ __forceinline__ u32 load_u32(u64 at) {
+template <int Offset> __device__ __forceinline__ u32 load_u32(u64 at) {
   u32 word;
   asm volatile("ld.global.u32 %0, [%1+%2];" : "=r"(word) : "l"(at), "n"(Offset));
   return word;
 }
-template <u32 Offset>
+template <int Offset>
 __device__ __forceinline__ void store_u32x4(u64 at, u32 a, u32 b, u32 c, u32 d) {
   asm volatile("st.global.v4.u32 [%0+%1], {%2, %3, %4, %5};"
                :
                : "l"(at), "n"(Offset), "r"(a), "r"(b), "r"(c), "r"(d)
                : "memory");
 }
-template <u32 Offset> __device__ __forceinline__ void store_u64x2(u64 at, u64 a, u64 b) {
+template <int Offset> __device__ __forceinline__ void store_u64x2(u64 at, u64 a, u64 b) {
   asm volatile("st.global.v2.u64 [%0+%1], {%2, %3};"
                :
                : "l"(at), "n"(Offset), "l"(a), "l"(b)
                : "memory");
 }
-
-template <u32 Offset> __device__ __forceinline__ void store_u64(u64 at, u64 a) {
+template <int Offset> __device__ __forceinline__ void store_u64(u64 at, u64 a) {
   asm volatile("st.global.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(a) : "memory");
+}
+// What was stored before is there for whoever finds this word.
+template <int Offset> __device__ __forceinline__ void store_last(u64 at, u32 word) {
+  asm volatile("st.release.gpu.global.u32 [%0+%1], %2;" : : "l"(at), "n"(Offset), "r"(word) : "memory");
 }
 
 // Around the addition of a value that is the same in all threads ptxas builds a warp-wide aggregate, 15
-// instructions for what one thread does: callers pass a 1 that it cannot see through.
-template <u32 Offset> __device__ __forceinline__ void add_global(u64 at, u64 value) {
+// instructions for what one thread does: callers pass what it cannot see through.
+template <int Offset> __device__ __forceinline__ void add_global(u64 at, u64 value) {
   asm volatile("red.global.add.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(value) : "memory");
 }
-template <u32 Offset> __device__ __forceinline__ u64 fetch_add_global(u64 at, u64 value) {
-  u64 old;
-  asm volatile("atom.global.add.u64 %0, [%1+%2], %3;"
-               : "=l"(old)
-               : "l"(at), "n"(Offset), "l"(value)
-               : "memory");
-  return old;
+// The same in shared memory.
+template <int Offset> __device__ __forceinline__ u32 load_shared_u32(u32 at) {
+  u32 word;
+  asm volatile("ld.shared.u32 %0, [%1+%2];" : "=r"(word) : "r"(at), "n"(Offset));
+  return word;
 }
-__device__ __forceinline__ u32 exchange_global(u64 at, u32 value) {
-  u32 old;
-  asm volatile("atom.global.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
-  return old;
+template <int Offset>
+__device__ __forceinline__ void load_shared_u32x4(u32 at, u32 &a, u32 &b, u32 &c, u32 &d) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4+%5];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "r"(at), "n"(Offset));
+}
+template <int Offset> __device__ __forceinline__ void load_shared_u64x2(u32 at, u64 &a, u64 &b) {
+  asm volatile("ld.shared.v2.u64 {%0, %1}, [%2+%3];" : "=l"(a), "=l"(b) : "r"(at), "n"(Offset));
+}
+template <int Offset> __device__ __forceinline__ void store_shared_u32(u32 at, u32 a) {
+  asm volatile("st.shared.u32 [%0+%1], %2;" : : "r"(at), "n"(Offset), "r"(a) : "memory");
+}
+template <int Offset>
+__device__ __forceinline__ void store_shared_u32x4(u32 at, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("st.shared.v4.u32 [%0+%1], {%2, %3, %4, %5};"
+               :
+               : "r"(at), "n"(Offset), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+template <int Offset> __device__ __forceinline__ void store_shared_u64x2(u32 at, u64 a, u64 b) {
+  asm volatile("st.shared.v2.u64 [%0+%1], {%2, %3};"
+               :
+               : "r"(at), "n"(Offset), "l"(a), "l"(b)
+               : "memory");
 }
 
 // Offsets that the code below uses; the layout is record.h's.
 #if defined(__CUDACC_RTC__) // which has no offsetof, but what it is made of
-#define INK_I_AT(type, field) ((u32)(u64)__INTADDR__(&((type *)0)->field))
+#define INK_I_AT(type, field) ((int)(u64)__INTADDR__(&((type *)0)->field))
 #else
-#define INK_I_AT(type, field) ((u32)__builtin_offsetof(type, field))
+#define INK_I_AT(type, field) ((int)__builtin_offsetof(type, field))
 #endif
-static_assert(INK_I_AT(ink_buffer, warps) == INK_I_AT(ink_buffer, flags) + 4 &&
-                  INK_I_AT(ink_buffer, tracks_mask) % 16 == 0 &&
-                  INK_I_AT(ink_buffer, one) == INK_I_AT(ink_buffer, tracks_mask) + 12 &&
-                  INK_I_AT(ink_buffer, kernels_at) % 16 == 0 &&
-                  INK_I_AT(ink_buffer, tracks_at) % 16 == 0 && INK_I_AT(ink_buffer, aux_at) % 16 == 0 &&
-                  INK_I_AT(ink_buffer, aux_mask) == INK_I_AT(ink_buffer, aux_at) + 12,
+#define INK_I_TRACK(field) (INK_I_AT(ink_device_track, field) - (int)sizeof(ink_device_track)) // from its ring
+static_assert(INK_I_AT(ink_buffer, warps) == 16 && INK_I_AT(ink_buffer, tracks_mask) == 28 &&
+                  INK_I_AT(ink_buffer, block_bits_at) == 32 && INK_I_AT(ink_buffer, rings_at) == 40 &&
+                  INK_I_AT(ink_buffer, ring_mask) == 48 && INK_I_AT(ink_buffer, aux) == 60 &&
+                  INK_I_AT(ink_buffer, warps_chosen) == 12 && INK_I_AT(ink_buffer, claim) == 64 &&
+                  INK_I_AT(ink_kernel_slot, enabled) == 8,
               "the fields that opening reads together");
-static_assert(INK_I_AT(ink_track, ticket) == 8 && INK_I_AT(ink_track, grid_dim) == 24 &&
-                  INK_I_AT(ink_track, block_dim) == 36 && INK_I_AT(ink_track, thread) == 60 &&
-                  INK_I_AT(ink_track, sm_open) == 68 && INK_I_AT(ink_track, open_clock0) == 80 &&
-                  INK_I_AT(ink_track, close_clock0) == 104 && INK_I_AT(ink_track, words) == 128 &&
-                  INK_I_AT(ink_track, aux_words) == 144,
-              "the fields that opening and closing write together");
+static_assert(INK_I_AT(ink_device_track, slot) == 16 && INK_I_AT(ink_device_track, ticket) == 32 &&
+                  INK_I_AT(ink_device_track, grid_dim) == 48 &&
+                  INK_I_AT(ink_device_track, block_dim) == 64 &&
+                  INK_I_AT(ink_device_track, block_index) == 80 &&
+                  INK_I_AT(ink_device_track, open_clock0) == 96 &&
+                  INK_I_AT(ink_device_track, close_clock0) == 112 &&
+                  INK_I_AT(ink_device_track, bytes) == 128 &&
+                  INK_I_AT(ink_device_track, aux_bytes) == 144,
+              "the rows that opening and closing write");
 
 #endif // __CUDA_ARCH__
 

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define INK_MODULE_ABI 1u
+#define INK_MODULE_ABI 2u
 
 /* The program's own CUDA runtime; every function returns a cudaError_t as int (0: success).
  * A stream is passed as void *. Entry points are added at the end; `bytes` says how many are there. */
@@ -40,6 +40,8 @@ typedef struct ink_cuda_api {
   const char *(*error_string)(int code);
   /* cudaThreadExchangeStreamCaptureMode: so that our calls are legal while a thread captures */
   int (*exchange_capture_mode)(int *mode);
+  int (*copy_2d_async)(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t height, int kind, void *stream);
 } ink_cuda_api;
 
 /* What measure_cost measures. A row of its samples is one of these, INK_COST_CALLED more for marks in

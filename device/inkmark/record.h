@@ -51,7 +51,7 @@ typedef unsigned long long uint64_t;
 #define INK_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
 #endif
 
-#define INK_LAYOUT_VERSION 1u
+#define INK_LAYOUT_VERSION 2u
 #define INK_BUFFER_MAGIC 0x6b6e69u /* "ink" */
 
 #define INK_TAG_SHIFT 48 /* a head is clock64 ^ tag << 48: see above how the tag is found again */
@@ -107,9 +107,10 @@ enum ink_escape {
 
 enum ink_track_state { INK_TRACK_FREE = 0, INK_TRACK_OPEN = 1, INK_TRACK_CLOSED = 2 };
 
-/* The word counts are exact past 2^32: words executed, stored or not. marks executed = words -
- * extra, where extra counts the payload and escape words beyond one a mark. A count is valid when
- * state is CLOSED. */
+/* A track as the capture file and the host have it; kernels write ink_device_track, which the drain
+ * turns into this. The word counts are exact past 2^32: words executed, stored or not. marks executed
+ * = words - extra, where extra counts the payload and escape words beyond one a mark. A count is valid
+ * when state is CLOSED. */
 typedef struct ink_track {
   uint32_t state;
   uint32_t kernel;         /* index into the buffer's kernel slots */
@@ -129,15 +130,43 @@ typedef struct ink_track {
 } ink_track;
 INK_STATIC_ASSERT(sizeof(ink_track) == 160, "ink_track is part of the file format");
 
+/* What kernels write of a track, right in front of its ring, so that closing finds it from the cursor.
+ * Rows of 16 bytes, each one store. What the host can work out is left to it.
+ *
+ * state: opening sets bit 0, and is refused where it was set. Closing leaves the SM it is on, and below it
+ * three bits: 0 to keep the newest, for the track can be claimed again, 7 to keep the first. */
+#define INK_STATE_FREE 0xfffffff8u /* never claimed */
+#define INK_STATE_TAKEN 1u
+#define INK_STATE_LOW 7u
+#define INK_STATE_BITS 3
+
+typedef struct ink_device_track {
+  uint32_t state;          /* see above */
+  uint32_t reserved;
+  uint64_t close_clock1;
+  uint64_t slot;           /* ink_kernel_slot * */
+  uint32_t entry;          /* of its warp in shared memory, for marks in called functions */
+  uint32_t thread;
+  uint64_t ticket, grid_id;
+  uint32_t grid_dim[3], sm_open;
+  uint32_t block_dim[3], cluster_rank;
+  uint32_t block_index[3], open_clock1; /* the clock's lower half */
+  uint64_t open_clock0, open_global_ns;
+  uint64_t close_clock0, close_global_ns;
+  uint64_t bytes, extra;         /* 8 bytes a word; as in ink_track */
+  uint64_t aux_bytes, aux_extra;
+} ink_device_track;
+INK_STATIC_ASSERT(sizeof(ink_device_track) == 160, "ink_device_track is part of the layout");
+
 /* ---- one kernel of one section table ----------------------------------------------------- */
 
 typedef struct ink_kernel_slot {
   uint64_t key;     /* INK_KERNEL_KEY, 0: empty */
-  uint64_t enabled; /* 1: record, 0: filtered out (host writes) */
-  uint64_t missed;  /* recording threads that found no free track */
-  uint64_t tracks;  /* tracks closed */
-  uint64_t marks;   /* marks executed in closed tracks */
-  uint64_t words;   /* words executed in closed tracks */
+  uint64_t enabled; /* 1: record, 0: filtered out (host writes); 1 in an empty slot */
+  uint64_t missed;  /* recording threads that found no free track; of an empty slot, or no slot */
+  uint64_t closed;  /* closed tracks, times the buffer's ring_mask */
+  uint64_t extra;   /* sums over closed tracks, both rings */
+  uint64_t bytes;
 } ink_kernel_slot;
 INK_STATIC_ASSERT(sizeof(ink_kernel_slot) == 48, "ink_kernel_slot is part of the layout");
 
@@ -152,34 +181,32 @@ enum ink_buffer_flags {
   INK_BUFFER_PER_WARP = 2,   /* lane 0 of each warp records; else thread 0 of the block */
   INK_BUFFER_KEEP_FIRST = 4  /* stop when full, instead of keeping the newest */
 };
+#define INK_MASK_KEEP_LAST 7u /* in a ring's mask, see ink_buffer */
 
-/* Lives in device memory. The host writes it before a kernel can see it; afterwards kernels change
- * only `claim`, `closed_marks`, the kernel slots and the tracks, the host only `flags`, `enabled`.
- * Rings are aligned to their own size: slot i's ring is at rings + i * records * 8. Kernels read and
- * write 16 bytes at once: the buffer, its tracks and its kernel slots are aligned to 16, and fields
- * that are read together stand together. */
+/* Lives in device memory, with the kernel slots right behind it. The host writes it before a kernel can see
+ * it; afterwards kernels change only `claim`, the kernel slots and the tracks, the host only the warps and
+ * the slots' `enabled`. Track i's ring is at rings_at + i * stride, aligned to its size; its header, an
+ * ink_device_track, in front of it; the ring of called functions right behind it. Kernels read and write 16
+ * bytes at once: everything is aligned to 16, and fields that are read together stand together. */
 typedef struct ink_buffer {
   uint32_t magic, version;
-  uint32_t flags;
-  uint32_t warps;           /* bit w: warp w of a block may record */
-  uint32_t tracks_mask;     /* track count - 1; a power of two */
+  uint32_t flags;           /* what the host made the fields below of; kernels do not read it */
+  uint32_t warps_chosen;    /* as warps, for threads that PROF_KERNEL_IF chose */
+  uint32_t warps;           /* bit w: lane 0 of warp w of a block may record; 0 while off */
   uint32_t kernel_mask;     /* kernel slots - 1 */
-  uint32_t block_bits;      /* 0: every block; else the bits of block_bits_at, blocks above are out */
-  uint32_t one;             /* 1: an addend that the assembler cannot see, see mark_word.cuh */
-  uint64_t kernels_at;      /* ink_kernel_slot * */
+  uint32_t last_block;      /* linear blocks from here on share this one's bit */
+  uint32_t tracks_mask;     /* track count - 1; a power of two */
   uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
-  uint64_t tracks_at;       /* ink_track * */
-  uint64_t rings_at;        /* uint64_t *, aligned to the ring's size */
-  uint64_t aux_at;
-  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records */
-  uint32_t aux_mask;        /* the same for the ring of called functions */
-  uint32_t ring_shift;      /* log2 of the ring's bytes */
-  uint32_t aux_shift;
+  uint64_t rings_at;        /* uint64_t * */
+  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records;
+                             * and INK_MASK_KEEP_LAST, which no record's offset has set */
+  uint32_t stride;          /* bytes from a track to the next */
+  uint32_t tries;           /* how often more a thread may try to claim a track */
+  uint32_t aux;             /* the ring's bytes + (records of the aux ring * 4 - 8), + 1 to keep last */
   uint64_t claim;           /* the next ticket */
-  uint64_t unknown;         /* kernel entries whose key is in no slot: nothing recorded */
   uint64_t reserved;
 } ink_buffer;
-INK_STATIC_ASSERT(sizeof(ink_buffer) == 112, "ink_buffer is part of the layout");
+INK_STATIC_ASSERT(sizeof(ink_buffer) == 80, "ink_buffer is part of the layout");
 
 /* What a kernel takes as an explicit argument: PROF_KERNEL(buf, Step). NULL records nothing. */
 typedef struct prof_buffer {

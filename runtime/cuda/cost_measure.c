@@ -18,18 +18,19 @@ enum {
   SAMPLES_MAX = LAUNCHES * INK_COST_ROUNDS * INK_COST_MARKS
 };
 
-/* The device's block, as the host sees it. The ring comes first: it is aligned to its size. */
+/* The device's block, as the host sees it. The ring is aligned to its size. */
 typedef struct cost_block {
+  unsigned char lead[RING_BYTES - sizeof(ink_device_track)];
+  ink_device_track track;
   uint64_t ring[RING_WORDS], aux[RING_WORDS];
   ink_buffer buffer;
   ink_kernel_slot slots[2]; /* one of them stays empty */
-  uint64_t pad[2];
-  ink_track track;
+  uint64_t block_bits;
   uint64_t samples[INK_COST_ROWS * INK_COST_ROUNDS];
 } cost_block;
-_Static_assert(offsetof(cost_block, buffer) % 16 == 0 && offsetof(cost_block, slots) % 16 == 0 &&
-                   offsetof(cost_block, track) % 16 == 0,
-               "kernels read 16 bytes at once");
+_Static_assert(offsetof(cost_block, ring) == RING_BYTES && offsetof(cost_block, buffer) % 16 == 0 &&
+                   offsetof(cost_block, slots) == offsetof(cost_block, buffer) + sizeof(ink_buffer),
+               "where kernels look for it");
 
 typedef struct samples {
   uint64_t values[SAMPLES_MAX];
@@ -52,20 +53,16 @@ static void fill(cost_block *block, uint64_t base) {
   block->buffer = (ink_buffer){.magic = INK_BUFFER_MAGIC,
                                .version = INK_LAYOUT_VERSION,
                                .flags = INK_BUFFER_ON,
-                               .warps = UINT32_MAX,
-                               .tracks_mask = 0,
+                               .warps = 1,
                                .kernel_mask = 1,
-                               .one = 1,
-                               .kernels_at = base + offsetof(cost_block, slots),
-                               .tracks_at = base + offsetof(cost_block, track),
+                               .block_bits_at = base + offsetof(cost_block, block_bits),
                                .rings_at = base + offsetof(cost_block, ring),
-                               .aux_at = base + offsetof(cost_block, aux),
-                               .ring_mask = RING_BYTES - 8,
-                               .aux_mask = RING_BYTES - 8,
-                               .ring_shift = 12,
-                               .aux_shift = 12};
+                               .ring_mask = RING_BYTES - 8 + INK_MASK_KEEP_LAST,
+                               .stride = 2 * RING_BYTES,
+                               .aux = RING_BYTES + RING_BYTES / 2 - 8 + 1};
+  block->block_bits = UINT64_MAX;
+  block->track.state = INK_STATE_FREE;
 }
-_Static_assert(RING_BYTES == 1 << 12, "the shift of the ring's size");
 
 static int launch(ink_i_device *d, uint64_t base, bool recording, cost_block *block) {
   void *buffer = recording ? (void *)(uintptr_t)(base + offsetof(cost_block, buffer)) : NULL;
@@ -112,19 +109,22 @@ static void gather(measurement *m, const cost_block *block, bool recording) {
   for (uint32_t row = 0; row < INK_COST_WHOLE; row++)
     for (uint32_t round = ROUNDS_FROM; round < INK_COST_ROUNDS; round++)
       add(&m->rows[row], block->samples[row * INK_COST_ROUNDS + round]);
-  const ink_track *track = &block->track;
-  if (!recording || track->state != INK_TRACK_CLOSED || track->words > RING_WORDS ||
-      track->words < INK_RECORD_WORDS_MAX)
-    return;
-  gather_stamps(m, block->ring, track->words, 1, body_shapes, 0, INK_COST_MARKS);
-  if (track->aux_words <= RING_WORDS)
-    gather_stamps(m, block->aux, track->aux_words, 0, called_shapes, INK_COST_CALLED,
+  const ink_device_track *track = &block->track;
+  const uint64_t words = track->bytes / 8, aux_words = track->aux_bytes / 8;
+  if (!recording || (track->state & INK_STATE_LOW) || words > RING_WORDS ||
+      words < INK_RECORD_WORDS_MAX)
+    return; /* not closed */
+  gather_stamps(m, block->ring, words, 1, body_shapes, 0, INK_COST_MARKS);
+  if (aux_words <= RING_WORDS)
+    gather_stamps(m, block->aux, aux_words, 0, called_shapes, INK_COST_CALLED,
                   INK_COST_MARKS_CALLED);
-  add(&m->opening, (block->ring[0] - track->open_clock1) & INK_CLOCK_MASK);
+  const uint64_t opened =
+      track->open_clock0 + (uint32_t)(track->open_clock1 - (uint32_t)track->open_clock0);
+  add(&m->opening, (block->ring[0] - opened) & INK_CLOCK_MASK);
   const uint64_t *whole = block->samples + INK_COST_WHOLE * INK_COST_ROUNDS;
-  add(&m->track, whole[1] - whole[0] - (track->close_clock0 - track->open_clock1));
+  add(&m->track, whole[1] - whole[0] - (track->close_clock0 - opened));
   /* The sums were put last: count, total, min, max, head, escape. The closing's clock read comes next. */
-  const uint64_t *sum = block->ring + track->words - INK_RECORD_WORDS_MAX;
+  const uint64_t *sum = block->ring + words - INK_RECORD_WORDS_MAX;
   add(&m->sum_record, (track->close_clock0 - sum[4]) & INK_CLOCK_MASK);
   if (!m->sum_count || sum[2] < m->sum_min)
     m->sum_min = sum[2];
@@ -235,7 +235,7 @@ static int run(ink_i_device *d, uint64_t base, cost_block *block, measurement *m
         continue;
       gather(&m[off], block, !off);
       if (!off)
-        *shared = block->track.aux_words != 0;
+        *shared = block->track.aux_bytes != 0;
     }
   return code;
 }

@@ -33,11 +33,22 @@ ink_status ink_i_cuda_failed(ink_i_device *device, int code, const char *what, i
 
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-static uint32_t log2_of(uint64_t power) {
-  uint32_t n = 0;
-  while (1ull << n < power)
-    n++;
-  return n;
+/* What a track takes: its ring, the ring of called functions, and the header of the track behind it. Both
+ * rings are aligned to their size, so up to a third is never used: that closing finds the header by the
+ * ring alone is worth it. */
+static size_t stride_of(size_t ring_bytes) {
+  return round_up(2 * ring_bytes + sizeof(ink_device_track), ring_bytes);
+}
+
+static size_t all_tracks_bytes(size_t ring_bytes, uint32_t tracks) {
+  return tracks * stride_of(ring_bytes) + ring_bytes + sizeof(ink_device_track);
+}
+
+/* The bits of the warps whose threads may record, and of those that a kernel chose. */
+static void set_warps(ink_i_device *d) {
+  const uint32_t flags = d->layout.flags;
+  d->layout.warps_chosen = flags & INK_BUFFER_ON ? d->warps : 0;
+  d->layout.warps = d->layout.warps_chosen & (flags & INK_BUFFER_PER_WARP ? UINT32_MAX : 1u);
 }
 
 static void describe(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
@@ -81,7 +92,10 @@ static uint32_t put_key(ink_i_device *d, uint64_t key, bool enabled, bool *added
     if (d->slots[at].key == key)
       return at;
     if (d->slots[at].key == 0) {
-      d->slots[at] = (ink_kernel_slot){.key = key, .enabled = enabled};
+      d->unknown_before += d->slots[at].missed;
+      d->before[at] = d->slots[at];
+      d->slots[at].key = key;
+      d->slots[at].enabled = enabled;
       *added = true;
       return at;
     }
@@ -109,9 +123,8 @@ static ink_status put_table(ink_i_device *d, const ink_i_options *options, const
                            "no room for the kernels of section table '%s': it came after arming",
                            table->name);
     if (added && send) {
-      const int code = d->cuda->copy_async(
-          (void *)(uintptr_t)(d->layout.kernels_at + slot * sizeof(ink_kernel_slot)),
-          &d->slots[slot], sizeof(ink_kernel_slot), TO_DEVICE, d->stream);
+      const int code = d->cuda->copy_async(ink_i_device_slots(d) + slot, &d->slots[slot],
+                                           offsetof(ink_kernel_slot, missed), TO_DEVICE, d->stream);
       if (code)
         return ink_i_cuda_failed(d, code, "enter a kernel", error);
     }
@@ -143,15 +156,22 @@ static ink_status put_tables(ink_i_device *d, const ink_i_options *options, bool
 ink_status ink_i_device_add_kernels(ink_i_device *d, const ink_i_options *options,
                                     ink_error *error) {
   d->cuda->set_device(d->index);
+  /* What an empty slot counted was of no kernel: it must not be taken for the new one's. */
+  int code = d->cuda->copy_async(d->slots, ink_i_device_slots(d), d->slot_count * sizeof *d->slots,
+                                 TO_HOST, d->stream);
+  if (!code)
+    code = d->cuda->stream_synchronize(d->stream);
+  if (code)
+    return ink_i_cuda_failed(d, code, "read its counters", error);
   const ink_status status = put_tables(d, options, true, error);
-  const int code = d->cuda->stream_synchronize(d->stream);
+  code = d->cuda->stream_synchronize(d->stream);
   return status ? status : code ? ink_i_cuda_failed(d, code, "enter kernels", error) : INK_OK;
 }
 
 /* ---- memory ---- */
 
 static void free_memory(ink_i_device *d) {
-  void *edges = d->edges, **blocks[] = {&d->fixed, &d->rings, &d->aux, &edges};
+  void *edges = d->edges, **blocks[] = {&d->fixed, &d->rings, &edges};
   d->edges = NULL;
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
     if (*blocks[i])
@@ -160,42 +180,43 @@ static void free_memory(ink_i_device *d) {
   }
 }
 
-/* The four parts of the fixed block, in order: header, slots, block bits, tracks. */
+/* The parts of the fixed block, in order: header and slots, block bits, what clocks are read to. */
 static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
-  const size_t ring_bytes = (size_t)options->records * 8;
-  const size_t slots_at = round_up(sizeof(ink_buffer), 256);
-  const size_t bits_at = round_up(slots_at + d->slot_count * sizeof(ink_kernel_slot), 256);
-  const size_t tracks_at = round_up(bits_at + options->block_bit_count / 8, 256);
-  int code = d->cuda->malloc_device(&d->fixed, tracks_at + tracks * sizeof(ink_track) + 256);
+  const size_t ring_bytes = (size_t)options->records * 8, stride = stride_of(ring_bytes);
+  const size_t bits_at = round_up(sizeof(ink_buffer) + d->slot_count * sizeof(ink_kernel_slot), 256);
+  const size_t probe_at = round_up(bits_at + options->block_bit_count / 8 + 4, 256);
+  int code = d->cuda->malloc_device(&d->fixed, probe_at + 256);
   if (!code)
-    code = d->cuda->malloc_device(&d->rings, (tracks + (size_t)1) * ring_bytes);
-  if (!code)
-    code = d->cuda->malloc_device(&d->aux, (tracks + (size_t)1) * ring_bytes);
+    code = d->cuda->malloc_device(&d->rings, all_tracks_bytes(ring_bytes, tracks));
+  const uint64_t rings_at = round_up((uintptr_t)d->rings + sizeof(ink_device_track), ring_bytes);
+  if (!code && rings_at >> 32 == 0) /* kernels tell by these bits whether they record */
+    code = 2;                       /* cudaErrorMemoryAllocation */
   if (code) {
     free_memory(d);
     return code;
   }
   const uint64_t base = (uint64_t)(uintptr_t)d->fixed;
+  const bool keep_last = !options->keep_first;
   d->buffer = d->fixed;
-  d->probe = (uint64_t *)(uintptr_t)(base + tracks_at + tracks * sizeof(ink_track));
+  d->probe = (uint64_t *)(uintptr_t)(base + probe_at);
+  d->warps = options->warps;
   d->layout = (ink_buffer){
       .magic = INK_BUFFER_MAGIC, .version = INK_LAYOUT_VERSION, .flags = d->info.flags,
-      .tracks_mask = tracks - 1, .ring_mask = options->records * 8 - 8,
-      .aux_mask = options->records * 8 - 8, .kernel_mask = d->slot_count - 1,
-      .block_bits = options->block_bit_count, .tracks_at = base + tracks_at,
-      .rings_at = round_up((uintptr_t)d->rings, ring_bytes),
-      .aux_at = round_up((uintptr_t)d->aux, ring_bytes), .kernels_at = base + slots_at,
-      .block_bits_at = base + bits_at, .warps = options->warps,
-      .ring_shift = log2_of(ring_bytes), .aux_shift = log2_of(ring_bytes), .one = 1};
+      .kernel_mask = d->slot_count - 1, .last_block = options->block_bit_count,
+      .tracks_mask = tracks - 1, .block_bits_at = base + bits_at, .rings_at = rings_at,
+      .ring_mask = (uint32_t)ring_bytes - 8 + (keep_last ? INK_MASK_KEEP_LAST : 0u),
+      .stride = (uint32_t)stride, .tries = keep_last ? tracks - 1 : 0,
+      .aux = (uint32_t)(ring_bytes + ring_bytes / 2 - 8 + keep_last)};
+  set_warps(d);
   return 0;
 }
 
 static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const size_t ring_bytes = (size_t)options->records * 8;
   d->staging_bytes = STAGING_BYTES > 2 * ring_bytes ? STAGING_BYTES : 2 * ring_bytes;
-  int code = d->cuda->malloc_host((void **)&d->headers, tracks * sizeof(ink_track));
+  int code = d->cuda->malloc_host((void **)&d->headers, tracks * sizeof *d->headers);
   if (!code)
-    code = d->cuda->malloc_host((void **)&d->again, tracks * sizeof(ink_track));
+    code = d->cuda->malloc_host((void **)&d->again, tracks * sizeof *d->again);
   if (!code)
     code = d->cuda->malloc_host((void **)&d->staging, d->staging_bytes + 8);
   d->seen = calloc(tracks, sizeof *d->seen);
@@ -203,21 +224,32 @@ static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t
   return code ? code : d->seen && d->open ? 0 : 2 /* cudaErrorMemoryAllocation */;
 }
 
+static int send_block_bits(ink_i_device *d, const ink_i_options *options) {
+  void *to = (void *)(uintptr_t)d->layout.block_bits_at;
+  const size_t bytes = options->block_bit_count / 8;
+  if (!options->block_bits) /* all blocks share a bit that is set */
+    return d->cuda->set_async(to, 0xff, 4, d->stream);
+  const int code = d->cuda->copy_async(to, options->block_bits, bytes, TO_DEVICE, d->stream);
+  return code ? code : d->cuda->set_async((char *)to + bytes, 0, 4, d->stream);
+}
+
 static int send(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const ink_cuda_api *cuda = d->cuda;
-  const size_t ring_bytes = (size_t)options->records * 8;
-  int code = cuda->set_async((void *)(uintptr_t)d->layout.tracks_at, 0, tracks * sizeof(ink_track),
-                             d->stream);
-  if (!code && options->keep_first) /* INK_UNWRITTEN */
-    code = cuda->set_async(d->rings, 0xff, (tracks + (size_t)1) * ring_bytes, d->stream);
-  if (!code && options->keep_first)
-    code = cuda->set_async(d->aux, 0xff, (tracks + (size_t)1) * ring_bytes, d->stream);
+  int code = 0;
+  if (options->keep_first) /* INK_UNWRITTEN */
+    code = cuda->set_async(d->rings, 0xff, all_tracks_bytes((size_t)options->records * 8, tracks),
+                           d->stream);
+  for (uint32_t i = 0; i < tracks; i++)
+    d->headers[i] = (ink_device_track){.state = INK_STATE_FREE};
   if (!code)
-    code = cuda->copy_async((void *)(uintptr_t)d->layout.kernels_at, d->slots,
-                            d->slot_count * sizeof *d->slots, TO_DEVICE, d->stream);
-  if (!code && options->block_bit_count)
-    code = cuda->copy_async((void *)(uintptr_t)d->layout.block_bits_at, options->block_bits,
-                            options->block_bit_count / 8, TO_DEVICE, d->stream);
+    code = cuda->copy_2d_async((void *)(uintptr_t)ink_i_device_header_at(d, 0), d->layout.stride,
+                               d->headers, sizeof *d->headers, sizeof *d->headers, tracks, TO_DEVICE,
+                               d->stream);
+  if (!code)
+    code = cuda->copy_async(ink_i_device_slots(d), d->slots, d->slot_count * sizeof *d->slots,
+                            TO_DEVICE, d->stream);
+  if (!code)
+    code = send_block_bits(d, options);
   if (!code)
     code = cuda->copy_async(d->buffer, &d->layout, sizeof d->layout, TO_DEVICE, d->stream);
   return code ? code : cuda->stream_synchronize(d->stream);
@@ -235,6 +267,8 @@ static ink_status make_slots(ink_i_device *d, const ink_i_options *options, ink_
   if (!d->slots || !d->before)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for %u kernel slots",
                          d->slot_count);
+  for (uint32_t i = 0; i < d->slot_count; i++)
+    d->slots[i].enabled = 1; /* so that entries without a kernel's slot are counted */
   return put_tables(d, options, false, error);
 }
 
@@ -287,8 +321,10 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *op
 ink_status ink_i_device_set_flags(ink_i_device *d, uint32_t flags, ink_error *error) {
   d->cuda->set_device(d->index);
   d->layout.flags = flags;
-  int code = d->cuda->copy_async(&d->buffer->flags, &d->layout.flags, sizeof flags, TO_DEVICE,
-                                 d->stream);
+  set_warps(d);
+  int code = d->cuda->copy_async(
+      &d->buffer->flags, &d->layout.flags,
+      offsetof(ink_buffer, kernel_mask) - offsetof(ink_buffer, flags), TO_DEVICE, d->stream);
   if (!code)
     code = d->cuda->stream_synchronize(d->stream);
   return code ? ink_i_cuda_failed(d, code, "switch recording", error) : INK_OK;

@@ -24,20 +24,22 @@ typedef struct ink_i_device {
   char name[256];
   ink_buffer layout;            /* the buffer's header as it was sent */
   ink_buffer *buffer;           /* device */
-  void *fixed, *rings, *aux;    /* device allocations; fixed: header, slots, block bits, tracks */
+  void *fixed, *rings;          /* device allocations; fixed: header, slots, block bits; rings: tracks */
+  uint32_t warps;               /* that may record, of any kernel */
   void *stream;
   uint64_t *probe;              /* device, 8 bytes */
   ink_edge_slot *edges;         /* device; NULL: no memory for it */
-  ink_track *headers, *again;   /* host, pinned, [tracks]: two readings of the headers */
+  ink_device_track *headers, *again; /* host, pinned, [tracks]: two readings of the headers */
   unsigned char *staging;       /* host, pinned; 8 bytes more than staging_bytes, for clocks */
   size_t staging_bytes;
   uint64_t *seen;               /* [tracks]: ticket + 1 of the track last captured from a slot */
   uint64_t *open;               /* [tracks]: ticket + 1 of the track last seen open in a slot, with
                                  * INK_I_OPEN_STORED once its header is in the capture */
   ink_kernel_slot *slots;       /* [slot_count]: as sent and read back */
-  ink_kernel_slot *before;      /* [slot_count]: counts that belong to a parent process, or zeros */
+  ink_kernel_slot *before;      /* [slot_count]: counts that belong to something else, or zeros */
   uint32_t slot_count;
   uint64_t claims, unknown;     /* newest reading */
+  uint64_t unknown_before;      /* of slots that were empty then and have a kernel now */
   ink_host_clock start;         /* the clocks at arming */
   bool has_start;
   const ink_module_desc *cost_module;   /* whose measure_cost was used */
@@ -60,6 +62,17 @@ ink_status ink_i_device_set_flags(ink_i_device *device, uint32_t flags, ink_erro
 /* Reads globaltimer between two host clocks, some times over; the tightest reading. */
 ink_status ink_i_device_read_clock(ink_i_device *device, ink_host_clock *out, ink_error *error);
 void ink_i_device_free(ink_i_device *device, bool free_device_memory);
+
+/* Addresses on the device. */
+static inline ink_kernel_slot *ink_i_device_slots(const ink_i_device *device) {
+  return (ink_kernel_slot *)(uintptr_t)((uintptr_t)device->fixed + sizeof(ink_buffer));
+}
+static inline uint64_t ink_i_device_ring_at(const ink_i_device *device, uint32_t track) {
+  return device->layout.rings_at + (uint64_t)track * device->layout.stride;
+}
+static inline uint64_t ink_i_device_header_at(const ink_i_device *device, uint32_t track) {
+  return ink_i_device_ring_at(device, track) - sizeof(ink_device_track);
+}
 
 /* error, filled for a failed CUDA call; marks the device dead when dies. */
 ink_status ink_i_cuda_failed(ink_i_device *device, int code, const char *what, ink_error *error);

@@ -21,8 +21,8 @@ typedef struct batch {
   size_t used;
 } batch;
 
-static size_t used_bytes(uint64_t words, uint32_t records) {
-  return (size_t)(words < records ? words : records) * 8;
+static size_t used_bytes(uint64_t bytes, uint32_t records) {
+  return (size_t)(bytes < (uint64_t)records * 8 ? bytes : (uint64_t)records * 8);
 }
 
 static int copy(ink_i_device *d, void *to, uint64_t from, size_t bytes) {
@@ -30,13 +30,58 @@ static int copy(ink_i_device *d, void *to, uint64_t from, size_t bytes) {
                : 0;
 }
 
-static int read_headers(ink_i_device *d, ink_track *to, uint32_t first, uint32_t count) {
-  return copy(d, to + first, d->layout.tracks_at + first * sizeof(ink_track),
-              count * sizeof(ink_track));
+static int read_headers(ink_i_device *d, ink_device_track *to, uint32_t first, uint32_t count) {
+  return d->cuda->copy_2d_async(to + first, sizeof *to,
+                                (const void *)(uintptr_t)ink_i_device_header_at(d, first),
+                                d->layout.stride, sizeof *to, count, TO_HOST, d->stream);
 }
 
-static bool is_new(const ink_i_device *d, const ink_track *header, uint32_t slot) {
-  return header->state == INK_TRACK_CLOSED && d->seen[slot] != header->ticket + 1;
+/* enum ink_track_state */
+static uint32_t state_of(const ink_i_device *d, const ink_device_track *header) {
+  const uint32_t low = header->state & INK_STATE_LOW;
+  if (header->state == INK_STATE_FREE)
+    return INK_TRACK_FREE;
+  return low == (~d->layout.ring_mask & INK_STATE_LOW) ? INK_TRACK_CLOSED : INK_TRACK_OPEN;
+}
+
+static bool is_new(const ink_i_device *d, const ink_device_track *header, uint32_t slot) {
+  return state_of(d, header) == INK_TRACK_CLOSED && d->seen[slot] != header->ticket + 1;
+}
+
+static uint32_t kernel_of(const ink_i_device *d, const ink_device_track *header) {
+  return (uint32_t)((header->slot - (uint64_t)(uintptr_t)d->fixed) / sizeof(ink_kernel_slot));
+}
+
+/* The second reading of a clock, of whose lower half it is, soon after `clock0`. */
+static uint64_t soon_after(uint64_t clock0, uint32_t low) {
+  return clock0 + (uint32_t)(low - (uint32_t)clock0);
+}
+
+static ink_track host_track(const ink_i_device *d, const ink_device_track *h) {
+  ink_track track = {.state = state_of(d, h),
+                     .kernel = kernel_of(d, h),
+                     .ticket = h->ticket,
+                     .grid_id = h->grid_id,
+                     .thread = h->thread,
+                     .cluster_rank = h->cluster_rank,
+                     .sm_open = h->sm_open,
+                     .open_clock0 = h->open_clock0,
+                     .open_global_ns = h->open_global_ns,
+                     .open_clock1 = soon_after(h->open_clock0, h->open_clock1)};
+  memcpy(track.grid_dim, h->grid_dim, sizeof track.grid_dim);
+  memcpy(track.block_dim, h->block_dim, sizeof track.block_dim);
+  memcpy(track.block_index, h->block_index, sizeof track.block_index);
+  if (track.state != INK_TRACK_CLOSED)
+    return track;
+  track.sm_close = h->state >> INK_STATE_BITS;
+  track.close_clock0 = h->close_clock0;
+  track.close_global_ns = h->close_global_ns;
+  track.close_clock1 = h->close_clock1;
+  track.words = h->bytes / 8;
+  track.extra = h->extra;
+  track.aux_words = h->aux_bytes / 8;
+  track.aux_extra = h->aux_extra;
+  return track;
 }
 
 static ink_status write_batch(ink_session *s, ink_i_device *d, batch *b, ink_error *error) {
@@ -53,10 +98,12 @@ static ink_status write_batch(ink_session *s, ink_i_device *d, batch *b, ink_err
   ink_status status = ink_i_session_writer(s, error);
   for (uint32_t i = 0; i < b->count && !status; i++) {
     const batch_entry *e = &b->entries[i];
-    const ink_track *then = &d->headers[e->slot], *now = &d->again[e->slot];
-    if (now->state != INK_TRACK_CLOSED || now->ticket != then->ticket)
+    const ink_device_track *then = &d->headers[e->slot], *now = &d->again[e->slot];
+    if (now->state != then->state || now->ticket != then->ticket)
       continue; /* taken again meanwhile: lost, and counted so */
-    status = ink_writer_track(s->writer, d->index, then, (const uint64_t *)(d->staging + e->ring_at),
+    const ink_track header = host_track(d, then);
+    status = ink_writer_track(s->writer, d->index, &header,
+                              (const uint64_t *)(d->staging + e->ring_at),
                               (const uint64_t *)(d->staging + e->aux_at), error);
     if (status)
       break;
@@ -71,10 +118,9 @@ static ink_status write_batch(ink_session *s, ink_i_device *d, batch *b, ink_err
 /* Queues the copies of one track's rings; writes the batch first when it is full. */
 static ink_status queue_track(ink_session *s, ink_i_device *d, batch *b, uint32_t slot,
                               ink_error *error) {
-  const ink_track *header = &d->headers[slot];
-  const uint32_t records = d->info.records_per_track;
-  const size_t ring = used_bytes(header->words, records);
-  const size_t aux = used_bytes(header->aux_words, records);
+  const ink_device_track *header = &d->headers[slot];
+  const size_t ring = used_bytes(header->bytes, d->info.records_per_track);
+  const size_t aux = used_bytes(header->aux_bytes, d->info.aux_records_per_track);
   if (b->count == sizeof b->entries / sizeof *b->entries || b->used + ring + aux > d->staging_bytes) {
     const ink_status status = write_batch(s, d, b, error);
     if (status)
@@ -82,11 +128,10 @@ static ink_status queue_track(ink_session *s, ink_i_device *d, batch *b, uint32_
   }
   batch_entry *e = &b->entries[b->count];
   *e = (batch_entry){slot, b->used, b->used + ring};
-  int code = copy(d, d->staging + e->ring_at,
-                  d->layout.rings_at + ((uint64_t)slot << d->layout.ring_shift), ring);
+  const uint64_t at = ink_i_device_ring_at(d, slot);
+  int code = copy(d, d->staging + e->ring_at, at, ring);
   if (!code)
-    code = copy(d, d->staging + e->aux_at,
-                d->layout.aux_at + ((uint64_t)slot << d->layout.aux_shift), aux);
+    code = copy(d, d->staging + e->aux_at, at + (uint64_t)d->info.records_per_track * 8, aux);
   if (code)
     return ink_i_cuda_failed(d, code, "copy a track", error);
   b->used += ring + aux;
@@ -105,21 +150,21 @@ static ink_status write_counts(ink_session *s, ink_i_device *d, ink_error *error
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the kernels' counts");
   }
   for (uint32_t slot = 0; slot < d->info.track_count; slot++) {
-    const ink_track *header = &d->headers[slot];
-    if (header->state != INK_TRACK_FREE && header->kernel < d->slot_count &&
+    const ink_device_track *header = &d->headers[slot];
+    if (state_of(d, header) != INK_TRACK_FREE && kernel_of(d, header) < d->slot_count &&
         d->seen[slot] != header->ticket + 1)
-      entered[header->kernel] = true;
+      entered[kernel_of(d, header)] = true;
   }
   uint32_t n = 0;
   for (uint32_t i = 0; i < d->slot_count; i++) {
     const ink_kernel_slot *slot = &d->slots[i], *before = &d->before[i];
-    if (slot->key && (entered[i] || slot->tracks != before->tracks ||
+    const uint64_t words = (slot->bytes - before->bytes) / 8;
+    if (slot->key && (entered[i] || slot->closed != before->closed ||
                       slot->missed != before->missed))
-      counts[n++] = (ink_kernel_counts){.device = d->index, .slot = i, .key = slot->key,
-                                        .missed = slot->missed - before->missed,
-                                        .tracks = slot->tracks - before->tracks,
-                                        .marks = slot->marks - before->marks,
-                                        .words = slot->words - before->words};
+      counts[n++] = (ink_kernel_counts){
+          .device = d->index, .slot = i, .key = slot->key, .missed = slot->missed - before->missed,
+          .tracks = (slot->closed - before->closed) / d->layout.ring_mask,
+          .marks = words - (slot->extra - before->extra), .words = words};
   }
   ink_status status = INK_OK;
   if (n || d->unknown)
@@ -133,7 +178,8 @@ static ink_status write_counts(ink_session *s, ink_i_device *d, ink_error *error
 
 static ink_status read_counts(ink_i_device *d, ink_error *error) {
   ink_buffer header;
-  int code = copy(d, d->slots, d->layout.kernels_at, d->slot_count * sizeof *d->slots);
+  int code = copy(d, d->slots, (uint64_t)(uintptr_t)ink_i_device_slots(d),
+                  d->slot_count * sizeof *d->slots);
   if (!code)
     code = copy(d, &header, (uint64_t)(uintptr_t)d->buffer, sizeof header);
   if (!code)
@@ -141,7 +187,10 @@ static ink_status read_counts(ink_i_device *d, ink_error *error) {
   if (code)
     return ink_i_cuda_failed(d, code, "read its counters", error);
   d->claims = header.claim;
-  d->unknown = header.unknown;
+  d->unknown = d->unknown_before;
+  for (uint32_t i = 0; i < d->slot_count; i++)
+    if (d->slots[i].key == 0)
+      d->unknown += d->slots[i].missed;
   return INK_OK;
 }
 
@@ -151,18 +200,20 @@ static ink_status read_counts(ink_i_device *d, ink_error *error) {
 static ink_status store_open(ink_session *s, ink_i_device *d, bool last, ink_error *error) {
   ink_status status = INK_OK;
   for (uint32_t slot = 0; slot < d->info.track_count && !status; slot++) {
-    const ink_track *header = &d->headers[slot];
-    const uint64_t ticket = header->ticket + 1;
-    if (header->state != INK_TRACK_OPEN || d->seen[slot] == ticket ||
+    const ink_track header = host_track(d, &d->headers[slot]);
+    const uint64_t ticket = header.ticket + 1;
+    if (header.state != INK_TRACK_OPEN || d->seen[slot] == ticket ||
         d->open[slot] == (ticket | INK_I_OPEN_STORED))
       continue;
+    if (header.kernel >= d->slot_count)
+      continue; /* claimed just now, the rest is not written yet */
     const bool stays = last || d->open[slot] == ticket;
     d->open[slot] = ticket;
     if (!stays)
       continue;
     status = ink_i_session_writer(s, error);
     if (!status)
-      status = ink_writer_track(s->writer, d->index, header, NULL, NULL, error);
+      status = ink_writer_track(s->writer, d->index, &header, NULL, NULL, error);
     d->open[slot] = ticket | INK_I_OPEN_STORED;
   }
   return status;
@@ -170,7 +221,7 @@ static ink_status store_open(ink_session *s, ink_i_device *d, bool last, ink_err
 
 void ink_i_drain_disown_open(ink_i_device *d) {
   for (uint32_t slot = 0; slot < d->info.track_count; slot++)
-    if (d->headers[slot].state == INK_TRACK_OPEN)
+    if (state_of(d, &d->headers[slot]) == INK_TRACK_OPEN)
       d->open[slot] = (d->headers[slot].ticket + 1) | INK_I_OPEN_STORED;
 }
 

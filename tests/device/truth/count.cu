@@ -19,10 +19,9 @@ __device__ __noinline__ unsigned help(unsigned x) {
 __global__ void count_kernel(unsigned *out) {
   PROF_KERNEL(Kernel);
 #if !defined(INKMARK_DISABLE) && defined(__CUDA_ARCH__)
-  if (ink_ctx_.at.mask) {
-    ink_ctx_.words = COUNT_START;
-    ink_ctx_.offset = (unsigned)(COUNT_START * 8); // wraps, as it has by then
-    ink_i::state()[0].counts.x = COUNT_START_CALLED * 8;
+  if (ink_ctx_.at.high) {
+    ink_ctx_.bytes = COUNT_START * 8;
+    ink_i::state()[0].bytes = COUNT_START_CALLED * 8;
   }
 #endif
   unsigned x = threadIdx.x;

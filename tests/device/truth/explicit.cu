@@ -66,7 +66,7 @@ static void switch_to(bool on) {
     INK([&](ink_error *error) { return ink_session_set_on(session, on, error); });
 }
 
-// Every byte of the buffer: header, tracks, both rings, kernel slots.
+// Every byte of the buffer: header, kernel slots, tracks with both rings.
 static std::vector<unsigned char> snapshot() {
   std::vector<unsigned char> bytes;
   if (!buffer.device)
@@ -79,11 +79,8 @@ static std::vector<unsigned char> snapshot() {
   };
   CUDA(cudaMemcpy(&header, buffer.device, sizeof header, cudaMemcpyDeviceToHost));
   const size_t tracks = header.tracks_mask + 1;
-  add(buffer.device, sizeof header);
-  add((void *)header.tracks_at, tracks * sizeof(ink_track));
-  add((void *)header.rings_at, tracks << header.ring_shift);
-  add((void *)header.aux_at, tracks << header.aux_shift);
-  add((void *)header.kernels_at, (header.kernel_mask + 1) * sizeof(ink_kernel_slot));
+  add(buffer.device, sizeof header + (header.kernel_mask + 1) * sizeof(ink_kernel_slot));
+  add((char *)header.rings_at - sizeof(ink_device_track), tracks * header.stride);
   return bytes;
 }
 

@@ -31,7 +31,7 @@ static const truth_run runs[] = {
     {.name = "whole"},
     {.name = "ring of 4", .records = 4},
     {.name = "16 tracks, again", .tracks = 16, .environment = {"INKMARK_SIM_BLOCKS_PER_SM=2"}},
-    {.name = "8 tracks, missed", .tracks = 8, .must_miss = true},
+    {.name = "4 tracks, missed", .tracks = 4, .must_miss = true},
     {.name = "8 tracks, first", .tracks = 8, .keep_first = true, .must_miss = true},
     {.name = "seed", .environment = {"INKMARK_SIM_SEED=11", "INKMARK_SIM_DRIFT_PPM=2000"}},
 };
