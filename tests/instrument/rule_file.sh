@@ -32,6 +32,7 @@ same 'calls = true\nwaits = true # both\n' --calls --waits
 same 'calls = "^oth"\n' --calls=^oth
 same "kernel = '^sec'\r\nloops = true\r\n" --kernel ^sec --loops
 same 'exclude = "first|work"\nhold = "none"\ndepth = 2\n' --exclude 'first|work' --hold none --depth 2
+same 'hold = "strict"\n' --hold strict
 same 'calls = false\nkernels-only = true\nlimit = 1_00\n' --kernels-only --limit 100
 same 'lines = true\nkernel = "^second$"' --lines --kernel '^second$'
 # options come before the file, --rules before what is found, and it is found from folders below
@@ -62,7 +63,7 @@ wrong 'kernel = solve\n' "'kernel' needs a string in quotes"
 wrong 'kernel = "solve\n' "the string has no end"
 wrong 'kernel = "a\\\\d"\nkernel = "b"\n' "inkmark.toml:2: 'kernel' has a value already"
 wrong 'kernel = "\\d"\n' "unknown escape"
-wrong 'hold = "some"\n' "'hold' is one of auto|none, not 'some'"
+wrong 'hold = "some"\n' "'hold' is one of auto|none|strict, not 'some'"
 wrong '[tool]\n' "the only heading is [rules]"
 wrong 'loops\n' "'loops' has no value"
 wrong 'loops = true false\n' "more than one value"
