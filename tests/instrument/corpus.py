@@ -166,6 +166,9 @@ def one(path):
 
 
 def main():
+    temporary = os.environ.get("TMPDIR", "/tmp")
+    if not os.access(temporary, os.W_OK):  # nvcc would fail on every file, and the cache remember it
+        sys.exit(f"corpus: cannot write to TMPDIR '{temporary}'")
     files = sorted(os.path.join(d, f) for d, _, names in os.walk(tree) for f in names if f.endswith(".cu"))
     only, most = os.environ.get("CORPUS_FILES"), int(os.environ.get("CORPUS_MAX", "0"))
     files = [f for f in files if not only or re.search(only, os.path.relpath(f, tree))]
