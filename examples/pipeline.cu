@@ -64,6 +64,7 @@ __global__ void pipeline(const unsigned *input, unsigned *sums, int tiles) {
       PROF_MARK(Publish);
     }
   } else {
+    unsigned *const row = sums + blockIdx.x * tiles;
     for (int t = 0; t < tiles; t++) {
       PROF_ITER(t);
       wait_on(full(t % stages));
@@ -80,7 +81,7 @@ __global__ void pipeline(const unsigned *input, unsigned *sums, int tiles) {
       if (t + stages < tiles) // the producer waits for as many stages as it fills again
         arrive_at(empty(t % stages));
       if (lane == elected)
-        atomicAdd(&sums[blockIdx.x * tiles + t], sum);
+        atomicAdd(row + t, sum);
       PROF_MARK(Release);
     }
   }
