@@ -2,6 +2,7 @@
 /* Judges each instruction: is there a pair of stamps around it that its source line stands between? */
 #include "verify_private.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +45,26 @@ static bool is_bookkeeping(const v_instruction *i) {
   return starts_with(opcode, bytes, "HFMA2") && memmem(i->text, i->text_bytes, "-RZ, RZ", 7);
 }
 
+/* IMAD R9, R9, 0x100, R21: an index that the compiler counts on with the loop, a row further. */
+static bool is_scaling(const v_instruction *i) {
+  size_t bytes;
+  const char *opcode = ink_v_opcode(i, &bytes);
+  if (bytes != 4 || memcmp(opcode, "IMAD", 4) != 0)
+    return false;
+  const char *text = i->text, *end = text + i->text_bytes;
+  const char *number = memmem(text, i->text_bytes, ", 0x", 4);
+  uint64_t factor = 0;
+  for (number = number ? number + 4 : end; number < end && isxdigit((unsigned char)*number); number++)
+    factor = factor << 4 | (uint64_t)(isdigit((unsigned char)*number) ? *number - '0' : (*number | 32) - 'a' + 10);
+  return number < end && *number == ',' && factor && (factor & (factor - 1)) == 0;
+}
+
 /* What a loop's head is made of. */
 static bool is_counting(const v_instruction *i) {
   static const char *const words[] = {"IADD3", "UIADD3", "VIADD", "IADD", "ISETP", "UISETP", "SEL",
                                       "VIMNMX", "IMNMX", "LOP3", "ULOP3", "SHF", "USHF", "VOTE", "VOTEU",
                                       "IMAD.X", NULL};
-  return any_of(i, words) || is_bookkeeping(i);
+  return any_of(i, words) || is_scaling(i) || is_bookkeeping(i);
 }
 
 static bool same_line(const ink_verify *v, v_place a, v_place b) {
