@@ -10,10 +10,6 @@
 
 enum { TIMELINE_SHOWN = 40, GROUPS_SHOWN = 30, NAME_SHOWN = 48 };
 
-static const char *plural(uint64_t n) {
-  return n == 1 ? "" : "s";
-}
-
 static number_text time_text(const activity_view *view, uint64_t ns) {
   return view->settings->unit == REPORT_NS ? number_whole(ns)
                                            : number_fraction((double)ns / 1000, 3);
@@ -84,7 +80,7 @@ static void head(const activity_view *view, FILE *to) {
   if (view->kernels)
     fprintf(to, "%s of %s kernel%s have tracks, by device and grid id\n",
             number_whole(view->joined).text, number_whole(view->kernels).text,
-            plural(view->kernels));
+            number_plural(view->kernels));
   if (view->outside)
     fprintf(to,
             "%sthe tracks of %s of them stick out of their kernel, by up to %s ns before and %s ns "

@@ -146,6 +146,10 @@ number_text number_whole(uint64_t value) {
   return group(digits);
 }
 
+const char *number_plural(uint64_t n) {
+  return n == 1 ? "" : "s";
+}
+
 number_text number_fraction(double value, int decimals) {
   number_text plain;
   bool short_enough = isfinite(value) && fabs(value) < 1e21; /* 21 digits, 6 commas, decimals */

@@ -30,6 +30,8 @@ typedef struct number_text {
   char text[48];
 } number_text;
 number_text number_whole(uint64_t value);
+/* "s" but for 1. */
+const char *number_plural(uint64_t n);
 number_text number_fraction(double value, int decimals); /* grouped as well */
 number_text number_bytes(uint64_t bytes);                /* "1.2 MiB" */
 

@@ -13,15 +13,11 @@ const char *info_edges_when(uint32_t when) {
   return when < sizeof words / sizeof *words ? words[when] : "at another time";
 }
 
-static const char *plural(uint64_t n) {
-  return n == 1 ? "" : "s";
-}
-
 static void rates(const ink_clock_quality *q, FILE *to) {
   fputs("  clock: ", to);
   if (q->timer_step_ns)
     fprintf(to, "globaltimer steps by %u ns, ", q->timer_step_ns);
-  fprintf(to, "%u SM%s at %s", q->sms_seen, plural(q->sms_seen),
+  fprintf(to, "%u SM%s at %s", q->sms_seen, number_plural(q->sms_seen),
           number_fraction(q->slope_min_hz / 1e6, 3).text);
   if (q->slope_max_hz > q->slope_min_hz)
     fprintf(to, " to %s", number_fraction(q->slope_max_hz / 1e6, 3).text);
@@ -36,7 +32,7 @@ static void rates(const ink_clock_quality *q, FILE *to) {
     fprintf(to, "  clock: the SMs' counters are up to %s cycles apart\n",
             number_whole(q->skew_cycles).text);
   if (q->sms_changed)
-    fprintf(to, "  clock: the rate of %u SM%s changed\n", q->sms_changed, plural(q->sms_changed));
+    fprintf(to, "  clock: the rate of %u SM%s changed\n", q->sms_changed, number_plural(q->sms_changed));
   if (q->slack_ns || q->outliers)
     fprintf(to, "  clock: %u of %u readings left out, the rest agree to %u ns\n", q->outliers,
             q->readings, q->slack_ns);
@@ -48,7 +44,7 @@ static void edges(const loaded_capture *loaded, const ink_clock_quality *q, FILE
   if (q->calibrations)
     fprintf(to, "  clock: edges of globaltimer were caught %u time%s, on %u of %u SMs, known to %s ns "
                 "there\n",
-            q->calibrations, plural(q->calibrations), q->sms_calibrated, q->sms_seen,
+            q->calibrations, number_plural(q->calibrations), q->sms_calibrated, q->sms_seen,
             number_fraction(q->edge_bound_ns, 1).text);
   for (size_t i = 0; i < n; i++)
     if (list[i].device == q->device && list[i].note[0])
@@ -78,7 +74,7 @@ static void bounds(const ink_clock_quality *q, FILE *to) {
     fprintf(to,
             "  globaltimer ran back by up to %s ns on %u SM%s (SM %u first): a timer restarted, "
             "times are not good to anything\n",
-            number_whole(q->went_back_ns).text, q->sms_refused, plural(q->sms_refused),
+            number_whole(q->went_back_ns).text, q->sms_refused, number_plural(q->sms_refused),
             q->refused_sm);
   else if (q->bound_ns == INT64_MAX)
     fputs("  too few clock readings to say how good a single time is\n", to);

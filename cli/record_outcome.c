@@ -57,10 +57,6 @@ static const char *short_path(const char *path) {
   return !strncmp(path, here, n) && path[n] == '/' ? path + n + 1 : path;
 }
 
-static const char *plural(uint64_t n) {
-  return n == 1 ? "" : "s";
-}
-
 /* ", 8 kernels, 2 copies" of a capture with activity, else "". */
 static void describe_activity(const ink_capture *capture, char *text, size_t bytes) {
   const ink_activity *const *all;
@@ -73,7 +69,7 @@ static void describe_activity(const ink_capture *capture, char *text, size_t byt
   }
   if (n)
     snprintf(text, bytes, "; activity: %s kernel%s, %s cop%s and sets", number_whole(kernels).text,
-             plural(kernels), number_whole(copies).text, copies == 1 ? "y" : "ies");
+             number_plural(kernels), number_whole(copies).text, copies == 1 ? "y" : "ies");
 }
 
 /* One line on a capture; returns its number of tracks, or of activities where it has none. */
@@ -103,7 +99,7 @@ static uint64_t tell(const char *path) {
   int at = 0;
   if (open)
     at += snprintf(notes, sizeof notes, ", %s track%s had not ended", number_whole(open).text,
-                   plural(open));
+                   number_plural(open));
   if (full)
     at += snprintf(notes + at, sizeof notes - (size_t)at,
                    ", %s with more marks than their ring holds ('inkmark report' says how many)",
@@ -118,7 +114,7 @@ static uint64_t tell(const char *path) {
                  : "");
   describe_activity(capture, activity, sizeof activity);
   message_say("wrote '%s': %s track%s, %s mark%s%s%s", short_path(path), number_whole(tracks).text,
-              plural(tracks), number_whole(marks).text, plural(marks), notes, activity);
+              number_plural(tracks), number_whole(marks).text, number_plural(marks), notes, activity);
   const ink_activity *const *all;
   const size_t activities = ink_capture_activities(capture, &all, NULL);
   ink_capture_free(capture);

@@ -50,6 +50,8 @@ void report_json_begin(report_sink *sink);
 void report_csv_begin(report_sink *sink);
 void report_json_end(report_sink *sink);
 
+/* A line below a kernel's table, in the colour of warnings. */
+__attribute__((format(printf, 2, 3))) void report_remark(FILE *to, const char *format, ...);
 /* That a kernel's launches seem to be of several functions. */
 void report_shared(const report_view *report, const ink_kernel_total *total, FILE *to);
 

@@ -8,11 +8,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-static const char *plural(uint64_t n) {
-  return n == 1 ? "" : "s";
-}
-
-__attribute__((format(printf, 2, 3))) static void remark(FILE *to, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) void report_remark(FILE *to, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   fprintf(to, "  %s", message_style(to, STYLE_WARNING));
@@ -59,9 +55,9 @@ static void dropped(const report_view *report, const ink_kernel_total *total, FI
   char place[LOAD_PLACE_BYTES];
   if (!total->marks_dropped)
     return;
-  remark(to, "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
+  report_remark(to, "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
          number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
-         number_whole(total->tracks_partial).text, plural(total->tracks_partial));
+         number_whole(total->tracks_partial).text, number_plural(total->tracks_partial));
   if (longest_track(&report->loaded, total->kernel, &index, &words)) {
     fprintf(to, "    the longest needs room for %s records: %s\n", number_whole(words).text,
             load_track_place(&report->loaded, index, place));
@@ -85,20 +81,20 @@ void report_left_out(const report_view *report, const ink_kernel_total *total, F
   bool whole = facts->complete && !facts->damaged_chunks;
   dropped(report, total, to);
   if (total->unknown_cycles)
-    remark(to,
+    report_remark(to,
            "unknown: %.1f %% of the time lies where marks were dropped; the shares are of it all",
            100.0 * (double)total->unknown_cycles / (double)total->total_cycles);
   if (total->missed) {
-    remark(to, "missed: %s recording thread%s found no free track among %s",
-           number_whole(total->missed).text, plural(total->missed),
+    report_remark(to, "missed: %s recording thread%s found no free track among %s",
+           number_whole(total->missed).text, number_plural(total->missed),
            number_whole(tracks_there(capture)).text);
     advise(to, "--tracks", tracks_there(capture) + total->missed, "has room for all of them");
   }
   if (total->tracks_lost) {
     const char *failure = ink_capture_fact(capture, "write_failure");
-    remark(to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
-           plural(total->tracks_lost), number_whole(total->marks_lost).text,
-           plural(total->marks_lost),
+    report_remark(to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
+           number_plural(total->tracks_lost), number_whole(total->marks_lost).text,
+           number_plural(total->marks_lost),
            failure ? "were used again before they could be written"
            : whole ? "were used again before they were drained"
                    : "were in what is cut off or damaged, or used again before they were drained");
@@ -122,7 +118,7 @@ void report_unfinished(const report_view *report, FILE *to) {
   if (!facts->open_tracks || !load_open_track(loaded, &index))
     return;
   fprintf(to, "%s track%s had not ended and hold%s no times%s: %s\n",
-          number_whole(facts->open_tracks).text, plural(facts->open_tracks),
+          number_whole(facts->open_tracks).text, number_plural(facts->open_tracks),
           facts->open_tracks == 1 ? "s" : "", facts->open_tracks == 1 ? "" : ", the first",
           load_track_place(loaded, index, place));
   fputs(facts->complete
@@ -139,7 +135,7 @@ void report_problems(const report_view *report, FILE *to) {
   if (!total)
     return;
   fprintf(to, "\n%s%s problem%s in the records, the rest was used:%s\n",
-          message_style(to, STYLE_WARNING), number_whole(total).text, plural(total),
+          message_style(to, STYLE_WARNING), number_whole(total).text, number_plural(total),
           message_style(to, STYLE_PLAIN));
   for (size_t i = 0; i < n && (report->settings->all || i < 10); i++) {
     const ink_problem *p = &problems[i];

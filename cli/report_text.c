@@ -6,24 +6,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const unit_names[] = {"cycles", "ns", "us"};
-
-static const char *plural(uint64_t n) {
-  return n == 1 ? "" : "s";
-}
-
-__attribute__((format(printf, 2, 3))) static void remark(FILE *to, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fprintf(to, "  %s", message_style(to, STYLE_WARNING));
-  vfprintf(to, format, arguments);
-  fprintf(to, "%s\n", message_style(to, STYLE_PLAIN));
-  va_end(arguments);
-}
 
 static void section_cell(text_grid *grid, const report_view *report, const report_branch *branch) {
   const ink_table_row *row = branch->row;
@@ -95,8 +81,8 @@ static void cut_slices(const report_view *report, size_t first, size_t last, FIL
   for (size_t i = first; i < last; i++)
     cut += report->rows[i]->cut;
   if (cut)
-    remark(to, "cut: %s slice%s whose begin or end is not there %s left out of the times",
-           number_whole(cut).text, plural(cut), cut == 1 ? "is" : "are");
+    report_remark(to, "cut: %s slice%s whose begin or end is not there %s left out of the times",
+           number_whole(cut).text, number_plural(cut), cut == 1 ? "is" : "are");
 }
 
 /* Times of a section that lie in each other: counted once or, where that comes too late, twice. */
@@ -118,7 +104,7 @@ static void nested(const report_view *report, size_t first, size_t last, FILE *t
               "imbalance are of the outermost\n",
               number_whole(row->nested).text, number_whole(row->count).text, name);
     if (row->twice)
-      remark(to,
+      report_remark(to,
              "twice: called functions mark %s inside of its own slices; total and share count that "
              "time twice",
              name);
@@ -146,8 +132,8 @@ static void kernel_title(const report_view *report, const ink_kernel_total *tota
     fprintf(to, " (%s)", kernel->table->name);
   fprintf(to, ": %s launch%s, %s track%s, %s mark%s, %s %s in all tracks\n",
           number_whole(total->launches).text, total->launches == 1 ? "" : "es",
-          number_whole(total->tracks).text, plural(total->tracks),
-          number_whole(total->marks_executed).text, plural(total->marks_executed),
+          number_whole(total->tracks).text, number_plural(total->tracks),
+          number_whole(total->marks_executed).text, number_plural(total->marks_executed),
           report_time(report, total->total_cycles, total->total_ns).text,
           unit_names[report->settings->unit]);
 }

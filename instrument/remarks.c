@@ -8,21 +8,6 @@
 
 #define INK_I_TRACK_WORDS 1024 /* records_per_track of session.h where nothing else is asked */
 
-static bool is_named(const ink_node *node, const char *name) {
-  CXString spelling = clang_getCursorSpelling(node->cursor);
-  const char *text = clang_getCString(spelling);
-  const bool same = text && !strcmp(text, name);
-  clang_disposeString(spelling);
-  return same;
-}
-
-static uint32_t subtree_end(const ink_tree *tree, uint32_t at) {
-  uint32_t i = at + 1;
-  while (i < tree->nodes.count && tree->nodes.items[i].depth > tree->nodes.items[at].depth)
-    i++;
-  return i;
-}
-
 /* ---- loops that write more than a track keeps ----------------------------------------------------- */
 
 static bool value_of(CXCursor cursor, long long *value) {
@@ -91,8 +76,8 @@ static bool spins(const ink_tree *tree, uint32_t loop) {
   const uint32_t body = ink_node_body(tree, loop);
   if (nodes[loop].kind == CXCursor_ForStmt || nodes[loop].kind == CXCursor_CXXForRangeStmt)
     return false;
-  for (uint32_t i = loop + 1, end = subtree_end(tree, loop); i < end; i++) {
-    if (body != INK_NO_NODE && i >= body && i < subtree_end(tree, body))
+  for (uint32_t i = loop + 1, end = ink_tree_end(tree, loop); i < end; i++) {
+    if (body != INK_NO_NODE && i >= body && i < ink_tree_end(tree, body))
       continue;
     CXString spelling = clang_getCursorSpelling(nodes[i].cursor);
     const char *name = clang_getCString(spelling);
@@ -118,13 +103,13 @@ void ink_function_remarks(ink_unit *unit, const ink_function *function) {
     }
     if (node->kind != CXCursor_DeclRefExpr)
       continue;
-    if (!grid && is_named(node, "this_grid")) {
+    if (!grid && ink_node_is_named(node, "this_grid")) {
       grid = true;
       ink_unit_say(unit, function->source, node->start,
                    "a cooperative launch at full occupancy may not fit with marks");
     }
     for (size_t c = 0; c < sizeof clocks / sizeof *clocks && !clock; c++)
-      if (is_named(node, clocks[c])) {
+      if (ink_node_is_named(node, clocks[c])) {
         clock = true;
         ink_unit_say(unit, function->source, node->start,
                      "the function reads a clock itself: what it measures now includes the marks");

@@ -8,26 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_named(const ink_node *node, const char *name) {
-  CXString spelling = clang_getCursorSpelling(node->cursor);
-  const char *text = clang_getCString(spelling);
-  const bool same = text && !strcmp(text, name);
-  clang_disposeString(spelling);
-  return same;
-}
-
-static uint32_t subtree_end(const ink_tree *tree, uint32_t at) {
-  uint32_t i = at + 1;
-  while (i < tree->nodes.count && tree->nodes.items[i].depth > tree->nodes.items[at].depth)
-    i++;
-  return i;
-}
-
 static bool is_thread_source(const ink_node *node) {
   static const char *const names[] = {"threadIdx", "thread_rank", "thread_index",
                                       "__laneid",  "lane_id",     "laneid"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (is_named(node, names[i]))
+    if (ink_node_is_named(node, names[i]))
       return true;
   return false;
 }
@@ -35,7 +20,7 @@ static bool is_thread_source(const ink_node *node) {
 /* `at`'s subtree names threadIdx or a lane, or one of the locals that were computed from these. */
 static bool is_thread_dependent(const ink_tree *tree, uint32_t at, const CXCursor *locals,
                                 size_t count) {
-  for (uint32_t i = at, end = subtree_end(tree, at); i < end; i++) {
+  for (uint32_t i = at, end = ink_tree_end(tree, at); i < end; i++) {
     const ink_node *node = &tree->nodes.items[i];
     if (node->kind == CXCursor_MemberRefExpr && is_thread_source(node))
       return true;
@@ -187,7 +172,7 @@ static unsigned judge_local(threads *t, CXCursor target) {
 
 /* `block.thread_rank()`: 0 for thread 0, if it is not the grid's. */
 static unsigned judge_rank(const ink_tree *tree, uint32_t at) {
-  for (uint32_t i = at, end = subtree_end(tree, at); i < end; i++) {
+  for (uint32_t i = at, end = ink_tree_end(tree, at); i < end; i++) {
     CXString spelling = clang_getTypeSpelling(
         clang_getCanonicalType(clang_getCursorType(tree->nodes.items[i].cursor)));
     const char *text = clang_getCString(spelling);
@@ -281,8 +266,8 @@ static unsigned judge(threads *t, uint32_t at) {
                                   : judge_local(t, clang_getCursorReferenced(node->cursor));
   case CXCursor_MemberRefExpr:
   case CXCursor_CallExpr:
-    if (is_named(node, "thread_rank") || is_named(node, "thread_index") ||
-        is_named(node, "__laneid"))
+    if (ink_node_is_named(node, "thread_rank") || ink_node_is_named(node, "thread_index") ||
+        ink_node_is_named(node, "__laneid"))
       return judge_rank(t->tree, at);
     return node->kind == CXCursor_MemberRefExpr && node->first != INK_NO_NODE
                ? judge(t, node->first)
@@ -312,7 +297,7 @@ static bool find_condition(const ink_tree *tree, uint32_t at, uint32_t *from, ui
   if (node->first == INK_NO_NODE || node->in_macro)
     return false;
   *from = node->first;
-  *to = subtree_end(tree, node->first);
+  *to = ink_tree_end(tree, node->first);
   *what = "the condition";
   if (node->kind == CXCursor_IfStmt || node->kind == CXCursor_ConditionalOperator)
     return true;
@@ -335,7 +320,7 @@ static bool find_condition(const ink_tree *tree, uint32_t at, uint32_t *from, ui
         kind > CXBinaryOperator_NE || one->last == INK_NO_NODE)
       continue;
     *from = one->last;
-    *to = subtree_end(tree, one->last);
+    *to = ink_tree_end(tree, one->last);
     return true;
   }
   return false;
@@ -392,7 +377,7 @@ static void warn_conditions(threads *t) {
     bool differs = false;
     if (node->in_lambda || !find_condition(tree, i, &from, &to, &what))
       continue;
-    for (uint32_t c = from; c < to; c = subtree_end(tree, c))
+    for (uint32_t c = from; c < to; c = ink_tree_end(tree, c))
       differs |= depends(t, c);
     uint32_t after = tree->nodes.items[to - 1].end;
     const ink_found *found;

@@ -195,3 +195,18 @@ bool ink_node_is_statement(const ink_tree *tree, uint32_t at, bool *alone) {
     return false;
   }
 }
+
+bool ink_node_is_named(const ink_node *node, const char *name) {
+  CXString spelling = clang_getCursorSpelling(node->cursor);
+  const char *text = clang_getCString(spelling);
+  const bool same = text && !strcmp(text, name);
+  clang_disposeString(spelling);
+  return same;
+}
+
+uint32_t ink_tree_end(const ink_tree *tree, uint32_t at) {
+  uint32_t i = at + 1;
+  while (i < tree->nodes.count && tree->nodes.items[i].depth > tree->nodes.items[at].depth)
+    i++;
+  return i;
+}

@@ -32,6 +32,10 @@ typedef struct ink_tree {
 bool ink_tree_build(ink_tree *tree, ink_source *source, CXCursor body);
 void ink_tree_free(ink_tree *tree);
 
+/* Behind the last node inside of this one. */
+uint32_t ink_tree_end(const ink_tree *tree, uint32_t at);
+/* What the cursor is called or refers to. */
+bool ink_node_is_named(const ink_node *node, const char *name);
 bool ink_node_is_loop(const ink_node *node);
 bool ink_node_is_expression(const ink_node *node);
 /* Behind the last character of the statement, its `;` included; 0 where it cannot be told. */

@@ -210,13 +210,6 @@ static bool has_initialiser(const ink_tree *tree, const ink_node *node) {
   return token < source->tokens.count && source->tokens.items[token].start < node->end;
 }
 
-static uint32_t subtree_end(const ink_tree *tree, uint32_t at) {
-  uint32_t i = at + 1;
-  while (i < tree->nodes.count && tree->nodes.items[i].depth > tree->nodes.items[at].depth)
-    i++;
-  return i;
-}
-
 static const ink_variable *variable_of(const struct ink_variables *all, CXCursor target) {
   for (size_t i = 0; i < all->list.count; i++)
     if (clang_equalCursors(all->list.items[i].cursor, target))
@@ -249,7 +242,7 @@ static bool is_known(const struct ink_variables *all, const ink_tree *tree, uint
 
 /* An integer's first value comes from more than sums and products: a function, a hash. */
 static bool is_computed(const ink_tree *tree, uint32_t value) {
-  for (uint32_t i = value; i < subtree_end(tree, value); i++) {
+  for (uint32_t i = value; i < ink_tree_end(tree, value); i++) {
     const ink_node *node = &tree->nodes.items[i];
     if (node->kind == CXCursor_CallExpr ||
         (node->kind == CXCursor_BinaryOperator &&
@@ -360,7 +353,7 @@ static bool is_indexed_at_run_time(const struct ink_variables *all, const ink_tr
     if (nodes[up].kind != CXCursor_ArraySubscriptExpr || nodes[up].first != child)
       return false;
     const uint32_t index = nodes[up].last;
-    if (index != child && !is_known(all, tree, index, subtree_end(tree, index)))
+    if (index != child && !is_known(all, tree, index, ink_tree_end(tree, index)))
       return true;
   }
   return false;
