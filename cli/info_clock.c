@@ -26,13 +26,15 @@ static void rates(const ink_clock_quality *q, FILE *to) {
     fprintf(to, " (%u of them guessed)", q->sms_guessed);
   if (q->slope_bound_ppm > 0)
     fprintf(to, ", known to %s ppm", number_fraction(q->slope_bound_ppm, 3).text);
-  fprintf(to, ", largest residual %s ns, spread %s ns\n", number_fraction(q->residual_max_ns, 1).text,
+  fprintf(to, ", largest residual %s ns, spread %s ns\n",
+          number_fraction(q->residual_max_ns, 1).text,
           number_fraction(q->residual_spread_ns, 1).text);
   if (q->skew_cycles)
     fprintf(to, "  clock: the SMs' counters are up to %s cycles apart\n",
             number_whole(q->skew_cycles).text);
   if (q->sms_changed)
-    fprintf(to, "  clock: the rate of %u SM%s changed\n", q->sms_changed, number_plural(q->sms_changed));
+    fprintf(to, "  clock: the rate of %u SM%s changed\n", q->sms_changed,
+            number_plural(q->sms_changed));
   if (q->slack_ns || q->outliers)
     fprintf(to, "  clock: %u of %u readings left out, the rest agree to %u ns\n", q->outliers,
             q->readings, q->slack_ns);
@@ -42,8 +44,9 @@ static void edges(const loaded_capture *loaded, const ink_clock_quality *q, FILE
   const ink_clock_edges *list;
   size_t n = ink_capture_clock_edges(loaded->capture, &list);
   if (q->calibrations)
-    fprintf(to, "  clock: edges of globaltimer were caught %u time%s, on %u of %u SMs, known to %s ns "
-                "there\n",
+    fprintf(to,
+            "  clock: edges of globaltimer were caught %u time%s, on %u of %u SMs, known to %s ns "
+            "there\n",
             q->calibrations, number_plural(q->calibrations), q->sms_calibrated, q->sms_seen,
             number_fraction(q->edge_bound_ns, 1).text);
   for (size_t i = 0; i < n; i++)
@@ -64,8 +67,9 @@ static void host(const ink_clock_quality *q, FILE *to) {
             q->monotonic_offset_ns, number_whole((uint64_t)q->monotonic_bound_ns).text);
   fputc('\n', to);
   if (q->realtime_set_ns)
-    fprintf(to, "  host: CLOCK_REALTIME was set by %" PRId64 " ns on the way; times are what it would "
-                "have shown without that\n",
+    fprintf(to,
+            "  host: CLOCK_REALTIME was set by %" PRId64 " ns on the way; times are what it would "
+            "have shown without that\n",
             q->realtime_set_ns);
 }
 
@@ -84,8 +88,9 @@ static void bounds(const ink_clock_quality *q, FILE *to) {
 }
 
 static bool sm_table(const loaded_capture *loaded, const ink_clock_quality *q, FILE *to) {
-  static const char *const titles[] = {"MHz", "known to ppm", "bound ns", "skew cycles", "rates",
-                                       "readings", "edges", "left out", "residual ns", "spread ns"};
+  static const char *const titles[] = {"MHz",         "known to ppm", "bound ns", "skew cycles",
+                                       "rates",       "readings",     "edges",    "left out",
+                                       "residual ns", "spread ns"};
   const ink_sm_quality *sms;
   size_t n = ink_clock_map_sms(loaded->map, q->device, &sms);
   text_grid *grid = grid_new();
@@ -98,9 +103,10 @@ static bool sm_table(const loaded_capture *loaded, const ink_clock_quality *q, F
     grid_cell(grid, "%u", sm->sm);
     grid_cell(grid, "%s%s", number_fraction(sm->hz / 1e6, 3).text, sm->guessed ? " (guessed)" : "");
     grid_cell(grid, "%s", number_fraction(sm->hz_bound_ppm, 3).text);
-    grid_cell(grid, "%s", isfinite(sm->bound_ns) ? number_fraction(sm->bound_ns, 1).text
-                          : sm->recorded         ? "unknown"
-                                                 : "no track");
+    grid_cell(grid, "%s",
+              isfinite(sm->bound_ns) ? number_fraction(sm->bound_ns, 1).text
+              : sm->recorded         ? "unknown"
+                                     : "no track");
     grid_cell(grid, "%s", number_whole(sm->skew_cycles).text);
     grid_cell(grid, "%u", sm->pieces);
     grid_cell(grid, "%u", sm->readings);

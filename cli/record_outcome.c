@@ -114,7 +114,8 @@ static uint64_t tell(const char *path) {
                  : "");
   describe_activity(capture, activity, sizeof activity);
   message_say("wrote '%s': %s track%s, %s mark%s%s%s", short_path(path), number_whole(tracks).text,
-              number_plural(tracks), number_whole(marks).text, number_plural(marks), notes, activity);
+              number_plural(tracks), number_whole(marks).text, number_plural(marks), notes,
+              activity);
   const ink_activity *const *all;
   const size_t activities = ink_capture_activities(capture, &all, NULL);
   ink_capture_free(capture);
@@ -152,8 +153,8 @@ static bool tell_no_name(const record_plan *plan, const char *what, char *sectio
     return false;
   char list[600];
   cli_list_near(regex, names, n, list, sizeof list);
-  message_say("%s: '--kernels %s' matches no name in PROF_SECTIONS, where there are %s", what, regex,
-              list);
+  message_say("%s: '--kernels %s' matches no name in PROF_SECTIONS, where there are %s", what,
+              regex, list);
   return true;
 }
 
@@ -167,8 +168,8 @@ static bool tell_filter(const record_plan *plan, const char *what, char *section
   message_say("%s: no kernel with PROF_KERNEL ran that%s%s%s%s%s%s let through; without a filter "
               "'inkmark info' lists the kernels that run, with their blocks and threads",
               what, s->kernels ? " --kernels " : "", s->kernels ? s->kernels : "",
-              s->blocks ? " --blocks " : "", s->blocks ? s->blocks : "", s->warps ? " --warps " : "",
-              s->warps ? s->warps : "");
+              s->blocks ? " --blocks " : "", s->blocks ? s->blocks : "",
+              s->warps ? " --warps " : "", s->warps ? s->warps : "");
   return true;
 }
 
@@ -196,9 +197,10 @@ static void why_nothing_written(const record_plan *plan, int code, char *section
 
 static void why_no_tracks(const record_plan *plan, int code, char *sections) {
   if (code > 128)
-    message_say("no track was recorded: no kernel with PROF_KERNEL had ended, or run for two drains "
-                "('--drain-ms'), when '%s' did",
-                plan->program);
+    message_say(
+        "no track was recorded: no kernel with PROF_KERNEL had ended, or run for two drains "
+        "('--drain-ms'), when '%s' did",
+        plan->program);
   else if (!tell_filter(plan, "no track was recorded", sections))
     message_say("no track was recorded: no kernel with PROF_KERNEL ran");
 }
@@ -242,7 +244,8 @@ static size_t tell_failures(const record_plan *plan, char *sections) {
   return told;
 }
 
-/* Captures by the template; where it makes one name only, also those with a process's id behind it. */
+/* Captures by the template; where it makes one name only, also those with a process's id behind it.
+ */
 static int glob_captures(const record_plan *plan, const char *pattern, glob_t *found) {
   char *more = NULL;
   int code = glob(pattern, 0, NULL, found);

@@ -55,9 +55,10 @@ static void dropped(const report_view *report, const ink_kernel_total *total, FI
   char place[LOAD_PLACE_BYTES];
   if (!total->marks_dropped)
     return;
-  report_remark(to, "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
-         number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
-         number_whole(total->tracks_partial).text, number_plural(total->tracks_partial));
+  report_remark(
+      to, "dropped: %s of %s marks were overwritten in, or did not fit, the rings of %s track%s",
+      number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
+      number_whole(total->tracks_partial).text, number_plural(total->tracks_partial));
   if (longest_track(&report->loaded, total->kernel, &index, &words)) {
     fprintf(to, "    the longest needs room for %s records: %s\n", number_whole(words).text,
             load_track_place(&report->loaded, index, place));
@@ -81,23 +82,24 @@ void report_left_out(const report_view *report, const ink_kernel_total *total, F
   bool whole = facts->complete && !facts->damaged_chunks;
   dropped(report, total, to);
   if (total->unknown_cycles)
-    report_remark(to,
-           "unknown: %.1f %% of the time lies where marks were dropped; the shares are of it all",
-           100.0 * (double)total->unknown_cycles / (double)total->total_cycles);
+    report_remark(
+        to, "unknown: %.1f %% of the time lies where marks were dropped; the shares are of it all",
+        100.0 * (double)total->unknown_cycles / (double)total->total_cycles);
   if (total->missed) {
     report_remark(to, "missed: %s recording thread%s found no free track among %s",
-           number_whole(total->missed).text, number_plural(total->missed),
-           number_whole(tracks_there(capture)).text);
+                  number_whole(total->missed).text, number_plural(total->missed),
+                  number_whole(tracks_there(capture)).text);
     advise(to, "--tracks", tracks_there(capture) + total->missed, "has room for all of them");
   }
   if (total->tracks_lost) {
     const char *failure = ink_capture_fact(capture, "write_failure");
-    report_remark(to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
-           number_plural(total->tracks_lost), number_whole(total->marks_lost).text,
-           number_plural(total->marks_lost),
-           failure ? "were used again before they could be written"
-           : whole ? "were used again before they were drained"
-                   : "were in what is cut off or damaged, or used again before they were drained");
+    report_remark(
+        to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
+        number_plural(total->tracks_lost), number_whole(total->marks_lost).text,
+        number_plural(total->marks_lost),
+        failure ? "were used again before they could be written"
+        : whole ? "were used again before they were drained"
+                : "were in what is cut off or damaged, or used again before they were drained");
     if (failure)
       fprintf(to, "    %s\n", failure);
     else

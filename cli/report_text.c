@@ -16,9 +16,9 @@ static void section_cell(text_grid *grid, const report_view *report, const repor
   char inside[200];
   report_inside(report, row, inside, sizeof inside);
   grid_cell(grid, "%*s%s%s%s%s%s%s", branch->level < 20 ? (int)branch->level * 2 : 40, "",
-            load_section_name(&report->loaded, row->section),
-            row->called || inside[0] ? " (" : "", row->called ? "called" : "",
-            row->called && inside[0] ? " " : "", inside, row->called || inside[0] ? ")" : "");
+            load_section_name(&report->loaded, row->section), row->called || inside[0] ? " (" : "",
+            row->called ? "called" : "", row->called && inside[0] ? " " : "", inside,
+            row->called || inside[0] ? ")" : "");
 }
 
 static void section_row(text_grid *grid, const report_view *report, const report_branch *branch,
@@ -82,7 +82,7 @@ static void cut_slices(const report_view *report, size_t first, size_t last, FIL
     cut += report->rows[i]->cut;
   if (cut)
     report_remark(to, "cut: %s slice%s whose begin or end is not there %s left out of the times",
-           number_whole(cut).text, number_plural(cut), cut == 1 ? "is" : "are");
+                  number_whole(cut).text, number_plural(cut), cut == 1 ? "is" : "are");
 }
 
 /* Times of a section that lie in each other: counted once or, where that comes too late, twice. */
@@ -104,10 +104,11 @@ static void nested(const report_view *report, size_t first, size_t last, FILE *t
               "imbalance are of the outermost\n",
               number_whole(row->nested).text, number_whole(row->count).text, name);
     if (row->twice)
-      report_remark(to,
-             "twice: called functions mark %s inside of its own slices; total and share count that "
-             "time twice",
-             name);
+      report_remark(
+          to,
+          "twice: called functions mark %s inside of its own slices; total and share count that "
+          "time twice",
+          name);
   }
 }
 

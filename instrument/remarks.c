@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a reader should know of a marked function: loops that wait for other blocks or that write more
- * than a track keeps, clocks that the function reads itself. */
+/* What a reader should know of a marked function: loops that wait for other blocks or that write
+ * more than a track keeps, clocks that the function reads itself. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 
 #define INK_I_TRACK_WORDS 1024 /* records_per_track of session.h where nothing else is asked */
 
-/* ---- loops that write more than a track keeps ----------------------------------------------------- */
+/* ---- loops that write more than a track keeps
+ * ----------------------------------------------------- */
 
 static bool value_of(CXCursor cursor, long long *value) {
   CXEvalResult result = clang_Cursor_Evaluate(cursor);
@@ -48,8 +49,8 @@ static void warn_many(ink_unit *unit, const ink_function *function) {
     if (loop->function != function || loop->kind != INK_PLACE_LOOP ||
         loop->state != INK_PLACE_MARKED)
       continue;
-    while (at < tree->nodes.count &&
-           (tree->nodes.items[at].start != loop->offset || !ink_node_is_loop(&tree->nodes.items[at])))
+    while (at < tree->nodes.count && (tree->nodes.items[at].start != loop->offset ||
+                                      !ink_node_is_loop(&tree->nodes.items[at])))
       at++;
     if (at == tree->nodes.count || ink_loops_around(tree, at))
       continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the variables of a function: their types, where they live, where they are read and written. */
+/* Finds the variables of a function: their types, where they live, where they are read and written.
+ */
 #include "holds.h"
 
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 /* Most numbers in an array that is held: beyond, it hardly is in registers. */
 #define INK_I_HELD_NUMBERS 32
 
-/* ---- types -------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------------------
+ */
 
 static bool is_scalar(CXType type, bool *integer) {
   *integer = type.kind >= CXType_Char_U && type.kind <= CXType_LongLong &&
@@ -151,7 +153,8 @@ static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXC
   return CXChildVisit_Continue;
 }
 
-/* ---- declarations ------------------------------------------------------------------------------- */
+/* ---- declarations -------------------------------------------------------------------------------
+ */
 
 static void add_variable(struct ink_variables *all, ink_variable item, bool *failed) {
   CXString spelling = clang_getCursorSpelling(item.cursor);
@@ -234,7 +237,8 @@ static bool is_known(const struct ink_variables *all, const ink_tree *tree, uint
     bool integer;
     const CXType type = clang_getCursorType(target);
     if (item ? !item->is_known
-             : !clang_isConstQualifiedType(type) || !is_scalar(clang_getCanonicalType(type), &integer))
+             : !clang_isConstQualifiedType(type) ||
+                   !is_scalar(clang_getCanonicalType(type), &integer))
       return false; /* threadIdx is const too */
   }
   return true;
@@ -252,12 +256,14 @@ static bool is_computed(const ink_tree *tree, uint32_t value) {
   return false;
 }
 
-/* `p[i]` or `*p`, converted or not: arithmetic on it waits for the load. Not a local array's element. */
+/* `p[i]` or `*p`, converted or not: arithmetic on it waits for the load. Not a local array's
+ * element. */
 static bool is_load(const ink_tree *tree, uint32_t value) {
   const ink_node *nodes = tree->nodes.items;
   while (nodes[value].last != INK_NO_NODE &&
          (nodes[value].kind == CXCursor_UnexposedExpr || nodes[value].kind == CXCursor_ParenExpr ||
-          nodes[value].kind == CXCursor_CStyleCastExpr || nodes[value].kind == CXCursor_MemberRefExpr))
+          nodes[value].kind == CXCursor_CStyleCastExpr ||
+          nodes[value].kind == CXCursor_MemberRefExpr))
     value = nodes[value].last;
   if (nodes[value].kind == CXCursor_UnaryOperator)
     return clang_getCursorUnaryOperatorKind(nodes[value].cursor) == CXUnaryOperator_Deref;
@@ -298,7 +304,8 @@ static void add_local(struct ink_variables *all, const ink_tree *tree, uint32_t 
   }
 }
 
-/* ---- uses --------------------------------------------------------------------------------------- */
+/* ---- uses ---------------------------------------------------------------------------------------
+ */
 
 typedef struct use_kind {
   bool write, assigned; /* assigned: by an operator */
@@ -396,12 +403,12 @@ static void find_counters(struct ink_variables *all, const ink_tree *tree) {
       while (loop != INK_NO_NODE && !ink_node_is_loop(&nodes[loop]))
         loop = nodes[loop].parent;
       const uint32_t body = loop == INK_NO_NODE ? INK_NO_NODE : ink_node_body(tree, loop);
-      const bool in_head = body != INK_NO_NODE && (one->offset < nodes[body].start ||
-                                                   one->offset >= nodes[body].end);
+      const bool in_head = body != INK_NO_NODE &&
+                           (one->offset < nodes[body].start || one->offset >= nodes[body].end);
       heads |= in_head;
       if (one->write)
-        steps = by->kind == CXCursor_UnaryOperator ||
-                by->kind == CXCursor_CompoundAssignOperator || in_head;
+        steps = by->kind == CXCursor_UnaryOperator || by->kind == CXCursor_CompoundAssignOperator ||
+                in_head;
     }
     item->is_counter |= steps && heads;
   }
