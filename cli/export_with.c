@@ -142,7 +142,8 @@ int export_merged(const export_merge *merge) {
                                             : merge->with ? message_progress_reading
                                                           : message_progress,
                                 .user = merge->with ? (void *)&reading : (void *)"merging",
-                                .remark = merge->quiet ? NULL : remark};
+                                .remark = merge->quiet ? NULL : remark,
+                                .warning = remark};
   if (!merge->with && !merge->output)
     return cli_usage_error(&cmd_export, "needs '-o FILE'");
   if (merge->count > 1 && merge->launch != UINT64_MAX)

@@ -131,6 +131,11 @@ ink_status placement_make(placement *p, const ink_capture *capture, const ink_cl
     place_launch(p, i, joined ? &joined[i] : NULL);
   if (with && !p->joined)
     return placement_refuse(p, error);
+  if (with) {
+    status = placement_check_apart(p, error);
+    if (status != INK_OK)
+      return status;
+  }
   return placement_choose_tracks(p, error);
 }
 

@@ -36,6 +36,7 @@ typedef struct placement {
   placed_launch *launches; /* [launch_count] */
   uint32_t *order; /* [tracks of the capture]: place among the shown ones of its launch by SM,
                       block and thread; UINT32_MAX: not shown */
+  int64_t gap_ns; /* between all launches and all kernels in Unix time; 0: they overlap */
   size_t chosen, joined, unplaced, outside;
   uint64_t tracks, shown;
   bool sections_of_sms; /* counters of the sections of each SM are wanted */
@@ -67,6 +68,9 @@ __attribute__((format(printf, 2, 3))) void placement_say(const placement *place,
 ink_status placement_join(placement *place, ink_error *error);
 /* placement_tracks.c: fills order, shown. */
 ink_status placement_choose_tracks(placement *place, ink_error *error);
+/* placement_apart.c: clocks that are farther apart than those of one host: warns of another run, or
+ * refuses. */
+ink_status placement_check_apart(const placement *place, ink_error *error);
 /* placement_say.c: why nothing could be joined, as an error; else what was joined, as remarks. */
 ink_status placement_refuse(const placement *place, ink_error *error);
 void placement_tell(const placement *place);

@@ -107,6 +107,22 @@ static ink_status try_processes(placement *p, const ink_join_launch *launches, s
   return INK_OK;
 }
 
+/* Of all launches, not the chosen ones only: the whole run's time is what can be of another one. */
+static void measure_gap(placement *p, const ink_selection *all) {
+  int64_t from = INT64_MAX, to = INT64_MIN;
+  for (size_t i = 0; i < p->kernel_count; i++) {
+    const ink_foreign_kernel *k = &p->kernels[i];
+    if (p->process && k->process != p->process)
+      continue;
+    from = k->begin_ns < from ? k->begin_ns : from;
+    to = k->end_ns > to ? k->end_ns : to;
+  }
+  if (all->end_ns < from)
+    p->gap_ns = ink_ns_between(all->end_ns, from);
+  else if (all->begin_ns > to)
+    p->gap_ns = ink_ns_between(to, all->begin_ns);
+}
+
 ink_status placement_join(placement *p, ink_error *error) {
   int64_t processes[PROCESSES_MAX];
   char words[256] = "";
@@ -133,6 +149,8 @@ ink_status placement_join(placement *p, ink_error *error) {
     placement_say(p, "'%s' holds kernels of processes %s: those of %s are the capture's", p->with,
                   words, pid);
 cleanup:
+  if (status == INK_OK)
+    measure_gap(p, &all);
   free(launches);
   ink_selection_free(&all);
   return status;

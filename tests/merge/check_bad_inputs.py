@@ -118,6 +118,24 @@ def check_places():
     assert "--tracks" in tools.merge(capture, "--with", here("fit.json"), "-o", here("x.json"), "--tracks", "some", code=2)
 
 
+# The same program's next run: its launches repeat, and the clocks of one host tell the runs apart.
+def check_another_run():
+    same = put("same_run.json", WHOLE)
+    for shift, align, code, doubt in (0, (), 0, False), (15, (), 0, False), (50, (), 0, True), (-588, (), 1, True), (588, (), 1, True), (588, ("--align",), 0, True), (3, ("--align",), 0, False):
+        other = tools.capture(same, "other_run.ink", "--shift", str(shift * 10 ** 6))
+        for quiet in (), ("-q",):
+            said = tools.merge(other, "--with", same, "-o", here("r.json"), *align, *quiet, code=code)
+            assert ("perhaps of another run" in said) == doubt and (f"{-shift}." in said or not doubt), (shift, align, said)
+            assert os.path.exists(here("r.json")) == (code == 0), (shift, said)
+            assert not (code or quiet) or len(said.splitlines()) == int(doubt), (shift, said)
+            if not code:
+                os.unlink(here("r.json"))
+    # as far, but the kernels are about the launches in time: perhaps a clock that was set
+    long = put("long_run.json", text(EVENTS + [{**kernel(99, 2 * 10 ** 6, 5, name="last")}, kernel(98, -2 * 10 ** 6, 5, name="first")]))
+    said = tools.merge(tools.capture(same, "other_run.ink", "--shift", str(588 * 10 ** 6)), "--with", long, "-o", here("r.json"), "-q")
+    assert "perhaps of another run" in said, said
+
+
 # 100 MB in one string are cut, not kept; other texts and the trace are what they were.
 def check_long_string():
     path = here("long.json")
@@ -161,6 +179,7 @@ def check_full_disk():
     print("a small file system was filled")
 
 
+check_another_run()
 check_table()
 check_places()
 check_long_string()

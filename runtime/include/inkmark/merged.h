@@ -33,13 +33,17 @@ typedef struct ink_merged_options {
   /* What was joined, converted, left out: a line each, also when nothing could be written. */
   void (*remark)(void *user, const char *line);
   void *user, *remark_user;
+  /* What makes the whole doubtful, as clocks so far apart that the trace is perhaps of another run;
+   * also gets remark_user. NULL: goes to remark. */
+  void (*warning)(void *user, const char *line);
 } ink_merged_options;
 
 /* One capture with the trace of another profiler at `with`, into `path`, whose ending says what is
  * written: .json or .json.gz (the other file, which must be JSON, byte for byte, with our events
  * among its own), .zip (both files and a manifest for Perfetto), .pftrace or .perfetto-trace, also
  * with .gz (everything as one Perfetto trace). The file appears when it is whole.
- * INK_ERROR_NOT_FOUND: no launch could be joined. INK_ERROR_UNSUPPORTED: no such ending, or not
+ * INK_ERROR_NOT_FOUND: no launch could be joined, or only by clocks over 100 ms apart in a trace whose
+ * kernels are at no time that of the launches, without `align`. INK_ERROR_UNSUPPORTED: no such ending, or not
  * with such a trace. Else what ink_foreign_open says. */
 INK_API ink_status ink_merged_write(const ink_capture *capture, const ink_clock_map *map,
                                     const char *with, const ink_merged_options *options,
