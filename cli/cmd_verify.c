@@ -228,9 +228,22 @@ static bool say_no_function(const verify_settings *settings, const char *path) {
   return some;
 }
 
+/* At the first file that could be read: where none can, nothing is written. */
+static void json_begin(json_writer *json) {
+  json_open(json, NULL, '{');
+  json_unsigned(json, "schema_version", INK_CLI_SCHEMA_VERSION);
+  json_open(json, "kernels", '[');
+}
+
+static void json_end(json_writer *json) {
+  json_close(json, ']');
+  json_close(json, '}');
+  fputc('\n', json->to);
+}
+
 /* Sets *moved; false after a message. */
 static bool verify_one(const verify_settings *settings, const char *path, json_writer *json,
-                       FILE *to, bool *moved) {
+                       bool *begun, bool *moved) {
   const ink_verify_options wanted = {.size = sizeof wanted, .bookkeeping = settings->bookkeeping,
                                      .kernel_regex = settings->kernels};
   ink_verify *verify = NULL;
@@ -242,13 +255,17 @@ static bool verify_one(const verify_settings *settings, const char *path, json_w
   }
   const ink_verify_kernel *kernels;
   const size_t n = ink_verify_kernels(verify, &kernels);
+  if (settings->format == VERIFY_JSON && !*begun) {
+    json_begin(json);
+    *begun = true;
+  }
   for (size_t i = 0; i < n; i++) {
     *moved = *moved || kernels[i].moved;
     if (settings->format == VERIFY_JSON)
       json_kernel(json, path, &kernels[i]);
   }
   if (settings->format == VERIFY_TEXT)
-    print_text(settings, path, verify, to);
+    print_text(settings, path, verify, json->to);
   ink_verify_free(verify);
   return true;
 }
@@ -265,19 +282,11 @@ static int run(int argc, char **argv) {
   if (!outfile_open(&file, settings.output))
     return CLI_FAILED;
   json_writer json = {.to = file.stream};
-  bool fine = true, moved = false;
-  if (settings.format == VERIFY_JSON) {
-    json_open(&json, NULL, '{');
-    json_unsigned(&json, "schema_version", INK_CLI_SCHEMA_VERSION);
-    json_open(&json, "kernels", '[');
-  }
+  bool fine = true, moved = false, begun = false;
   for (size_t i = 0; i < operands; i++)
-    fine = verify_one(&settings, argv[i], &json, file.stream, &moved) && fine;
-  if (settings.format == VERIFY_JSON) {
-    json_close(&json, ']');
-    json_close(&json, '}');
-    fputc('\n', file.stream);
-  }
+    fine = verify_one(&settings, argv[i], &json, &begun, &moved) && fine;
+  if (begun)
+    json_end(&json);
   fine = outfile_close(&file, fine) && fine;
   return !fine ? CLI_FAILED : moved ? CLI_CHECK_FAILED : CLI_OK;
 }
