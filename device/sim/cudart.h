@@ -25,7 +25,7 @@
 
 enum {
   RT_EXIT_UNSUPPORTED = 86, /* the program asked for something that is not simulated */
-  RT_MAX_DEVICES = 16,
+  RT_MAX_DEVICES = SIM_DEVICES_MAX,
 };
 
 typedef struct rt_gpu rt_gpu;

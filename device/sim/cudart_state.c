@@ -145,8 +145,7 @@ void rt_refuse(const char *format, ...) {
   say(format, arguments);
   va_end(arguments);
   fflush(stderr);
-  /* no exit handlers: they may call the runtime, whose lock this thread holds */
-  _exit(RT_EXIT_UNSUPPORTED);
+  sim_end(RT_EXIT_UNSUPPORTED);
 }
 
 static void take_print(void *user, const char *text, size_t bytes) {
@@ -235,8 +234,6 @@ static int capability_from_environment(void) {
 
 static void read_configuration(void) {
   sim_config_from_environment(&rt.config);
-  if (rt.config.devices < 1 || rt.config.devices > RT_MAX_DEVICES)
-    rt_refuse("INKMARK_SIM_DEVICES: 1 to %d devices can be simulated", RT_MAX_DEVICES);
   rt.capability = capability_from_environment();
   rt.memory_bytes = (size_t)number_from_environment("INKMARK_SIM_MEMORY_MB", 4096, 1, 1 << 20)
                     << 20;

@@ -63,7 +63,12 @@ typedef struct sim_config {
   const char *log_path;
 } sim_config;
 
+enum { SIM_DEVICES_MAX = 16 };
 void sim_config_from_environment(sim_config *config);
+
+/* Ends the process at once: no exit handlers, nor those of a preloaded _exit. They may call the
+ * runtime, whose lock this thread holds. */
+_Noreturn void sim_end(int code);
 
 /* Parses n PTX texts (NUL-terminated, borrowed) and links them as one program: an .extern in one is
  * satisfied by a .visible or .weak definition in another, weak definitions merge, two strong ones

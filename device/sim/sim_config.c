@@ -6,15 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "machine.h"
 #include "sim_clock.h"
 
 #define EXIT_REFUSED 86 /* as wherever the simulated device cannot do what it is asked for */
 
+void sim_end(int code) {
+  syscall(SYS_exit_group, code);
+  _exit(code);
+}
+
 _Noreturn static void refuse(const char *name, const char *value, const char *wanted) {
   fprintf(stderr, "inkmark-sim: %s=%s is not %s\n", name, value, wanted);
-  exit(EXIT_REFUSED);
+  fflush(NULL);
+  sim_end(EXIT_REFUSED);
 }
 
 static bool parse_number(const char *text, uint64_t *value) {
@@ -80,7 +88,7 @@ static void read_drift(sim_config *config) {
 void sim_config_from_environment(sim_config *config) {
   const char *text;
   *config = (sim_config){0};
-  config->devices = (int)number("INKMARK_SIM_DEVICES", 1, 1, 64);
+  config->devices = (int)number("INKMARK_SIM_DEVICES", 1, 1, SIM_DEVICES_MAX);
   config->sms = (int)number("INKMARK_SIM_SMS", 4, 1, 1024);
   config->blocks_per_sm = (int)number("INKMARK_SIM_BLOCKS_PER_SM", 4, 1, 32);
   config->seed = number("INKMARK_SIM_SEED", 0, 0, UINT64_MAX);

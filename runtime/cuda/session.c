@@ -21,6 +21,19 @@ static int64_t realtime_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* A CUDA runtime may call exit, and so end the session, inside of a call that we make with the lock:
+ * a second locking by the same thread is to fail. */
+static void make_lock(ink_session *s) {
+  pthread_mutexattr_t kind;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(&s->lock, &kind);
+  pthread_mutexattr_destroy(&kind);
+}
+
+static ink_status on_devices(ink_session *s, ink_status (*what)(ink_session *, ink_error *),
+                             ink_error *error);
+
 /* ---- fork: the child keeps the device state that it inherits, and starts a capture of its own ----
  * No CUDA function is called and no lock waited for in a fork handler: those of the CUDA runtime may
  * have run before ours and hold its lock, while our drain thread waits for it with the session's.
@@ -31,8 +44,9 @@ static bool fork_prepared; /* the session's lock is held by ink_i_session_fork_b
 static bool fork_locked;   /* it is held, by whomever */
 
 void ink_i_session_fork_begin(ink_session *s) {
-  ink_session_drain(s, NULL); /* what is closed belongs to the parent */
-  pthread_mutex_lock(&s->lock);
+  if (pthread_mutex_lock(&s->lock)) /* inside of a call that we make: the child has no session */
+    return;
+  on_devices(s, ink_i_session_drain_locked, NULL); /* what is closed belongs to the parent */
   fork_prepared = true;
 }
 
@@ -64,7 +78,7 @@ static void after_fork_in_child(void) {
     return;
   }
   ink_session *s = current;
-  pthread_mutex_init(&s->lock, NULL);
+  make_lock(s);
   pthread_cond_init(&s->wake, NULL);
   ink_writer_abandon(s->writer);
   ink_i_activity_after_fork(s->activity);
@@ -111,7 +125,7 @@ ink_status ink_session_open(const ink_session_options *options, ink_session **ou
     return status;
   }
   pthread_once(&once, set_fork_handlers);
-  pthread_mutex_init(&s->lock, NULL);
+  make_lock(s);
   pthread_cond_init(&s->wake, NULL);
   s->pid = getpid();
   s->started_ns = realtime_ns();
@@ -273,7 +287,8 @@ void ink_i_session_start_activity(ink_session *s) {
 }
 
 ink_status ink_session_arm(ink_session *s, ink_error *error) {
-  pthread_mutex_lock(&s->lock);
+  if (pthread_mutex_lock(&s->lock))
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a file with marks was loaded while arming");
   const ink_status status = on_devices(s, arm_locked, error);
   if (!status || s->activity)
     start_thread(s);
@@ -457,8 +472,53 @@ ink_status ink_session_close(ink_session *s, bool *written, ink_error *error) {
   return status;
 }
 
+/* Takes the lock to end the session. EDEADLK: this thread holds it, inside of a call that we make.
+ * ETIMEDOUT: another one does, and has got nothing done for a while: it may wait for this thread. */
+static int lock_to_end(ink_session *s) {
+  enum { PATIENCE_S = 10 };
+  int code = ETIMEDOUT;
+  uint64_t before = s->tracks_written;
+  for (int waited = 0; code == ETIMEDOUT && waited < PATIENCE_S; waited++) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    code = pthread_mutex_timedlock(&s->lock, &until);
+    if (before != s->tracks_written)
+      waited = 0;
+    before = s->tracks_written;
+  }
+  return code;
+}
+
+/* Ends what can be ended without a call of the CUDA runtime, in which some thread is. The capture has
+ * no end then; the session stays allocated, that thread may go on using it. */
+static ink_status end_inside(ink_session *s, bool mine, char **path, ink_error *error) {
+  if (mine)
+    s->stop = true;
+  if (mine && s->writer) {
+    ink_writer_flush(s->writer, NULL);
+    ink_writer_abandon(s->writer);
+    s->writer = NULL;
+    *path = s->path;
+    s->path = NULL;
+  }
+  return ink_error_set(error, INK_ERROR_CUDA,
+                       "the program ended while %s was in a call of the CUDA runtime for the "
+                       "recording; what was not written until then is not recorded",
+                       mine ? "it" : "another thread");
+}
+
+static bool any_made(const ink_session *s) {
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    if (s->devices[i].made)
+      return true;
+  return false;
+}
+
 ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
-  pthread_mutex_lock(&s->lock);
+  const int code = lock_to_end(s);
+  if (code)
+    return end_inside(s, code == EDEADLK, path, error);
   s->stop = true;
   pthread_cond_signal(&s->wake);
   const bool joins = s->thread_runs;
@@ -466,7 +526,8 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   if (joins)
     pthread_join(s->thread, NULL);
   pthread_mutex_lock(&s->lock);
-  ink_status status = on_devices(s, finish, error);
+  const bool made = any_made(s); /* else no call: the CUDA runtime may be ending us as it starts */
+  ink_status status = made ? on_devices(s, finish, error) : finish(s, error);
   *path = s->writer ? s->path : NULL;
   if (s->write_failure[0] && !status)
     status = ink_error_set(error, INK_ERROR_IO, "%s", s->write_failure);
@@ -478,7 +539,10 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     status = status ? status : closed;
   }
   s->writer = NULL;
-  on_devices(s, disarm, NULL);
+  if (made)
+    on_devices(s, disarm, NULL);
+  else
+    disarm(s, NULL);
   pthread_mutex_unlock(&s->lock);
   pthread_mutex_lock(&current_lock);
   current = NULL;

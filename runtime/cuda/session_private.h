@@ -15,14 +15,14 @@ enum { INK_I_REMARKS_MAX = 8, INK_I_REMARK_BYTES = 600 };
 
 struct ink_session {
   ink_i_options options;
-  pthread_mutex_t lock;   /* everything below */
+  pthread_mutex_t lock;   /* everything below; tells a thread that it holds it already */
   pthread_cond_t wake;
   pthread_t thread;
   bool thread_runs, stop;
   ink_i_device devices[INK_I_DEVICES_MAX];
   ink_writer *writer;     /* made with the first track */
   char *path;
-  uint64_t tracks_written;
+  _Atomic uint64_t tracks_written; /* read without the lock too, by who waits for it */
   ink_status first_failure; /* of the writer: nothing more is written after it */
   ink_error failure;
   char write_failure[sizeof((ink_error *)0)->message]; /* of a drain, the first; later ones may be fine */

@@ -73,6 +73,29 @@ threads) record 0 "$bin/program" threads; captured 1 "$(counts 1 20 1)" ;;
 graph) SLOW_CAPTURE=1 record 0 "$bin/program" graph; captured 1 "$(counts 1 3 1)" ;;
 early-graph) EARLY_GRAPH=1 record 0 "$bin/program" early-graph; captured 1 "$(counts 1 3 1)" ;;
 second-device) INKMARK_SIM_DEVICES=2 record 0 "$bin/program" second-device; captured 1 "$(counts 2 3 1)" ;;
+refused) # what the simulated device refuses ends the program, recorded or not, at once
+  limited() {
+    timeout -s KILL 20 "$ink" record --device sim -o run.ink -- "$bin/$1" plain >out 2>record.err
+    local got=$?
+    [ $got = 86 ] || fail "$1 $2: exit code $got, expected 86"
+    grep -q "$3" record.err || fail "$1 $2: no '$3'"
+  }
+  limited without_ptx "" "no PTX in the program"
+  for setting in DEVICES=abc DEVICES=0 DEVICES=20 SMS=abc TIMER_STEP_NS=-1 RATES=zz; do
+    export "INKMARK_SIM_$setting"
+    limited program "$setting" "INKMARK_SIM_$setting is not "
+    unset "INKMARK_SIM_${setting%%=*}"
+  done
+  INKMARK_SIM_DEVICES=abc limited program devices "from 1 to 16$"
+  echo "$case: ended" ;;
+end-inside | end-beside) # exit in a call that the recording makes, and while another thread is in one
+  timeout -s KILL 40 "$ink" record --device sim -o run.ink -- "$bin/ender" $case >out 2>record.err
+  got=$?
+  [ $got = 7 ] || fail "exit code $got, expected 7"
+  who=it
+  [ $case = end-inside ] || who='another thread'
+  grep -q "the program ended while $who was in a call" record.err || fail "no word on why"
+  echo "$case: ended" ;;
 loaded)
   record 0 "$bin/loader" "$bin/library.so"
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;
