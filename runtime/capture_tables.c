@@ -2,6 +2,7 @@
 /* The names in a capture: section tables, their sections, and the kernels that slots stand for. */
 #include "capture_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,49 @@ static uint32_t split_names(char *text, const char **names, uint32_t room) {
   return count;
 }
 
+typedef struct placed_name {
+  const char *text;
+  uint32_t at;
+} placed_name;
+
+static int by_text(const void *left, const void *right) {
+  const placed_name *a = left, *b = right;
+  const int order = strcmp(a->text, b->text);
+  return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+/* "f (a.cu:3)" -> "f (a.cu:3, 2)", "f" -> "f, 2". No name in a table has a comma, so these are new. */
+static char *numbered(const char *text, uint32_t number) {
+  const size_t n = strlen(text);
+  const bool closed = n && text[n - 1] == ')';
+  char *out = malloc(n + 16);
+  if (out)
+    snprintf(out, n + 16, "%.*s, %u%s", (int)(n - closed), text, (unsigned)number, closed ? ")" : "");
+  return out;
+}
+
+/* The rewriter names a section by its call and line: of several on one line all but the first get a
+ * number, in the order of the table, so that no output shows two alike. */
+static bool tell_apart(ink_capture *capture, const char **names, uint32_t count) {
+  placed_name *all = malloc((count + 1) * sizeof *all);
+  bool fine = all != NULL;
+  for (uint32_t i = 0; fine && i < count; i++)
+    all[i] = (placed_name){names[i], i};
+  if (fine)
+    qsort(all, count, sizeof *all, by_text);
+  for (uint32_t i = 1, same = 1; fine && i < count; i++) {
+    same = *all[i].text && !strcmp(all[i - 1].text, all[i].text) ? same + 1 : 1;
+    if (same == 1)
+      continue;
+    char *name = numbered(all[i].text, same);
+    fine = adopt(capture, name);
+    if (fine)
+      names[all[i].at] = name;
+  }
+  free(all);
+  return fine;
+}
+
 ink_status ink_read_table(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                           ink_error *error) {
   ink_file_table fixed;
@@ -74,6 +118,8 @@ ink_status ink_read_table(ink_capture *capture, const unsigned char *payload, ui
       !id_map_put(&capture->table_map, fixed.hash48, (uint32_t)capture->tables.count))
     return no_memory(error);
   uint32_t count = split_names(copy, names, room);
+  if (!tell_apart(capture, names, count))
+    return no_memory(error);
   capture->tables.items[capture->tables.count++] = (ink_section_table){
       .name = texts[0], .file = texts[1], .line = fixed.line, .section_count = count,
       .hash48 = fixed.hash48, .sections = names};

@@ -51,6 +51,26 @@ static void write_trip(const char *path) {
   synth_finish(writer);
 }
 
+/* Sections of one name, as the rewriter gives calls of one line. */
+static void names_alike(void) {
+  static const char *const shown[] = {"Step", "f (a.cu:3)", "f (a.cu:3, 2)", "g (a.cu:3)", "g (a.cu:3, 2)",
+                                      "f (a.cu:3, 3)", "f (a.cu:4)", "Step, 2"};
+  const char *path = synth_path("alike");
+  ink_error error;
+  ink_writer *writer = NULL;
+  NEED(ink_writer_open(path, true, &writer, &error), error);
+  NEED(ink_writer_table(writer, "Alike", "Step, f (a.cu:3), f (a.cu:3), g (a.cu:3), g (a.cu:3), "
+                        "f (a.cu:3), f (a.cu:4), Step", "a.cu", 1, SYNTH_HASH, &error), error);
+  synth_finish(writer);
+  ink_capture *capture = reopen(path);
+  const ink_section *sections;
+  const size_t n = ink_capture_sections(capture, &sections);
+  CHECK(n == sizeof shown / sizeof *shown, "%zu sections", n);
+  for (size_t i = 0; i < n; i++)
+    CHECK(!strcmp(sections[i].name, shown[i]), "'%s' is shown as '%s'", shown[i], sections[i].name);
+  ink_capture_free(capture);
+}
+
 static void round_trip(void) {
   const char *path = synth_path("trip");
   write_trip(path);
@@ -285,6 +305,7 @@ static void mapped(void) {
 
 int main(void) {
   round_trip();
+  names_alike();
   launches();
   open_then_closed();
   kept_words();
