@@ -22,7 +22,7 @@ static const cli_option options[] = {
      "called functions as many again; 1024 unless given"},
     {'t', "tracks", CLI_COUNT, "N", offsetof(record_settings, tracks),
      "how many tracks the buffer of a device holds, a power of two; 16384 unless given, 2048 on the "
-     "simulated device, fewer where its memory does not suffice, which is said"},
+     "simulated device, or then fewer where its memory does not suffice, which is said"},
     {0, "keep", CLI_CHOICE, "last|first", offsetof(record_settings, keep),
      "what to keep when a ring or the buffer is full: the newest (the default) or the oldest"},
     {'a', "activity", CLI_FLAG, NULL, offsetof(record_settings, activity),

@@ -103,9 +103,9 @@ const cli_command cmd_report = {
         "A row '(unmarked)' is time that no section claims. Share is of the kernel's whole "
         "track time. A section stands below the one that its slices lie in, whose time holds its own; "
         "one that lies in several says which. 'called' is marked in a function that the kernel calls. "
-        "Imbalance is the "
-        "largest total of a track divided by the mean: 1.00 is even. Median and p99 are exact up "
-        "to 32 slices and within 1 % of the true value beyond. What the marks cost themselves, as it "
+        "Imbalance is the largest total of a track divided by the mean over those that passed the "
+        "section: 1.00 is even. PROF_ASYNC, PROF_EVENT and PROF_VALUE are in no table, 'inkmark "
+        "export' shows them. Median and p99 are exact up to 32 slices and within 1 % of the true value beyond. What the marks cost themselves, as it "
         "was measured when the program was recorded, is taken out of the times of the sections; "
         "the report says how much that is.",
     .examples = "inkmark report solver.ink\tsections of every kernel\n"

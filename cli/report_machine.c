@@ -99,6 +99,9 @@ static void json_kernel(json_writer *json, const report_view *report,
   json_unsigned(json, "marking_cycles", total->marking_cycles);
   json_double(json, "marking_bound_cycles", total->marking_bound_cycles);
   json_double(json, "outside_cycles", total->outside_cycles);
+  json_unsigned(json, "async_ranges", total->async_ranges);
+  json_unsigned(json, "instants", total->instants);
+  json_unsigned(json, "values", total->values);
   json_open(json, "rows", '[');
   for (size_t i = 0; i < report->row_count; i++)
     if (report->rows[i]->kernel == total->kernel)

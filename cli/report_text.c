@@ -45,6 +45,20 @@ static void section_row(text_grid *grid, const report_view *report, const report
     grid_cell(grid, "%.2f", row->imbalance);
 }
 
+/* A PROF_SUM tells how long, not where: its ranges may lie in any section's. */
+static void sums_inside(const report_branch *tree, size_t n, FILE *to) {
+  double whole = 0;
+  bool summed = false;
+  for (size_t i = 0; i < n; i++) {
+    whole += tree[i].level ? 0 : tree[i].row->share;
+    summed |= tree[i].row->summed != 0;
+  }
+  if (summed && whole > 1.0005)
+    fprintf(to,
+            "  sums: what PROF_SUM adds up lies inside of other rows, so shares make %.1f %% together\n",
+            whole * 100);
+}
+
 static bool section_table(const report_view *report, size_t first, size_t last, FILE *to) {
   static const char *const titles[] = {"count", "total", "min", "median", "p99", "max", "share"};
   bool bars = message_draws() && to == stdout;
@@ -68,7 +82,9 @@ static bool section_table(const report_view *report, size_t first, size_t last, 
   for (size_t i = 0; i < last - first; i++)
     section_row(grid, report, &tree[i], bars);
   bool fine = grid_print(grid, to, 2);
-  if (!fine)
+  if (fine)
+    sums_inside(tree, last - first, to);
+  else
     message_say("out of memory");
   grid_free(grid);
   free(tree);
@@ -110,6 +126,27 @@ static void nested(const report_view *report, size_t first, size_t last, FILE *t
           "time twice",
           name);
   }
+}
+
+/* What no table shows. */
+static void others(const ink_kernel_total *total, FILE *to) {
+  const struct {
+    uint64_t count;
+    const char *one, *several;
+  } all[] = {{total->async_ranges, "range of PROF_ASYNC", "ranges of PROF_ASYNC"},
+             {total->instants, "PROF_EVENT", "PROF_EVENTs"},
+             {total->values, "PROF_VALUE", "PROF_VALUEs"}};
+  const char *between = "  in no row: ";
+  bool some = false;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].count) {
+      fprintf(to, "%s%s %s", between, number_whole(all[i].count).text,
+              all[i].count == 1 ? all[i].one : all[i].several);
+      between = ", ";
+      some = true;
+    }
+  if (some)
+    fputs("; 'inkmark export' shows them\n", to);
 }
 
 static void unseen(const report_view *report, uint32_t kernel, FILE *to) {
@@ -157,6 +194,7 @@ static bool kernel_report(const report_view *report, const ink_kernel_total *tot
     fine = report_matrix(report, first, last, to);
   report_doubts(report, first, last, to);
   unseen(report, total->kernel, to);
+  others(total, to);
   report_marking(report, total, to);
   report_left_out(report, total, to);
   cut_slices(report, first, last, to);
@@ -200,8 +238,9 @@ bool report_text(const report_view *report, report_sink *sink) {
   if (sink->follows)
     fputc('\n', to);
   sink->follows = true;
-  fprintf(to, "%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
-          facts->complete ? "" : " (the end is missing)");
+  fprintf(to, "%s%s%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
+          facts->complete ? "" : " (", facts->complete ? "" : load_incomplete(capture),
+          facts->complete ? "" : ")");
   if (ink_capture_simulated(capture))
     fprintf(to, "%s%s%s\n", message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
             message_style(to, STYLE_PLAIN));

@@ -225,6 +225,16 @@ static ink_status take_gap(ink_table *table, const ink_event *event) {
   return add_tolled(cell, event->u.value, event->toll) ? INK_OK : no_memory(table);
 }
 
+/* What is in no row, so that a report can say that it is there. */
+static void count_others(ink_kernel_total *total, const ink_event *event) {
+  if (event->type == INK_EVENT_ASYNC)
+    total->async_ranges++;
+  else if (event->type == INK_EVENT_POINT && event->kind == INK_KIND_INSTANT)
+    total->instants++;
+  else if (event->type == INK_EVENT_POINT && event->kind == INK_KIND_ESCAPE)
+    total->values += event->escape >= INK_ESCAPE_VALUE_I64 && event->escape <= INK_ESCAPE_VALUE_F64;
+}
+
 static ink_status on_events(void *user, const ink_event *events, size_t n) {
   ink_table *table = user;
   ink_status status = INK_OK;
@@ -242,6 +252,8 @@ static ink_status on_events(void *user, const ink_event *events, size_t n) {
       status = take_gap(table, event);
     else if (event->type == INK_EVENT_POINT && event->escape == INK_ESCAPE_SUM)
       status = take_sum(table, event);
+    if (event->type == INK_EVENT_POINT || event->type == INK_EVENT_ASYNC)
+      count_others(&table->totals[table->kernel], event);
     if (event->section < table->section_count && event->type != INK_EVENT_RUN)
       table->seen[event->section] = 1;
   }

@@ -48,7 +48,8 @@ total_dtype = numpy.dtype([
     ("marks_dropped", "u8"), ("missed", "u8"), ("tracks_partial", "u8"), ("tracks_lost", "u8"), ("marks_lost", "u8"),
     ("total_cycles", "u8"), ("unmarked_cycles", "u8"), ("total_ns", "f8"), ("unmarked_ns", "f8"),
     ("unknown_cycles", "u8"), ("without_marking", "?"), ("marking_cycles", "u8"), ("marking_bound_cycles", "f8"),
-    ("bound_ns", "f8"), ("outside_cycles", "f8")], align=True)
+    ("bound_ns", "f8"), ("outside_cycles", "f8"),
+    ("async_ranges", "u8"), ("instants", "u8"), ("values", "u8")], align=True)
 # One launch, ink_launch: dimensions are x, y, z; times are raw globaltimer.
 launch_dtype = numpy.dtype([
     ("device", "i4"), ("kernel", "u4"), ("grid_id", "u8"), ("grid_dim", "u4", 3), ("block_dim", "u4", 3),

@@ -74,6 +74,7 @@ typedef struct ink_kernel_total {
   double marking_bound_cycles;
   double bound_ns;             /* as a row's, of total_ns */
   double outside_cycles;       /* opening and closing of the tracks, passes of PROF_SUM: not taken out */
+  uint64_t async_ranges, instants, values; /* of PROF_ASYNC (also without an end), PROF_EVENT, PROF_VALUE: in no row */
 } ink_kernel_total;
 
 typedef struct ink_table ink_table;
