@@ -116,12 +116,12 @@ static bool is_written_in_line(const struct ink_variables *all, const ink_functi
   return false;
 }
 
-/* A name declared again further in would be held instead. */
+/* A name declared again further in, or being declared, would be held instead. */
 static bool is_hidden(const struct ink_variables *all, uint32_t which, uint32_t offset) {
   const ink_variable *item = &all->list.items[which];
   for (size_t i = 0; i < all->list.count; i++) {
     const ink_variable *other = &all->list.items[i];
-    if (i != which && other->declared > item->declared && other->declared <= offset &&
+    if (i != which && other->named > item->named && other->named <= offset &&
         other->scope <= offset && offset <= other->scope_end && !strcmp(other->name, item->name))
       return true;
   }

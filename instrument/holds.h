@@ -9,7 +9,8 @@ typedef struct ink_variable {
   CXCursor cursor;
   char *name;
   char *fields;              /* of a plain structure: ", p.x, p.y"; NULL: another type */
-  uint32_t declared;         /* the end of its declaration */
+  uint32_t declared;         /* from here on it has its value: the end of its declaration, or the body */
+  uint32_t named;            /* from here on its name hides others */
   uint32_t scope, scope_end; /* where it lives */
   bool initialised, is_parameter;
   bool is_counter;   /* a loop's own: the compiler counts with it */

@@ -189,6 +189,7 @@ static enum CXChildVisitResult add_parameter(CXCursor cursor, CXCursor parent, C
     add_variable(state->all,
                  (ink_variable){.cursor = cursor,
                                 .declared = state->function->body_start,
+                                .named = state->function->body_start,
                                 .scope = state->function->body_start,
                                 .scope_end = state->function->body_end,
                                 .initialised = true,
@@ -285,8 +286,16 @@ static void add_local(struct ink_variables *all, const ink_tree *tree, uint32_t 
   const bool has_value = value != INK_NO_NODE && has_initialiser(tree, node);
   const bool counter = ink_node_is_loop(&nodes[up]) && up == nodes[node->parent].parent;
   const bool literal = has_value && nodes[value].first == INK_NO_NODE;
+  /* what `for (int v : f())` declares is not there in f() yet */
+  const bool ranged = nodes[node->parent].kind == CXCursor_CXXForRangeStmt;
+  const uint32_t inside = ranged ? ink_node_body(tree, node->parent) : INK_NO_NODE;
+  const uint32_t there = inside != INK_NO_NODE ? nodes[inside].start : nodes[node->parent].end;
+  uint32_t named;
+  if (!ink_source_locate(tree->source, clang_getCursorLocation(node->cursor), &named))
+    named = node->end;
   ink_variable item = {.cursor = node->cursor,
-                       .declared = node->end,
+                       .declared = ranged ? there : node->end,
+                       .named = ranged ? there : named,
                        .scope = nodes[up].start,
                        .scope_end = nodes[up].end,
                        .initialised = has_value,

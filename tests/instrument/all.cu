@@ -11,6 +11,7 @@
 #include "cases/holds.cu"
 #include "cases/inner.cu"
 #include "cases/macros.cu"
+#include "cases/scope.cu"
 #include "cases/templates.cu"
 #include "cases/text.cu"
 #include "cases/waits.cu"
@@ -26,6 +27,7 @@ int main() {
   holds::run();
   inner::run();
   macros::run();
+  scope::run();
   templates::run();
   text::run();
   waits::run();
