@@ -159,7 +159,7 @@ static int strip_one(const instrument_settings *settings, const char *source) {
   if (!whole)
     message_say("cannot read '%s'", source);
   else if (ink_instrument_strip(text, bytes, &original, &original_bytes, &error))
-    message_say("'%s': %s (at byte %llu)", source, error.message, (unsigned long long)error.offset);
+    message_say("cannot strip '%s': %s", source, error.message);
   else
     code = instrument_write_text(settings->output, original, original_bytes) ? CLI_OK : CLI_FAILED;
   free(text);

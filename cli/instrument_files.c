@@ -11,9 +11,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Compilers skip a zero byte in a text, and a comment may be in Latin-1; what is no text is full of
+ * control bytes. */
+static bool is_text(const char *start, size_t n) {
+  size_t zeros = 0, controls = 0;
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char c = (unsigned char)start[i];
+    zeros += !c;
+    controls += (c < 32 && !strchr("\t\n\r\f\v\x1a", c)) || !c || c == 127;
+  }
+  return zeros * 100 <= n && controls * 20 <= n;
+}
+
 bool instrument_readable(const char *source) {
   struct stat status;
-  char start[4096];
+  char start[8192];
   if (stat(source, &status)) {
     message_say("cannot read '%s': %s", source, message_errno(errno));
     return false;
@@ -31,10 +43,7 @@ bool instrument_readable(const char *source) {
   const size_t n = fread(start, 1, sizeof start, file);
   const bool failed = ferror(file);
   fclose(file);
-  size_t zeros = 0; /* compilers skip one in a text; in what is none there are many */
-  for (size_t i = 0; i < n; i++)
-    zeros += !start[i];
-  if (failed || zeros * 100 > n) {
+  if (failed || !is_text(start, n)) {
     message_say("cannot mark '%s': %s", source, failed ? "it cannot be read" : "it is not text");
     return false;
   }

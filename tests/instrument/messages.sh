@@ -106,12 +106,32 @@ expect 0 "k.cu:3:9: warning: 'Lod' is in no PROF_SECTIONS and is taken as a sect
   k.cu -o m.cu --header-less
 [ "$(grep -c 'did you mean' err)" = 1 ] || { echo "FAILED: names that are right: $(cat err)"; failed=1; }
 printf 'a /*ink[*/ b' >damaged.cu
-expect 1 "an insertion has no end" --strip damaged.cu -o x.cu
+expect 1 "cannot strip 'damaged.cu': line 1: an insertion has no end" --strip damaged.cu -o x.cu
+# markers that were damaged: nothing is taken for ours that may be the user's, nothing is written
+printf '__global__ void k(int *x) {\n  int a = 1;\n  // prof: mark A\n  a += 2;\n  // prof: mark B\n#pragma unroll\n  for (int i = 0; i < 9; i++) x[i] = a;\n}\n' >whole.cu
+"$inkmark" instrument whole.cu -o whole.out.cu --header-less 2>err || { cat err; failed=1; }
+"$inkmark" instrument --strip whole.out.cu -o - | cmp - whole.cu || { echo "FAILED: strip"; failed=1; }
+damage() { # what the messages hold, sed's command
+  sed "$2" whole.out.cu >damaged.cu
+  cmp -s whole.out.cu damaged.cu && { echo "FAILED: '$2' changes nothing"; failed=1; }
+  expect 1 "$1" --strip damaged.cu -o never.cu
+  [ -e never.cu ] && { echo "FAILED: '$2': a file was written"; failed=1; rm never.cu; }
+}
+damage "an insertion has no end" '0,/\/\*ink\]\*\//s//\/*ink ]*\//'
+damage "the end of an insertion has no begin" '0,/\/\*ink\[\*\//s//\/*ink [*\//'
+damage "the end of an insertion has no begin" '1s/begin //'
+damage "line 1: an insertion has no end" 's/rewriter: end/rewriter ended/'
+damage "an insertion holds a line break" 's/PROF_KERNEL/\nPROF_KERNEL/'
+damage "an insertion holds a line break" 's/^#line 6 /#line x /'
 # what is no source, and sources that would be written to
 : >empty.cu
 expect 0 "'empty.cu' is empty" empty.cu -o empty.out.cu --header-less
 printf 'a\0b' >binary.cu
 expect 1 "cannot mark 'binary.cu': it is not text" binary.cu -o never.cu
+python3 -c 'import random; random.seed(1); open("random.cu", "wb").write(random.randbytes(3000))'
+expect 1 "cannot mark 'random.cu': it is not text" random.cu -o never.cu
+{ printf '__global__ void k(int *x) { for (int i = 0; i < 9; i++) x[i] = i; } // one zero byte, in Latin-1: \0 \344\n'; yes '// a line' | head -50; } >zero.cu
+expect 0 "zero.out.cu: 1 kernel, 1 mark" zero.cu -o zero.out.cu --header-less
 expect 1 "cannot read '/dev/null': is not a regular file" /dev/null -o never.cu
 printf '__global__ void k(int *x) { for (int i = 0; i < 9; i++) x[i] = i; }\n' >k.cu
 cp k.cu before.cu && ln -s k.cu link.cu && ln k.cu second.cu && mkdir in && ln -s .. in/up
