@@ -58,8 +58,9 @@ static void head(const activity_view *view, FILE *to) {
   const char *program = ink_capture_fact(capture, "command");
   const char *state = ink_capture_fact(capture, "activity");
   const char *missing = ink_capture_fact(capture, "activity_missing");
-  fprintf(to, "%s%s%s%s\n", view->loaded.path, program ? ": " : "", program ? program : "",
-          ink_capture_get_facts(capture)->complete ? "" : " (the end is missing)");
+  const char *incomplete = load_incomplete(capture);
+  fprintf(to, "%s%s%s%s%s%s\n", view->loaded.path, program ? ": " : "", program ? program : "",
+          incomplete ? " (" : "", incomplete ? incomplete : "", incomplete ? ")" : "");
   if (ink_capture_simulated(capture) && view->count)
     fprintf(to,
             "%ssimulated clock: times are the simulator's, not a GPU's; copies and calls take "

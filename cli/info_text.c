@@ -40,7 +40,7 @@ static void head(const loaded_capture *loaded, FILE *to) {
   uint64_t open;
   fprintf(to, "%-12s%s (%s, format %u, %s)\n", "file", loaded->path,
           number_bytes(facts->file_bytes).text, facts->version,
-          facts->complete ? "complete" : "the end is missing");
+          facts->complete ? "complete" : load_incomplete(capture));
   line(to, "command", ink_capture_fact(capture, "command"));
   line(to, "host", ink_capture_fact(capture, "host"));
   line(to, "pid", ink_capture_fact(capture, "pid"));
@@ -52,6 +52,7 @@ static void head(const loaded_capture *loaded, FILE *to) {
   if (facts->used_bytes < facts->file_bytes)
     fprintf(to, "%-12s%s of %s bytes are used\n", "cut", number_whole(facts->used_bytes).text,
             number_whole(facts->file_bytes).text);
+  line(to, "failure", ink_capture_fact(capture, "write_failure"));
   if (facts->damaged_chunks)
     fprintf(to, "%-12s%s damaged chunk%s left out\n", "damage",
             number_whole(facts->damaged_chunks).text, facts->damaged_chunks == 1 ? "" : "s");

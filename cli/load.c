@@ -143,3 +143,9 @@ const char *load_section_name(const loaded_capture *loaded, ink_section_index se
   size_t n = ink_capture_sections(loaded->capture, &sections);
   return section < n ? sections[section].name : "(unmarked)";
 }
+
+const char *load_incomplete(const ink_capture *capture) {
+  if (ink_capture_get_facts(capture)->complete)
+    return NULL;
+  return ink_capture_fact(capture, "write_failure") ? "a write failed" : "the end is missing";
+}

@@ -34,6 +34,9 @@ bool load_open_track(const loaded_capture *loaded, uint64_t *track);
 /* "(unmarked)" for INK_SECTION_UNKNOWN. */
 const char *load_section_name(const loaded_capture *loaded, ink_section_index section);
 
+/* Why a capture is not complete, in short; NULL: it is. */
+const char *load_incomplete(const ink_capture *capture);
+
 #define LOAD_SIMULATED_LINE "simulated clock: cycles and ns are the simulator's, not a GPU's"
 
 #endif

@@ -72,14 +72,39 @@ static void describe_activity(const ink_capture *capture, char *text, size_t byt
              number_plural(kernels), number_whole(copies).text, copies == 1 ? "y" : "ies");
 }
 
-/* One line on a capture; returns its number of tracks, or of activities where it has none. */
-static uint64_t tell(const char *path) {
+/* What was said of the captures so far. */
+typedef struct telling {
+  size_t files;
+  uint64_t tracks; /* and activities of captures without tracks */
+  bool explained;  /* why there are no tracks */
+} telling;
+
+/* True after a message: another `inkmark record` that ran meanwhile has written the capture. */
+static bool is_foreign(const record_plan *plan, const char *path, const ink_capture *capture) {
+  const char *recording = ink_capture_fact(capture, "recording");
+  char own[32];
+  snprintf(own, sizeof own, "%llu",
+           (unsigned long long)plan->begin.tv_sec * 1000000000u +
+               (unsigned long long)plan->begin.tv_nsec);
+  if (!recording || !strcmp(recording, own))
+    return false;
+  message_say("'%s' was written by another recording that ran meanwhile", short_path(path));
+  return true;
+}
+
+/* One line on a capture, which is added to `sum` where it is of this recording. */
+static void tell(const record_plan *plan, const char *path, telling *sum) {
   ink_capture *capture;
   ink_error error = {0};
   const ink_kernel *kernels;
   if (ink_capture_open(path, &capture, &error)) {
     message_say("wrote '%s', which cannot be read: %s", short_path(path), error.message);
-    return 0;
+    sum->files++;
+    return;
+  }
+  if (is_foreign(plan, path, capture)) {
+    ink_capture_free(capture);
+    return;
   }
   uint64_t tracks = ink_capture_track_count(capture), marks = 0, missed = 0, lost = 0, full = 0;
   const uint64_t open = ink_capture_get_facts(capture)->open_tracks;
@@ -118,8 +143,10 @@ static uint64_t tell(const char *path) {
               activity);
   const ink_activity *const *all;
   const size_t activities = ink_capture_activities(capture, &all, NULL);
+  sum->files++;
+  sum->tracks += tracks ? tracks : activities;
+  sum->explained |= missed || lost || ink_capture_fact(capture, "write_failure");
   ink_capture_free(capture);
-  return tracks ? tracks : activities;
 }
 
 enum { NAMES_MAX = 256 };
@@ -262,7 +289,7 @@ void record_outcome(const record_plan *plan, int code) {
   glob_t found = {0};
   char *pattern = pattern_of(plan->output);
   size_t files = 0;
-  uint64_t tracks = 0;
+  telling sum = {0};
   bool stale = false; /* a file of that very name is there, of an earlier run */
   if (pattern && !glob_captures(plan, pattern, &found)) {
     for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -272,17 +299,17 @@ void record_outcome(const record_plan *plan, int code) {
         continue;
       }
       if (++files <= FILES_TOLD)
-        tracks += tell(found.gl_pathv[i]);
+        tell(plan, found.gl_pathv[i], &sum);
     }
   }
   if (files > FILES_TOLD)
     message_say("and %zu more captures", files - FILES_TOLD);
-  if (files > 1 && !strchr(plan->output, '%'))
+  if (sum.files > 1 && !strchr(plan->output, '%'))
     message_say("several processes recorded: '-o %s.%%p' names all captures alike",
                 short_path(plan->output));
-  if (!files && !failures)
+  if (!sum.files && !failures)
     why_nothing_written(plan, code, sections);
-  else if (files && !tracks && files <= FILES_TOLD)
+  else if (sum.files && !sum.tracks && files <= FILES_TOLD && !failures && !sum.explained)
     why_no_tracks(plan, code, sections);
   if (stale)
     message_say("'%s' is of an earlier run; nothing was written to it", short_path(plan->output));

@@ -97,12 +97,12 @@ void report_left_out(const report_view *report, const ink_kernel_total *total, F
         to, "lost: %s track%s with %s mark%s %s", number_whole(total->tracks_lost).text,
         number_plural(total->tracks_lost), number_whole(total->marks_lost).text,
         number_plural(total->marks_lost),
-        failure ? "were used again before they could be written"
+        failure ? "could not be written"
         : whole ? "were used again before they were drained"
                 : "were in what is cut off or damaged, or used again before they were drained");
     if (failure)
       fprintf(to, "    %s\n", failure);
-    else
+    else if (whole) /* no remedy for damage */
       fputs("    more --tracks or a shorter --drain-ms loses fewer\n", to);
   }
 }
@@ -123,7 +123,7 @@ void report_unfinished(const report_view *report, FILE *to) {
           number_whole(facts->open_tracks).text, number_plural(facts->open_tracks),
           facts->open_tracks == 1 ? "s" : "", facts->open_tracks == 1 ? "" : ", the first",
           load_track_place(loaded, index, place));
-  fputs(facts->complete
+  fputs(facts->complete || ink_capture_fact(loaded->capture, "write_failure")
             ? "  its thread left the kernel past its end: by exit in assembly, or by a trap\n"
             : "  its kernel was running when the program was ended\n",
         to);

@@ -233,14 +233,13 @@ static void clock_lines(const report_view *report, FILE *to) {
 bool report_text(const report_view *report, report_sink *sink) {
   FILE *to = sink->to;
   const ink_capture *capture = report->loaded.capture;
-  const ink_capture_facts *facts = ink_capture_get_facts(capture);
   const char *program = ink_capture_fact(capture, "command");
+  const char *incomplete = load_incomplete(capture);
   if (sink->follows)
     fputc('\n', to);
   sink->follows = true;
   fprintf(to, "%s%s%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
-          facts->complete ? "" : " (", facts->complete ? "" : load_incomplete(capture),
-          facts->complete ? "" : ")");
+          incomplete ? " (" : "", incomplete ? incomplete : "", incomplete ? ")" : "");
   if (ink_capture_simulated(capture))
     fprintf(to, "%s%s%s\n", message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
             message_style(to, STYLE_PLAIN));

@@ -293,7 +293,12 @@ static void write_note(ink_capture *capture, const scan *state) {
                  state->first_bad, state->first_text, state->skipped_bytes);
   else if (state->missing)
     n = snprintf(note, room, "%" PRIu64 " chunks are missing", state->missing);
-  if (!capture->facts.complete && n >= 0 && (size_t)n < room)
+  const char *failure = ink_capture_fact(capture, "write_failure");
+  if (failure && n >= 0 && (size_t)n < room) {
+    capture->facts.complete = false; /* though its end is there */
+    snprintf(note + n, room - (size_t)n, "%sa write failed while it was recorded: %s",
+             n ? "; " : "", failure);
+  } else if (!capture->facts.complete && n >= 0 && (size_t)n < room)
     snprintf(note + n, room - (size_t)n, "%sthe end is missing: the program was killed, or the file is cut off",
              n ? "; " : "");
 }

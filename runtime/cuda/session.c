@@ -352,13 +352,23 @@ static ink_status drain_activity(ink_session *s, bool last, ink_error *error) {
   return status;
 }
 
+/* Of the first write that failed: the capture is to say why it is not whole. */
+static void note_failure(ink_session *s, ink_status status, const ink_error *why) {
+  if (status == INK_ERROR_IO && !s->write_failure[0])
+    memcpy(s->write_failure, why->message, sizeof s->write_failure);
+}
+
 ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
   ink_status status = INK_OK;
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
     const ink_status one = ink_i_drain_device(s, &s->devices[i], status ? NULL : error);
     status = status ? status : one;
   }
-  const ink_status activity = drain_activity(s, false, status ? NULL : error);
+  ink_error why = {0};
+  const ink_status activity = drain_activity(s, false, &why);
+  note_failure(s, activity, &why);
+  if (activity && !status && error)
+    *error = why;
   return status ? status : activity;
 }
 
@@ -527,16 +537,24 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     pthread_join(s->thread, NULL);
   pthread_mutex_lock(&s->lock);
   const bool made = any_made(s); /* else no call: the CUDA runtime may be ending us as it starts */
-  ink_status status = made ? on_devices(s, finish, error) : finish(s, error);
+  ink_error why = {0};
+  ink_status status = made ? on_devices(s, finish, &why) : finish(s, &why);
+  note_failure(s, status, &why);
+  if (status && error)
+    *error = why;
   *path = s->writer ? s->path : NULL;
   if (s->write_failure[0] && !status)
     status = ink_error_set(error, INK_ERROR_IO, "%s", s->write_failure);
   if (s->writer) {
     s->path = NULL;
-    if (s->write_failure[0]) /* without room for this, there is none for the end */
-      ink_writer_fact(s->writer, "write_failure", s->write_failure, NULL);
-    const ink_status closed = ink_writer_close(s->writer, status ? NULL : error);
-    status = status ? status : closed;
+    /* Where the failure cannot be said, the file is to have no end either. */
+    if (s->write_failure[0] &&
+        ink_writer_fact(s->writer, "write_failure", s->write_failure, NULL)) {
+      ink_writer_abandon(s->writer);
+    } else {
+      const ink_status closed = ink_writer_close(s->writer, status ? NULL : error);
+      status = status ? status : closed;
+    }
   }
   s->writer = NULL;
   if (made)

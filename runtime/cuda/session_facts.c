@@ -43,6 +43,9 @@ static ink_status write_facts(ink_session *s, ink_error *error) {
     status = ink_writer_fact(s->writer, "started_ns", number, error);
   if (!status)
     status = ink_writer_fact(s->writer, "version", INK_VERSION, error);
+  snprintf(number, sizeof number, "%lld", (long long)s->options.began_ns);
+  if (!status && s->options.began_ns)
+    status = ink_writer_fact(s->writer, "recording", number, error);
   if (!status && ink_i_rank())
     status = ink_writer_fact(s->writer, "rank", ink_i_rank(), error);
   return status;

@@ -96,6 +96,49 @@ end-inside | end-beside) # exit in a call that the recording makes, and while an
   [ $case = end-inside ] || who='another thread'
   grep -q "the program ended while $who was in a call" record.err || fail "no word on why"
   echo "$case: ended" ;;
+full-file) # writes fail, here by a limit of the file's size as on a full disk: no step of it is complete
+  lost=0
+  for kib in 1 2 3 4 5 6 7; do
+    (trap '' XFSZ; ulimit -f $kib; "$ink" record --device sim -o run.ink -- "$bin/program" plain >out 2>record.err) ||
+      fail "$kib KiB: exit code $?"
+    grep -q "was not recorded as asked: cannot write '.*run.ink': file too large" record.err || fail "$kib KiB: no word"
+    grep -q 'no kernel with PROF_KERNEL' record.err && fail "$kib KiB: the kernel ran"
+    "$ink" info run.ink >info 2>info.err
+    grep -q '^file .*, complete)' info && fail "$kib KiB: complete: $(cat info)"
+    grep -Eq 'a write failed while it was recorded|the end is missing' info.err || fail "$kib KiB: info does not tell"
+    "$ink" info --format json run.ink 2>>record.err | grep -q '"complete": false' || fail "$kib KiB: complete in JSON"
+    "$ink" export run.ink -o rows.csv >>out 2>export.err
+    grep -Eq 'a write failed while it was recorded|the end is missing' export.err || fail "$kib KiB: export does not tell"
+    "$ink" report run.ink >report 2>>record.err
+    grep -q 'were used again' report && fail "$kib KiB: $(cat report)"
+    if grep -q 'lost: 4 tracks with 12 marks could not be written' report; then lost=1; fi
+  done
+  [ $lost = 1 ] || fail "no limit at which just the tracks were lost"
+  echo "$case: told" ;;
+damaged) # no option of record helps against damage
+  record 0 "$bin/program" plain
+  lost=0
+  for ((at = 4096; at < $(stat -c %s run.*.ink); at += 256)); do
+    cp run.*.ink bad.ink
+    printf '\377\377\377' | dd of=bad.ink bs=1 seek=$at conv=notrunc 2>/dev/null
+    "$ink" report bad.ink >report 2>>record.err
+    if grep -q 'lost: 4 tracks' report; then lost=1; fi
+    grep -q 'more --tracks' report && fail "byte $at: $(cat report)"
+  done
+  [ $lost = 1 ] || fail "the tracks were never lost"
+  echo "$case: no advice" ;;
+same-name) # two recordings at once with one name: each tells its own file
+  "$ink" record --device sim -o run.ink -- sh -c "echo >begun; while [ ! -e go ]; do sleep 0.05; done
+    exec '$bin/program' plain" >first.out 2>first.err &
+  while [ ! -e begun ]; do sleep 0.05; done
+  "$ink" record --device sim -o run.ink -- "$bin/program" plain >out 2>record.err || fail "exit code $?"
+  touch go
+  wait $! || fail "the first: exit code $?"
+  grep -q "wrote 'run.ink': 4 tracks" record.err || fail "the second does not name its file"
+  grep -q "wrote 'run.ink.[0-9]*': 4 tracks" first.err || fail "the first does not name its file"
+  grep -q "'run.ink' was written by another recording" first.err || fail "the first does not disown the other"
+  grep -q "wrote 'run.ink':" first.err && fail "the first names the other's file as its own"
+  echo "$case: told" ;;
 loaded)
   record 0 "$bin/loader" "$bin/library.so"
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;

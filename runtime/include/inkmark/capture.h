@@ -200,7 +200,7 @@ typedef struct ink_kernel {
 
 typedef struct ink_capture_facts {
   uint32_t version;
-  bool complete;             /* the END chunk is there: the program ended normally */
+  bool complete;             /* the END chunk is there, and no write failed while recording */
   uint64_t file_bytes, used_bytes; /* used < file: a tail was cut off or damaged and left out */
   uint64_t damaged_chunks;
   uint64_t open_tracks;      /* stored as header only: the kernel had not ended */
