@@ -118,11 +118,11 @@ full-file) # writes fail, here by a limit of the file's size as on a full disk: 
 damaged) # no option of record helps against damage
   record 0 "$bin/program" plain
   lost=0
-  for ((at = 4096; at < $(stat -c %s run.*.ink); at += 256)); do
+  for ((at = 1024; at < $(stat -c %s run.*.ink); at += 128)); do
     cp run.*.ink bad.ink
     printf '\377\377\377' | dd of=bad.ink bs=1 seek=$at conv=notrunc 2>/dev/null
     "$ink" report bad.ink >report 2>>record.err
-    if grep -q 'lost: 4 tracks' report; then lost=1; fi
+    if grep -q 'lost: [1-4] track' report; then lost=1; fi
     grep -q 'more --tracks' report && fail "byte $at: $(cat report)"
   done
   [ $lost = 1 ] || fail "the tracks were never lost"
