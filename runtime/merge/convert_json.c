@@ -2,19 +2,13 @@
 /* Trace event JSON as Perfetto packets: the second pass, see convert.h and convert_notes.h. What
  * has no counterpart is counted by its name. */
 #include "convert_notes.h"
+#include "try.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SERIES_MAX = 16, DEPTH_MAX = 64, SERIES_NAME_MAX = 64 };
-
-#define TRY(expression)                                                                            \
-  do {                                                                                             \
-    ink_status status_ = (expression);                                                             \
-    if (status_ != INK_OK)                                                                         \
-      return status_;                                                                              \
-  } while (0)
 
 typedef struct json_reader {
   convert *c;

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Notes what a conversion must know of an event before anything can be written. */
 #include "convert_notes.h"
+#include "try.h"
 
 #include <string.h>
-
-#define TRY(expression)                                                                            \
-  do {                                                                                             \
-    ink_status status_ = (expression);                                                             \
-    if (status_ != INK_OK)                                                                         \
-      return status_;                                                                              \
-  } while (0)
 
 uint64_t convert_flow_id(const trace_event *e) {
   uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */

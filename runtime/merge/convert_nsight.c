@@ -5,16 +5,10 @@
 #include "convert_other.h"
 
 #include "sqlite_load.h"
+#include "try.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define TRY(expression)                                                                            \
-  do {                                                                                             \
-    ink_status status_ = (expression);                                                             \
-    if (status_ != INK_OK)                                                                         \
-      return status_;                                                                              \
-  } while (0)
 
 #define STRING_OF(column) "(SELECT value FROM StringIds WHERE id = t." column ")"
 

@@ -174,9 +174,10 @@ static ink_status join_with(join_device *d, int32_t theirs, ink_error *error) {
   if (status == INK_OK)
     status = ink_join_by_grid(d, theirs, error);
   if (status == INK_OK && !d->clock.grid_ids_trusted) {
+    const size_t note_bytes = strlen(d->clock.note);
     status = join_by_time(d, error);
     if (status == INK_OK)
-      status = ink_join_by_correlation(d, theirs, error);
+      status = ink_join_by_correlation(d, theirs, note_bytes, error);
   }
   if (status != INK_OK || !d->clock.joined)
     return status;

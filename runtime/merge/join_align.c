@@ -86,15 +86,10 @@ static size_t find_nearest(const join_device *d, size_t i, double offset, reach 
   return n;
 }
 
-static int by_double(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 static double median(const double *values, size_t n) {
   double sorted[RECENT];
   memcpy(sorted, values, n * sizeof *values);
-  qsort(sorted, n, sizeof *sorted, by_double);
+  qsort(sorted, n, sizeof *sorted, ink_join_by_double);
   return sorted[n / 2];
 }
 
@@ -181,8 +176,8 @@ static reach reach_of(const join_device *d, double *out, double *middle) {
     }
   if (!n)
     return (reach){WINDOW_NS, INFINITY};
-  qsort(out, n, sizeof *out, by_double);
-  qsort(middle, n, sizeof *middle, by_double);
+  qsort(out, n, sizeof *out, ink_join_by_double);
+  qsort(middle, n, sizeof *middle, ink_join_by_double);
   double bound = (double)d->clock.bound_ns;
   double most = 4 * out[n - 1 - n / 20] + bound;
   double far = fmin(3 * middle[n - 1 - n / 20], 20 * middle[n - 1 - n / 4]) + bound;

@@ -16,7 +16,7 @@ int64_t ink_join_clock_theirs(const ink_join_clock *c, int64_t ours_ns) {
   return ours_ns + c->offset_ns + llround(c->drift_ppm * 1e-6 * (double)(ours_ns - c->at_ns));
 }
 
-static int by_double(const void *left, const void *right) {
+int ink_join_by_double(const void *left, const void *right) {
   double a = *(const double *)left, b = *(const double *)right;
   return (a > b) - (a < b);
 }
@@ -37,7 +37,7 @@ static double slope_of(const join_pair *pairs, size_t n, double *scratch) {
   }
   if (!count)
     return 0;
-  qsort(scratch, count, sizeof *scratch, by_double);
+  qsort(scratch, count, sizeof *scratch, ink_join_by_double);
   double slope = scratch[count / 2];
   return fmin(fmax(slope, -JOIN_DRIFT_MAX), JOIN_DRIFT_MAX);
 }
@@ -131,7 +131,7 @@ bool ink_join_fit(const join_pair *pairs, size_t n, ink_join_clock *c) {
     scratch[i] = fabs((double)(pairs[i].high_ns - pairs[i].low_ns)) / 2;
   }
   c->at_ns = ink_join_middle(first_ns, last_ns);
-  qsort(scratch, n, sizeof *scratch, by_double);
+  qsort(scratch, n, sizeof *scratch, ink_join_by_double);
   const fit f = {pairs, n, edges, c->at_ns, pairs[0].low_ns};
   deepest best = refine(&f, slope, scratch[n / 2], &low, &high);
   double middle = (best.from + best.to) / 2;

@@ -193,7 +193,8 @@ static void override(join_device *d, const id_pairs *p, bool *taken) {
   }
 }
 
-ink_status ink_join_by_correlation(join_device *d, int32_t theirs, ink_error *error) {
+ink_status ink_join_by_correlation(join_device *d, int32_t theirs, size_t note_bytes,
+                                   ink_error *error) {
   id_pairs p = {.words = "correlation ids"};
   int64_t offset;
   bool *taken = NULL;
@@ -211,9 +212,7 @@ ink_status ink_join_by_correlation(join_device *d, int32_t theirs, ink_error *er
   }
   override(d, &p, taken);
   d->clock.correlations_trusted = true;
-  /* What time alone left in doubt is settled. */
-  size_t about_grid = strncmp(d->clock.note, "grid ids", 8) ? 0 : strcspn(d->clock.note, ";");
-  d->clock.note[about_grid] = 0;
+  d->clock.note[note_bytes] = 0; /* what time alone left in doubt is settled */
   status = take(d, offset, error);
 cleanup:
   free(taken);

@@ -61,11 +61,6 @@ static bool find_groups(overlap *o) {
   return any;
 }
 
-static int by_double(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 /* By how much the launch lies inside the kernel at either end. */
 static void insides(const join_device *d, size_t launch, size_t kernel, double *inside) {
   join_pair p = ink_join_pair(d, launch, kernel);
@@ -89,7 +84,7 @@ static bool measure(overlap *o) {
     values[1][n++] = inside[1];
   }
   for (int side = 0; done && side < 2; side++) {
-    qsort(values[side], n, sizeof(double), by_double);
+    qsort(values[side], n, sizeof(double), ink_join_by_double);
     double low = values[side][n / 50], high = values[side][n - 1 - n / 50];
     double spare = fmax((high - low) / 4, SPARE_NS);
     o->low[side] = low - spare;

@@ -67,9 +67,10 @@ static inline bool ink_join_is_of(const join_device *d, size_t kernel, int32_t d
 
 /* join_ids.c: takes the pairs of equal grid id, or correlation, where nine in ten of them agree in
  * size, length and time. By correlation after what time has found, which stays for launches that
- * have no correlation of their own, as those of one graph. */
+ * have no correlation of their own, as those of one graph; of the note about it `note_bytes` stay. */
 ink_status ink_join_by_grid(join_device *device, int32_t theirs, ink_error *error);
-ink_status ink_join_by_correlation(join_device *device, int32_t theirs, ink_error *error);
+ink_status ink_join_by_correlation(join_device *device, int32_t theirs, size_t note_bytes,
+                                   ink_error *error);
 
 /* join_offset.c: the offset that puts most of some launches into kernels, at a moment of ours.
  * `share` is how much of what could agree did, from 0 to 1, `second` the same of the best other
@@ -111,6 +112,8 @@ static inline int64_t ink_join_offset(const join_device *d, size_t launch, size_
   return ink_join_middle(k->begin_ns, k->end_ns) - ink_join_middle(l->begin_ns, l->end_ns);
 }
 
+/* For qsort of doubles. */
+int ink_join_by_double(const void *left, const void *right);
 /* join_clock.c: the offset of the line at a moment of ours. */
 double ink_join_line(const ink_join_clock *clock, int64_t ours_ns);
 /* Fits offset, drift and bound to pairs in the order of time; at least one. False: no memory. */

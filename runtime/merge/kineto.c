@@ -5,6 +5,7 @@
 #include "kineto.h"
 
 #include "track_events.h"
+#include "try.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +28,6 @@ typedef struct reader {
   size_t gpu_room, stream_room;
   ink_error *error;
 } reader;
-
-#define TRY(expression)                                                                            \
-  do {                                                                                             \
-    ink_status status_ = (expression);                                                             \
-    if (status_ != INK_OK)                                                                         \
-      return status_;                                                                              \
-  } while (0)
 
 /* ---- arguments ---------------------------------------------------------------------------------
  */
