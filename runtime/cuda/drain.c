@@ -200,17 +200,18 @@ static ink_status read_counts(ink_i_device *d, ink_error *error) {
 static ink_status store_open(ink_session *s, ink_i_device *d, bool last, ink_error *error) {
   ink_status status = INK_OK;
   for (uint32_t slot = 0; slot < d->info.track_count && !status; slot++) {
-    const ink_track header = host_track(d, &d->headers[slot]);
-    const uint64_t ticket = header.ticket + 1;
-    if (header.state != INK_TRACK_OPEN || d->seen[slot] == ticket ||
+    const ink_device_track *h = &d->headers[slot];
+    const uint64_t ticket = h->ticket + 1;
+    if (state_of(d, h) != INK_TRACK_OPEN || d->seen[slot] == ticket ||
         d->open[slot] == (ticket | INK_I_OPEN_STORED))
       continue;
-    if (header.kernel >= d->slot_count)
+    if (kernel_of(d, h) >= d->slot_count)
       continue; /* claimed just now, the rest is not written yet */
     const bool stays = last || d->open[slot] == ticket;
     d->open[slot] = ticket;
     if (!stays)
       continue;
+    const ink_track header = host_track(d, h);
     status = ink_i_session_writer(s, error);
     if (!status)
       status = ink_writer_track(s->writer, d->index, &header, NULL, NULL, error);
@@ -265,8 +266,7 @@ static ink_status drain_device(ink_session *s, ink_i_device *d, ink_error *error
 ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error) {
   ink_error why = {0};
   const ink_status status = drain_device(s, d, &why);
-  if (status == INK_ERROR_IO && !s->write_failure[0])
-    memcpy(s->write_failure, why.message, sizeof s->write_failure);
+  ink_i_session_note_failure(s, status, &why);
   if (status && error)
     *error = why;
   return status;

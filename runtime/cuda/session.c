@@ -352,8 +352,7 @@ static ink_status drain_activity(ink_session *s, bool last, ink_error *error) {
   return status;
 }
 
-/* Of the first write that failed: the capture is to say why it is not whole. */
-static void note_failure(ink_session *s, ink_status status, const ink_error *why) {
+void ink_i_session_note_failure(ink_session *s, ink_status status, const ink_error *why) {
   if (status == INK_ERROR_IO && !s->write_failure[0])
     memcpy(s->write_failure, why->message, sizeof s->write_failure);
 }
@@ -366,7 +365,7 @@ ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
   }
   ink_error why = {0};
   const ink_status activity = drain_activity(s, false, &why);
-  note_failure(s, activity, &why);
+  ink_i_session_note_failure(s, activity, &why);
   if (activity && !status && error)
     *error = why;
   return status ? status : activity;
@@ -539,7 +538,7 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   const bool made = any_made(s); /* else no call: the CUDA runtime may be ending us as it starts */
   ink_error why = {0};
   ink_status status = made ? on_devices(s, finish, &why) : finish(s, &why);
-  note_failure(s, status, &why);
+  ink_i_session_note_failure(s, status, &why);
   if (status && error)
     *error = why;
   *path = s->writer ? s->path : NULL;

@@ -42,6 +42,8 @@ ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, ink_erro
 void ink_i_drain_disown_open(ink_i_device *device);
 /* The writer, made on first use, with the facts of this process in it. */
 ink_status ink_i_session_writer(ink_session *session, ink_error *error);
+/* Of the first write that failed: the capture is to say why it is not whole. */
+void ink_i_session_note_failure(ink_session *session, ink_status status, const ink_error *why);
 ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
