@@ -5,13 +5,7 @@
 # finds, not all of it with --hold none (or the test would show nothing).
 set -u
 inkmark=$1 nvcc=$2 root=$3 arch=$4
-export INKMARK_NVDISASM
-INKMARK_NVDISASM=$(compgen -G "$root/.venv/lib/python3*/site-packages/nvidia/cu13/bin/nvdisasm" | head -n 1)
-[ -n "$INKMARK_NVDISASM" ] || INKMARK_NVDISASM=$(command -v nvdisasm)
-if [ -z "$INKMARK_NVDISASM" ]; then
-  echo "SKIPPED: no nvdisasm in .venv nor on the PATH (tests/run.sh installs it)"
-  exit 77
-fi
+. "$root/tests/nvdisasm.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

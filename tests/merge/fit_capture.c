@@ -4,15 +4,15 @@
  * NS] [--blocks N] [--host NAME] [--no-clock] [--process PID]
  * --process takes the kernels of that one only, and is the capture's; --shift moves the capture's
  * host clock; --no-clock leaves it out. */
-#include "inkmark/capture.h"
+#include "made_capture.h"
+
 #include "inkmark/merge.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH UINT64_C(0x5a0000000001)
-enum { SM_COUNT = 8, RECORDS = 16, NAMES_MAX = 150, SECTIONS = 3, DEVICES = 8 };
+enum { SM_COUNT = 8, NAMES_MAX = 150 };
 #define GLOBAL_START INT64_C(1000000000)
 #define UNKNOWN_BASE INT64_C(1700000000000000000)
 
@@ -55,61 +55,21 @@ static uint32_t section_of(fit *f, const char *text) {
   while (i < f->name_count && strcmp(f->names[i], name))
     i++;
   if (i == NAMES_MAX)
-    return SECTIONS + 1; /* too many names: these get the first one's */
+    return MADE_SECTIONS + 1; /* too many names: these get the first one's */
   if (i == f->name_count)
     f->names[f->name_count++] = strdup(name);
-  return (uint32_t)i + SECTIONS + 1;
-}
-
-static void put_table(fit *f) {
-  char *sections = calloc(NAMES_MAX + 1, 102);
-  strcpy(sections, "Load, Mma, Store");
-  for (size_t i = 0; i < f->name_count; i++)
-    strcat(strcat(sections, ", "), f->names[i]);
-  check(f, ink_writer_table(f->writer, "Fit", sections, "fit.cu", 1, HASH, &f->error));
-  free(sections);
-}
-
-static void put_device(fit *f, int32_t device, int64_t unix_start) {
-  const ink_device_info info = {.index = device,
-                                .simulated = 1,
-                                .sm_count = SM_COUNT,
-                                .capability = 90,
-                                .track_count = 1024,
-                                .records_per_track = RECORDS,
-                                .aux_records_per_track = RECORDS,
-                                .name = "made up"};
-  check(f, ink_writer_device(f->writer, &info, &f->error));
-  for (int64_t s = 0; s < 2 && !f->no_clock; s++) {
-    int64_t later = s * INT64_C(10000000000), at = unix_start + f->shift + later;
-    const ink_host_clock pair = {.device = device,
-                                 .global_ns = (uint64_t)(GLOBAL_START + later),
-                                 .realtime_before_ns = at - 100,
-                                 .realtime_after_ns = at + 100,
-                                 .monotonic_before_ns = 1 + later};
-    check(f, ink_writer_host_clock(f->writer, &pair, &f->error));
-  }
-  for (uint32_t i = 0; i < f->name_count; i++) {
-    const ink_kernel_counts counts = {
-        .device = device, .slot = i, .key = INK_KERNEL_KEY(HASH, i + SECTIONS + 1)};
-    check(f, ink_writer_counts(f->writer, &counts, 1, 0, 0, device, &f->error));
-  }
-}
-
-static uint64_t clock_of(uint32_t sm, int64_t global_ns) {
-  return sm * UINT64_C(1000007) + (uint64_t)global_ns * 3 / 2;
+  return (uint32_t)i + MADE_SECTIONS + 1;
 }
 
 /* Blocks begin one after the other and end together, a tenth of the kernel's time inside it. */
 static void put_launch(fit *f, size_t index, uint32_t slot, uint64_t *ticket) {
   const ink_foreign_kernel *k = &f->kernels[index];
   int64_t length = k->end_ns - k->begin_ns, begin = GLOBAL_START + (k->begin_ns - f->first_ns);
-  uint64_t grid = k->grid_dim[0] ? k->grid_dim[0] : 1, ring[RECORDS], aux[RECORDS];
+  uint64_t grid = k->grid_dim[0] ? k->grid_dim[0] : 1;
   uint64_t blocks = grid < f->blocks ? grid : f->blocks;
   for (uint32_t b = 0; b < blocks; b++) {
     uint32_t sm = (b * 3 + (uint32_t)index) % SM_COUNT;
-    ink_track t = {.state = INK_TRACK_CLOSED,
-                   .kernel = slot,
+    ink_track t = {.kernel = slot,
                    .ticket = (*ticket)++,
                    .grid_id = k->grid_id ? k->grid_id : 1000 + index,
                    .block_index = {b, 0, 0},
@@ -121,14 +81,7 @@ static void put_launch(fit *f, size_t index, uint32_t slot, uint64_t *ticket) {
     }
     int64_t open = begin + length / 10 + (int64_t)b * length / 100 / (int64_t)blocks;
     int64_t close = begin + length - length / 10;
-    t.open_global_ns = (uint64_t)open;
-    t.close_global_ns = (uint64_t)close;
-    t.open_clock0 = t.open_clock1 = clock_of(sm, open);
-    t.close_clock0 = t.close_clock1 = clock_of(sm, close);
-    for (uint32_t s = 1; s <= SECTIONS; s++)
-      ring[t.words++] = INK_HEAD(INK_KIND_MARK, s,
-                                 t.open_clock0 + (t.close_clock0 - t.open_clock0) * s / SECTIONS);
-    check(f, ink_writer_track(f->writer, k->device, &t, ring, aux, &f->error));
+    check(f, made_track(f->writer, k->device, &t, open, close, 1, &f->error));
   }
 }
 
@@ -159,7 +112,7 @@ int main(int argc, char **argv) {
   fit f = {.every = 1, .blocks = 4, .host = "made-up"};
   ink_foreign *foreign;
   uint64_t ticket = 0;
-  bool devices[DEVICES] = {false};
+  bool devices[MADE_DEVICES] = {false};
   if (argc < 3)
     return 2;
   read_options(&f, argc, argv);
@@ -170,20 +123,23 @@ int main(int argc, char **argv) {
   uint32_t *slots = calloc(f.count, sizeof *slots);
   for (size_t i = 0; i < f.count; i++) {
     f.first_ns = f.kernels[i].begin_ns < f.first_ns ? f.kernels[i].begin_ns : f.first_ns;
-    slots[i] = section_of(&f, ink_foreign_name(foreign, f.kernels[i].name)) - SECTIONS - 1;
-    if (f.kernels[i].device >= 0 && f.kernels[i].device < DEVICES)
+    slots[i] = section_of(&f, ink_foreign_name(foreign, f.kernels[i].name)) - MADE_SECTIONS - 1;
+    if (f.kernels[i].device >= 0 && f.kernels[i].device < MADE_DEVICES)
       devices[f.kernels[i].device] = true;
   }
   check(&f, ink_writer_open(argv[2], true, &f.writer, &f.error));
   check(&f, ink_writer_fact(f.writer, "host", f.host, &f.error));
   check(&f, ink_writer_fact(f.writer, "pid", f.process ? f.process : "77", &f.error));
   check(&f, ink_writer_fact(f.writer, "started_ns", "123", &f.error));
-  put_table(&f);
-  for (int32_t d = 0; d < DEVICES; d++)
+  check(&f, made_table(f.writer, "Fit", "fit.cu", f.names, f.name_count, &f.error));
+  const made_clock clock = {.unix_ns = (facts->base_known ? f.first_ns : UNKNOWN_BASE) + f.shift,
+                            .global_ns = GLOBAL_START,
+                            .span_ns = f.no_clock ? 0 : INT64_C(10000000000)};
+  for (int32_t d = 0; d < MADE_DEVICES; d++)
     if (devices[d])
-      put_device(&f, d, facts->base_known ? f.first_ns : UNKNOWN_BASE);
+      check(&f, made_device(f.writer, d, SM_COUNT, f.name_count, &clock, &f.error));
   for (size_t i = 0; i < f.count; i += f.every)
-    if (f.kernels[i].device >= 0 && f.kernels[i].device < DEVICES &&
+    if (f.kernels[i].device >= 0 && f.kernels[i].device < MADE_DEVICES &&
         (!f.process || f.kernels[i].process == strtoll(f.process, NULL, 10)))
       put_launch(&f, i, slots[i], &ticket);
   check(&f, ink_writer_close(f.writer, &f.error));

@@ -4,7 +4,7 @@
 if(NOT TARGET inkmark)
   return()
 endif()
-add_executable(fit_capture fit_capture.c)
+add_executable(fit_capture fit_capture.c made_capture.c)
 target_compile_definitions(fit_capture PRIVATE _GNU_SOURCE)
 target_link_libraries(fit_capture PRIVATE inkmark_static inkmark_flags)
 set(merged_tools $<TARGET_FILE:inkmark> $<TARGET_FILE:fit_capture> ${PROJECT_SOURCE_DIR}/node_modules)
@@ -44,7 +44,7 @@ if(INKMARK_NVCC AND TARGET sim_cupti)
 endif()
 
 # The whole command, blind: 20 seeds of each real trace.
-add_executable(plan_capture plan_capture.c)
+add_executable(plan_capture plan_capture.c made_capture.c)
 target_compile_definitions(plan_capture PRIVATE _GNU_SOURCE)
 target_link_libraries(plan_capture PRIVATE inkmark_static inkmark_flags)
 add_test(NAME merge.streams COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_streams.py $<TARGET_FILE:inkmark>

@@ -7,19 +7,19 @@
  *   begin                                            what describes ends, launches follow
  *   launch DEVICE KERNEL GRID_ID GX GY GZ BX BY BZ BEGIN END    in ns of globaltimer
  * STEP_NS is the step of globaltimer; cycles are exact. */
-#include "inkmark/capture.h"
+#include "made_capture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH UINT64_C(0x5b0000000001)
-enum { SM_COUNT = 4, RECORDS = 16, SECTIONS = 3, DEVICES = 8, KERNELS = 200, BLOCKS = 2 };
+enum { SM_COUNT = 4, KERNELS = 200, BLOCKS = 2 };
 
 typedef struct device {
   bool some;
-  long long unix_ns, global_ns, span_ns, step_ns;
+  made_clock clock;
+  int64_t step_ns;
 } device;
 
 typedef struct plan {
@@ -27,7 +27,7 @@ typedef struct plan {
   const char *path;
   unsigned line;
   ink_writer *writer;
-  device devices[DEVICES];
+  device devices[MADE_DEVICES];
   char *kernels[KERNELS];
   size_t kernel_count;
   uint64_t ticket;
@@ -46,56 +46,17 @@ static void bad(const plan *p) {
   exit(2);
 }
 
-static void put_device(plan *p, int32_t index, const device *d) {
-  const ink_device_info info = {.index = index,
-                                .simulated = 1,
-                                .sm_count = SM_COUNT,
-                                .capability = 90,
-                                .track_count = 1024,
-                                .records_per_track = RECORDS,
-                                .aux_records_per_track = RECORDS,
-                                .name = "made up"};
-  check(p, ink_writer_device(p->writer, &info, &p->error));
-  for (int64_t s = 0; s < 2; s++) {
-    int64_t later = s * d->span_ns, at = d->unix_ns + later;
-    const ink_host_clock pair = {.device = index,
-                                 .global_ns = (uint64_t)(d->global_ns + later),
-                                 .realtime_before_ns = at - 100,
-                                 .realtime_after_ns = at + 100,
-                                 .monotonic_before_ns = 1 + later};
-    check(p, ink_writer_host_clock(p->writer, &pair, &p->error));
-  }
-  for (uint32_t i = 0; i < p->kernel_count; i++) {
-    const ink_kernel_counts counts = {
-        .device = index, .slot = i, .key = INK_KERNEL_KEY(HASH, i + SECTIONS + 1)};
-    check(p, ink_writer_counts(p->writer, &counts, 1, 0, 0, index, &p->error));
-  }
-}
-
 static void put_head(plan *p) {
-  size_t size = 64;
-  for (size_t i = 0; i < p->kernel_count; i++)
-    size += strlen(p->kernels[i]) + 2;
-  char *sections = calloc(size, 1);
-  if (!sections)
-    exit(1);
-  strcpy(sections, "Load, Mma, Store");
-  for (size_t i = 0; i < p->kernel_count; i++)
-    strcat(strcat(sections, ", "), p->kernels[i]);
-  check(p, ink_writer_table(p->writer, "Plan", sections, "plan.cu", 1, HASH, &p->error));
-  free(sections);
-  for (int32_t d = 0; d < DEVICES; d++)
+  check(p, made_table(p->writer, "Plan", "plan.cu", p->kernels, p->kernel_count, &p->error));
+  for (int32_t d = 0; d < MADE_DEVICES; d++)
     if (p->devices[d].some)
-      put_device(p, d, &p->devices[d]);
-}
-
-static uint64_t clock_of(uint32_t sm, int64_t global_ns) {
-  return sm * UINT64_C(1000007) + (uint64_t)global_ns * 3 / 2;
+      check(p,
+            made_device(p->writer, d, SM_COUNT, p->kernel_count, &p->devices[d].clock, &p->error));
 }
 
 /* The first block begins with the launch, all end with it. */
 static void put_launch(plan *p, const char *text) {
-  uint64_t ring[RECORDS], aux[RECORDS], grid_id;
+  uint64_t grid_id;
   uint32_t kernel, grid[3], block[3];
   int32_t index;
   long long begin, end;
@@ -104,40 +65,31 @@ static void put_launch(plan *p, const char *text) {
              " %" SCNu32 " %" SCNu32 " %lld %lld",
              &index, &kernel, &grid_id, &grid[0], &grid[1], &grid[2], &block[0], &block[1],
              &block[2], &begin, &end) != 11 ||
-      index < 0 || index >= DEVICES || !p->devices[index].some || kernel >= p->kernel_count ||
+      index < 0 || index >= MADE_DEVICES || !p->devices[index].some || kernel >= p->kernel_count ||
       end < begin)
     bad(p);
   uint32_t blocks = grid[0] < BLOCKS ? grid[0] : BLOCKS;
-  int64_t step = p->devices[index].step_ns;
   for (uint32_t b = 0; b < blocks; b++) {
     uint32_t sm = (b + (uint32_t)p->ticket) % SM_COUNT;
-    int64_t open = begin + (end - begin) * b / 10;
-    ink_track t = {.state = INK_TRACK_CLOSED,
-                   .kernel = kernel,
+    ink_track t = {.kernel = kernel,
                    .ticket = p->ticket++,
                    .grid_id = grid_id,
                    .block_index = {b, 0, 0},
                    .sm_open = sm,
-                   .sm_close = sm,
-                   .open_global_ns = (uint64_t)(open / step * step),
-                   .close_global_ns = (uint64_t)(end / step * step)};
+                   .sm_close = sm};
     memcpy(t.grid_dim, grid, sizeof grid);
     memcpy(t.block_dim, block, sizeof block);
-    t.open_clock0 = t.open_clock1 = clock_of(sm, open);
-    t.close_clock0 = t.close_clock1 = clock_of(sm, end);
-    for (uint32_t s = 1; s <= SECTIONS; s++)
-      ring[t.words++] = INK_HEAD(INK_KIND_MARK, s,
-                                 t.open_clock0 + (t.close_clock0 - t.open_clock0) * s / SECTIONS);
-    check(p, ink_writer_track(p->writer, index, &t, ring, aux, &p->error));
+    check(p, made_track(p->writer, index, &t, begin + (end - begin) * b / 10, end,
+                        p->devices[index].step_ns, &p->error));
   }
 }
 
 static void read_device(plan *p, const char *text) {
   device d = {.some = true};
   int index;
-  if (sscanf(text, "%d %lld %lld %lld %lld", &index, &d.unix_ns, &d.global_ns, &d.span_ns,
-             &d.step_ns) != 5 ||
-      index < 0 || index >= DEVICES || d.step_ns < 1)
+  if (sscanf(text, "%d %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64, &index, &d.clock.unix_ns,
+             &d.clock.global_ns, &d.clock.span_ns, &d.step_ns) != 5 ||
+      index < 0 || index >= MADE_DEVICES || d.step_ns < 1)
     bad(p);
   p->devices[index] = d;
 }

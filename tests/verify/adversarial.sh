@@ -5,14 +5,7 @@
 # code where it leaves no line behind; strict and loaded marks let nothing through.
 set -u
 inkmark=$1 nvcc=$2 root=$3 arch=$4
-tool() { compgen -G "$root/.venv/lib/python3*/site-packages/nvidia/cu13/bin/$1" | head -n 1; }
-export INKMARK_NVDISASM
-INKMARK_NVDISASM=$(tool nvdisasm)
-[ -n "$INKMARK_NVDISASM" ] || INKMARK_NVDISASM=$(command -v nvdisasm)
-if [ -z "$INKMARK_NVDISASM" ]; then
-  echo "SKIPPED: no nvdisasm in .venv nor on the PATH (tests/run.sh installs it)"
-  exit 77
-fi
+. "$root/tests/nvdisasm.sh"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 source=$root/tests/verify/adversarial.cu

@@ -5,15 +5,9 @@
 # neither.
 set -u
 inkmark=$1 nvcc=$2 root=$3 arch=$4
-export INKMARK_NVDISASM INKMARK_CUOBJDUMP
-INKMARK_NVDISASM=$(compgen -G "$root/.venv/lib/python3*/site-packages/nvidia/cu13/bin/nvdisasm" | head -n 1)
-INKMARK_CUOBJDUMP=$(compgen -G "$root/.venv/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump" | head -n 1)
-[ -n "$INKMARK_NVDISASM" ] || INKMARK_NVDISASM=$(command -v nvdisasm)
-[ -n "$INKMARK_CUOBJDUMP" ] || INKMARK_CUOBJDUMP=$(command -v cuobjdump)
-if [ -z "$INKMARK_NVDISASM" ]; then
-  echo "SKIPPED: no nvdisasm in .venv nor on the PATH (tests/run.sh installs it)"
-  exit 77
-fi
+. "$root/tests/nvdisasm.sh"
+INKMARK_CUOBJDUMP=$(nvidia_tool cuobjdump)
+export INKMARK_CUOBJDUMP
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 source=$root/tests/verify/leaks.cu
