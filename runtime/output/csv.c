@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The CSV output: one row a record, in the order of time within a track, between a kernel_start and
  * a kernel_end row. docs/outputs.md lists the columns. */
-#include "clock_map.h"
+#include "clock/clock_map.h"
 #include "outputs.h"
 #include "selection.h"
 #include "text_write.h"

@@ -4,7 +4,7 @@
  * iterations and sections, the second fills one track at a time, so memory does not grow with the
  * tracks. */
 #include "id_map.h"
-#include "clock_map.h"
+#include "clock/clock_map.h"
 #include "outputs.h"
 #include "selection.h"
 #include "text_write.h"

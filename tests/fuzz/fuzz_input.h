@@ -4,8 +4,8 @@
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
 
-#include "convert_notes.h"
-#include "kineto.h"
+#include "merge/write/convert_notes.h"
+#include "merge/read/kineto.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * byte. */
 #include "fuzz_input.h"
 
-#include "trace_bytes.h"
-#include "zip_read.h"
+#include "merge/read/trace_bytes.h"
+#include "merge/read/zip_read.h"
 
 #include <dlfcn.h>
 #include <zlib.h>

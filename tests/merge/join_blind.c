@@ -5,7 +5,7 @@
  * Launches of another run (their times shuffled, or an hour away) must not be joined, with a
  * reason. join_blind TRACE|synthetic[:KERNELS] SEEDS [VERBOSE]; exits with 1 when a run is wrong,
  * 77 without TRACE. */
-#include "foreign_private.h"
+#include "merge/read/foreign_private.h"
 
 #include <math.h>
 #include <stdio.h>

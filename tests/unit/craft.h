@@ -3,7 +3,7 @@
 #ifndef INKMARK_TESTS_CRAFT_H
 #define INKMARK_TESTS_CRAFT_H
 
-#include "capture_format.h"
+#include "capture/capture_format.h"
 
 #include <stddef.h>
 #include <stdlib.h>

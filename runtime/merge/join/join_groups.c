@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* Which kernels of the other file a launch of ours could be: those of its name and size, or, where
+ * the other file knows no kernel of that name, those of its size. Launches of one kernel and one
+ * size share a list. */
+#include "join_private.h"
+
+#include "merge/read/foreign_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool size_known(const ink_foreign_kernel *k) {
+  return k->grid_dim[0] && k->block_dim[0];
+}
+
+bool ink_join_sizes_agree(const ink_join_launch *l, const ink_foreign_kernel *k) {
+  return !size_known(k) || (!memcmp(l->grid_dim, k->grid_dim, sizeof l->grid_dim) &&
+                            !memcmp(l->block_dim, k->block_dim, sizeof l->block_dim));
+}
+
+static int compare_sizes(const uint32_t *a_grid, const uint32_t *a_block, const uint32_t *b_grid,
+                         const uint32_t *b_block) {
+  for (int i = 0; i < 3; i++)
+    if (a_grid[i] != b_grid[i])
+      return a_grid[i] < b_grid[i] ? -1 : 1;
+  for (int i = 0; i < 3; i++)
+    if (a_block[i] != b_block[i])
+      return a_block[i] < b_block[i] ? -1 : 1;
+  return 0;
+}
+
+static int by_begin(const void *left, const void *right, void *user) {
+  const ink_join_launch *launches = user;
+  size_t a = *(const size_t *)left, b = *(const size_t *)right;
+  int64_t at = launches[a].begin_ns, bt = launches[b].begin_ns;
+  return at != bt ? (at > bt) - (at < bt) : (a > b) - (a < b);
+}
+
+static int by_kernel(const void *left, const void *right, void *user) {
+  const join_device *d = user;
+  const ink_join_launch *a = &d->launches[d->mine[*(const size_t *)left]];
+  const ink_join_launch *b = &d->launches[d->mine[*(const size_t *)right]];
+  return (a->kernel > b->kernel) - (a->kernel < b->kernel);
+}
+
+/* A launch with what its group is found by. */
+typedef struct member {
+  size_t at; /* in join_device.mine */
+  bool by_name;
+  const ink_join_launch *launch;
+} member;
+
+/* Kernel, where its name is known to the other file, then size. */
+static int by_group(const void *left, const void *right) {
+  const member *a = left, *b = right;
+  if (a->by_name != b->by_name)
+    return a->by_name ? -1 : 1;
+  if (a->by_name && a->launch->kernel != b->launch->kernel)
+    return a->launch->kernel < b->launch->kernel ? -1 : 1;
+  return compare_sizes(a->launch->grid_dim, a->launch->block_dim, b->launch->grid_dim,
+                       b->launch->block_dim);
+}
+
+/* Size, those of unknown size first, then begin. */
+static int by_size(const void *left, const void *right, void *user) {
+  const ink_foreign_kernel *kernels = user;
+  size_t i = *(const size_t *)left, j = *(const size_t *)right;
+  const ink_foreign_kernel *a = &kernels[i], *b = &kernels[j];
+  int order = compare_sizes(a->grid_dim, a->block_dim, b->grid_dim, b->block_dim);
+  return order ? order : (i > j) - (i < j);
+}
+
+static int by_index(const void *left, const void *right) {
+  size_t a = *(const size_t *)left, b = *(const size_t *)right;
+  return (a > b) - (a < b);
+}
+
+typedef struct lists {
+  size_t *sorted; /* the kernels of the device by size */
+  size_t count;
+  size_t unknown;    /* that many of them have no size */
+  signed char *same; /* [names of the file] the name of this kernel of ours: 1, another: -1, not
+                        compared yet: 0 */
+  bool *taken;       /* [names of the file] the name of some kernel of ours */
+  size_t room;       /* of the device's candidates */
+  size_t *order;     /* [launches of the device] scratch */
+} lists;
+
+static bool is_taken(const join_device *d, const lists *l, const ink_foreign_kernel *k) {
+  const uint32_t forms[] = {k->name, k->short_name, k->mangled};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (forms[i] < d->foreign->name_count && l->taken[forms[i]])
+      return true;
+  return false;
+}
+
+static bool is_named(const join_device *d, lists *l, const char *ours,
+                     const ink_foreign_kernel *k) {
+  const uint32_t forms[] = {k->name, k->short_name, k->mangled};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    const char *text = ink_foreign_name(d->foreign, forms[i]);
+    if (!text)
+      continue;
+    if (!l->same[forms[i]])
+      l->same[forms[i]] = ink_join_name_equal(ours, text) ? 1 : -1;
+    if (l->same[forms[i]] > 0) {
+      l->taken[forms[i]] = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The first in [from, count) that is not smaller than the launch's size. */
+static size_t size_begin(const join_device *d, const lists *l, const ink_join_launch *launch,
+                         bool after) {
+  size_t low = l->unknown, high = l->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const ink_foreign_kernel *k = &d->kernels[l->sorted[middle]];
+    int order = compare_sizes(k->grid_dim, k->block_dim, launch->grid_dim, launch->block_dim);
+    if (order < 0 || (after && order == 0))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool append(join_device *d, lists *l, size_t kernel) {
+  if (d->candidate_count == l->room) {
+    size_t room = l->room ? l->room * 2 : 1024;
+    size_t *grown = realloc(d->candidates, room * sizeof *grown);
+    if (!grown)
+      return false;
+    d->candidates = grown;
+    l->room = room;
+  }
+  d->candidates[d->candidate_count++] = kernel;
+  return true;
+}
+
+static bool fill_group(join_device *d, lists *l, const ink_join_launch *launch, bool by_name) {
+  join_group *group = &d->groups[d->group_count++];
+  *group = (join_group){.first = d->candidate_count, .by_name = by_name};
+  size_t end = size_begin(d, l, launch, true);
+  for (size_t i = size_begin(d, l, launch, false); i < end; i++)
+    if ((by_name ? is_named(d, l, launch->name, &d->kernels[l->sorted[i]])
+                 : !is_taken(d, l, &d->kernels[l->sorted[i]])) &&
+        !append(d, l, l->sorted[i]))
+      return false;
+  for (size_t i = 0; by_name && i < l->unknown; i++)
+    if (is_named(d, l, launch->name, &d->kernels[l->sorted[i]]) && !append(d, l, l->sorted[i]))
+      return false;
+  group->count = d->candidate_count - group->first;
+  /* Kernels are numbered by begin. */
+  if (group->count)
+    qsort(d->candidates + group->first, group->count, sizeof *d->candidates, by_index);
+  return true;
+}
+
+static bool sort_kernels(const join_device *d, lists *l, int32_t theirs) {
+  size_t total = ink_foreign_kernels(d->foreign, &(const ink_foreign_kernel *){NULL});
+  l->sorted = malloc((total + 1) * sizeof *l->sorted);
+  if (!l->sorted)
+    return false;
+  for (size_t i = 0; i < total; i++)
+    if (ink_join_is_of(d, i, theirs)) {
+      l->sorted[l->count++] = i;
+      l->unknown += !size_known(&d->kernels[i]);
+    }
+  qsort_r(l->sorted, l->count, sizeof *l->sorted, by_size, (void *)d->kernels);
+  return true;
+}
+
+/* Which of our kernels the other file knows by name. */
+static void find_names(const join_device *d, lists *l, member *members) {
+  size_t *order = l->order, names = d->foreign->name_count;
+  for (size_t i = 0; i < d->count; i++)
+    order[i] = i;
+  qsort_r(order, d->count, sizeof *order, by_kernel, (void *)d);
+  bool named = false;
+  for (size_t i = 0; i < d->count; i++) {
+    const ink_join_launch *launch = &d->launches[d->mine[order[i]]];
+    if (!i || d->launches[d->mine[order[i - 1]]].kernel != launch->kernel) {
+      memset(l->same, 0, names);
+      named = false;
+      for (size_t k = 0; k < l->count; k++)
+        named |= is_named(d, l, launch->name, &d->kernels[l->sorted[k]]);
+    }
+    members[order[i]] = (member){order[i], named, launch};
+  }
+}
+
+ink_status ink_join_groups(join_device *d, int32_t theirs, ink_error *error) {
+  lists l = {0};
+  bool done = false;
+  size_t names = d->foreign->name_count;
+  member *members = malloc((d->count + 1) * sizeof *members);
+  d->group_of = malloc((d->count + 1) * sizeof *d->group_of);
+  d->groups = malloc((d->count + 1) * sizeof *d->groups);
+  l.same = malloc(names + 1);
+  l.taken = calloc(names + 1, sizeof *l.taken);
+  l.order = malloc((d->count + 1) * sizeof *l.order);
+  if (!members || !d->group_of || !d->groups || !l.same || !l.taken || !l.order ||
+      !sort_kernels(d, &l, theirs))
+    goto cleanup;
+  qsort_r(d->mine, d->count, sizeof *d->mine, by_begin, (void *)d->launches);
+  find_names(d, &l, members);
+  qsort(members, d->count, sizeof *members, by_group);
+  for (size_t i = 0; i < d->count; i++) {
+    const member *m = &members[i];
+    if (!i || members[i - 1].launch->kernel != m->launch->kernel)
+      memset(l.same, 0, names);
+    if ((!i || by_group(&members[i - 1], m)) && !fill_group(d, &l, m->launch, m->by_name))
+      goto cleanup;
+    d->group_of[m->at] = (uint32_t)(d->group_count - 1);
+  }
+  done = true;
+cleanup:
+  free(members);
+  free(l.sorted);
+  free(l.same);
+  free(l.taken);
+  free(l.order);
+  return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+}
+
+void ink_join_groups_free(join_device *d) {
+  free(d->group_of);
+  free(d->groups);
+  free(d->candidates);
+  d->group_of = NULL;
+  d->groups = NULL;
+  d->candidates = NULL;
+  d->group_count = d->candidate_count = 0;
+}
+
+size_t ink_join_first_from(const join_device *d, const join_group *group, int64_t from_ns) {
+  size_t low = 0, high = group->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (d->kernels[d->candidates[group->first + middle]].begin_ns < from_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}

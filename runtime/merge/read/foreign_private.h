@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What the readers fill: kernels as they come, names kept once. */
+#ifndef INK_FOREIGN_PRIVATE_H
+#define INK_FOREIGN_PRIVATE_H
+
+#include "inkmark/merge.h"
+#include "merge/write/text_table.h"
+
+typedef struct foreign_place { /* where the kernels of a device or stream stand in JSON */
+  int32_t device;
+  int64_t stream;
+  char pid[32], tid[32];
+} foreign_place;
+
+struct ink_foreign {
+  ink_foreign_facts facts;
+  ink_foreign_kernel *kernels;
+  size_t kernel_count, kernel_room;
+  text_table name_table;
+  char **names; /* of that table */
+  size_t name_count;
+  foreign_place *places; /* JSON: one for each device and stream */
+  size_t place_count, place_room, last_place;
+  uint64_t events_end; /* JSON: at which byte, unpacked, the bracket stands that closes the events */
+  uint64_t packed_bytes;       /* of the file */
+  struct convert_notes *notes; /* where they were asked for */
+};
+
+typedef struct foreign_reading {
+  ink_status (*progress)(void *user, uint64_t done, uint64_t total); /* NULL: none */
+  void *user;
+  bool notes; /* a conversion of JSON follows: its first pass is made too */
+} foreign_reading;
+
+/* ink_foreign_open with what happens on the way. */
+ink_status foreign_open(const char *path, const foreign_reading *how, ink_foreign **out,
+                        ink_error *error);
+/* The notes, which are the caller's then; NULL where there are none, or none that can be used. */
+struct convert_notes *foreign_take_notes(ink_foreign *foreign);
+void foreign_free_notes(struct convert_notes *notes);
+
+/* Interns `length` bytes. */
+ink_status ink_foreign_intern(ink_foreign *foreign, const char *text, size_t length, uint32_t *out);
+ink_status ink_foreign_add(ink_foreign *foreign, const ink_foreign_kernel *kernel);
+/* Remembers where kernels of this device and stream stand. */
+ink_status ink_foreign_place(ink_foreign *foreign, const ink_foreign_kernel *kernel,
+                             const char *pid, const char *tid);
+/* NULL: not from JSON. */
+const foreign_place *ink_foreign_find_place(const ink_foreign *foreign,
+                                            const ink_foreign_kernel *kernel);
+
+ink_status ink_nsight_read(ink_foreign *foreign, const char *path, ink_error *error);
+
+#endif

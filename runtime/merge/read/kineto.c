@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels of a JSON trace, one event at a time, so that memory does not grow with the file:
+ * PyTorch's (Kineto) are complete events of category "kernel"; XLA's, whose events have no
+ * category, those on the streams of processes named /device:GPU:N. */
+#include "kineto.h"
+
+#include "output/track_events.h"
+#include "merge/try.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { KEY_MAX = 20 };
+
+typedef struct reader {
+  ink_foreign *foreign;
+  convert_notes *notes;
+  const foreign_reading *how;
+  json_scan scan;
+  trace_event event;
+  ink_foreign_kernel kernel; /* what the event's arguments say of one */
+  bool has_device, copies;   /* copies: the arguments are those of a copy or a memset */
+  char meta_name[TRACE_ID_MAX], meta_labels[TRACE_ID_MAX];
+  text_table gpus, streams; /* XLA: pids of GPUs; pid, tab, tid of their streams */
+  int32_t *gpu_devices;
+  int64_t *stream_numbers;
+  size_t gpu_room, stream_room;
+  ink_error *error;
+} reader;
+
+/* ---- arguments ---------------------------------------------------------------------------------
+ */
+
+static ink_status read_three(reader *r, enum json_token token, uint32_t out[3]) {
+  if (token != JSON_ARRAY)
+    return ink_json_skip(&r->scan, token, r->error);
+  for (size_t i = 0;; i++) {
+    TRY(ink_json_next(&r->scan, &token, r->error));
+    if (token == JSON_ARRAY_END)
+      return INK_OK;
+    int64_t value;
+    if (token == JSON_NUMBER && i < 3 && trace_integer(r->scan.text, &value) && value > 0 &&
+        value <= INT32_MAX)
+      out[i] = (uint32_t)value;
+    TRY(ink_json_skip(&r->scan, token, r->error));
+  }
+}
+
+/* XLA's "regs:32 static_shared:0 dynamic_shared:0 grid:16,1,1 block:256,1,1 occ_pct:100", with
+ * spaces or line breaks. */
+static void read_details(const char *text, const char *key, uint32_t out[3]) {
+  const char *at = strstr(text, key);
+  if (!at || (at != text && at[-1] != ' ' && at[-1] != '\n'))
+    return;
+  at += strlen(key);
+  for (int i = 0; i < 3; i++) {
+    char *end;
+    unsigned long long value = strtoull(at, &end, 10);
+    if (end == at || *at == '-' || !value || value > INT32_MAX || (i < 2 && *end != ',')) {
+      out[0] = 0;
+      return;
+    }
+    out[i] = (uint32_t)value;
+    at = end + 1;
+  }
+}
+
+static ink_status read_argument(reader *r, const char *key, enum json_token token) {
+  ink_foreign_kernel *k = &r->kernel;
+  const char *text = r->scan.text;
+  int64_t value = 0;
+  bool word = token == JSON_STRING;
+  bool integer = (token == JSON_NUMBER || word) && trace_integer(text, &value);
+  if (!strcmp(key, "grid"))
+    return read_three(r, token, k->grid_dim);
+  if (!strcmp(key, "block"))
+    return read_three(r, token, k->block_dim);
+  if (!strcmp(key, "device") && integer && value >= INT32_MIN && value <= INT32_MAX) {
+    k->device = (int32_t)value;
+    r->has_device = true;
+  } else if (!strcmp(key, "stream") && integer) {
+    k->stream = value;
+  } else if ((!strcmp(key, "correlation") || !strcmp(key, "correlation_id")) && integer) {
+    k->correlation = value;
+  } else if (!strcmp(key, "kernel_details") && word) {
+    read_details(text, "grid:", k->grid_dim);
+    read_details(text, "block:", k->block_dim);
+  } else if (!strcmp(key, "memcpy_details") || !strcasecmp(key, "memset_details")) {
+    r->copies = true;
+  } else if (!strcmp(key, "name") && word) {
+    trace_text(&r->scan, r->meta_name, sizeof r->meta_name);
+  } else if (!strcmp(key, "labels") && word) {
+    trace_text(&r->scan, r->meta_labels, sizeof r->meta_labels);
+  }
+  return ink_json_skip(&r->scan, token, r->error);
+}
+
+/* Of events that can be neither kernels nor names the arguments are passed over. */
+static ink_status read_arguments(reader *r, enum json_token token) {
+  const trace_event *e = &r->event;
+  bool skipped = (e->phase && e->phase != 'X' && e->phase != 'M') ||
+                 (e->has_category && e->category.size && strcasecmp(e->category.bytes, "kernel") &&
+                  e->phase == 'X');
+  if (token != JSON_OBJECT || skipped)
+    return ink_json_skip(&r->scan, token, r->error);
+  for (;;) {
+    TRY(ink_json_next(&r->scan, &token, r->error));
+    if (token == JSON_OBJECT_END)
+      return INK_OK;
+    char key[KEY_MAX];
+    trace_text(&r->scan, key, sizeof key);
+    TRY(ink_json_next(&r->scan, &token, r->error));
+    TRY(read_argument(r, key, token));
+  }
+}
+
+/* ---- XLA: which processes are GPUs and which of their threads are streams ---------------------
+ */
+
+static ink_status note_gpu(reader *r) {
+  static const char mark[] = "/device:GPU:";
+  const char *at = strstr(r->meta_name, mark);
+  int64_t device;
+  uint32_t index;
+  bool fresh;
+  if (!at || !trace_integer(at + strlen(mark), &device) || device < 0 || device > INT32_MAX)
+    return INK_OK;
+  TRY(text_table_add(&r->gpus, r->event.pid.text, r->event.pid.length, &index, &fresh));
+  void *devices = r->gpu_devices;
+  ink_status status = ink_grow(&devices, index, &r->gpu_room, sizeof *r->gpu_devices);
+  r->gpu_devices = devices;
+  if (status == INK_OK)
+    r->gpu_devices[index] = (int32_t)device;
+  return status;
+}
+
+static size_t stream_key(const reader *r, char *key, size_t size) {
+  int n = snprintf(key, size, "%s\t%s", r->event.pid.text, r->event.tid.text);
+  return (size_t)n < size ? (size_t)n : size - 1;
+}
+
+/* "Stream #13(Compute)": the number counts, the thread's id is another in newer traces. */
+static ink_status note_stream(reader *r) {
+  char key[2 * TRACE_ID_MAX];
+  uint32_t index;
+  TRY(text_table_add(&r->streams, key, stream_key(r, key, sizeof key), &index, NULL));
+  void *numbers = r->stream_numbers;
+  ink_status status = ink_grow(&numbers, index, &r->stream_room, sizeof *r->stream_numbers);
+  r->stream_numbers = numbers;
+  if (status == INK_OK)
+    r->stream_numbers[index] = strtoll(r->meta_name + strlen("Stream #"), NULL, 10);
+  return status;
+}
+
+static ink_status note_name(reader *r) {
+  const trace_event *e = &r->event;
+  if (!e->has_name)
+    return INK_OK;
+  if (!strcmp(e->name.bytes, "process_name"))
+    return note_gpu(r);
+  if (strcmp(e->name.bytes, "thread_name") || strncmp(r->meta_name, "Stream #", 8))
+    return INK_OK;
+  return note_stream(r);
+}
+
+static bool is_xla_kernel(reader *r) {
+  const trace_event *e = &r->event;
+  char key[2 * TRACE_ID_MAX];
+  if (!r->gpus.count || !r->streams.count || r->copies || !e->has_name ||
+      !strncmp(e->name.bytes, "Memcpy", 6) || !strncmp(e->name.bytes, "Memset", 6))
+    return false;
+  uint32_t gpu = text_table_find(&r->gpus, e->pid.text, e->pid.length);
+  uint32_t stream = text_table_find(&r->streams, key, stream_key(r, key, sizeof key));
+  if (gpu == UINT32_MAX || stream == UINT32_MAX)
+    return false;
+  r->foreign->facts.kind = INK_FOREIGN_XLA;
+  if (!r->has_device)
+    r->kernel.device = r->gpu_devices[gpu];
+  r->has_device = true;
+  if (r->kernel.stream == INT64_MIN)
+    r->kernel.stream = r->stream_numbers[stream];
+  return true;
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
+
+static bool is_kernel(reader *r) {
+  const trace_event *e = &r->event;
+  if (e->phase != 'X')
+    return false;
+  if (e->has_category && e->category.size)
+    return !strcasecmp(e->category.bytes, "kernel"); /* "Kernel" before 2022 */
+  return is_xla_kernel(r);
+}
+
+static ink_status take_kernel(reader *r) {
+  ink_foreign *f = r->foreign;
+  const trace_event *e = &r->event;
+  ink_foreign_kernel *k = &r->kernel;
+  k->begin_ns = e->ts_ns;
+  if (!e->has_ts || !e->has_dur || e->dur_ns < 0 || !e->has_name ||
+      __builtin_add_overflow(e->ts_ns, e->dur_ns, &k->end_ns)) {
+    f->facts.kernels_left_out++;
+    return INK_OK;
+  }
+  TRY(ink_foreign_intern(f, e->name.bytes, e->name.size, &k->name));
+  if (!r->has_device)
+    k->device = e->pid.is_number && e->pid.number >= 0 && e->pid.number < INT32_MAX
+                    ? (int32_t)e->pid.number
+                    : 0;
+  if (k->stream == INT64_MIN)
+    k->stream = e->tid.is_number ? e->tid.number : 0;
+  if (!k->grid_dim[0] || !k->grid_dim[1] || !k->grid_dim[2] || !k->block_dim[0] ||
+      !k->block_dim[1] || !k->block_dim[2]) {
+    memset(k->grid_dim, 0, sizeof k->grid_dim);
+    memset(k->block_dim, 0, sizeof k->block_dim);
+  }
+  TRY(ink_foreign_place(f, k, e->pid.text, e->tid.text));
+  return ink_foreign_add(f, k);
+}
+
+static ink_status end_event(reader *r) {
+  r->foreign->facts.events++;
+  if (r->event.phase == 'M')
+    TRY(note_name(r));
+  if (is_kernel(r))
+    TRY(take_kernel(r));
+  return r->notes ? convert_note_event(r->notes, &r->event, r->meta_name, r->meta_labels) : INK_OK;
+}
+
+static ink_status read_event(reader *r) {
+  trace_event_clear(&r->event);
+  r->kernel = (ink_foreign_kernel){.name = UINT32_MAX,
+                                   .short_name = UINT32_MAX,
+                                   .mangled = UINT32_MAX,
+                                   .stream = INT64_MIN,
+                                   .correlation = -1};
+  r->has_device = r->copies = false;
+  r->meta_name[0] = r->meta_labels[0] = 0;
+  for (;;) {
+    enum json_token token;
+    bool taken;
+    TRY(ink_json_next(&r->scan, &token, r->error));
+    if (token == JSON_OBJECT_END)
+      return end_event(r);
+    enum trace_key key = trace_event_key(&r->scan);
+    TRY(ink_json_next(&r->scan, &token, r->error));
+    if (key == TRACE_ARGS) {
+      r->event.members++;
+      TRY(read_arguments(r, token));
+      continue;
+    }
+    TRY(trace_event_member(&r->event, key, token, &r->scan, &taken));
+    TRY(ink_json_skip(&r->scan, token, r->error));
+  }
+}
+
+static ink_status tell(const reader *r) {
+  const foreign_reading *how = r->how;
+  return how && how->progress
+             ? how->progress(how->user, r->scan.bytes.taken, 2 * r->scan.bytes.size)
+             : INK_OK;
+}
+
+static ink_status read_events(reader *r) {
+  for (;;) {
+    enum json_token token;
+    TRY(ink_json_next(&r->scan, &token, r->error));
+    if (token == JSON_ARRAY_END) {
+      r->foreign->events_end = ink_json_offset(&r->scan) - 1;
+      return INK_OK;
+    }
+    TRY(token == JSON_OBJECT ? read_event(r) : ink_json_skip(&r->scan, token, r->error));
+    if (!(r->foreign->facts.events & 0xfff))
+      TRY(tell(r));
+  }
+}
+
+/* ---- the file ----------------------------------------------------------------------------------
+ */
+
+static ink_status read_object(reader *r, bool *found) {
+  for (;;) {
+    enum json_token token;
+    char key[TRACE_ID_MAX];
+    TRY(ink_json_next(&r->scan, &token, r->error));
+    if (token == JSON_OBJECT_END)
+      return INK_OK;
+    trace_text(&r->scan, key, sizeof key);
+    bool base = !strcmp(key, "baseTimeNanoseconds");
+    TRY(ink_json_next(&r->scan, &token, r->error));
+    int64_t value;
+    if (!strcmp(key, "traceEvents") && !*found && token == JSON_ARRAY) {
+      *found = true;
+      TRY(read_events(r));
+      continue;
+    }
+    if (base && (token == JSON_NUMBER || token == JSON_STRING) &&
+        trace_integer(r->scan.text, &value) && value >= 0 && value < INT64_C(1) << 62) {
+      r->foreign->facts.base_ns = value;
+      r->foreign->facts.base_known = true;
+    }
+    if (!base && r->notes)
+      TRY(convert_report_key(&r->notes->report, key));
+    TRY(ink_json_skip(&r->scan, token, r->error));
+  }
+}
+
+static ink_status read_file(reader *r) {
+  enum json_token token;
+  bool found = false;
+  TRY(ink_json_next(&r->scan, &token, r->error));
+  if (token == JSON_ARRAY) {
+    found = true;
+    TRY(read_events(r));
+  } else if (token == JSON_OBJECT) {
+    TRY(read_object(r, &found));
+  }
+  if (!found)
+    return ink_error_set(r->error, INK_ERROR_FORMAT, "'%s' has no \"traceEvents\": not a trace",
+                         r->scan.path);
+  return ink_json_next(&r->scan, &token, r->error); /* nothing may follow */
+}
+
+/* Times beyond what Unix time with a base can be are left out rather than wrapped. */
+static void add_base(ink_foreign *f) {
+  size_t kept = 0;
+  int64_t base = f->facts.base_ns;
+  for (size_t i = 0; i < f->kernel_count; i++) {
+    ink_foreign_kernel k = f->kernels[i];
+    if (__builtin_add_overflow(k.begin_ns, base, &k.begin_ns) ||
+        __builtin_add_overflow(k.end_ns, base, &k.end_ns) || k.end_ns > INT64_MAX / 2 ||
+        k.begin_ns < -(INT64_MAX / 2)) {
+      f->facts.kernels_left_out++;
+      continue;
+    }
+    f->kernels[kept++] = k;
+  }
+  f->kernel_count = kept;
+}
+
+ink_status ink_kineto_read(ink_foreign *f, convert_notes *notes, const char *path,
+                           const foreign_reading *how, ink_error *error) {
+  ink_error own = {0};
+  reader *r = calloc(1, sizeof *r);
+  if (!r)
+    return INK_ERROR_MEMORY;
+  *r = (reader){.foreign = f, .notes = notes, .how = how, .error = error ? error : &own};
+  f->facts.kind = INK_FOREIGN_KINETO;
+  ink_status status = ink_json_open(&r->scan, path, r->error);
+  if (status == INK_OK)
+    status = read_file(r);
+  if (status == INK_OK)
+    add_base(f);
+  f->facts.bytes = ink_json_offset(&r->scan);
+  f->packed_bytes = r->scan.bytes.size;
+  ink_json_close(&r->scan);
+  trace_event_free(&r->event);
+  text_table_free(&r->gpus);
+  text_table_free(&r->streams);
+  free(r->gpu_devices);
+  free(r->stream_numbers);
+  free(r);
+  return status;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* The merged JSON trace: the other file byte for byte, and our events before the bracket that
+ * closes its own. Ours are lanes (threads) of the process that holds the kernel: one for each
+ * launch, then one for each shown track of it. */
+#include "merged_private.h"
+#include "merged_sink.h"
+#include "merge/read/other_file.h"
+
+#include "output/chrome_events.h"
+
+#include <stdlib.h>
+
+typedef struct merged_json {
+  merged_sink sink; /* first: the callbacks get it */
+  ink_file file;
+  chrome_events events;
+  char pid[96];
+  uint32_t launch_sort, flow, first_flow, launch_tid, tids_used;
+  char prefix[300];  /* "step #12" */
+  char counter[320]; /* the name of the one being written */
+} merged_json;
+
+/* The process of a launch: that of its kernel, or of any kernel of its GPU. */
+static void set_pid(merged_json *w, int32_t device, size_t kernel) {
+  const placement *p = &w->sink.place;
+  if (kernel == SIZE_MAX)
+    kernel = placement_any_kernel(p, device);
+  if (kernel == SIZE_MAX)
+    snprintf(w->pid, sizeof w->pid, "%d", device);
+  else
+    foreign_pid(p->foreign, &p->kernels[kernel], w->pid, sizeof w->pid);
+  w->events.pid = w->pid;
+}
+
+static void put_text(merged_json *w, const char *key, const char *text) {
+  ink_file_print(&w->file, ",\"%s\":", key);
+  ink_file_json_string(&w->file, text);
+}
+
+static void put_joined(merged_json *w, const placed_launch *l) {
+  const placement *p = &w->sink.place;
+  const char *method = placement_method(l->method);
+  put_text(w, "joined_by", *method ? method : "nothing: the trace has no kernel for it");
+  if (l->kernel != SIZE_MAX) {
+    const ink_foreign_kernel *k = &p->kernels[l->kernel];
+    put_text(w, "kernel", ink_foreign_name(p->foreign, k->name));
+    if (k->correlation >= 0)
+      ink_file_print(&w->file, ",\"kernel_correlation\":%lld", (long long)k->correlation);
+    ink_file_print(&w->file, ",\"confidence\":%.3f,\"residual_ns\":%lld,\"outside_ns\":%lld",
+                   l->confidence, (long long)l->residual_ns,
+                   (long long)(l->early_ns > l->late_ns ? l->early_ns : l->late_ns));
+  }
+  if (l->clock)
+    ink_file_print(&w->file, ",\"offset_taken_out_ns\":%lld", (long long)l->clock->offset_ns);
+  if (ink_selection_simulated(&p->selection, p->selection.launches[w->sink.launch].device))
+    put_text(w, "clock", "simulated clock");
+}
+
+/* From the kernel to the launch, and from there to its tracks. A kernel of no length has no inside
+ * that an arrow could leave. */
+static void put_arrows(merged_json *w, const placed_launch *l) {
+  const placement *p = &w->sink.place;
+  char lane[16], stream[96];
+  snprintf(lane, sizeof lane, "%u", w->launch_tid);
+  w->first_flow = w->flow + 1;
+  for (uint64_t i = 0; i < l->shown && i < FLOWS_MAX; i++)
+    chrome_flow(&w->events, "s", lane, l->begin_ns, ++w->flow);
+  if (l->kernel == SIZE_MAX)
+    return;
+  const ink_foreign_kernel *k = &p->kernels[l->kernel];
+  if (k->end_ns - k->begin_ns < 2)
+    return;
+  foreign_tid(p->foreign, k, stream, sizeof stream);
+  chrome_flow(&w->events, "s", stream, k->begin_ns + 1, ++w->flow);
+  chrome_flow(&w->events, "f", lane, l->begin_ns, w->flow);
+}
+
+static ink_status begin_launch(void *user, size_t launch) {
+  merged_json *w = user;
+  const placement *p = &w->sink.place;
+  const placed_launch *l = &p->launches[launch];
+  const ink_launch *info = &p->selection.launches[launch];
+  chrome_events *e = &w->events;
+  const char *name = ink_selection_kernel(&p->selection, launch);
+  set_pid(w, info->device, l->kernel);
+  snprintf(w->prefix, sizeof w->prefix, "%s%s%.100s #%zu", p->who, *p->who ? " " : "", name,
+           launch);
+  e->next_sort = w->launch_sort;
+  w->launch_sort += (uint32_t)(l->shown + 1) * 8;
+  w->launch_tid = chrome_new_lane(e, w->prefix);
+  chrome_begin_event(e, "B", "inkmark", name, w->launch_tid, l->begin_ns, 0);
+  chrome_argument(e, "launch", launch, true);
+  chrome_argument(e, "device", (uint64_t)info->device, false);
+  chrome_argument(e, "grid_id", info->grid_id, false);
+  ink_file_print(&w->file, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", info->grid_dim[0],
+                 info->grid_dim[1], info->grid_dim[2], info->block_dim[0], info->block_dim[1],
+                 info->block_dim[2]);
+  chrome_argument(e, "tracks", p->selection.spans[launch].track_count, false);
+  chrome_argument(e, "tracks_shown", l->shown, false);
+  int64_t bound = placement_bound_ns(p, launch);
+  if (bound != INT64_MAX)
+    chrome_argument(e, "bound_ns", (uint64_t)bound, false);
+  put_joined(w, l);
+  chrome_end_event(e);
+  put_arrows(w, l);
+  chrome_end_slice(e, w->launch_tid, l->end_ns);
+  return INK_OK;
+}
+
+static ink_status begin_track(void *user) {
+  merged_json *w = user;
+  const merged_track *t = &w->sink.track;
+  chrome_events *e = &w->events;
+  char label[96], name[450];
+  ink_track_label(t->header, label, sizeof label);
+  snprintf(name, sizeof name, "%s SM %u %s", w->prefix, t->header->sm_open, label);
+  e->next_sort =
+      w->launch_sort - (uint32_t)w->sink.place.launches[w->sink.launch].shown * 8 + t->rank * 8;
+  chrome_track_begin(e, name);
+  e->body = (chrome_body){.name = ink_selection_kernel(&w->sink.place.selection, w->sink.launch),
+                          .begin_ns = t->begin_ns,
+                          .end_ns = t->end_ns,
+                          .sm = t->header->sm_open,
+                          .warp = t->header->thread / 32,
+                          .block = ink_block_linear(t->header),
+                          .bound_ns = t->bound_ns,
+                          .flow = t->rank < FLOWS_MAX ? w->first_flow + t->rank : 0};
+  return INK_OK;
+}
+
+static ink_status end_track(void *user) {
+  merged_json *w = user;
+  w->events.body.marks_dropped = w->sink.track.marks_dropped;
+  return chrome_track_end(&w->events);
+}
+
+/* ---- counters ----------------------------------------------------------------------------------
+ */
+
+static void begin_counter(void *user, const counter_edge *of) {
+  merged_json *w = user;
+  char sm[32];
+  set_pid(w, of->device, SIZE_MAX);
+  snprintf(sm, sizeof sm, "SM %u", of->sm);
+  const char *who = w->sink.place.who;
+  snprintf(w->counter, sizeof w->counter, "%s%s%s %.100s", who, *who ? " " : "",
+           of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
+           of->section == COUNTER_BLOCKS
+               ? "active blocks"
+               : ink_selection_section(&w->sink.place.selection, of->section));
+}
+
+static void counter_value(void *user, int64_t ns, int64_t value) {
+  merged_json *w = user;
+  chrome_begin_event(&w->events, "C", "inkmark", w->counter, 0, ns, 0);
+  ink_file_print(&w->file, "\"n\":%lld", (long long)value);
+  chrome_end_event(&w->events);
+}
+
+/* ---- the file ----------------------------------------------------------------------------------
+ */
+
+static ink_status put_ours(merged_json *w) {
+  ink_status status = merged_sink_run(&w->sink);
+  if (status != INK_OK)
+    return status;
+  const counter_user user = {begin_counter, counter_value, w};
+  return sm_counters_end(&w->sink.counters, &user);
+}
+
+/* Threads of ours must not be threads of theirs, nor of an earlier merge into this file: numbers
+ * that no system gives, from one of 255 ranges by the capture's own start. */
+static uint32_t first_tid(const ink_capture *capture) {
+  static const char *const keys[] = {"host", "pid", "started_ns"};
+  uint32_t h = 2166136261u; /* FNV-1a */
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    const char *text = ink_capture_fact(capture, keys[k]);
+    for (text = text ? text : "?"; *text; text++)
+      h = (h ^ (unsigned char)*text) * 16777619u;
+  }
+  return (UINT32_C(1) << 30) + (h % 255 << 22);
+}
+
+/* The next of several captures. */
+static ink_status put_capture(merged_json *w, merged_whole *whole, size_t index, ink_error *error) {
+  w->sink = whole->sinks[index];
+  w->sink.file = &w->file;
+  w->sink.error = error;
+  w->sink.events = &w->events.events;
+  w->sink.begin_launch = begin_launch;
+  w->sink.begin_track = begin_track;
+  w->sink.end_track = end_track;
+  w->events.selection = &w->sink.place.selection;
+  w->events.next_tid = first_tid(w->sink.place.selection.capture);
+  for (size_t i = 0; i < index; i++) /* one after the other, should their ranges be the same */
+    if (first_tid(whole->sinks[i].place.selection.capture) >> 22 == w->events.next_tid >> 22)
+      w->events.next_tid += w->tids_used;
+  uint32_t first = w->events.next_tid;
+  if (!index)
+    w->flow = first; /* nor are arrows those of an earlier merge */
+  ink_status status = put_ours(w);
+  w->tids_used += w->events.next_tid - first;
+  whole->sinks[index].counters = w->sink.counters; /* the caller frees what it holds */
+  return status;
+}
+
+ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *error) {
+  const placement *p = &whole->sinks[0].place;
+  if (p->facts->kind == INK_FOREIGN_NSIGHT)
+    return ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                         "cannot write JSON with '%s', which is SQLite: use a name that ends in "
+                         ".pftrace",
+                         p->with);
+  merged_json *w = calloc(1, sizeof *w);
+  other_file in = {0};
+  if (!w)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  w->file.fd = -1;
+  ink_status status = other_file_open(&in, p->with, error);
+  if (status == INK_OK)
+    status = ink_file_open(&w->file, path, error);
+  if (status != INK_OK)
+    goto cleanup;
+  w->events = (chrome_events){.file = &w->file,
+                              .base_ns = p->facts->base_ns,
+                              .some = true, /* the last of theirs needs a comma behind it */
+                              .merged = true};
+  w->launch_sort = 1 << 26;
+  status = other_file_copy(&in, &w->file, foreign_events_end(p->foreign), p, error);
+  for (size_t i = 0; i < whole->count && status == INK_OK; i++)
+    status = put_capture(w, whole, i, error);
+  if (status == INK_OK)
+    status = other_file_copy(&in, &w->file, UINT64_MAX, p, error);
+  if (status == INK_OK)
+    status = ink_file_close(&w->file, error);
+cleanup:
+  other_file_close(&in);
+  ink_file_abandon(&w->file);
+  chrome_events_free(&w->events);
+  free(w);
+  return status;
+}

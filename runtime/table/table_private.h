@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* A table while it is made (table.c) and when it is finished into rows (table_rows.c). */
+#ifndef INKMARK_TABLE_PRIVATE_H
+#define INKMARK_TABLE_PRIVATE_H
+
+#include "decode/decode_events.h"
+#include "inkmark/table.h"
+#include "quantile.h"
+
+/* One section of one kernel in one group. What a track adds is gathered in now_* and folded in when
+ * another track comes: a track has one SM, so mostly one scale from cycles to ns, and the imbalance
+ * needs its total. */
+typedef struct ink_cell {
+  uint64_t visit;          /* table->visit when this cell was made ready for it */
+  uint64_t now_count, now_total, now_min, now_max;
+  ink_toll now_toll;       /* taken out of now_total */
+  ink_quantile sketch;     /* together with the above in one or two cache lines */
+  double now_scale;
+  uint64_t track;          /* whose now_* these are; UINT64_MAX: none yet */
+  struct ink_cell *follow; /* the cell visited after this one, last time */
+  int64_t group;
+  uint32_t kernel, section, next; /* next cell with the same hash */
+  uint32_t depth;
+  uint8_t called, summed, twice, inside_count;
+  uint32_t inside[INK_ROW_INSIDE_MAX];
+  uint64_t nested;
+  uint64_t count, cut, total, min, max, tracks, largest_track;
+  double total_ns, min_ns, max_ns, bound_ns;
+  ink_toll toll;
+  double now_bound_scale, now_bound_each; /* of a cycle, of a stretch */
+  /* Where rates change, in timed tables, each stretch has its own ns; else they follow at the fold. */
+  double now_ns, now_min_ns, now_max_ns, now_bound_ns;
+  ink_quantile sketch_ns;  /* of timed tables, in INK_NS_PARTS of an ns */
+} ink_cell;
+
+#define INK_NS_PARTS 16
+
+enum { INK_PROBLEMS_KEPT = 100 };
+
+struct ink_table {
+  const ink_capture *capture; /* only while the table is made */
+  ink_error *error;
+  ink_table_options options;
+  /* Where the decoder is. */
+  uint32_t kernel, launch;
+  uint64_t track;
+  int64_t group;
+  ink_line line;
+  double bound_scale, bound_each; /* of the line: what a cycle, and what a stretch adds to a bound */
+  double cycle_ns;         /* of the slowest rate that its SM had */
+  bool timed;              /* some SM changed its rate: every stretch is converted by itself */
+  double gap_ns;           /* timed: of this track's gaps */
+  uint64_t gap_cycles;
+  ink_tolls tolls;         /* of tolls_device; all zero where nothing is taken out */
+  int32_t tolls_device;
+  /* A visit is a stretch of runs in one track, group and depth: cells made ready for it need no
+   * further look. */
+  uint64_t visit, visit_track;
+  int64_t visit_group;
+  uint32_t visit_depth, visit_parent;
+  /* What has been added up. */
+  ink_cell **blocks;
+  uint32_t cell_count;
+  id_map cell_map;
+  ink_cell *latest;        /* visited */
+  ink_cell **cache;        /* [cache_room]: by section, the last for the unmarked */
+  size_t cache_room, section_count;
+  uint8_t *seen;           /* [section_count] */
+  bool *wanted;            /* [kernels] */
+  /* The results. */
+  ink_kernel_total *totals; /* [kernels], then the wanted ones packed */
+  size_t total_count;
+  ink_table_row *rows;
+  size_t row_count;
+  ink_section_index *unseen; /* in rising order */
+  size_t (*unseen_of)[2];    /* [kernels]: first and count in `unseen` */
+  size_t kernel_count;
+  ink_problem *problems;    /* [INK_PROBLEMS_KEPT] */
+  uint32_t problem_kernels[INK_PROBLEMS_KEPT];
+  size_t problem_count;
+  uint64_t problem_total;
+};
+
+/* Folds are done; makes the rows and packs the totals. */
+ink_status ink_table_finish(ink_table *table);
+
+/* table_cells.c */
+ink_cell *ink_table_cell(const ink_table *table, uint32_t index);
+/* The cell of a section at a row, ready for what the current track adds; NULL: out of memory. */
+ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row);
+void ink_table_fold(const ink_table *table, ink_cell *cell);
+void ink_table_free_cells(ink_table *table);
+
+/* Adds a SUM up in cycles; *out is NULL where it says nothing. */
+ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **out,
+                         uint64_t *cycles);
+
+/* table_timed.c: an event of a timed table. */
+ink_status ink_table_timed(ink_table *table, const ink_event *event);
+
+static inline void ink_cell_inside(ink_cell *cell, uint32_t parent) {
+  if (parent == INK_PARENT_UNKNOWN || parent == cell->section)
+    return;
+  for (uint32_t i = 0; i < cell->inside_count; i++)
+    if (cell->inside[i] == parent)
+      return;
+  if (cell->inside_count < INK_ROW_INSIDE_MAX)
+    cell->inside[cell->inside_count++] = parent;
+}
+
+static inline void ink_cell_note(ink_cell *cell, const ink_event *event) {
+  ink_cell_inside(cell, event->parent);
+  if (event->depth < cell->depth)
+    cell->depth = event->depth;
+  cell->called &= event->called;
+}
+
+#endif
