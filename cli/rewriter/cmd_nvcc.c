@@ -34,6 +34,7 @@ typedef struct front_call {
   front_settings settings;
   char *device, *cuda, *folder;
   word_list marked; /* the words to call instead */
+  char *named;      /* the sources as the user wrote them, for messages: the words become copies */
   bool strict;      /* INKMARK_STRICT: no second try without marks */
   size_t marks;
   bool includes; /* a source includes our headers already */
@@ -70,6 +71,41 @@ static bool is_changed(const ink_marked_file *source, size_t marks) {
   return marks || stat(source->path, &status) || (size_t)status.st_size != source->bytes;
 }
 
+static bool load(int file, char **text, size_t *bytes) {
+  struct stat status;
+  *bytes = 0;
+  if (fstat(file, &status) || lseek(file, 0, SEEK_SET) < 0)
+    return false;
+  *text = malloc((size_t)status.st_size + 1);
+  if (!*text)
+    return false;
+  ssize_t n;
+  while (*bytes < (size_t)status.st_size &&
+         (n = read(file, *text + *bytes, (size_t)status.st_size - *bytes)) > 0)
+    *bytes += (size_t)n;
+  return true;
+}
+
+static bool includes_marks(const char *source) {
+  char *text = NULL;
+  size_t bytes;
+  FILE *file = fopen(source, "r");
+  const bool includes = file && load(fileno(file), &text, &bytes) && ink_includes_marks(text, bytes);
+  if (file)
+    fclose(file);
+  free(text);
+  return includes;
+}
+
+/* That a source gets no marks of ours; what marks it holds itself is compiled as ever. */
+static void say_left(const front_call *front, const char *source, bool by_hand, const char *why) {
+  message_say("'%s' is %s%s%s", source,
+              front->strict ? "not compiled"
+              : by_hand     ? "compiled with the marks by hand alone"
+                            : "compiled without marks",
+              *why ? ": " : "", why);
+}
+
 /* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
 static bool mark_source(front_call *front, const char *source, char **word) {
   ink_error error = {0};
@@ -88,8 +124,7 @@ static bool mark_source(front_call *front, const char *source, char **word) {
     return false;
   if (status) {
     front->refused = true;
-    message_say("'%s' is %s without marks: %s", source, front->strict ? "not compiled" : "compiled",
-                error.message);
+    say_left(front, source, includes_marks(source), error.message);
     return true;
   }
   const ink_marked_file *files;
@@ -97,12 +132,13 @@ static bool mark_source(front_call *front, const char *source, char **word) {
   const size_t n = ink_instrumented_files(result, &files);
   for (size_t i = 0; i < n; i++)
     marks += files[i].marks;
-  front->includes |= ink_instrumented_includes_marks(result);
+  const bool by_hand = ink_instrumented_includes_marks(result);
+  front->includes |= by_hand;
   const unsigned errors = instrument_say(result, source, false);
   bool fine = true;
   if (errors) {
     front->refused = true;
-    message_say("'%s' is %s without marks", source, front->strict ? "not compiled" : "compiled");
+    say_left(front, source, by_hand, "");
   } else if (is_changed(files, marks)) {
     char *path;
     fine = overlay_write(front->folder, result, &front->differs) &&
@@ -144,6 +180,14 @@ static bool add_words(front_call *front) {
   return fine && word_add(&front->marked, "-isystem") && word_add(&front->marked, front->device);
 }
 
+/* "'a.cu' (and 2 more)" */
+static char *name_sources(const nvcc_args *args) {
+  char more[48] = "", *text;
+  if (args->source_count > 1)
+    snprintf(more, sizeof more, " (and %zu more)", args->source_count - 1);
+  return asprintf(&text, "'%s'%s", args->words.items[args->sources[0]], more) < 0 ? NULL : text;
+}
+
 static bool prepare(front_call *front) {
   word_list key = {0};
   char here[PATH_MAX], *text = NULL;
@@ -157,7 +201,8 @@ static bool prepare(front_call *front) {
   fclose(to);
   front->folder = overlay_make(text);
   free(text);
-  if (!front->folder)
+  front->named = name_sources(&front->args);
+  if (!front->folder || !front->named)
     return false;
   word_list *sources = &key; /* the sources as nvcc will get them */
   bool fine = true;
@@ -176,21 +221,6 @@ static bool prepare(front_call *front) {
   }
   word_free(sources);
   return fine && (split || !front->marks || add_words(front));
-}
-
-static bool load(int file, char **text, size_t *bytes) {
-  struct stat status;
-  *bytes = 0;
-  if (fstat(file, &status) || lseek(file, 0, SEEK_SET) < 0)
-    return false;
-  *text = malloc((size_t)status.st_size + 1);
-  if (!*text)
-    return false;
-  ssize_t n;
-  while (*bytes < (size_t)status.st_size &&
-         (n = read(file, *text + *bytes, (size_t)status.st_size - *bytes)) > 0)
-    *bytes += (size_t)n;
-  return true;
 }
 
 static void name_the_users_files(const front_call *front, const char *path) {
@@ -282,14 +312,14 @@ static int run_front(front_call *front) {
     code = compile_marked(front);
   if (!code || (front->marks && front->strict) || *nvcc_caught())
     return code;
-  const bool was_marked = code > 0;
+  const bool was_marked = code > 0, by_hand = front->includes;
   if (!add_our_headers(front))
     return CLI_FAILED;
   code = run_words(front, &front->original, -1);
   if (was_marked && !code)
-    message_say("'%s' does not compile with marks and was compiled without them; INKMARK_STRICT=1 "
-                "shows why",
-                front->args.source_count ? front->args.words.items[front->args.sources[0]] : "");
+    message_say("%s does not compile with %s; INKMARK_STRICT=1 shows why", front->named,
+                by_hand ? "added marks and was compiled with those by hand alone"
+                        : "marks and was compiled without them");
   return code;
 }
 
@@ -364,16 +394,8 @@ static bool read_call(front_call *front, int argc, char **argv) {
 /* Calls that only look at the sources: -E, -M. */
 static bool sources_include_marks(const front_call *front) {
   bool includes = false;
-  for (size_t i = 0; i < front->args.source_count && !includes; i++) {
-    char *text = NULL;
-    size_t bytes;
-    FILE *file = fopen(front->args.words.items[front->args.sources[i]], "r");
-    if (file && load(fileno(file), &text, &bytes))
-      includes = ink_includes_marks(text, bytes);
-    if (file)
-      fclose(file);
-    free(text);
-  }
+  for (size_t i = 0; i < front->args.source_count && !includes; i++)
+    includes = includes_marks(front->args.words.items[front->args.sources[i]]);
   return includes;
 }
 
@@ -385,6 +407,7 @@ static void free_call(front_call *front) {
   free(front->device);
   free(front->cuda);
   free(front->folder);
+  free(front->named);
 }
 
 static int run(int argc, char **argv) {

@@ -104,6 +104,34 @@ grep -q 'häder\\ one.cuh' "deep er/d.d" && ! grep -q "$TMPDIR" "deep er/d.d" ||
 (TMPDIR=/nonexistent "$inkmark" nvcc "$nvcc" -c a.cu -o never.o >e1 2>&1) && fail "marked without a temporary folder"
 grep -q "cannot write to '/nonexistent': no such file or directory" e1 || { fail "no temporary folder"; cat e1; }
 unset INKMARK_STRICT
+# marks that do not compile: the file is compiled without them, and its own name is said
+cat >spoilt.cu <<'C'
+#undef PROF_KERNEL
+#define PROF_KERNEL(...) static_assert(false, "spoilt")
+__global__ void spoilt(int *x) { x[0]++; }
+C
+{ echo '#include <inkmark/mark.cuh>'; cat spoilt.cu; } >spoilt_too.cu
+# a directive that cannot be followed: no marks of ours; those by hand stay
+printf '__global__ void odd(int *x) {\n  x[0]++; // prof: end A\n}\n' >odd.cu
+{ echo '#include <inkmark/mark.cuh>'; echo 'PROF_SECTIONS(Table, Only, Mine)'; sed 1d hand.cu; cat odd.cu; } >odd_too.cu
+while read -r name text; do
+  "$inkmark" nvcc "$nvcc" -arch=compute_75 -c $name.cu -o $name.o >out 2>&1 || fail "$name.cu"
+  grep -qxF "inkmark: '$name.cu' is compiled $text" out || { fail "not said: $text"; cat out; }
+done <<'W'
+odd without marks
+odd_too with the marks by hand alone
+W
+marked odd_too.o Mine
+falls_back() { # what is said, the sources
+  local text=$1
+  shift
+  "$inkmark" nvcc "$nvcc" -arch=compute_75 -dc "$@" >out 2>&1 || { fail "no second try: $*"; cat out; }
+  grep -qxF "inkmark: $text; INKMARK_STRICT=1 shows why" out || { fail "not said: $text"; cat out; }
+  grep -qF "$TMPDIR" out && { fail "names a copy of ours"; cat out; }
+}
+falls_back "'./spoilt.cu' does not compile with marks and was compiled without them" ./spoilt.cu -o spoilt.o
+falls_back "'spoilt.cu' (and 1 more) does not compile with marks and was compiled without them" spoilt.cu b.cu
+falls_back "'spoilt_too.cu' does not compile with added marks and was compiled with those by hand alone" spoilt_too.cu
 printf '#error broken on purpose\n__global__ void k() {}\n' >broken.cu
 "$inkmark" nvcc "$nvcc" -c broken.cu >e1 2>&1 && fail "a broken file compiles"
 "$nvcc" -c broken.cu >e2 2>&1
