@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@ typedef struct instrument_settings {
   bool list, diff, strip, header_less;
   int format; /* 0 text, 1 json */
   rule_settings rules;
+  bool asks_kernels; /* --kernel stands in this command line, with one file */
   written_files done; /* below --out-dir */
 } instrument_settings;
 
@@ -67,6 +69,38 @@ static int deliver_file(const instrument_settings *settings, const ink_instrumen
   return CLI_OK;
 }
 
+/* --kernel of this command line chose none of the only file's kernels: most likely it is misspelt. */
+static bool chose_none(const instrument_settings *settings, const char *source,
+                       const ink_instrumented *result) {
+  const ink_place *places;
+  const size_t n = ink_instrumented_places(result, &places);
+  const char **names = calloc(n + 1, sizeof *names);
+  char list[1024];
+  size_t count = 0;
+  bool chosen = false;
+  regex_t regex;
+  if (!names || !settings->asks_kernels ||
+      regcomp(&regex, settings->rules.kernel, REG_EXTENDED | REG_NOSUB)) {
+    free(names);
+    return false;
+  }
+  for (size_t i = 0; i < n && !chosen; i++) {
+    if (places[i].kind != INK_PLACE_KERNEL)
+      continue;
+    names[count++] = places[i].name;
+    chosen = !regexec(&regex, places[i].name, 0, NULL, 0);
+  }
+  regfree(&regex);
+  const bool none = count && !chosen;
+  if (none) {
+    count = cli_list_near(settings->rules.kernel, names, count, list, sizeof list);
+    message_say("no kernel of '%s' matches '%s'; there %s %s", source, settings->rules.kernel,
+                count == 1 ? "is" : "are", list);
+  }
+  free(names);
+  return none;
+}
+
 static int deliver(instrument_settings *settings, const char *source,
                    const ink_instrumented *result, json_writer *json) {
   const ink_marked_file *files;
@@ -80,7 +114,7 @@ static int deliver(instrument_settings *settings, const char *source,
     instrument_list_json(result, source, json);
   else if (settings->list)
     instrument_list_text(result, source, stdout);
-  else if (errors || lost)
+  else if (errors || lost || chose_none(settings, source, result))
     return CLI_FAILED; /* nothing is written that a directive asked for and did not get */
   else if (settings->diff)
     code = print_diff(source, &files[0]);
@@ -186,9 +220,12 @@ static int run_with(int argc, char **argv, instrument_settings settings) {
   int split = 1;
   while (split < argc && strcmp(argv[split], "--"))
     split++;
+  const char *of_file = settings.rules.kernel;
   enum cli_parsed parsed = cli_parse(&cmd_instrument, split, argv, &settings, &operands);
   if (parsed != CLI_GO)
     return cli_leave(parsed);
+  settings.asks_kernels =
+      settings.rules.kernel && settings.rules.kernel != of_file && operands == 1;
   int code = check(&settings, operands);
   if (code)
     return code;

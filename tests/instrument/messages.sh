@@ -142,6 +142,21 @@ expect 1 "cannot write './k.cu': it is the source itself" k.cu --out-dir . --hea
 cmp k.cu before.cu && [ -h link.cu ] || { echo "FAILED: a source was written to"; failed=1; }
 expect 0 "inkmark: done.cu: 1 kernel, 1 mark" k.cu -o done.cu --header-less
 expect 0 "folder/k.cu: 1 kernel, 1 mark" k.cu --out-dir folder --header-less
+# --kernel of the command line that chooses nothing in the only file: the kernels it has, the nearest first
+expect 1 "no kernel of 'k.cu' matches 'nope'; there is 'k'" -k nope k.cu -o never.cu --header-less
+printf '__global__ void far_off(int *x) {}\n__global__ void step(int *x) {}\n__global__ void sum(int *x) {}\n' >several.cu
+for way in "-o never.cu" "--out-dir never" --diff; do
+  expect 1 "no kernel of 'several.cu' matches '^stop'; there are 'step', 'sum', 'far_off'" -k '^stop' several.cu $way --header-less
+  [ -s out ] && { echo "FAILED: something comes out for no kernel"; failed=1; }
+done
+[ -e never.cu ] || [ -e never ] && { echo "FAILED: a file was written for no kernel"; failed=1; }
+# among several files, by a rule file, in a list and where there is no kernel it is no error
+expect 0 "2 kernels" --list -k 'far|sum' several.cu --header-less
+expect 0 "not chosen by --kernel" --list -k nope several.cu --header-less
+expect 0 "chosen/several.cu: as it was" k.cu several.cu -k '^k$' --out-dir chosen --header-less
+expect 0 "plain.out.cu: as it was" plain.cu -k nope -o plain.out.cu --header-less
+echo "kernel = 'nope'" >none.toml
+expect 0 "as it was" k.cu --rules none.toml -o ruled.cu --header-less
 expect 0 "plain.out.cu: as it was, there is nothing to mark" plain.cu -o plain.out.cu --header-less
 "$inkmark" instrument k.cu -o - --header-less 2>err | cmp - done.cu || { echo "FAILED: -o -"; failed=1; }
 grep -q 'kernel,' err && { echo "FAILED: -o - says what was done"; failed=1; }
