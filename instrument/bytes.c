@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool ink_i_grow(void **items, size_t *room, size_t count, size_t item_bytes) {
   if (count < *room)
@@ -95,4 +96,27 @@ bool ink_bytes_read(ink_bytes *bytes, const char *path) {
   fclose(file);
   errno = bytes->failed ? ENOMEM : code;
   return fine;
+}
+
+bool ink_bytes_read_back(ink_bytes *bytes, int file) {
+  char piece[65536];
+  ssize_t n;
+  if (lseek(file, 0, SEEK_SET) < 0)
+    return false;
+  while ((n = read(file, piece, sizeof piece)) > 0)
+    ink_bytes_add(bytes, piece, (size_t)n);
+  return n == 0 && !bytes->failed;
+}
+
+bool ink_write_all(int file, const void *data, size_t bytes) {
+  for (const char *at = data; bytes;) {
+    ssize_t n = write(file, at, bytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return false;
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
 }

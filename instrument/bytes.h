@@ -23,6 +23,10 @@ char *ink_bytes_take(ink_bytes *bytes);
 /* Reads a whole regular file; false with errno when that fails. */
 bool ink_bytes_read(ink_bytes *bytes, const char *path);
 
+/* What a child process wrote into a file that both have open, and how it writes. */
+bool ink_bytes_read_back(ink_bytes *bytes, int file);
+bool ink_write_all(int file, const void *data, size_t bytes);
+
 /* Room for one more item in an array { items, count, room }; false when memory ran out. */
 #define INK_I_GROW(array)                                                                          \
   ink_i_grow((void **)&(array).items, &(array).room, (array).count, sizeof *(array).items)

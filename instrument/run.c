@@ -86,19 +86,6 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
              : ink_error_set(error, INK_ERROR_MEMORY, "out of memory for '%s'", options->source);
 }
 
-static bool write_all(int file, const void *data, size_t bytes) {
-  for (const char *at = data; bytes;) {
-    ssize_t n = write(file, at, bytes);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      return false;
-    at += n;
-    bytes -= (size_t)n;
-  }
-  return true;
-}
-
 /* It ends with the process that asked, and by what ends others: the caller's handlers are not meant here. */
 static void be_mortal(void) {
   static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -116,7 +103,7 @@ static void child(const ink_instrument_options *options, bool header_less, int f
   ink_error error = {0};
   ink_status status = work(&unit, header_less, &block, &error);
   bool fine =
-      status ? write_all(file, &error, sizeof error) : write_all(file, block.at, block.count);
+      status ? ink_write_all(file, &error, sizeof error) : ink_write_all(file, block.at, block.count);
 #if defined(INKMARK_FREE_ALL) /* the process ends: only leak checkers want this */
   ink_unit_free(&unit);
   ink_bytes_free(&block);
@@ -156,17 +143,6 @@ static bool ends_in_time(int pipe, pid_t pid, double seconds, const volatile int
   }
 }
 
-static bool read_back(int file, ink_bytes *block) {
-  struct stat status;
-  char piece[65536];
-  ssize_t n;
-  if (fstat(file, &status) || lseek(file, 0, SEEK_SET) < 0)
-    return false;
-  while ((n = read(file, piece, sizeof piece)) > 0)
-    ink_bytes_add(block, piece, (size_t)n);
-  return n == 0 && !block->failed;
-}
-
 /* One attempt: INK_OK with the block; else *error, and *again when the other parse may do better.
  */
 static ink_status attempt(const ink_instrument_options *options, bool header_less, double seconds,
@@ -204,7 +180,7 @@ static ink_status attempt(const ink_instrument_options *options, bool header_les
     status = ink_error_set(error, INK_ERROR_FORMAT, "ended by %s %d",
                            WIFSIGNALED(code) ? "signal" : "code",
                            WIFSIGNALED(code) ? WTERMSIG(code) : WEXITSTATUS(code));
-  } else if (!read_back(file, block)) {
+  } else if (!ink_bytes_read_back(block, file)) {
     status = ink_error_set(error, INK_ERROR_IO, "its result cannot be read");
   } else if (WEXITSTATUS(code) == 2 && block->count == sizeof(ink_error)) {
     ink_error got;

@@ -179,4 +179,15 @@ expect 1 "cannot write 'none/m.cu': no such file or directory" k.cu -o none/m.cu
 printf '__global__ void k(int *x) { x[0] = 1; x[1] = ; x[2] = ; }\n' >broken.cu
 expect 0 "broken.cu:1:46: warning: clang says: expected expression" broken.cu -o m.cu --header-less
 expect 0 "'broken.cu': 2 errors in the header-less parse" --list broken.cu --header-less
+# a compilation database that is not there, and one that is none: our line alone, nothing of libclang's
+mkdir bad empty && printf '[{"directory' >bad/compile_commands.json && printf '[]' >empty/compile_commands.json
+while IFS='|' read -r folder text; do
+  expect 1 "$text" -p $folder --list k.cu
+  [ "$(wc -l <err)" = 1 ] || { echo "FAILED: more than our line for -p $folder:"; cat err; failed=1; }
+done <<'W'
+/nonexistent|inkmark: cannot read 'compile_commands.json' in '/nonexistent': no such file or directory
+k.cu|inkmark: cannot read 'compile_commands.json' in 'k.cu': no such file or directory
+bad|inkmark: 'bad/compile_commands.json' is not a list of compile commands
+empty|inkmark: 'k.cu' is not in the 'compile_commands.json' of 'empty'
+W
 exit $failed
