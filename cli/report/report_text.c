@@ -149,15 +149,56 @@ static void others(const ink_kernel_total *total, FILE *to) {
     fputs("; 'inkmark export' shows them\n", to);
 }
 
-static void unseen(const report_view *report, uint32_t kernel, FILE *to) {
-  const ink_section_index *sections;
-  size_t n = ink_table_unseen(report->table, kernel, &sections);
-  if (!n)
-    return;
-  fprintf(to, "  no recording thread passed: ");
+static void section_list(const report_view *report, const ink_section_index *sections, size_t n,
+                         FILE *to) {
   for (size_t i = 0; i < n; i++)
     fprintf(to, "%s%s", i ? ", " : "", load_section_name(&report->loaded, sections[i]));
   fputc('\n', to);
+}
+
+/* Kernels of one file share its sections, and so what no recording thread passed of these: the next
+ * kernel from `at` on whose list is that of `kernel`; n: none. */
+static size_t next_unseen(const report_view *report, uint32_t kernel, size_t at) {
+  const ink_kernel_total *totals;
+  const ink_section_index *sections, *others;
+  const size_t n = ink_table_kernels(report->table, &totals);
+  const size_t count = ink_table_unseen(report->table, kernel, &sections);
+  for (; at < n; at++)
+    if (ink_table_unseen(report->table, totals[at].kernel, &others) == count && count &&
+        !memcmp(sections, others, count * sizeof *sections))
+      return at;
+  return n;
+}
+
+/* Under a kernel only what is its alone. */
+static void unseen(const report_view *report, uint32_t kernel, FILE *to) {
+  const ink_kernel_total *totals;
+  const ink_section_index *sections;
+  const size_t kernels = ink_table_kernels(report->table, &totals);
+  const size_t n = ink_table_unseen(report->table, kernel, &sections);
+  if (!n || next_unseen(report, kernel, next_unseen(report, kernel, 0) + 1) < kernels)
+    return;
+  fprintf(to, "  no recording thread passed: ");
+  section_list(report, sections, n, to);
+}
+
+static void unseen_of_several(const report_view *report, FILE *to) {
+  const ink_kernel_total *totals;
+  const ink_section_index *sections;
+  const ink_kernel *kernels;
+  const size_t n = ink_table_kernels(report->table, &totals);
+  ink_capture_kernels(report->loaded.capture, &kernels);
+  for (size_t i = 0; i < n; i++) {
+    const uint32_t kernel = totals[i].kernel;
+    if (next_unseen(report, kernel, 0) != i || next_unseen(report, kernel, i + 1) == n)
+      continue;
+    const size_t count = ink_table_unseen(report->table, kernel, &sections);
+    fputs("\nno recording thread passed, in any kernel", to);
+    if (kernels[kernel].table)
+      fprintf(to, " of %s", kernels[kernel].table->name);
+    fputs(": ", to);
+    section_list(report, sections, count, to);
+  }
 }
 
 static void kernel_title(const report_view *report, const ink_kernel_total *total, FILE *to) {
@@ -252,6 +293,7 @@ bool report_text(const report_view *report, report_sink *sink) {
   bool fine = true;
   for (size_t i = 0; i < n && fine; i++)
     fine = kernel_report(report, &totals[i], to);
+  unseen_of_several(report, to);
   if (!n)
     fputs("\nno kernel was recorded\n", to);
   report_problems(report, to);

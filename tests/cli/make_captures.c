@@ -216,6 +216,27 @@ static void nested(const char *path) {
   end(&make);
 }
 
+/* Three kernels of two files: two of them share a list of what nobody passed. */
+static void shared(const char *path) {
+  static const char other[] = "Third, Load, Gone";
+  maker make;
+  begin(&make, path, "./shared", "Pair", "First, Second, Load, Never, Rare");
+  const uint64_t hash = hash48("Single", other);
+  check(&make, ink_writer_table(make.writer, "Single", other, "single.cu", 3, hash, &make.error));
+  device(&make, true, RING, 0);
+  for (uint32_t slot = 1; slot <= 3; slot++) {
+    open_track(&make, slot, slot, 1, 0, 1000 * slot);
+    record(&make, INK_KIND_MARK, slot == 3 ? 2 : 3, 100 * slot);
+    close_track(&make, 1);
+  }
+  counts(&make, 1, 0, 1, 1, 1);
+  counts(&make, 2, 0, 1, 1, 1);
+  ink_kernel_counts third = {
+      .slot = 3, .key = INK_KERNEL_KEY(hash, 1), .tracks = 1, .marks = 1, .words = 1};
+  check(&make, ink_writer_counts(make.writer, &third, 1, 1, 0, 0, &make.error));
+  end(&make);
+}
+
 /* On a "GPU": rings of 8 records that 20 marks overwrote, 3 threads that found no track, 2 tracks
  * that were lost; and an END that closes nothing. */
 static void dropped(const char *path) {
@@ -358,6 +379,7 @@ int main(void) {
   solver("costed.ink", "");
   solver("unmeasured.ink", "'solver.cu' was compiled with INKMARK_NO_COST");
   nested("nested.ink");
+  shared("shared.ink");
   dropped("dropped.ink");
   wide("wide.ink");
   none("none.ink");
