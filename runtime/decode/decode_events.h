@@ -45,6 +45,8 @@ void ink_ring_cut(ink_ring *ring);
 /* The record that starts at `at` (first <= at < count), whose upper bits are *upper (first_upper for
  * the first); returns where the next one starts, and sets *upper to the next one's. */
 size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_record *out);
+/* Only its kind, and sets *at to where the next one starts. */
+uint8_t ink_ring_kind(const ink_ring *ring, size_t *at, uint64_t *upper);
 
 /* Where a run has got to. */
 typedef struct ink_run_scan {

@@ -392,7 +392,9 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
   const ink_ring *ring = &decoder->rings[BODY];
   ink_level *level = top(decoder, BODY);
   bool base = decoder->levels[BODY].count == 1;
-  if (!ring->steady || decoder->sink->want_records || !level->stamp_known)
+  const uint8_t kind = at[BODY].record.kind;
+  if ((kind != INK_KIND_MARK && kind != INK_KIND_ITER) || !ring->steady ||
+      decoder->sink->want_records || !level->stamp_known)
     return 0;
   uint64_t limit = decoder->limit;
   if (at[CALLED].there && at[CALLED].cycles <= limit)
@@ -408,7 +410,7 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
     scan.inner = level->section - decoder->base_section + 1;
   if (decoder->levels[BODY].count > 2)
     scan.open_of = decoder->open_of + decoder->base_section;
-  if (at[BODY].cycles == scan.last && at[BODY].record.clock64 != scan.last)
+  if (at[BODY].cycles != at[BODY].record.clock64)
     return 0; /* it went back: a problem was raised, and its own clock must not be used */
   ink_ring_scan(ring, most, decoder->section_count, limit, rows, &scan);
   if (scan.next - first < 2)
@@ -446,15 +448,14 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
 /* Ranges whose BEGIN was overwritten: every END that no kept BEGIN answers is one of them. */
 static size_t open_at_front(const ink_ring *ring) {
   size_t depth = 0, missing = 0;
-  ink_record record;
   uint64_t upper = ring->first_upper;
   for (size_t at = ring->first; at < ring->count;) {
-    at = ink_ring_record(ring, at, &upper, &record);
-    if (record.kind == INK_KIND_BEGIN)
+    const uint8_t kind = ink_ring_kind(ring, &at, &upper);
+    if (kind == INK_KIND_BEGIN)
       depth++;
-    else if (record.kind == INK_KIND_END && depth)
+    else if (kind == INK_KIND_END && depth)
       depth--;
-    else if (record.kind == INK_KIND_END)
+    else if (kind == INK_KIND_END)
       missing++;
   }
   return missing;

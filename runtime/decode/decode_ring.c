@@ -73,13 +73,18 @@ static size_t cut_plain(ink_ring *ring) {
     }
     if (!left)
       break;
+    /* Down to the one that is not: where it is, eight at a time would fail again. */
     uint64_t plain = words[left - 1] ^ upper;
-    all |= plain;
-    if (!(plain >> 63)) {
-      left--;
+    while (!(plain >> 63)) {
+      all |= plain;
       records++;
-      continue;
+      if (!--left)
+        break;
+      plain = words[left - 1] ^ upper;
     }
+    if (!left)
+      break;
+    all |= plain;
     int n = kind_of(plain) == INK_KIND_ESCAPE
                 ? escape_words(words + left, left, upper, &ring->bad)
                 : 2;
@@ -169,57 +174,87 @@ size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_rec
   return at + payload + 1;
 }
 
+uint8_t ink_ring_kind(const ink_ring *ring, size_t *at, uint64_t *upper) {
+  if (!ring->payload[*at]) /* by far the most are one word */
+    return (uint8_t)kind_of(ring->words[(*at)++] ^ *upper);
+  ink_record record;
+  *at = ink_ring_record(ring, *at, upper, &record);
+  return record.kind;
+}
+
 static bool payload_in_8(const uint8_t *payload) {
   uint64_t eight;
   memcpy(&eight, payload, sizeof eight);
   return eight != 0;
 }
 
-/* Eight MARKs at a time, without a branch: what is not as it should be comes out negative. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Whether eight words are MARKs of the kernel's sections, of which `most` is the highest that one can
+ * be, with no tag `inner`, and their stamps rise from `before`. Two at a time, without a branch: what is
+ * not as it should be comes out negative. */
+static inline __attribute__((always_inline)) bool
+eight_marks(const uint64_t *words, uint64_t upper, uint64_t before, uint64_t most, uint64_t inner) {
+  const uint64_t least = UPPER_ONE; /* section 0 is none */
+  pair bad = {0, 0}, older = {0, before};
+  for (int i = 0; i < 8; i += 2) {
+    pair plain;
+    memcpy(&plain, words + i, sizeof plain);
+    plain ^= upper;
+    const pair clock = plain & INK_CLOCK_MASK;
+    bad |= (plain - least) | (most - plain) | (clock - (pair){older[1], clock[0]});
+    if (inner) /* known at each of the two calls */
+      bad |= ((plain >> INK_TAG_SHIFT) ^ inner) - 1;
+    older = clock;
+  }
+  return !((bad[0] | bad[1]) >> 63);
+}
+
 static inline __attribute__((always_inline)) void
-scan_marks(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit, uint64_t inner,
+scan_marks(const ink_ring *ring, size_t most, uint64_t highest, uint64_t limit, uint64_t inner,
            ink_run_scan *scan) {
   const uint64_t *words = ring->words, upper = ring->first_upper;
-  uint64_t before = scan->last & INK_CLOCK_MASK;
-  int64_t bad = 0;
-  for (; scan->next + 8 <= most && !payload_in_8(ring->payload + scan->next); scan->next += 8) {
-    for (size_t i = scan->next; i < scan->next + 8; i++) {
-      uint64_t plain = words[i] ^ upper, tag = plain >> INK_TAG_SHIFT;
-      uint64_t clock = plain & INK_CLOCK_MASK;
-      bad |= (int64_t)(tag - 1) | (int64_t)(sections - tag) | (int64_t)(clock - before);
-      if (inner) /* known at each of the two calls */
-        bad |= -(int64_t)(tag == inner);
-      before = clock;
-    }
-    if (bad < 0 || (before | upper) > limit)
+  const uint8_t *payload = ring->payload;
+  uint64_t last = scan->last;
+  size_t next = scan->next;
+  while (next + 8 <= most && !payload_in_8(payload + next) &&
+         eight_marks(words + next, upper, last & INK_CLOCK_MASK, highest, inner)) {
+    const uint64_t newest = upper | ((words[next + 7] ^ upper) & INK_CLOCK_MASK);
+    if (newest > limit)
       break;
-    scan->last = before | upper;
+    last = newest;
+    next += 8;
   }
+  scan->last = last;
+  scan->next = next;
 }
 
 void ink_ring_scan(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit, bool rows,
-                   ink_run_scan *scan) {
+                   ink_run_scan *out) {
   const uint64_t *words = ring->words, upper = ring->first_upper;
-  if (!scan->open_of && !scan->inner)
-    scan_marks(ring, most, sections, limit, 0, scan);
-  else if (!scan->open_of)
-    scan_marks(ring, most, sections, limit, scan->inner, scan);
-  while (scan->next < most) {
-    size_t payload = ring->payload[scan->next];
-    uint64_t plain = words[scan->next + payload] ^ upper, tag = plain >> INK_TAG_SHIFT;
-    uint64_t clock = upper | (plain & INK_CLOCK_MASK);
-    if (clock < scan->last || clock > limit)
+  const uint64_t highest = (sections << INK_TAG_SHIFT) | INK_CLOCK_MASK;
+  ink_run_scan scan = *out; /* a copy stays in registers */
+  if (!scan.open_of && !scan.inner)
+    scan_marks(ring, most, highest, limit, 0, &scan);
+  else if (!scan.open_of)
+    scan_marks(ring, most, highest, limit, scan.inner, &scan);
+  while (scan.next < most) {
+    const size_t payload = ring->payload[scan.next];
+    const uint64_t plain = words[scan.next + payload] ^ upper, tag = plain >> INK_TAG_SHIFT;
+    const uint64_t clock = upper | (plain & INK_CLOCK_MASK);
+    if (clock < scan.last || clock > limit)
       break;
     /* The tag of a MARK is its section's id; any other kind's is above every id. */
     if (payload == 1 && rows && tag == INK_TAG(INK_KIND_ITER, 0)) {
-      scan->unmarked += clock - scan->last;
-      scan->row = (int64_t)words[scan->next];
-      scan->iters++;
-    } else if (payload || tag - 1 >= sections || tag == scan->inner ||
-               (scan->open_of && scan->open_of[tag - 1])) {
+      scan.unmarked += clock - scan.last;
+      scan.row = (int64_t)words[scan.next];
+      scan.iters++;
+    } else if (payload || tag - 1 >= sections || tag == scan.inner ||
+               (scan.open_of && scan.open_of[tag - 1])) {
       break;
     }
-    scan->last = clock;
-    scan->next += payload + 1;
+    scan.last = clock;
+    scan.next += payload + 1;
   }
+  *out = scan;
 }

@@ -90,28 +90,33 @@ ink_toll ink_toll_of_gap(const ink_decoder *decoder, const ink_level *base, uint
                     bound - earlier(bound, claimed.bound_millicycles)};
 }
 
-/* Pays for the records of a run from its second on, and gives what ITERs' gaps cost. */
+/* Pays for the records of a run from its second on, and gives what ITERs' gaps cost. All of them share
+ * their clocks' upper bits. */
 uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run, uint64_t first_clock) {
-  const uint64_t upper = run->end & ~INK_CLOCK_MASK;
-  const ink_toll *of = decoder->tolls.of[BODY];
-  uint64_t last = first_clock, gaps = 0;
-  bool first = true;
-  for (uint32_t i = 0; i < run->count; i++) {
-    const bool iter = run->payload && run->payload[i];
+  const uint64_t upper = run->end & ~INK_CLOCK_MASK, *words = run->u.words;
+  const ink_toll of_mark = decoder->tolls.of[BODY][INK_KIND_MARK];
+  const ink_toll of_iter = decoder->tolls.of[BODY][INK_KIND_ITER];
+  const uint8_t *payload = run->payload;
+  uint64_t last = first_clock & INK_CLOCK_MASK, gaps = 0;
+  ink_toll paid = {0, 0};
+  const bool begins_row = payload && payload[0];
+  ink_toll passed = begins_row ? of_iter : of_mark;
+  for (uint32_t i = begins_row ? 2 : 1; i < run->count; i++) {
+    const bool iter = payload && payload[i];
     i += iter;
-    const uint64_t clock = upper | ((run->u.words[i] ^ upper) & INK_CLOCK_MASK);
-    if (!first) {
-      const uint64_t paid = earlier(clock - last, decoder->passed.cycles);
-      decoder->toll.cycles += paid;
-      decoder->toll.bound_millicycles += decoder->passed.bound_millicycles;
-      gaps += iter ? paid : 0;
-    }
-    decoder->passed = of[iter ? INK_KIND_ITER : INK_KIND_MARK];
+    const uint64_t clock = (words[i] ^ upper) & INK_CLOCK_MASK;
+    const uint64_t cycles = earlier(clock - last, passed.cycles);
+    paid.cycles += cycles;
+    paid.bound_millicycles += passed.bound_millicycles;
+    gaps += iter ? cycles : 0;
+    passed = iter ? of_iter : of_mark;
     last = clock;
-    first = false;
   }
-  decoder->passed_at = last;
-  if (last <= decoder->track.partial_after_cycles)
+  decoder->toll.cycles += paid.cycles;
+  decoder->toll.bound_millicycles += paid.bound_millicycles;
+  decoder->passed = passed;
+  decoder->passed_at = run->end;
+  if (run->end <= decoder->track.partial_after_cycles)
     decoder->whole_to = decoder->toll;
   return gaps;
 }
