@@ -101,5 +101,40 @@ def check_log():
     assert "holds no GPU kernels" in said, said
 
 
+def check_tables():
+    """Rows in no order below an index that has one, more columns than a machine word has bits, titles of every sort."""
+    path, db = report("tables.sqlite", {501: (0, "step(int*)", [10 ** 6 + 40000 * (i * 7 % 20) for i in range(20)], 9000)})
+    wide = [f"c{i}" for i in range(150)]
+    for name in wide:
+        db.execute(f"alter table CUPTI_ACTIVITY_KIND_KERNEL add column {name}")
+    db.execute(f"update CUPTI_ACTIVITY_KIND_KERNEL set {', '.join(f'{n} = correlationId * 1000 + {i}' for i, n in enumerate(wide))}")
+    db.execute("create index by_time on CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, correlationId, globalPid)")
+    db.executemany("insert into StringIds values (?, ?)", [(0, "cudaLaunchKernel"), (70, "named by number")])
+    tid = 0x55 << 56 | 501 << 24 | 502
+    db.execute("create table CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId)")
+    # calls of the last 15 kernels, and five of nothing
+    db.executemany("insert into CUPTI_ACTIVITY_KIND_RUNTIME values (?, ?, ?, ?, 0)", [(10 ** 6 + 40000 * i - 9000, 10 ** 6 + 40000 * i - 8000, tid, 1005 + i) for i in reversed(range(20))])
+    db.execute("create table CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, streamId, correlationId, globalPid, copyKind)")
+    db.executemany("insert into CUPTI_ACTIVITY_KIND_MEMCPY values (?, ?, 0, 9, NULL, ?, ?)", [(10 ** 6 + 1000 * i, 10 ** 6 + 1000 * i + 500, tid, kind) for i, kind in enumerate((1, 10, 3, None, -1))])
+    db.execute("create table NVTX_EVENTS (start, end, eventType, text, textId, globalTid)")
+    db.executemany("insert into NVTX_EVENTS values (?, ?, ?, ?, ?, ?)",
+                   [(10, 20, 59, "own text", 70, tid), (30, 40, 59, None, 70, tid), (50, 60, 59, None, 71, tid), (70, 80, 59, None, None, tid), (90, None, 34, "mark", None, tid)])
+    db.close()
+    said = tools.merge(tools.capture(path, "tables.ink"), "--with", path, "-o", here("m.pftrace"))
+    assert joined(here("m.pftrace")) == [1000 + i for i in range(20)], said
+    assert " 15 arrows," in said and "10 ends of arrows were left out" in said, said
+    names, = tools.query(here("m.pftrace"), "select category || ':' || name from slice where category in ('gpu_memcpy', 'nvtx', 'cuda_api') group by 1 order by 1")
+    assert [n for n, in names] == ["cuda_api:cudaLaunchKernel", "gpu_memcpy:(no name)", "gpu_memcpy:Memcpy HtoD", "gpu_memcpy:Memcpy PtoP", "gpu_memcpy:Memcpy kind -1",
+                                   "gpu_memcpy:Memcpy kind 3", "nvtx:(no name)", "nvtx:mark", "nvtx:named by number", "nvtx:own text"], names
+    kernels, = tools.query(here("m.pftrace"), "select s.ts, group_concat(a.key || '=' || a.int_value) from slice s join args a using (arg_set_id) where s.category = 'kernel' and (a.key = 'debug.correlationId' or a.key like 'debug.c___') group by s.id")
+    for ts, text in kernels:
+        args = dict(pair.split("=") for pair in text.split(","))
+        ident = int(args["debug.correlationId"])
+        assert int(ts) == BASE + 10 ** 6 + 40000 * ((ident - 1000) * 7 % 20), (ts, ident)
+        assert all(int(args[f"debug.c{i}"]) == ident * 1000 + i for i in range(100, 150)), args
+    assert len(kernels) == 20, kernels
+
+
 check_processes()
 check_log()
+check_tables()

@@ -65,7 +65,7 @@ static uint32_t section_of(fit *f, const char *text) {
 static void put_launch(fit *f, size_t index, uint32_t slot, uint64_t *ticket) {
   const ink_foreign_kernel *k = &f->kernels[index];
   int64_t length = k->end_ns - k->begin_ns, begin = GLOBAL_START + (k->begin_ns - f->first_ns);
-  uint64_t grid = k->grid_dim[0] ? k->grid_dim[0] : 1;
+  uint64_t grid = k->type->grid_dim[0] ? k->type->grid_dim[0] : 1;
   uint64_t blocks = grid < f->blocks ? grid : f->blocks;
   for (uint32_t b = 0; b < blocks; b++) {
     uint32_t sm = (b * 3 + (uint32_t)index) % SM_COUNT;
@@ -76,12 +76,12 @@ static void put_launch(fit *f, size_t index, uint32_t slot, uint64_t *ticket) {
                    .sm_open = sm,
                    .sm_close = sm};
     for (int c = 0; c < 3; c++) {
-      t.grid_dim[c] = k->grid_dim[c] ? k->grid_dim[c] : 1;
-      t.block_dim[c] = k->block_dim[c] ? k->block_dim[c] : 1;
+      t.grid_dim[c] = k->type->grid_dim[c] ? k->type->grid_dim[c] : 1;
+      t.block_dim[c] = k->type->block_dim[c] ? k->type->block_dim[c] : 1;
     }
     int64_t open = begin + length / 10 + (int64_t)b * length / 100 / (int64_t)blocks;
     int64_t close = begin + length - length / 10;
-    check(f, made_track(f->writer, k->device, &t, open, close, 1, &f->error));
+    check(f, made_track(f->writer, k->type->device, &t, open, close, 1, &f->error));
   }
 }
 
@@ -123,9 +123,10 @@ int main(int argc, char **argv) {
   uint32_t *slots = calloc(f.count, sizeof *slots);
   for (size_t i = 0; i < f.count; i++) {
     f.first_ns = f.kernels[i].begin_ns < f.first_ns ? f.kernels[i].begin_ns : f.first_ns;
-    slots[i] = section_of(&f, ink_foreign_name(foreign, f.kernels[i].name)) - MADE_SECTIONS - 1;
-    if (f.kernels[i].device >= 0 && f.kernels[i].device < MADE_DEVICES)
-      devices[f.kernels[i].device] = true;
+    slots[i] =
+        section_of(&f, ink_foreign_name(foreign, f.kernels[i].type->name)) - MADE_SECTIONS - 1;
+    if (f.kernels[i].type->device >= 0 && f.kernels[i].type->device < MADE_DEVICES)
+      devices[f.kernels[i].type->device] = true;
   }
   check(&f, ink_writer_open(argv[2], true, &f.writer, &f.error));
   check(&f, ink_writer_fact(f.writer, "host", f.host, &f.error));
@@ -139,8 +140,8 @@ int main(int argc, char **argv) {
     if (devices[d])
       check(&f, made_device(f.writer, d, SM_COUNT, f.name_count, &clock, &f.error));
   for (size_t i = 0; i < f.count; i += f.every)
-    if (f.kernels[i].device >= 0 && f.kernels[i].device < MADE_DEVICES &&
-        (!f.process || f.kernels[i].process == strtoll(f.process, NULL, 10)))
+    if (f.kernels[i].type->device >= 0 && f.kernels[i].type->device < MADE_DEVICES &&
+        (!f.process || f.kernels[i].type->process == strtoll(f.process, NULL, 10)))
       put_launch(&f, i, slots[i], &ticket);
   check(&f, ink_writer_close(f.writer, &f.error));
   for (size_t i = 0; i < f.name_count; i++)

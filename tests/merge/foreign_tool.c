@@ -51,12 +51,12 @@ static int print(const char *path) {
     printf("%s{\"device\":%d,\"stream\":%" PRId64 ",\"begin\":%" PRId64 ",\"end\":%" PRId64
            ",\"grid_id\":%" PRIu64 ",\"correlation\":%" PRId64
            ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]",
-           i ? ",\n" : "", k->device, k->stream, k->begin_ns, k->end_ns, k->grid_id, k->correlation,
-           k->grid_dim[0], k->grid_dim[1], k->grid_dim[2], k->block_dim[0], k->block_dim[1],
-           k->block_dim[2]);
-    print_text("name", ink_foreign_name(f, k->name));
-    print_text("short", ink_foreign_name(f, k->short_name));
-    print_text("mangled", ink_foreign_name(f, k->mangled));
+           i ? ",\n" : "", k->type->device, k->type->stream, k->begin_ns, k->end_ns, k->grid_id,
+           k->correlation, k->type->grid_dim[0], k->type->grid_dim[1], k->type->grid_dim[2],
+           k->type->block_dim[0], k->type->block_dim[1], k->type->block_dim[2]);
+    print_text("name", ink_foreign_name(f, k->type->name));
+    print_text("short", ink_foreign_name(f, k->type->short_name));
+    print_text("mangled", ink_foreign_name(f, k->type->mangled));
     putchar('}');
   }
   printf("],\"peak_kb\":%ld}\n", peak_kb());

@@ -42,17 +42,14 @@ static ink_foreign *synthetic(unsigned long count) {
   for (unsigned long i = 0; i < count; i++) {
     bool other = i % 20 == 19;
     int64_t length = (int64_t)(other ? uniform(30e3, 34e3) : uniform(8e3, 9e3));
-    ink_foreign_kernel k = {.device = 0,
-                            .name = names[other],
-                            .short_name = UINT32_MAX,
-                            .mangled = UINT32_MAX,
-                            .stream = 7,
-                            .begin_ns = at,
-                            .end_ns = at + length,
-                            .correlation = -1,
-                            .grid_dim = {other ? 1u : 64u, 1, 1},
-                            .block_dim = {128, 1, 1}};
-    if (ink_foreign_add(f, &k) != INK_OK)
+    const ink_foreign_type type = {.name = names[other],
+                                   .short_name = UINT32_MAX,
+                                   .mangled = UINT32_MAX,
+                                   .stream = 7,
+                                   .grid_dim = {other ? 1u : 64u, 1, 1},
+                                   .block_dim = {128, 1, 1}};
+    const ink_foreign_kernel k = {.begin_ns = at, .end_ns = at + length, .correlation = -1};
+    if (ink_foreign_add(f, &type, &k) != INK_OK)
       out_of_memory();
     at += length + (int64_t)uniform(1000, 2500) + (other ? 60000 : 0);
   }
@@ -74,7 +71,7 @@ static ink_foreign *thinned(const ink_foreign *all, size_t *origin) {
     if (uniform(0, 1) < 0.05)
       continue;
     origin[f->kernel_count] = i;
-    if (ink_foreign_add(f, &all->kernels[i]) != INK_OK)
+    if (ink_foreign_add(f, all->kernels[i].type, &all->kernels[i]) != INK_OK)
       out_of_memory();
   }
   return f;
@@ -109,26 +106,27 @@ static int64_t to_ours(const made *m, int64_t theirs) {
 static void make_launches(made *m, const ink_foreign *all, int form, const bool *marked) {
   for (size_t i = 0; i < all->kernel_count; i++) {
     const ink_foreign_kernel *k = &all->kernels[i];
-    if (!marked[k->name] || uniform(0, 1) < 0.05)
+    if (!marked[k->type->name] || uniform(0, 1) < 0.05)
       continue;
     double length = (double)(k->end_ns - k->begin_ns);
     double late = fmin(uniform(300, 1500), length * 0.3);
     double early = fmin(uniform(100, 800), length * 0.2);
     ink_join_launch *l = &m->launches[m->count];
-    *l = (ink_join_launch){.device = k->device, .kernel = k->name, .grid_id = k->grid_id};
-    memcpy(l->grid_dim, k->grid_dim, sizeof l->grid_dim);
-    memcpy(l->block_dim, k->block_dim, sizeof l->block_dim);
+    *l = (ink_join_launch){
+        .device = k->type->device, .kernel = k->type->name, .grid_id = k->grid_id};
+    memcpy(l->grid_dim, k->type->grid_dim, sizeof l->grid_dim);
+    memcpy(l->block_dim, k->type->block_dim, sizeof l->block_dim);
     l->begin_ns = to_ours(m, k->begin_ns + (int64_t)late) + (int64_t)uniform(-40, 40);
     l->end_ns = to_ours(m, k->end_ns - (int64_t)early) + (int64_t)uniform(-40, 40);
     if (l->end_ns < l->begin_ns)
       l->end_ns = l->begin_ns;
     if (form == 1)
-      bare_name(all->names[k->name], m->names[k->name], sizeof *m->names);
+      bare_name(all->names[k->type->name], m->names[k->type->name], sizeof *m->names);
     else if (form == 2)
-      snprintf(m->names[k->name], sizeof *m->names, "Section%u", k->name);
+      snprintf(m->names[k->type->name], sizeof *m->names, "Section%u", k->type->name);
     else
-      snprintf(m->names[k->name], sizeof *m->names, "%.299s", all->names[k->name]);
-    l->name = m->names[k->name];
+      snprintf(m->names[k->type->name], sizeof *m->names, "%.299s", all->names[k->type->name]);
+    l->name = m->names[k->type->name];
     m->partner[m->count++] = i;
   }
 }
@@ -248,13 +246,13 @@ static bool run_stranger(const ink_foreign *all, uint64_t seed, bool verbose) {
     int64_t length = k->end_ns - k->begin_ns, at = k->begin_ns + INT64_C(3600000000000);
     if (!all->facts.base_known || !(seed & 1))
       at = first + (int64_t)uniform(0, (double)(last - first));
-    launches[i] = (ink_join_launch){.device = k->device,
-                                    .kernel = k->name,
-                                    .name = all->names[k->name],
+    launches[i] = (ink_join_launch){.device = k->type->device,
+                                    .kernel = k->type->name,
+                                    .name = all->names[k->type->name],
                                     .begin_ns = at + length / 10,
                                     .end_ns = at + length - length / 10};
-    memcpy(launches[i].grid_dim, k->grid_dim, sizeof k->grid_dim);
-    memcpy(launches[i].block_dim, k->block_dim, sizeof k->block_dim);
+    memcpy(launches[i].grid_dim, k->type->grid_dim, sizeof k->type->grid_dim);
+    memcpy(launches[i].block_dim, k->type->block_dim, sizeof k->type->block_dim);
   }
   ink_join *join = NULL;
   ink_error error;

@@ -14,16 +14,20 @@ extern "C" {
 
 enum ink_foreign_kind { INK_FOREIGN_KINETO, INK_FOREIGN_NSIGHT, INK_FOREIGN_XLA };
 
-typedef struct ink_foreign_kernel {
+typedef struct ink_foreign_type { /* what many kernels have in common */
+  int64_t stream;
+  int64_t process; /* the pid; 0: the file does not tell */
   int32_t device;
   uint32_t name;                /* index for ink_foreign_name: demangled, or as the file has it */
   uint32_t short_name, mangled; /* the same; UINT32_MAX: the file has none */
-  int64_t stream;
-  int64_t process;                    /* the pid; 0: the file does not tell */
-  int64_t begin_ns, end_ns;           /* Unix ns where the base is known, else the file's own */
-  uint64_t grid_id;                   /* 0: the file has none */
-  int64_t correlation;                /* -1: none */
   uint32_t grid_dim[3], block_dim[3]; /* all 0: unknown */
+} ink_foreign_type;
+
+typedef struct ink_foreign_kernel {
+  const ink_foreign_type *type;
+  int64_t begin_ns, end_ns; /* Unix ns where the base is known, else the file's own */
+  uint64_t grid_id;         /* 0: the file has none */
+  int64_t correlation;      /* -1: none */
 } ink_foreign_kernel;
 
 typedef struct ink_foreign_facts {
@@ -38,9 +42,10 @@ typedef struct ink_foreign_facts {
 typedef struct ink_foreign ink_foreign;
 
 /* Reads the kernels of a PyTorch (Kineto) or XLA trace, JSON, also in gzip, zstd or a zip that holds
- * nothing else, or of an Nsight Systems SQLite export; what it is shows by its first bytes. Memory: about 120 bytes a kernel and its
- * names. INK_ERROR_FORMAT: neither. INK_ERROR_DAMAGED: broken or cut off. INK_ERROR_EMPTY: no
- * kernels. INK_ERROR_UNSUPPORTED: an SQLite or zstd file, and this machine has no libsqlite3.so.0 or
+ * nothing else, or of an Nsight Systems SQLite export; what it is shows by its first bytes. Memory:
+ * 40 to 80 bytes a kernel, 100 for each type, and its names. INK_ERROR_FORMAT: neither.
+ * INK_ERROR_DAMAGED: broken or cut off. INK_ERROR_EMPTY: no kernels.
+ * INK_ERROR_UNSUPPORTED: an SQLite or zstd file, and this machine has no libsqlite3.so.0 or
  * libzstd.so.1; a zip of several files. */
 INK_API ink_status ink_foreign_open(const char *path, ink_foreign **out, ink_error *error);
 INK_API void ink_foreign_free(ink_foreign *foreign); /* NULL is fine */

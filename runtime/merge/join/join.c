@@ -2,8 +2,8 @@
 /* The join of our launches with the kernels of another profiler: device by device, by grid id or
  * correlation where those can be trusted, else by name, size, order and time. docs/merging.md tells
  * how it judges. */
-#include "merge/read/foreign_private.h"
 #include "join_private.h"
+#include "merge/read/foreign_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -289,8 +289,8 @@ ink_status ink_join_make_with(const ink_join_launch *launches, size_t n, const i
   for (size_t i = 0; i < n; i++)
     ours[i] = launches[i].device;
   for (size_t i = 0; i < kernel_count; i++)
-    if (!process || kernels[i].process == process)
-      theirs[theirs_count++] = kernels[i].device;
+    if (!process || kernels[i].type->process == process)
+      theirs[theirs_count++] = kernels[i].type->device;
   ours_count = distinct(ours, n);
   theirs_count = distinct(theirs, theirs_count);
   join->launch_count = n;

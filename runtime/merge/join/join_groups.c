@@ -10,12 +10,12 @@
 #include <string.h>
 
 static bool size_known(const ink_foreign_kernel *k) {
-  return k->grid_dim[0] && k->block_dim[0];
+  return k->type->grid_dim[0] && k->type->block_dim[0];
 }
 
 bool ink_join_sizes_agree(const ink_join_launch *l, const ink_foreign_kernel *k) {
-  return !size_known(k) || (!memcmp(l->grid_dim, k->grid_dim, sizeof l->grid_dim) &&
-                            !memcmp(l->block_dim, k->block_dim, sizeof l->block_dim));
+  return !size_known(k) || (!memcmp(l->grid_dim, k->type->grid_dim, sizeof l->grid_dim) &&
+                            !memcmp(l->block_dim, k->type->block_dim, sizeof l->block_dim));
 }
 
 static int compare_sizes(const uint32_t *a_grid, const uint32_t *a_block, const uint32_t *b_grid,
@@ -65,8 +65,8 @@ static int by_group(const void *left, const void *right) {
 static int by_size(const void *left, const void *right, void *user) {
   const ink_foreign_kernel *kernels = user;
   size_t i = *(const size_t *)left, j = *(const size_t *)right;
-  const ink_foreign_kernel *a = &kernels[i], *b = &kernels[j];
-  int order = compare_sizes(a->grid_dim, a->block_dim, b->grid_dim, b->block_dim);
+  const ink_foreign_type *a = kernels[i].type, *b = kernels[j].type;
+  int order = a == b ? 0 : compare_sizes(a->grid_dim, a->block_dim, b->grid_dim, b->block_dim);
   return order ? order : (i > j) - (i < j);
 }
 
@@ -87,7 +87,7 @@ typedef struct lists {
 } lists;
 
 static bool is_taken(const join_device *d, const lists *l, const ink_foreign_kernel *k) {
-  const uint32_t forms[] = {k->name, k->short_name, k->mangled};
+  const uint32_t forms[] = {k->type->name, k->type->short_name, k->type->mangled};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (forms[i] < d->foreign->name_count && l->taken[forms[i]])
       return true;
@@ -96,7 +96,7 @@ static bool is_taken(const join_device *d, const lists *l, const ink_foreign_ker
 
 static bool is_named(const join_device *d, lists *l, const char *ours,
                      const ink_foreign_kernel *k) {
-  const uint32_t forms[] = {k->name, k->short_name, k->mangled};
+  const uint32_t forms[] = {k->type->name, k->type->short_name, k->type->mangled};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     const char *text = ink_foreign_name(d->foreign, forms[i]);
     if (!text)
@@ -118,7 +118,8 @@ static size_t size_begin(const join_device *d, const lists *l, const ink_join_la
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     const ink_foreign_kernel *k = &d->kernels[l->sorted[middle]];
-    int order = compare_sizes(k->grid_dim, k->block_dim, launch->grid_dim, launch->block_dim);
+    int order =
+        compare_sizes(k->type->grid_dim, k->type->block_dim, launch->grid_dim, launch->block_dim);
     if (order < 0 || (after && order == 0))
       low = middle + 1;
     else
@@ -153,8 +154,8 @@ static bool fill_group(join_device *d, lists *l, const ink_join_launch *launch, 
     if (is_named(d, l, launch->name, &d->kernels[l->sorted[i]]) && !append(d, l, l->sorted[i]))
       return false;
   group->count = d->candidate_count - group->first;
-  /* Kernels are numbered by begin. */
-  if (group->count)
+  /* Kernels are numbered by begin; those of one size are in that order. */
+  if (group->count && by_name && l->unknown)
     qsort(d->candidates + group->first, group->count, sizeof *d->candidates, by_index);
   return true;
 }
@@ -185,8 +186,13 @@ static void find_names(const join_device *d, lists *l, member *members) {
     if (!i || d->launches[d->mine[order[i - 1]]].kernel != launch->kernel) {
       memset(l->same, 0, names);
       named = false;
-      for (size_t k = 0; k < l->count; k++)
-        named |= is_named(d, l, launch->name, &d->kernels[l->sorted[k]]);
+      const ink_foreign_type *last = NULL;
+      for (size_t k = 0; k < l->count; k++) {
+        const ink_foreign_kernel *kernel = &d->kernels[l->sorted[k]];
+        if (kernel->type != last)
+          named |= is_named(d, l, launch->name, kernel);
+        last = kernel->type;
+      }
     }
     members[order[i]] = (member){order[i], named, launch};
   }

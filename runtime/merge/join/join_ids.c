@@ -33,6 +33,15 @@ static int by_id(const void *left, const void *right) {
   return (a->id > b->id) - (a->id < b->id);
 }
 
+/* Ids mostly grow with time; sorting takes as much memory again. */
+static void sort_ids(id_list *list) {
+  size_t i = 1;
+  while (i < list->count && list->entries[i - 1].id <= list->entries[i].id)
+    i++;
+  if (i < list->count)
+    qsort(list->entries, list->count, sizeof *list->entries, by_id);
+}
+
 static int by_offset(const void *left, const void *right) {
   int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
   return (a > b) - (a < b);
@@ -97,8 +106,8 @@ static ink_status find_pairs(const join_device *d, int32_t theirs, bool grid, id
     if (id_of_launch(&d->launches[d->mine[i]], grid))
       p->ours.entries[p->ours.count++] =
           (id_entry){id_of_launch(&d->launches[d->mine[i]], grid), i};
-  qsort(p->theirs.entries, p->theirs.count, sizeof *p->theirs.entries, by_id);
-  qsort(p->ours.entries, p->ours.count, sizeof *p->ours.entries, by_id);
+  sort_ids(&p->theirs);
+  sort_ids(&p->ours);
   for (size_t i = 0; i < d->count; i++) {
     uint64_t id = id_of_launch(&d->launches[d->mine[i]], grid);
     size_t kernel, same;

@@ -62,12 +62,13 @@ bool ink_join_sizes_agree(const ink_join_launch *launch, const ink_foreign_kerne
 
 static inline bool ink_join_is_of(const join_device *d, size_t kernel, int32_t device) {
   const ink_foreign_kernel *k = &d->kernels[kernel];
-  return k->device == device && (!d->process || k->process == d->process);
+  return k->type->device == device && (!d->process || k->type->process == d->process);
 }
 
 /* join_ids.c: takes the pairs of equal grid id, or correlation, where nine in ten of them agree in
  * size, length and time. By correlation after what time has found, which stays for launches that
- * have no correlation of their own, as those of one graph; of the note about it `note_bytes` stay. */
+ * have no correlation of their own, as those of one graph; of the note about it `note_bytes` stay.
+ */
 ink_status ink_join_by_grid(join_device *device, int32_t theirs, ink_error *error);
 ink_status ink_join_by_correlation(join_device *device, int32_t theirs, size_t note_bytes,
                                    ink_error *error);

@@ -21,7 +21,8 @@ size_t placement_any_kernel(const placement *p, int32_t device) {
   const ink_join_clock *clock = clock_of(p, device);
   int32_t theirs = clock ? clock->their_device : device;
   for (size_t i = 0; i < p->kernel_count; i++)
-    if (p->kernels[i].device == theirs && (!p->process || p->kernels[i].process == p->process))
+    if (p->kernels[i].type->device == theirs &&
+        (!p->process || p->kernels[i].type->process == p->process))
       return i;
   return SIZE_MAX;
 }

@@ -44,10 +44,10 @@ static size_t find_processes(const placement *p, int64_t *processes) {
   size_t n = 0;
   for (size_t i = 0; i < p->kernel_count; i++) {
     size_t k = 0;
-    while (k < n && processes[k] != p->kernels[i].process)
+    while (k < n && processes[k] != p->kernels[i].type->process)
       k++;
     if (k == n && n < PROCESSES_MAX)
-      processes[n++] = p->kernels[i].process;
+      processes[n++] = p->kernels[i].type->process;
   }
   return n;
 }
@@ -112,7 +112,7 @@ static void measure_gap(placement *p, const ink_selection *all) {
   int64_t from = INT64_MAX, to = INT64_MIN;
   for (size_t i = 0; i < p->kernel_count; i++) {
     const ink_foreign_kernel *k = &p->kernels[i];
-    if (p->process && k->process != p->process)
+    if (p->process && k->type->process != p->process)
       continue;
     from = k->begin_ns < from ? k->begin_ns : from;
     to = k->end_ns > to ? k->end_ns : to;

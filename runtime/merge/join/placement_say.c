@@ -80,7 +80,7 @@ ink_status placement_refuse(const placement *p, ink_error *error) {
   for (size_t i = 0; i < ours_n; i++)
     ours[i] = ink_selection_kernel(s, i);
   for (size_t i = 0; i < theirs_n; i++)
-    theirs[i] = ink_foreign_name(p->foreign, first[i].name);
+    theirs[i] = ink_foreign_name(p->foreign, first[i].type->name);
   list_names(ours_text, sizeof ours_text, ours, ours_n);
   list_names(theirs_text, sizeof theirs_text, theirs, theirs_n);
   const ink_join_clock *clocks;
@@ -129,7 +129,7 @@ static void tell_unjoined(const placement *p) {
   for (size_t i = 0; i < n && i < LISTED; i++) {
     const ink_foreign_kernel *k = &p->kernels[extra[i]];
     used += (size_t)snprintf(text + used, sizeof text - used, "%s%.40s at %.3f ms",
-                             used ? ", " : "", ink_foreign_name(p->foreign, k->name),
+                             used ? ", " : "", ink_foreign_name(p->foreign, k->type->name),
                              (double)(k->begin_ns - p->kernels[0].begin_ns) / 1e6);
   }
   if (n)

@@ -6,6 +6,7 @@
 #include "capture/capture_format.h"
 #include "output/track_events.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,19 +20,23 @@ ink_status ink_foreign_intern(ink_foreign *f, const char *text, size_t length, u
   return status;
 }
 
-const foreign_place *ink_foreign_find_place(const ink_foreign *f, const ink_foreign_kernel *k) {
+static const foreign_place *find_place(const ink_foreign *f, const ink_foreign_type *t) {
   for (size_t i = 0; i < f->place_count; i++)
-    if (f->places[i].device == k->device && f->places[i].stream == k->stream)
+    if (f->places[i].device == t->device && f->places[i].stream == t->stream)
       return &f->places[i];
   return NULL;
 }
 
-ink_status ink_foreign_place(ink_foreign *f, const ink_foreign_kernel *k, const char *pid,
+const foreign_place *ink_foreign_find_place(const ink_foreign *f, const ink_foreign_kernel *k) {
+  return find_place(f, k->type);
+}
+
+ink_status ink_foreign_place(ink_foreign *f, const ink_foreign_type *t, const char *pid,
                              const char *tid) {
-  if (f->last_place < f->place_count && f->places[f->last_place].device == k->device &&
-      f->places[f->last_place].stream == k->stream)
+  if (f->last_place < f->place_count && f->places[f->last_place].device == t->device &&
+      f->places[f->last_place].stream == t->stream)
     return INK_OK;
-  const foreign_place *found = ink_foreign_find_place(f, k);
+  const foreign_place *found = find_place(f, t);
   if (found) {
     f->last_place = (size_t)(found - f->places);
     return INK_OK;
@@ -42,14 +47,20 @@ ink_status ink_foreign_place(ink_foreign *f, const ink_foreign_kernel *k, const 
   if (status != INK_OK)
     return status;
   foreign_place *place = &f->places[f->place_count];
-  *place = (foreign_place){.device = k->device, .stream = k->stream};
+  *place = (foreign_place){.device = t->device, .stream = t->stream};
   snprintf(place->pid, sizeof place->pid, "%s", pid);
   snprintf(place->tid, sizeof place->tid, "%s", tid);
   f->last_place = f->place_count++;
   return INK_OK;
 }
 
-ink_status ink_foreign_add(ink_foreign *f, const ink_foreign_kernel *kernel) {
+ink_status ink_foreign_add(ink_foreign *f, const ink_foreign_type *type,
+                           const ink_foreign_kernel *kernel) {
+  static_assert(sizeof *type == 56, "types are told apart by their bytes, so they have no padding");
+  uint32_t number;
+  ink_status status = text_table_add(&f->types, (const char *)type, sizeof *type, &number, NULL);
+  if (status != INK_OK)
+    return status;
   if (f->kernel_count == f->kernel_room) {
     size_t room = f->kernel_room ? f->kernel_room * 2 : 256;
     ink_foreign_kernel *kernels = realloc(f->kernels, room * sizeof *kernels);
@@ -58,14 +69,15 @@ ink_status ink_foreign_add(ink_foreign *f, const ink_foreign_kernel *kernel) {
     f->kernels = kernels;
     f->kernel_room = room;
   }
-  f->kernels[f->kernel_count++] = *kernel;
+  f->kernels[f->kernel_count] = *kernel;
+  f->kernels[f->kernel_count++].type = (const void *)f->types.texts[number];
   return INK_OK;
 }
 
 static int by_begin(const void *left, const void *right) {
   const ink_foreign_kernel *a = left, *b = right;
-  if (a->device != b->device)
-    return a->device < b->device ? -1 : 1;
+  if (a->type->device != b->type->device)
+    return a->type->device < b->type->device ? -1 : 1;
   if (a->begin_ns != b->begin_ns)
     return a->begin_ns < b->begin_ns ? -1 : 1;
   if (a->end_ns != b->end_ns)
@@ -193,6 +205,7 @@ void ink_foreign_free(ink_foreign *f) {
   if (!f)
     return;
   text_table_free(&f->name_table);
+  text_table_free(&f->types);
   foreign_free_notes(f->notes);
   free(f->places);
   free(f->kernels);

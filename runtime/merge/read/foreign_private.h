@@ -16,12 +16,14 @@ struct ink_foreign {
   ink_foreign_facts facts;
   ink_foreign_kernel *kernels;
   size_t kernel_count, kernel_room;
+  text_table types; /* ink_foreign_type, as bytes */
   text_table name_table;
   char **names; /* of that table */
   size_t name_count;
   foreign_place *places; /* JSON: one for each device and stream */
   size_t place_count, place_room, last_place;
-  uint64_t events_end; /* JSON: at which byte, unpacked, the bracket stands that closes the events */
+  uint64_t
+      events_end; /* JSON: at which byte, unpacked, the bracket stands that closes the events */
   uint64_t packed_bytes;       /* of the file */
   struct convert_notes *notes; /* where they were asked for */
 };
@@ -41,10 +43,12 @@ void foreign_free_notes(struct convert_notes *notes);
 
 /* Interns `length` bytes. */
 ink_status ink_foreign_intern(ink_foreign *foreign, const char *text, size_t length, uint32_t *out);
-ink_status ink_foreign_add(ink_foreign *foreign, const ink_foreign_kernel *kernel);
+/* The kernel's own type is not read. */
+ink_status ink_foreign_add(ink_foreign *foreign, const ink_foreign_type *type,
+                           const ink_foreign_kernel *kernel);
 /* Remembers where kernels of this device and stream stand. */
-ink_status ink_foreign_place(ink_foreign *foreign, const ink_foreign_kernel *kernel,
-                             const char *pid, const char *tid);
+ink_status ink_foreign_place(ink_foreign *foreign, const ink_foreign_type *type, const char *pid,
+                             const char *tid);
 /* NULL: not from JSON. */
 const foreign_place *ink_foreign_find_place(const ink_foreign *foreign,
                                             const ink_foreign_kernel *kernel);

@@ -4,8 +4,8 @@
  * category, those on the streams of processes named /device:GPU:N. */
 #include "kineto.h"
 
-#include "output/track_events.h"
 #include "merge/try.h"
+#include "output/track_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,9 @@ typedef struct reader {
   const foreign_reading *how;
   json_scan scan;
   trace_event event;
-  ink_foreign_kernel kernel; /* what the event's arguments say of one */
-  bool has_device, copies;   /* copies: the arguments are those of a copy or a memset */
+  ink_foreign_type type; /* what the event's arguments say of a kernel */
+  int64_t correlation;
+  bool has_device, copies; /* copies: the arguments are those of a copy or a memset */
   char meta_name[TRACE_ID_MAX], meta_labels[TRACE_ID_MAX];
   text_table gpus, streams; /* XLA: pids of GPUs; pid, tab, tid of their streams */
   int32_t *gpu_devices;
@@ -67,25 +68,25 @@ static void read_details(const char *text, const char *key, uint32_t out[3]) {
 }
 
 static ink_status read_argument(reader *r, const char *key, enum json_token token) {
-  ink_foreign_kernel *k = &r->kernel;
+  ink_foreign_type *t = &r->type;
   const char *text = r->scan.text;
   int64_t value = 0;
   bool word = token == JSON_STRING;
   bool integer = (token == JSON_NUMBER || word) && trace_integer(text, &value);
   if (!strcmp(key, "grid"))
-    return read_three(r, token, k->grid_dim);
+    return read_three(r, token, t->grid_dim);
   if (!strcmp(key, "block"))
-    return read_three(r, token, k->block_dim);
+    return read_three(r, token, t->block_dim);
   if (!strcmp(key, "device") && integer && value >= INT32_MIN && value <= INT32_MAX) {
-    k->device = (int32_t)value;
+    t->device = (int32_t)value;
     r->has_device = true;
   } else if (!strcmp(key, "stream") && integer) {
-    k->stream = value;
+    t->stream = value;
   } else if ((!strcmp(key, "correlation") || !strcmp(key, "correlation_id")) && integer) {
-    k->correlation = value;
+    r->correlation = value;
   } else if (!strcmp(key, "kernel_details") && word) {
-    read_details(text, "grid:", k->grid_dim);
-    read_details(text, "block:", k->block_dim);
+    read_details(text, "grid:", t->grid_dim);
+    read_details(text, "block:", t->block_dim);
   } else if (!strcmp(key, "memcpy_details") || !strcasecmp(key, "memset_details")) {
     r->copies = true;
   } else if (!strcmp(key, "name") && word) {
@@ -176,10 +177,10 @@ static bool is_xla_kernel(reader *r) {
     return false;
   r->foreign->facts.kind = INK_FOREIGN_XLA;
   if (!r->has_device)
-    r->kernel.device = r->gpu_devices[gpu];
+    r->type.device = r->gpu_devices[gpu];
   r->has_device = true;
-  if (r->kernel.stream == INT64_MIN)
-    r->kernel.stream = r->stream_numbers[stream];
+  if (r->type.stream == INT64_MIN)
+    r->type.stream = r->stream_numbers[stream];
   return true;
 }
 
@@ -198,27 +199,27 @@ static bool is_kernel(reader *r) {
 static ink_status take_kernel(reader *r) {
   ink_foreign *f = r->foreign;
   const trace_event *e = &r->event;
-  ink_foreign_kernel *k = &r->kernel;
-  k->begin_ns = e->ts_ns;
+  ink_foreign_type *t = &r->type;
+  ink_foreign_kernel k = {.begin_ns = e->ts_ns, .correlation = r->correlation};
   if (!e->has_ts || !e->has_dur || e->dur_ns < 0 || !e->has_name ||
-      __builtin_add_overflow(e->ts_ns, e->dur_ns, &k->end_ns)) {
+      __builtin_add_overflow(e->ts_ns, e->dur_ns, &k.end_ns)) {
     f->facts.kernels_left_out++;
     return INK_OK;
   }
-  TRY(ink_foreign_intern(f, e->name.bytes, e->name.size, &k->name));
+  TRY(ink_foreign_intern(f, e->name.bytes, e->name.size, &t->name));
   if (!r->has_device)
-    k->device = e->pid.is_number && e->pid.number >= 0 && e->pid.number < INT32_MAX
+    t->device = e->pid.is_number && e->pid.number >= 0 && e->pid.number < INT32_MAX
                     ? (int32_t)e->pid.number
                     : 0;
-  if (k->stream == INT64_MIN)
-    k->stream = e->tid.is_number ? e->tid.number : 0;
-  if (!k->grid_dim[0] || !k->grid_dim[1] || !k->grid_dim[2] || !k->block_dim[0] ||
-      !k->block_dim[1] || !k->block_dim[2]) {
-    memset(k->grid_dim, 0, sizeof k->grid_dim);
-    memset(k->block_dim, 0, sizeof k->block_dim);
+  if (t->stream == INT64_MIN)
+    t->stream = e->tid.is_number ? e->tid.number : 0;
+  if (!t->grid_dim[0] || !t->grid_dim[1] || !t->grid_dim[2] || !t->block_dim[0] ||
+      !t->block_dim[1] || !t->block_dim[2]) {
+    memset(t->grid_dim, 0, sizeof t->grid_dim);
+    memset(t->block_dim, 0, sizeof t->block_dim);
   }
-  TRY(ink_foreign_place(f, k, e->pid.text, e->tid.text));
-  return ink_foreign_add(f, k);
+  TRY(ink_foreign_place(f, t, e->pid.text, e->tid.text));
+  return ink_foreign_add(f, t, &k);
 }
 
 static ink_status end_event(reader *r) {
@@ -232,11 +233,9 @@ static ink_status end_event(reader *r) {
 
 static ink_status read_event(reader *r) {
   trace_event_clear(&r->event);
-  r->kernel = (ink_foreign_kernel){.name = UINT32_MAX,
-                                   .short_name = UINT32_MAX,
-                                   .mangled = UINT32_MAX,
-                                   .stream = INT64_MIN,
-                                   .correlation = -1};
+  r->type = (ink_foreign_type){
+      .name = UINT32_MAX, .short_name = UINT32_MAX, .mangled = UINT32_MAX, .stream = INT64_MIN};
+  r->correlation = -1;
   r->has_device = r->copies = false;
   r->meta_name[0] = r->meta_labels[0] = 0;
   for (;;) {

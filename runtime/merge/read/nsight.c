@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of an Nsight Systems SQLite export, of any schema since 2022. */
 #include "foreign_private.h"
-#include "sqlite_load.h"
+#include "string_ids.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +32,7 @@ static const struct {
     {"start", true},          {"end", true},           {"deviceId", true},   {"streamId", true},
     {"correlationId", false}, {"demangledName", true}, {"shortName", false}, {"mangledName", false},
     {"gridX", false},         {"gridY", false},        {"gridZ", false},     {"blockX", false},
-    {"blockY", false},        {"blockZ", false},       {"gridId", false},
-    {"globalPid", false}};
+    {"blockY", false},        {"blockZ", false},       {"gridId", false},    {"globalPid", false}};
 
 /* "SELECT start, end, ..., NULL, ..." with the columns that this schema has. */
 static ink_status make_query(sqlite *s, const char *path, char *query, size_t size,
@@ -62,30 +61,40 @@ static ink_status make_query(sqlite *s, const char *path, char *query, size_t si
     if (columns[i].needed && !have[i])
       return ink_error_set(error, INK_ERROR_FORMAT, "the kernels in '%s' have no column '%s'", path,
                            columns[i].name);
-    bool name = i == NAME || i == SHORT || i == MANGLED;
-    const char *form = !have[i] ? "%sNULL"
-                       : name   ? "%s(SELECT value FROM StringIds WHERE id = k.\"%s\")"
-                                : "%sk.\"%s\"";
-    n += (size_t)snprintf(query + n, size - n, form, i ? "," : "", columns[i].name);
+    n += (size_t)snprintf(query + n, size - n, have[i] ? "%s\"%s\"" : "%sNULL", i ? "," : "",
+                          columns[i].name);
   }
-  snprintf(query + n, size - n, " FROM CUPTI_ACTIVITY_KIND_KERNEL k");
+  snprintf(query + n, size - n, " FROM CUPTI_ACTIVITY_KIND_KERNEL");
   return INK_OK;
 }
 
-static ink_status name_of(ink_foreign *f, sqlite *s, void *statement, int column, uint32_t *out) {
-  const char *text = (const char *)s->column_text(statement, column);
+static ink_status name_of(ink_foreign *f, string_ids *ids, void *row, int column, long long id,
+                          uint32_t *out) {
+  bool fresh;
+  const char *text;
   *out = UINT32_MAX;
-  if (!text)
+  if (!id && ids->s->column_type(row, column) != SQL_INTEGER)
     return INK_OK;
-  return ink_foreign_intern(f, text, strlen(text), out);
+  string_slot *slot = string_ids_find(ids, id, &fresh, &text);
+  if (fresh && text) {
+    ink_status status = ink_foreign_intern(f, text, strlen(text), out);
+    if (status != INK_OK)
+      return status;
+  }
+  if (fresh)
+    slot->number = *out;
+  *out = (uint32_t)slot->number;
+  return INK_OK;
 }
 
-static ink_status read_row(ink_foreign *f, sqlite *s, void *row) {
+static ink_status read_row(ink_foreign *f, string_ids *ids, void *row) {
+  const sqlite *s = ids->s;
   ink_foreign_kernel k = {.correlation = -1};
+  ink_foreign_type type = {0};
   long long v[COLUMNS];
   f->facts.events++;
   for (int i = 0; i < COLUMNS; i++)
-    v[i] = i == NAME || i == SHORT || i == MANGLED ? 0 : s->column_int64(row, i);
+    v[i] = s->column_int64(row, i);
   k.begin_ns = v[START];
   k.end_ns = v[END];
   if (s->column_type(row, START) != SQL_INTEGER || s->column_type(row, END) != SQL_INTEGER ||
@@ -96,33 +105,33 @@ static ink_status read_row(ink_foreign *f, sqlite *s, void *row) {
     f->facts.kernels_left_out++;
     return INK_OK;
   }
-  k.device = (int32_t)v[DEVICE];
-  k.stream = v[STREAM];
-  if (s->column_type(row, CORRELATION) == SQL_INTEGER)
+  type.device = (int32_t)v[DEVICE];
+  type.stream = v[STREAM];
+  if (v[CORRELATION] || s->column_type(row, CORRELATION) == SQL_INTEGER)
     k.correlation = v[CORRELATION];
   k.grid_id = v[GRID_ID] > 0 ? (uint64_t)v[GRID_ID] : 0;
-  k.process = v[PROCESS] >> 24 & 0xffffff; /* of a serialized id, those bits are the pid */
+  type.process = v[PROCESS] >> 24 & 0xffffff; /* of a serialized id, those bits are the pid */
   bool dimensions = true;
   for (int i = GX; i <= BZ; i++)
     dimensions &= v[i] > 0 && v[i] <= INT32_MAX;
   for (int i = 0; dimensions && i < 3; i++) {
-    k.grid_dim[i] = (uint32_t)v[GX + i];
-    k.block_dim[i] = (uint32_t)v[BX + i];
+    type.grid_dim[i] = (uint32_t)v[GX + i];
+    type.block_dim[i] = (uint32_t)v[BX + i];
   }
-  ink_status status = name_of(f, s, row, NAME, &k.name);
+  ink_status status = name_of(f, ids, row, NAME, v[NAME], &type.name);
   if (status == INK_OK)
-    status = name_of(f, s, row, SHORT, &k.short_name);
+    status = name_of(f, ids, row, SHORT, v[SHORT], &type.short_name);
   if (status == INK_OK)
-    status = name_of(f, s, row, MANGLED, &k.mangled);
+    status = name_of(f, ids, row, MANGLED, v[MANGLED], &type.mangled);
   if (status != INK_OK)
     return status;
-  if (k.name == UINT32_MAX)
-    k.name = k.short_name;
-  if (k.name == UINT32_MAX) {
+  if (type.name == UINT32_MAX)
+    type.name = type.short_name;
+  if (type.name == UINT32_MAX) {
     f->facts.kernels_left_out++;
     return INK_OK;
   }
-  return ink_foreign_add(f, &k);
+  return ink_foreign_add(f, &type, &k);
 }
 
 static void read_base(ink_foreign *f, sqlite *s) {
@@ -149,11 +158,16 @@ static ink_status read_rows(ink_foreign *f, sqlite *s, const char *path, ink_err
   void *statement;
   if (s->prepare_v2(s->db, query, -1, &statement, NULL))
     return sqlite_bad(s, path, error);
+  string_ids ids = {0};
   int rc = SQL_DONE;
+  string_ids_open(&ids, s);
+  if (!ids.statement)
+    status = sqlite_bad(s, path, error);
   while (status == INK_OK && (rc = s->step(statement)) == SQL_ROW)
-    status = read_row(f, s, statement);
+    status = read_row(f, &ids, statement);
   if (status == INK_OK && rc != SQL_DONE)
     status = sqlite_bad(s, path, error);
+  string_ids_close(&ids);
   s->finalize(statement);
   return status;
 }

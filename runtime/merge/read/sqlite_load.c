@@ -24,6 +24,8 @@ static bool load(sqlite *s) {
                  {"sqlite3_prepare_v2", &s->prepare_v2},
                  {"sqlite3_step", &s->step},
                  {"sqlite3_finalize", &s->finalize},
+                 {"sqlite3_reset", &s->reset},
+                 {"sqlite3_bind_int64", &s->bind_int64},
                  {"sqlite3_column_count", &s->column_count},
                  {"sqlite3_column_name", &s->column_name},
                  {"sqlite3_column_int64", &s->column_int64},
@@ -31,6 +33,9 @@ static bool load(sqlite *s) {
                  {"sqlite3_column_type", &s->column_type},
                  {"sqlite3_column_text", &s->column_text},
                  {"sqlite3_column_bytes", &s->column_bytes},
+                 {"sqlite3_column_value", &s->column_value},
+                 {"sqlite3_value_type", &s->value_type},
+                 {"sqlite3_value_int64", &s->value_int64},
                  {"sqlite3_errmsg", &s->errmsg}};
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *symbol = dlsym(s->library, entries[i].name);

@@ -13,6 +13,8 @@ typedef struct sqlite {
   int (*prepare_v2)(void *, const char *, int, void **, const char **);
   int (*step)(void *);
   int (*finalize)(void *);
+  int (*reset)(void *);
+  int (*bind_int64)(void *, int, long long);
   int (*column_count)(void *);
   const char *(*column_name)(void *, int);
   long long (*column_int64)(void *, int);
@@ -20,6 +22,9 @@ typedef struct sqlite {
   int (*column_type)(void *, int);
   const unsigned char *(*column_text)(void *, int);
   int (*column_bytes)(void *, int);
+  void *(*column_value)(void *, int); /* for one thread, as sqlite_open's are, any value is good */
+  int (*value_type)(void *);
+  long long (*value_int64)(void *);
   const char *(*errmsg)(void *);
   void *db;
 } sqlite;

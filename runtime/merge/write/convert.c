@@ -26,6 +26,7 @@ void convert_free(convert *c) {
   free(c->points);
   free(c->waits);
   free(c->waits_by_inner);
+  flow_set_free(&c->flow_ids);
   text_table_free(&c->process_keys);
   text_table_free(&c->track_keys);
   text_table_free(&c->names);
@@ -133,9 +134,9 @@ static ink_status note_point(convert *c, uint32_t track, const conv_point *point
   return INK_OK;
 }
 
-ink_status convert_note_flow(convert *c, uint32_t track, uint32_t slice, int64_t ns, uint64_t id,
-                             bool starts) {
-  return note_point(c, track, &(conv_point){.ns = ns, .id = id, .slice = slice, .starts = starts});
+ink_status convert_note_flow(convert *c, uint32_t track, int64_t ns, uint64_t id, bool starts) {
+  return note_point(c, track,
+                    &(conv_point){.ns = ns, .id = id, .slice = UINT32_MAX, .starts = starts});
 }
 
 ink_status convert_note_outward(convert *c, uint32_t track, int64_t ns, uint64_t id) {

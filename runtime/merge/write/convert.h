@@ -10,6 +10,7 @@
 #ifndef INK_CONVERT_H
 #define INK_CONVERT_H
 
+#include "flow_set.h"
 #include "output/perfetto.h"
 #include "slice_log.h"
 #include "text_table.h"
@@ -81,6 +82,7 @@ typedef struct convert {
   conv_wait *waits; /* by outer */
   uint32_t *waits_by_inner;
   size_t wait_count, wait_room;
+  flow_set flow_ids; /* of the arrows whose ends the events name themselves */
   text_table names, categories, arg_names;
   text_buffer packet;
   uint64_t lanes_added, flows, flows_alone, slices_on_lanes;
@@ -106,10 +108,8 @@ ink_status convert_track(convert *c, uint32_t process, const char *key, size_t l
 ink_status convert_counter(convert *c, uint32_t process, const char *name, uint32_t *out);
 ink_status convert_name(char **name, const char *text); /* replaces an owned text */
 ink_status convert_note_slice(convert *c, uint32_t track, int64_t begin_ns, int64_t end_ns);
-/* At a moment on a track, or, when the slice is known (not UINT32_MAX), at that. Times are noted
- * without the base. */
-ink_status convert_note_flow(convert *c, uint32_t track, uint32_t slice, int64_t ns, uint64_t id,
-                             bool starts);
+/* The end of an arrow at a moment on a track. Times are noted without the base. */
+ink_status convert_note_flow(convert *c, uint32_t track, int64_t ns, uint64_t id, bool starts);
 /* An arrow to something that is written elsewhere; the moment is with the base. */
 ink_status convert_note_outward(convert *c, uint32_t track, int64_t ns, uint64_t id);
 
@@ -140,6 +140,8 @@ typedef struct conv_event {
   uint64_t name, category; /* iids; 0: none */
   const text_buffer *args; /* whole EVENT_ARG fields; NULL: none */
   double value;            /* of a counter */
+  uint64_t flow;           /* an arrow that starts or ends at this slice; 0: none */
+  bool flow_starts;
 } conv_event;
 
 /* The next slice in the order in which they were noted; ends too where it has no length. */

@@ -168,6 +168,7 @@ static ink_status arrange_track(arranger *a, uint32_t track, size_t *point) {
 /* Arrows with both ends stay, in the order of their slices. */
 static void keep_whole_flows(convert *c) {
   size_t kept = 0;
+  c->flows += flow_set_count(&c->flow_ids);
   if (!c->point_count)
     return;
   sort_points(c, by_id);

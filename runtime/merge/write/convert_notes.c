@@ -112,8 +112,8 @@ ink_status convert_note_event(convert_notes *n, const trace_event *e, const char
     return convert_note_slice(c, track, e->ts_ns, e->ts_ns + e->dur_ns);
   }
   if (e->phase == 's' || e->phase == 't')
-    TRY(convert_note_flow(c, track, UINT32_MAX, e->ts_ns, convert_flow_id(e), true));
+    TRY(convert_note_flow(c, track, e->ts_ns, convert_flow_id(e), true));
   if (e->phase == 'f' || e->phase == 't')
-    TRY(convert_note_flow(c, track, UINT32_MAX, e->ts_ns, convert_flow_id(e), false));
+    TRY(convert_note_flow(c, track, e->ts_ns, convert_flow_id(e), false));
   return INK_OK;
 }

@@ -4,19 +4,19 @@
  * row with all of its columns. Tables with times that are not among them are named. */
 #include "convert_other.h"
 
-#include "merge/read/sqlite_load.h"
+#include "merge/read/string_ids.h"
 #include "merge/try.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define STRING_OF(column) "(SELECT value FROM StringIds WHERE id = t." column ")"
-
 enum side { ON_STREAM, ON_THREAD };
 enum arrow { NO_ARROW, ARROW_STARTS, ARROW_ENDS };
 
 typedef struct table {
-  const char *name, *category, *title; /* title: an SQL expression */
+  const char *name, *category;
+  const char *title; /* a column with the number of a text; else what all rows are called */
+  bool title_column;
   enum side side;
   enum arrow arrow;
   char part; /* of the stream's or thread's track; 0: that itself */
@@ -24,30 +24,25 @@ typedef struct table {
 } table;
 
 static const table tables[] = {
-    {"CUPTI_ACTIVITY_KIND_KERNEL", "kernel", STRING_OF("demangledName"), ON_STREAM, ARROW_ENDS, 0,
-     NULL},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy",
-     "CASE t.copyKind WHEN 1 THEN 'Memcpy HtoD' WHEN 2 THEN 'Memcpy DtoH' WHEN 8 THEN 'Memcpy DtoD'"
-     " WHEN 9 THEN 'Memcpy HtoH' WHEN 10 THEN 'Memcpy PtoP' ELSE 'Memcpy kind ' || t.copyKind END",
-     ON_STREAM, ARROW_ENDS, 0, NULL},
-    {"CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset", "'Memset'", ON_STREAM, ARROW_ENDS, 0, NULL},
-    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronization", "'Synchronization'", ON_STREAM,
+    {"CUPTI_ACTIVITY_KIND_KERNEL", "kernel", "demangledName", true, ON_STREAM, ARROW_ENDS, 0, NULL},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy", NULL, false, ON_STREAM, ARROW_ENDS, 0, NULL},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset", "Memset", false, ON_STREAM, ARROW_ENDS, 0, NULL},
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronization", "Synchronization", false, ON_STREAM,
      NO_ARROW, 'y', "synchronization"},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME", "cuda_api", STRING_OF("nameId"), ON_THREAD, ARROW_STARTS, 0,
-     NULL},
-    {"NVTX_EVENTS", "nvtx", "coalesce(t.text, " STRING_OF("textId") ")", ON_THREAD, NO_ARROW, 'n',
-     "NVTX"},
-    {"PROFILER_OVERHEAD", "overhead", STRING_OF("nameId"), ON_THREAD, NO_ARROW, 'o',
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", "cuda_api", "nameId", true, ON_THREAD, ARROW_STARTS, 0, NULL},
+    {"NVTX_EVENTS", "nvtx", "textId", true, ON_THREAD, NO_ARROW, 'n', "NVTX"},
+    {"PROFILER_OVERHEAD", "overhead", "nameId", true, ON_THREAD, NO_ARROW, 'o',
      "profiler overhead"},
-    {"CUPTI_ACTIVITY_KIND_OVERHEAD", "overhead", STRING_OF("nameId"), ON_THREAD, NO_ARROW, 'o',
+    {"CUPTI_ACTIVITY_KIND_OVERHEAD", "overhead", "nameId", true, ON_THREAD, NO_ARROW, 'o',
      "profiler overhead"}};
 
-enum { COLUMNS_MAX = 128, NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60 };
+enum { NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60 };
 
 typedef struct nsight_reader {
   convert *c;
   convert_report *report;
   sqlite s;
+  string_ids ids;
   const char *path;
   ink_error *error;
   bool second;
@@ -63,43 +58,70 @@ typedef struct nsight_reader {
   } known[64]; /* tracks that were looked up */
 } nsight_reader;
 
-typedef struct columns { /* where they are in a row; -1: the table has none */
-  int count, start, end, device, stream, correlation, pid, tid, type, title;
-  uint64_t iids[COLUMNS_MAX]; /* of their names, as far as they were used */
+/* The columns that the conversion itself needs. */
+enum column {
+  START,
+  END,
+  DEVICE,
+  STREAM,
+  CORRELATION,
+  PID,
+  TID,
+  TYPE,
+  KIND, /* of a copy */
+  TEXT, /* of an NVTX event */
+  TITLE,
+  NEEDED
+};
+
+enum { FIRST_PASS = KIND };
+
+static const char *column_called(const table *t, int column) {
+  static const char *const names[NEEDED] = {"start",         "end",       "deviceId",  "streamId",
+                                            "correlationId", "globalPid", "globalTid", "eventType",
+                                            "copyKind",      "text"};
+  return column != TITLE ? names[column] : t->title_column ? t->title : NULL;
+}
+
+typedef struct cell {
+  int type;
+  long long number;
+  uint64_t iid; /* of the column's name; 0: not used yet */
+} cell;
+
+typedef struct columns {
+  int at[NEEDED]; /* in a row; -1: the table has none */
+  int count;
+  cell *cells;              /* [count] of the row that was read last */
+  uint64_t category, title; /* iids, 0: not used yet */
 } columns;
 
-static columns find_columns(const nsight_reader *r, void *statement) {
-  columns found = {.count = r->s.column_count(statement),
-                   .start = -1,
-                   .end = -1,
-                   .device = -1,
-                   .stream = -1,
-                   .correlation = -1,
-                   .pid = -1,
-                   .tid = -1,
-                   .type = -1,
-                   .title = -1};
-  struct {
-    const char *name;
-    int *at;
-  } wanted[] = {{"start", &found.start},
-                {"end", &found.end},
-                {"deviceId", &found.device},
-                {"streamId", &found.stream},
-                {"correlationId", &found.correlation},
-                {"globalPid", &found.pid},
-                {"globalTid", &found.tid},
-                {"eventType", &found.type},
-                {"ink title", &found.title}};
-  for (int i = 0; i < found.count; i++)
-    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
-      if (!strcmp(r->s.column_name(statement, i), wanted[k].name))
-        *wanted[k].at = i;
+static columns find_columns(const nsight_reader *r, const table *t, void *statement) {
+  columns found = {.count = r->s.column_count(statement)};
+  for (int k = 0; k < NEEDED; k++) {
+    const char *wanted = column_called(t, k);
+    found.at[k] = -1;
+    for (int i = 0; wanted && i < found.count && found.at[k] < 0; i++)
+      if (!strcmp(r->s.column_name(statement, i), wanted))
+        found.at[k] = i;
+  }
   return found;
 }
 
-static long long column(const nsight_reader *r, void *row, int at) {
-  return at < 0 ? 0 : r->s.column_int64(row, at);
+static void read_cells(const nsight_reader *r, columns *c, void *row) {
+  for (int i = 0; i < c->count; i++) {
+    void *value = r->s.column_value(row, i);
+    c->cells[i].type = r->s.value_type(value);
+    c->cells[i].number = c->cells[i].type == SQL_INTEGER ? r->s.value_int64(value) : 0;
+  }
+}
+
+static long long column(const columns *c, enum column which) {
+  return c->at[which] < 0 ? 0 : c->cells[c->at[which]].number;
+}
+
+static int column_type(const columns *c, enum column which) {
+  return c->at[which] < 0 ? SQL_NULL : c->cells[c->at[which]].type;
 }
 
 /* Serialized ids: a process in bits 24 to 47, a thread below. */
@@ -125,12 +147,11 @@ static ink_status make_track(nsight_reader *r, const table *t, long long pid, lo
   return INK_OK;
 }
 
-static ink_status find_track(nsight_reader *r, const table *t, const columns *at, void *row,
-                             uint32_t *out) {
+static ink_status find_track(nsight_reader *r, const table *t, const columns *at, uint32_t *out) {
   bool stream = t->side == ON_STREAM;
-  long long id = column(r, row, stream ? at->stream : at->tid);
-  long long pid = stream ? column(r, row, at->device) : pid_of(id);
-  bool range = t->part == 'n' && column(r, row, at->type) == NVTX_START_END;
+  long long id = column(at, stream ? STREAM : TID);
+  long long pid = stream ? column(at, DEVICE) : pid_of(id);
+  bool range = t->part == 'n' && column(at, TYPE) == NVTX_START_END;
   char part = range ? 'N' : t->part;
   struct known_track *k = &r->known[((uint64_t)id * 7 + (uint64_t)pid * 31 + (uint64_t)range) % 64];
   if (k->table == t && k->id == id && k->pid == pid && k->part == part) {
@@ -142,52 +163,106 @@ static ink_status find_track(nsight_reader *r, const table *t, const columns *at
   return INK_OK;
 }
 
+/* The argument of one column. */
+static ink_status put_column(nsight_reader *r, const cell *of, int i, void *row) {
+  bool texts = of->type == SQL_TEXT || of->type == SQL_BLOB;
+  size_t bytes = texts ? (size_t)r->s.column_bytes(row, i) : 0;
+  const void *text = bytes ? (const void *)r->s.column_text(row, i) : "";
+  char *p = text_buffer_room(&r->args, bytes + 64);
+  if (!p || !text)
+    return INK_ERROR_MEMORY;
+  char *fields = p = pb_begin(p, EVENT_ARG);
+  p = pb_uint(p, ARG_NAME_IID, of->iid);
+  if (of->type == SQL_INTEGER)
+    p = pb_int(p, ARG_INT, of->number);
+  else if (of->type == SQL_FLOAT)
+    p = pb_double(p, ARG_DOUBLE, r->s.column_double(row, i));
+  else
+    p = pb_bytes(p, ARG_STRING, text, bytes);
+  r->args.size = (size_t)(pb_end(fields, p) - r->args.bytes);
+  return INK_OK;
+}
+
 static ink_status put_columns(nsight_reader *r, columns *at, void *row) {
   r->args.size = 0;
   for (int i = 0; i < at->count; i++) {
-    int type = r->s.column_type(row, i);
-    if (i == at->start || i == at->end || i == at->title || type == SQL_NULL)
+    cell *of = &at->cells[i];
+    if (i == at->at[START] || i == at->at[END] || of->type == SQL_NULL)
       continue;
-    uint64_t iid = i < COLUMNS_MAX ? at->iids[i] : 0;
-    if (!iid) {
+    if (!of->iid) {
       const char *name = r->s.column_name(row, i);
-      TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &iid));
+      TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &of->iid));
     }
-    if (i < COLUMNS_MAX)
-      at->iids[i] = iid;
-    size_t bytes = type == SQL_TEXT || type == SQL_BLOB ? (size_t)r->s.column_bytes(row, i) : 0;
-    const void *text = bytes ? (const void *)r->s.column_text(row, i) : "";
-    char *p = text_buffer_room(&r->args, bytes + 64);
-    if (!p || !text)
-      return INK_ERROR_MEMORY;
-    char *fields = p = pb_begin(p, EVENT_ARG);
-    p = pb_uint(p, ARG_NAME_IID, iid);
-    if (type == SQL_INTEGER)
-      p = pb_int(p, ARG_INT, r->s.column_int64(row, i));
-    else if (type == SQL_FLOAT)
-      p = pb_double(p, ARG_DOUBLE, r->s.column_double(row, i));
-    else
-      p = pb_bytes(p, ARG_STRING, text, bytes);
-    r->args.size = (size_t)(pb_end(fields, p) - r->args.bytes);
+    TRY(put_column(r, of, i, row));
   }
   return INK_OK;
 }
 
-static uint64_t arrow_id(const nsight_reader *r, const table *t, const columns *at, void *row) {
-  long long global = column(r, row, t->side == ON_STREAM ? at->pid : at->tid);
-  uint64_t h = (uint64_t)pid_of(global) << 40 ^ (uint64_t)column(r, row, at->correlation);
+static ink_status intern_title(nsight_reader *r, const char *title, uint64_t *out) {
+  title = title ? title : "(no name)";
+  return convert_intern(r->c, CONV_NAME, title, strlen(title), out);
+}
+
+static const char *copy_title(long long kind, char *room, size_t size) {
+  static const char *const known[] = {[1] = "Memcpy HtoD",
+                                      [2] = "Memcpy DtoH",
+                                      [8] = "Memcpy DtoD",
+                                      [9] = "Memcpy HtoH",
+                                      [10] = "Memcpy PtoP"};
+  if (kind > 0 && kind < (long long)(sizeof known / sizeof *known) && known[kind])
+    return known[kind];
+  snprintf(room, size, "Memcpy kind %lld", kind);
+  return room;
+}
+
+static ink_status find_title(nsight_reader *r, const table *t, columns *at, void *row,
+                             uint64_t *out) {
+  char room[48];
+  const char *text = NULL;
+  bool fresh;
+  if (at->at[TEXT] >= 0 && t->part == 'n' &&
+      (text = (const char *)r->s.column_text(row, at->at[TEXT])))
+    return intern_title(r, text, out);
+  if (t->title_column && column_type(at, TITLE) == SQL_INTEGER) {
+    string_slot *slot = string_ids_find(&r->ids, column(at, TITLE), &fresh, &text);
+    if (fresh)
+      TRY(intern_title(r, text, &slot->number));
+    *out = slot->number;
+    return INK_OK;
+  }
+  if (!t->title && column_type(at, KIND) != SQL_NULL)
+    return intern_title(r, copy_title(column(at, KIND), room, sizeof room), out);
+  if (!at->title)
+    TRY(intern_title(r, t->title_column ? NULL : t->title, &at->title));
+  *out = at->title;
+  return INK_OK;
+}
+
+typedef struct arrow_end {
+  uint64_t process, number; /* number 0: none */
+} arrow_end;
+
+static arrow_end find_arrow(const table *t, const columns *at) {
+  if (t->arrow == NO_ARROW)
+    return (arrow_end){0};
+  return (arrow_end){(uint64_t)pid_of(column(at, t->side == ON_STREAM ? PID : TID)),
+                     (uint64_t)column(at, CORRELATION)};
+}
+
+static uint64_t arrow_id(const arrow_end *arrow) {
+  uint64_t h = arrow->process << 40 ^ arrow->number;
   h = (h ^ h >> 31) * 0x9e3779b97f4a7c15ull;
   return (h ^ h >> 29) | 1;
 }
 
 /* False: the row has no use here, and is counted. */
-static bool read_times(nsight_reader *r, const table *t, const columns *at, void *row,
-                       int64_t *begin, int64_t *end, bool *instant) {
-  bool has_end = at->end >= 0 && r->s.column_type(row, at->end) == SQL_INTEGER;
-  long long type = t->part == 'n' ? column(r, row, at->type) : NVTX_PUSH_POP;
+static bool read_times(nsight_reader *r, const table *t, const columns *at, int64_t *begin,
+                       int64_t *end, bool *instant) {
+  bool has_end = column_type(at, END) == SQL_INTEGER;
+  long long type = t->part == 'n' ? column(at, TYPE) : NVTX_PUSH_POP;
   *instant = type == NVTX_MARK;
-  *begin = column(r, row, at->start);
-  *end = has_end && !*instant ? column(r, row, at->end) : *begin;
+  *begin = column(at, START);
+  *end = has_end && !*instant ? column(at, END) : *begin;
   if (!*instant && (type != NVTX_PUSH_POP && type != NVTX_START_END)) {
     char what[48];
     snprintf(what, sizeof what, "NVTX events of type %lld", type);
@@ -195,7 +270,7 @@ static bool read_times(nsight_reader *r, const table *t, const columns *at, void
       convert_report_left(r->report, what, 1);
     return false;
   }
-  if (r->s.column_type(row, at->start) != SQL_INTEGER || (!has_end && !*instant) || *end < *begin ||
+  if (column_type(at, START) != SQL_INTEGER || (!has_end && !*instant) || *end < *begin ||
       __builtin_add_overflow(*begin, r->base_ns, begin) ||
       __builtin_add_overflow(*end, r->base_ns, end) || *end > INT64_MAX / 2 || *begin < 0) {
     r->report->bad_times += r->second;
@@ -208,63 +283,84 @@ static ink_status read_row(nsight_reader *r, const table *t, columns *at, void *
   int64_t begin, end;
   uint32_t track;
   bool instant;
-  if (!read_times(r, t, at, row, &begin, &end, &instant))
+  read_cells(r, at, row);
+  if (!read_times(r, t, at, &begin, &end, &instant))
     return INK_OK;
-  TRY(find_track(r, t, at, row, &track));
+  TRY(find_track(r, t, at, &track));
+  arrow_end arrow = find_arrow(t, at);
   if (!r->second) {
     r->report->slices += !instant;
     r->report->instants += instant;
     if (instant)
       return INK_OK;
-    if (t->arrow != NO_ARROW && column(r, row, at->correlation))
-      TRY(convert_note_flow(r->c, track, (uint32_t)r->c->slice_count, begin,
-                            arrow_id(r, t, at, row), t->arrow == ARROW_STARTS));
+    if (arrow.number)
+      TRY(flow_set_add(&r->c->flow_ids, arrow.process, arrow.number, t->arrow == ARROW_STARTS));
     return convert_note_slice(r->c, track, begin, end);
   }
   conv_event event = {
       .type = instant ? TYPE_INSTANT : TYPE_BEGIN, .ns = begin, .end_ns = end, .track = track};
-  const char *title = (const char *)r->s.column_text(row, at->title);
-  title = title ? title : "(no name)";
-  TRY(convert_intern(r->c, CONV_NAME, title, strlen(title), &event.name));
-  TRY(convert_intern(r->c, CONV_CATEGORY, t->category, strlen(t->category), &event.category));
+  if (arrow.number && flow_set_whole(&r->c->flow_ids, arrow.process, arrow.number)) {
+    event.flow = arrow_id(&arrow);
+    event.flow_starts = t->arrow == ARROW_STARTS;
+  } else {
+    r->c->flows_alone += arrow.number != 0;
+  }
+  TRY(find_title(r, t, at, row, &event.name));
+  if (!at->category)
+    TRY(convert_intern(r->c, CONV_CATEGORY, t->category, strlen(t->category), &at->category));
+  event.category = at->category;
   TRY(put_columns(r, at, row));
   event.args = r->args.size ? &r->args : NULL;
   return instant ? convert_other(r->c, &event) : convert_slice(r->c, &event);
 }
 
-/* NULL: this export has no such table. Where names cannot be looked up, it goes without them; in
- * the first pass they are not needed. */
+/* The first pass reads what it needs only. Rows come in the order in which they lie, which an index
+ * would change. NULL: this export has no such table, or one without what is needed. */
 static void *select_rows(const nsight_reader *r, const table *t) {
-  const char *const titles[] = {t->title, "NULL"};
-  for (size_t i = !r->second; i < 2; i++) {
-    char query[1024];
-    void *statement;
-    snprintf(query, sizeof query, "SELECT t.*, %s AS \"ink title\" FROM %s t", titles[i], t->name);
-    if (!r->s.prepare_v2(r->s.db, query, -1, &statement, NULL))
-      return statement;
-  }
-  return NULL;
+  char query[1024];
+  void *statement;
+  size_t n = (size_t)snprintf(query, sizeof query, "SELECT * FROM %s NOT INDEXED", t->name);
+  if (r->s.prepare_v2(r->s.db, query, -1, &statement, NULL))
+    return NULL;
+  const columns all = find_columns(r, t, statement);
+  bool fits = all.at[START] >= 0 && all.at[t->side == ON_STREAM ? DEVICE : TID] >= 0;
+  if (r->second && fits)
+    return statement;
+  r->s.finalize(statement);
+  if (!fits)
+    return NULL;
+  n = 0;
+  for (int k = 0; k < FIRST_PASS; k++)
+    if (all.at[k] >= 0) {
+      const char *name = column_called(t, k);
+      n += (size_t)snprintf(query + n, sizeof query - n, "%s \"%s\" AS \"%s\"", n ? "," : "SELECT",
+                            name, name);
+    }
+  snprintf(query + n, sizeof query - n, " FROM %s NOT INDEXED", t->name);
+  return r->s.prepare_v2(r->s.db, query, -1, &statement, NULL) ? NULL : statement;
 }
 
 static ink_status read_table(nsight_reader *r, const table *t) {
   void *statement = select_rows(r, t);
   if (!statement)
     return INK_OK;
-  columns at = find_columns(r, statement);
+  columns at = find_columns(r, t, statement);
   ink_status status = INK_OK;
   int rc = SQL_DONE;
-  if (at.start >= 0 && at.title >= 0 && (t->side == ON_STREAM ? at.device : at.tid) >= 0) {
-    while (status == INK_OK && (rc = r->s.step(statement)) == SQL_ROW) {
-      status = read_row(r, t, &at, statement);
-      if (status == INK_OK && !(++r->rows & 0xfff)) {
-        status = ink_file_check(r->c->out->file, r->error);
-        if (status == INK_OK)
-          status = convert_tell(r->progress, r->second, r->rows);
-      }
+  at.cells = calloc((size_t)at.count + 1, sizeof *at.cells);
+  if (!at.cells)
+    status = INK_ERROR_MEMORY;
+  while (status == INK_OK && (rc = r->s.step(statement)) == SQL_ROW) {
+    status = read_row(r, t, &at, statement);
+    if (status == INK_OK && !(++r->rows & 0xfff)) {
+      status = ink_file_check(r->c->out->file, r->error);
+      if (status == INK_OK)
+        status = convert_tell(r->progress, r->second, r->rows);
     }
-    if (status == INK_OK && rc != SQL_DONE)
-      status = sqlite_bad(&r->s, r->path, r->error);
   }
+  if (status == INK_OK && rc != SQL_DONE)
+    status = sqlite_bad(&r->s, r->path, r->error);
+  free(at.cells);
   r->s.finalize(statement);
   return status;
 }
@@ -291,8 +387,10 @@ static ink_status name_processes(nsight_reader *r) {
 
 static ink_status name_threads(nsight_reader *r) {
   void *statement;
-  if (r->s.prepare_v2(r->s.db, "SELECT t.globalTid, " STRING_OF("nameId") " FROM ThreadNames t", -1,
-                      &statement, NULL))
+  if (r->s.prepare_v2(r->s.db,
+                      "SELECT t.globalTid, (SELECT value FROM StringIds WHERE id = t.nameId) FROM "
+                      "ThreadNames t",
+                      -1, &statement, NULL))
     return INK_OK;
   ink_status status = INK_OK;
   while (status == INK_OK && r->s.step(statement) == SQL_ROW) {
@@ -367,6 +465,8 @@ ink_status convert_nsight(convert *c, const char *path, int64_t base_ns, bool se
                      .base_ns = base_ns,
                      .progress = progress};
   ink_status status = sqlite_open(&r.s, path, error);
+  if (status == INK_OK)
+    string_ids_open(&r.ids, &r.s);
   for (size_t i = 0; status == INK_OK && i < sizeof tables / sizeof *tables; i++)
     status = read_table(&r, &tables[i]);
   if (status == INK_OK && !second) {
@@ -378,6 +478,7 @@ ink_status convert_nsight(convert *c, const char *path, int64_t base_ns, bool se
     if (status == INK_OK)
       status = name_left_tables(&r);
   }
+  string_ids_close(&r.ids);
   sqlite_close(&r.s);
   free(r.args.bytes);
   return status;

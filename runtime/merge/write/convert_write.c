@@ -78,7 +78,7 @@ static ink_status build(convert *c, const conv_event *e, uint64_t uuid, uint32_t
          c->points[c->next_point + flows].slice == slice)
     flows++;
   c->packet.size = 0;
-  char *bytes = text_buffer_room(&c->packet, args + 16 * flows + 160);
+  char *bytes = text_buffer_room(&c->packet, args + 16 * flows + 176);
   if (!bytes || (e->args && e->args->failed))
     return INK_ERROR_MEMORY;
   char *p = packet_head(bytes, e->ns);
@@ -91,6 +91,8 @@ static ink_status build(convert *c, const conv_event *e, uint64_t uuid, uint32_t
     p = pb_uint(p, EVENT_NAME_IID, e->name);
   if (e->type == TYPE_COUNTER)
     p = pb_double(p, EVENT_COUNTER_DOUBLE, e->value);
+  if (e->flow)
+    p = pb_fixed64(p, e->flow_starts ? EVENT_FLOWS : EVENT_FLOW_ENDS, e->flow);
   for (; flows; flows--, c->next_point++) {
     const conv_point *point = &c->points[c->next_point];
     p = pb_fixed64(p, point->starts ? EVENT_FLOWS : EVENT_FLOW_ENDS, point->id);

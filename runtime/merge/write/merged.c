@@ -43,7 +43,7 @@ void foreign_pid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, c
   if (place)
     snprintf(text, size, "%s", place->pid);
   else
-    snprintf(text, size, "%d", kernel->device);
+    snprintf(text, size, "%d", kernel->type->device);
 }
 
 void foreign_tid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *text,
@@ -52,7 +52,7 @@ void foreign_tid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, c
   if (place)
     snprintf(text, size, "%s", place->tid);
   else
-    snprintf(text, size, "%lld", (long long)kernel->stream);
+    snprintf(text, size, "%lld", (long long)kernel->type->stream);
 }
 
 void foreign_key(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *process,

@@ -2,9 +2,9 @@
 /* The merged JSON trace: the other file byte for byte, and our events before the bracket that
  * closes its own. Ours are lanes (threads) of the process that holds the kernel: one for each
  * launch, then one for each shown track of it. */
+#include "merge/read/other_file.h"
 #include "merged_private.h"
 #include "merged_sink.h"
-#include "merge/read/other_file.h"
 
 #include "output/chrome_events.h"
 
@@ -43,7 +43,7 @@ static void put_joined(merged_json *w, const placed_launch *l) {
   put_text(w, "joined_by", *method ? method : "nothing: the trace has no kernel for it");
   if (l->kernel != SIZE_MAX) {
     const ink_foreign_kernel *k = &p->kernels[l->kernel];
-    put_text(w, "kernel", ink_foreign_name(p->foreign, k->name));
+    put_text(w, "kernel", ink_foreign_name(p->foreign, k->type->name));
     if (k->correlation >= 0)
       ink_file_print(&w->file, ",\"kernel_correlation\":%lld", (long long)k->correlation);
     ink_file_print(&w->file, ",\"confidence\":%.3f,\"residual_ns\":%lld,\"outside_ns\":%lld",

@@ -3,6 +3,7 @@
  */
 #include "merged_perfetto.h"
 #include "convert_notes.h"
+#include "merge/read/foreign_private.h"
 #include "merge/read/kineto.h"
 #include "merged_private.h"
 
@@ -31,18 +32,14 @@ static uint32_t stream_track(const merging *m, const ink_foreign_kernel *k) {
   return text_table_find(&m->theirs.track_keys, text, strlen(text));
 }
 
-/* Streams of kernels are no threads, and their processes are the GPUs'. */
+/* Streams of kernels in JSON are no threads, and their processes are the GPUs'. */
 static void mark_gpus(merging *m) {
-  const placement *p = &m->ours[0].sink.place;
-  const ink_foreign_kernel *last = NULL;
-  for (size_t i = 0; i < p->kernel_count; i++) {
-    const ink_foreign_kernel *k = &p->kernels[i];
-    if (last && last->device == k->device && last->stream == k->stream)
-      continue;
-    last = k;
-    uint32_t track = stream_track(m, k);
-    if (track != UINT32_MAX)
-      m->theirs.processes[m->theirs.tracks[track].process].gpu = true;
+  const ink_foreign *f = m->whole->foreign;
+  for (size_t i = 0; i < f->place_count; i++) {
+    const char *pid = f->places[i].pid;
+    uint32_t process = text_table_find(&m->theirs.process_keys, pid, strlen(pid));
+    if (process != UINT32_MAX)
+      m->theirs.processes[process].gpu = true;
   }
 }
 

@@ -62,7 +62,8 @@ static char *put_joined(const placement *p, const placed_launch *l, char *q) {
   q = perfetto_named_text(q, "joined_by",
                           *method ? method : "nothing: the trace has no kernel for it");
   if (l->kernel != SIZE_MAX) {
-    q = perfetto_named_text(q, "kernel", ink_foreign_name(p->foreign, p->kernels[l->kernel].name));
+    q = perfetto_named_text(q, "kernel",
+                            ink_foreign_name(p->foreign, p->kernels[l->kernel].type->name));
     if (p->kernels[l->kernel].correlation >= 0)
       q = perfetto_named_int(q, "kernel_correlation", p->kernels[l->kernel].correlation);
     q = perfetto_named_double(q, "confidence", l->confidence);

@@ -3,9 +3,9 @@
  * otherwise untouched, ours beside it, and a manifest that puts both on one clock. Members are
  * stored, not compressed; sizes stand in front of them, because readers that stream want them
  * there. Format: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3 to 4.5. */
+#include "merge/read/other_file.h"
 #include "merged_perfetto.h"
 #include "merged_private.h"
-#include "merge/read/other_file.h"
 
 #include "output/text_write.h"
 
@@ -203,12 +203,12 @@ static ink_status describe_streams(merged_perfetto *w) {
     const ink_foreign_kernel *k = &p->kernels[l->kernel];
     size_t same = 0; /* an earlier launch of that stream */
     while (same < i && (!w->parents[same] || p->launches[same].kernel == SIZE_MAX ||
-                        p->kernels[p->launches[same].kernel].device != k->device ||
-                        p->kernels[p->launches[same].kernel].stream != k->stream))
+                        p->kernels[p->launches[same].kernel].type->device != k->type->device ||
+                        p->kernels[p->launches[same].kernel].type->stream != k->type->stream))
       same++;
-    w->parents[i] = same < i
-                        ? w->parents[same]
-                        : merged_perfetto_stream(w, p->selection.launches[i].device, k->stream);
+    w->parents[i] =
+        same < i ? w->parents[same]
+                 : merged_perfetto_stream(w, p->selection.launches[i].device, k->type->stream);
   }
   return INK_OK;
 }
