@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Nsight Systems reports made here: kernels of several processes, and a log beside the database that was never
 # written into it. check_nsight.py INKMARK FIT_CAPTURE NODE_MODULES
-import os, shutil, sqlite3, sys
+import os, shutil, sqlite3, subprocess, sys
 import blind
 from merged import *
 
@@ -79,26 +79,58 @@ def renamed(path):
     return tools.capture(here("only.sqlite"), "renamed.ink")
 
 
+def state(folder):
+    """Of every file its bytes and when it was changed; and of the folder itself."""
+    return os.stat(folder).st_mtime_ns, {f: (os.stat(os.path.join(folder, f)).st_mtime_ns, open(os.path.join(folder, f), "rb").read())
+                                         for f in os.listdir(folder)}
+
+
 def check_log():
     begins = [10 ** 6 + 40000 * i for i in range(20)]
     path, db = report("live.sqlite", {501: (0, "step(int*)", begins, 9000)}, log=True)
+    os.mkdir(here("left"))
+    logged = here("left/logged.sqlite")
     for end in "", "-wal":
-        shutil.copy(path + end, here("logged.sqlite") + end)
-    db.close()
-    logged = here("logged.sqlite")
-    assert os.path.getsize(logged + "-wal") > 0
-    before = open(logged, "rb").read(), open(logged + "-wal", "rb").read()
+        shutil.copy(path + end, logged + end)
+    assert os.path.getsize(logged + "-wal") > 0 and os.path.exists(path + "-shm")
+    before = state(here("left"))
     capture = tools.capture(logged, "logged.ink")
-    said = tools.merge(capture, "--with", logged, "-o", here("m.pftrace"))
-    assert joined(here("m.pftrace")) == [1000 + i for i in range(20)], said
-    kernels, = tools.query(here("m.pftrace"), "select count(*) from slice where category = 'kernel'")
-    assert kernels == [["20"]], kernels
-    assert before == (open(logged, "rb").read(), open(logged + "-wal", "rb").read()), "the report was changed"
+    expect = lambda trace, what: all_there(capture, trace, what, before, here("left"))
+    expect(logged, "a log that nobody has open")
+    # one that its writer still has open, with a row more than was copied
+    later = COLUMNS.replace("start, end", "start + 1000000000, end + 1000000000").replace("gridId", "gridId + 1000")
+    db.execute(f"insert into CUPTI_ACTIVITY_KIND_KERNEL select {later} from CUPTI_ACTIVITY_KIND_KERNEL limit 1")
+    names = os.listdir(here(""))
+    said = tools.merge(capture, "--with", path, "-o", here("live.pftrace"))
+    assert joined(here("live.pftrace")) == [1000 + i for i in range(20)] and "1 kernels of these names have no launch" in said, said
+    assert sorted(os.listdir(here(""))) == sorted(names + ["live.pftrace"]), (names, os.listdir(here("")))
+    db.execute("delete from CUPTI_ACTIVITY_KIND_KERNEL where start > 1000000000") # still the writer's to change
+    db.close()
+    # where nothing can be written: not by its owner, and, as root can, not by root either
+    for file in logged, logged + "-wal":
+        os.chmod(file, 0o444)
+    os.chmod(here("left"), 0o555)
+    before = state(here("left"))
+    expect(logged, "a folder that cannot be written")
+    if os.geteuid() == 0:
+        os.chmod(here(""), 0o755)
+        os.mkdir(here("open"))
+        os.chmod(here("open"), 0o777)
+        run = subprocess.run([tools.inkmark, "export", capture, "--with", logged, "-o", here("open/m.pftrace")], capture_output=True, text=True, user=65534, group=65534)
+        assert run.returncode == 0 and "joined 20 of 20" in run.stderr, run
+        assert state(here("left")) == before
+    os.chmod(here("left"), 0o755)
     os.unlink(logged + "-wal")
-    if os.path.exists(logged + "-shm"):
-        os.unlink(logged + "-shm")
     said = tools.merge(capture, "--with", logged, "-o", here("m.pftrace"), code=1)
-    assert "holds no GPU kernels" in said, said
+    assert "holds no GPU kernels" in said and sorted(os.listdir(here("left"))) == ["logged.sqlite"], said
+
+
+def all_there(capture, trace, what, before, folder):
+    said = tools.merge(capture, "--with", trace, "-o", here("m.pftrace"))
+    assert joined(here("m.pftrace")) == [1000 + i for i in range(20)], (what, said)
+    kernels, = tools.query(here("m.pftrace"), "select count(*) from slice where category = 'kernel'")
+    assert kernels == [["20"]], (what, kernels)
+    assert state(folder) == before, (what, os.listdir(folder))
 
 
 def check_tables():

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 enum { SQL_READONLY = 1, SQL_URI = 0x40, SQL_NOMUTEX = 0x8000 }; /* one thread uses it */
+enum { SQL_NO_CHECKPOINT_ON_CLOSE = 1006 };
 
 static bool load(sqlite *s) {
   s->library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -20,6 +21,7 @@ static bool load(sqlite *s) {
     const char *name;
     void *at;
   } entries[] = {{"sqlite3_open_v2", &s->open_v2},
+                 {"sqlite3_db_config", &s->db_config},
                  {"sqlite3_close", &s->close},
                  {"sqlite3_prepare_v2", &s->prepare_v2},
                  {"sqlite3_step", &s->step},
@@ -46,11 +48,25 @@ static bool load(sqlite *s) {
   return true;
 }
 
-static bool has_log(const char *path) {
+static bool has_beside(const char *path, const char *ending) {
   char name[PATH_MAX];
   struct stat file;
-  return snprintf(name, sizeof name, "%s-wal", path) < PATH_MAX && !stat(name, &file) &&
+  return snprintf(name, sizeof name, "%s%s", path, ending) < PATH_MAX && !stat(name, &file) &&
          file.st_size > 0;
+}
+
+/* Reads the log that the writer left beside the file; without `shared` with the log's index in
+ * memory. */
+static bool open_log(const sqlite *s, bool shared) {
+  static const char *const steps[] = {"PRAGMA locking_mode = EXCLUSIVE",
+                                      "SELECT 1 FROM sqlite_master"};
+  bool done = !s->db_config(s->db, SQL_NO_CHECKPOINT_ON_CLOSE, 1, NULL);
+  for (size_t i = shared; done && i < sizeof steps / sizeof *steps; i++) {
+    void *statement = NULL;
+    done = !s->prepare_v2(s->db, steps[i], -1, &statement, NULL) && s->step(statement) == SQL_ROW;
+    s->finalize(statement);
+  }
+  return done;
 }
 
 ink_status sqlite_open(sqlite *s, const char *path, ink_error *error) {
@@ -67,25 +83,22 @@ ink_status sqlite_open(sqlite *s, const char *path, ink_error *error) {
   p += snprintf(p, size, *path == '/' ? "file://" : "file:"); /* "//x" is no host */
   for (const char *c = path; *c; c++)
     p += strchr("?#%", *c) ? sprintf(p, "%%%02x", (unsigned char)*c) : sprintf(p, "%c", *c);
-  /* As it is: a report in a folder that cannot be written is read as well. But what the writer
-   * left in a log beside the file is part of it, and SQLite reads that only where the file may
-   * change. */
-  bool log = has_log(path);
-  if (!log)
-    strcpy(p, "?immutable=1");
+  /* As it is: a report in a folder that cannot be written is read as well. What the writer left in
+   * a log beside the file is part of it. Where another program has both open, a shared index of the
+   * log is there too, and is used; where none is, SQLite would leave one, but for a file that it
+   * need not lock. */
+  bool log = has_beside(path, "-wal"), shared = log && has_beside(path, "-shm");
+  if (!shared)
+    strcpy(p, log ? "?vfs=unix-none" : "?immutable=1");
   int rc = s->open_v2(uri, &s->db, SQL_READONLY | SQL_URI | SQL_NOMUTEX, NULL);
   free(uri);
   if (rc)
     return ink_error_set(error, INK_ERROR_IO, "cannot open '%s': %.200s", path,
                          s->db ? s->errmsg(s->db) : "out of memory");
-  void *statement;
-  if (log && s->prepare_v2(s->db, "SELECT 1 FROM sqlite_master", -1, &statement, NULL))
+  if (log && !open_log(s, shared))
     return ink_error_set(error, INK_ERROR_IO,
-                         "cannot open '%s' with the log '-wal' beside it: %.200s (both can be read "
-                         "in a folder that can be written)",
-                         path, s->errmsg(s->db));
-  if (log)
-    s->finalize(statement);
+                         "cannot open '%s' with the log '-wal' beside it: %.200s", path,
+                         s->errmsg(s->db));
   return INK_OK;
 }
 

@@ -9,6 +9,7 @@
 typedef struct sqlite {
   void *library;
   int (*open_v2)(const char *, void **, int, const char *);
+  int (*db_config)(void *, int, ...);
   int (*close)(void *);
   int (*prepare_v2)(void *, const char *, int, void **, const char **);
   int (*step)(void *);
@@ -32,7 +33,8 @@ typedef struct sqlite {
 enum { SQL_ROW = 100, SQL_DONE = 101 };
 enum { SQL_INTEGER = 1, SQL_FLOAT = 2, SQL_TEXT = 3, SQL_BLOB = 4, SQL_NULL = 5 };
 
-/* Opens for reading, as it is. Close also after a failure. */
+/* Opens for reading, as it is; nothing beside the file is made or changed. Close also after a
+ * failure. */
 ink_status sqlite_open(sqlite *s, const char *path, ink_error *error);
 void sqlite_close(sqlite *s);
 /* INK_ERROR_DAMAGED with SQLite's own words. */
