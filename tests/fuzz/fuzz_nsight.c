@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzzes the readers of Nsight Systems exports. The first byte chooses: odd, the rest changes bytes
- * of a good database; even, the rest says which tables and columns there are and what the rows
- * hold: any type, any size, in any column. */
+ * of a good database; even, it says in which encoding texts are, and the rest which tables and
+ * columns there are and what the rows hold: any type, any size, in any column. */
 #include "fuzz_input.h"
 
 #include <dlfcn.h>
@@ -59,7 +59,13 @@ static size_t put_value(char *p, size_t room, source *s) {
                                     "zeroblob(70000)",
                                     "4611686018427387904",
                                     "-1",
-                                    "'5'"};
+                                    "'5'",
+                                    "CAST(x'ff80fec0' AS TEXT)", /* no UTF-8 */
+                                    "CAST(x'00d8' AS TEXT)",     /* half a pair, in UTF-16 */
+                                    "'a' || char(0) || 'b'",
+                                    "char(0x1f600, 0xe4, 10, 9)",
+                                    "hex(zeroblob(20000))",
+                                    "9e999"};
   unsigned kind = take(s);
   if (kind >= 256 - sizeof odd / sizeof *odd)
     return (size_t)snprintf(p, room, "%s", odd[255 - kind]);
@@ -93,11 +99,15 @@ static void make_database(void *db, source *s) {
   }
 }
 
-static unsigned char *database(source *s, size_t *size) {
+static unsigned char *database(source *s, unsigned encoding, size_t *size) {
+  static const char *const starts[] = {
+      "PRAGMA page_size = 512; BEGIN",
+      "PRAGMA page_size = 512; PRAGMA encoding = 'UTF-16le'; BEGIN",
+      "PRAGMA page_size = 512; PRAGMA encoding = 'UTF-16be'; BEGIN"};
   void *db = NULL;
   long long bytes = 0;
   FUZZ_CHECK(!sql.open(":memory:", &db));
-  sql.exec(db, "PRAGMA page_size = 512; BEGIN", NULL, NULL, NULL);
+  sql.exec(db, starts[encoding % (sizeof starts / sizeof *starts)], NULL, NULL, NULL);
   make_database(db, s);
   sql.exec(db, "COMMIT", NULL, NULL, NULL);
   unsigned char *out = sql.serialize(db, "main", &bytes, 0);
@@ -115,7 +125,7 @@ static unsigned char *good_database(size_t *size) {
     for (size_t i = 0; i < sizeof plain; i++)
       plain[i] = (uint8_t)(i % 5 == 0 ? 3 : i % 7);
     source s = {plain, plain + sizeof plain};
-    good = database(&s, &good_size);
+    good = database(&s, 0, &good_size);
     FUZZ_CHECK(good && good_size);
   }
   unsigned char *copy = sql.malloc((int)good_size);
@@ -189,7 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   size_t bytes;
   source rest = {data + 1, data + size};
-  unsigned char *file = data[0] & 1 ? good_database(&bytes) : database(&rest, &bytes);
+  unsigned char *file = data[0] & 1 ? good_database(&bytes) : database(&rest, data[0] >> 1, &bytes);
   if (!file)
     return 0; /* without a table there is no byte */
   for (; (data[0] & 1) && rest.end - rest.at >= 3; rest.at += 3)
