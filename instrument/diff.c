@@ -39,7 +39,7 @@ static bool same(const line *a, const line *b) {
 static bool is_marked_form(const line *a, const line *b) {
   char *text = NULL;
   size_t bytes = 0;
-  if (ink_instrument_strip(b->at, b->bytes, &text, &bytes, NULL))
+  if (ink_edits_take_out(b->at, b->bytes, false, &text, &bytes, NULL))
     return false;
   const bool equal = bytes == a->bytes && a->whole == b->whole && !memcmp(text, a->at, bytes);
   free(text);

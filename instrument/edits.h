@@ -6,6 +6,8 @@
 
 #include "bytes.h"
 
+#include "inkmark/status.h"
+
 #include <stdint.h>
 
 #define INK_EDIT_OPEN "/*ink[*/"
@@ -36,6 +38,9 @@ void ink_edits_free(ink_edits *edits);
  */
 void ink_edits_apply(ink_edits *edits, const char *text, size_t bytes, const char *preamble,
                      ink_bytes *out);
+/* ink_instrument_strip; what is not a whole text is not looked through for leftovers. */
+ink_status ink_edits_take_out(const char *text, size_t bytes, bool whole, char **out,
+                              size_t *out_bytes, ink_error *error);
 /* The text holds insertions or a preamble. */
 bool ink_edits_present(const char *text, size_t bytes);
 

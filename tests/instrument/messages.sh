@@ -123,6 +123,52 @@ damage "the end of an insertion has no begin" '1s/begin //'
 damage "line 1: an insertion has no end" 's/rewriter: end/rewriter ended/'
 damage "an insertion holds a line break" 's/PROF_KERNEL/\nPROF_KERNEL/'
 damage "an insertion holds a line break" 's/^#line 6 /#line x /'
+# both markers of a pair damaged: what is left of an insertion is found by its words, or its brackets
+cat >pairs.cu <<'C'
+struct big { int a[40]; ~big(); };
+__device__ int twice(int n) { return 2 * n; }
+__device__ void none(int n);
+__device__ big make(int n);
+__global__ void named(int *x, int n, int Load_L2) {
+  // prof: mark Swap
+  for (int i = 0; i < 9; i++) x[i] = twice(i) + twice(x[0]);
+  for (int k = 0; k < 9; k++) { x[k]++; }
+  if (twice(x[1])) x[2] = make(3).a[1];
+  for (int k = 0; k < n; none(k), k++) for (int m = 0; m < 4; m++) x[m] += k;
+  if (x[0]) return none(x[2]);
+  auto f = [](int v) { return v + 1; }; x[4] = f(x[3]);
+}
+C
+"$inkmark" instrument pairs.cu -o pairs.out.cu --header-less --calls --loops --depth 3 2>err || { cat err; failed=1; }
+"$inkmark" instrument --strip pairs.out.cu -o - | cmp - pairs.cu || { echo "FAILED: strip of pairs.cu"; failed=1; }
+python3 - "$inkmark" <<'C' || failed=1
+import re, subprocess, sys
+text = open('pairs.out.cu').read()
+pairs = list(re.finditer(r'/\*ink\[\*/(.*?)/\*ink\]\*/', text, re.S))
+kinds, failed = set(), 0
+def refused(damaged, what):
+    global failed
+    open('damaged.cu', 'w').write(damaged)
+    done = subprocess.run([sys.argv[1], 'instrument', '--strip', 'damaged.cu', '-o', '-'], capture_output=True, text=True)
+    if done.returncode != 1 or done.stdout or not re.search(r"line \d+: .*markers", done.stderr):
+        print(f"FAILED: strip with {what}: {done.returncode}, '{done.stderr}'")
+        failed = 1
+for pair in pairs:
+    kinds.add(re.sub(r'\w+_L\d+\w*', 'S', pair[1]))
+    for left in (pair[1], '/* ink[*/' + pair[1] + '/*ink ]*/', '/*ink[' + pair[1] + 'ink]*/'):
+        refused(text[:pair.start()] + left + text[pair.end():], repr(left))
+begin, end = text.index('// inkmark'), text.index('// inkmark rewriter: end') + len('// inkmark rewriter: end\n')
+refused('\n'.join(line for line in text.split('\n') if 'inkmark rewriter' not in line), 'the header laid bare')
+# other text of the user's, names that resemble ours too, is none of it
+fine = text.replace('x[k]++;', 'x[k] += Load_L2; PROF_MARK(Load_L2); /* INK_BEFORE */')
+open('fine.cu', 'w').write(fine)
+back = subprocess.run([sys.argv[1], 'instrument', '--strip', 'fine.cu', '-o', '-'], capture_output=True, text=True)
+if back.stdout != open('pairs.cu').read().replace('x[k]++;', 'x[k] += Load_L2; PROF_MARK(Load_L2); /* INK_BEFORE */'):
+    print('FAILED: an edited text', back.stderr)
+    failed = 1
+assert len(kinds) > 14 and len(pairs) > 20, (kinds, len(pairs))
+sys.exit(failed)
+C
 # what is no source, and sources that would be written to
 : >empty.cu
 expect 0 "'empty.cu' is empty" empty.cu -o empty.out.cu --header-less

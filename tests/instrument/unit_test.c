@@ -40,7 +40,13 @@ int main(void) {
   strips("", "");
   strips("int a;\n", "int a;\n");
   strips("a/*ink[*/{B;/*ink]*/b/*ink[*/}/*ink]*/", "ab");
-  strips("a\n/*ink[*/{B;\n#line 2 /*ink]*/\n#pragma unroll\n", "a\n#pragma unroll\n");
+  strips("a\n/*ink[*/{B;\n#line 2 /*ink]*/\n#pragma unroll\n/*ink[*/}/*ink]*/", "a\n#pragma unroll\n");
+  strips("/*ink[*/(INK_BEFORE(s), INK_AFTER(s) /*ink]*/f(x)/*ink[*/))/*ink]*/;", "f(x);");
+  strips("a/*ink[*/{B;/*ink]*/b/*ink[*/)/*ink]*/", NULL);
+  strips("{PROF_KERNEL(K);f(x));}/*ink[*/PROF_MARK(x_L12);/*ink]*/", "{PROF_KERNEL(K);f(x));}");
+  strips("{PROF_MARK(Load_L2);}", "{PROF_MARK(Load_L2);}");
+  strips("\n{PROF_MARK(load_L2);}", NULL);
+  strips("INK_BEFOREHAND(x) INK_TABLE", "INK_BEFOREHAND(x) INK_TABLE");
   strips("// inkmark rewriter: begin (inkmark instrument --strip removes it)\nx\n"
          "// inkmark rewriter: end\n#line 1 \"a.cu\"\nint a;",
          "int a;");
