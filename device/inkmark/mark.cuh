@@ -79,16 +79,17 @@ namespace names_of_PROF_SECTIONS {}
 // Names the sections of one table, up to 8,191 of them, at namespace scope. A section is written by
 // its bare name (PROF_MARK(Step)), or as Table::Step where two tables have the same name. Files may
 // share a table through a header. (INK_TABLE of rewritten.cuh has the same shape.) The names do not clash with anything else in the program.
-#define PROF_SECTIONS(table, ...)                                                                  \
+#define PROF_SECTIONS(table, ...) INK_I_SECTIONS(table, #table, __VA_ARGS__) // a macro may hold the names
+#define INK_I_SECTIONS(table, text, ...)                                                           \
   namespace ink_n_##table {                                                                        \
   namespace ink_outer = names_of_PROF_SECTIONS;                                                    \
   namespace {                                                                                      \
   enum id : unsigned short { ink_none, __VA_ARGS__ };                                              \
   constexpr __host__ __device__ unsigned long long ink_table_hash(id) {                            \
-    return ::ink_i::hash48(#table, #__VA_ARGS__);                                                  \
+    return ::ink_i::hash48(text, #__VA_ARGS__);                                                    \
   }                                                                                                \
   }                                                                                                \
-  INK_I_REGISTER_TABLE(#table, #__VA_ARGS__)                                                       \
+  INK_I_REGISTER_TABLE(text, #__VA_ARGS__)                                                         \
   }                                                                                                \
   namespace names_of_PROF_SECTIONS {                                                               \
   using namespace ink_n_##table::ink_outer;                                                        \
