@@ -106,26 +106,38 @@ inline int set_buffer(void *buffer) {
   ink_buffer *pointer = (ink_buffer *)buffer;
   return cudaMemcpyToSymbol(ink_current, &pointer, sizeof pointer);
 }
+inline int set_buffer_in(void *buffer, void *stream) {
+  ink_buffer *pointer = (ink_buffer *)buffer; // pageable memory: read before the call returns
+  return cudaMemcpyToSymbolAsync(ink_current, &pointer, sizeof pointer, 0, cudaMemcpyHostToDevice,
+                                 (cudaStream_t)stream);
+}
+
+// A launch's own error: cudaPeekAtLastError might give one that the program has left on this thread.
+inline int launch(const void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream) {
+  return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, (cudaStream_t)stream);
+}
 
 // What ties globaltimer to the host's clock, and what ties every SM's clock to globaltimer.
+inline int launch_clock_kernel(u64 *ns, ink_edge_slot *slots, u32 slot_count, u32 blocks, u64 few_cycles,
+                               u64 most_cycles, void *stream) {
+  void *arguments[] = {&ns, &slots, &slot_count, &few_cycles, &most_cycles};
+  return launch((const void *)clock_kernel, blocks, 1, arguments, stream);
+}
 inline int launch_read_globaltimer(uint64_t *device_ns, void *stream) {
-  clock_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((u64 *)device_ns, nullptr, 0, 0, 0);
-  return cudaPeekAtLastError();
+  return launch_clock_kernel((u64 *)device_ns, nullptr, 0, 1, 0, 0, stream);
 }
 inline int launch_catch_edges(ink_edge_slot *slots, uint32_t slot_count, uint32_t blocks,
                               uint64_t few_cycles, uint64_t most_cycles, void *stream) {
-  clock_kernel<<<blocks, 1, 0, (cudaStream_t)stream>>>(nullptr, slots, slot_count, few_cycles,
-                                                       most_cycles);
-  return cudaPeekAtLastError();
+  return launch_clock_kernel(nullptr, slots, slot_count, blocks, few_cycles, most_cycles, stream);
 }
 
 #if defined(INKMARK_NO_COST)
 constexpr int (*launch_mark_cost)(void *, uint64_t *, void *) = nullptr;
 #else
 inline int launch_mark_cost(void *buffer, uint64_t *samples, void *stream) {
-  mark_cost_kernel<<<1, INK_COST_THREADS, 0, (cudaStream_t)stream>>>(
-      prof_buffer{(ink_buffer *)buffer}, (unsigned long long *)samples);
-  return cudaPeekAtLastError();
+  prof_buffer argument = {(ink_buffer *)buffer};
+  void *arguments[] = {&argument, &samples};
+  return launch((const void *)mark_cost_kernel, 1, INK_COST_THREADS, arguments, stream);
 }
 #endif
 
@@ -142,7 +154,7 @@ struct module_registrar {
   ink_module_desc desc;
   module_registrar() {
     desc = {INK_MODULE_ABI, sizeof desc, __FILE__, set_buffer, launch_read_globaltimer, nullptr,
-            launch_mark_cost, launch_catch_edges};
+            launch_mark_cost, launch_catch_edges, set_buffer_in};
     if (void *found = find_runtime("ink_register_module")) {
       desc.cuda = cuda_api();
       ((ink_register_module_fn *)found)(&desc);

@@ -99,6 +99,9 @@ typedef struct ink_module_desc {
    * most_cycles have. */
   int (*catch_edges)(ink_edge_slot *device_slots, uint32_t slot_count, uint32_t blocks,
                      uint64_t few_cycles, uint64_t most_cycles, void *stream);
+  /* set_buffer in the order of `stream`, without a word to the legacy stream: that would wait for the
+   * program's kernels, and break a capture that goes on in a stream of its own. */
+  int (*set_buffer_in)(void *device_buffer, void *stream);
 } ink_module_desc;
 
 /* Descriptors grow at their end: what a file was compiled with may be shorter than this header's. */

@@ -84,14 +84,18 @@ static bool name_selected(const ink_i_options *options, const char *table, const
   return regexec(&options->kernels, qualified, 0, NULL, 0) == 0;
 }
 
-/* Returns the slot's index, or slot_count when the table is full. *added: it is new. */
+/* Returns the slot's index, or slot_count when there is no room. *added: it is new. An eighth of the slots
+ * stays empty: where none is, a kernel whose key is not there would search for ever. */
 static uint32_t put_key(ink_i_device *d, uint64_t key, bool enabled, bool *added) {
   *added = false;
-  for (uint32_t i = 0; i + 1 < d->slot_count; i++) {
+  for (uint32_t i = 0; i < d->slot_count; i++) {
     const uint32_t at = (INK_KERNEL_HASH(key) + i) & (d->slot_count - 1);
     if (d->slots[at].key == key)
       return at;
     if (d->slots[at].key == 0) {
+      if (d->slots_taken >= d->slot_count - d->slot_count / 8)
+        return d->slot_count;
+      d->slots_taken++;
       d->unknown_before += d->slots[at].missed;
       d->before[at] = d->slots[at];
       d->slots[at].key = key;
@@ -259,7 +263,8 @@ static ink_status make_slots(ink_i_device *d, const ink_i_options *options, ink_
   ink_i_registry_lock();
   const size_t sections = ink_i_registry_sections();
   ink_i_registry_unlock();
-  d->slot_count = 1024; /* at least: libraries loaded later bring their tables */
+  d->slot_count = 2 * (INK_SECTION_MAX + 1); /* at least: libraries loaded later bring their tables, and the
+                                              * first file arms before its table is known */
   while (d->slot_count < 4 * sections)
     d->slot_count *= 2;
   d->slots = calloc(d->slot_count, sizeof *d->slots);

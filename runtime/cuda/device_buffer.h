@@ -37,7 +37,7 @@ typedef struct ink_i_device {
                                  * INK_I_OPEN_STORED once its header is in the capture */
   ink_kernel_slot *slots;       /* [slot_count]: as sent and read back */
   ink_kernel_slot *before;      /* [slot_count]: counts that belong to something else, or zeros */
-  uint32_t slot_count;
+  uint32_t slot_count, slots_taken;
   uint64_t claims, unknown;     /* newest reading */
   uint64_t unknown_before;      /* of slots that were empty then and have a kernel now */
   ink_host_clock start;         /* the clocks at arming */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies closed tracks from a device's buffer to the capture file while kernels go on. A track may be
  * taken by another block at any moment, so its header is read before and after its rings: what was
- * copied counts only if the same ticket was closed both times. */
+ * copied counts only if the header is the same both times. */
 #include "cuda/session_private.h"
 
 #include <stdio.h>
@@ -99,8 +99,8 @@ static ink_status write_batch(ink_session *s, ink_i_device *d, batch *b, ink_err
   for (uint32_t i = 0; i < b->count && !status; i++) {
     const batch_entry *e = &b->entries[i];
     const ink_device_track *then = &d->headers[e->slot], *now = &d->again[e->slot];
-    if (now->state != then->state || now->ticket != then->ticket)
-      continue; /* taken again meanwhile: lost, and counted so */
+    if (memcmp(now, then, sizeof *now) != 0)
+      continue; /* taken again, even in the midst of the first reading: lost, and counted so */
     const ink_track header = host_track(d, then);
     status = ink_writer_track(s->writer, d->index, &header,
                               (const uint64_t *)(d->staging + e->ring_at),

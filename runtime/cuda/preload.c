@@ -65,12 +65,31 @@ int InitializeInjection(void) {
   return 1;
 }
 
+typedef int reset_fn(void);
+
+/* Behind this library in the order of the loader, or in a CUDA runtime that was loaded for a library of
+ * its own, which that order does not have. */
+static reset_fn *find_reset(void) {
+  static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12"};
+  reset_fn *found = (reset_fn *)dlsym(RTLD_NEXT, "cudaDeviceReset");
+  for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes && !found; i++) {
+    void *runtime = dlopen(runtimes[i], RTLD_NOW | RTLD_NOLOAD);
+    if (!runtime)
+      continue;
+    found = (reset_fn *)dlsym(runtime, "cudaDeviceReset");
+    dlclose(runtime);
+  }
+  return found;
+}
+
 /* Where the CUDA runtime is a shared library: a reset takes the buffers with it. */
 INK_API int cudaDeviceReset(void);
 int cudaDeviceReset(void) {
-  int (*real)(void) = (int (*)(void))dlsym(RTLD_NEXT, "cudaDeviceReset");
-  ink_record_before_reset();
-  const int code = real ? real() : 999 /* cudaErrorUnknown */;
-  ink_record_after_reset();
+  reset_fn *real = find_reset();
+  if (!real)
+    return 999; /* cudaErrorUnknown */
+  const int device = ink_record_before_reset();
+  const int code = real();
+  ink_record_after_reset(device);
   return code;
 }

@@ -47,8 +47,13 @@ static void report_sections(void) {
 /* Arms and says what came of it. */
 static void arm(void) {
   static uint32_t told;
+  static bool armed;
   ink_error error = {0};
   const ink_status status = ink_session_arm(session, &error);
+  /* Exit handlers run in the opposite order of their registration, and the driver that the first CUDA
+   * call loaded may have registered its own: behind that one no call gives anything any more. */
+  if (!status && !armed)
+    armed = atexit(ink_record_finish) == 0;
   if (status)
     report("failed", error.message);
   for (; told < session->remark_count; told++)
@@ -155,22 +160,13 @@ void ink_record_finish(void) {
   free(path);
 }
 
-void ink_record_before_reset(void) {
-  if (session && getpid() == owner)
-    ink_session_drain(session, NULL);
+int ink_record_before_reset(void) {
+  return session && getpid() == owner ? ink_i_session_reset_begin(session) : -1;
 }
 
-void ink_record_after_reset(void) {
-  if (!session || getpid() != owner)
+void ink_record_after_reset(int device) {
+  if (device < 0)
     return;
-  pthread_mutex_lock(&session->lock);
-  ink_i_module *modules;
-  ink_i_registry_lock();
-  for (size_t i = ink_i_registry_modules(&modules); i-- > 0;)
-    modules[i].armed = 0;
-  ink_i_registry_unlock();
-  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
-    session->devices[i].dead = session->devices[i].made;
-  pthread_mutex_unlock(&session->lock);
+  ink_i_session_reset_end(session, device);
   ink_i_record_module_came();
 }

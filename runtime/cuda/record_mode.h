@@ -17,8 +17,8 @@ INK_API void ink_record_finish(void);
 /* Around fork, in parent and child. */
 INK_API void ink_record_fork_begin(void);
 INK_API void ink_record_fork_end(void);
-/* Around cudaDeviceReset: drains before, arms again after. */
-INK_API void ink_record_before_reset(void);
-INK_API void ink_record_after_reset(void);
+/* Around cudaDeviceReset: drains before, arms again after. What before gives goes to after: the device. */
+INK_API int ink_record_before_reset(void);
+INK_API void ink_record_after_reset(int device);
 
 #endif

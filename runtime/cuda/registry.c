@@ -4,6 +4,7 @@
 #include "cuda/registry.h"
 
 #include "cuda/record_mode.h"
+#include "cuda/session_private.h"
 #include "inkmark/record.h"
 #include "inkmark/session.h"
 #include "section_hash.h"
@@ -62,13 +63,15 @@ INK_API void ink_register_module(const ink_module_desc *module) {
   ink_i_record_module_came(); /* nothing before main: the program's other files are yet to come */
 }
 
-INK_API void ink_unregister_module(const ink_module_desc *module) {
+void ink_i_registry_remove(const ink_module_desc *module) {
   ink_i_registry_lock();
   for (size_t i = 0; i < module_count; i++)
     if (modules[i].desc == module)
       modules[i--] = modules[--module_count];
   ink_i_registry_unlock();
 }
+
+INK_API void ink_unregister_module(const ink_module_desc *module) { ink_i_session_module_goes(module); }
 
 static uint32_t count_sections(const char *sections) {
   uint32_t n = *sections ? 1 : 0;

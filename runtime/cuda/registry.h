@@ -30,6 +30,9 @@ size_t ink_i_registry_tables(ink_i_table **out);
 /* Total sections of all tables. */
 size_t ink_i_registry_sections(void);
 
+/* Takes the lock itself. */
+void ink_i_registry_remove(const ink_module_desc *module);
+
 /* In a forked child: the lock as new. */
 void ink_i_registry_after_fork(void);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,20 @@ static void after_fork_in_parent(void) {
 
 static void *drain_thread(void *session);
 
+/* The thread is none of the program's: a signal that the program's threads block, to wait for it, must
+ * not come here and end the process, nor run a handler here. What a fault raises is left alone. */
+static bool make_thread(ink_session *s) {
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+  sigset_t all, before;
+  sigfillset(&all);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+    sigdelset(&all, faults[i]);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool made = pthread_create(&s->thread, NULL, drain_thread, s) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return made;
+}
+
 static void after_fork_in_child(void) {
   ink_i_registry_after_fork();
   pthread_mutex_init(&current_lock, NULL);
@@ -102,7 +117,7 @@ static void after_fork_in_child(void) {
   for (size_t i = 0; i < n; i++)
     tables[i].written = false;
   if (s->thread_runs) /* threads do not survive a fork */
-    s->thread_runs = pthread_create(&s->thread, NULL, drain_thread, s) == 0;
+    s->thread_runs = make_thread(s);
 }
 
 static void set_fork_handlers(void) {
@@ -180,13 +195,20 @@ static ink_status make_device(ink_session *s, int index, const ink_module_desc *
   return ink_i_device_make(d, index, &s->options, module, error);
 }
 
+static int set_symbol(ink_i_device *d, const ink_module_desc *module, ink_buffer *buffer) {
+  module->cuda->set_device(d->index);
+  if (!INK_MODULE_HAS(module, set_buffer_in))
+    return module->set_buffer(buffer);
+  const int code = module->set_buffer_in(buffer, d->stream);
+  return code ? code : module->cuda->stream_synchronize(d->stream);
+}
+
 /* Points one module's symbol at the device's buffer. A module whose CUDA registration is still to
  * come (-rdc=true: the last object of the link does it) is left for the next call. */
 static void arm_module(ink_i_device *d, const ink_i_module *module) {
   if (!d->made || d->dead || (module->armed >> d->index & 1))
     return;
-  module->desc->cuda->set_device(d->index);
-  if (module->desc->set_buffer(d->buffer) == 0)
+  if (set_symbol(d, module->desc, d->buffer) == 0)
     note_armed(module->desc, d->index);
   else
     module->desc->cuda->get_last_error();
@@ -227,25 +249,40 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
   return any ? INK_OK : status;
 }
 
-/* Runs `what` with capture-safe CUDA calls and leaves the thread's device and capture mode as found. */
-static ink_status on_devices(ink_session *s, ink_status (*what)(ink_session *, ink_error *),
-                             ink_error *error) {
+/* What a thread has of its own and is to find again: its device and its capture mode. Between the two our
+ * calls are legal while a thread captures. */
+typedef struct calls {
+  const ink_cuda_api *cuda;
+  int device, mode;
+  bool has_device, has_mode;
+} calls;
+
+static void begin_calls(ink_session *s, calls *own) {
   ink_i_module *modules;
   const size_t n = copy_modules(&modules);
-  const ink_cuda_api *cuda = n ? modules[0].desc->cuda : NULL;
-  int device = 0, mode = 2 /* cudaStreamCaptureModeRelaxed */;
-  const bool has_device = cuda && cuda->get_device(&device) == 0;
-  const bool has_mode = cuda && cuda->exchange_capture_mode(&mode) == 0;
-  if (cuda && !has_device)
-    cuda->get_last_error();
-  ink_i_activity_own_begin(s->activity);
-  const ink_status status = what(s, error);
-  ink_i_activity_own_end(s->activity);
-  if (has_mode)
-    cuda->exchange_capture_mode(&mode);
-  if (has_device)
-    cuda->set_device(device);
+  *own = (calls){.cuda = n ? modules[0].desc->cuda : NULL, .mode = 2 /* cudaStreamCaptureModeRelaxed */};
   free(modules);
+  own->has_device = own->cuda && own->cuda->get_device(&own->device) == 0;
+  own->has_mode = own->cuda && own->cuda->exchange_capture_mode(&own->mode) == 0;
+  if (own->cuda && !own->has_device)
+    own->cuda->get_last_error();
+  ink_i_activity_own_begin(s->activity);
+}
+
+static void end_calls(ink_session *s, calls *own) {
+  ink_i_activity_own_end(s->activity);
+  if (own->has_mode)
+    own->cuda->exchange_capture_mode(&own->mode);
+  if (own->has_device)
+    own->cuda->set_device(own->device);
+}
+
+static ink_status on_devices(ink_session *s, ink_status (*what)(ink_session *, ink_error *),
+                             ink_error *error) {
+  calls own;
+  begin_calls(s, &own);
+  const ink_status status = what(s, error);
+  end_calls(s, &own);
   return status;
 }
 
@@ -272,7 +309,7 @@ static void *drain_thread(void *user) {
 
 static void start_thread(ink_session *s) {
   if (!s->thread_runs && s->options.drain_ms != UINT32_MAX)
-    s->thread_runs = pthread_create(&s->thread, NULL, drain_thread, s) == 0;
+    s->thread_runs = make_thread(s);
 }
 
 void ink_i_session_start_activity(ink_session *s) {
@@ -296,27 +333,29 @@ ink_status ink_session_arm(ink_session *s, ink_error *error) {
   return status;
 }
 
+static ink_status make_one(ink_session *s, int device, ink_error *error) {
+  ink_i_module *modules;
+  const size_t n = copy_modules(&modules);
+  const ink_status status =
+      n ? make_device(s, device, modules[0].desc, error)
+        : ink_error_set(error, INK_ERROR_NOT_FOUND, "no file with marks is in this process");
+  free(modules);
+  return status;
+}
+
 ink_status ink_session_buffer(ink_session *s, int device, prof_buffer *out, ink_error *error) {
   if (device < 0 || device >= INK_I_DEVICES_MAX)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "device %d is out of range", device);
-  ink_i_module *modules;
-  const size_t n = copy_modules(&modules);
-  ink_status status = INK_OK;
-  int before = 0;
-  if (n == 0)
-    status = ink_error_set(error, INK_ERROR_NOT_FOUND, "no file with marks is in this process");
   pthread_mutex_lock(&s->lock);
+  calls own;
+  begin_calls(s, &own);
+  const ink_status status = make_one(s, device, error);
+  end_calls(s, &own);
   if (!status) {
-    ink_i_activity_own_begin(s->activity);
-    modules[0].desc->cuda->get_device(&before);
-    status = make_device(s, device, modules[0].desc, error);
-    modules[0].desc->cuda->set_device(before);
-    ink_i_activity_own_end(s->activity);
-  }
-  if (!status)
     out->device = s->devices[device].buffer;
+    start_thread(s);
+  }
   pthread_mutex_unlock(&s->lock);
-  free(modules);
   return status;
 }
 
@@ -355,6 +394,8 @@ static ink_status drain_activity(ink_session *s, bool last, ink_error *error) {
 void ink_i_session_note_failure(ink_session *s, ink_status status, const ink_error *why) {
   if (status == INK_ERROR_IO && !s->write_failure[0])
     memcpy(s->write_failure, why->message, sizeof s->write_failure);
+  if (status == INK_ERROR_CUDA && !s->device_failure[0] && !s->forked)
+    memcpy(s->device_failure, why->message, sizeof s->device_failure);
 }
 
 ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
@@ -417,33 +458,115 @@ ink_status ink_session_calibrate(ink_session *s, ink_error *error) {
   return status;
 }
 
+/* Drains before it waits: what closed until now is kept if a kernel never ends and the user loses patience. */
+static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *error) {
+  d->cuda->set_device(d->index);
+  ink_status status = ink_i_drain_device(s, d, error);
+  const int code = d->dead ? 0 : d->cuda->device_synchronize();
+  if (code && !status)
+    status = ink_i_cuda_failed(d, code, "wait for its kernels", error);
+  const ink_status drained = ink_i_drain_device(s, d, status ? NULL : error);
+  status = status ? status : drained;
+  if (!status)
+    status = ink_i_drain_open(s, d, error);
+  ink_host_clock pair;
+  if (!status && s->writer && !ink_i_device_read_clock(d, &pair, NULL))
+    status = ink_writer_host_clock(s->writer, &pair, error);
+  if (!status && s->writer) {
+    keep_caught(d, ink_i_catch_edges(d, INK_EDGES_AT_END));
+    status = ink_i_session_writer(s, error);
+  }
+  return status;
+}
+
 static ink_status finish(ink_session *s, ink_error *error) {
   ink_status status = INK_OK;
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
     ink_i_device *d = &s->devices[i];
     if (!d->made || d->dead)
       continue;
-    d->cuda->set_device(d->index);
-    ink_error *first = status ? NULL : error;
-    int code = d->cuda->device_synchronize();
-    ink_status one = code ? ink_i_cuda_failed(d, code, "wait for its kernels", first) : INK_OK;
-    const ink_status drained = ink_i_drain_device(s, d, one ? NULL : first);
-    one = one ? one : drained;
-    if (!one)
-      one = ink_i_drain_open(s, d, first);
-    ink_host_clock pair;
-    if (!one && s->writer && !ink_i_device_read_clock(d, &pair, NULL))
-      one = ink_writer_host_clock(s->writer, &pair, first);
-    if (!one && s->writer) {
-      keep_caught(d, ink_i_catch_edges(d, INK_EDGES_AT_END));
-      one = ink_i_session_writer(s, first);
-    }
+    const ink_status one = finish_device(s, d, status ? NULL : error);
+    if (one == INK_ERROR_CUDA && s->forked && !s->writer)
+      continue; /* a child that CUDA does not work in, as in none whose parent used it, and that did not try */
     status = status ? status : one;
   }
   const ink_status activity = drain_activity(s, true, status ? NULL : error);
   ink_i_activity_stop(s->activity);
   return status ? status : activity;
 }
+
+/* ---- a marked file goes, a device is reset ---- */
+
+/* Without any other file there is no way to the device any more: what is there is taken now. */
+static void leave_device(ink_session *s, ink_i_device *d) {
+  ink_error why = {0};
+  if (!d->dead)
+    ink_i_session_note_failure(s, finish_device(s, d, &why), &why);
+  ink_i_device_free(d, !d->dead);
+}
+
+static bool is_used_by(const ink_i_device *d, const ink_module_desc *module) {
+  return d->made && (d->cuda == module->cuda || d->module == module);
+}
+
+void ink_i_session_module_goes(const ink_module_desc *gone) {
+  pthread_mutex_lock(&current_lock);
+  ink_session *s = current;
+  pthread_mutex_unlock(&current_lock);
+  const bool locked = s && pthread_mutex_lock(&s->lock) == 0;
+  bool used = false;
+  for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
+    used = used || is_used_by(&s->devices[i], gone);
+  calls own;
+  if (used)
+    begin_calls(s, &own);
+  ink_i_registry_remove(gone);
+  ink_i_module *modules;
+  const size_t n = copy_modules(&modules);
+  for (int i = 0; i < INK_I_DEVICES_MAX && used; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!is_used_by(d, gone))
+      continue;
+    if (!n)
+      leave_device(s, d);
+    else
+      d->cuda = (d->module = modules[0].desc)->cuda;
+  }
+  free(modules);
+  if (used)
+    end_calls(s, &own);
+  if (locked)
+    pthread_mutex_unlock(&s->lock);
+}
+
+int ink_i_session_reset_begin(ink_session *s) {
+  int device = -1;
+  if (pthread_mutex_lock(&s->lock))
+    return -1;
+  on_devices(s, ink_i_session_drain_locked, NULL);
+  ink_i_module *modules;
+  const size_t n = copy_modules(&modules);
+  if (n && modules[0].desc->cuda->get_device(&device) != 0)
+    modules[0].desc->cuda->get_last_error();
+  free(modules);
+  if (device < 0 || device >= INK_I_DEVICES_MAX) {
+    pthread_mutex_unlock(&s->lock);
+    return -1;
+  }
+  return device;
+}
+
+void ink_i_session_reset_end(ink_session *s, int device) {
+  ink_i_module *modules;
+  ink_i_registry_lock();
+  for (size_t i = ink_i_registry_modules(&modules); i-- > 0;)
+    modules[i].armed &= ~(1ull << device);
+  ink_i_registry_unlock();
+  s->devices[device].dead = s->devices[device].made;
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- the end ---- */
 
 static ink_status disarm(ink_session *s, ink_error *error) {
   (void)error;
@@ -452,10 +575,8 @@ static ink_status disarm(ink_session *s, ink_error *error) {
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
     ink_i_device *d = &s->devices[i];
     for (size_t m = 0; m < n && d->made && !d->dead; m++)
-      if (modules[m].armed >> i & 1) {
-        modules[m].desc->cuda->set_device(i);
-        modules[m].desc->set_buffer(NULL);
-      }
+      if ((modules[m].armed >> i & 1) && set_symbol(d, modules[m].desc, NULL) != 0)
+        modules[m].desc->cuda->get_last_error();
     if (d->made)
       ink_i_device_free(d, !d->dead);
   }
@@ -502,6 +623,9 @@ static int lock_to_end(ink_session *s) {
 /* Ends what can be ended without a call of the CUDA runtime, in which some thread is. The capture has
  * no end then; the session stays allocated, that thread may go on using it. */
 static ink_status end_inside(ink_session *s, bool mine, char **path, ink_error *error) {
+  pthread_mutex_lock(&current_lock);
+  current = NULL; /* what goes from here on, a marked file, is not to wait for that thread */
+  pthread_mutex_unlock(&current_lock);
   if (mine)
     s->stop = true;
   if (mine && s->writer) {
@@ -544,6 +668,8 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   *path = s->writer ? s->path : NULL;
   if (s->write_failure[0] && !status)
     status = ink_error_set(error, INK_ERROR_IO, "%s", s->write_failure);
+  if (s->device_failure[0] && !status) /* of an earlier drain: nothing came from that device since */
+    status = ink_error_set(error, INK_ERROR_CUDA, "%s", s->device_failure);
   if (s->writer) {
     s->path = NULL;
     /* Where the failure cannot be said, the file is to have no end either. */

@@ -26,6 +26,7 @@ struct ink_session {
   ink_status first_failure; /* of the writer: nothing more is written after it */
   ink_error failure;
   char write_failure[sizeof((ink_error *)0)->message]; /* of a drain, the first; later ones may be fine */
+  char device_failure[sizeof((ink_error *)0)->message]; /* of the first device that failed for good */
   pid_t pid;
   bool forked;            /* a child: its capture has a name of its own */
   int64_t started_ns;     /* CLOCK_REALTIME */
@@ -42,12 +43,19 @@ ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, ink_erro
 void ink_i_drain_disown_open(ink_i_device *device);
 /* The writer, made on first use, with the facts of this process in it. */
 ink_status ink_i_session_writer(ink_session *session, ink_error *error);
-/* Of the first write that failed: the capture is to say why it is not whole. */
+/* Of the first write that failed: the capture is to say why it is not whole. And of the first device. */
 void ink_i_session_note_failure(ink_session *session, ink_status status, const ink_error *why);
 ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
 void ink_i_session_fork_end(ink_session *session);
+/* Takes a marked file out of the registry; its code is gone when this returns, so whatever is called
+ * through it is called through another one from now on. */
+void ink_i_session_module_goes(const ink_module_desc *gone);
+/* Around cudaDeviceReset on the current device: drains and holds the lock, for nobody may use a device
+ * while it is reset. The device, or -1: there is nothing to do, and no end. */
+int ink_i_session_reset_begin(ink_session *session);
+void ink_i_session_reset_end(ink_session *session, int device);
 /* Starts CUPTI, once. Also from inside of the first CUDA call, whichever locks the caller holds. */
 void ink_i_session_start_activity(ink_session *session);
 /* True in a forked child that could not keep the session. */

@@ -54,6 +54,10 @@ int main(int, char **argv) {
   by_symbol<<<7, 32>>>(out);
   cudaDeviceSynchronize();
   check(ink_session_drain(session, &error), error);
+  cudaSetDevice(99); // an error of the program's own: none of the recording's, and still there behind it
+  check(ink_session_calibrate(session, &error), error);
+  if (cudaGetLastError() != cudaErrorInvalidDevice)
+    return 4;
   bool written = false;
   check(ink_session_close(session, &written, &error), error);
   by_symbol<<<2, 32>>>(out); // disarmed again

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads a marked library and runs its kernel at once: the first launch must not be lost. */
+/* Loads marked libraries and runs their kernels at once: the first launch must not be lost. `-` unloads the
+ * library before it and waits for some drains. */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 int main(int argc, char **argv) {
-  void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    return 1;
+  void *library = NULL;
+  int code = argc > 1 ? 0 : 1;
+  for (int i = 1; i < argc && !code; i++) {
+    if (!strcmp(argv[i], "-")) {
+      code = dlclose(library);
+      nanosleep(&(struct timespec){.tv_nsec = 600000000}, NULL);
+      continue;
+    }
+    library = dlopen(argv[i], RTLD_NOW);
+    if (!library) {
+      fprintf(stderr, "%s\n", dlerror());
+      return 1;
+    }
+    int (*run)(void) = (int (*)(void))dlsym(library, "run_library");
+    code = run ? run() : 1;
   }
-  int (*run)(void) = (int (*)(void))dlsym(library, "run_library");
-  return run ? run() : 1;
+  return code;
 }

@@ -142,6 +142,30 @@ same-name) # two recordings at once with one name: each tells its own file
 loaded)
   record 0 "$bin/loader" "$bin/library.so"
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;
+unloaded) # a library with marks goes while the drain thread runs, and another one comes
+  record 0 "$bin/loader" "$bin/library.so" - "$bin/many.so"
+  captured 1 "devices 1 launches 2 tracks 4 marks 4 kept 4 lost 0 missed 0 problems 0 complete 1" ;;
+many-sections) # a device that is armed already takes a table of any size
+  record 0 "$bin/loader" "$bin/library.so" "$bin/many.so"
+  captured 1 "devices 1 launches 2 tracks 4 marks 4 kept 4 lost 0 missed 0 problems 0 complete 1" ;;
+local-reset) # by a library whose CUDA runtime nobody else can see
+  record 0 "$bin/loader" "$bin/resets.so"
+  captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;
+reset-one) # of two devices: what runs on the other one is not lost
+  INKMARK_SIM_DEVICES=2 record 0 "$bin/guest" reset-one
+  captured 1 "devices 2 launches 7 tracks 14 marks 14 kept 14 lost 0 missed 0 problems 0 complete 1" ;;
+capturing) # arming by dlopen leaves a capture in another mode than relaxed as it is
+  record 0 "$bin/guest" capturing "$bin/library.so"
+  captured 1 "devices 1 launches 2 tracks 4 marks 4 kept 4 lost 0 missed 0 problems 0 complete 1" ;;
+sigwait | driver-goes) # a signal that the program waits for; a driver that ends in an exit handler of its own
+  [ $case = sigwait ] || export DRIVER_GOES=1
+  record 0 "$bin/guest" $case
+  captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;
+left-error) # an error that the program has not asked for is not one of the recording's launches
+  record 0 "$bin/guest" error
+  captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1"
+  "$ink" info run.*.ink >info 2>>record.err
+  grep -q 'edges of globaltimer were caught 2 times' info || fail "the clock was not read at the end: $(cat info)" ;;
 explicit)
   LD_LIBRARY_PATH="$build/device/sim:$build/runtime" "$bin/explicit" run.1.ink >out 2>record.err || fail "exit code $?"
   captured 1 "devices 1 launches 2 tracks 10 marks 10 kept 10 lost 0 missed 0 problems 0 complete 1" ;;

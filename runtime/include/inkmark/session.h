@@ -49,14 +49,17 @@ INK_API ink_status ink_session_open(const ink_session_options *options, ink_sess
 INK_API ink_status ink_session_arm(ink_session *session, ink_error *error);
 
 /* The buffer of one device, to be passed to kernels as an argument; makes it if need be, without
- * touching any symbol. The buffer stays valid until the session closes. */
+ * touching any symbol, and starts the thread that drains. The buffer stays valid until the session closes
+ * or the device is reset. INK_ERROR_NOT_FOUND: no marked file is in the process, whose CUDA runtime could
+ * be called. */
 INK_API ink_status ink_session_buffer(ink_session *session, int device, prof_buffer *out,
                                       ink_error *error);
 
 /* Recording on or off from the next kernel entry on; takes effect in stream order of no stream. */
 INK_API ink_status ink_session_set_on(ink_session *session, bool on, ink_error *error);
 
-/* Copies every track closed by now to the capture file. Does not wait for running kernels. */
+/* Copies every track closed by now to the capture file. Does not wait for running kernels. INK_ERROR_CUDA:
+ * a device failed for good, and nothing more comes from it. */
 INK_API ink_status ink_session_drain(ink_session *session, ink_error *error);
 
 /* Ties the clocks of the armed devices' SMs to each other and to the host's anew, as arming and closing
@@ -67,7 +70,8 @@ INK_API ink_status ink_session_drain(ink_session *session, ink_error *error);
 INK_API ink_status ink_session_calibrate(ink_session *session, ink_error *error);
 
 /* Waits for the armed devices, drains, ends the capture, disarms, frees. *written, if not NULL, says
- * whether a file was made: none is when no kernel recorded. Frees the session also when it fails. */
+ * whether a file was made: none is when no kernel recorded. Frees the session also when it fails. No other
+ * thread may be in a function of the session, nor launch kernels that have its buffer as an argument. */
 INK_API ink_status ink_session_close(ink_session *session, bool *written, ink_error *error);
 
 /* A section table, for kernels whose registrar cannot run (NVRTC): the name and the comma-separated
