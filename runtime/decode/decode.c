@@ -19,11 +19,6 @@ ink_status ink_decoder_flush(ink_decoder *decoder) {
   return decoder->sink->events(decoder->sink->user, decoder->events, n);
 }
 
-ink_status ink_decoder_add(ink_decoder *decoder, const ink_event *event) {
-  decoder->events[decoder->event_count++] = *event;
-  return decoder->event_count < INK_EVENT_BATCH ? INK_OK : ink_decoder_flush(decoder);
-}
-
 ink_status ink_decoder_problem(ink_decoder *decoder, enum ink_problem_kind kind, uint32_t section,
                                int called, size_t word, const char *format, ...) {
   decoder->track.problems++;

@@ -52,33 +52,35 @@ static ink_status begin(ink_decoder *decoder, int called, uint32_t section, uint
 
 ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *record,
                             uint32_t section, int64_t row, uint64_t cycles) {
-  uint64_t key = record->payload[0];
-  ink_event point = {.type = INK_EVENT_POINT, .kind = record->kind, .called = (uint8_t)called,
-                     .section = section, .row = row, .end = cycles, .u.value = key};
-  ink_status status = ink_decoder_add(decoder, &point);
+  uint64_t key = record->payload[0], begun = decoder->stored.header.open_clock1;
+  *ink_decoder_next(decoder) =
+      (ink_event){.type = INK_EVENT_POINT, .kind = record->kind, .called = (uint8_t)called,
+                  .section = section, .row = row, .end = cycles, .u.value = key};
+  ink_status status = ink_decoder_give(decoder);
   if (status != INK_OK)
     return status;
   if (record->kind == INK_KIND_ASYNC_BEGIN)
     return begin(decoder, called, section, key, cycles);
-  ink_event event = {.type = INK_EVENT_ASYNC, .called = (uint8_t)called, .section = section,
-                     .row = row, .end = cycles, .u.value = key};
   ink_async_queue *queue = find_queue(decoder, section, key);
-  if (queue && queue->head != INK_ID_NONE) {
+  const bool known = queue && queue->head != INK_ID_NONE;
+  if (known) {
     ink_open_async *open = &decoder->asyncs.items[queue->head];
     open->done = true;
     queue->head = open->next;
-    event.begin = open->begin;
-    return ink_decoder_add(decoder, &event);
-  }
-  event.begin = decoder->stored.header.open_clock1;
-  event.cut = 1;
-  /* The begin may be among the words that either ring lost. */
-  if (!decoder->rings[0].lost_front && !decoder->rings[1].lost_front &&
-      cycles <= decoder->track.partial_after_cycles)
+    begun = open->begin;
+  } else if (!decoder->rings[0].lost_front && !decoder->rings[1].lost_front &&
+             cycles <= decoder->track.partial_after_cycles) {
+    /* Else the begin may be among the words that either ring lost. */
     status = ink_decoder_problem(decoder, INK_PROBLEM_ASYNC_NEVER_BEGUN, section, called,
                                  record->word, "async end of '%s' with key %" PRIu64 " without its begin",
                                  ink_decoder_section_name(decoder, section), key);
-  return status == INK_OK ? ink_decoder_add(decoder, &event) : status;
+  }
+  if (status != INK_OK)
+    return status;
+  *ink_decoder_next(decoder) =
+      (ink_event){.type = INK_EVENT_ASYNC, .called = (uint8_t)called, .cut = !known,
+                  .section = section, .row = row, .begin = begun, .end = cycles, .u.value = key};
+  return ink_decoder_give(decoder);
 }
 
 ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close) {
@@ -94,11 +96,13 @@ ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close) {
                                    open->called, decoder->rings[open->called].count,
                                    "async range '%s' with key %" PRIu64 " never ended",
                                    ink_decoder_section_name(decoder, open->section), open->key);
-    ink_event event = {.type = INK_EVENT_ASYNC, .called = open->called, .cut = 2,
-                       .section = open->section, .row = INK_ROW_NONE, .begin = open->begin,
-                       .end = close, .u.value = open->key};
-    if (status == INK_OK)
-      status = ink_decoder_add(decoder, &event);
+    if (status != INK_OK)
+      break;
+    *ink_decoder_next(decoder) =
+        (ink_event){.type = INK_EVENT_ASYNC, .called = open->called, .cut = 2,
+                    .section = open->section, .row = INK_ROW_NONE, .begin = open->begin,
+                    .end = close, .u.value = open->key};
+    status = ink_decoder_give(decoder);
   }
   decoder->asyncs.count = decoder->queues.count = 0;
   if (decoder->queue_map.mask >= QUEUES_CLEARED) /* one track's many must not slow all others */

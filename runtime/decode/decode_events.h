@@ -44,9 +44,20 @@ typedef struct ink_record {
 void ink_ring_cut(ink_ring *ring);
 /* The record that starts at `at` (first <= at < count), whose upper bits are *upper (first_upper for
  * the first); returns where the next one starts, and sets *upper to the next one's. */
-size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_record *out);
-/* Only its kind, and sets *at to where the next one starts. */
-uint8_t ink_ring_kind(const ink_ring *ring, size_t *at, uint64_t *upper);
+size_t ink_ring_long_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_record *out);
+static inline size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper,
+                                     ink_record *out) {
+  if (ring->payload[at])
+    return ink_ring_long_record(ring, at, upper, out);
+  const uint64_t plain = ring->words[at] ^ *upper;
+  const uint32_t tag = (uint32_t)(plain >> INK_TAG_SHIFT);
+  *out = (ink_record){.head = ring->words[at], .clock64 = *upper | (plain & INK_CLOCK_MASK),
+                      .payload = ring->words + at, .word = at, .section = tag & INK_SECTION_MASK,
+                      .kind = (uint8_t)(tag >> INK_SECTION_BITS)};
+  return at + 1;
+}
+/* Ranges whose BEGIN was overwritten: every END that no kept BEGIN answers is one of them. */
+size_t ink_ring_open_at_front(const ink_ring *ring);
 
 /* Where a run has got to. */
 typedef struct ink_run_scan {
@@ -199,18 +210,26 @@ typedef struct ink_decoder {
 } ink_decoder;
 
 ink_status ink_decoder_flush(ink_decoder *decoder);
-ink_status ink_decoder_add(ink_decoder *decoder, const ink_event *event);
+/* An event is made where it stays, and given last, when nothing can come before it any more: to copy one
+ * right after its fields were stored one by one takes a processor longer than to make it. */
+static inline ink_event *ink_decoder_next(ink_decoder *decoder) {
+  return &decoder->events[decoder->event_count];
+}
+static inline ink_status ink_decoder_give(ink_decoder *decoder) {
+  return ++decoder->event_count < INK_EVENT_BATCH ? INK_OK : ink_decoder_flush(decoder);
+}
 #if defined(__GNUC__)
 __attribute__((format(printf, 6, 7)))
 #endif
 ink_status ink_decoder_problem(ink_decoder *decoder, enum ink_problem_kind kind, uint32_t section,
                                int called, size_t word, const char *format, ...);
 const char *ink_decoder_section_name(const ink_decoder *decoder, uint32_t section);
-/* decode_inside.c: the section around what comes next in the body or in called functions; a called
- * slice waits for the body's next stamp, which tells what it lay in. */
-uint32_t ink_decoder_around(const ink_decoder *decoder, int called);
+/* decode_inside.c: a called slice waits for the body's next stamp, which tells what it lay in. */
 void ink_decoder_wait(ink_decoder *decoder, uint32_t section);
-ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent);
+ink_status ink_decoder_tell(ink_decoder *decoder, uint32_t parent);
+static inline ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent) {
+  return decoder->waiting_count ? ink_decoder_tell(decoder, parent) : INK_OK;
+}
 /* Before a track of `kernel`: what is told is told for each kernel. */
 void ink_decoder_forget_told(ink_decoder *decoder, uint32_t kernel);
 /* decode_tolls.c: nothing is paid where the sink does not want it, or the capture has no costs. */

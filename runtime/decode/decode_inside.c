@@ -3,17 +3,6 @@
  * ends around slices of called functions comes after them. */
 #include "decode_events.h"
 
-enum { BODY, CALLED };
-
-uint32_t ink_decoder_around(const ink_decoder *decoder, int called) {
-  const ink_levels *levels = &decoder->levels[called];
-  const ink_level *inner = &levels->items[levels->count - 1];
-  if (levels->count == 1)
-    return called || decoder->body_unknown ? INK_PARENT_UNKNOWN : INK_PARENT_BODY;
-  return inner->named && inner->section != INK_SECTION_UNKNOWN ? inner->section
-                                                               : INK_PARENT_UNKNOWN;
-}
-
 void ink_decoder_wait(ink_decoder *decoder, uint32_t section) {
   if (!decoder->sink->want_inside || section == INK_SECTION_UNKNOWN)
     return;
@@ -32,16 +21,16 @@ void ink_decoder_forget_told(ink_decoder *decoder, uint32_t kernel) {
     decoder->told_of[i] = INK_PARENT_UNKNOWN;
 }
 
-ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent) {
+ink_status ink_decoder_tell(ink_decoder *decoder, uint32_t parent) {
   ink_status status = INK_OK;
   for (uint32_t i = 0; i < decoder->waiting_count && status == INK_OK; i++) {
     uint32_t *told = &decoder->told_of[decoder->waiting[i]];
     if (parent == INK_PARENT_UNKNOWN || *told == parent)
       continue;
     *told = parent;
-    const ink_event event = {
+    *ink_decoder_next(decoder) = (ink_event){
         .type = INK_EVENT_INSIDE, .called = 1, .section = decoder->waiting[i], .parent = parent};
-    status = ink_decoder_add(decoder, &event);
+    status = ink_decoder_give(decoder);
   }
   decoder->waiting_count = 0;
   return status;

@@ -29,13 +29,25 @@ static ink_level *top(ink_decoder *decoder, int called) {
   return &levels->items[levels->count - 1];
 }
 
-static ink_status push(ink_decoder *decoder, int called, ink_level level) {
+/* The section around what comes next in the body or in called functions. */
+static uint32_t around(const ink_decoder *decoder, int called) {
+  const ink_levels *levels = &decoder->levels[called];
+  const ink_level *inner = &levels->items[levels->count - 1];
+  if (levels->count == 1)
+    return called || decoder->body_unknown ? INK_PARENT_UNKNOWN : INK_PARENT_BODY;
+  return inner->named && inner->section != INK_SECTION_UNKNOWN ? inner->section
+                                                               : INK_PARENT_UNKNOWN;
+}
+
+/* A level on top, for the caller to fill; NULL: out of memory. */
+static ink_level *push(ink_decoder *decoder, int called) {
   ink_levels *levels = &decoder->levels[called];
   if (!ink_list_room((void **)&levels->items, &levels->capacity, levels->count,
-                     sizeof *levels->items))
-    return ink_error_set(decoder->error, INK_ERROR_MEMORY, "out of memory for nested ranges");
-  levels->items[levels->count++] = level;
-  return INK_OK;
+                     sizeof *levels->items)) {
+    ink_error_set(decoder->error, INK_ERROR_MEMORY, "out of memory for nested ranges");
+    return NULL;
+  }
+  return &levels->items[levels->count++];
 }
 
 /* ---- clocks -------------------------------------------------------------------------------- */
@@ -108,27 +120,34 @@ static ink_status find_section(ink_decoder *decoder, int called, const ink_recor
 
 /* ---- what no section claims ---------------------------------------------------------------- */
 
+static void forget_claims(ink_decoder *decoder) {
+  decoder->called_claimed = 0;
+  decoder->called_toll = (ink_toll){0, 0};
+}
+
 /* The body's base stamp moves to `now`. Called slices since the last one claim their part; time
  * that is not known to be whole is no gap. */
 static ink_status gap(ink_decoder *decoder, uint64_t now) {
   const ink_level *base = &decoder->levels[BODY].items[0];
-  ink_event event = {.type = INK_EVENT_GAP, .section = INK_SECTION_UNKNOWN, .row = base->row};
-  event.begin = later(base->stamp, decoder->track.partial_before_cycles);
-  event.end = earlier(now, decoder->track.partial_after_cycles);
-  uint64_t claimed = decoder->called_claimed;
-  ink_toll claimed_toll = decoder->called_toll;
-  decoder->called_claimed = 0;
-  decoder->called_toll = (ink_toll){0, 0};
-  if (event.begin >= event.end || claimed >= event.end - event.begin)
+  const uint64_t begin = later(base->stamp, decoder->track.partial_before_cycles);
+  const uint64_t end = earlier(now, decoder->track.partial_after_cycles);
+  const uint64_t claimed = decoder->called_claimed;
+  const ink_toll claimed_toll = decoder->called_toll;
+  forget_claims(decoder);
+  if (begin >= end || claimed >= end - begin)
     return INK_OK;
-  event.u.value = event.end - event.begin - claimed;
+  const uint64_t cycles = end - begin - claimed;
+  ink_toll toll = {0, 0};
   if (decoder->tolled) {
-    event.toll = ink_toll_of_gap(decoder, base, now, claimed_toll);
-    event.toll.cycles = earlier(event.toll.cycles, event.u.value);
+    toll = ink_toll_of_gap(decoder, base, now, claimed_toll);
+    toll.cycles = earlier(toll.cycles, cycles);
   }
-  decoder->track.unmarked_cycles += event.u.value;
-  decoder->track.unmarked_marking_cycles += event.toll.cycles;
-  return ink_decoder_add(decoder, &event);
+  decoder->track.unmarked_cycles += cycles;
+  decoder->track.unmarked_marking_cycles += toll.cycles;
+  *ink_decoder_next(decoder) =
+      (ink_event){.type = INK_EVENT_GAP, .section = INK_SECTION_UNKNOWN, .row = base->row,
+                  .begin = begin, .end = end, .toll = toll, .u.value = cycles};
+  return ink_decoder_give(decoder);
 }
 
 static void claim_called(ink_decoder *decoder, uint64_t begin, uint64_t end, ink_toll toll) {
@@ -157,11 +176,6 @@ static int64_t row_of(const ink_decoder *decoder, int called) {
   return levels->items[levels->count - 1].row;
 }
 
-static void forget_claims(ink_decoder *decoder) {
-  decoder->called_claimed = 0;
-  decoder->called_toll = (ink_toll){0, 0};
-}
-
 static void move_stamp(const ink_decoder *decoder, ink_level *level, uint64_t now) {
   level->stamp = now;
   level->stamp_toll = decoder->toll;
@@ -170,37 +184,41 @@ static void move_stamp(const ink_decoder *decoder, ink_level *level, uint64_t no
 
 static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint64_t now) {
   ink_level *level = top(decoder, called);
-  ink_event event = {.type = INK_EVENT_SLICE, .kind = INK_KIND_MARK, .called = (uint8_t)called,
-                     .section = section, .depth = depth_of(decoder, called),
-                     .row = row_of(decoder, called), .begin = level->stamp, .end = now,
-                     .toll = ink_toll_since(decoder, level->stamp_toll),
-                     .cut = !level->stamp_known, .nested = is_nested(decoder, section),
-                     .parent = ink_decoder_around(decoder, called)};
+  uint64_t begin = level->stamp;
+  bool cut = !level->stamp_known;
+  ink_toll toll = ink_toll_since(decoder, level->stamp_toll);
   ink_status status = INK_OK;
-  if (called && decoder->levels[CALLED].count == 1)
-    ink_decoder_wait(decoder, section);
-  else if (!called)
-    status = ink_decoder_settle(decoder, section);
   if (called) {
     const ink_level *body = top(decoder, BODY);
-    if (body->stamp > event.begin)
-      event.toll = ink_toll_since(decoder, body->stamp_toll);
+    const bool base = decoder->levels[CALLED].count == 1;
+    if (base)
+      ink_decoder_wait(decoder, section);
+    if (body->stamp > begin)
+      toll = ink_toll_since(decoder, body->stamp_toll);
     /* Within a range the body's stamps should not have moved; the range's END tells. */
-    bool base = decoder->levels[CALLED].count == 1;
-    event.cut |= base ? !body->stamp_known : event.begin < body->stamp;
-    event.begin = later(event.begin, body->stamp);
-    claim_called(decoder, event.begin, now, event.toll);
-  } else if (decoder->levels[BODY].count == 1) {
-    forget_claims(decoder);
+    cut |= base ? !body->stamp_known : begin < body->stamp;
+    begin = later(begin, body->stamp);
+    claim_called(decoder, begin, now, toll);
+  } else {
+    status = ink_decoder_settle(decoder, section);
+    if (decoder->levels[BODY].count == 1)
+      forget_claims(decoder);
   }
   move_stamp(decoder, level, now);
-  return status == INK_OK ? ink_decoder_add(decoder, &event) : status;
+  if (status != INK_OK)
+    return status;
+  *ink_decoder_next(decoder) =
+      (ink_event){.type = INK_EVENT_SLICE, .kind = INK_KIND_MARK, .called = (uint8_t)called,
+                  .cut = cut, .nested = is_nested(decoder, section), .section = section,
+                  .depth = depth_of(decoder, called), .parent = around(decoder, called),
+                  .row = row_of(decoder, called), .begin = begin, .end = now, .toll = toll};
+  return ink_decoder_give(decoder);
 }
 
 static ink_status range_begin(ink_decoder *decoder, int called, uint32_t section, uint64_t now) {
   ink_level *level = top(decoder, called);
   if (!called) {
-    ink_status status = ink_decoder_settle(decoder, ink_decoder_around(decoder, BODY));
+    ink_status status = ink_decoder_settle(decoder, around(decoder, BODY));
     if (status == INK_OK && decoder->levels[BODY].count == 1)
       status = gap(decoder, now);
     if (status != INK_OK)
@@ -209,54 +227,62 @@ static ink_status range_begin(ink_decoder *decoder, int called, uint32_t section
   }
   if (section != INK_SECTION_UNKNOWN)
     decoder->open_of[section]++;
-  ink_level inner = {.stamp = now, .begin = now, .row = row_of(decoder, called),
-                     .section = section, .stamp_known = true, .begin_known = true, .named = true,
-                     .stamp_toll = decoder->toll, .begin_toll = decoder->toll};
+  const int64_t row = row_of(decoder, called);
   move_stamp(decoder, level, now);
-  return push(decoder, called, inner);
+  ink_level *inner = push(decoder, called);
+  if (!inner)
+    return INK_ERROR_MEMORY;
+  *inner = (ink_level){.stamp = now, .begin = now, .row = row, .section = section,
+                       .stamp_known = true, .begin_known = true, .named = true,
+                       .stamp_toll = decoder->toll, .begin_toll = decoder->toll};
+  return INK_OK;
 }
 
 /* Takes the top range off and makes its slice. cut 2: it never ended, `now` is as far as it goes. */
 static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t now, uint8_t cut) {
-  int64_t row = row_of(decoder, called);
-  ink_level range = *top(decoder, called);
+  const int64_t row = row_of(decoder, called);
+  const ink_level *range = top(decoder, called); /* stays as it is until another is pushed */
+  const uint32_t section = range->section;
+  const bool begin_known = range->begin_known;
+  uint64_t begin = range->begin;
+  ink_toll toll = ink_toll_since(decoder, range->begin_toll);
   ink_status status =
-      called ? INK_OK : ink_decoder_settle(decoder, range.named ? range.section : INK_PARENT_UNKNOWN);
-  if (range.named && range.section != INK_SECTION_UNKNOWN)
-    decoder->open_of[range.section]--;
+      called ? INK_OK : ink_decoder_settle(decoder, range->named ? section : INK_PARENT_UNKNOWN);
+  if (range->named && section != INK_SECTION_UNKNOWN)
+    decoder->open_of[section]--;
+  if (!begin_known && !cut)
+    cut = 1;
   decoder->levels[called].count--;
-  ink_level *outer = top(decoder, called);
-  ink_event event = {.type = INK_EVENT_SLICE, .kind = INK_KIND_BEGIN, .called = (uint8_t)called,
-                     .section = range.section, .depth = depth_of(decoder, called), .row = row,
-                     .begin = range.begin, .end = now,
-                     .toll = ink_toll_since(decoder, range.begin_toll), .cut = cut,
-                     .nested = is_nested(decoder, range.section),
-                     .parent = ink_decoder_around(decoder, called)};
-  if (!range.begin_known)
-    event.cut = cut ? cut : 1;
-  if (called && decoder->levels[CALLED].count == 1)
-    ink_decoder_wait(decoder, range.section);
-  move_stamp(decoder, outer, now);
+  move_stamp(decoder, top(decoder, called), now);
   if (!called) {
     decoder->body_changes++;
     if (decoder->levels[BODY].count == 1)
       forget_claims(decoder);
   } else {
     const ink_level *body = top(decoder, BODY);
-    if (body->stamp_known && body->stamp > event.begin)
-      event.toll = ink_toll_since(decoder, body->stamp_toll);
-    if (event.begin < body->stamp && range.begin_known && body->stamp_known) {
-      status = ink_decoder_problem(decoder, INK_PROBLEM_ACROSS, range.section, called, word,
+    if (decoder->levels[CALLED].count == 1)
+      ink_decoder_wait(decoder, section);
+    if (body->stamp_known && body->stamp > begin)
+      toll = ink_toll_since(decoder, body->stamp_toll);
+    if (begin < body->stamp && begin_known && body->stamp_known) {
+      status = ink_decoder_problem(decoder, INK_PROBLEM_ACROSS, section, called, word,
                                    "range '%s' of a called function is open across the body's marks",
-                                   ink_decoder_section_name(decoder, range.section));
-      event.begin = body->stamp; /* so that slices nest */
-      event.cut = event.cut ? event.cut : 1;
+                                   ink_decoder_section_name(decoder, section));
+      begin = body->stamp; /* so that slices nest */
+      cut = cut ? cut : 1;
     } else {
-      event.begin = later(event.begin, body->stamp_known ? body->stamp : 0);
+      begin = later(begin, body->stamp_known ? body->stamp : 0);
     }
-    claim_called(decoder, event.begin, now, event.toll);
+    claim_called(decoder, begin, now, toll);
   }
-  return status == INK_OK ? ink_decoder_add(decoder, &event) : status;
+  if (status != INK_OK)
+    return status;
+  *ink_decoder_next(decoder) =
+      (ink_event){.type = INK_EVENT_SLICE, .kind = INK_KIND_BEGIN, .called = (uint8_t)called,
+                  .cut = cut, .nested = is_nested(decoder, section), .section = section,
+                  .depth = depth_of(decoder, called), .parent = around(decoder, called),
+                  .row = row, .begin = begin, .end = now, .toll = toll};
+  return ink_decoder_give(decoder);
 }
 
 static bool is_open(const ink_levels *levels, uint32_t section) {
@@ -268,13 +294,13 @@ static bool is_open(const ink_levels *levels, uint32_t section) {
 
 static ink_status range_end(ink_decoder *decoder, int called, const ink_record *record,
                             uint32_t section, uint64_t now) {
-  const char *name = ink_decoder_section_name(decoder, section);
   ink_levels *levels = &decoder->levels[called];
   ink_status status = INK_OK;
   if (levels->count == 1)
     return ink_decoder_problem(decoder, INK_PROBLEM_NEVER_BEGUN, section, called, record->word,
-                               "END of '%s' without its BEGIN", name);
+                               "END of '%s' without its BEGIN", ink_decoder_section_name(decoder, section));
   if (top(decoder, called)->named && top(decoder, called)->section != section) {
+    const char *name = ink_decoder_section_name(decoder, section);
     bool deeper = is_open(levels, section);
     while (deeper && top(decoder, called)->section != section && status == INK_OK) {
       status = ink_decoder_problem(
@@ -299,7 +325,7 @@ static ink_status new_row(ink_decoder *decoder, int called, const ink_record *re
   int64_t row;
   memcpy(&row, record->payload, sizeof row);
   if (!called) {
-    ink_status status = ink_decoder_settle(decoder, ink_decoder_around(decoder, BODY));
+    ink_status status = ink_decoder_settle(decoder, around(decoder, BODY));
     if (status == INK_OK && decoder->levels[BODY].count == 1)
       status = gap(decoder, now);
     if (status != INK_OK)
@@ -312,24 +338,28 @@ static ink_status new_row(ink_decoder *decoder, int called, const ink_record *re
   ink_level *level = top(decoder, called);
   level->row = row;
   move_stamp(decoder, level, now);
-  ink_event event = {.type = INK_EVENT_POINT, .kind = INK_KIND_ITER, .called = (uint8_t)called,
-                     .section = INK_SECTION_UNKNOWN, .depth = depth_of(decoder, called),
-                     .row = row, .end = now, .u.value = (uint64_t)row};
-  return ink_decoder_add(decoder, &event);
+  *ink_decoder_next(decoder) =
+      (ink_event){.type = INK_EVENT_POINT, .kind = INK_KIND_ITER, .called = (uint8_t)called,
+                  .section = INK_SECTION_UNKNOWN, .depth = depth_of(decoder, called), .row = row,
+                  .end = now, .u.value = (uint64_t)row};
+  return ink_decoder_give(decoder);
 }
 
 static ink_status point(ink_decoder *decoder, int called, const ink_record *record,
                         uint32_t section, uint64_t now) {
-  ink_event event = {.type = INK_EVENT_POINT, .kind = record->kind, .escape = record->escape,
-                     .called = (uint8_t)called, .section = section,
-                     .depth = depth_of(decoder, called), .row = row_of(decoder, called),
-                     .end = now, .parent = ink_decoder_around(decoder, called)};
-  if (record->escape == INK_ESCAPE_SUM) {
-    event.u.words = record->payload;
-    event.toll = called ? event.toll : ink_toll_pay_passes(decoder, record, now);
-  } else if (record->escape)
-    event.u.value = record->payload[0];
-  return ink_decoder_add(decoder, &event);
+  const bool sum = record->escape == INK_ESCAPE_SUM;
+  const ink_toll none = {0, 0};
+  ink_event *event = ink_decoder_next(decoder);
+  *event = (ink_event){.type = INK_EVENT_POINT, .kind = record->kind, .escape = record->escape,
+                       .called = (uint8_t)called, .section = section,
+                       .depth = depth_of(decoder, called), .parent = around(decoder, called),
+                       .row = row_of(decoder, called), .end = now,
+                       .toll = sum && !called ? ink_toll_pay_passes(decoder, record, now) : none};
+  if (sum)
+    event->u.words = record->payload;
+  else if (record->escape)
+    event->u.value = record->payload[0];
+  return ink_decoder_give(decoder);
 }
 
 static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
@@ -340,10 +370,11 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
   if (!plain_iter && !clocks)
     status = find_section(decoder, called, record, &section);
   if (status == INK_OK && decoder->sink->want_records) {
-    ink_event event = {.type = INK_EVENT_RECORD, .called = (uint8_t)called, .section = section,
-                       .row = plain_iter ? (int64_t)record->payload[0] : row_of(decoder, called),
-                       .end = at->cycles, .u.head = record->head};
-    status = ink_decoder_add(decoder, &event);
+    *ink_decoder_next(decoder) =
+        (ink_event){.type = INK_EVENT_RECORD, .called = (uint8_t)called, .section = section,
+                    .row = plain_iter ? (int64_t)record->payload[0] : row_of(decoder, called),
+                    .end = at->cycles, .u.head = record->head};
+    status = ink_decoder_give(decoder);
   }
   if (status != INK_OK)
     return status;
@@ -415,66 +446,56 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
   ink_ring_scan(ring, most, decoder->section_count, limit, rows, &scan);
   if (scan.next - first < 2)
     return 0;
-  ink_event event = {.type = INK_EVENT_RUN, .kind = INK_KIND_MARK,
-                     .section = decoder->base_section, .depth = depth_of(decoder, BODY),
-                     .row = level->row, .begin = level->stamp, .end = scan.last,
-                     .u.words = ring->words + first, .count = (uint32_t)(scan.next - first),
-                     .payload = scan.iters ? ring->payload + first : NULL, .gaps = base,
-                     .parent = ink_decoder_around(decoder, BODY)};
+  const size_t words = scan.next - first;
+  const uint32_t parent = around(decoder, BODY);
   const bool begins_row = ring->payload[first] != 0;
   const uint32_t ends_in = (uint32_t)((ring->words[first] ^ ring->first_upper) >> INK_TAG_SHIFT);
-  *status = ink_decoder_settle(decoder, begins_row ? event.parent
-                                                   : decoder->base_section + ends_in - 1);
+  *status =
+      ink_decoder_settle(decoder, begins_row ? parent : decoder->base_section + ends_in - 1);
   if (*status != INK_OK)
-    return scan.next - first;
+    return words;
+  ink_event *run = ink_decoder_next(decoder);
+  *run = (ink_event){.type = INK_EVENT_RUN, .kind = INK_KIND_MARK,
+                     .section = decoder->base_section, .depth = depth_of(decoder, BODY),
+                     .parent = parent, .row = level->row, .begin = level->stamp, .end = scan.last,
+                     .u.words = ring->words + first, .count = (uint32_t)words,
+                     .payload = scan.iters ? ring->payload + first : NULL, .gaps = base};
   if (decoder->tolled)
-    take_tolls(decoder, at, level, base, &event);
+    take_tolls(decoder, at, level, base, run);
   move_stamp(decoder, level, scan.last);
   decoder->last[BODY] = scan.last;
   level->row = scan.row;
   decoder->body_changes += scan.iters;
-  if (event.payload && event.payload[event.count - 2]) /* ends with an ITER */
+  if (ring->payload[scan.next - 2]) /* ends with an ITER */
     decoder->row_at = scan.last;
   if (base) {
     forget_claims(decoder);
     decoder->track.unmarked_cycles += scan.unmarked;
   }
-  *status = ink_decoder_add(decoder, &event);
-  return scan.next - first;
+  *status = ink_decoder_give(decoder);
+  return words;
 }
 
 /* ---- the track ----------------------------------------------------------------------------- */
 
-/* Ranges whose BEGIN was overwritten: every END that no kept BEGIN answers is one of them. */
-static size_t open_at_front(const ink_ring *ring) {
-  size_t depth = 0, missing = 0;
-  uint64_t upper = ring->first_upper;
-  for (size_t at = ring->first; at < ring->count;) {
-    const uint8_t kind = ink_ring_kind(ring, &at, &upper);
-    if (kind == INK_KIND_BEGIN)
-      depth++;
-    else if (kind == INK_KIND_END && depth)
-      depth--;
-    else if (kind == INK_KIND_END)
-      missing++;
-  }
-  return missing;
-}
-
 static ink_status open_levels(ink_decoder *decoder, int called) {
   bool lost = decoder->rings[called].lost_front;
   uint64_t open = decoder->track.open_cycles;
-  ink_level level = {.stamp = open, .begin = open, .row = lost ? INK_ROW_UNKNOWN : INK_ROW_NONE,
-                     .section = INK_SECTION_UNKNOWN, .stamp_known = !lost};
-  if (called && !lost)
-    level.stamp = 0; /* the body's stamp is the later one */
+  size_t count = 1;
+  if (lost && decoder->rings[called].ranges)
+    count += ink_ring_open_at_front(&decoder->rings[called]);
   decoder->levels[called].count = 0;
   decoder->last[called] = open;
-  ink_status status = push(decoder, called, level);
-  size_t outer = lost && decoder->rings[called].ranges ? open_at_front(&decoder->rings[called]) : 0;
-  for (size_t i = 0; i < outer && status == INK_OK; i++)
-    status = push(decoder, called, level);
-  return status;
+  for (size_t i = 0; i < count; i++) {
+    ink_level *level = push(decoder, called);
+    if (!level)
+      return INK_ERROR_MEMORY;
+    *level = (ink_level){.stamp = open, .begin = open, .section = INK_SECTION_UNKNOWN,
+                         .row = lost ? INK_ROW_UNKNOWN : INK_ROW_NONE, .stamp_known = !lost};
+    if (called && !lost)
+      level->stamp = 0; /* the body's stamp is the later one */
+  }
+  return INK_OK;
 }
 
 /* What is still open when the track closes. Only where the newest words were dropped is that no
@@ -552,7 +573,7 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
   for (int called = CALLED; called >= BODY && status == INK_OK; called--)
     status = close_levels(decoder, called, close);
   if (status == INK_OK)
-    status = ink_decoder_settle(decoder, ink_decoder_around(decoder, BODY));
+    status = ink_decoder_settle(decoder, around(decoder, BODY));
   if (status == INK_OK)
     status = gap(decoder, close);
   return status == INK_OK ? ink_decode_async_rest(decoder, close) : status;

@@ -148,7 +148,7 @@ void ink_ring_cut(ink_ring *ring) {
   ring->first = left;
 }
 
-size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_record *out) {
+size_t ink_ring_long_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_record *out) {
   size_t payload = ring->payload[at] & (INK_RING_WRAPS - 1);
   const uint64_t *words = ring->words + at;
   uint64_t head = words[payload] ^ *upper, inner = head;
@@ -174,12 +174,29 @@ size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *upper, ink_rec
   return at + payload + 1;
 }
 
-uint8_t ink_ring_kind(const ink_ring *ring, size_t *at, uint64_t *upper) {
-  if (!ring->payload[*at]) /* by far the most are one word */
-    return (uint8_t)kind_of(ring->words[(*at)++] ^ *upper);
-  ink_record record;
-  *at = ink_ring_record(ring, *at, upper, &record);
-  return record.kind;
+size_t ink_ring_open_at_front(const ink_ring *ring) {
+  const uint64_t *words = ring->words;
+  const uint8_t *payload = ring->payload;
+  uint64_t upper = ring->first_upper;
+  const size_t count = ring->count;
+  size_t depth = 0, missing = 0;
+  for (size_t at = ring->first; at < count;) {
+    uint32_t kind;
+    if (!payload[at]) { /* by far the most are one word */
+      kind = kind_of(words[at++] ^ upper);
+    } else {
+      ink_record record;
+      at = ink_ring_record(ring, at, &upper, &record);
+      kind = record.kind;
+    }
+    if (kind == INK_KIND_BEGIN)
+      depth++;
+    else if (kind == INK_KIND_END && depth)
+      depth--;
+    else if (kind == INK_KIND_END)
+      missing++;
+  }
+  return missing;
 }
 
 static bool payload_in_8(const uint8_t *payload) {
@@ -229,28 +246,35 @@ scan_marks(const ink_ring *ring, size_t most, uint64_t highest, uint64_t limit, 
   scan->next = next;
 }
 
+static bool is_nested(const ink_run_scan *scan, uint64_t tag) {
+  return tag == scan->inner || (scan->open_of && scan->open_of[tag - 1]);
+}
+
 void ink_ring_scan(const ink_ring *ring, size_t most, uint64_t sections, uint64_t limit, bool rows,
                    ink_run_scan *out) {
   const uint64_t *words = ring->words, upper = ring->first_upper;
   const uint64_t highest = (sections << INK_TAG_SHIFT) | INK_CLOCK_MASK;
   ink_run_scan scan = *out; /* a copy stays in registers */
-  if (!scan.open_of && !scan.inner)
+  const bool ranges = scan.open_of || scan.inner;
+  if (!ranges)
     scan_marks(ring, most, highest, limit, 0, &scan);
   else if (!scan.open_of)
     scan_marks(ring, most, highest, limit, scan.inner, &scan);
   while (scan.next < most) {
     const size_t payload = ring->payload[scan.next];
-    const uint64_t plain = words[scan.next + payload] ^ upper, tag = plain >> INK_TAG_SHIFT;
+    const uint64_t plain = words[scan.next + payload] ^ upper;
     const uint64_t clock = upper | (plain & INK_CLOCK_MASK);
     if (clock < scan.last || clock > limit)
       break;
-    /* The tag of a MARK is its section's id; any other kind's is above every id. */
-    if (payload == 1 && rows && tag == INK_TAG(INK_KIND_ITER, 0)) {
+    if (!payload) { /* a MARK's section is 1 or more; any other kind's tag is above all */
+      if (plain < UPPER_ONE || plain > highest ||
+          (ranges && is_nested(out, plain >> INK_TAG_SHIFT)))
+        break;
+    } else if (payload == 1 && rows && plain >> INK_TAG_SHIFT == INK_TAG(INK_KIND_ITER, 0)) {
       scan.unmarked += clock - scan.last;
       scan.row = (int64_t)words[scan.next];
       scan.iters++;
-    } else if (payload || tag - 1 >= sections || tag == scan.inner ||
-               (scan.open_of && scan.open_of[tag - 1])) {
+    } else {
       break;
     }
     scan.last = clock;

@@ -125,11 +125,12 @@ take_rows(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, 
   const uint8_t *payload = run->payload;
   bool rows = table->options.by == INK_BY_ITERATION, ok = true;
   for (uint32_t i = 0; i < count && ok; i++) {
-    bool iter = payload[i] != 0;
-    uint64_t plain = words[i + iter] ^ upper, clock = plain & INK_CLOCK_MASK;
+    const bool iter = payload[i] != 0;
+    const uint64_t plain = words[iter ? i + 1 : i] ^ upper, clock = plain & INK_CLOCK_MASK;
     if (!iter) {
       ok = add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
                   clock - last, toll);
+      toll = of_mark;
     } else {
       if (run->gaps && clock != last)
         ok = add_at(table, cells, now, 0, table->section_count, row, clock - last, toll);
@@ -138,9 +139,9 @@ take_rows(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, 
         begin_visit(table, run, row);
         now = table->visit;
       }
+      toll = of_iter;
     }
     last = clock;
-    toll = iter ? of_iter : of_mark;
   }
   return ok ? INK_OK : no_memory(table);
 }
