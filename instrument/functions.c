@@ -346,6 +346,7 @@ static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, C
     return CXChildVisit_Continue;
   if (is_function(kind)) {
     traits found = {.body = clang_getNullCursor()};
+    ink_unit_note_comma(unit, cursor);
     clang_visitChildren(cursor, note_trait, &found);
     if (found.kernel || found.device)
       add_function(unit, cursor, &found, 0, NULL);
@@ -399,7 +400,9 @@ static enum CXChildVisitResult find_overloaded(CXCursor cursor, CXCursor parent,
     state->found = cursor;
     return CXChildVisit_Break;
   }
-  return CXChildVisit_Recurse;
+  /* another call, whose value this one is made on: `make(x).run()`, `make(x).v + y` */
+  return clang_getCursorKind(cursor) == CXCursor_CallExpr ? CXChildVisit_Continue
+                                                          : CXChildVisit_Recurse;
 }
 
 static enum CXChildVisitResult first_child(CXCursor cursor, CXCursor parent, CXClientData data) {

@@ -257,6 +257,8 @@ static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, con
   inside_form form = form_inside(node);
   if (argument && form == INSIDE_VALUE) /* INK_AFTER's parenthesis would end the macro's use */
     form = INSIDE_UNTIL;
+  if (form == INSIDE_UNTIL && ink_unit_avoids_comma(unit))
+    form = INSIDE_UNTIL_END;
   insert_inside(&source->edits, text, node->depth, form, section, held,
                 unit->options->hold);
   ink_found_marked(found, section, held);

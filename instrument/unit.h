@@ -107,6 +107,9 @@ typedef struct ink_unit {
     ink_hand *items;
     size_t count, room;
   } hand; /* in the order of the text */
+  ink_source *comma_source; /* of an `operator,` that may take what ours is for; NULL: there is none */
+  uint32_t comma_offset;
+  bool comma_said;
   bool failed; /* memory ran out */
 } ink_unit;
 
@@ -131,6 +134,9 @@ CXCursor ink_call_target(CXCursor call);
 /* The set that a call in a template chooses from, in which ink_call_target's is the first; a null cursor
  * where it is known what is called. */
 CXCursor ink_call_overloads(CXCursor call);
+/* commas.c: notes a comma operator that may be taken in place of that of INK_UNTIL */
+void ink_unit_note_comma(ink_unit *unit, CXCursor function);
+bool ink_unit_avoids_comma(ink_unit *unit); /* there is one; said once */
 /* rules.c */
 void ink_unit_apply_rules(ink_unit *unit);
 typedef struct ink_spot { /* where a statement that shall be put between marks lies */

@@ -170,10 +170,11 @@ __host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Co
 #define INK_AFTER_HELD(S) ::ink_i::after_held<INK_I_SECTION(S)>(ink_ctx_(),
 #define INK_AFTER(S) ::ink_i::after<INK_I_SECTION(S)>(ink_ctx_(),
 // `(INK_BEFORE(S), INK_UNTIL(S), f(x))`: for a call that may give an object or a reference, or whose type
-// depends on a template. INK_UNTIL_END for what may be an rvalue reference: never hands anything on.
+// depends on a template. INK_UNTIL_END for what may be an rvalue reference, and where a comma operator of the
+// user's could be taken: never hands anything on, and its comma is the built-in one, as for void.
 #define INK_UNTIL(S) INK_I_UNTIL(until_call, S)
 #define INK_UNTIL_HELD(S) INK_I_UNTIL(until_call_held, S)
-#define INK_UNTIL_END(S) INK_I_UNTIL(until_end, S)
+#define INK_UNTIL_END(S) static_cast<void>(INK_I_UNTIL(until_end, S))
 #define INK_I_UNTIL(kind, S) ::ink_i::until<::ink_i::kind, INK_I_SECTION(S), decltype(ink_ctx_())>(ink_ctx_())
 // --hold strict, where there are values: PROF_MARK_STRICT's way for the rewriter's ranges.
 #define INK_BEGIN_STRICT(S, ...)                                                                   \

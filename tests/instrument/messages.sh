@@ -85,6 +85,31 @@ hand 'goto late;\ninner: x[0]++;\nreturn;\nlate: PROF_BEGIN(A);\ngoto inner;'
 expect 1 "k.cu:5:1: error: at this return: 'PROF_BEGIN(A)', line 6, has no end" k.cu --list --header-less
 hand 'void *to = &&out;\nPROF_BEGIN(A);\ngoto *to;\nout: PROF_END(A);'
 expect 0 "was not checked: 'k' has a goto to an address" k.cu --list --header-less
+# comma operators that would be taken in place of ours, and those that would not
+cat >body.cu <<'C'
+template <class T> struct vec { T v; }; struct mine {}; struct any { template <class T> __device__ any(T &&); };
+template <class T> __device__ vec<T> make(T x);
+template <class T> __global__ void k(T *x) { x[0] = make(x[1]).v + make(x[2]).v; }
+C
+while IFS='|' read -r taken text; do
+  { sed 2,9d body.cu; echo "$text"; sed 1d body.cu; } >comma.cu
+  expect 0 "2 calls" --list --calls --header-less comma.cu
+  grep -q "comma.cu:[2-9]:.*this 'operator,' may take whatever" out
+  [ $? = "$taken" ] || { echo "FAILED: '$text' is seen wrongly ($taken)"; cat out; failed=1; }
+done <<'W'
+0|template <class A, class B> __device__ int operator,(A &&, B &&);
+0|template <class A> __device__ int operator,(const A &, mine);
+0|template <class A, class... B> __device__ int operator,(A, vec<B...>);
+0|namespace user { namespace { template <class A, class B> __device__ A operator,(A &&a, B &&) { return a; } } }
+0|__device__ int operator,(const any &, mine);
+0|struct holder { template <class A> friend __device__ int operator,(A &&, holder) { return 1; } };
+1|template <class A, class B> __device__ int operator,(A &, B &&);
+1|template <class A, class B> __device__ int operator,(vec<A>, B &&);
+1|template <class A> __device__ int operator,(mine, A &&);
+1|struct member { template <class A> __device__ int operator,(A &&); };
+1|__device__ int operator,(any &, mine);
+1|template <class A, class B> __device__ int operator+(A &&, B &&);
+W
 # a header of -include, and what it includes: nvcc reads these by itself, so they are not marked
 printf '__device__ inline int deep(int n) { for (int i = 0; i < n; i++) n ^= i; return n; }\n' >deep.cuh
 printf '#include "deep.cuh"\n__global__ void forced(int *x) { x[0] = deep(3); }\n' >pre.cuh
