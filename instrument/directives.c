@@ -295,6 +295,8 @@ static void use(ink_unit *unit, ink_source *source, size_t token, const char *ma
         offset < unit->functions.items[i].body_end)
       in = &unit->functions.items[i]; /* a lambda comes behind the function that it is in */
   const bool kernel = !strncmp(macro, "PROF_KERNEL", 11);
+  if (in)
+    ink_function_note_hand(in, macro, offset);
   if (in && (kernel || !strcmp(macro, "PROF_LAMBDA")))
     in->is_opened = true;
   for (size_t i = 0; i < 4; i++)

@@ -24,6 +24,7 @@ typedef struct ink_function {
   uint32_t outer;
   bool in_host;     /* a __device__ lambda in host code */
   bool host;        /* compiled for the host too */
+  uint32_t opened_at, first_hand; /* the first PROF_KERNEL and the first mark by hand; 0: none */
   uint32_t marks;
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it */
   ink_tree tree;
@@ -176,6 +177,9 @@ char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offse
 const char *ink_hold_macro(const ink_unit *unit, const char *macro, const char *held);
 /* Says which values the marks of the function should have held and could not. */
 void ink_hold_remarks(ink_unit *unit, const ink_function *function);
+/* unopened.c */
+void ink_function_note_hand(ink_function *function, const char *macro, uint32_t offset);
+void ink_unit_unopened_remarks(ink_unit *unit); /* marks that record nothing for want of PROF_KERNEL */
 /* pairs.c: errors for ranges by hand that do not end on every way */
 void ink_function_pairs(ink_unit *unit, const ink_function *function);
 /* remarks.c */

@@ -85,6 +85,26 @@ hand 'goto late;\ninner: x[0]++;\nreturn;\nlate: PROF_BEGIN(A);\ngoto inner;'
 expect 1 "k.cu:5:1: error: at this return: 'PROF_BEGIN(A)', line 6, has no end" k.cu --list --header-less
 hand 'void *to = &&out;\nPROF_BEGIN(A);\ngoto *to;\nout: PROF_END(A);'
 expect 0 "was not checked: 'k' has a goto to an address" k.cu --list --header-less
+# marks that record nothing: before PROF_KERNEL, and in a kernel that has none
+while IFS='|' read -r text code; do
+  printf '__device__ int deep(int n) { PROF_SCOPE(Deep); return n; }\n__device__ int by(int n) { return deep(n); }\n%b\n' "$code" >k.cu
+  expect 0 "$text" --list --kernel '^k$' --header-less k.cu
+  { [ "$text" ] || grep -E "record(s)? nothing|only its marked form" out; } | grep . && [ -z "$text" ] &&
+    { echo "FAILED: something is said of '$code'"; failed=1; }
+done <<'W'
+k.cu:4:9: warning: marks of 'k' from here to its PROF_KERNEL, line 4, record nothing|__global__ void k(int *x) {\nx[0]++; PROF_MARK(A); PROF_KERNEL(K); PROF_MARK(B); }
+k.cu:4:1: warning: marks of 'k' from here to its PROF_KERNEL, line 6, record nothing|__global__ void k(int *x) {\nPROF_CLOCKS(); x[0]++;\n\nPROF_KERNEL(K); PROF_MARK(B); }
+k.cu:4:1: warning: marks of 'k' from here to its PROF_KERNEL, line 5, record nothing|__global__ void k(int *x) {\nfor (int i = 0; i < 9; i++) x[i]++;\nPROF_KERNEL(K); }
+|__global__ void k(int *x) { PROF_KERNEL(K); PROF_MARK(B); x[0] = by(1); }
+|__global__ void k(int *x) { if (x[0]) { PROF_KERNEL(K); PROF_MARK(B); } else { PROF_KERNEL(L); PROF_MARK(B); } }
+|__global__ void k(int *x) { x[0]++; }
+|__global__ void k(int *x) { PROF_KERNEL(K); auto f = [&] { PROF_LAMBDA(); PROF_MARK(A); }; f(); }
+k.cu:3:1: note: 'k' has marks by hand, the first in line 3, but no PROF_KERNEL: only its marked form records them|__global__ void k(int *x) { PROF_MARK(A); }
+k.cu:3:1: note: 'k' has marks by hand, the first in line 4, but no PROF_KERNEL: only|__global__ void k(int *x) { auto f = [&] {\nPROF_LAMBDA(); PROF_MARK(A); }; f(); }
+k.cu:3:1: note: 'k' calls 'deep', which has marks by hand, the first in k.cu:1, but has no PROF_KERNEL: only its marked form|__global__ void k(int *x) { x[0] = by(1); }
+k.cu:3:1: warning: 'other' has marks by hand, the first in line 3, but no PROF_KERNEL: they record nothing|__global__ void other(int *x) { PROF_ITER(3); }\n__global__ void k(int *x) {}
+k.cu:3:1: note: 'other' calls 'deep', which has marks by hand, the first in k.cu:1, but has no PROF_KERNEL: they record nothing|__global__ void other(int *x) { x[0] = by(1); }\n__global__ void k(int *x) {}
+W
 # comma operators that would be taken in place of ours, and those that would not
 cat >body.cu <<'C'
 template <class T> struct vec { T v; }; struct mine {}; struct any { template <class T> __device__ any(T &&); };
