@@ -87,9 +87,16 @@ bool record_environment(record_plan *plan) {
   return fine;
 }
 
+/* How this command found the signals; the program gets them so. */
+typedef struct signals {
+  sigset_t blocked;
+  struct sigaction child;
+} signals;
+
 /* The child: runs the program, or sends errno through the pipe. */
-static void become(const record_plan *plan, char **argv, const sigset_t *signals, int report) {
-  sigprocmask(SIG_SETMASK, signals, NULL);
+static void become(const record_plan *plan, char **argv, const signals *before, int report) {
+  sigaction(SIGCHLD, &before->child, NULL);
+  sigprocmask(SIG_SETMASK, &before->blocked, NULL);
   execv(plan->program, argv);
   int code = errno;
   /* a pipe takes 4 bytes whole; if it does not, the parent sees an end without a number */
@@ -121,7 +128,9 @@ static int wait_for(pid_t child, const sigset_t *caught, int *ended_by) {
 
 int record_run(record_plan *plan, char **argv) {
   static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
-  sigset_t caught, before;
+  const struct sigaction by_default = {.sa_handler = SIG_DFL};
+  sigset_t caught;
+  signals before;
   int report[2], code = 0, ended_by = 0;
   if (plan->sim_folder)
     message_say("recording on the simulated device%s: cycles are the simulator's",
@@ -129,7 +138,8 @@ int record_run(record_plan *plan, char **argv) {
   sigemptyset(&caught);
   for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
     sigaddset(&caught, forwarded[i]);
-  sigprocmask(SIG_BLOCK, &caught, &before);
+  sigprocmask(SIG_BLOCK, &caught, &before.blocked);
+  sigaction(SIGCHLD, &by_default, &before.child); /* where it was ignored, no end of a child is told */
   if (pipe2(report, O_CLOEXEC)) {
     message_say("cannot run '%s': %s", plan->program, message_errno(errno));
     return -CLI_FAILED;
@@ -154,7 +164,7 @@ int record_run(record_plan *plan, char **argv) {
     return code == ENOENT ? -127 : -126;
   }
   code = wait_for(child, &caught, &ended_by);
-  sigprocmask(SIG_SETMASK, &before, NULL);
+  sigprocmask(SIG_SETMASK, &before.blocked, NULL);
   if (ended_by) /* a program may also return more than 128 */
     message_say("'%s' was ended by signal %d (%s)", argv[0], ended_by, strsignal(ended_by));
   return code;

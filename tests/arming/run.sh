@@ -161,6 +161,16 @@ sigwait | driver-goes) # a signal that the program waits for; a driver that ends
   [ $case = sigwait ] || export DRIVER_GOES=1
   record 0 "$bin/guest" $case
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;
+ignored-child) # started by one that ignores SIGCHLD: the end is noticed, and the program gets it as it was
+  ignoring() {
+    timeout -s KILL 20 python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$ink" record --device sim -o run.1.ink -- "$@" >out 2>record.err || fail "exit code $?"
+  }
+  ignoring "$(command -v grep)" SigIgn /proc/self/status
+  grep -q 'SigIgn:.*1[0-9a-f]\{4\}$' out || fail "SIGCHLD is not ignored in the program: $(cat out)"
+  ignoring "$bin/program" plain
+  captured 1 "$(counts 1 1 1)" ;;
 left-error) # an error that the program has not asked for is not one of the recording's launches
   record 0 "$bin/guest" error
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1"
