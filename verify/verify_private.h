@@ -124,6 +124,9 @@ int ink_v_compare_stamp(const ink_verify *v, v_place place, const v_stamp *stamp
 ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
                              ink_error *error);
 
+/* argument.c: the instruction only makes the number of a PROF_ITER a word. */
+bool ink_v_is_argument(const ink_verify *v, const v_function *f, uint32_t at);
+
 /* flow.c: for each instruction, which stamps (bits; n: the begin, n + 1: the end, n + 2: unknown) can
  * have been passed last and can come next. Arrays of words_per_set words for each instruction, the caller's to free. */
 ink_status ink_v_flow(const ink_verify *v, const v_function *f, size_t stamp_count,

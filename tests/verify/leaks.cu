@@ -126,3 +126,53 @@ extern "C" __global__ void folded_holds(int *s) {
   s[threadIdx.x] = x;
   PROF_MARK(Second);
 }
+
+// The number of a PROF_ITER is made a word of 64 bits before the loop, with the line of the load.
+extern "C" __global__ void row_holds(float *s, const int *row) {
+  PROF_KERNEL(Kernel);
+  int r = row[blockIdx.x];
+  float x = s[threadIdx.x];
+  PROF_MARK(First, x);
+  while (x < 1e6f) {
+    x = x * 1.5f + 2.0f;
+    PROF_MARK(Second, x);
+    PROF_ITER(r);
+    x = x * 2.5f + 1.0f;
+    PROF_MARK(Third, x);
+  }
+  s[threadIdx.x] = x;
+}
+
+// The same sign, stored by the user's own code.
+extern "C" __global__ void sign_leaks(float *s, const int *row, long long *sums) {
+  PROF_KERNEL(Kernel);
+  int r = row[blockIdx.x];
+  float x = s[threadIdx.x];
+  int at = 0;
+  PROF_MARK(First, x);
+  while (x < 1e6f) {
+    x = x * 1.5f + 2.0f;
+    PROF_MARK(Second, x);
+    sums[at++] = r;
+    x = x * 2.5f + 1.0f;
+    PROF_MARK(Third, x);
+  }
+  s[threadIdx.x] = x;
+}
+
+// A loop inside of one, with the row of the outer one.
+extern "C" __global__ void inner_holds(float *s, int n, int m) {
+  PROF_KERNEL(Kernel);
+  float x = s[threadIdx.x];
+  for (int i = 0; i < n; i++) {
+    x = x * 1.5f + 2.0f;
+    PROF_MARK(First, x);
+    for (int k = 0; k < m; k++) {
+      PROF_ITER(i);
+      x = x * 2.5f + 1.0f;
+      PROF_MARK(Second, x);
+    }
+    PROF_MARK(Third, x);
+  }
+  s[threadIdx.x] = x;
+}

@@ -25,13 +25,14 @@ of() { awk -v k="$1" '$1 ~ /^[a-z_A-Z0-9]+$/ && / judged, /{on = $1 == k} on' "$
 leak() {
   of "$1" | grep -q "moved    leaks.cu:$3: .* x $2\$" || fail "$1: line $3, $2 instructions: $(of "$1")"
 }
-for kernel in chain_holds call_holds sink_holds memory_holds folded_holds; do
+for kernel in chain_holds call_holds sink_holds memory_holds folded_holds row_holds inner_holds; do
   of $kernel | grep -q "all held" || fail "$kernel: $(of $kernel)"
 done
 leak chain_leaks 10 "$(line_of 'chain of First')"
 leak chain_leaks 6 "$(line_of 'chain of Second')"
 of chain_leaks | grep -q "leaks.cu:$(line_of 'chain of Third')" && fail "chain_leaks: Third's own chain"
 leak sink_leaks 5 "$(line_of 'chain that sinks')"
+of sign_leaks | grep -q "moved    leaks.cu:.*: SHF.R.S32.HI x 1\$" || fail "sign_leaks: $(of sign_leaks)"
 if [ "$arch" -lt 100 ]; then
   of call_leaks | grep -q "leaks.cu:$(line_of 'call of First'): CALL" || fail "call_leaks: $(of call_leaks)"
 else # the compiler for these targets leaves pure calls where they are
