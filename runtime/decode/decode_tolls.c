@@ -97,23 +97,27 @@ uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run, uint64_t f
   const ink_toll of_mark = decoder->tolls.of[BODY][INK_KIND_MARK];
   const ink_toll of_iter = decoder->tolls.of[BODY][INK_KIND_ITER];
   const uint8_t *payload = run->payload;
-  uint64_t last = first_clock & INK_CLOCK_MASK, gaps = 0;
-  ink_toll paid = {0, 0};
+  uint64_t last = first_clock & INK_CLOCK_MASK, paid = 0, gaps = 0, iters = 0;
   const bool begins_row = payload && payload[0];
   ink_toll passed = begins_row ? of_iter : of_mark;
   for (uint32_t i = begins_row ? 2 : 1; i < run->count; i++) {
     const bool iter = payload && payload[i];
-    i += iter;
-    const uint64_t clock = (words[i] ^ upper) & INK_CLOCK_MASK;
+    const uint64_t clock = (words[iter ? i + 1 : i] ^ upper) & INK_CLOCK_MASK;
     const uint64_t cycles = earlier(clock - last, passed.cycles);
-    paid.cycles += cycles;
-    paid.bound_millicycles += passed.bound_millicycles;
-    gaps += iter ? cycles : 0;
-    passed = iter ? of_iter : of_mark;
+    paid += cycles;
     last = clock;
+    passed = of_mark;
+    if (iter) {
+      gaps += cycles;
+      passed = of_iter;
+      iters++;
+      i++;
+    }
   }
-  decoder->toll.cycles += paid.cycles;
-  decoder->toll.bound_millicycles += paid.bound_millicycles;
+  iters += begins_row;
+  decoder->toll.cycles += paid;
+  decoder->toll.bound_millicycles += (run->count - 2 * iters) * of_mark.bound_millicycles +
+                                     iters * of_iter.bound_millicycles - passed.bound_millicycles;
   decoder->passed = passed;
   decoder->passed_at = run->end;
   if (run->end <= decoder->track.partial_after_cycles)
