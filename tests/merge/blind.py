@@ -164,13 +164,15 @@ class Truth:
     offset: int      # theirs - ours at `at`
     drift: float
     at: int
+    launched: set    # idents of the kernels that have a launch of ours
 
     def offset_at(self, theirs):
         return self.offset + round(self.drift * (theirs - self.at)) # a double does not hold the ns of Unix time
 
 
-def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pid=None, name="blind", kernels=None):
-    """Returns capture, other file and the truth. `form`: how ours are named; `grid_ids`: right, wrong or none."""
+def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pid=None, name="blind", kernels=None, cut=0.0):
+    """Returns capture, other file and the truth. `form`: how ours are named; `grid_ids`: right, wrong or none; `cut`: of
+    how many launches the last blocks were not recorded."""
     kernels = kernels if kernels is not None else source.kernels
     names = sorted({bare(k.name) for k in kernels})
     marked = [n for n in names if rng.random() < 0.5]
@@ -193,7 +195,7 @@ def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pi
     ours = [k for k in ours_could if few or rng.random() >= LOST]
     has = {k.ident for k in theirs}
     first = min(k.begin for k in kernels)
-    truth = Truth({}, rng.randint(-3000000, 3000000), rng.uniform(-50e-6, 50e-6), first)
+    truth = Truth({}, rng.randint(-3000000, 3000000), rng.uniform(-50e-6, 50e-6), first, {k.ident for k in ours + ours_more})
     if not source.base_known:
         truth.offset -= 3600 * 10 ** 9 * rng.randrange(1, 1000) # another epoch, by hours
     launches = []
@@ -201,6 +203,8 @@ def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pi
         length = k.end - k.begin
         begin = k.begin + int(min(rng.uniform(300, 1500), length * 0.3))
         end = k.end - int(min(rng.uniform(100, 800), length * 0.2))
+        if cut and rng.random() < cut:
+            end = begin + int((end - begin) * rng.uniform(0.3, 1))
         launches.append((begin - truth.offset_at(begin) + rng.randint(-40, 40), end - truth.offset_at(end) + rng.randint(-40, 40), k))
     launches.sort(key=lambda l: l[0])
     shuffled = {}
@@ -241,6 +245,7 @@ class Landed:
     ident: object      # the correlation of the kernel it was joined with, or None
     outside: int
     arrow: object = None   # JSON: (stream, begin) of the kernel that its arrow comes from
+    uncertain: bool = False
 
 
 def landed_in_json(path, base):
@@ -254,7 +259,8 @@ def landed_in_json(path, base):
             arrows[e["id"]][e["ph"]] = e
         elif e["ph"] == "B":
             a = e["args"]
-            lanes[lane] = Landed(e["pid"], a["grid_id"], base + ns(e["ts"]), None, a["joined_by"], a.get("kernel_correlation"), a.get("outside_ns"))
+            lanes[lane] = Landed(e["pid"], a["grid_id"], base + ns(e["ts"]), None, a["joined_by"], a.get("kernel_correlation"), a.get("outside_ns"),
+                                 uncertain="uncertain" in a)
             launches.append(lanes[lane])
     for e in events:
         lane = e.get("pid"), e.get("tid")
@@ -271,10 +277,10 @@ def landed_in_json(path, base):
 def landed_in_perfetto(tools, path):
     arg = lambda name: f"(select coalesce(int_value, string_value) from args where arg_set_id = s.arg_set_id and key = 'debug.{name}')"
     errors, rows = tools.query(path, ERRORS, f"""select {arg('device')}, {arg('grid_id')}, s.ts, s.ts + s.dur, {arg('joined_by')},
-        {arg('kernel_correlation')}, {arg('outside_ns')} from slice s where s.category = 'inkmark'""")
+        {arg('kernel_correlation')}, {arg('outside_ns')}, {arg('uncertain')} from slice s where s.category = 'inkmark'""")
     assert not errors, errors
     whole = lambda v: None if v is None else int(v)
-    return [Landed(whole(r[0]), int(r[1]), int(r[2]), int(r[3]), r[4], whole(r[5]), whole(r[6])) for r in rows]
+    return [Landed(whole(r[0]), int(r[1]), int(r[2]), int(r[3]), r[4], whole(r[5]), whole(r[6]), uncertain=r[7] is not None) for r in rows]
 
 
 @dataclass
@@ -284,9 +290,12 @@ class Outcome:
     wrong: int = 0
     lost: int = 0
     astray: int = 0   # the slice does not lie in the kernel that it is said to belong to
+    uncertain: int = 0
+    silent: int = 0   # wrong, and not said to be uncertain
+    chance: int = 0   # the same, but nobody could know
 
     def __str__(self):
-        return f"{self.launches} launches, {self.partners} with a partner: {self.wrong} wrong, {self.lost} lost, {self.astray} astray"
+        return f"{self.launches} launches, {self.partners} with a partner: {self.wrong} wrong, {self.lost} lost, {self.astray} astray, {self.uncertain} uncertain, {self.silent} wrong without a word, {self.chance} by chance"
 
 
 def judge(landed, truth, seen=None):
@@ -300,7 +309,13 @@ def judge(landed, truth, seen=None):
         o.launches += 1
         o.partners += k is not None
         joined = l.ident is not None
-        o.wrong += joined and (k is None or k.ident != l.ident)
+        wrong = joined and (k is None or k.ident != l.ident)
+        o.wrong += wrong
+        o.uncertain += l.uncertain
+        # where neither the launch's kernel nor the kernel's launch was recorded, what is left fits, and nothing tells
+        seen_by_chance = wrong and k is None and l.ident not in truth.launched
+        o.silent += wrong and not l.uncertain and not seen_by_chance
+        o.chance += wrong and not l.uncertain and seen_by_chance
         o.lost += k is not None and not joined
         if joined and k and k.ident == l.ident:
             o.astray += not (k.begin - l.outside <= l.begin and l.end <= k.end + l.outside)

@@ -47,9 +47,12 @@ endif()
 add_executable(plan_capture plan_capture.c made_capture.c)
 target_compile_definitions(plan_capture PRIVATE _GNU_SOURCE)
 target_link_libraries(plan_capture PRIVATE inkmark_static inkmark_flags)
-add_test(NAME merge.streams COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_streams.py $<TARGET_FILE:inkmark>
-  $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules 12)
-set_tests_properties(merge.streams PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+foreach(first 1 8 15)
+  math(EXPR last "${first} + 6")
+  add_test(NAME merge.streams_${first} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_streams.py $<TARGET_FILE:inkmark>
+    $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules ${first} ${last})
+  set_tests_properties(merge.streams_${first} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+endforeach()
 foreach(sample "kineto_a100_small.json.gz 10" "kineto_rocm_small.json.gz 10" "kineto_b200_vllm.json.gz 10"
     "kineto_v100_absolute_us.json.gz 5" "nsys_2022_1gpu.sqlite 5" "nsys_h100_2gpu.sqlite 5")
   string(REPLACE " " ";" sample ${sample})

@@ -81,6 +81,9 @@ typedef struct ink_joined {
   /* 0 to 1: how much nearer in time the chosen kernel is than the next one it could have been. */
   double confidence;
   int64_t residual_ns;         /* middle of theirs - middle of ours, after the fitted offset */
+  /* Another kernel would do for this launch, or another launch for this kernel, as well as nearly
+   * all pairs do: it may be one of those instead. */
+  bool uncertain;
 } ink_joined;
 
 /* theirs = ours + offset_ns + drift * (ours - at_ns). */

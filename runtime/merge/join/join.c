@@ -149,8 +149,10 @@ static ink_status join_by_time(join_device *d, ink_error *error) {
   } else if (doubtful) {
     snprintf(note + used, room - used,
              "%sanother offset fits almost as well, so the join may be a period off", between);
+    for (size_t i = 0; i < d->count; i++)
+      d->uncertain[i] = true;
   }
-  return status;
+  return d->clock.joined ? ink_join_doubt(d, error) : status;
 }
 
 /* ---- one device ------------------------------------------------------------------------------ */
@@ -160,6 +162,7 @@ static void device_free(join_device *d) {
   free(d->chosen);
   free(d->confidence);
   free(d->by_id);
+  free(d->uncertain);
 }
 
 /* Joins the launches of d->mine with the kernels of one device of theirs. */
@@ -167,7 +170,8 @@ static ink_status join_with(join_device *d, int32_t theirs, ink_error *error) {
   d->chosen = malloc((d->count + 1) * sizeof *d->chosen);
   d->confidence = calloc(d->count + 1, sizeof *d->confidence);
   d->by_id = calloc(d->count + 1, sizeof *d->by_id);
-  if (!d->chosen || !d->confidence || !d->by_id)
+  d->uncertain = calloc(d->count + 1, sizeof *d->uncertain);
+  if (!d->chosen || !d->confidence || !d->by_id || !d->uncertain)
     return no_memory(error);
   forget(d);
   ink_status status = ink_join_groups(d, theirs, error);
@@ -205,6 +209,7 @@ static void publish(ink_join *join, const join_device *d) {
                   : group->by_name          ? INK_JOIN_NAME
                                             : INK_JOIN_DIMENSIONS;
     out->confidence = d->confidence[i];
+    out->uncertain = d->uncertain[i] && !d->by_id[i];
     const ink_join_launch *l = &d->launches[d->mine[i]];
     out->residual_ns = ink_join_offset(d, i, d->chosen[i]) - d->shift_ns -
                        llround(ink_join_line(&d->clock, ink_join_middle(l->begin_ns, l->end_ns)));

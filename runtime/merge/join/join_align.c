@@ -35,8 +35,7 @@ static double off_middle(const join_pair *p, double offset) {
   return fabs(((double)p->low_ns + (double)p->high_ns) / 2 - offset);
 }
 
-/* What speaks against a pair, in ns: sticking out fully, not being centred a little. */
-static double cost_of(const join_pair *p, double offset) {
+double ink_join_cost(const join_pair *p, double offset) {
   return ink_join_sticks_out(p, offset) + 0.05 * off_middle(p, offset);
 }
 
@@ -56,7 +55,7 @@ static bool consider(const join_device *d, size_t i, size_t kernel, double offse
       ink_join_sticks_out(&pair, offset) > within.out_ns ||
       off_middle(&pair, offset) > within.middle_ns)
     return true;
-  nearest item = {kernel, cost_of(&pair, offset)};
+  nearest item = {kernel, ink_join_cost(&pair, offset)};
   if (*n < NEAREST) {
     best[(*n)++] = item;
     return true;
@@ -308,7 +307,7 @@ static int by_group_then_time(const void *left, const void *right, void *user) {
 
 static double cost_chosen(const join_device *d, size_t i) {
   join_pair p = ink_join_pair(d, i, d->chosen[i]);
-  return cost_of(&p, ink_join_line(&d->clock, p.at_ns));
+  return ink_join_cost(&p, ink_join_line(&d->clock, p.at_ns));
 }
 
 /* Groups whose launches could be the same kernels (two of our names for one of theirs) are chained

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches of kernels that run at the same time on several streams, where the order of begins tells
  * nothing: a pair must fit at both ends as nearly all pairs do, and of all ways to pair them up the
- * one is taken that joins the most, then the one that fits best. */
+ * one is taken that joins the most, then the one that fits best. Where that is not the only one
+ * that fits, the pair is uncertain. */
 #include "join_private.h"
 
 #include "merge/read/foreign_private.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 
 enum { DEEPEST = 8, ROUNDS = 3, SPARE_NS = 200, NEAREST = 256 };
+enum { MEASURED = 4, SAMPLE = 12, ENOUGH = 64 }; /* how often, and of how many pairs */
 
 typedef struct edge {
   size_t launch, kernel;
@@ -19,7 +21,6 @@ typedef struct edge {
 
 typedef struct overlap {
   join_device *d;
-  bool *groups;  /* [group_count] some of its kernels overlap */
   bool *crowded; /* [kernels] overlaps another of its group */
   edge *edges;   /* by launch */
   size_t *first; /* [count + 1] of a launch's */
@@ -34,7 +35,6 @@ typedef struct overlap {
 } overlap;
 
 static void overlap_free(overlap *o) {
-  free(o->groups);
   free(o->crowded);
   free(o->edges);
   free(o->first);
@@ -52,11 +52,11 @@ static bool find_groups(overlap *o) {
     for (size_t i = 0; i < d->groups[g].count; i++) {
       const ink_foreign_kernel *k = &d->kernels[candidates[i]];
       if (last != SIZE_MAX && k->begin_ns < d->kernels[last].end_ns)
-        o->groups[g] = o->crowded[candidates[i]] = o->crowded[last] = true;
+        d->groups[g].overlaps = o->crowded[candidates[i]] = o->crowded[last] = true;
       if (last == SIZE_MAX || k->end_ns > d->kernels[last].end_ns)
         last = candidates[i];
     }
-    any |= o->groups[g];
+    any |= d->groups[g].overlaps;
   }
   return any;
 }
@@ -69,7 +69,9 @@ static void insides(const join_device *d, size_t launch, size_t kernel, double *
   inside[1] = (double)p.high_ns - offset;
 }
 
-static bool measure(overlap *o) {
+/* How the chosen pairs fit; once it is known which are certain, how those do: the others were
+ * chosen for fitting well. */
+static bool measure(overlap *o, bool certain) {
   const join_device *d = o->d;
   double *values[2] = {malloc((d->count + 1) * sizeof(double)),
                        malloc((d->count + 1) * sizeof(double))};
@@ -77,13 +79,17 @@ static bool measure(overlap *o) {
   bool done = values[0] && values[1];
   for (size_t i = 0; done && i < d->count; i++) {
     double inside[2];
-    if (d->chosen[i] == SIZE_MAX)
+    if (d->chosen[i] == SIZE_MAX || (certain && d->uncertain[i]))
       continue;
     insides(d, i, d->chosen[i], inside);
     values[0][n] = inside[0];
     values[1][n++] = inside[1];
   }
-  for (int side = 0; done && side < 2; side++) {
+  if (certain && n < SAMPLE)
+    n = 0;
+  for (int side = 0; done && n && side < 2; side++) {
+    if (certain && n < ENOUGH && o->weight[side] < 1)
+      continue; /* few tell little of the side that scatters more */
     qsort(values[side], n, sizeof(double), ink_join_by_double);
     double low = values[side][n / 50], high = values[side][n - 1 - n / 50];
     double spare = fmax((high - low) / 4, SPARE_NS);
@@ -91,7 +97,7 @@ static bool measure(overlap *o) {
     o->middle[side] = values[side][n / 2];
     o->high[side] = high + spare;
   }
-  if (done) {
+  if (done && n) {
     double wide[2] = {o->high[0] - o->low[0], o->high[1] - o->low[1]};
     for (int side = 0; side < 2; side++)
       o->weight[side] = fmin(wide[0], wide[1]) / wide[side];
@@ -204,17 +210,43 @@ static void give_confidence(overlap *o) {
   }
 }
 
-static bool make_edges(overlap *o) {
+/* Which pairs another kernel, or another launch, would do for. */
+static bool doubt(overlap *o, size_t kernels) {
   join_device *d = o->d;
+  size_t *fitting = o->seen; /* [kernels] launches */
+  memset(fitting, 0, kernels * sizeof *fitting);
+  o->count = 0;
   for (size_t i = 0; i < d->count; i++) {
     o->first[i] = o->count;
-    if (!o->groups[d->group_of[i]] || (d->chosen[i] != SIZE_MAX && !o->crowded[d->chosen[i]]))
+    if (d->groups[d->group_of[i]].overlaps && !add_edges(o, i))
+      return false;
+  }
+  o->first[d->count] = o->count;
+  for (size_t e = 0; e < o->count; e++)
+    fitting[o->edges[e].kernel]++;
+  for (size_t i = 0; i < d->count; i++) {
+    if (d->chosen[i] == SIZE_MAX || !d->groups[d->group_of[i]].overlaps)
+      continue;
+    size_t own = cost_between(o, i, d->chosen[i]) < INFINITY;
+    d->uncertain[i] = o->first[i + 1] - o->first[i] > own || fitting[d->chosen[i]] > own;
+  }
+  return true;
+}
+
+static bool make_edges(overlap *o) {
+  join_device *d = o->d;
+  o->count = 0;
+  for (size_t i = 0; i < d->count; i++) {
+    o->first[i] = o->count;
+    if (!d->groups[d->group_of[i]].overlaps ||
+        (d->chosen[i] != SIZE_MAX && !o->crowded[d->chosen[i]]))
       continue; /* there time alone decides */
     if (!add_edges(o, i))
       return false;
     d->chosen[i] = SIZE_MAX;
   }
   o->first[d->count] = o->count;
+  free(o->by_cost);
   o->by_cost = malloc((o->count + 1) * sizeof *o->by_cost);
   if (!o->by_cost)
     return false;
@@ -226,6 +258,11 @@ static bool make_edges(overlap *o) {
 
 static void pair_up(overlap *o) {
   join_device *d = o->d;
+  size_t kernels = d->foreign->kernel_count;
+  memset(o->seen, 0, kernels * sizeof *o->seen);
+  o->search = 0;
+  for (size_t k = 0; k < kernels; k++)
+    o->owner[k] = SIZE_MAX;
   for (size_t i = 0; i < d->count; i++)
     if (d->chosen[i] != SIZE_MAX)
       o->owner[d->chosen[i]] = i;
@@ -246,20 +283,21 @@ static void pair_up(overlap *o) {
 
 ink_status ink_join_overlaps(join_device *d, ink_error *error) {
   size_t kernels = d->foreign->kernel_count;
-  overlap o = {.d = d, .groups = calloc(d->group_count + 1, sizeof *o.groups)};
+  overlap o = {.d = d};
   o.crowded = calloc(kernels + 1, sizeof *o.crowded);
-  bool done = o.groups && o.crowded;
+  bool done = o.crowded != NULL;
   if (done && !find_groups(&o))
     goto cleanup;
   o.first = calloc(d->count + 1, sizeof *o.first);
   o.owner = malloc((kernels + 1) * sizeof *o.owner);
   o.seen = calloc(kernels + 1, sizeof *o.seen);
-  done = o.first && o.owner && o.seen && measure(&o);
-  for (size_t k = 0; done && k < kernels; k++)
-    o.owner[k] = SIZE_MAX;
-  done = done && make_edges(&o);
-  if (done)
-    pair_up(&o);
+  done = o.first && o.owner && o.seen;
+  for (int i = 0; done && i < MEASURED; i++) {
+    done = measure(&o, i > 0) && make_edges(&o);
+    if (done)
+      pair_up(&o);
+    done = done && doubt(&o, kernels);
+  }
 cleanup:
   overlap_free(&o);
   if (!done)

@@ -21,6 +21,7 @@ static inline bool ink_join_fits_length(const ink_join_launch *l, const ink_fore
 typedef struct join_group {
   size_t first, count; /* of join_device.candidates, by begin */
   bool by_name;        /* false: launches of several kernels may share it */
+  bool overlaps;       /* some of them run at the same time */
 } join_group;
 
 typedef struct join_pair {
@@ -45,6 +46,7 @@ typedef struct join_device {
   size_t *chosen;       /* [count] kernel index, or SIZE_MAX */
   double *confidence;   /* [count] */
   bool *by_id;          /* [count] chosen by an id that both files have */
+  bool *uncertain;      /* [count] as ink_joined has it */
   int64_t shift_ns;     /* taken off offsets while they are doubles, so that those keep the ns */
   ink_join_clock clock; /* while aligning, its offset is relative to the shift */
 } join_device;
@@ -86,8 +88,13 @@ ink_status ink_join_guess(const join_device *device, int64_t limit_ns, join_gues
 
 /* join_align.c: from a first guess to a kernel for every launch that has one, and the line. */
 ink_status ink_join_align(join_device *device, const join_guess *guess, ink_error *error);
-/* join_overlap.c: chooses anew for launches of kernels that run at the same time. */
+/* join_overlap.c: chooses anew for launches of kernels that run at the same time, and tells which
+ * of those are uncertain. */
 ink_status ink_join_overlaps(join_device *device, ink_error *error);
+/* join_doubt.c: which are uncertain, of those that order and time found. */
+ink_status ink_join_doubt(join_device *device, ink_error *error);
+/* What speaks against a pair, in ns: sticking out fully, not being centred a little. */
+double ink_join_cost(const join_pair *pair, double offset);
 /* By how much ours sticks out of theirs at an offset. */
 double ink_join_sticks_out(const join_pair *pair, double offset);
 /* Fits the clock to the chosen kernels. */

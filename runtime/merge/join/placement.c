@@ -67,6 +67,8 @@ static void place_launch(placement *p, size_t i, const ink_joined *joined) {
   l->kernel = joined->kernel;
   l->method = joined->method;
   l->confidence = joined->confidence;
+  l->uncertain = joined->uncertain;
+  p->uncertain += l->uncertain;
   l->residual_ns = joined->residual_ns;
   const ink_foreign_kernel *k = &p->kernels[l->kernel];
   l->early_ns = l->begin_ns < k->begin_ns ? k->begin_ns - l->begin_ns : 0;
@@ -93,10 +95,12 @@ const char *placement_method(enum ink_join_method method) {
 void placement_unjoin(placement *p, size_t i) {
   placed_launch *l = &p->launches[i];
   p->joined--;
+  p->uncertain -= l->uncertain;
   p->outside -= l->early_ns > 0 || l->late_ns > 0;
   l->kernel = SIZE_MAX;
   l->method = INK_JOIN_NONE;
   l->early_ns = l->late_ns = 0;
+  l->uncertain = false;
 }
 
 ink_status placement_make(placement *p, const ink_capture *capture, const ink_clock_map *map,

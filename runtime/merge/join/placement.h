@@ -13,6 +13,7 @@ typedef struct placed_launch {
   size_t kernel; /* of the other file; SIZE_MAX: none */
   enum ink_join_method method;
   double confidence;
+  bool uncertain; /* as ink_joined has it */
   int64_t residual_ns;
   const ink_join_clock *clock; /* ours to theirs; NULL: the times stay as they are */
   bool placed;                 /* false: not chosen, without tracks, or no way to know the time */
@@ -36,8 +37,8 @@ typedef struct placement {
   placed_launch *launches; /* [launch_count] */
   uint32_t *order; /* [tracks of the capture]: place among the shown ones of its launch by SM,
                       block and thread; UINT32_MAX: not shown */
-  int64_t gap_ns; /* between all launches and all kernels in Unix time; 0: they overlap */
-  size_t chosen, joined, unplaced, outside;
+  int64_t gap_ns;  /* between all launches and all kernels in Unix time; 0: they overlap */
+  size_t chosen, joined, uncertain, unplaced, outside;
   uint64_t tracks, shown;
   bool sections_of_sms; /* counters of the sections of each SM are wanted */
 } placement;
@@ -58,6 +59,8 @@ size_t placement_any_kernel(const placement *place, int32_t device);
 int64_t placement_ns(const placement *place, size_t launch, int64_t ns);
 /* How far such a moment may be from the truth; INT64_MAX: not known. */
 int64_t placement_bound_ns(const placement *place, size_t launch);
+/* What the slice of an uncertain launch says. */
+#define PLACEMENT_UNCERTAIN "another kernel there, or another launch here, fits as well"
 /* "name", "dimensions", ...; "" for none. */
 const char *placement_method(enum ink_join_method method);
 

@@ -108,6 +108,20 @@ static void tell_joined(const placement *p) {
                 p->with, how);
 }
 
+static void tell_uncertain(const placement *p) {
+  char text[512] = "";
+  size_t used = 0, listed = 0;
+  for (size_t i = 0; i < p->selection.launch_count && p->uncertain; i++)
+    if (p->launches[i].uncertain && listed++ < LISTED)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %.40s", used ? ", " : "", i,
+                               ink_selection_kernel(&p->selection, i));
+  if (p->uncertain)
+    placement_say(p,
+                  "%zu of them are uncertain, as another kernel or launch fits as well: %s%s (see "
+                  "'uncertain' in their arguments)",
+                  p->uncertain, text, listed > LISTED ? ", ..." : "");
+}
+
 static void tell_unjoined(const placement *p) {
   char text[512] = "";
   size_t used = 0, missing = 0;
@@ -185,6 +199,7 @@ void placement_tell(const placement *p) {
                                      "the slowest of each", "none, but counters of each SM"};
   if (p->foreign) {
     tell_joined(p);
+    tell_uncertain(p);
     tell_unjoined(p);
     tell_clocks(p);
     if (p->facts->kernels_left_out)

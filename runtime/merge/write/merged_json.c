@@ -49,6 +49,8 @@ static void put_joined(merged_json *w, const placed_launch *l) {
     ink_file_print(&w->file, ",\"confidence\":%.3f,\"residual_ns\":%lld,\"outside_ns\":%lld",
                    l->confidence, (long long)l->residual_ns,
                    (long long)(l->early_ns > l->late_ns ? l->early_ns : l->late_ns));
+    if (l->uncertain)
+      put_text(w, "uncertain", PLACEMENT_UNCERTAIN);
   }
   if (l->clock)
     ink_file_print(&w->file, ",\"offset_taken_out_ns\":%lld", (long long)l->clock->offset_ns);

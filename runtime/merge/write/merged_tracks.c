@@ -67,6 +67,8 @@ static char *put_joined(const placement *p, const placed_launch *l, char *q) {
     if (p->kernels[l->kernel].correlation >= 0)
       q = perfetto_named_int(q, "kernel_correlation", p->kernels[l->kernel].correlation);
     q = perfetto_named_double(q, "confidence", l->confidence);
+    if (l->uncertain)
+      q = perfetto_named_text(q, "uncertain", PLACEMENT_UNCERTAIN);
     q = perfetto_named_int(q, "residual_ns", l->residual_ns);
     q = perfetto_named_int(q, "outside_ns", l->early_ns > l->late_ns ? l->early_ns : l->late_ns);
   }
