@@ -15,6 +15,16 @@ typedef struct lines {
   const char *section; /* several statements of one line share it */
 } lines;
 
+/* Without the half of a UTF-8 character at the end of what was cut off. */
+static size_t whole_characters(const char *text, size_t n) {
+  size_t lead = n;
+  while (lead && n - lead < 3 && ((unsigned char)text[lead - 1] & 0xc0) == 0x80)
+    lead--;
+  const unsigned char first = lead ? (unsigned char)text[lead - 1] : 0;
+  const size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+  return first >= 0x80 && n - lead + 1 < bytes ? lead - 1 : n;
+}
+
 /* The statement as reports show it: its first words. */
 static void text_of(const ink_source *source, const ink_node *node, char *out, size_t room) {
   size_t n = 0;
@@ -29,9 +39,7 @@ static void text_of(const ink_source *source, const ink_node *node, char *out, s
   }
   while (n && out[n - 1] == ' ')
     n--;
-  while (n && ((unsigned char)out[n - 1] & 0x80)) /* no half of a UTF-8 character */
-    n--;
-  out[n] = 0;
+  out[whole_characters(out, n)] = 0;
 }
 
 /* The section of the node's line; NULL: the place was left, with the reason. */

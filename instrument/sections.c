@@ -46,7 +46,9 @@ static const char *add(ink_unit *unit, char *name, char *text) {
     return NULL;
   }
   for (char *c = text; *c; c++)
-    if (*c == ',' || *c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+    if (*c == ',')
+      *c = INK_NAME_COMMA;
+    else if ((unsigned char)*c < ' ' || *c == 127)
       *c = '_';
   unit->sections.items[unit->sections.count++] = (ink_section){name, text};
   return name;
@@ -152,6 +154,15 @@ static char *table_name(const ink_unit *unit) {
   return name;
 }
 
+/* A section's text as C++ writes it in a string; `?` may begin a trigraph. */
+static void write_literal(const char *text, ink_bytes *out) {
+  for (; *text; text++)
+    if (*text == INK_NAME_COMMA)
+      ink_bytes_format(out, "\\%03o", (unsigned)INK_NAME_COMMA);
+    else
+      ink_bytes_format(out, "%s%c", strchr("\"\\?", *text) ? "\\" : "", *text);
+}
+
 static void write_table(ink_unit *unit, ink_bytes *out) {
   ink_bytes text = {0};
   char *name = table_name(unit);
@@ -161,8 +172,11 @@ static void write_table(ink_unit *unit, ink_bytes *out) {
   if (name && sections) {
     ink_bytes_format(out, "INK_TABLE(%s, 0x%llxull,\n", name,
                      (unsigned long long)hash48(name, sections));
-    for (size_t i = 0; i < unit->sections.count; i++)
-      ink_bytes_format(out, "  \"%s%s\"\n", i ? ", " : "", unit->sections.items[i].text);
+    for (size_t i = 0; i < unit->sections.count; i++) {
+      ink_bytes_format(out, "  \"%s", i ? ", " : "");
+      write_literal(unit->sections.items[i].text, out);
+      ink_bytes_text(out, "\"\n");
+    }
     for (size_t i = 0; i < unit->sections.count; i++)
       ink_bytes_format(out, "  , %s\n", unit->sections.items[i].name);
     ink_bytes_text(out, ")\n");

@@ -22,7 +22,8 @@ static bool adopt(ink_capture *capture, void *block) {
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* Cuts "A, B ,C" into names in place; returns how many, at most `room`. */
+/* Cuts "A, B ,C" into names in place; returns how many, at most `room`. A comma in a name was stored as another
+ * character. */
 static uint32_t split_names(char *text, const char **names, uint32_t room) {
   uint32_t count = 0;
   for (char *at = text; at && count < room;) {
@@ -34,6 +35,8 @@ static uint32_t split_names(char *text, const char **names, uint32_t room) {
     char *end = at + strlen(at);
     while (end > at && is_space(end[-1]))
       *--end = 0;
+    for (char *c = strchr(at, INK_NAME_COMMA); c; c = strchr(c, INK_NAME_COMMA))
+      *c = ',';
     if (*at || comma) /* nothing after the last comma is no section */
       names[count++] = at;
     at = comma ? comma + 1 : NULL;
@@ -52,7 +55,8 @@ static int by_text(const void *left, const void *right) {
   return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
-/* "f (a.cu:3)" -> "f (a.cu:3, 2)", "f" -> "f, 2". No name in a table has a comma, so these are new. */
+/* "f (a.cu:3)" -> "f (a.cu:3, 2)", "f" -> "f, 2". No name that ends like that is in a
+ * table: names by hand have no comma, the rewriter's end with their line. */
 static char *numbered(const char *text, uint32_t number) {
   const size_t n = strlen(text);
   const bool closed = n && text[n - 1] == ')';
