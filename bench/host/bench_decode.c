@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How fast records become tables, on one core, as a ratio to memcpy of the same bytes in the same
- * run. Streams of several shapes; the best of some repeats of each. */
+ * run. Streams of several shapes; the best of some repeats of each; as stamped, and with the marks' cost
+ * taken out, as a report does. */
 #include "streams.h"
 
 #include "inkmark/table.h"
@@ -25,7 +26,8 @@ static double copy_seconds(const void *from, size_t bytes) {
   return best;
 }
 
-static void run(const shape *s, uint64_t records, enum ink_group_by by, const char *by_name) {
+static void run(const shape *s, uint64_t records, enum ink_group_by by, const char *by_name,
+                bool without) {
   const char *path = synth_path("bench");
   ink_error error;
   ink_capture *capture;
@@ -47,7 +49,8 @@ static void run(const shape *s, uint64_t records, enum ink_group_by by, const ch
   }
   for (int i = 0; i < REPEATS; i++) {
     ink_table *table;
-    ink_table_options options = {.size = sizeof options, .by = by, .launch = UINT32_MAX};
+    ink_table_options options = {.size = sizeof options, .by = by, .launch = UINT32_MAX,
+                                 .without_marking = without};
     start = now_s();
     if (ink_table_make(capture, map, &options, &table, &error) != INK_OK) {
       fprintf(stderr, "%s\n", error.message);
@@ -61,8 +64,8 @@ static void run(const shape *s, uint64_t records, enum ink_group_by by, const ch
   void *file = synth_read_file(path, &size);
   double copy = copy_seconds(file, (size_t)bytes < size ? (size_t)bytes : size);
   free(file);
-  printf("%-34s %-9s %7.2f GB/s  %7.1f M words/s  memcpy %6.2f GB/s  ratio %.3f  (open %.2f GB/s)\n",
-         s->name, by_name, (double)bytes / best * 1e-9, (double)bytes / 8 / best * 1e-6,
+  printf("%-29s %-9s %-7s %7.2f GB/s  %7.1f M words/s  memcpy %6.2f GB/s  ratio %.3f  (open %.2f GB/s)\n",
+         s->name, by_name, without ? "no cost" : "", (double)bytes / best * 1e-9, (double)bytes / 8 / best * 1e-6,
          (double)bytes / copy * 1e-9, copy / best, (double)size / opened * 1e-9);
   ink_clock_map_free(map);
   ink_capture_free(capture);
@@ -84,9 +87,11 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     if (argc > 2 && i != strtoull(argv[2], NULL, 10))
       continue;
-    run(&shapes[i], records, INK_BY_SECTION, "section");
-    if (shapes[i].marks_per_iteration)
-      run(&shapes[i], records, INK_BY_ITERATION, "iteration");
+    for (int without = 0; without < 2; without++) {
+      run(&shapes[i], records, INK_BY_SECTION, "section", without);
+      if (shapes[i].marks_per_iteration)
+        run(&shapes[i], records, INK_BY_ITERATION, "iteration", without);
+    }
   }
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);

@@ -50,6 +50,8 @@ static inline void make_capture(const char *path, const shape *s, uint64_t recor
   uint64_t random = 1;
   ink_writer *writer = synth_writer(path, s->ring, s->aux_ring, false);
   synth_track track;
+  if (synth_costs(writer, NULL) != INK_OK)
+    exit(1);
   synth_track_init(&track, s->ring, s->aux_ring, false);
   track.header.grid_dim[0] = (uint32_t)(records / s->ring);
   for (uint64_t i = 0; i < records / s->ring; i++) {
