@@ -28,7 +28,7 @@ int __libc_start_main(main_fn *main_function, int argc, char **argv, void (*init
 }
 
 static _Noreturn void leave(const char *name, int status) {
-  ink_record_finish();
+  ink_record_leave();
   void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, name);
   real(status);
   __builtin_unreachable();
@@ -42,7 +42,7 @@ void _Exit(int status) { leave("_Exit", status); }
 /* An exception that nobody catches, a failed assert. */
 INK_API _Noreturn void abort(void);
 void abort(void) {
-  ink_record_finish();
+  ink_record_leave();
   void (*real)(void) = (void (*)(void))dlsym(RTLD_NEXT, "abort");
   real();
   __builtin_unreachable();

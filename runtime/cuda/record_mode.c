@@ -6,16 +6,21 @@
 
 #include "cuda/session_private.h"
 
+#include <errno.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static ink_session *session;
 static pid_t owner;
 static bool cuda_starts; /* the driver has called InitializeInjection */
 static atomic_flag finished = ATOMIC_FLAG_INIT;
+static bool ender_runs;
+static sem_t end_wanted, end_done;
 
 static void report(const char *what, const char *text) {
   const char *fd_text = getenv("INKMARK_REPORT_FD");
@@ -44,6 +49,54 @@ static void report_sections(void) {
   ink_i_registry_unlock();
 }
 
+/* ---- the end, in a thread of its own ----
+ * _exit and abort are called in signal handlers too: the thread below them may be in malloc, or in the
+ * driver, with a lock that ending needs. So another thread ends, and its patience is bounded. */
+
+static void end_session(void) {
+  char *path = NULL;
+  ink_error error = {0};
+  ink_session *ending = session;
+  session = NULL;
+  if (ink_i_session_close(ending, &path, &error))
+    report("failed", error.message);
+  if (path)
+    report("wrote", path);
+  free(path);
+}
+
+static void *ender(void *user) {
+  while (sem_wait(&end_wanted))
+    continue;
+  end_session();
+  sem_post(&end_done);
+  return user;
+}
+
+static void start_ender(void) {
+  static pthread_t thread;
+  if (!ender_runs && !sem_init(&end_wanted, 0, 0) && !sem_init(&end_done, 0, 0))
+    ender_runs = ink_i_make_thread(&thread, ender, NULL);
+}
+
+void ink_record_leave(void) {
+  enum { PATIENCE_S = 30 };
+  struct timespec until;
+  if (!ender_runs) { /* nothing was armed, or this is a forked child */
+    ink_record_finish();
+    return;
+  }
+  if (!session || getpid() != owner || atomic_flag_test_and_set(&finished))
+    return;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += PATIENCE_S;
+  sem_post(&end_wanted);
+  while (sem_timedwait(&end_done, &until) && errno == EINTR)
+    continue;
+}
+
+/* ---- arming ---- */
+
 /* Arms and says what came of it. */
 static void arm(void) {
   static uint32_t told;
@@ -54,6 +107,8 @@ static void arm(void) {
    * call loaded may have registered its own: behind that one no call gives anything any more. */
   if (!status && !armed)
     armed = atexit(ink_record_finish) == 0;
+  if (!status)
+    start_ender();
   if (status)
     report("failed", error.message);
   for (; told < session->remark_count; told++)
@@ -75,6 +130,7 @@ static bool word_is(const char *name, const char *word) {
 
 static void owner_in_child(void) {
   owner = getpid();
+  ender_runs = false; /* threads do not survive a fork */
   atomic_flag_clear(&finished);
   if (session && ink_i_session_is_gone(session))
     session = NULL;
@@ -133,6 +189,7 @@ void ink_record_cuda_starts(void) {
   if (!session || !word_is("INKMARK_ACTIVITY", "1"))
     return;
   ink_i_session_start_activity(session);
+  start_ender();
   /* the driver's own exit handlers are being registered: ours must run before them, CUPTI's buffers
    * are handed over while it lives. Whichever handler comes first does it all. */
   atexit(ink_record_finish);
@@ -149,15 +206,7 @@ void ink_i_record_module_came(void) {
 void ink_record_finish(void) {
   if (!session || getpid() != owner || atomic_flag_test_and_set(&finished))
     return;
-  char *path = NULL;
-  ink_error error = {0};
-  ink_session *ending = session;
-  session = NULL;
-  if (ink_i_session_close(ending, &path, &error))
-    report("failed", error.message);
-  if (path)
-    report("wrote", path);
-  free(path);
+  end_session();
 }
 
 int ink_record_before_reset(void) {

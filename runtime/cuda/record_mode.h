@@ -11,9 +11,11 @@ INK_API void ink_record_start(void);
 INK_API void ink_record_cuda_starts(void);
 /* Called when a marked file registers after that: a library that was loaded. */
 void ink_i_record_module_came(void);
-/* Ends the recording: from atexit, _exit, abort. Does nothing the second time, or in a child that
- * shares this memory (vfork). */
+/* Ends the recording: from atexit. Does nothing the second time, or in a child that shares this memory
+ * (vfork). */
 INK_API void ink_record_finish(void);
+/* The same from _exit and abort, where no lock of the calling thread may be needed. */
+INK_API void ink_record_leave(void);
 /* Around fork, in parent and child. */
 INK_API void ink_record_fork_begin(void);
 INK_API void ink_record_fork_end(void);

@@ -70,16 +70,14 @@ static void after_fork_in_parent(void) {
 
 static void *drain_thread(void *session);
 
-/* The thread is none of the program's: a signal that the program's threads block, to wait for it, must
- * not come here and end the process, nor run a handler here. What a fault raises is left alone. */
-static bool make_thread(ink_session *s) {
+bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   sigset_t all, before;
   sigfillset(&all);
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
     sigdelset(&all, faults[i]);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool made = pthread_create(&s->thread, NULL, drain_thread, s) == 0;
+  const bool made = pthread_create(thread, NULL, body, user) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return made;
 }
@@ -117,7 +115,7 @@ static void after_fork_in_child(void) {
   for (size_t i = 0; i < n; i++)
     tables[i].written = false;
   if (s->thread_runs) /* threads do not survive a fork */
-    s->thread_runs = make_thread(s);
+    s->thread_runs = ink_i_make_thread(&s->thread, drain_thread, s);
 }
 
 static void set_fork_handlers(void) {
@@ -309,7 +307,7 @@ static void *drain_thread(void *user) {
 
 static void start_thread(ink_session *s) {
   if (!s->thread_runs && s->options.drain_ms != UINT32_MAX)
-    s->thread_runs = make_thread(s);
+    s->thread_runs = ink_i_make_thread(&s->thread, drain_thread, s);
 }
 
 void ink_i_session_start_activity(ink_session *s) {

@@ -49,6 +49,9 @@ ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
 void ink_i_session_fork_end(ink_session *session);
+/* A thread of ours is none of the program's: a signal that the program's threads block, to wait for it,
+ * must not come here and end the process, nor run a handler here. What a fault raises is left alone. */
+bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user);
 /* Takes a marked file out of the registry; its code is gone when this returns, so whatever is called
  * through it is called through another one from now on. */
 void ink_i_session_module_goes(const ink_module_desc *gone);

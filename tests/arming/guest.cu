@@ -50,8 +50,11 @@ static int waits_for_signal() {
 static int leaves_in_handler() {
   signal(SIGALRM, [](int) { _exit(5); });
   ualarm(20000, 0);
-  for (;;)
-    free(malloc(5000 + (size_t)rand() % 3000));
+  static void *held[2000];
+  for (size_t i = 0;; i = (i * 31 + 7) % 2000) {
+    free(held[i]);
+    held[i] = malloc(2000 + (size_t)rand() % 60000);
+  }
 }
 
 // A library with marks is loaded, and so armed, while a stream is captured.
