@@ -200,11 +200,30 @@ static void put_clocks(ink_i_device *d, const measurement *m, uint32_t flags, ui
       word + (spread + sum_spread + 1) * 1000);
 }
 
+/* In a loop a pair costs more than four in a row, of which the compiler joins what it can. Programs have them
+ * in loops, which some compilers unroll: the one is the cost, and the other is within the bound. */
+static void put_sum(ink_i_device *d, const measurement *m, uint32_t flags) {
+  samples loops = m->rows[INK_COST_SUM_LOOP], rows = m->rows[INK_COST_SUM];
+  samples nothings = m->rows[INK_COST_NOTHING];
+  uint64_t spread, row_spread, nothing_spread;
+  const uint64_t in_loop = median(&loops, &spread), in_row = median(&rows, &row_spread);
+  const uint64_t nothing = median(&nothings, &nothing_spread);
+  const uint64_t row = in_row > nothing ? in_row - nothing : 0;
+  if (!in_loop || in_loop >> 63) { /* a program that was built before loops were measured */
+    put_row(d, m, INK_COST_SUM, flags, INK_COST_SUM, INK_COST_MARKS);
+    return;
+  }
+  const uint64_t apart = in_loop > row ? in_loop - row : row - in_loop;
+  put(d, INK_COST_OF_SUM, flags, loops.count, in_loop * 1000 / INK_COST_MARKS,
+      (apart + spread + row_spread + nothing_spread + 1) * 1000 / INK_COST_MARKS);
+}
+
 static void conclude(ink_i_device *d, measurement *m, bool recording, bool shared) {
   const uint32_t on = recording ? INK_COST_RECORDING : 0u;
   uint64_t spread, cycles;
-  for (uint32_t row = INK_COST_MARK; row <= INK_COST_SUM; row++)
+  for (uint32_t row = INK_COST_MARK; row <= INK_COST_ASYNC; row++)
     put_row(d, m, row, on, row, INK_COST_MARKS);
+  put_sum(d, m, on);
   for (uint32_t row = INK_COST_MARK; row <= INK_COST_ASYNC && shared; row++)
     put_row(d, m, row, on | INK_COST_CALLED_FUNCTION, INK_COST_CALLED + row, INK_COST_MARKS_CALLED);
   if (!recording || !m->sum_count)

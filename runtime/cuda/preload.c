@@ -39,7 +39,17 @@ void _exit(int status) { leave("_exit", status); }
 INK_API _Noreturn void _Exit(int status);
 void _Exit(int status) { leave("_Exit", status); }
 
-/* An exception that nobody catches, a failed assert. */
+/* A failed assert: glibc's own call of abort does not come by here. */
+typedef void assert_fn(const char *, const char *, unsigned, const char *);
+INK_API _Noreturn void __assert_fail(const char *, const char *, unsigned, const char *);
+void __assert_fail(const char *condition, const char *file, unsigned line, const char *function) {
+  ink_record_leave();
+  assert_fn *real = (assert_fn *)dlsym(RTLD_NEXT, "__assert_fail");
+  real(condition, file, line, function);
+  __builtin_unreachable();
+}
+
+/* An exception that nobody catches. */
 INK_API _Noreturn void abort(void);
 void abort(void) {
   ink_record_leave();

@@ -68,6 +68,7 @@ static void end_session(void) {
 static void *ender(void *user) {
   while (sem_wait(&end_wanted))
     continue;
+  session->leaves = true;
   end_session();
   sem_post(&end_done);
   return user;
@@ -106,7 +107,7 @@ static void arm(void) {
   /* Exit handlers run in the opposite order of their registration, and the driver that the first CUDA
    * call loaded may have registered its own: behind that one no call gives anything any more. */
   if (!status && !armed)
-    armed = atexit(ink_record_finish) == 0;
+    armed = atexit(ink_record_finish) == 0 && at_quick_exit(ink_record_leave) == 0;
   if (!status)
     start_ender();
   if (status)

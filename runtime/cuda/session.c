@@ -680,6 +680,10 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     }
   }
   s->writer = NULL;
+  if (s->leaves) {
+    pthread_mutex_unlock(&s->lock);
+    return status;
+  }
   if (made)
     on_devices(s, disarm, NULL);
   else

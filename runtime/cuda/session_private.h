@@ -28,6 +28,7 @@ struct ink_session {
   char write_failure[sizeof((ink_error *)0)->message]; /* of a drain, the first; later ones may be fine */
   char device_failure[sizeof((ink_error *)0)->message]; /* of the first device that failed for good */
   pid_t pid;
+  bool leaves;            /* the process ends at once: nothing is freed, which may want a lock of malloc */
   bool forked;            /* a child: its capture has a name of its own */
   int64_t started_ns;     /* CLOCK_REALTIME */
   char remarks[INK_I_REMARKS_MAX][INK_I_REMARK_BYTES]; /* arming_remarks.h */
