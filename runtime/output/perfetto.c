@@ -63,7 +63,9 @@ static void put_note(writer *w, const ink_device_info *device, uint64_t parent) 
   p = perfetto_named_uint(p, "tracks_lost", lost);
   p = perfetto_named_uint(p, "open_tracks", facts->open_tracks);
   p = perfetto_named_text(p, "capture",
-                          facts->complete ? "complete" : "the end is missing");
+                          facts->complete                                 ? "complete"
+                          : ink_capture_fact(s->capture, "write_failure") ? "a write failed"
+                                                                          : "the end is missing");
   if (facts->note[0])
     p = perfetto_named_text(p, "left_out", facts->note);
   perfetto_event_end(&w->out, p);

@@ -47,6 +47,9 @@ endif()
 add_executable(plan_capture plan_capture.c made_capture.c)
 target_compile_definitions(plan_capture PRIVATE _GNU_SOURCE)
 target_link_libraries(plan_capture PRIVATE inkmark_static inkmark_flags)
+add_test(NAME merge.write_failure COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_write_failure.py $<TARGET_FILE:inkmark>
+  $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules)
+set_tests_properties(merge.write_failure PROPERTIES SKIP_RETURN_CODE 77)
 foreach(first 1 8 15)
   math(EXPR last "${first} + 6")
   add_test(NAME merge.streams_${first} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_streams.py $<TARGET_FILE:inkmark>
