@@ -17,6 +17,7 @@ enum {
   BLOCKS_PER_SM = 2,
   FEW_CYCLES = 200000,   /* some 100 us: enough for INK_EDGES_MAX edges of a timer of 1 us */
   MOST_CYCLES = 4000000, /* some 2 ms: two edges of a timer of 1 ms */
+  SMS_LEAST = 256,
   SMS_MAX = 4096         /* the clock map takes no more either */
 };
 
@@ -109,8 +110,11 @@ static int64_t realtime_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* The PTX ISA: "%nsmid may be larger than the physical number of SMs". In a part of a GPU (MIG) that is by
+ * far so. */
 size_t ink_i_edges_bytes(uint32_t sm_count) {
-  return (sm_count < SMS_MAX / 2 ? sm_count * 2 : SMS_MAX) * sizeof(ink_edge_slot);
+  const uint32_t slots = sm_count < SMS_MAX / 2 ? sm_count * 2 : SMS_MAX;
+  return (slots < SMS_LEAST ? SMS_LEAST : slots) * sizeof(ink_edge_slot);
 }
 
 ink_i_caught *ink_i_catch_edges(ink_i_device *d, enum ink_edges_when when) {

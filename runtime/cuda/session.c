@@ -82,6 +82,22 @@ bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user) {
   return made;
 }
 
+static bool any_works(const ink_session *s) {
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    if (s->devices[i].made && !s->devices[i].dead)
+      return true;
+  return false;
+}
+
+/* Waits by a clock that nobody sets: drains go on where the time of day is put back. */
+static void make_wake(ink_session *s) {
+  pthread_condattr_t kind;
+  pthread_condattr_init(&kind);
+  pthread_condattr_setclock(&kind, CLOCK_MONOTONIC);
+  pthread_cond_init(&s->wake, &kind);
+  pthread_condattr_destroy(&kind);
+}
+
 static void after_fork_in_child(void) {
   ink_i_registry_after_fork();
   pthread_mutex_init(&current_lock, NULL);
@@ -92,7 +108,7 @@ static void after_fork_in_child(void) {
   }
   ink_session *s = current;
   make_lock(s);
-  pthread_cond_init(&s->wake, NULL);
+  make_wake(s);
   ink_writer_abandon(s->writer);
   ink_i_activity_after_fork(s->activity);
   free(s->path);
@@ -105,6 +121,8 @@ static void after_fork_in_child(void) {
     ink_i_device *d = &s->devices[i];
     d->described = false;
     d->caught_written = 0;
+    if (!d->info.simulated) /* a GPU's driver does nothing in a child of a process that used it, and a call */
+      d->dead = d->made;    /* might wait for a lock that another thread of the parent held */
     if (d->made) {
       memcpy(d->before, d->slots, d->slot_count * sizeof *d->slots);
       ink_i_drain_disown_open(d);
@@ -115,7 +133,7 @@ static void after_fork_in_child(void) {
   for (size_t i = 0; i < n; i++)
     tables[i].written = false;
   if (s->thread_runs) /* threads do not survive a fork */
-    s->thread_runs = ink_i_make_thread(&s->thread, drain_thread, s);
+    s->thread_runs = any_works(s) && ink_i_make_thread(&s->thread, drain_thread, s);
 }
 
 static void set_fork_handlers(void) {
@@ -139,7 +157,7 @@ ink_status ink_session_open(const ink_session_options *options, ink_session **ou
   }
   pthread_once(&once, set_fork_handlers);
   make_lock(s);
-  pthread_cond_init(&s->wake, NULL);
+  make_wake(s);
   s->pid = getpid();
   s->started_ns = realtime_ns();
   pthread_mutex_lock(&current_lock);
@@ -291,7 +309,7 @@ static void *drain_thread(void *user) {
   pthread_mutex_lock(&s->lock);
   while (!s->stop) {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += s->options.drain_ms / 1000;
     until.tv_nsec += (long)(s->options.drain_ms % 1000) * 1000000;
     if (until.tv_nsec >= 1000000000) {
@@ -639,13 +657,6 @@ static ink_status end_inside(ink_session *s, bool mine, char **path, ink_error *
                        mine ? "it" : "another thread");
 }
 
-static bool any_made(const ink_session *s) {
-  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
-    if (s->devices[i].made)
-      return true;
-  return false;
-}
-
 ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   const int code = lock_to_end(s);
   if (code)
@@ -657,7 +668,7 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   if (joins)
     pthread_join(s->thread, NULL);
   pthread_mutex_lock(&s->lock);
-  const bool made = any_made(s); /* else no call: the CUDA runtime may be ending us as it starts */
+  const bool made = any_works(s); /* else no call: the CUDA runtime may be ending us as it starts */
   ink_error why = {0};
   ink_status status = made ? on_devices(s, finish, &why) : finish(s, &why);
   ink_i_session_note_failure(s, status, &why);
