@@ -17,7 +17,8 @@
 //
 // Until `inkmark record` or a session arms the program, marks store nothing. With INKMARK_DISABLE
 // defined they vanish: the PTX is byte for byte that of the code without them. C++14 and newer, nvcc
-// 12 and 13, NVRTC; needs sm_75 or newer. docs/macros.md has the measured cost of each macro.
+// 12 and 13 (with -rdc=true below C++17 the compilers warn of an inline variable), NVRTC; needs sm_75 or
+// newer. docs/macros.md has the measured cost of each macro.
 //
 // WHAT A STAMP ORDERS. The clock read is `asm volatile` with a memory clobber: loads, stores,
 // barriers and other volatile asm stay on their side of it. Arithmetic and calls without side effects
