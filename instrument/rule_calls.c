@@ -118,7 +118,8 @@ static bool is_unevaluated(const ink_tree *tree, uint32_t at) {
   for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent) {
     const enum CXCursorKind kind = nodes[up].kind;
     if (kind == CXCursor_UnaryExpr || kind == CXCursor_StaticAssert || /* UnaryExpr: sizeof */
-        (clang_isDeclaration(kind) && kind != CXCursor_VarDecl))
+        (clang_isDeclaration(kind) && kind != CXCursor_VarDecl &&
+         kind != CXCursor_UnexposedDecl)) /* structured bindings */
       return true;
   }
   unsigned closed = 0; /* parentheses that end before the call */
@@ -236,7 +237,7 @@ static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, con
   const bool argument = ink_macro_argument(unit, function, at, &text);
   const char *why = NULL;
   if (node->in_macro && !argument)
-    why = "begins or ends in a macro";
+    why = ink_node_why_left(node);
   else if (!argument &&
            (!ink_source_free_at(source, text.start) || !ink_source_free_at(source, text.end)))
     why = "is inside of the use of a macro";
@@ -316,7 +317,7 @@ static void mark(ink_unit *unit, ink_function *function, uint32_t at, const char
       mark_around(unit, function, statement, at, name, found))
     return;
   if (!ink_node_is_expression(&tree->nodes.items[at]))
-    ink_found_left(found, "begins or ends in a macro");
+    ink_found_left(found, "%s", ink_node_why_left(&tree->nodes.items[at]));
   else
     mark_inside(unit, function, at, name, found);
 }

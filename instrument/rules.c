@@ -52,7 +52,7 @@ bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, co
   const bool pragma = node->start < source->text.count && source->text.at[node->start] == '#';
   const uint32_t macro_end = node->in_macro ? ink_macro_statement_end(tree, outer) : 0;
   if (!macro_end && (node->in_macro || tree->nodes.items[at].in_macro))
-    *why = "begins or ends in a macro";
+    *why = ink_node_why_left(node->in_macro ? node : &tree->nodes.items[at]);
   else if (!ink_node_is_statement(tree, outer, &spot->alone))
     *why = "stands inside of an expression";
   else if (is_jumped_into(tree, outer))

@@ -38,6 +38,21 @@ static ink_span spelled_at(const ink_source *source, CXSourceRange range) {
   return (ink_span){start, end};
 }
 
+static bool is_in_another_file(const ink_source *source, CXSourceRange range) {
+  CXFile file;
+  clang_getExpansionLocation(clang_getRangeStart(range), &file, NULL, NULL, NULL);
+  return file && !clang_File_isEqual(file, source->file);
+}
+
+/* The directive that a file is included by, behind `from`; `from` where there is none. */
+static uint32_t include_behind(const ink_source *source, uint32_t from) {
+  for (size_t i = ink_source_token_at(source, from); i + 1 < source->tokens.count; i++)
+    if (source->tokens.items[i].directive && ink_source_token_is(source, i, "#") &&
+        ink_source_token_is(source, i + 1, "include"))
+      return source->tokens.items[i].start;
+  return from;
+}
+
 static uint32_t add_node(ink_tree *tree, CXCursor cursor, uint32_t parent) {
   const CXSourceRange range = clang_getCursorExtent(cursor);
   ink_node node = {.cursor = cursor,
@@ -51,6 +66,14 @@ static uint32_t add_node(ink_tree *tree, CXCursor cursor, uint32_t parent) {
   node.in_macro = !begins || !ends || node.end < node.start;
   if (node.in_macro)
     node.spelled = spelled_at(tree->source, range);
+  if (node.in_macro && parent != INK_NO_NODE && is_in_another_file(tree->source, range)) {
+    const ink_node *up = &tree->nodes.items[parent];
+    const ink_node *before = up->last == INK_NO_NODE ? NULL : &tree->nodes.items[up->last];
+    node.included = true;
+    node.start = node.end = up->included                 ? up->start
+                            : before && before->included ? before->start
+                                                         : include_behind(tree->source, before ? before->end : up->start);
+  }
   if (!INK_I_GROW(tree->nodes)) {
     tree->failed = true;
     return INK_NO_NODE;
@@ -103,6 +126,10 @@ bool ink_node_is_loop(const ink_node *node) {
 
 bool ink_node_is_expression(const ink_node *node) {
   return clang_isExpression(node->kind) != 0;
+}
+
+const char *ink_node_why_left(const ink_node *node) {
+  return node->included ? "is in a file that is included here" : "begins or ends in a macro";
 }
 
 static bool ends_with_its_last_child(enum CXCursorKind kind) {

@@ -16,6 +16,7 @@ typedef struct ink_node {
   uint32_t depth;
   ink_span spelled; /* of what is in a macro: where it is written in this file, if it is; else empty */
   bool in_macro;   /* begins or ends in what a macro became, or in another file */
+  bool included;   /* in another file: start and end are of the line that includes it */
   uint32_t summed; /* the id of the section that sums it, 0: none */
   bool in_lambda;  /* in a lambda or in a class that is defined in the function */
 } ink_node;
@@ -38,6 +39,8 @@ uint32_t ink_tree_end(const ink_tree *tree, uint32_t at);
 bool ink_node_is_named(const ink_node *node, const char *name);
 bool ink_node_is_loop(const ink_node *node);
 bool ink_node_is_expression(const ink_node *node);
+/* Why nothing is put around a node that is in a macro: static. */
+const char *ink_node_why_left(const ink_node *node);
 /* Behind the last character of the statement, its `;` included; 0 where it cannot be told. */
 uint32_t ink_node_statement_end(const ink_tree *tree, uint32_t at);
 /* The node stands where a statement stands: in a compound, as the body of a loop or an if, behind a

@@ -36,6 +36,10 @@ grep -E "problem|broken|unknown" "$work/report" && fail "the recording has probl
 marked=$(grep -c ": marked" "$work/list") left=$(grep -c ": left" "$work/list")
 echo "'$file': $marked places marked, $left left alone"
 grep "kernel .*: left" "$work/list" && fail "a kernel is left alone"
+sed -n 's#^// lists: ##p' "$file" >"$work/wanted" # what the file wants to stand in the list, as regular expressions
+while read -r line; do
+  grep -qE -- "$line" "$work/list" || fail "the list lacks '$line': $(cat "$work/list")"
+done <"$work/wanted"
 [ "$marked" -gt 3 ] || fail "hardly anything is marked"
 [ -z "${SHOW:-}" ] || { cat "$work/list" "$work/report"; }
 exit 0

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // flags: -std=c++14
+// lists: :66:1: call helper in included: left: is in a file that is included here
+// lists: :70:1: loop for in included: left: is in a file that is included here
 // Low down: inline PTX with labels and clobbers, assumptions, macros in macros, includes in bodies, conditionals in
 // the middle of statements, labels, volatile, line continuations, digraphs.
 #include "../check.cuh"

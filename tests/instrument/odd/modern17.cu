@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // flags: -std=c++17 -extended-lambda --expt-relaxed-constexpr
+// lists: :34:25: call cut in bindings: marked
+// lists: :36:21: call cut in bindings: marked
 // C++17 as CUDA code has it: structured bindings, if constexpr, statements with initialisers, folds, operators,
 // policies in the way of CUB, attributes, nested lambdas.
 #include "../check.cuh"
