@@ -91,14 +91,9 @@ __device__ __forceinline__ void measure_each(Context &at, u64 *samples, u32 row)
   measure_marks<INK_COST_ASYNC>(at, samples, row + INK_COST_ASYNC);
 }
 
-__device__ __forceinline__ void measure_body(prof_buffer buffer, u64 *samples) {
-  kernel<from_argument, INK_COST_TABLE> body(from_argument{buffer.device}, 1, false, false);
-  // The first record: what lies between the opening's clock and a first mark's.
-  body.template stamp<INK_KIND_MARK, 1, INK_COST_TABLE>();
-  measure_each(body, samples, 0);
-  called function;
-  measure_each(function, samples, INK_COST_CALLED);
-  measure_marks<INK_COST_NOTHING>(body, samples, INK_COST_NOTHING);
+// Pairs of a sum one after another, of which the compiler joins what it can: no pair costs less.
+__device__ __forceinline__ void measure_sums(kernel<from_argument, INK_COST_TABLE> &body,
+                                             u64 *samples) {
 #pragma unroll 1
   for (u32 round = 0; round < INK_COST_ROUNDS; round++) {
     const u64 before = read_clock();
@@ -110,6 +105,45 @@ __device__ __forceinline__ void measure_body(prof_buffer buffer, u64 *samples) {
     const u64 cycles = read_clock() - before;
     keep_sample(samples, INK_COST_SUM, round, cycles);
   }
+}
+
+// A loop as programs have it, with a little work, and a pair or none. It comes before any
+// other sum: that the pair's slot is its own is looked at in each turn, as it is there.
+template <bool Pair>
+__device__ __forceinline__ u64 loop_of_sums(kernel<from_argument, INK_COST_TABLE> &body, u32 &work) {
+  const u64 before = read_clock();
+#pragma unroll 1
+  for (u32 i = 0; i < INK_COST_MARKS; i++) {
+    if (Pair) {
+      body.template sum_begin<1, INK_COST_TABLE>();
+      body.template sum_end<1, INK_COST_TABLE>();
+    }
+    asm volatile("mad.lo.u32 %0, %0, 1664525, 1013904223;" : "+r"(work));
+  }
+  return read_clock() - before;
+}
+
+__device__ __forceinline__ void
+measure_sums_in_a_loop(kernel<from_argument, INK_COST_TABLE> &body, u64 *samples) {
+  u32 work = threadIdx.x;
+#pragma unroll 1
+  for (u32 round = 0; round < INK_COST_ROUNDS; round++) {
+    const u64 with = loop_of_sums<true>(body, work);
+    keep_sample(samples, INK_COST_SUM_LOOP, round, with - loop_of_sums<false>(body, work));
+  }
+  samples[INK_COST_WHOLE * INK_COST_ROUNDS + 2 + (threadIdx.x & 1)] = work; // else it would be left out
+}
+
+__device__ __forceinline__ void measure_body(prof_buffer buffer, u64 *samples) {
+  kernel<from_argument, INK_COST_TABLE> body(from_argument{buffer.device}, 1, false, false);
+  // The first record: what lies between the opening's clock and a first mark's.
+  body.template stamp<INK_KIND_MARK, 1, INK_COST_TABLE>();
+  measure_each(body, samples, 0);
+  called function;
+  measure_each(function, samples, INK_COST_CALLED);
+  measure_marks<INK_COST_NOTHING>(body, samples, INK_COST_NOTHING);
+  measure_sums_in_a_loop(body, samples);
+  measure_sums(body, samples);
 }
 
 #endif

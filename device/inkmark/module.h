@@ -46,10 +46,11 @@ typedef struct ink_cuda_api {
 
 /* What measure_cost measures. A row of its samples is one of these, INK_COST_CALLED more for marks in
  * called functions: cycles of INK_COST_MARKS marks in a row with two clock reads around them, or, of
- * INK_COST_SUM, of as many pairs of PROF_SUM_BEGIN and PROF_SUM_END. INK_COST_WHOLE's row has two
- * samples, clock64 before the track is opened and after it is closed. A recording run also leaves the
- * marks themselves in the rings: one MARK, then the body's rows in their order, round by round, then
- * the sums; and those of called functions. */
+ * INK_COST_SUM, of as many pairs of PROF_SUM_BEGIN and PROF_SUM_END; of INK_COST_SUM_LOOP, of a loop of
+ * as many turns with a pair in each, less those of the same loop without it. INK_COST_WHOLE's row has
+ * two samples, clock64 before the track is opened and after it is closed; two more are of no meaning. A
+ * recording run also leaves the marks themselves in the rings: one MARK, then the body's rows in their
+ * order, round by round, then the sums; and those of called functions. */
 enum ink_cost_row {
   INK_COST_NOTHING = 0,
   INK_COST_MARK = 1,
@@ -60,6 +61,7 @@ enum ink_cost_row {
   INK_COST_ASYNC = 6, /* begin and end in turn */
   INK_COST_SUM = 7,
   INK_COST_CALLED = 8,
+  INK_COST_SUM_LOOP = 8, /* of called functions there are no clock reads with nothing between */
   INK_COST_WHOLE = 15,
   INK_COST_ROWS = 16
 };

@@ -223,7 +223,7 @@ def one(program, name, folder, **environment):
                   cycles - paid == sum(c[1] for c in by_name.values()) and
                   abs(net - sum(c[2] for c in by_name.values())) <= slices, f"{what}: perfetto {slices} {cycles} {paid}")
     text = run("report", capture)
-    check(text.count("lies inside of other rows, so shares make") == (name == "sums"), f"{name}: where its sums lie\n{text}")
+    check(text.count("lies inside of other rows, so shares make") == 2 * (name == "sums"), f"{name}: where its sums lie\n{text}")
     # what is usual: as stamped
     for file in ("u.csv", "u.tables.json", "u.json", "u.pftrace"):
         usual, stamped = (os.path.join(folder, x) for x in (file, "in-" + file))

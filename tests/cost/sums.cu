@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-PROF_SECTIONS(Sums, Passes, Alone, Triples, Full, One, Four, Nothing, Pass, Other, Short, Clocks)
+PROF_SECTIONS(Sums, Passes, Alone, Apart, Rolled, Bare, Triples, Full, One, Four, Nothing, Pass, Other, Short, Clocks)
 
 __global__ void passes(int *out) {
   PROF_KERNEL(Passes);
@@ -44,6 +44,44 @@ __global__ void alone(int *out) {
   out[threadIdx.x] = 1;
 }
 
+// The same without the passes.
+__global__ void apart(int *out) {
+  PROF_KERNEL(Apart);
+  PROF_ITER(0);
+  for (int i = 1; i < 4; i++)
+    PROF_ITER(i);
+  out[threadIdx.x] = 1;
+}
+
+// A loop as programs have it, with a pair around a little work, and the same loop without the pair.
+__global__ void rolled(int *out, int n) {
+  PROF_KERNEL(Rolled);
+  unsigned x = threadIdx.x;
+  PROF_ITER(0);
+#pragma unroll 1
+  for (int k = 0; k < n; k++) {
+    PROF_SUM_BEGIN(Pass, x);
+    x = x * 1664525u + 1013904223u;
+    PROF_SUM_END(Pass, x);
+  }
+  PROF_ITER(1);
+  out[threadIdx.x] = (int)x;
+}
+
+__global__ void bare(int *out, int n) {
+  PROF_KERNEL(Bare);
+  unsigned x = threadIdx.x;
+  PROF_ITER(0);
+#pragma unroll 1
+  for (int k = 0; k < n; k++) {
+    asm volatile("" : "+r"(x));
+    x = x * 1664525u + 1013904223u;
+    asm volatile("" : "+r"(x));
+  }
+  PROF_ITER(1);
+  out[threadIdx.x] = (int)x;
+}
+
 __global__ void triples(int *out) {
   PROF_KERNEL(Triples);
   PROF_MARK(Nothing);
@@ -79,6 +117,9 @@ int main() {
     return 1;
   passes<<<2, 32>>>(out);
   alone<<<2, 32>>>(out);
+  apart<<<2, 32>>>(out);
+  rolled<<<2, 32>>>(out, 50);
+  bare<<<2, 32>>>(out, 50);
   triples<<<2, 32>>>(out);
   full<<<3, 32>>>(out, 5);
   const cudaError_t error = cudaDeviceSynchronize();
