@@ -42,6 +42,36 @@ static bool is_jumped_into(const ink_tree *tree, uint32_t at) {
   return false;
 }
 
+/* `#pragma unroll`, `#pragma GCC ivdep`: a pragma that is for the loop right behind it ends before `offset`. */
+static bool is_behind_loop_pragma(const ink_source *source, uint32_t offset) {
+  static const char *const words[] = {"unroll", "nounroll", "ivdep", "loop"};
+  size_t at = ink_source_token_at(source, offset);
+  while (at && source->tokens.items[at - 1].kind == CXToken_Comment && !source->tokens.items[at - 1].directive)
+    at--;
+  if (!at || !source->tokens.items[at - 1].directive)
+    return false;
+  for (at--; at && !ink_source_token_is(source, at, "#");)
+    at--;
+  const size_t word =
+      at + 2 + (ink_source_token_is(source, at + 2, "GCC") || ink_source_token_is(source, at + 2, "clang"));
+  for (size_t i = 0; i < sizeof words / sizeof *words && ink_source_token_is(source, at + 1, "pragma"); i++)
+    if (ink_source_token_is(source, word, words[i]))
+      return true;
+  return false;
+}
+
+/* Before the statement, or the labels that it has: what was put between would part them. */
+static bool has_loop_pragma(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  if (is_behind_loop_pragma(tree->source, nodes[at].start))
+    return true;
+  const uint32_t up = nodes[at].parent;
+  return up != INK_NO_NODE &&
+         (nodes[up].kind == CXCursor_LabelStmt || nodes[up].kind == CXCursor_CaseStmt ||
+          nodes[up].kind == CXCursor_DefaultStmt) &&
+         has_loop_pragma(tree, up);
+}
+
 bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, const char **why) {
   const ink_tree *tree = &function->tree;
   const ink_source *source = tree->source;
@@ -61,6 +91,8 @@ bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, co
     *why = "its end is in a macro";
   else if (!pragma && !ink_source_free_at(source, node->start))
     *why = "is inside of the use of a macro";
+  else if (!pragma && !macro_end && has_loop_pragma(tree, outer))
+    *why = "a #pragma stands before it that is for a loop";
   if (*why)
     return false;
   if (pragma) {

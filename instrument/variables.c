@@ -156,6 +156,15 @@ static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXC
 /* ---- declarations -------------------------------------------------------------------------------
  */
 
+static bool is_pack(CXType type) {
+  CXString spelling = clang_getTypeSpelling(type);
+  const char *text = clang_getCString(spelling);
+  const size_t length = text ? strlen(text) : 0;
+  const bool is = length > 3 && !strcmp(text + length - 3, "...");
+  clang_disposeString(spelling);
+  return is;
+}
+
 static void add_variable(struct ink_variables *all, ink_variable item, bool *failed) {
   CXString spelling = clang_getCursorSpelling(item.cursor);
   bool shared = false;
@@ -164,7 +173,9 @@ static void add_variable(struct ink_variables *all, ink_variable item, bool *fai
   const bool never = item.never;
   item.name = strdup(clang_getCString(spelling));
   clang_disposeString(spelling);
-  if (item.name && *item.name)
+  if (is_pack(clang_getCursorType(item.cursor)))
+    item.why_not = "a parameter pack";
+  else if (item.name && *item.name)
     judge_type(&item, clang_getCursorType(item.cursor));
   item.never |= never || shared || storage == CX_SC_Static || storage == CX_SC_Extern;
   if (!item.name || !*item.name || !INK_I_GROW(all->list)) {
