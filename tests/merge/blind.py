@@ -2,6 +2,7 @@
 # What the blind tests share: from the kernels of a trace a plan of what a device did, a capture of it, and
 # the other profiler's file with kernels of its own missing or too many. The command gets capture and file;
 # the truth, which launch is which kernel, stays here.
+from collections import Counter
 import copy, decimal, json, os, random, re, sqlite3, subprocess
 from dataclasses import dataclass, replace
 from merged import *
@@ -107,6 +108,16 @@ def open_source(path):
     return Sqlite(path) if path.endswith("sqlite") else Json(path)
 
 
+def alike(kernels):
+    """Those of the name and size that there are most of, on each device: nothing but time tells them apart."""
+    out = []
+    for device in sorted({k.device for k in kernels}):
+        of = lambda k: (bare(k.name), k.grid, k.block, k.pid)
+        most, _ = Counter(of(k) for k in kernels if k.device == device).most_common(1)[0]
+        out += [k for k in kernels if k.device == device and of(k) == most]
+    return out
+
+
 def tiled(kernels, copies, rng):
     """A short trace again and again, no turn quite like another."""
     first, last = min(k.begin for k in kernels), max(k.end for k in kernels)
@@ -171,7 +182,7 @@ class Truth:
 
 
 def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pid=None, name="blind", kernels=None, cut=0.0):
-    """Returns capture, other file and the truth. `form`: how ours are named; `grid_ids`: right, wrong or none; `cut`: of
+    """Returns capture, other file and the truth. `form`: how ours are named; `grid_ids`: right, wrong, shifted (of the next launch) or none; `cut`: of
     how many launches the last blocks were not recorded."""
     kernels = kernels if kernels is not None else source.kernels
     names = sorted({bare(k.name) for k in kernels})
@@ -210,7 +221,11 @@ def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pi
     shuffled = {}
     for device in {k.device for _, _, k in launches}:
         shuffled[device] = [k.grid_id for _, _, k in launches if k.device == device]
-        rng.shuffle(shuffled[device])
+        if grid_ids == "shifted":
+            ids = shuffled[device]
+            shuffled[device] = (ids[1:] + [max(ids) + 1])[::-1]
+        else:
+            rng.shuffle(shuffled[device])
     kernel_of = {n: i for i, n in enumerate(marked)}
     words = {n: (n, f"{n} (plan.cu:12)", f"Part{i}")[form] for n, i in kernel_of.items()}
     begin = launches[0][0]
@@ -221,7 +236,7 @@ def make(source, seed, form, rng, grid_ids="none", whole=False, window=False, pi
         lines.append(f"device {device} {begin} {GLOBAL_START + device * 10 ** 9} {span} {step}")
     lines += [f"kernel {words[n]}" for n in marked] + ["begin"]
     for i, (b, e, k) in enumerate(launches):
-        grid_id = {"right": k.grid_id, "wrong": shuffled[k.device][-1], "none": i + 1}[grid_ids]
+        grid_id = {"right": k.grid_id, "wrong": shuffled[k.device][-1], "shifted": shuffled[k.device][-1], "none": i + 1}[grid_ids]
         shuffled[k.device].pop()
         zero = GLOBAL_START + k.device * 10 ** 9 - begin
         assert (k.device, grid_id) not in truth.partner

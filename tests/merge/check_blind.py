@@ -2,6 +2,7 @@
 # The whole command, blind: a capture that fits a real trace but for what either side misses or has too many,
 # under an offset and a drift, is merged; which kernel each launch landed in is compared with the truth, which
 # the command never saw. check_blind.py INKMARK PLAN_CAPTURE NODE_MODULES TRACE FIRST_SEED LAST_SEED [VERBOSE]
+# alike:TRACE: only the kernels of one name and size, as in a loop of short kernels with pauses in it.
 import os, random, subprocess, sys
 import blind
 from dataclasses import replace
@@ -9,9 +10,12 @@ from merged import *
 
 inkmark, plan_capture, modules, trace, first, last = sys.argv[1:7]
 verbose = len(sys.argv) > 7
+only_alike = trace.startswith("alike:")
+trace = trace.removeprefix("alike:")
 tools = Tools(inkmark, plan_capture, modules)
 tools.skip_without(trace)
 source = blind.open_source(trace)
+loop = blind.alike(source.kernels) if only_alike else None
 FORMS = "bare names", "the rewriter's names", "sizes only"
 
 
@@ -49,7 +53,7 @@ def check(seed, form, grid_ids, window, kernels=None):
     good &= bool(offs) and all(off <= bound if bound is not None else len(landed) < 3 for off, bound in offs.values())
     if grid_ids == "right":
         good &= all(l.joined_by == "grid id" for l in landed if l.ident is not None)
-    elif grid_ids == "wrong":
+    elif grid_ids in ("wrong", "shifted"):
         good &= all(l.joined_by != "grid id" for l in landed) and "grid ids do not agree" in said
     if verbose or not good:
         print("ok   " if good else "WRONG", what, *[f"{k}: {o};" for k, o in outcomes],
@@ -66,7 +70,10 @@ for seed in range(int(first), int(last) + 1):
     kernels = blind.tiled(source.kernels, 600 // len(source.kernels) + 1, random.Random(seed)) if few and seed % 2 else None
     form = seed % 3
     many = not few or kernels
-    failures += not check(seed, form, ("right", "wrong")[seed % 2 if many else 0] if sqlite else "none", bool(many and seed % 5 == 0), kernels)
+    grid_ids = ("right", "wrong")[seed % 2 if many else 0] if sqlite else "none"
+    if loop:
+        form, grid_ids, kernels = 0, ("wrong", "shifted")[seed % 2], loop
+    failures += not check(seed, form, grid_ids, bool(many and not loop and seed % 5 == 0), kernels)
     runs += 1
 print(f"{os.path.basename(trace)}: {runs} runs, {failures} wrong")
 sys.exit(failures != 0)

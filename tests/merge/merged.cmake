@@ -56,6 +56,13 @@ foreach(first 1 8 15)
     $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules ${first} ${last})
   set_tests_properties(merge.streams_${first} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
 endforeach()
+foreach(first 1 6)
+  math(EXPR last "${first} + 4")
+  add_test(NAME merge.loop_${first} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_blind.py $<TARGET_FILE:inkmark>
+    $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules
+    alike:${PROJECT_SOURCE_DIR}/../shared/samples/nsys_h100_2gpu.sqlite ${first} ${last})
+  set_tests_properties(merge.loop_${first} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 180)
+endforeach()
 foreach(sample "kineto_a100_small.json.gz 10" "kineto_rocm_small.json.gz 10" "kineto_b200_vllm.json.gz 10"
     "kineto_v100_absolute_us.json.gz 5" "nsys_2022_1gpu.sqlite 5" "nsys_h100_2gpu.sqlite 5")
   string(REPLACE " " ";" sample ${sample})

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECENT = 31, NEAREST = 12, WINDOW_NS = 5000, WIDEST_NS = 50000 };
+enum { RECENT = 31, WINDOW_NS = 5000, WIDEST_NS = 50000, NEAR_NS = 1000 };
 /* A slope is of pairs that are so far apart; a pair with so much room says nothing of the offset.
  */
 enum { SLOPE_NS = 20000000, VAGUE_NS = 100000 };
@@ -39,14 +39,9 @@ double ink_join_cost(const join_pair *p, double offset) {
   return ink_join_sticks_out(p, offset) + 0.05 * off_middle(p, offset);
 }
 
-typedef struct nearest {
-  size_t kernel;
-  double cost;
-} nearest;
-
 /* Takes a candidate among the best; false when it lies wholly after the window. */
 static bool consider(const join_device *d, size_t i, size_t kernel, double offset, reach within,
-                     nearest *best, size_t *n) {
+                     join_nearest *best, size_t *n) {
   join_pair pair = ink_join_pair(d, i, kernel);
   if ((double)(pair.low_ns < pair.high_ns ? pair.low_ns : pair.high_ns) >
       offset + within.out_ns + JOIN_COARSE_NS)
@@ -55,34 +50,38 @@ static bool consider(const join_device *d, size_t i, size_t kernel, double offse
       ink_join_sticks_out(&pair, offset) > within.out_ns ||
       off_middle(&pair, offset) > within.middle_ns)
     return true;
-  nearest item = {kernel, ink_join_cost(&pair, offset)};
-  if (*n < NEAREST) {
+  join_nearest item = {kernel, ink_join_cost(&pair, offset)};
+  if (*n < JOIN_NEAREST) {
     best[(*n)++] = item;
     return true;
   }
   size_t worst = 0;
-  for (size_t j = 1; j < NEAREST; j++)
+  for (size_t j = 1; j < JOIN_NEAREST; j++)
     worst = best[j].cost > best[worst].cost ? j : worst;
   if (item.cost < best[worst].cost)
     best[worst] = item;
   return true;
 }
 
-/* The up to NEAREST best candidates of a launch at an offset, in no order; returns how many. The
+/* The up to JOIN_NEAREST best candidates of a launch at an offset, in no order; returns how many. The
  * kernel that holds ours began before it, maybe long before; so the walk goes further back than
  * forward. */
 static size_t find_nearest(const join_device *d, size_t i, double offset, reach within,
-                           nearest *out) {
+                           join_nearest *out) {
   const join_group *g = &d->groups[d->group_of[i]];
   const size_t *candidates = d->candidates + g->first;
   int64_t begin = d->launches[d->mine[i]].begin_ns + d->shift_ns + llround(offset);
   size_t at = ink_join_first_from(d, g, begin), n = 0;
-  for (size_t c = at; c < g->count && c - at < 2 * NEAREST; c++)
+  for (size_t c = at; c < g->count && c - at < 2 * JOIN_NEAREST; c++)
     if (!consider(d, i, candidates[c], offset, within, out, &n))
       break;
-  for (size_t c = at; c-- > 0 && at - c <= 4 * NEAREST;)
+  for (size_t c = at; c-- > 0 && at - c <= 4 * JOIN_NEAREST;)
     consider(d, i, candidates[c], offset, within, out, &n);
   return n;
+}
+
+size_t ink_join_nearest(const join_device *d, size_t i, double offset, join_nearest *out) {
+  return find_nearest(d, i, offset, (reach){WIDEST_NS, INFINITY}, out);
 }
 
 static double median(const double *values, size_t n) {
@@ -130,7 +129,7 @@ static void follow(join_device *d, size_t start, int step) {
     const ink_join_launch *l = &d->launches[d->mine[i]];
     double at = (double)(l->begin_ns - first_ns), offset = trail_offset(&t, at);
     double window = WINDOW_NS + JOIN_DRIFT_MAX * fabs((double)(l->begin_ns - last_ns));
-    nearest near[NEAREST];
+    join_nearest near[JOIN_NEAREST];
     size_t n = find_nearest(d, i, offset, (reach){window, INFINITY}, near), best = 0;
     if (!n)
       continue;
@@ -178,7 +177,7 @@ static reach reach_of(const join_device *d, double *out, double *middle) {
   qsort(out, n, sizeof *out, ink_join_by_double);
   qsort(middle, n, sizeof *middle, ink_join_by_double);
   double bound = (double)d->clock.bound_ns;
-  double most = 4 * out[n - 1 - n / 20] + bound;
+  double most = 4 * out[n - 1 - n / 4] + bound;
   double far = fmin(3 * middle[n - 1 - n / 20], 20 * middle[n - 1 - n / 4]) + bound;
   return (reach){fmin(fmax(most, 1000), WIDEST_NS), fmax(far, 1000)};
 }
@@ -213,7 +212,7 @@ static void keep_best(chain *c, size_t rank, size_t ranks, size_t link_plus_1) {
 }
 
 static int by_kernel_down(const void *left, const void *right) {
-  const nearest *a = left, *b = right;
+  const join_nearest *a = left, *b = right;
   return (a->kernel < b->kernel) - (a->kernel > b->kernel);
 }
 
@@ -232,7 +231,7 @@ static size_t rank_of(const join_device *d, const join_group *g, size_t kernel) 
 /* A pair on the line weighs 1, one at the tolerance nothing: what is as good as not being there
  * must not be gained by shifting a neighbour. */
 static bool add_links(join_device *d, chain *c, const join_group *g, size_t launch, reach allowed) {
-  nearest near[NEAREST];
+  join_nearest near[JOIN_NEAREST];
   const ink_join_launch *l = &d->launches[d->mine[launch]];
   double offset = ink_join_line(&d->clock, ink_join_middle(l->begin_ns, l->end_ns));
   size_t n = find_nearest(d, launch, offset, allowed, near), first = c->count;
@@ -354,10 +353,22 @@ static ink_status chains(join_device *d, reach allowed, ink_error *error) {
   return done ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
-ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *error) {
+/* Chooses anew in rounds: the chains, and the line that they give. */
+static ink_status settle(join_device *d, ink_error *error) {
   double *scratch = malloc((2 * d->count + 1) * sizeof *scratch);
   if (!scratch)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  ink_status status = INK_OK;
+  for (int round = 0; round < ROUNDS && status == INK_OK && d->clock.joined; round++) {
+    status = chains(d, reach_of(d, scratch, scratch + d->count), error);
+    if (status == INK_OK)
+      status = ink_join_fit_chosen(d, error);
+  }
+  free(scratch);
+  return status;
+}
+
+static ink_status align_from(join_device *d, const join_guess *guess, ink_error *error) {
   size_t start = 0;
   while (start + 1 < d->count && d->launches[d->mine[start]].begin_ns < guess->at_ns)
     start++;
@@ -367,13 +378,70 @@ ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *er
   follow(d, start, 1);
   follow(d, start, -1);
   ink_status status = ink_join_fit_chosen(d, error);
-  for (int round = 0; round < ROUNDS && status == INK_OK && d->clock.joined; round++) {
-    status = chains(d, reach_of(d, scratch, scratch + d->count), error);
-    if (status == INK_OK)
-      status = ink_join_fit_chosen(d, error);
+  return status == INK_OK ? settle(d, error) : status;
+}
+
+/* From a line that holds for `span_ns` around a moment: to what is nearest to it there, to the line
+ * of these, and so on, each time for twice as long. */
+static ink_status align_on(join_device *d, const join_line *line, ink_error *error) {
+  d->shift_ns = line->offset_ns;
+  d->clock.offset_ns = 0;
+  d->clock.at_ns = line->at_ns;
+  d->clock.drift_ppm = line->slope * 1e6;
+  ink_status status = INK_OK;
+  bool all = false;
+  for (double span = line->span_ns; status == INK_OK && !all; span *= 2) {
+    all = true;
+    for (size_t i = 0; i < d->count; i++) {
+      const ink_join_launch *l = &d->launches[d->mine[i]];
+      d->chosen[i] = SIZE_MAX;
+      if (fabs((double)(l->begin_ns - line->at_ns)) > span / 2 + 1) {
+        all = false;
+        continue;
+      }
+      join_nearest near[JOIN_NEAREST];
+      const double offset = ink_join_line(&d->clock, ink_join_middle(l->begin_ns, l->end_ns));
+      const size_t n = find_nearest(d, i, offset, (reach){NEAR_NS, INFINITY}, near);
+      size_t best = 0;
+      for (size_t j = 1; j < n; j++)
+        best = near[j].cost < near[best].cost ? j : best;
+      if (n)
+        d->chosen[i] = near[best].kernel;
+    }
+    status = ink_join_fit_chosen(d, error);
   }
+  return status == INK_OK ? settle(d, error) : status;
+}
+
+/* Aligns anew on the line that a search finds, and keeps what puts more launches inside. */
+static ink_status align_better(join_device *d, const join_guess *guess, ink_error *error) {
+  join_device other = *d;
+  join_line line;
+  other.chosen = malloc((d->count + 1) * sizeof *other.chosen);
+  other.confidence = calloc(d->count + 1, sizeof *other.confidence);
+  ink_status status = INK_OK;
+  if (!other.chosen || !other.confidence)
+    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  if (status == INK_OK)
+    status = ink_join_search(d, guess, &line, error);
+  if (status == INK_OK)
+    status = align_on(&other, &line, error);
+  if (status == INK_OK && ink_join_inside(&other) > ink_join_inside(d)) {
+    memcpy(d->chosen, other.chosen, d->count * sizeof *d->chosen);
+    memcpy(d->confidence, other.confidence, d->count * sizeof *d->confidence);
+    d->shift_ns = other.shift_ns;
+    d->clock = other.clock;
+  }
+  free(other.chosen);
+  free(other.confidence);
+  return status;
+}
+
+ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *error) {
+  ink_status status = align_from(d, guess, error);
+  if (status == INK_OK && d->clock.joined && ink_join_inside(d) * 10 < d->clock.joined * 9)
+    status = align_better(d, guess, error);
   if (status == INK_OK && d->clock.joined)
     status = ink_join_overlaps(d, error);
-  free(scratch);
   return status;
 }

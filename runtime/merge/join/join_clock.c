@@ -42,40 +42,22 @@ static double slope_of(const join_pair *pairs, size_t n, double *scratch) {
   return fmin(fmax(slope, -JOIN_DRIFT_MAX), JOIN_DRIFT_MAX);
 }
 
-typedef struct edge {
-  double at;
-  int step;
-} edge;
-
 static int by_edge(const void *left, const void *right) {
-  const edge *a = left, *b = right;
+  const join_edge *a = left, *b = right;
   if (a->at != b->at)
     return a->at < b->at ? -1 : 1;
   return b->step - a->step;
 }
 
-typedef struct fit {
-  const join_pair *pairs;
-  size_t n;
-  edge *edges; /* [2n] scratch */
-  int64_t at_ns, base_ns;
-} fit;
-
-typedef struct deepest {
-  double slope, from, to; /* offsets at at_ns, relative to base_ns */
-  long pairs;
-} deepest;
-
-/* The offsets at which, with that slope, ours lies inside theirs for the most of the pairs. */
-static deepest find_deepest(const fit *f, double slope) {
-  deepest best = {.slope = slope};
+join_depth ink_join_deepest(const join_fit *f, double slope) {
+  join_depth best = {.slope = slope};
   long deep = 0;
   for (size_t i = 0; i < f->n; i++) {
     double shift = slope * (double)(f->pairs[i].at_ns - f->at_ns);
     double low = (double)(f->pairs[i].low_ns - f->base_ns) - shift;
     double high = (double)(f->pairs[i].high_ns - f->base_ns) - shift;
-    f->edges[2 * i] = (edge){low < high ? low : high, 1};
-    f->edges[2 * i + 1] = (edge){low < high ? high : low, -1};
+    f->edges[2 * i] = (join_edge){low < high ? low : high, 1};
+    f->edges[2 * i + 1] = (join_edge){low < high ? high : low, -1};
   }
   qsort(f->edges, 2 * f->n, sizeof *f->edges, by_edge);
   for (size_t i = 0; i + 1 < 2 * f->n; i++) {
@@ -92,8 +74,8 @@ static deepest find_deepest(const fit *f, double slope) {
 /* Where pairs are few, the median slope is off by more than what it should tell: slopes around it,
  * and of those that fit as many pairs the one with the most room. `low` to `high`: the offsets that
  * any of them allows. */
-static deepest refine(const fit *f, double slope, double half_room, double *low, double *high) {
-  deepest best = find_deepest(f, slope);
+static join_depth refine(const join_fit *f, double slope, double half_room, double *low, double *high) {
+  join_depth best = ink_join_deepest(f, slope);
   double span = (double)(f->pairs[f->n - 1].at_ns - f->pairs[0].at_ns);
   *low = best.from;
   *high = best.to;
@@ -104,7 +86,7 @@ static deepest refine(const fit *f, double slope, double half_room, double *low,
     double other = slope + i * step;
     if (!i || fabs(other) > JOIN_DRIFT_MAX)
       continue;
-    deepest d = find_deepest(f, other);
+    join_depth d = ink_join_deepest(f, other);
     if (d.pairs < best.pairs)
       continue;
     bool more = d.pairs > best.pairs;
@@ -119,7 +101,7 @@ static deepest refine(const fit *f, double slope, double half_room, double *low,
 bool ink_join_fit(const join_pair *pairs, size_t n, ink_join_clock *c) {
   size_t room = n <= FEW ? n * n + 1 : n; /* slopes, then half widths */
   double *scratch = malloc(room * sizeof *scratch);
-  edge *edges = malloc(2 * n * sizeof *edges);
+  join_edge *edges = malloc(2 * n * sizeof *edges);
   bool done = scratch && edges;
   if (!done)
     goto cleanup;
@@ -132,8 +114,8 @@ bool ink_join_fit(const join_pair *pairs, size_t n, ink_join_clock *c) {
   }
   c->at_ns = ink_join_middle(first_ns, last_ns);
   qsort(scratch, n, sizeof *scratch, ink_join_by_double);
-  const fit f = {pairs, n, edges, c->at_ns, pairs[0].low_ns};
-  deepest best = refine(&f, slope, scratch[n / 2], &low, &high);
+  const join_fit f = {pairs, n, edges, c->at_ns, pairs[0].low_ns};
+  join_depth best = refine(&f, slope, scratch[n / 2], &low, &high);
   double middle = (best.from + best.to) / 2;
   c->offset_ns = f.base_ns + llround(middle);
   c->drift_ppm = best.slope * 1e6;

@@ -88,6 +88,24 @@ ink_status ink_join_guess(const join_device *device, int64_t limit_ns, join_gues
 
 /* join_align.c: from a first guess to a kernel for every launch that has one, and the line. */
 ink_status ink_join_align(join_device *device, const join_guess *guess, ink_error *error);
+/* The up to JOIN_NEAREST candidates of a launch that are nearest to an offset, in no order; returns
+ * how many. `cost`: what speaks against each, in ns. */
+enum { JOIN_NEAREST = 12 };
+typedef struct join_nearest {
+  size_t kernel;
+  double cost;
+} join_nearest;
+size_t ink_join_nearest(const join_device *device, size_t launch, double offset, join_nearest *out);
+/* join_search.c: how many of the chosen pairs lie inside, but for some ns. */
+size_t ink_join_inside(const join_device *device);
+/* The line near the guess that puts the most launches into kernels, and for how long, around the
+ * guess's moment, it was looked at. */
+typedef struct join_line {
+  int64_t offset_ns, at_ns;
+  double slope, span_ns;
+} join_line;
+ink_status ink_join_search(const join_device *device, const join_guess *guess, join_line *out,
+                           ink_error *error);
 /* join_overlap.c: chooses anew for launches of kernels that run at the same time, and tells which
  * of those are uncertain. */
 ink_status ink_join_overlaps(join_device *device, ink_error *error);
@@ -124,6 +142,23 @@ static inline int64_t ink_join_offset(const join_device *d, size_t launch, size_
 int ink_join_by_double(const void *left, const void *right);
 /* join_clock.c: the offset of the line at a moment of ours. */
 double ink_join_line(const ink_join_clock *clock, int64_t ours_ns);
+/* The offsets at `at_ns`, from `base_ns`, at which with a slope ours lies inside theirs for the most
+ * of the pairs. */
+typedef struct join_edge {
+  double at;
+  int step;
+} join_edge;
+typedef struct join_fit {
+  const join_pair *pairs;
+  size_t n;
+  join_edge *edges; /* [2n] scratch */
+  int64_t at_ns, base_ns;
+} join_fit;
+typedef struct join_depth {
+  double slope, from, to;
+  long pairs;
+} join_depth;
+join_depth ink_join_deepest(const join_fit *fit, double slope);
 /* Fits offset, drift and bound to pairs in the order of time; at least one. False: no memory. */
 bool ink_join_fit(const join_pair *pairs, size_t n, ink_join_clock *clock);
 
