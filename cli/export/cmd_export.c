@@ -129,7 +129,11 @@ static int run(int argc, char **argv) {
     message_progress_end();
     code = error.status ? message_failure(&error) : CLI_OK;
     if (!code && !settings.quiet)
-      export_say_written(settings.output, &loaded, 1,
+      export_say_written(settings.output,
+                         strcmp(output->name, "npy")
+                             ? NULL
+                             : " as .cycles.npy, .ns.npy, .counts.npy and .axes.json",
+                         &loaded, 1,
                          !settings.kernel && settings.launch == UINT64_MAX);
   }
   unload_capture(&loaded);

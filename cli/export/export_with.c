@@ -88,13 +88,14 @@ static ink_status write_captures(const export_merge *merge, const ink_merged_opt
   return status;
 }
 
-void export_say_written(const char *path, const loaded_capture *loaded, size_t count, bool whole) {
+void export_say_written(const char *path, const char *as, const loaded_capture *loaded, size_t count,
+                        bool whole) {
   struct stat file;
   char size[64] = "", what[128] = "";
   uint64_t launches = 0, tracks = 0;
   if (!strcmp(path, "-"))
     return;
-  if (!stat(path, &file) && S_ISREG(file.st_mode))
+  if (!as && !stat(path, &file) && S_ISREG(file.st_mode))
     snprintf(size, sizeof size, " (%s)", number_bytes((uint64_t)file.st_size).text);
   for (size_t i = 0; i < count; i++) {
     const ink_launch *list;
@@ -104,7 +105,7 @@ void export_say_written(const char *path, const loaded_capture *loaded, size_t c
   if (whole)
     snprintf(what, sizeof what, ": %s launch%s, %s track%s", number_whole(launches).text,
              launches == 1 ? "" : "es", number_whole(tracks).text, tracks == 1 ? "" : "s");
-  message_say("wrote '%s'%s%s", path, size, what);
+  message_say("wrote '%s'%s%s%s", path, as ? as : "", size, what);
 }
 
 static int write_merged(const export_merge *merge, ink_merged_options *options,
@@ -123,7 +124,7 @@ static int write_merged(const export_merge *merge, ink_merged_options *options,
   message_progress_end();
   int code = error.status ? message_failure(&error) : CLI_OK;
   if (!code && !merge->quiet)
-    export_say_written(output, loaded, merge->count, !merge->kernel && merge->launch == UINT64_MAX);
+    export_say_written(output, NULL, loaded, merge->count, !merge->kernel && merge->launch == UINT64_MAX);
   free(made);
   return code;
 }

@@ -18,9 +18,9 @@ typedef struct export_merge {
 } export_merge;
 
 /* "wrote 'run.pftrace' (1.2 MiB): 3 launches, 12 tracks", on stderr; the counts are of what was
- * opened, so `whole` is false where a part was asked for. Nothing where it went to standard
- * output. */
-void export_say_written(const char *path, const struct loaded_capture *loaded, size_t count,
+ * opened, so `whole` is false where a part was asked for. `as`: how several files of that name are
+ * called; NULL: it is one. Nothing where it went to standard output. */
+void export_say_written(const char *path, const char *as, const struct loaded_capture *loaded, size_t count,
                         bool whole);
 
 /* Returns the exit code. */
