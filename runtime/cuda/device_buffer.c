@@ -196,6 +196,7 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
   if (!code && rings_at >> 32 == 0) /* kernels tell by these bits whether they record */
     code = 2;                       /* cudaErrorMemoryAllocation */
   if (code) {
+    d->cuda->get_last_error(); /* ours, not the program's: fewer tracks may do */
     free_memory(d);
     return code;
   }
