@@ -54,7 +54,7 @@ foreach(first 1 8 15)
   math(EXPR last "${first} + 6")
   add_test(NAME merge.streams_${first} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_streams.py $<TARGET_FILE:inkmark>
     $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules ${first} ${last})
-  set_tests_properties(merge.streams_${first} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+  set_tests_properties(merge.streams_${first} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 240)
 endforeach()
 foreach(first 1 6)
   math(EXPR last "${first} + 4")
