@@ -139,7 +139,7 @@ static ink_status join_by_time(join_device *d, ink_error *error) {
   status = ink_join_align(d, &guess, error);
   if (status != INK_OK)
     return status;
-  bool doubtful = guess.second > 0.95 * guess.share;
+  bool doubtful = guess.second > 0.95 * guess.share && !ink_join_stands_out(d);
   size_t possible = launches_within(d);
   /* Where no offset stands out, half of the launches of a busy GPU fit at any. */
   if (d->count >= 8 && (double)d->clock.joined < (doubtful ? 0.7 : 0.2) * (double)possible) {

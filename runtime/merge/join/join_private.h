@@ -106,6 +106,8 @@ typedef struct join_line {
 } join_line;
 ink_status ink_join_search(const join_device *device, const join_guess *guess, join_line *out,
                            ink_error *error);
+/* Do clearly more launches lie inside on the line than on any beside it? */
+bool ink_join_stands_out(const join_device *device);
 /* join_overlap.c: chooses anew for launches of kernels that run at the same time, and tells which
  * of those are uncertain. */
 ink_status ink_join_overlaps(join_device *device, ink_error *error);
