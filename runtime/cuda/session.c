@@ -32,9 +32,6 @@ static void make_lock(ink_session *s) {
   pthread_mutexattr_destroy(&kind);
 }
 
-static ink_status on_devices(ink_session *s, ink_status (*what)(ink_session *, ink_error *),
-                             ink_error *error);
-
 /* ---- fork: the child keeps the device state that it inherits, and starts a capture of its own ----
  * No CUDA function is called and no lock waited for in a fork handler: those of the CUDA runtime may
  * have run before ours and hold its lock, while our drain thread waits for it with the session's.
@@ -47,7 +44,7 @@ static bool fork_locked;   /* it is held, by whomever */
 void ink_i_session_fork_begin(ink_session *s) {
   if (pthread_mutex_lock(&s->lock)) /* inside of a call that we make: the child has no session */
     return;
-  on_devices(s, ink_i_session_drain_locked, NULL); /* what is closed belongs to the parent */
+  ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL); /* what is closed belongs to the parent */
   fork_prepared = true;
 }
 
@@ -82,7 +79,7 @@ bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user) {
   return made;
 }
 
-static bool any_works(const ink_session *s) {
+bool ink_i_session_any_works(const ink_session *s) {
   for (int i = 0; i < INK_I_DEVICES_MAX; i++)
     if (s->devices[i].made && !s->devices[i].dead)
       return true;
@@ -133,7 +130,7 @@ static void after_fork_in_child(void) {
   for (size_t i = 0; i < n; i++)
     tables[i].written = false;
   if (s->thread_runs) /* threads do not survive a fork */
-    s->thread_runs = any_works(s) && ink_i_make_thread(&s->thread, drain_thread, s);
+    s->thread_runs = ink_i_session_any_works(s) && ink_i_make_thread(&s->thread, drain_thread, s);
 }
 
 static void set_fork_handlers(void) {
@@ -141,6 +138,19 @@ static void set_fork_handlers(void) {
 }
 
 bool ink_i_session_is_gone(const ink_session *s) { return current != s; }
+
+ink_session *ink_i_session_current(void) {
+  pthread_mutex_lock(&current_lock);
+  ink_session *s = current;
+  pthread_mutex_unlock(&current_lock);
+  return s;
+}
+
+void ink_i_session_forget(void) {
+  pthread_mutex_lock(&current_lock);
+  current = NULL;
+  pthread_mutex_unlock(&current_lock);
+}
 
 /* ---- opening ---- */
 
@@ -179,7 +189,7 @@ ink_status ink_session_open(const ink_session_options *options, ink_session **ou
 /* ---- arming ---- */
 
 /* Copies the registered modules' descriptors, so that no CUDA call runs under the registry's lock. */
-static size_t copy_modules(ink_i_module **out) {
+size_t ink_i_session_modules(ink_i_module **out) {
   ink_i_module *modules;
   ink_i_registry_lock();
   const size_t n = ink_i_registry_modules(&modules);
@@ -211,7 +221,7 @@ static ink_status make_device(ink_session *s, int index, const ink_module_desc *
   return ink_i_device_make(d, index, &s->options, module, error);
 }
 
-static int set_symbol(ink_i_device *d, const ink_module_desc *module, ink_buffer *buffer) {
+int ink_i_session_set_symbol(ink_i_device *d, const ink_module_desc *module, ink_buffer *buffer) {
   module->cuda->set_device(d->index);
   if (!INK_MODULE_HAS(module, set_buffer_in))
     return module->set_buffer(buffer);
@@ -224,7 +234,7 @@ static int set_symbol(ink_i_device *d, const ink_module_desc *module, ink_buffer
 static void arm_module(ink_i_device *d, const ink_i_module *module) {
   if (!d->made || d->dead || (module->armed >> d->index & 1))
     return;
-  if (set_symbol(d, module->desc, d->buffer) == 0)
+  if (ink_i_session_set_symbol(d, module->desc, d->buffer) == 0)
     note_armed(module->desc, d->index);
   else
     module->desc->cuda->get_last_error();
@@ -232,7 +242,7 @@ static void arm_module(ink_i_device *d, const ink_i_module *module) {
 
 static ink_status arm_locked(ink_session *s, ink_error *error) {
   ink_i_module *modules;
-  const size_t n = copy_modules(&modules);
+  const size_t n = ink_i_session_modules(&modules);
   ink_status status = INK_OK;
   bool any = false;
   int count = 0;
@@ -265,18 +275,10 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
   return any ? INK_OK : status;
 }
 
-/* What a thread has of its own and is to find again: its device and its capture mode. Between the two our
- * calls are legal while a thread captures. */
-typedef struct calls {
-  const ink_cuda_api *cuda;
-  int device, mode;
-  bool has_device, has_mode;
-} calls;
-
-static void begin_calls(ink_session *s, calls *own) {
+void ink_i_calls_begin(ink_session *s, ink_i_calls *own) {
   ink_i_module *modules;
-  const size_t n = copy_modules(&modules);
-  *own = (calls){.cuda = n ? modules[0].desc->cuda : NULL, .mode = 2 /* cudaStreamCaptureModeRelaxed */};
+  const size_t n = ink_i_session_modules(&modules);
+  *own = (ink_i_calls){.cuda = n ? modules[0].desc->cuda : NULL, .mode = 2 /* cudaStreamCaptureModeRelaxed */};
   free(modules);
   own->has_device = own->cuda && own->cuda->get_device(&own->device) == 0;
   own->has_mode = own->cuda && own->cuda->exchange_capture_mode(&own->mode) == 0;
@@ -285,7 +287,7 @@ static void begin_calls(ink_session *s, calls *own) {
   ink_i_activity_own_begin(s->activity);
 }
 
-static void end_calls(ink_session *s, calls *own) {
+void ink_i_calls_end(ink_session *s, ink_i_calls *own) {
   ink_i_activity_own_end(s->activity);
   if (own->has_mode)
     own->cuda->exchange_capture_mode(&own->mode);
@@ -293,12 +295,12 @@ static void end_calls(ink_session *s, calls *own) {
     own->cuda->set_device(own->device);
 }
 
-static ink_status on_devices(ink_session *s, ink_status (*what)(ink_session *, ink_error *),
+ink_status ink_i_session_on_devices(ink_session *s, ink_status (*what)(ink_session *, ink_error *),
                              ink_error *error) {
-  calls own;
-  begin_calls(s, &own);
+  ink_i_calls own;
+  ink_i_calls_begin(s, &own);
   const ink_status status = what(s, error);
-  end_calls(s, &own);
+  ink_i_calls_end(s, &own);
   return status;
 }
 
@@ -317,7 +319,7 @@ static void *drain_thread(void *user) {
       until.tv_nsec -= 1000000000;
     }
     if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->stop)
-      on_devices(s, ink_i_session_drain_locked, NULL);
+      ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
   }
   pthread_mutex_unlock(&s->lock);
   return NULL;
@@ -342,7 +344,7 @@ void ink_i_session_start_activity(ink_session *s) {
 ink_status ink_session_arm(ink_session *s, ink_error *error) {
   if (pthread_mutex_lock(&s->lock))
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a file with marks was loaded while arming");
-  const ink_status status = on_devices(s, arm_locked, error);
+  const ink_status status = ink_i_session_on_devices(s, arm_locked, error);
   if (!status || s->activity)
     start_thread(s);
   pthread_mutex_unlock(&s->lock);
@@ -351,7 +353,7 @@ ink_status ink_session_arm(ink_session *s, ink_error *error) {
 
 static ink_status make_one(ink_session *s, int device, ink_error *error) {
   ink_i_module *modules;
-  const size_t n = copy_modules(&modules);
+  const size_t n = ink_i_session_modules(&modules);
   const ink_status status =
       n ? make_device(s, device, modules[0].desc, error)
         : ink_error_set(error, INK_ERROR_NOT_FOUND, "no file with marks is in this process");
@@ -363,10 +365,10 @@ ink_status ink_session_buffer(ink_session *s, int device, prof_buffer *out, ink_
   if (device < 0 || device >= INK_I_DEVICES_MAX)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "device %d is out of range", device);
   pthread_mutex_lock(&s->lock);
-  calls own;
-  begin_calls(s, &own);
+  ink_i_calls own;
+  ink_i_calls_begin(s, &own);
   const ink_status status = make_one(s, device, error);
-  end_calls(s, &own);
+  ink_i_calls_end(s, &own);
   if (!status) {
     out->device = s->devices[device].buffer;
     start_thread(s);
@@ -390,7 +392,7 @@ static ink_status set_off(ink_session *s, ink_error *error) { return set_flags(s
 
 ink_status ink_session_set_on(ink_session *s, bool on, ink_error *error) {
   pthread_mutex_lock(&s->lock);
-  const ink_status status = on_devices(s, on ? set_on : set_off, error);
+  const ink_status status = ink_i_session_on_devices(s, on ? set_on : set_off, error);
   pthread_mutex_unlock(&s->lock);
   return status;
 }
@@ -398,7 +400,7 @@ ink_status ink_session_set_on(ink_session *s, bool on, ink_error *error) {
 /* ---- draining and ending ---- */
 
 /* A capture is made for activity alone where the program had any on a device. */
-static ink_status drain_activity(ink_session *s, bool last, ink_error *error) {
+ink_status ink_i_session_drain_activity(ink_session *s, bool last, ink_error *error) {
   bool wanted;
   ink_i_activity_flush(s->activity, last, &wanted);
   ink_status status = wanted ? ink_i_session_writer(s, error) : INK_OK;
@@ -421,7 +423,7 @@ ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
     status = status ? status : one;
   }
   ink_error why = {0};
-  const ink_status activity = drain_activity(s, false, &why);
+  const ink_status activity = ink_i_session_drain_activity(s, false, &why);
   ink_i_session_note_failure(s, activity, &why);
   if (activity && !status && error)
     *error = why;
@@ -430,13 +432,13 @@ ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
 
 ink_status ink_session_drain(ink_session *s, ink_error *error) {
   pthread_mutex_lock(&s->lock);
-  const ink_status status = on_devices(s, ink_i_session_drain_locked, error);
+  const ink_status status = ink_i_session_on_devices(s, ink_i_session_drain_locked, error);
   pthread_mutex_unlock(&s->lock);
   return status;
 }
 
 /* Keeps what was caught until there is a file, those of arming for a forked child's file too. */
-static void keep_caught(ink_i_device *d, ink_i_caught *caught) {
+void ink_i_session_keep_caught(ink_i_device *d, ink_i_caught *caught) {
   if (!caught)
     return;
   if (d->caught_count == INK_I_CAUGHT_MAX) { /* room for the newest */
@@ -456,7 +458,7 @@ static ink_status calibrate_locked(ink_session *s, ink_error *error) {
     if (!d->made || d->dead)
       continue;
     any = true;
-    keep_caught(d, ink_i_catch_edges(d, INK_EDGES_ON_REQUEST));
+    ink_i_session_keep_caught(d, ink_i_catch_edges(d, INK_EDGES_ON_REQUEST));
     ink_host_clock pair;
     status = ink_i_device_read_clock(d, &pair, error);
     if (!status && s->writer)
@@ -469,245 +471,7 @@ static ink_status calibrate_locked(ink_session *s, ink_error *error) {
 
 ink_status ink_session_calibrate(ink_session *s, ink_error *error) {
   pthread_mutex_lock(&s->lock);
-  const ink_status status = on_devices(s, calibrate_locked, error);
+  const ink_status status = ink_i_session_on_devices(s, calibrate_locked, error);
   pthread_mutex_unlock(&s->lock);
-  return status;
-}
-
-/* Drains before it waits: what closed until now is kept if a kernel never ends and the user loses patience. */
-static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *error) {
-  d->cuda->set_device(d->index);
-  ink_status status = ink_i_drain_device(s, d, error);
-  const int code = d->dead ? 0 : d->cuda->device_synchronize();
-  if (code && !status)
-    status = ink_i_cuda_failed(d, code, "wait for its kernels", error);
-  const ink_status drained = ink_i_drain_device(s, d, status ? NULL : error);
-  status = status ? status : drained;
-  if (!status)
-    status = ink_i_drain_open(s, d, error);
-  ink_host_clock pair;
-  if (!status && s->writer && !ink_i_device_read_clock(d, &pair, NULL))
-    status = ink_writer_host_clock(s->writer, &pair, error);
-  if (!status && s->writer) {
-    keep_caught(d, ink_i_catch_edges(d, INK_EDGES_AT_END));
-    status = ink_i_session_writer(s, error);
-  }
-  return status;
-}
-
-static ink_status finish(ink_session *s, ink_error *error) {
-  ink_status status = INK_OK;
-  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
-    ink_i_device *d = &s->devices[i];
-    if (!d->made || d->dead)
-      continue;
-    const ink_status one = finish_device(s, d, status ? NULL : error);
-    if (one == INK_ERROR_CUDA && s->forked && !s->writer)
-      continue; /* a child that CUDA does not work in, as in none whose parent used it, and that did not try */
-    status = status ? status : one;
-  }
-  const ink_status activity = drain_activity(s, true, status ? NULL : error);
-  ink_i_activity_stop(s->activity);
-  return status ? status : activity;
-}
-
-/* ---- a marked file goes, a device is reset ---- */
-
-/* Without any other file there is no way to the device any more: what is there is taken now. */
-static void leave_device(ink_session *s, ink_i_device *d) {
-  ink_error why = {0};
-  if (!d->dead)
-    ink_i_session_note_failure(s, finish_device(s, d, &why), &why);
-  ink_i_device_free(d, !d->dead);
-}
-
-static bool is_used_by(const ink_i_device *d, const ink_module_desc *module) {
-  return d->made && (d->cuda == module->cuda || d->module == module);
-}
-
-void ink_i_session_module_goes(const ink_module_desc *gone) {
-  pthread_mutex_lock(&current_lock);
-  ink_session *s = current;
-  pthread_mutex_unlock(&current_lock);
-  const bool locked = s && pthread_mutex_lock(&s->lock) == 0;
-  bool used = false;
-  for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
-    used = used || is_used_by(&s->devices[i], gone);
-  calls own;
-  if (used)
-    begin_calls(s, &own);
-  ink_i_registry_remove(gone);
-  ink_i_module *modules;
-  const size_t n = copy_modules(&modules);
-  for (int i = 0; i < INK_I_DEVICES_MAX && used; i++) {
-    ink_i_device *d = &s->devices[i];
-    if (!is_used_by(d, gone))
-      continue;
-    if (!n)
-      leave_device(s, d);
-    else
-      d->cuda = (d->module = modules[0].desc)->cuda;
-  }
-  free(modules);
-  if (used)
-    end_calls(s, &own);
-  if (locked)
-    pthread_mutex_unlock(&s->lock);
-}
-
-int ink_i_session_reset_begin(ink_session *s) {
-  int device = -1;
-  if (pthread_mutex_lock(&s->lock))
-    return -1;
-  on_devices(s, ink_i_session_drain_locked, NULL);
-  ink_i_module *modules;
-  const size_t n = copy_modules(&modules);
-  if (n && modules[0].desc->cuda->get_device(&device) != 0)
-    modules[0].desc->cuda->get_last_error();
-  free(modules);
-  if (device < 0 || device >= INK_I_DEVICES_MAX) {
-    pthread_mutex_unlock(&s->lock);
-    return -1;
-  }
-  return device;
-}
-
-void ink_i_session_reset_end(ink_session *s, int device) {
-  ink_i_module *modules;
-  ink_i_registry_lock();
-  for (size_t i = ink_i_registry_modules(&modules); i-- > 0;)
-    modules[i].armed &= ~(1ull << device);
-  ink_i_registry_unlock();
-  s->devices[device].dead = s->devices[device].made;
-  pthread_mutex_unlock(&s->lock);
-}
-
-/* ---- the end ---- */
-
-static ink_status disarm(ink_session *s, ink_error *error) {
-  (void)error;
-  ink_i_module *modules;
-  const size_t n = copy_modules(&modules);
-  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
-    ink_i_device *d = &s->devices[i];
-    for (size_t m = 0; m < n && d->made && !d->dead; m++)
-      if ((modules[m].armed >> i & 1) && set_symbol(d, modules[m].desc, NULL) != 0)
-        modules[m].desc->cuda->get_last_error();
-    if (d->made)
-      ink_i_device_free(d, !d->dead);
-  }
-  free(modules);
-  ink_i_registry_lock();
-  const size_t all = ink_i_registry_modules(&modules);
-  for (size_t m = 0; m < all; m++)
-    modules[m].armed = 0;
-  ink_i_table *tables;
-  const size_t table_count = ink_i_registry_tables(&tables);
-  for (size_t t = 0; t < table_count; t++)
-    tables[t].written = false;
-  ink_i_registry_unlock();
-  return INK_OK;
-}
-
-ink_status ink_session_close(ink_session *s, bool *written, ink_error *error) {
-  char *path = NULL;
-  const ink_status status = ink_i_session_close(s, &path, error);
-  if (written)
-    *written = path != NULL;
-  free(path);
-  return status;
-}
-
-/* Takes the lock to end the session. EDEADLK: this thread holds it, inside of a call that we make.
- * ETIMEDOUT: another one does, and has got nothing done for a while: it may wait for this thread. */
-static int lock_to_end(ink_session *s) {
-  enum { PATIENCE_S = 10 };
-  int code = ETIMEDOUT;
-  uint64_t before = s->tracks_written;
-  for (int waited = 0; code == ETIMEDOUT && waited < PATIENCE_S; waited++) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    code = pthread_mutex_timedlock(&s->lock, &until);
-    if (before != s->tracks_written)
-      waited = 0;
-    before = s->tracks_written;
-  }
-  return code;
-}
-
-/* Ends what can be ended without a call of the CUDA runtime, in which some thread is. The capture has
- * no end then; the session stays allocated, that thread may go on using it. */
-static ink_status end_inside(ink_session *s, bool mine, char **path, ink_error *error) {
-  pthread_mutex_lock(&current_lock);
-  current = NULL; /* what goes from here on, a marked file, is not to wait for that thread */
-  pthread_mutex_unlock(&current_lock);
-  if (mine)
-    s->stop = true;
-  if (mine && s->writer) {
-    ink_writer_flush(s->writer, NULL);
-    ink_writer_abandon(s->writer);
-    s->writer = NULL;
-    *path = s->path;
-    s->path = NULL;
-  }
-  return ink_error_set(error, INK_ERROR_CUDA,
-                       "the program ended while %s was in a call of the CUDA runtime for the "
-                       "recording; what was not written until then is not recorded",
-                       mine ? "it" : "another thread");
-}
-
-ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
-  const int code = lock_to_end(s);
-  if (code)
-    return end_inside(s, code == EDEADLK, path, error);
-  s->stop = true;
-  pthread_cond_signal(&s->wake);
-  const bool joins = s->thread_runs;
-  pthread_mutex_unlock(&s->lock);
-  if (joins)
-    pthread_join(s->thread, NULL);
-  pthread_mutex_lock(&s->lock);
-  const bool made = any_works(s); /* else no call: the CUDA runtime may be ending us as it starts */
-  ink_error why = {0};
-  ink_status status = made ? on_devices(s, finish, &why) : finish(s, &why);
-  ink_i_session_note_failure(s, status, &why);
-  if (status && error)
-    *error = why;
-  *path = s->writer ? s->path : NULL;
-  if (s->write_failure[0] && !status)
-    status = ink_error_set(error, INK_ERROR_IO, "%s", s->write_failure);
-  if (s->device_failure[0] && !status) /* of an earlier drain: nothing came from that device since */
-    status = ink_error_set(error, INK_ERROR_CUDA, "%s", s->device_failure);
-  if (s->writer) {
-    s->path = NULL;
-    /* Where the failure cannot be said, the file is to have no end either. */
-    if (s->write_failure[0] &&
-        ink_writer_fact(s->writer, "write_failure", s->write_failure, NULL)) {
-      ink_writer_abandon(s->writer);
-    } else {
-      const ink_status closed = ink_writer_close(s->writer, status ? NULL : error);
-      status = status ? status : closed;
-    }
-  }
-  s->writer = NULL;
-  if (s->leaves) {
-    pthread_mutex_unlock(&s->lock);
-    return status;
-  }
-  if (made)
-    on_devices(s, disarm, NULL);
-  else
-    disarm(s, NULL);
-  pthread_mutex_unlock(&s->lock);
-  pthread_mutex_lock(&current_lock);
-  current = NULL;
-  pthread_mutex_unlock(&current_lock);
-  ink_i_options_free(&s->options);
-  ink_i_activity_free(s->activity);
-  pthread_mutex_destroy(&s->lock);
-  pthread_cond_destroy(&s->wake);
-  free(s->path);
-  free(s);
   return status;
 }

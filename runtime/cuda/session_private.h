@@ -4,6 +4,7 @@
 #define INK_CUDA_SESSION_PRIVATE_H
 
 #include "cuda/activity.h"
+#include "cuda/clock_catch.h"
 #include "cuda/device_buffer.h"
 #include "inkmark/session.h"
 
@@ -47,6 +48,34 @@ ink_status ink_i_session_writer(ink_session *session, ink_error *error);
 /* Of the first write that failed: the capture is to say why it is not whole. And of the first device. */
 void ink_i_session_note_failure(ink_session *session, ink_status status, const ink_error *why);
 ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
+/* Of CUPTI's records; `last`: those of buffers that are not full too. */
+ink_status ink_i_session_drain_activity(ink_session *session, bool last, ink_error *error);
+/* Takes over what was caught; it is written with the next part of the capture. */
+void ink_i_session_keep_caught(ink_i_device *device, ink_i_caught *caught);
+
+/* ---- on the devices: with the session's lock held ---- */
+
+/* Copies the registered modules' descriptors, so that no CUDA call runs under the registry's lock. The
+ * copy is the caller's; how many. */
+size_t ink_i_session_modules(ink_i_module **out);
+/* Points a module's symbol at a buffer; a cudaError_t. */
+int ink_i_session_set_symbol(ink_i_device *device, const ink_module_desc *module, ink_buffer *buffer);
+bool ink_i_session_any_works(const ink_session *session);
+/* What a thread has of its own and is to find again: its device and its capture mode. Between the two our
+ * calls are legal while a thread captures. */
+typedef struct ink_i_calls {
+  const ink_cuda_api *cuda;
+  int device, mode;
+  bool has_device, has_mode;
+} ink_i_calls;
+void ink_i_calls_begin(ink_session *session, ink_i_calls *own);
+void ink_i_calls_end(ink_session *session, ink_i_calls *own);
+ink_status ink_i_session_on_devices(ink_session *session, ink_status (*what)(ink_session *, ink_error *),
+                                    ink_error *error);
+
+/* The one session of this process, or NULL. */
+ink_session *ink_i_session_current(void);
+void ink_i_session_forget(void);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
 void ink_i_session_fork_end(ink_session *session);

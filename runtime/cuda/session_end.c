@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* How a session ends, as a whole, for one device that is reset, or for a marked file that goes: what is there
+ * is taken, as far as calls of the CUDA runtime are still possible. */
+#include "cuda/session_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Drains before it waits: what closed until now is kept if a kernel never ends and the user loses patience. */
+static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *error) {
+  d->cuda->set_device(d->index);
+  ink_status status = ink_i_drain_device(s, d, error);
+  const int code = d->dead ? 0 : d->cuda->device_synchronize();
+  if (code && !status)
+    status = ink_i_cuda_failed(d, code, "wait for its kernels", error);
+  const ink_status drained = ink_i_drain_device(s, d, status ? NULL : error);
+  status = status ? status : drained;
+  if (!status)
+    status = ink_i_drain_open(s, d, error);
+  ink_host_clock pair;
+  if (!status && s->writer && !ink_i_device_read_clock(d, &pair, NULL))
+    status = ink_writer_host_clock(s->writer, &pair, error);
+  if (!status && s->writer) {
+    ink_i_session_keep_caught(d, ink_i_catch_edges(d, INK_EDGES_AT_END));
+    status = ink_i_session_writer(s, error);
+  }
+  return status;
+}
+
+static ink_status finish(ink_session *s, ink_error *error) {
+  ink_status status = INK_OK;
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!d->made || d->dead)
+      continue;
+    const ink_status one = finish_device(s, d, status ? NULL : error);
+    if (one == INK_ERROR_CUDA && s->forked && !s->writer)
+      continue; /* a child that CUDA does not work in, as in none whose parent used it, and that did not try */
+    status = status ? status : one;
+  }
+  const ink_status activity = ink_i_session_drain_activity(s, true, status ? NULL : error);
+  ink_i_activity_stop(s->activity);
+  return status ? status : activity;
+}
+
+/* ---- a marked file goes, a device is reset ---- */
+
+/* Without any other file there is no way to the device any more: what is there is taken now. */
+static void leave_device(ink_session *s, ink_i_device *d) {
+  ink_error why = {0};
+  if (!d->dead)
+    ink_i_session_note_failure(s, finish_device(s, d, &why), &why);
+  ink_i_device_free(d, !d->dead);
+}
+
+static bool is_used_by(const ink_i_device *d, const ink_module_desc *module) {
+  return d->made && (d->cuda == module->cuda || d->module == module);
+}
+
+void ink_i_session_module_goes(const ink_module_desc *gone) {
+  ink_session *s = ink_i_session_current();
+  const bool locked = s && pthread_mutex_lock(&s->lock) == 0;
+  bool used = false;
+  for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
+    used = used || is_used_by(&s->devices[i], gone);
+  ink_i_calls own;
+  if (used)
+    ink_i_calls_begin(s, &own);
+  ink_i_registry_remove(gone);
+  ink_i_module *modules;
+  const size_t n = ink_i_session_modules(&modules);
+  for (int i = 0; i < INK_I_DEVICES_MAX && used; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!is_used_by(d, gone))
+      continue;
+    if (!n)
+      leave_device(s, d);
+    else
+      d->cuda = (d->module = modules[0].desc)->cuda;
+  }
+  free(modules);
+  if (used)
+    ink_i_calls_end(s, &own);
+  if (locked)
+    pthread_mutex_unlock(&s->lock);
+}
+
+int ink_i_session_reset_begin(ink_session *s) {
+  int device = -1;
+  if (pthread_mutex_lock(&s->lock))
+    return -1;
+  ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
+  ink_i_module *modules;
+  const size_t n = ink_i_session_modules(&modules);
+  if (n && modules[0].desc->cuda->get_device(&device) != 0)
+    modules[0].desc->cuda->get_last_error();
+  free(modules);
+  if (device < 0 || device >= INK_I_DEVICES_MAX) {
+    pthread_mutex_unlock(&s->lock);
+    return -1;
+  }
+  return device;
+}
+
+void ink_i_session_reset_end(ink_session *s, int device) {
+  ink_i_module *modules;
+  ink_i_registry_lock();
+  for (size_t i = ink_i_registry_modules(&modules); i-- > 0;)
+    modules[i].armed &= ~(1ull << device);
+  ink_i_registry_unlock();
+  s->devices[device].dead = s->devices[device].made;
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- the end ---- */
+
+static ink_status disarm(ink_session *s, ink_error *error) {
+  (void)error;
+  ink_i_module *modules;
+  const size_t n = ink_i_session_modules(&modules);
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    for (size_t m = 0; m < n && d->made && !d->dead; m++)
+      if ((modules[m].armed >> i & 1) && ink_i_session_set_symbol(d, modules[m].desc, NULL) != 0)
+        modules[m].desc->cuda->get_last_error();
+    if (d->made)
+      ink_i_device_free(d, !d->dead);
+  }
+  free(modules);
+  ink_i_registry_lock();
+  const size_t all = ink_i_registry_modules(&modules);
+  for (size_t m = 0; m < all; m++)
+    modules[m].armed = 0;
+  ink_i_table *tables;
+  const size_t table_count = ink_i_registry_tables(&tables);
+  for (size_t t = 0; t < table_count; t++)
+    tables[t].written = false;
+  ink_i_registry_unlock();
+  return INK_OK;
+}
+
+ink_status ink_session_close(ink_session *s, bool *written, ink_error *error) {
+  char *path = NULL;
+  const ink_status status = ink_i_session_close(s, &path, error);
+  if (written)
+    *written = path != NULL;
+  free(path);
+  return status;
+}
+
+/* Takes the lock to end the session. EDEADLK: this thread holds it, inside of a call that we make.
+ * ETIMEDOUT: another one does, and has got nothing done for a while: it may wait for this thread. */
+static int lock_to_end(ink_session *s) {
+  enum { PATIENCE_S = 10 };
+  int code = ETIMEDOUT;
+  uint64_t before = s->tracks_written;
+  for (int waited = 0; code == ETIMEDOUT && waited < PATIENCE_S; waited++) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    code = pthread_mutex_timedlock(&s->lock, &until);
+    if (before != s->tracks_written)
+      waited = 0;
+    before = s->tracks_written;
+  }
+  return code;
+}
+
+/* Ends what can be ended without a call of the CUDA runtime, in which some thread is. The capture has
+ * no end then; the session stays allocated, that thread may go on using it. */
+static ink_status end_inside(ink_session *s, bool mine, char **path, ink_error *error) {
+  ink_i_session_forget(); /* what goes from here on, a marked file, is not to wait for that thread */
+  if (mine)
+    s->stop = true;
+  if (mine && s->writer) {
+    ink_writer_flush(s->writer, NULL);
+    ink_writer_abandon(s->writer);
+    s->writer = NULL;
+    *path = s->path;
+    s->path = NULL;
+  }
+  return ink_error_set(error, INK_ERROR_CUDA,
+                       "the program ended while %s was in a call of the CUDA runtime for the "
+                       "recording; what was not written until then is not recorded",
+                       mine ? "it" : "another thread");
+}
+
+ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
+  const int code = lock_to_end(s);
+  if (code)
+    return end_inside(s, code == EDEADLK, path, error);
+  s->stop = true;
+  pthread_cond_signal(&s->wake);
+  const bool joins = s->thread_runs;
+  pthread_mutex_unlock(&s->lock);
+  if (joins)
+    pthread_join(s->thread, NULL);
+  pthread_mutex_lock(&s->lock);
+  const bool made = ink_i_session_any_works(s); /* else no call: the CUDA runtime may be ending us as it starts */
+  ink_error why = {0};
+  ink_status status = made ? ink_i_session_on_devices(s, finish, &why) : finish(s, &why);
+  ink_i_session_note_failure(s, status, &why);
+  if (status && error)
+    *error = why;
+  *path = s->writer ? s->path : NULL;
+  if (s->write_failure[0] && !status)
+    status = ink_error_set(error, INK_ERROR_IO, "%s", s->write_failure);
+  if (s->device_failure[0] && !status) /* of an earlier drain: nothing came from that device since */
+    status = ink_error_set(error, INK_ERROR_CUDA, "%s", s->device_failure);
+  if (s->writer) {
+    s->path = NULL;
+    /* Where the failure cannot be said, the file is to have no end either. */
+    if (s->write_failure[0] &&
+        ink_writer_fact(s->writer, "write_failure", s->write_failure, NULL)) {
+      ink_writer_abandon(s->writer);
+    } else {
+      const ink_status closed = ink_writer_close(s->writer, status ? NULL : error);
+      status = status ? status : closed;
+    }
+  }
+  s->writer = NULL;
+  if (s->leaves) {
+    pthread_mutex_unlock(&s->lock);
+    return status;
+  }
+  if (made)
+    ink_i_session_on_devices(s, disarm, NULL);
+  else
+    disarm(s, NULL);
+  pthread_mutex_unlock(&s->lock);
+  ink_i_session_forget();
+  ink_i_options_free(&s->options);
+  ink_i_activity_free(s->activity);
+  pthread_mutex_destroy(&s->lock);
+  pthread_cond_destroy(&s->wake);
+  free(s->path);
+  free(s);
+  return status;
+}
