@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Where marks can stand around a statement, and what else each rule asks of a place before it marks it. */
+#include "unit.h"
+
+/* The node, or the attributed statement around it that begins with its `#pragma unroll`. */
+static uint32_t outermost(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  while (nodes[at].parent != INK_NO_NODE && nodes[nodes[at].parent].kind == CXCursor_UnexposedStmt)
+    at = nodes[at].parent;
+  return at;
+}
+
+static uint32_t line_start(const ink_source *source, uint32_t offset) {
+  while (offset && source->text.at[offset - 1] != '\n')
+    offset--;
+  return offset;
+}
+
+/* Something from elsewhere could jump into the node: a label in it, a case of a switch around it.
+ */
+static bool is_jumped_into(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  for (uint32_t i = at + 1; i < tree->nodes.count && nodes[i].depth > nodes[at].depth; i++) {
+    if (nodes[i].kind == CXCursor_LabelStmt)
+      return true;
+    if (nodes[i].kind != CXCursor_CaseStmt && nodes[i].kind != CXCursor_DefaultStmt)
+      continue;
+    uint32_t up = nodes[i].parent;
+    while (up != at && nodes[up].kind != CXCursor_SwitchStmt)
+      up = nodes[up].parent;
+    if (nodes[up].kind != CXCursor_SwitchStmt)
+      return true;
+  }
+  return false;
+}
+
+/* `#pragma unroll`, `#pragma GCC ivdep`: a pragma that is for the loop right behind it ends before `offset`. */
+static bool is_behind_loop_pragma(const ink_source *source, uint32_t offset) {
+  static const char *const words[] = {"unroll", "nounroll", "ivdep", "loop"};
+  size_t at = ink_source_token_at(source, offset);
+  while (at && source->tokens.items[at - 1].kind == CXToken_Comment && !source->tokens.items[at - 1].directive)
+    at--;
+  if (!at || !source->tokens.items[at - 1].directive)
+    return false;
+  for (at--; at && !ink_source_token_is(source, at, "#");)
+    at--;
+  const size_t word =
+      at + 2 + (ink_source_token_is(source, at + 2, "GCC") || ink_source_token_is(source, at + 2, "clang"));
+  for (size_t i = 0; i < sizeof words / sizeof *words && ink_source_token_is(source, at + 1, "pragma"); i++)
+    if (ink_source_token_is(source, word, words[i]))
+      return true;
+  return false;
+}
+
+/* Before the statement, or the labels that it has: what was put between would part them. */
+static bool has_loop_pragma(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  if (is_behind_loop_pragma(tree->source, nodes[at].start))
+    return true;
+  const uint32_t up = nodes[at].parent;
+  return up != INK_NO_NODE &&
+         (nodes[up].kind == CXCursor_LabelStmt || nodes[up].kind == CXCursor_CaseStmt ||
+          nodes[up].kind == CXCursor_DefaultStmt) &&
+         has_loop_pragma(tree, up);
+}
+
+bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, const char **why) {
+  const ink_tree *tree = &function->tree;
+  const ink_source *source = tree->source;
+  const uint32_t outer = outermost(tree, at);
+  const ink_node *node = &tree->nodes.items[outer];
+  *spot = (ink_spot){.start = node->start, .depth = node->depth};
+  *why = NULL;
+  const bool pragma = node->start < source->text.count && source->text.at[node->start] == '#';
+  const uint32_t macro_end = node->in_macro ? ink_macro_statement_end(tree, outer) : 0;
+  if (!macro_end && (node->in_macro || tree->nodes.items[at].in_macro))
+    *why = ink_node_why_left(node->in_macro ? node : &tree->nodes.items[at]);
+  else if (!ink_node_is_statement(tree, outer, &spot->alone))
+    *why = "stands inside of an expression";
+  else if (is_jumped_into(tree, outer))
+    *why = "a label or case in it can be jumped to";
+  else if (!(spot->end = macro_end ? macro_end : ink_node_statement_end(tree, outer)))
+    *why = "its end is in a macro";
+  else if (!pragma && !ink_source_free_at(source, node->start))
+    *why = "is inside of the use of a macro";
+  else if (!pragma && !macro_end && has_loop_pragma(tree, outer))
+    *why = "a #pragma stands before it that is for a loop";
+  if (*why)
+    return false;
+  if (pragma) {
+    uint32_t column;
+    spot->start = line_start(source, node->start);
+    ink_source_position(source, node->start, &spot->line, &column);
+    const size_t last = ink_source_token_at(source, spot->start);
+    if (last && source->tokens.items[last - 1].end > spot->start)
+      *why = "its #pragma follows a comment that goes on";
+  }
+  if (!*why && !ink_source_same_branch(source, spot->start, spot->end))
+    *why = "a preprocessor conditional begins or ends in it";
+  if (!*why && spot->line && !ink_source_same_branch(source, spot->start, node->start))
+    *why = "a preprocessor conditional stands before it";
+  return !*why;
+}
+
+uint32_t ink_loops_around(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  uint32_t loops = 0;
+  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent)
+    loops += ink_node_is_loop(&nodes[up]);
+  return loops;
+}
+
+bool ink_sum_fits(const ink_unit *unit, const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  const uint32_t id = (uint32_t)unit->sections.count + 1;
+  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent)
+    if (nodes[up].summed && nodes[up].summed % 8 == id % 8) /* sum_slots of mark_impl.cuh */
+      return false;
+  return true;
+}
+
+bool ink_function_may_mark(ink_unit *unit, ink_function *function, ink_found *found) {
+  const uint32_t limit = unit->options->limit ? unit->options->limit : 256;
+  if (function->marks >= limit) {
+    ink_found_left(found, "the function has %u marks already (--limit)", limit);
+    return false;
+  }
+  function->marks++;
+  return true;
+}
+
+bool ink_is_in_inner(const ink_unit *unit, const ink_function *function, uint32_t offset) {
+  for (size_t i = 0; i < unit->functions.count; i++) {
+    const ink_function *inner = &unit->functions.items[i];
+    if (inner->outer && &unit->functions.items[inner->outer - 1] == function &&
+        offset > inner->body_start && offset < inner->body_end)
+      return true;
+  }
+  return false;
+}
