@@ -279,7 +279,7 @@ static int run(int argc, char **argv) {
   if (!cli_check_regex(&cmd_verify, "--kernel", settings.kernels))
     return CLI_USAGE;
   outfile file;
-  if (!outfile_open(&file, settings.output))
+  if (!outfile_open_for(&file, settings.output, argv, operands))
     return CLI_FAILED;
   json_writer json = {.to = file.stream};
   bool fine = true, moved = false, begun = false;

@@ -47,6 +47,22 @@ bool outfile_open(outfile *file, const char *path) {
   return false;
 }
 
+bool outfile_is_none_of(const char *path, char *const *inputs, size_t n) {
+  struct stat to, from;
+  if (!path || !strcmp(path, "-") || stat(path, &to))
+    return true;
+  for (size_t i = 0; i < n; i++)
+    if (!stat(inputs[i], &from) && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+      message_say("cannot write '%s': it is what is read", path);
+      return false;
+    }
+  return true;
+}
+
+bool outfile_open_for(outfile *file, const char *path, char *const *inputs, size_t n) {
+  return outfile_is_none_of(path, inputs, n) && outfile_open(file, path);
+}
+
 bool outfile_close(outfile *file, bool keep) {
   if (!file->path)
     return message_flush_stdout();

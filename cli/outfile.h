@@ -4,6 +4,7 @@
 #define INKMARK_CLI_OUTFILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 typedef struct outfile {
@@ -14,6 +15,10 @@ typedef struct outfile {
 
 /* path NULL or "-": standard output. False after a message. */
 bool outfile_open(outfile *file, const char *path);
+/* The same for what is made of other files: none of them, by whatever name or link, is written to. */
+bool outfile_open_for(outfile *file, const char *path, char *const *inputs, size_t n);
+/* False after a message: `path` is one of the inputs. NULL and "-" are none. */
+bool outfile_is_none_of(const char *path, char *const *inputs, size_t n);
 /* keep: the data is whole. Closes and renames, or removes. False after a message. */
 bool outfile_close(outfile *file, bool keep);
 

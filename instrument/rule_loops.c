@@ -74,6 +74,16 @@ static bool body_spot(const ink_function *function, uint32_t at, ink_spot *spot,
          ink_source_same_branch(source, spot->start, spot->end);
 }
 
+/* Whether a loop inside of a kernel's may be summed: what the last iteration sums is recorded while its row
+ * is still known. */
+static bool has_sums(const ink_function *function, uint32_t at) {
+  const ink_node *nodes = function->tree.nodes.items;
+  for (uint32_t i = at + 1; function->kernel && i < ink_tree_end(&function->tree, at); i++)
+    if (ink_node_is_loop(&nodes[i]) && !nodes[i].in_lambda)
+      return true;
+  return false;
+}
+
 static void mark_iterations(ink_unit *unit, ink_function *function, uint32_t at,
                             const ink_spot *spot, const char *name, ink_found *found) {
   const ink_tree *tree = &function->tree;
@@ -94,19 +104,21 @@ static void mark_iterations(ink_unit *unit, ink_function *function, uint32_t at,
   uint32_t line, column;
   ink_source_position(function->source, tree->nodes.items[at].start, &line, &column);
   snprintf(row, sizeof row, "ink_row_%u_%u", line, column);
-  const bool guarded = leaves_function(tree, at);
+  const bool guarded = leaves_function(tree, at), sums = has_sums(function, at);
   char *held = ink_hold_list(unit, function, spot->start);
   char *held_end = ink_hold_list(unit, function, spot->end);
   snprintf(open, sizeof open, "{%s%s%s", variable ? "" : "long long ", variable ? "" : row,
            variable ? "" : " = 0; ");
   ink_edits_add(&function->source->edits, spot->start, false, spot->depth, spot->line,
-                "%s%s(%s%s);", open,
-                guarded ? "PROF_SCOPE" : ink_hold_macro(unit, "PROF_BEGIN", held), section, held);
+                "%s%s(%s%s);%s", open,
+                guarded ? "PROF_SCOPE" : ink_hold_macro(unit, "PROF_BEGIN", held), section, held,
+                guarded && sums ? "INK_FLUSH_AT_END();" : "");
   if (guarded)
     ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "}");
   else
-    ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "%s(%s%s);}",
-                  ink_hold_macro(unit, "PROF_END", held_end), section, held_end);
+    ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "%s%s(%s%s);}",
+                  sums ? "PROF_SUM_FLUSH();" : "", ink_hold_macro(unit, "PROF_END", held_end), section,
+                  held_end);
   free(held);
   held = ink_hold_list(unit, function, body.start);
   ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s%s%s);",

@@ -28,6 +28,7 @@ static const struct {
     {"PROF_ASYNC_END", 1u << INK_KIND_ASYNC_END},
     {"PROF_SUM_BEGIN", 0},
     {"PROF_SUM_END", 0},
+    {"PROF_SUM_FLUSH", 0},
     {"INK_BEFORE", 1u << INK_KIND_BEGIN}, /* of rewritten.cuh */
     {"INK_AFTER", 1u << INK_KIND_END},
     {"INK_AFTER_HELD", 1u << INK_KIND_END},

@@ -4,6 +4,7 @@
 #include "export_with.h"
 #include "load.h"
 #include "message.h"
+#include "outfile.h"
 
 #include "inkmark/output.h"
 
@@ -89,6 +90,10 @@ static int run(int argc, char **argv) {
   enum cli_parsed parsed = cli_parse(&cmd_export, argc, argv, &settings, &operands);
   if (parsed != CLI_GO)
     return cli_leave(parsed);
+  char *with = (char *)settings.with;
+  if (!outfile_is_none_of(settings.output, argv, operands) ||
+      !outfile_is_none_of(settings.output, &with, with != NULL))
+    return CLI_FAILED;
   if (settings.with || operands > 1) {
     if (settings.marking)
       return cli_usage_error(&cmd_export, "'--marking' is for one capture without '--with'");

@@ -22,7 +22,7 @@ static int run(int argc, char **argv) {
   if (parsed != CLI_GO)
     return cli_leave(parsed);
   outfile file;
-  if (!outfile_open(&file, settings.output))
+  if (!outfile_open_for(&file, settings.output, argv, operands))
     return CLI_FAILED;
   bool fine = true;
   if (settings.format != INFO_TEXT)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -145,6 +146,23 @@ static char *default_output(const char *program) {
   return text;
 }
 
+/* Something that is no capture has the name: it is not taken for an old one. */
+static bool is_of_another_kind(const char *output, const char *name) {
+  static const char begin[] = {'\x89', 'I', 'N', 'K'}; /* of every capture: docs/format.md */
+  char head[sizeof begin];
+  struct stat status;
+  const bool is_file = !strchr(output, '%') && !stat(output, &status) && S_ISREG(status.st_mode);
+  FILE *file = is_file ? fopen(output, "rb") : NULL;
+  if (!file)
+    return false;
+  const size_t n = fread(head, 1, sizeof head, file);
+  fclose(file);
+  if (!n || (n == sizeof head && !memcmp(head, begin, sizeof head)))
+    return false;
+  message_say("'%s' is there and is no capture: it is not overwritten", name ? name : output);
+  return true;
+}
+
 /* The folder part of a template that has no '%' in it must be there and be writable. `name` is what
  * the user wrote, or NULL. */
 static bool check_folder(const char *output, const char *name) {
@@ -168,7 +186,7 @@ static bool check_folder(const char *output, const char *name) {
     }
   }
   free(copy);
-  return fine;
+  return fine && !is_of_another_kind(output, name);
 }
 
 static bool choose_output(record_plan *plan) {

@@ -78,7 +78,7 @@ static int run(int argc, char **argv) {
   static bool (*const printers[])(const report_view *, report_sink *) = {report_text, report_json,
                                                                          report_csv};
   outfile file;
-  if (!outfile_open(&file, settings.output))
+  if (!outfile_open_for(&file, settings.output, argv, operands))
     return CLI_FAILED;
   report_sink sink = {.to = file.stream, .print = printers[settings.format]};
   bool fine = true;

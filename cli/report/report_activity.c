@@ -8,7 +8,7 @@
 int report_activity(const report_settings *settings, char **paths, size_t n) {
   outfile file;
   bool fine = true, follows = false;
-  if (!outfile_open(&file, settings->output))
+  if (!outfile_open_for(&file, settings->output, paths, n))
     return CLI_FAILED;
   report_sink sink = {.to = file.stream};
   if (settings->format == REPORT_JSON)

@@ -46,6 +46,8 @@ static number_text plain_cell(const section_matrix *matrix, const ink_table_row 
 }
 
 static number_text cell_text(const section_matrix *matrix, const ink_table_row *row) {
+  if (matrix->cell == CELL_MEDIAN && row->summed)
+    return (number_text){""}; /* of sums, least and most are known */
   number_text plain = plain_cell(matrix, row), text = plain;
   if (matrix->cell != CELL_COUNT)
     snprintf(text.text, sizeof text.text, "%s%s", report_doubt(matrix->report, row), plain.text);

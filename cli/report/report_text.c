@@ -178,7 +178,10 @@ static void unseen(const report_view *report, uint32_t kernel, FILE *to) {
   const size_t n = ink_table_unseen(report->table, kernel, &sections);
   if (!n || next_unseen(report, kernel, next_unseen(report, kernel, 0) + 1) < kernels)
     return;
-  fprintf(to, "  no recording thread passed: ");
+  bool dropped = false;
+  for (size_t i = 0; i < kernels; i++)
+    dropped |= totals[i].kernel == kernel && totals[i].marks_dropped;
+  fprintf(to, dropped ? "  not in what was kept: " : "  no recording thread passed: ");
   section_list(report, sections, n, to);
 }
 
@@ -193,7 +196,11 @@ static void unseen_of_several(const report_view *report, FILE *to) {
     if (next_unseen(report, kernel, 0) != i || next_unseen(report, kernel, i + 1) == n)
       continue;
     const size_t count = ink_table_unseen(report->table, kernel, &sections);
-    fputs("\nno recording thread passed, in any kernel", to);
+    bool dropped = false;
+    for (size_t other = i; other < n; other = next_unseen(report, kernel, other + 1))
+      dropped |= totals[other].marks_dropped != 0;
+    fputs(dropped ? "\nnot in what was kept, of any kernel" : "\nno recording thread passed, in any kernel",
+          to);
     if (kernels[kernel].table)
       fprintf(to, " of %s", kernels[kernel].table->name);
     fputs(": ", to);

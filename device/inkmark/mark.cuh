@@ -62,6 +62,7 @@
 #define PROF_ASYNC_END(...) ((void)0)
 #define PROF_SUM_BEGIN(...) ((void)0)
 #define PROF_SUM_END(...) ((void)0)
+#define PROF_SUM_FLUSH() ((void)0)
 #define PROF_CLOCKS() ((void)0)
 
 #else
@@ -153,6 +154,9 @@ namespace names_of_PROF_SECTIONS {}
 // registers, one record of 6 words at the next PROF_ITER or at the kernel's end. Kernel body only.
 #define PROF_SUM_BEGIN(...) INK_I_SUM(sum_begin, __VA_ARGS__, ::ink_i::end_of_values())
 #define PROF_SUM_END(...) INK_I_SUM(sum_end, __VA_ARGS__, ::ink_i::end_of_values())
+// Records them here, in the row that one is in. Behind a loop, before the PROF_END of the range that its rows
+// are in: else what the last row summed is recorded later, outside of that range, without its row.
+#define PROF_SUM_FLUSH() ::ink_i::sum_flush(ink_ctx_())
 
 // For kernels that run for milliseconds: a clock64-globaltimer-clock64 triple here and now, so that a
 // change of the clock rate inside the kernel is seen. Kernel body only. 5 words.

@@ -291,6 +291,9 @@ template <u32 Section, u64 Hash, class Context>
 __host__ __device__ __forceinline__ void sum_end(Context &&context) {
   INK_I_ON_DEVICE((context.template sum_end<Section, Hash>()));
 }
+template <class Context> __host__ __device__ __forceinline__ void sum_flush(Context &&context) {
+  INK_I_ON_DEVICE(context.flush_sums());
+}
 template <class Context> __host__ __device__ __forceinline__ void clocks(Context &&context) {
   INK_I_ON_DEVICE(context.clocks());
 }

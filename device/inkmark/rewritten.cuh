@@ -13,6 +13,7 @@
 #define INK_AFTER(S) (
 #define INK_AFTER_HELD(S) (
 #define INK_BEHIND(S) ((void)0)
+#define INK_FLUSH_AT_END() ((void)0)
 #define INK_UNTIL(S) ((void)0)
 #define INK_UNTIL_HELD(S) ((void)0)
 #define INK_UNTIL_END(S) ((void)0)
@@ -138,6 +139,17 @@ __host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Co
   return value;
 }
 
+// Behind the PROF_SCOPE of a loop: what its last row summed is recorded before that range ends, on every way out.
+template <class Context> class flushed {
+  Context &context;
+
+public:
+  __host__ __device__ __forceinline__ explicit flushed(Context &in) : context(in) {}
+  __host__ __device__ __forceinline__ ~flushed() { sum_flush(context); }
+  flushed(const flushed &) = delete;
+  flushed &operator=(const flushed &) = delete;
+};
+
 } // namespace ink_i
 
 // A value whose type depends on a template: held if it turns out to be one that marks hold.
@@ -167,6 +179,8 @@ __host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Co
 #define INK_I_BEFORE(S, ...)                                                                       \
   (::ink_i::hold(__VA_ARGS__), ::ink_i::stamp<INK_KIND_BEGIN, INK_I_SECTION(S)>(ink_ctx_()),       \
    ::ink_i::hold(__VA_ARGS__))
+#define INK_FLUSH_AT_END()                                                                         \
+  ::ink_i::flushed<typename ::ink_i::bare<decltype(ink_ctx_())>::type> ink_flushed_(ink_ctx_())
 #define INK_AFTER_HELD(S) ::ink_i::after_held<INK_I_SECTION(S)>(ink_ctx_(),
 #define INK_AFTER(S) ::ink_i::after<INK_I_SECTION(S)>(ink_ctx_(),
 // `(INK_BEFORE(S), INK_UNTIL(S), f(x))`: for a call that may give an object or a reference, or whose type

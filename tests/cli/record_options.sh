@@ -94,6 +94,10 @@ grep -q "wrote 'a 100%b/x%.3" message || grep -q "wrote 'x%.3" message || bad "t
 said() { grep -qF -- "$1" message || bad "no word of '$1': $(cat message)"; }
 "$inkmark" record --device sim -o /dev/full -- "$solver" >out 2>message || bad 'a full disk ends the program'
 said "was not recorded as asked: cannot write '/dev/full': no space left on device"
+echo precious >source.cu
+if "$inkmark" record --device sim -o source.cu -- "$solver" >out 2>message; then bad 'a file that is no capture is overwritten'; fi
+said "'source.cu' is there and is no capture: it is not overwritten"
+[ "$(cat source.cu)" = precious ] || bad 'source.cu is not what it was'
 mkdir gone
 (cd gone && "$inkmark" record --device sim -o there.ink -- sh -c "rm -r '$work/gone'; exec '$solver'") >out 2>message ||
   bad 'a folder that vanishes ends the program'
@@ -113,7 +117,7 @@ kill -TERM $pid
 wait $pid
 [ $? = 143 ] || bad 'a forwarded SIGTERM does not give 143'
 grep -q "'sleep' was ended by signal 15" message || bad "the signal was not said: $(cat message)"
-echo old >old.ink && touch -d "1 hour ago" old.ink
+printf '\211INK' >old.ink && touch -d "1 hour ago" old.ink
 "$inkmark" record --device sim -o old.ink -- sh -c 'exit 188' 2>message
 [ $? = 188 ] || bad 'exit code 188 does not come through'
 grep -q signal message && bad "an exit code is called a signal: $(cat message)"
