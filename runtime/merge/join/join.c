@@ -53,8 +53,9 @@ static ink_status guess_offset(const join_device *d, join_guess *best, bool *goo
   *good = false;
   if (!d->foreign->facts.base_known) {
     ink_status status = ink_join_guess(d, INT64_MAX, best, error);
-    *good = best->launches && (best->launches < 3 || best->share >= 0.8 ||
-                               (best->share >= 0.5 && best->second < 0.9 * best->share));
+    /* One or two launches fit some kernel of their size in any trace: there must be no other place. */
+    const bool alone = best->second < 0.9 * best->share;
+    *good = best->launches && (best->launches < 3 ? alone : best->share >= (alone ? 0.5 : 0.8));
     return status;
   }
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -133,7 +134,10 @@ static ink_status join_by_time(join_device *d, ink_error *error) {
     return INK_OK;
   }
   if (!good) {
-    say_nothing_fits(d, note + used, room - used, between);
+    if (guess.launches && guess.share >= 0.5 && guess.second >= 0.9 * guess.share)
+      snprintf(note + used, room - used, "%sthe launches fit at many offsets equally well", between);
+    else
+      say_nothing_fits(d, note + used, room - used, between);
     return INK_OK;
   }
   status = ink_join_align(d, &guess, error);
@@ -149,8 +153,10 @@ static ink_status join_by_time(join_device *d, ink_error *error) {
   } else if (doubtful) {
     snprintf(note + used, room - used,
              "%sanother offset fits almost as well, so the join may be a period off", between);
-    for (size_t i = 0; i < d->count; i++)
+    for (size_t i = 0; i < d->count; i++) {
       d->uncertain[i] = true;
+      d->confidence[i] = 0;
+    }
   }
   return d->clock.joined ? ink_join_doubt(d, error) : status;
 }
