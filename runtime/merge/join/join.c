@@ -188,8 +188,8 @@ static void device_free(join_device *d) {
 
 /* Ids can be of equal launches and yet not of the same: in a loop, of the next one's. Where few of
  * the launches lie inside the kernels of their ids, time has its say, and is believed if by it
- * clearly more do. */
-static ink_status hold_against_time(join_device *d, ink_error *error) {
+ * clearly more do; `timed`: so it was. */
+static ink_status hold_against_time(join_device *d, bool *timed, ink_error *error) {
   const size_t by_ids = ink_join_inside(d);
   if (by_ids * 10 >= d->clock.joined * 8)
     return INK_OK;
@@ -209,6 +209,7 @@ static ink_status hold_against_time(join_device *d, ink_error *error) {
     const join_device refused = *d;
     *d = other;
     other = refused;
+    *timed = true;
   }
   results_free(&other);
   return status;
@@ -221,11 +222,13 @@ static ink_status join_with(join_device *d, int32_t theirs, ink_error *error) {
   ink_status status = ink_join_groups(d, theirs, error);
   if (status == INK_OK)
     status = ink_join_by_grid(d, theirs, error);
+  bool timed = false;
   if (status == INK_OK && d->clock.grid_ids_trusted)
-    status = hold_against_time(d, error);
+    status = hold_against_time(d, &timed, error);
   if (status == INK_OK && !d->clock.grid_ids_trusted) {
     const size_t note_bytes = strlen(d->clock.note);
-    status = join_by_time(d, error);
+    if (!timed)
+      status = join_by_time(d, error);
     if (status == INK_OK)
       status = ink_join_by_correlation(d, theirs, note_bytes, error);
   }
