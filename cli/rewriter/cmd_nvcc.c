@@ -328,7 +328,7 @@ static int run_front(front_call *front) {
 /* The rules of INKMARK_RULES, which is read like a command line. */
 static int read_rules(front_settings *settings) {
   const char *text = getenv("INKMARK_RULES");
-  word_list words = {0};
+  static word_list words; /* the settings point into them as long as the process lives */
   size_t operands;
   int code = CLI_OK;
   bool fine = word_add(&words, "nvcc");
@@ -340,14 +340,13 @@ static int read_rules(front_settings *settings) {
   command = cmd_nvcc;
   command.options = rules_table;
   command.operands_max = 0;
-  static rule_file file; /* the settings point into it as long as the process lives */
+  static rule_file file; /* the same */
   if (!fine || !rule_file_load((int)words.count, words.items, &settings->rules, &file))
     code = CLI_FAILED;
   else if (cli_parse(&command, (int)words.count, words.items, settings, &operands) != CLI_GO ||
            !rule_options_check(&command, &settings->rules))
     code = CLI_USAGE;
   free(copy);
-  free(words.items); /* the settings point into the words, which live as long as the process */
   return code;
 }
 
