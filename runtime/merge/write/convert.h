@@ -60,6 +60,7 @@ enum { CONV_RECENT_BYTES = 24 };
 
 typedef struct conv_recent { /* a track that was looked up, by pid and tid */
   char pid[CONV_RECENT_BYTES], tid[CONV_RECENT_BYTES];
+  size_t pid_length, tid_length;
   uint32_t track;
   bool used;
   char part;

@@ -22,8 +22,9 @@ static ink_status find_process(convert *c, const trace_event *e, uint32_t *out) 
   return convert_process(c, e->pid.text, e->pid.length, e->pid.is_number ? e->pid.number : -1, out);
 }
 
-static bool same(const trace_id *id, const char *text) {
-  return id->length < CONV_RECENT_BYTES && !memcmp(id->text, text, id->length + 1);
+/* By length too: a text may begin with a NUL, as "\u0000" does. */
+static bool same(const trace_id *id, const char *text, size_t length) {
+  return id->length == length && !memcmp(id->text, text, length);
 }
 
 ink_status convert_event_track(convert *c, const trace_event *e, char part, uint32_t *out) {
@@ -32,7 +33,8 @@ ink_status convert_event_track(convert *c, const trace_event *e, char part, uint
   h = e->tid.length < 8 ? h << (64 - 8 * e->tid.length) % 64 : h;
   h = (h ^ (uint64_t)part ^ (uint64_t)e->pid.text[0] << 3) * UINT64_C(0x9e3779b97f4a7c15);
   conv_recent *r = &c->recent[h >> 58];
-  if (r->used && r->part == part && same(&e->pid, r->pid) && same(&e->tid, r->tid)) {
+  if (r->used && r->part == part && same(&e->pid, r->pid, r->pid_length) &&
+      same(&e->tid, r->tid, r->tid_length)) {
     *out = r->track;
     return INK_OK;
   }
@@ -41,9 +43,10 @@ ink_status convert_event_track(convert *c, const trace_event *e, char part, uint
   TRY(convert_track(c, process, e->tid.text, e->tid.length, part,
                     e->tid.is_number ? e->tid.number : 0, out));
   if (e->pid.length < CONV_RECENT_BYTES && e->tid.length < CONV_RECENT_BYTES) {
-    *r = (conv_recent){.used = true, .part = part, .track = *out};
-    memcpy(r->pid, e->pid.text, e->pid.length + 1);
-    memcpy(r->tid, e->tid.text, e->tid.length + 1);
+    *r = (conv_recent){.used = true, .part = part, .track = *out,
+                       .pid_length = e->pid.length, .tid_length = e->tid.length};
+    memcpy(r->pid, e->pid.text, e->pid.length);
+    memcpy(r->tid, e->tid.text, e->tid.length);
   }
   return INK_OK;
 }
