@@ -47,12 +47,16 @@ bool outfile_open(outfile *file, const char *path) {
   return false;
 }
 
+bool outfile_are_one(const char *left, const char *right) {
+  struct stat a, b;
+  return !stat(left, &a) && !stat(right, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 bool outfile_is_none_of(const char *path, char *const *inputs, size_t n) {
-  struct stat to, from;
-  if (!path || !strcmp(path, "-") || stat(path, &to))
+  if (!path || !strcmp(path, "-"))
     return true;
   for (size_t i = 0; i < n; i++)
-    if (!stat(inputs[i], &from) && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+    if (outfile_are_one(inputs[i], path)) {
       message_say("cannot write '%s': it is what is read", path);
       return false;
     }

@@ -15,7 +15,9 @@ typedef struct outfile {
 
 /* path NULL or "-": standard output. False after a message. */
 bool outfile_open(outfile *file, const char *path);
-/* The same for what is made of other files: none of them, by whatever name or link, is written to. */
+/* Whether both names are of one file that is there. */
+bool outfile_are_one(const char *left, const char *right);
+/* The same as outfile_open for what is made of other files: none of them, by whatever name or link, is written to. */
 bool outfile_open_for(outfile *file, const char *path, char *const *inputs, size_t n);
 /* False after a message: `path` is one of the inputs. NULL and "-" are none. */
 bool outfile_is_none_of(const char *path, char *const *inputs, size_t n);

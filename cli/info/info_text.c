@@ -136,22 +136,6 @@ static bool kernels(const loaded_capture *loaded, FILE *to) {
   return print_grid(grid, to);
 }
 
-/* What rings dropped is counted where they are decoded. */
-static void full_rings(const loaded_capture *loaded, FILE *to) {
-  ink_stored_track track;
-  uint64_t full = 0;
-  const uint64_t n = ink_capture_track_count(loaded->capture);
-  for (uint64_t i = 0; i < n; i++) {
-    ink_capture_track(loaded->capture, i, &track);
-    full += track.header.state == INK_TRACK_CLOSED &&
-            (track.header.words > track.ring_words || track.header.aux_words > track.aux_words);
-  }
-  if (full)
-    fprintf(to, "  %s of the tracks had more marks than their ring holds: 'inkmark report' counts what was "
-                "dropped\n",
-            number_whole(full).text);
-}
-
 static void sections(const loaded_capture *loaded, FILE *to) {
   const ink_section_table *tables;
   size_t n = ink_capture_tables(loaded->capture, &tables);
@@ -218,7 +202,11 @@ bool info_text(const info_settings *settings, const loaded_capture *loaded, size
   bool fine = devices(settings, loaded, to);
   fine = info_cost_text(loaded, to) && fine;
   fine = kernels(loaded, to) && fine;
-  full_rings(loaded, to);
+  const uint64_t full = ink_capture_get_facts(loaded->capture)->full_tracks;
+  if (full)
+    fprintf(to, "  %s of the tracks had more marks than their ring holds: 'inkmark report' counts what was "
+                "dropped\n",
+            number_whole(full).text);
   sections(loaded, to);
   info_activity_text(loaded, to);
   return launches(settings, loaded, to) && fine;

@@ -106,19 +106,14 @@ static void tell(const record_plan *plan, const char *path, telling *sum) {
     ink_capture_free(capture);
     return;
   }
-  uint64_t tracks = ink_capture_track_count(capture), marks = 0, missed = 0, lost = 0, full = 0;
+  uint64_t tracks = ink_capture_track_count(capture), marks = 0, missed = 0, lost = 0;
   const uint64_t open = ink_capture_get_facts(capture)->open_tracks;
+  const uint64_t full = ink_capture_get_facts(capture)->full_tracks;
   size_t n = ink_capture_kernels(capture, &kernels);
   for (size_t i = 0; i < n; i++) {
     marks += kernels[i].marks_executed;
     missed += kernels[i].missed;
     lost += kernels[i].tracks_lost;
-  }
-  for (uint64_t i = 0; i < tracks; i++) {
-    ink_stored_track track;
-    ink_capture_track(capture, i, &track);
-    full += track.header.state == INK_TRACK_CLOSED &&
-            (track.header.words > track.ring_words || track.header.aux_words > track.aux_words);
   }
   char notes[320] = "", activity[192];
   int at = 0;

@@ -186,7 +186,7 @@ static bool check_folder(const char *output, const char *name) {
     }
   }
   free(copy);
-  return fine && !is_of_another_kind(output, name);
+  return fine;
 }
 
 static bool choose_output(record_plan *plan) {
@@ -216,7 +216,8 @@ static bool choose_output(record_plan *plan) {
     message_say("out of memory");
     return false;
   }
-  return check_folder(name, plan->settings->output);
+  return check_folder(name, plan->settings->output) &&
+         !is_of_another_kind(name, plan->settings->output);
 }
 
 /* A path through plan->links to the file or folder at `path`, which is freed; NULL after a message.

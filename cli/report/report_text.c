@@ -171,17 +171,15 @@ static size_t next_unseen(const report_view *report, uint32_t kernel, size_t at)
 }
 
 /* Under a kernel only what is its alone. */
-static void unseen(const report_view *report, uint32_t kernel, FILE *to) {
+static void unseen(const report_view *report, const ink_kernel_total *total, FILE *to) {
   const ink_kernel_total *totals;
   const ink_section_index *sections;
   const size_t kernels = ink_table_kernels(report->table, &totals);
+  const uint32_t kernel = total->kernel;
   const size_t n = ink_table_unseen(report->table, kernel, &sections);
   if (!n || next_unseen(report, kernel, next_unseen(report, kernel, 0) + 1) < kernels)
     return;
-  bool dropped = false;
-  for (size_t i = 0; i < kernels; i++)
-    dropped |= totals[i].kernel == kernel && totals[i].marks_dropped;
-  fprintf(to, dropped ? "  not in what was kept: " : "  no recording thread passed: ");
+  fprintf(to, total->marks_dropped ? "  not in what was kept: " : "  no recording thread passed: ");
   section_list(report, sections, n, to);
 }
 
@@ -241,7 +239,7 @@ static bool kernel_report(const report_view *report, const ink_kernel_total *tot
   else
     fine = report_matrix(report, first, last, to);
   report_doubts(report, first, last, to);
-  unseen(report, total->kernel, to);
+  unseen(report, total, to);
   others(total, to);
   report_marking(report, total, to);
   report_left_out(report, total, to);

@@ -52,13 +52,8 @@ bool instrument_readable(const char *source) {
   return true;
 }
 
-static bool are_one(const char *left, const char *right) {
-  struct stat a, b;
-  return !stat(left, &a) && !stat(right, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 bool instrument_spares(const char *source, const char *output) {
-  if (!output || !strcmp(output, "-") || !are_one(source, output))
+  if (!output || !strcmp(output, "-") || !outfile_are_one(source, output))
     return true;
   message_say("cannot write '%s': it is the source itself", output);
   return false;

@@ -93,7 +93,7 @@ class _Device(Structure):
 class _Facts(Structure):
     _fields_ = [("version", c_uint32), ("complete", c_bool), ("file_bytes", c_uint64), ("used_bytes", c_uint64),
                 ("damaged_chunks", c_uint64), ("open_tracks", c_uint64), ("unknown_kernels", c_uint64),
-                ("note", c_char * 256)]
+                ("note", c_char * 256), ("full_tracks", c_uint64)]
 
 
 class _TableOptions(Structure):
@@ -211,7 +211,8 @@ class Capture:
 
     path = None
     facts = None
-    """dict: version, complete, file_bytes, used_bytes, damaged_chunks, open_tracks, unknown_kernels, note."""
+    """dict: version, complete, file_bytes, used_bytes, damaged_chunks, open_tracks, unknown_kernels, note, full_tracks
+    (closed tracks with more words than their rings hold)."""
     simulated = None
     """True: made on the simulated device, whose cycles and ns are not a GPU's."""
     devices = None

@@ -206,6 +206,7 @@ typedef struct ink_capture_facts {
   uint64_t open_tracks;      /* stored as header only: the kernel had not ended */
   uint64_t unknown_kernels;  /* kernel entries that no table named */
   char note[256];            /* what was left out, in words; empty if nothing */
+  uint64_t full_tracks;      /* closed ones with more words than their rings hold */
 } ink_capture_facts;
 
 /* Opens a capture; what is cut off or damaged is left out and described in the facts, not an error.
