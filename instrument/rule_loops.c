@@ -78,7 +78,9 @@ static bool body_spot(const ink_function *function, uint32_t at, ink_spot *spot,
  * is still known. */
 static bool has_sums(const ink_function *function, uint32_t at) {
   const ink_node *nodes = function->tree.nodes.items;
-  for (uint32_t i = at + 1; function->kernel && i < ink_tree_end(&function->tree, at); i++)
+  if (!function->kernel)
+    return false;
+  for (uint32_t i = at + 1, end = ink_tree_end(&function->tree, at); i < end; i++)
     if (ink_node_is_loop(&nodes[i]) && !nodes[i].in_lambda)
       return true;
   return false;

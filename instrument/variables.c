@@ -258,7 +258,7 @@ static bool is_known(const struct ink_variables *all, const ink_tree *tree, uint
 
 /* An integer's first value comes from more than sums and products: a function, a hash. */
 static bool is_computed(const ink_tree *tree, uint32_t value) {
-  for (uint32_t i = value; i < ink_tree_end(tree, value); i++) {
+  for (uint32_t i = value, end = ink_tree_end(tree, value); i < end; i++) {
     const ink_node *node = &tree->nodes.items[i];
     if (node->kind == CXCursor_CallExpr ||
         (node->kind == CXCursor_BinaryOperator &&

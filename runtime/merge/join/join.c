@@ -190,13 +190,13 @@ static void device_free(join_device *d) {
  * the launches lie inside the kernels of their ids, time has its say, and is believed if by it
  * clearly more do; `timed`: so it was. */
 static ink_status hold_against_time(join_device *d, bool *timed, ink_error *error) {
-  const size_t by_ids = ink_join_inside(d);
+  const size_t by_ids = ink_join_inside(d, JOIN_SLACK_NS);
   if (by_ids * 10 >= d->clock.joined * 8)
     return INK_OK;
   join_device other = *d;
   other.clock = (ink_join_clock){.device = d->clock.device, .launches = d->clock.launches};
   ink_status status = results_make(&other) ? join_by_time(&other, error) : no_memory(error);
-  const size_t by_time = status == INK_OK ? ink_join_inside(&other) : 0;
+  const size_t by_time = status == INK_OK ? ink_join_inside(&other, JOIN_SLACK_NS) : 0;
   if (by_time * 4 > by_ids * 5) {
     char said[sizeof other.clock.note];
     memcpy(said, other.clock.note, sizeof said);
@@ -234,12 +234,7 @@ static ink_status join_with(join_device *d, int32_t theirs, ink_error *error) {
   }
   if (status != INK_OK || !d->clock.joined)
     return status;
-  for (size_t i = 0; i < d->count; i++) {
-    if (d->chosen[i] == SIZE_MAX)
-      continue;
-    join_pair pair = ink_join_pair(d, i, d->chosen[i]);
-    d->clock.inside += ink_join_sticks_out(&pair, ink_join_line(&d->clock, pair.at_ns)) <= 0.5;
-  }
+  d->clock.inside = ink_join_inside(d, 0.5);
   return INK_OK;
 }
 

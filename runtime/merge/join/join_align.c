@@ -80,6 +80,14 @@ static size_t find_nearest(const join_device *d, size_t i, double offset, reach 
   return n;
 }
 
+/* Of at least one. */
+static size_t best_of(const join_nearest *near, size_t n) {
+  size_t best = 0;
+  for (size_t j = 1; j < n; j++)
+    best = near[j].cost < near[best].cost ? j : best;
+  return near[best].kernel;
+}
+
 size_t ink_join_nearest(const join_device *d, size_t i, double offset, join_nearest *out) {
   return find_nearest(d, i, offset, (reach){WIDEST_NS, INFINITY}, out);
 }
@@ -130,13 +138,11 @@ static void follow(join_device *d, size_t start, int step) {
     double at = (double)(l->begin_ns - first_ns), offset = trail_offset(&t, at);
     double window = WINDOW_NS + JOIN_DRIFT_MAX * fabs((double)(l->begin_ns - last_ns));
     join_nearest near[JOIN_NEAREST];
-    size_t n = find_nearest(d, i, offset, (reach){window, INFINITY}, near), best = 0;
+    size_t n = find_nearest(d, i, offset, (reach){window, INFINITY}, near);
     if (!n)
       continue;
-    for (size_t j = 1; j < n; j++)
-      best = near[j].cost < near[best].cost ? j : best;
-    d->chosen[i] = near[best].kernel;
-    join_pair p = ink_join_pair(d, i, near[best].kernel);
+    d->chosen[i] = best_of(near, n);
+    join_pair p = ink_join_pair(d, i, d->chosen[i]);
     double low = (double)(p.low_ns < p.high_ns ? p.low_ns : p.high_ns);
     double high = (double)(p.low_ns < p.high_ns ? p.high_ns : p.low_ns);
     if (high - low > VAGUE_NS)
@@ -402,11 +408,8 @@ static ink_status align_on(join_device *d, const join_line *line, ink_error *err
       join_nearest near[JOIN_NEAREST];
       const double offset = ink_join_line(&d->clock, ink_join_middle(l->begin_ns, l->end_ns));
       const size_t n = find_nearest(d, i, offset, (reach){NEAR_NS, INFINITY}, near);
-      size_t best = 0;
-      for (size_t j = 1; j < n; j++)
-        best = near[j].cost < near[best].cost ? j : best;
       if (n)
-        d->chosen[i] = near[best].kernel;
+        d->chosen[i] = best_of(near, n);
     }
     status = ink_join_fit_chosen(d, error);
   }
@@ -426,7 +429,7 @@ static ink_status align_better(join_device *d, const join_guess *guess, ink_erro
     status = ink_join_search(d, guess, &line, error);
   if (status == INK_OK)
     status = align_on(&other, &line, error);
-  if (status == INK_OK && ink_join_inside(&other) > ink_join_inside(d)) {
+  if (status == INK_OK && ink_join_inside(&other, JOIN_SLACK_NS) > ink_join_inside(d, JOIN_SLACK_NS)) {
     memcpy(d->chosen, other.chosen, d->count * sizeof *d->chosen);
     memcpy(d->confidence, other.confidence, d->count * sizeof *d->confidence);
     d->shift_ns = other.shift_ns;
@@ -439,7 +442,7 @@ static ink_status align_better(join_device *d, const join_guess *guess, ink_erro
 
 ink_status ink_join_align(join_device *d, const join_guess *guess, ink_error *error) {
   ink_status status = align_from(d, guess, error);
-  if (status == INK_OK && d->clock.joined && ink_join_inside(d) * 10 < d->clock.joined * 9)
+  if (status == INK_OK && d->clock.joined && ink_join_inside(d, JOIN_SLACK_NS) * 10 < d->clock.joined * 9)
     status = align_better(d, guess, error);
   if (status == INK_OK && d->clock.joined)
     status = ink_join_overlaps(d, error);

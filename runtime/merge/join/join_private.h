@@ -96,8 +96,9 @@ typedef struct join_nearest {
   double cost;
 } join_nearest;
 size_t ink_join_nearest(const join_device *device, size_t launch, double offset, join_nearest *out);
-/* join_search.c: how many of the chosen pairs lie inside, but for some ns. */
-size_t ink_join_inside(const join_device *device);
+/* join_search.c: how many of the chosen pairs lie inside, but for `slack_ns`. */
+enum { JOIN_SLACK_NS = 250 };
+size_t ink_join_inside(const join_device *device, double slack_ns);
 /* The line near the guess that puts the most launches into kernels, and for how long, around the
  * guess's moment, it was looked at. */
 typedef struct join_line {

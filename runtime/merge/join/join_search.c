@@ -8,15 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SAMPLE = 256, SLOPES_MOST = 2000, SLACK_NS = 250, ROOM_LEAST_NS = 200 };
+enum { SAMPLE = 256, SLOPES_MOST = 2000, ROOM_LEAST_NS = 200 };
 
-size_t ink_join_inside(const join_device *d) {
+size_t ink_join_inside(const join_device *d, double slack_ns) {
   size_t n = 0;
   for (size_t i = 0; i < d->count; i++) {
     if (d->chosen[i] == SIZE_MAX)
       continue;
     join_pair pair = ink_join_pair(d, i, d->chosen[i]);
-    n += ink_join_sticks_out(&pair, ink_join_line(&d->clock, pair.at_ns)) <= SLACK_NS;
+    n += ink_join_sticks_out(&pair, ink_join_line(&d->clock, pair.at_ns)) <= slack_ns;
   }
   return n;
 }

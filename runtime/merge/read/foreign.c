@@ -58,14 +58,11 @@ ink_status ink_foreign_add(ink_foreign *f, const ink_foreign_type *type,
   ink_status status = text_table_add(&f->types, (const char *)type, sizeof *type, &number, NULL);
   if (status != INK_OK)
     return status;
-  if (f->kernel_count == f->kernel_room) {
-    size_t room = f->kernel_room ? f->kernel_room * 2 : 256;
-    ink_foreign_kernel *kernels = realloc(f->kernels, room * sizeof *kernels);
-    if (!kernels)
-      return INK_ERROR_MEMORY;
-    f->kernels = kernels;
-    f->kernel_room = room;
-  }
+  void *kernels = f->kernels;
+  status = ink_grow(&kernels, f->kernel_count, &f->kernel_room, sizeof *f->kernels);
+  f->kernels = kernels;
+  if (status != INK_OK)
+    return status;
   f->kernels[f->kernel_count] = *kernel;
   f->kernels[f->kernel_count++].type = (const void *)f->types.texts[number];
   return INK_OK;

@@ -22,8 +22,7 @@ struct ink_foreign {
   size_t name_count;
   foreign_place *places; /* JSON: one for each device and stream */
   size_t place_count, place_room, last_place;
-  uint64_t
-      events_end; /* JSON: at which byte, unpacked, the bracket stands that closes the events */
+  uint64_t events_end; /* JSON: at which byte, unpacked, the bracket stands that closes the events */
   uint64_t packed_bytes;       /* of the file */
   struct convert_notes *notes; /* where they were asked for */
 };
