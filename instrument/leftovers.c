@@ -143,7 +143,7 @@ static bool is_leftover(const ink_taken *taken, const char *at, const char *end,
                                       "INK_BEHIND",       "INK_UNTIL",        "INK_UNTIL_HELD",
                                       "INK_UNTIL_END",    "INK_BEGIN_STRICT", "INK_END_STRICT",
                                       "INK_BEFORE_STRICT", "INK_AFTER_STRICT", "INK_UNTIL_STRICT",
-                                      "INK_MAYBE",        "INK_TABLE"};
+                                      "INK_MAYBE",        "INK_TABLE",        "INK_FLUSH_AT_END"};
   const char *to = word_end(at, end);
   if (to == end || *to != '(')
     return false;
@@ -182,7 +182,7 @@ const char *ink_taken_leftover(const ink_taken *taken, const char **where) {
     for (const char *at = piece->from; at < piece->to; before = *at++) {
       line += *at == '\n';
       if ((*at == '/' && is_marker(at, piece->to)) || (*at == '#' && is_our_include(at, piece->to)) ||
-          ((*at == 'I' || *at == 'P') && !is_word(before) && 
+          ((*at == 'I' || *at == 'P') && !is_word(before) &&
            (is_leftover(taken, at, piece->to, line) || is_alone(taken, at, piece->to, before)))) {
         *where = at;
         return left;

@@ -4,6 +4,7 @@
 # broken sources, and with which exit code.
 set -u
 inkmark=$1
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -186,7 +187,7 @@ __global__ void named(int *x, int n, int Load_L2) {
 C
 "$inkmark" instrument pairs.cu -o pairs.out.cu --header-less --calls --loops --depth 3 2>err || { cat err; failed=1; }
 "$inkmark" instrument --strip pairs.out.cu -o - | cmp - pairs.cu || { echo "FAILED: strip of pairs.cu"; failed=1; }
-python3 - "$inkmark" <<'C' || failed=1
+python3 - "$inkmark" "$here/../../device/inkmark/rewritten.cuh" <<'C' || failed=1
 import re, subprocess, sys
 text = open('pairs.out.cu').read()
 pairs = list(re.finditer(r'/\*ink\[\*/(.*?)/\*ink\]\*/', text, re.S))
@@ -204,6 +205,10 @@ for pair in pairs:
         refused(text[:pair.start()] + left + text[pair.end():], repr(left))
 begin, end = text.index('// inkmark'), text.index('// inkmark rewriter: end') + len('// inkmark rewriter: end\n')
 refused('\n'.join(line for line in text.split('\n') if 'inkmark rewriter' not in line), 'the header laid bare')
+words = set(re.findall(r'^#define (INK_(?!I_)\w+)\(', open(sys.argv[2]).read(), re.M))
+assert len(words) > 12, words
+for word in words: # whatever the header has for the rewriter
+    refused(text + f'\n{word}(Load);\n', word)
 # other text of the user's, names that resemble ours too, is none of it
 fine = text.replace('x[k]++;', 'x[k] += Load_L2; PROF_MARK(Load_L2); /* INK_BEFORE */')
 open('fine.cu', 'w').write(fine)
