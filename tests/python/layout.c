@@ -58,7 +58,7 @@ int main(void) {
 #define T ink_capture_facts
   SIZE(ink_capture_facts)
   AT(T, version) AT(T, complete) AT(T, file_bytes) AT(T, used_bytes) AT(T, damaged_chunks)
-  AT(T, open_tracks) AT(T, unknown_kernels) AT(T, note)
+  AT(T, open_tracks) AT(T, unknown_kernels) AT(T, note) AT(T, full_tracks)
 #undef T
 #define T ink_table_options
   SIZE(ink_table_options)
