@@ -32,11 +32,12 @@
 namespace ink_i {
 namespace { // one set a file: the files of a program may be linked with different CUDA runtimes
 
-// A function of libinkmark: linked in or preloaded (then dlsym finds it), or the library that
-// INKMARK_LIBRARY names (`inkmark record` sets it).
+// A function of libinkmark: linked in or preloaded (then dlsym finds it), or, where `inkmark record` has set
+// both variables, in the library that INKMARK_LIBRARY names. This header is in other people's products: a
+// set-uid program, or one with file capabilities, loads nothing that its user's environment names.
 inline void *find_runtime(const char *function) {
   void *found = dlsym(RTLD_DEFAULT, function);
-  const char *library = found ? nullptr : getenv("INKMARK_LIBRARY");
+  const char *library = found || !secure_getenv("INKMARK_RECORD") ? nullptr : secure_getenv("INKMARK_LIBRARY");
   if (library && *library) {
     void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
     if (handle)

@@ -7,7 +7,7 @@
 #include "cudart.h"
 
 void rt_inject(void) {
-  const char *path = getenv("CUDA_INJECTION64_PATH");
+  const char *path = secure_getenv("CUDA_INJECTION64_PATH");
   if (!path || !*path)
     return;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

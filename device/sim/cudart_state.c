@@ -198,7 +198,7 @@ cudaError_t rt_error_of(const sim_error *error) {
 
 static long long number_from_environment(const char *name, long long fallback, long long least,
                                          long long most) {
-  const char *text = getenv(name);
+  const char *text = secure_getenv(name);
   if (!text || !*text)
     return fallback;
   char *end;
@@ -211,7 +211,7 @@ static long long number_from_environment(const char *name, long long fallback, l
 
 /* "75", "7.5" and "12.0" are all understood. */
 static int capability_from_environment(void) {
-  const char *text = getenv("INKMARK_SIM_CAPABILITY");
+  const char *text = secure_getenv("INKMARK_SIM_CAPABILITY");
   if (!text || !*text)
     return 75;
   char digits[8];

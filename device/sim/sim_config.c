@@ -41,7 +41,7 @@ static bool parse_number(const char *text, uint64_t *value) {
 }
 
 static uint64_t number(const char *name, uint64_t standard, uint64_t least, uint64_t most) {
-  const char *text = getenv(name);
+  const char *text = secure_getenv(name);
   uint64_t value = standard;
   char wanted[80];
   if (text == NULL || *text == '\0') {
@@ -56,7 +56,7 @@ static uint64_t number(const char *name, uint64_t standard, uint64_t least, uint
 }
 
 static void read_skew(sim_config *config) {
-  const char *text = getenv("INKMARK_SIM_SKEW_CYCLES");
+  const char *text = secure_getenv("INKMARK_SIM_SKEW_CYCLES");
   const char *digits = text;
   config->skew_cycles = 1000003;
   config->skew_random = false;
@@ -73,7 +73,7 @@ static void read_skew(sim_config *config) {
 }
 
 static void read_drift(sim_config *config) {
-  const char *text = getenv("INKMARK_SIM_DRIFT_PPM");
+  const char *text = secure_getenv("INKMARK_SIM_DRIFT_PPM");
   char *end;
   config->drift_ppm = 0;
   if (text == NULL || *text == '\0') {
@@ -99,11 +99,11 @@ void sim_config_from_environment(sim_config *config) {
   config->max_steps = number("INKMARK_SIM_MAX_STEPS", 2000000000, 1, UINT64_MAX);
   read_skew(config);
   read_drift(config);
-  text = getenv("INKMARK_SIM_RATES");
+  text = secure_getenv("INKMARK_SIM_RATES");
   config->rates = text != NULL ? text : "";
   if (!sim_rates_valid(config->rates)) {
     refuse("INKMARK_SIM_RATES", text, "a list of SM@NS=HZ (HZ from 1000000 to 100000000000)");
   }
-  text = getenv("INKMARK_SIM_LOG");
+  text = secure_getenv("INKMARK_SIM_LOG");
   config->log_path = text != NULL ? text : "";
 }

@@ -43,7 +43,7 @@ static _Thread_local struct {
 
 /* The number behind "NAME=" in INKMARK_SIM_CUPTI; -1: not there. */
 static long asked_for(const char *name) {
-  const char *at = getenv("INKMARK_SIM_CUPTI");
+  const char *at = secure_getenv("INKMARK_SIM_CUPTI");
   const size_t length = strlen(name);
   while (at && *at) {
     if (!strncmp(at, name, length) && at[length] == '=')

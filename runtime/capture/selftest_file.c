@@ -19,7 +19,7 @@ ink_status ink_selftest_path(const ink_device_info *device, char *path, size_t p
                              ink_error *error) {
   if (!device || !path)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no device to find the self-test of");
-  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
   const bool has_cache = cache && cache[0] == '/'; /* others are to be ignored, says the XDG rule */
   char host[256] = "", key[512];
   if (!has_cache && !(home && *home))

@@ -84,8 +84,8 @@ static bool open_major(ink_i_cupti *c, int major) {
   char versioned[64];
   snprintf(versioned, sizeof versioned, "/usr/local/cuda-%d*", major);
   glob_t found = {0};
-  bool fine = open_in_toolkit(c, getenv("CUDA_HOME"), major) ||
-              open_in_toolkit(c, getenv("CUDA_PATH"), major) ||
+  bool fine = open_in_toolkit(c, secure_getenv("CUDA_HOME"), major) ||
+              open_in_toolkit(c, secure_getenv("CUDA_PATH"), major) ||
               open_in_toolkit(c, "/usr/local/cuda", major);
   if (!fine && !glob(versioned, 0, NULL, &found))
     for (size_t i = found.gl_pathc; i-- > 0 && !fine;)
@@ -95,7 +95,7 @@ static bool open_major(ink_i_cupti *c, int major) {
 }
 
 static bool open_any(ink_i_cupti *c, int major) {
-  const char *chosen = getenv("INKMARK_CUPTI");
+  const char *chosen = secure_getenv("INKMARK_CUPTI");
   if (chosen && *chosen)
     return open_library(c, chosen, 0);
   const int order[] = {major == 12 ? 12 : 13, major == 12 ? 13 : 12};
@@ -114,7 +114,7 @@ bool ink_i_cupti_load(ink_i_cupti *c, int major, char *why, size_t why_bytes) {
   Dl_info info;
   *c = (ink_i_cupti){.library = NULL};
   if (!open_any(c, major)) {
-    const char *chosen = getenv("INKMARK_CUPTI");
+    const char *chosen = secure_getenv("INKMARK_CUPTI");
     if (chosen && *chosen)
       snprintf(why, why_bytes, "CUPTI cannot be loaded from INKMARK_CUPTI='%.300s'", chosen);
     else

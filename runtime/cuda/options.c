@@ -155,7 +155,7 @@ const char *ink_i_rank(void) {
   static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
                                       "LOCAL_RANK"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *value = getenv(names[i]);
+    const char *value = secure_getenv(names[i]);
     if (value && *value)
       return value;
   }

@@ -23,7 +23,7 @@ static bool ender_runs;
 static sem_t end_wanted, end_done;
 
 static void report(const char *what, const char *text) {
-  const char *fd_text = getenv("INKMARK_REPORT_FD");
+  const char *fd_text = secure_getenv("INKMARK_REPORT_FD");
   if (!fd_text)
     return;
   char line[1024];
@@ -115,17 +115,17 @@ static void arm(void) {
   for (; told < session->remark_count; told++)
     if (!status || strcmp(session->remarks[told], error.message) != 0)
       report("remark", session->remarks[told]);
-  if (getenv("INKMARK_KERNELS"))
+  if (secure_getenv("INKMARK_KERNELS"))
     report_sections();
 }
 
 static uint32_t number_from(const char *name) {
-  const char *text = getenv(name);
+  const char *text = secure_getenv(name);
   return text && *text ? (uint32_t)strtoul(text, NULL, 10) : 0;
 }
 
 static bool word_is(const char *name, const char *word) {
-  const char *text = getenv(name);
+  const char *text = secure_getenv(name);
   return text && strcmp(text, word) == 0;
 }
 
@@ -152,11 +152,11 @@ void ink_record_start(void) {
     return;
   const ink_session_options options = {
       .size = sizeof options,
-      .output = getenv("INKMARK_OUTPUT"),
-      .kernels = getenv("INKMARK_KERNELS"),
-      .blocks = getenv("INKMARK_BLOCKS"),
-      .warps = getenv("INKMARK_WARPS"),
-      .devices = getenv("INKMARK_DEVICES"),
+      .output = secure_getenv("INKMARK_OUTPUT"),
+      .kernels = secure_getenv("INKMARK_KERNELS"),
+      .blocks = secure_getenv("INKMARK_BLOCKS"),
+      .warps = secure_getenv("INKMARK_WARPS"),
+      .devices = secure_getenv("INKMARK_DEVICES"),
       .per_warp = word_is("INKMARK_GRANULARITY", "warp"),
       .keep_first = word_is("INKMARK_KEEP", "first"),
       .records_per_track = number_from("INKMARK_RECORDS"),
@@ -175,7 +175,7 @@ void ink_record_start(void) {
     return;
   }
   owner = getpid();
-  const char *began = getenv("INKMARK_BEGAN_NS");
+  const char *began = secure_getenv("INKMARK_BEGAN_NS");
   session->options.began_ns = began ? strtoll(began, NULL, 10) : 0;
   if (cuda_starts)
     ink_record_cuda_starts();
