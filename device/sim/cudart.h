@@ -11,6 +11,7 @@
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -131,6 +132,8 @@ static inline bool rt_op_done(const rt_op *op) {
 /* Runs work until `goal` is done; may let go of the lock in between. Kernels step only if the goal
  * depends on one. The result is the device's sticky error. */
 cudaError_t rt_wait(rt_gpu *gpu, rt_op *goal);
+/* One turn of everything that can run; false when nothing could. */
+bool rt_turn(void);
 /* A bounded step towards `goal`, for queries. */
 void rt_poke(rt_op *goal);
 /* Waits for everything that has been submitted to the device. */
@@ -138,9 +141,11 @@ cudaError_t rt_wait_gpu(rt_gpu *gpu);
 /* Drops all work of the device: its ops count as done, no kernel runs on. */
 void rt_cancel_gpu(rt_gpu *gpu);
 void rt_engine_after_fork(void);
-rt_op *rt_first_host_call(void); /* not referenced; NULL: none is queued */
-/* Has a thread run host functions that nobody waits for. */
+rt_op *rt_first_op(void);        /* not referenced; NULL: nothing is queued */
+rt_op *rt_first_host_call(void); /* the same of host functions */
+/* Has a thread run host functions that nobody waits for; or, with rt.async, everything. */
 void rt_watch_host_calls(void);
+void rt_work_on(void);
 void rt_watch_after_fork(void);
 
 /* ---- devices ---- */
@@ -165,6 +170,7 @@ typedef struct rt_state {
   int capability; /* 75 for 7.5 */
   size_t memory_bytes;
   bool stats;
+  bool async; /* a thread of the simulator runs what is queued, whether or not somebody waits */
   rt_gpu gpus[RT_MAX_DEVICES];
 } rt_state;
 extern rt_state rt;
@@ -178,6 +184,7 @@ typedef struct rt_thread {
   const char *call;  /* of the call at hand, where an observer may want it */
   uint32_t correlation;
   uint64_t call_begin_ns;
+  sigset_t signals; /* its mask while it does not hold the lock */
 } rt_thread;
 rt_thread *rt_self(void);
 
@@ -197,6 +204,7 @@ void rt_lock(void);
 void rt_unlock(void);
 /* Lets other threads in; milliseconds since the lock was taken decide. */
 void rt_yield(void);
+void rt_give_way(void);        /* lets in whoever waits, at once */
 void rt_wait_for_others(void); /* sleeps until another thread gives the lock back */
 
 rt_gpu *rt_current(void);     /* opened */

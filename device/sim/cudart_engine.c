@@ -107,8 +107,14 @@ void rt_op_submit(rt_op *op) {
   engine.last = op;
   if (op->stream)
     op->stream->pending++;
-  if (op->work.kind == RT_HOST)
+  if (rt.async)
+    rt_work_on();
+  else if (op->work.kind == RT_HOST)
     rt_watch_host_calls();
+}
+
+rt_op *rt_first_op(void) {
+  return engine.first;
 }
 
 rt_op *rt_first_host_call(void) {
@@ -311,8 +317,8 @@ static bool collect_done(rt_gpu *gpu) {
   return any;
 }
 
-/* One turn of everything: ready ops start, each device runs a chunk. False when nothing moved. */
-static bool turn(void) {
+/* Ready ops start, each device runs a chunk. */
+bool rt_turn(void) {
   bool moved = start_ready(false);
   for (int i = 0; i < rt.config.devices; i++) {
     rt_gpu *gpu = &rt.gpus[i];
@@ -331,7 +337,7 @@ static bool turn(void) {
 static void step_towards(rt_op *goal) {
   engine.visit++;
   if (needs_kernel(goal)) {
-    if (!turn())
+    if (!rt_turn())
       rt_wait_for_others();
     rt_yield();
   } else if (!start_ready(true) && !rt_op_done(goal)) {

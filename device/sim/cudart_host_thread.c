@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A program may submit a host function and then wait for what that function does, without calling
- * the runtime again. Where one is queued and no call has come for a while, this thread runs the
- * stream up to it. It starts with the first host function; programs without any never have it. */
+/* The simulator's own thread, which takes no signals. A program may submit a host function and then
+ * wait for what that function does, without calling the runtime again: where one is queued and no
+ * call has come for a while, this thread runs the stream up to it. It starts with the first host
+ * function; programs without any never have it. With INKMARK_SIM_ASYNC=1 it starts with the first
+ * work and runs everything, as a GPU would: then what is done when depends on the host's speed. */
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include "cudart.h"
@@ -29,21 +32,48 @@ static void *watch(void *unused) {
   return NULL;
 }
 
-void rt_watch_host_calls(void) {
-  if (started)
-    return;
-  pthread_t thread;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  started = !pthread_create(&thread, &attributes, watch, NULL);
-  pthread_attr_destroy(&attributes);
-  if (!started)
-    rt_refuse("cannot start a thread for host functions");
+static void *work(void *unused) {
+  (void)unused;
+  rt_lock();
+  for (;;) {
+    if (rt_turn())
+      rt_give_way();
+    else
+      rt_wait_for_others();
+  }
+  return NULL;
 }
 
+static void start_thread(void *(*run)(void *)) {
+  pthread_t thread;
+  pthread_attr_t attributes;
+  sigset_t all, before;
+  if (started)
+    return;
+  sigfillset(&all);
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  started = !pthread_create(&thread, &attributes, run, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  if (!started)
+    rt_refuse("cannot start the simulator's thread");
+}
+
+void rt_watch_host_calls(void) {
+  start_thread(watch);
+}
+
+void rt_work_on(void) {
+  start_thread(work);
+}
+
+/* Threads are not copied. */
 void rt_watch_after_fork(void) {
-  started = false; /* threads are not copied */
-  if (rt_first_host_call())
+  started = false;
+  if (rt.async && rt_first_op())
+    rt_work_on();
+  else if (rt_first_host_call())
     rt_watch_host_calls();
 }

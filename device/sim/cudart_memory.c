@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "cudart.h"
 
@@ -129,12 +130,16 @@ void rt_memory_free_now(void *pointer) {
   sim_memory_free(gpu->device, pointer);
 }
 
-/* The machine has freed the device's memory. */
+/* The machine has freed the device's memory. Host memory that was allocated or registered for it
+ * goes with it too, as with the real device's context; what was registered stays the program's. */
 void rt_memory_reset(rt_gpu *gpu) {
   for (size_t i = table.n; i--;) {
-    const rt_range *range = &table.ranges[i];
-    if (range->kind == RT_MEMORY_DEVICE && range->device == gpu->index)
-      drop(range);
+    const rt_range range = table.ranges[i];
+    if (range.device != gpu->index)
+      continue;
+    drop(&table.ranges[i]);
+    if (range.kind == RT_MEMORY_PINNED || range.kind == RT_MEMORY_MANAGED)
+      munmap((void *)range.start, range.bytes);
   }
   gpu->used_bytes = 0;
   memset(gpu->peer, 0, sizeof gpu->peer);
@@ -261,9 +266,12 @@ static cudaError_t allocate_host(void **pointer, size_t bytes, enum rt_memory_ki
 }
 
 RT_API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+  const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
   cudaError_t error = rt_enter();
   if (!error)
     error = rt_capture_forbids();
+  if (!error && (flags & ~known))
+    error = cudaErrorInvalidValue;
   if (!error)
     error = allocate_host(pointer, bytes, RT_MEMORY_PINNED, flags);
   return rt_leave(error);
@@ -301,12 +309,31 @@ RT_API cudaError_t cudaFreeHost(void *pointer) {
   return rt_leave(error);
 }
 
+/* True when a known range holds any byte of it. */
+static bool overlaps(const void *pointer, size_t bytes) {
+  const size_t n = count_up_to((uintptr_t)pointer + bytes - 1);
+  const rt_range *last = n ? &table.ranges[n - 1] : NULL; /* ranges do not overlap each other */
+  return last && last->start + last->bytes > (uintptr_t)pointer;
+}
+
+/* True when all its pages are mapped into the process. */
+static bool is_mapped(const void *pointer, size_t bytes) {
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t begin = (uintptr_t)pointer & ~(page - 1);
+  return !msync((void *)begin, (uintptr_t)pointer + bytes - begin, MS_ASYNC);
+}
+
 RT_API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
+  const unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                         cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
   cudaError_t error = rt_enter();
-  if (!error && (!pointer || !bytes))
+  if (!error && (!pointer || !bytes || bytes > UINTPTR_MAX - (uintptr_t)pointer ||
+                 (flags & ~known)))
     error = cudaErrorInvalidValue;
-  if (!error && (rt_range_of(pointer) || rt_range_of((char *)pointer + bytes - 1)))
+  if (!error && overlaps(pointer, bytes))
     error = cudaErrorHostMemoryAlreadyRegistered;
+  if (!error && !is_mapped(pointer, bytes))
+    error = cudaErrorInvalidValue;
   if (!error)
     add((rt_range){(uintptr_t)pointer, bytes, RT_MEMORY_REGISTERED, rt_current()->index, flags});
   return rt_leave(error);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The runtime's one lock, its start (configuration, then the injection library), the devices, and
  * how it speaks and ends. The lock is fair: who asks first gets it first, so a thread that copies
- * gets in between two quanta of a thread that runs kernels. */
+ * gets in between two quanta of a thread that runs kernels. A thread that holds it or stands in
+ * line takes no signal, so a handler may call the runtime, wait for another thread that does, or
+ * exit, also while a kernel runs. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -56,7 +59,23 @@ int rt_capability(void) {
 
 /* ---- the lock ---- */
 
+/* All but those that a fault of the thread itself raises. */
+static void hold_signals(void) {
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+  sigset_t held;
+  sigfillset(&held);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+    sigdelset(&held, faults[i]);
+  pthread_sigmask(SIG_BLOCK, &held, &self.signals);
+}
+
+static void take_signals(void) {
+  const sigset_t before = self.signals; /* a handler that runs now may take the lock itself */
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void rt_lock(void) {
+  hold_signals();
   pthread_mutex_lock(&lock.mutex);
   const uint64_t ticket = lock.next_ticket++;
   while (lock.serving != ticket)
@@ -70,6 +89,7 @@ void rt_unlock(void) {
   lock.serving++;
   pthread_cond_broadcast(&lock.changed);
   pthread_mutex_unlock(&lock.mutex);
+  take_signals();
 }
 
 void rt_yield(void) {
@@ -82,6 +102,16 @@ void rt_yield(void) {
   rt_flush_print();
   rt_unlock();
   rt_lock();
+}
+
+void rt_give_way(void) {
+  pthread_mutex_lock(&lock.mutex);
+  const bool wanted = lock.next_ticket != lock.serving + 1;
+  pthread_mutex_unlock(&lock.mutex);
+  if (wanted) {
+    rt_unlock();
+    rt_lock();
+  }
 }
 
 void rt_wait_for_others(void) {
@@ -99,6 +129,7 @@ void rt_wait_for_others(void) {
   }
   pthread_cond_timedwait(&lock.changed, &lock.mutex, &until);
   pthread_mutex_unlock(&lock.mutex);
+  take_signals();
   rt_lock();
 }
 
@@ -120,6 +151,7 @@ static void after_fork_child(void) {
   pthread_cond_init(&start.changed, NULL);
   rt_engine_after_fork();
   rt_watch_after_fork();
+  take_signals();
 }
 
 /* ---- speaking and ending ---- */
@@ -238,6 +270,7 @@ static void read_configuration(void) {
   rt.memory_bytes = (size_t)number_from_environment("INKMARK_SIM_MEMORY_MB", 4096, 1, 1 << 20)
                     << 20;
   rt.stats = number_from_environment("INKMARK_SIM_STATS", 0, 0, 1) != 0;
+  rt.async = number_from_environment("INKMARK_SIM_ASYNC", 0, 0, 1) != 0;
   for (int i = 0; i < RT_MAX_DEVICES; i++)
     rt.gpus[i].index = i;
   sim_set_print(take_print, NULL);

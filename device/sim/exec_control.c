@@ -216,7 +216,7 @@ sim_exec_fn *sim_select_control(const sim_insn *insn) {
     case SIM_OP_exit: return leave;
     case SIM_OP_trap: return trap;
     case SIM_OP_nanosleep: return sleep_ns;
-    case SIM_OP_brkpt: case SIM_OP_pmevent: case SIM_OP_membar: case SIM_OP_fence:
+    case SIM_OP_pmevent: case SIM_OP_membar: case SIM_OP_fence:
     case SIM_OP_prefetch: case SIM_OP_prefetchu: case SIM_OP_discard: case SIM_OP_applypriority:
     case SIM_OP_griddepcontrol: case SIM_OP_setmaxnreg: return sim_exec_nothing;
     default: return NULL;

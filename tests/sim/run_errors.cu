@@ -12,6 +12,7 @@ __global__ void illegal(int *p) { p[1 << 20] = 1; }
 __global__ void misaligned(char *p) { *(int *)(p + 1) = 1; }
 __global__ void asserts(int n) { assert(n == (int)threadIdx.x); }
 __global__ void traps(void) { __trap(); }
+__global__ void breaks(void) { asm volatile("brkpt;"); }
 __global__ void hangs(volatile int *p)
 {
   while (!*p) {
@@ -29,6 +30,7 @@ int main(int argc, char **argv)
   else if (!strcmp(what, "misaligned")) misaligned<<<1, 1>>>((char *)p);
   else if (!strcmp(what, "assert")) asserts<<<1, 4>>>(2);
   else if (!strcmp(what, "trap")) traps<<<1, 1>>>();
+  else if (!strcmp(what, "brkpt")) breaks<<<1, 1>>>();
   else if (!strcmp(what, "hang")) hangs<<<1, 1>>>(p);
   else if (!strcmp(what, "print")) prints<<<1, 3>>>(3);
   else if (!strcmp(what, "texture")) {

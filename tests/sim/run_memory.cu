@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "check.h"
 
@@ -132,6 +133,64 @@ static void test_host_and_managed(void)
   cudaGetLastError();
 }
 
+static void test_registering(void)
+{
+  const size_t page = 4096;
+  char *const host = (char *)mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *alias, *pinned;
+  unsigned flags = 0;
+  CHECK_EQUAL(cudaHostRegister(NULL, page, cudaHostRegisterMapped), cudaErrorInvalidValue);
+  CHECK_EQUAL(cudaHostRegister(host, 0, cudaHostRegisterMapped), cudaErrorInvalidValue);
+  CHECK_EQUAL(cudaHostRegister(host, page, 1u << 20), cudaErrorInvalidValue);
+  CHECK_EQUAL(cudaHostGetDevicePointer(&alias, host, 0), cudaErrorInvalidValue);
+  OK(cudaHostRegister(host + page, page, cudaHostRegisterMapped | cudaHostRegisterPortable));
+  OK(cudaHostGetDevicePointer(&alias, host + page + 12, 0));
+  CHECK(alias == host + page + 12);
+  CHECK_EQUAL(cudaHostGetDevicePointer(&alias, host + 2 * page, 0), cudaErrorInvalidValue);
+  const size_t starts[] = {0, 0, 1, 1, 1}, pages[] = {2, 4, 1, 2, 3};
+  for (int i = 0; i < 5; i++)
+    CHECK_EQUAL(cudaHostRegister(host + starts[i] * page, pages[i] * page, cudaHostRegisterMapped),
+                cudaErrorHostMemoryAlreadyRegistered);
+  OK(cudaHostRegister(host, page, cudaHostRegisterDefault)); /* neighbours do not overlap */
+  OK(cudaHostRegister(host + 2 * page, page, cudaHostRegisterDefault));
+  CHECK_EQUAL(cudaHostUnregister(host + 4), cudaErrorHostMemoryNotRegistered);
+  for (int i = 0; i < 3; i++) OK(cudaHostUnregister(host + (size_t)i * page));
+  munmap(host + 2 * page, page);
+  CHECK_EQUAL(cudaHostRegister(host, 4 * page, cudaHostRegisterMapped), cudaErrorInvalidValue);
+  munmap(host, 4 * page);
+
+  CHECK_EQUAL(cudaHostAlloc(&pinned, page, 1u << 20), cudaErrorInvalidValue);
+  OK(cudaHostAlloc(&pinned, page, cudaHostAllocMapped | cudaHostAllocPortable));
+  OK(cudaHostGetFlags(&flags, pinned));
+  CHECK_EQUAL(flags, cudaHostAllocMapped | cudaHostAllocPortable);
+  CHECK_EQUAL(cudaHostGetFlags(&flags, &flags), cudaErrorInvalidValue);
+  CHECK_EQUAL(cudaHostRegister(pinned, page, 0), cudaErrorHostMemoryAlreadyRegistered);
+  CHECK_EQUAL(cudaHostUnregister(pinned), cudaErrorHostMemoryNotRegistered);
+  OK(cudaFreeHost(pinned));
+  cudaGetLastError();
+}
+
+/* What the device has is what the environment says, to the byte; other devices have as much. */
+static void test_total(size_t mib)
+{
+  size_t free_bytes, total;
+  void *all, *more;
+  cudaDeviceProp properties;
+  OK(cudaMemGetInfo(&free_bytes, &total));
+  CHECK_EQUAL(total, mib << 20);
+  OK(cudaGetDeviceProperties(&properties, 0));
+  CHECK_EQUAL(properties.totalGlobalMem, total);
+  OK(cudaMalloc(&all, free_bytes));
+  CHECK_EQUAL(cudaMalloc(&more, 1), cudaErrorMemoryAllocation);
+  OK(cudaHostAlloc(&more, 1 << 20, cudaHostAllocMapped)); /* takes none of it */
+  OK(cudaMemGetInfo(&free_bytes, &total));
+  CHECK_EQUAL(free_bytes, 0);
+  OK(cudaFreeHost(more));
+  OK(cudaFree(all));
+  cudaGetLastError();
+}
+
 static void test_wrong_ranges(void)
 {
   char *device, host[64];
@@ -165,9 +224,11 @@ static void test_wrong_ranges(void)
   OK(cudaGetLastError());
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   test_symbols();
+  test_registering();
+  if (argc > 1) test_total((size_t)atoi(argv[1]));
   test_boxes();
   test_host_and_managed();
   test_wrong_ranges();
