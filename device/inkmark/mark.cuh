@@ -86,11 +86,13 @@ namespace names_of_PROF_SECTIONS {}
   namespace ink_n_##table {                                                                        \
   namespace ink_outer = names_of_PROF_SECTIONS;                                                    \
   namespace {                                                                                      \
-  enum id : unsigned short { ink_none, __VA_ARGS__ };                                              \
+  enum id : unsigned short { ink_none, __VA_ARGS__, ink_behind_the_last };                         \
   constexpr __host__ __device__ unsigned long long ink_table_hash(id) {                            \
     return ::ink_i::hash48(text, #__VA_ARGS__);                                                    \
   }                                                                                                \
   }                                                                                                \
+  static_assert(ink_behind_the_last <= INK_SECTION_MAX + 1,                                        \
+                "a table of PROF_SECTIONS has more than 8,191 sections");                          \
   INK_I_REGISTER_TABLE(text, #__VA_ARGS__)                                                         \
   }                                                                                                \
   namespace names_of_PROF_SECTIONS {                                                               \

@@ -7,6 +7,14 @@ from toolchain import Checks, nvcc
 
 HEAD = '#include "inkmark/mark.cuh"\nPROF_SECTIONS(Table, Kernel, Step)\n'
 
+
+
+def table_of(sections):
+    """A table with that many sections, of which a kernel marks the last."""
+    names = ", ".join(f"S{i}" for i in range(1, sections + 1))
+    return f"PROF_SECTIONS(Many, {names})\n__global__ void k() {{ PROF_KERNEL(S1); PROF_MARK(S{sections}); }}"
+
+
 # name, source, flags, words that the message must hold (None: it must compile)
 CASES = [
     ("a pointer is held", "__global__ void k(float *x) { PROF_KERNEL(Kernel); PROF_MARK(Step, x); }",
@@ -37,6 +45,11 @@ CASES = [
     ("nearly all, with fewer warps",
      "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12240]; a[threadIdx.x] = *x;"
      " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", ["-DINKMARK_WARPS=4"], None),
+    ("as many sections as an id holds", table_of(8191), [], None),
+    ("one section more", table_of(8192), [], ["a table of PROF_SECTIONS has more than 8,191 sections"]),
+    ("many more, in a table of the rewriter's", '#include "inkmark/rewritten.cuh"\n' + table_of(10000).replace(
+        "PROF_SECTIONS(Many, ", 'INK_TABLE(Many, 1, "S1", '), [],
+     ["a table of PROF_SECTIONS has more than 8,191 sections"]),
 ]
 
 
