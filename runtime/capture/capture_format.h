@@ -33,7 +33,8 @@ enum ink_chunk_type {
   INK_CHUNK_CLOCK_EDGES = 8,
   INK_CHUNK_MARK_COSTS = 9,
   INK_CHUNK_ACTIVITY = 10,
-  INK_CHUNK_ACTIVITY_NAME = 11
+  INK_CHUNK_ACTIVITY_NAME = 11,
+  INK_CHUNK_ENDED = 12
 };
 
 /* The payload follows, padded with zeros to a multiple of 8 bytes. The header has a checksum of its
@@ -92,6 +93,12 @@ typedef struct ink_file_track { /* then the ring's words, then the aux ring's, o
   ink_track header;
 } ink_file_track;
 INK_STATIC_ASSERT(sizeof(ink_file_track) == 176, "ink_file_track is part of the file format");
+
+typedef struct ink_file_ended { /* ENDED: then `count` tickets, u64 */
+  int32_t device;
+  uint32_t count;
+} ink_file_ended;
+INK_STATIC_ASSERT(sizeof(ink_file_ended) == 8, "ink_file_ended is part of the file format");
 
 typedef struct ink_file_clock_edges { /* CLOCK_EDGES: then `count` of ink_file_sm_edges, then note NUL */
   int32_t device;

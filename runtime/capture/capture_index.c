@@ -38,6 +38,48 @@ ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, u
   return INK_OK;
 }
 
+/* Tickets are far below 2^56, devices below 2^8. */
+static uint64_t ended_key(int32_t device, uint64_t ticket) {
+  return (uint64_t)(uint32_t)device << 56 ^ ticket;
+}
+
+ink_status ink_read_ended(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                          ink_error *error) {
+  ink_file_ended fixed;
+  if (bytes < sizeof fixed)
+    return ink_error_set(error, INK_ERROR_DAMAGED, "holds tracks that ended without their number");
+  memcpy(&fixed, payload, sizeof fixed);
+  if (bytes - sizeof fixed != fixed.count * sizeof(uint64_t))
+    return ink_error_set(error, INK_ERROR_DAMAGED, "holds another number of ended tracks than it claims");
+  for (uint32_t i = 0; i < fixed.count; i++) {
+    uint64_t ticket;
+    memcpy(&ticket, payload + sizeof fixed + i * sizeof ticket, sizeof ticket);
+    if (!id_map_put(&capture->ended, ended_key(fixed.device, ticket), (uint32_t)capture->tracks.count))
+      return no_memory(error);
+  }
+  return INK_OK;
+}
+
+/* A track that was stored open and ended since is one of those that the counts have: stored again, as
+ * closed, or lost. */
+void ink_drop_ended(ink_capture *capture) {
+  size_t kept = 0;
+  ink_walk walk = {0};
+  for (size_t i = 0; i < capture->tracks.count && capture->ended.count; i++) {
+    const ink_track *track = &ink_track_at(capture, i)->header;
+    ink_walk_track(&walk, capture, i);
+    const uint32_t before =
+        track->state == INK_TRACK_CLOSED
+            ? INK_ID_NONE
+            : id_map_get(&capture->ended, ended_key(capture->tracks.items[i].device, track->ticket));
+    if (before == INK_ID_NONE || i >= before)
+      capture->tracks.items[kept++] = capture->tracks.items[i];
+  }
+  if (capture->ended.count)
+    capture->tracks.count = kept;
+  id_map_free(&capture->ended);
+}
+
 /* ---- launches ------------------------------------------------------------------------------ */
 
 /* What tracks are sorted by, taken out of the file once. */

@@ -27,10 +27,12 @@ typedef struct slot_count {
   int32_t device;
   uint32_t kernel;     /* index into the kernels; INK_ID_NONE: nothing happened in it */
   ink_file_count count;
+  bool over;           /* of a buffer that another one took the place of */
 } slot_count;
 
 typedef struct device_totals {
   int32_t device;
+  bool over;
   uint64_t claims, unknown;
 } device_totals;
 
@@ -73,6 +75,7 @@ struct ink_capture {
   id_map table_map;           /* hash48: index into the tables */
   INK_I_LIST(device_totals) totals;
   INK_I_LIST(track_ref) tracks;
+  id_map ended;               /* device and ticket: the tracks stored until then are not open any more */
   capture_activity activity;
   INK_I_LIST(void *) blocks;  /* further allocations to free */
 };
@@ -94,12 +97,17 @@ ink_status ink_read_clock_edges(ink_capture *capture, const unsigned char *paylo
                                 ink_error *error);
 ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                            ink_error *error);
+/* The device was armed again: its counters began anew, whatever they come to. */
+void ink_end_counts(ink_capture *capture, int32_t device);
+ink_status ink_read_ended(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                          ink_error *error);
 ink_status ink_read_activity(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                              ink_error *error);
 ink_status ink_read_activity_name(ink_capture *capture, const unsigned char *payload,
                                   uint64_t bytes, ink_error *error);
 void ink_activity_free(ink_capture *capture);
 /* After the last chunk, in this order. */
+void ink_drop_ended(ink_capture *capture);
 ink_status ink_index_sections(ink_capture *capture, ink_error *error);
 ink_status ink_index_kernels(ink_capture *capture, ink_error *error);
 ink_status ink_index_launches(ink_capture *capture, ink_error *error);

@@ -169,6 +169,7 @@ static ink_status read_device(ink_capture *capture, const unsigned char *payload
   for (size_t i = 0; i < capture->devices.count; i++)
     if (capture->devices.items[i].index == info.index) {
       capture->devices.items[i] = info; /* the newest wins */
+      ink_end_counts(capture, info.index);
       return INK_OK;
     }
   if (!INK_I_ROOM(capture->devices))
@@ -213,6 +214,8 @@ static ink_status read_chunk(ink_capture *capture, const ink_chunk_header *heade
     return ink_read_activity(capture, payload, header->bytes, error);
   case INK_CHUNK_ACTIVITY_NAME:
     return ink_read_activity_name(capture, payload, header->bytes, error);
+  case INK_CHUNK_ENDED:
+    return ink_read_ended(capture, payload, header->bytes, error);
   case INK_CHUNK_END:
     capture->facts.complete = true;
     return INK_OK;
@@ -337,8 +340,10 @@ static ink_status open_loaded(ink_capture *capture, const char *name, ink_error 
   ink_status status = check_file_header(capture, name, error);
   if (status == INK_OK)
     status = scan_chunks(capture, error);
-  if (status == INK_OK)
+  if (status == INK_OK) {
+    ink_drop_ended(capture);
     status = ink_index_sections(capture, error);
+  }
   if (status == INK_OK)
     status = ink_index_kernels(capture, error);
   if (status == INK_OK)
@@ -412,6 +417,7 @@ void ink_capture_free(ink_capture *capture) {
   free(capture->slots.items);
   id_map_free(&capture->slot_map);
   id_map_free(&capture->table_map);
+  id_map_free(&capture->ended);
   free(capture->totals.items);
   free(capture->tracks.items);
   ink_activity_free(capture);

@@ -136,7 +136,7 @@ static ink_status take_count(ink_capture *capture, int32_t device, const ink_fil
   uint32_t known = id_map_get(&capture->slot_map, key);
   if (known != INK_ID_NONE) {
     slot_count *old = &capture->slots.items[known];
-    if (old->count.key == count->key && count->tracks >= old->count.tracks &&
+    if (!old->over && old->count.key == count->key && count->tracks >= old->count.tracks &&
         count->missed >= old->count.missed) {
       old->count = *count;
       return INK_OK;
@@ -152,6 +152,13 @@ static ink_status take_count(ink_capture *capture, int32_t device, const ink_fil
   return INK_OK;
 }
 
+void ink_end_counts(ink_capture *capture, int32_t device) {
+  for (size_t i = 0; i < capture->slots.count; i++)
+    capture->slots.items[i].over |= capture->slots.items[i].device == device;
+  for (size_t i = 0; i < capture->totals.count; i++)
+    capture->totals.items[i].over |= capture->totals.items[i].device == device;
+}
+
 ink_status ink_read_counts(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                            ink_error *error) {
   ink_file_counts fixed;
@@ -163,14 +170,14 @@ ink_status ink_read_counts(ink_capture *capture, const unsigned char *payload, u
     return ink_error_set(error, INK_ERROR_DAMAGED, "holds counts of the wrong size");
   device_totals *totals = NULL;
   for (size_t i = 0; i < capture->totals.count; i++)
-    if (capture->totals.items[i].device == fixed.device)
+    if (capture->totals.items[i].device == fixed.device && !capture->totals.items[i].over)
       totals = &capture->totals.items[i];
   if (!totals) {
     if (!INK_I_ROOM(capture->totals))
       return no_memory(error);
     totals = &capture->totals.items[capture->totals.count++];
   }
-  *totals = (device_totals){fixed.device, fixed.claims, fixed.unknown};
+  *totals = (device_totals){.device = fixed.device, .claims = fixed.claims, .unknown = fixed.unknown};
   for (uint32_t i = 0; i < fixed.count; i++) {
     ink_file_count count;
     memcpy(&count, payload + sizeof fixed + i * sizeof count, sizeof count);

@@ -387,6 +387,17 @@ ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track 
   return buffer->bytes >= TRACKS_PER_WRITE_BYTES ? write_tracks(writer, error) : INK_OK;
 }
 
+ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *tickets, size_t n,
+                            ink_error *error) {
+  if (!writer || !tickets || n > UINT32_MAX)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no tracks that ended");
+  const ink_status status = write_tracks(writer, error); /* they may be among those that wait */
+  const ink_file_ended fixed = {.device = device, .count = (uint32_t)n};
+  return status ? status
+                : ink_i_writer_chunk(writer, INK_CHUNK_ENDED, &fixed, sizeof fixed, tickets,
+                                     n * sizeof *tickets, error);
+}
+
 ink_status ink_writer_flush(ink_writer *writer, ink_error *error) {
   if (!writer)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no writer to flush");

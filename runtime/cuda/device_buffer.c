@@ -5,6 +5,7 @@
 
 #include "cuda/clock_catch.h"
 #include "cuda/cost_measure.h"
+#include "cuda/drain_runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ static uint32_t put_key(ink_i_device *d, uint64_t key, bool enabled, bool *added
         return d->slot_count;
       d->slots_taken++;
       d->unknown_before += d->slots[at].missed;
-      d->before[at] = d->slots[at];
+      d->before[at] = d->written[at] = d->slots[at];
       d->slots[at].key = key;
       d->slots[at].enabled = enabled;
       *added = true;
@@ -154,6 +155,10 @@ static ink_status put_tables(ink_i_device *d, const ink_i_options *options, bool
       status = one;
   }
   free(copy);
+  d->kernel_count = 0;
+  for (uint32_t i = 0; i < d->slot_count; i++)
+    if (d->slots[i].key)
+      d->kernels[d->kernel_count++] = i;
   return status;
 }
 
@@ -218,15 +223,18 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
 
 static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const size_t ring_bytes = (size_t)options->records * 8;
-  d->staging_bytes = STAGING_BYTES > 2 * ring_bytes ? STAGING_BYTES : 2 * ring_bytes;
+  const size_t one = 2 * ring_bytes + sizeof(ink_device_track), all = d->slot_count * sizeof *d->slots;
+  const size_t most = one > all ? one : all; /* what must go through it at once */
+  d->staging_bytes = STAGING_BYTES > most ? STAGING_BYTES : most;
   int code = d->cuda->malloc_host((void **)&d->headers, tracks * sizeof *d->headers);
-  if (!code)
-    code = d->cuda->malloc_host((void **)&d->again, tracks * sizeof *d->again);
   if (!code)
     code = d->cuda->malloc_host((void **)&d->staging, d->staging_bytes + 8);
   d->seen = calloc(tracks, sizeof *d->seen);
   d->open = calloc(tracks, sizeof *d->open);
-  return code ? code : d->seen && d->open ? 0 : 2 /* cudaErrorMemoryAllocation */;
+  d->wanted = calloc(tracks, sizeof *d->wanted);
+  d->ended = calloc(tracks, sizeof *d->ended);
+  const bool made = d->seen && d->open && d->wanted && d->ended;
+  return code ? code : made ? 0 : 2 /* cudaErrorMemoryAllocation */;
 }
 
 static int send_block_bits(ink_i_device *d, const ink_i_options *options) {
@@ -270,7 +278,12 @@ static ink_status make_slots(ink_i_device *d, const ink_i_options *options, ink_
     d->slot_count *= 2;
   d->slots = calloc(d->slot_count, sizeof *d->slots);
   d->before = calloc(d->slot_count, sizeof *d->before);
-  if (!d->slots || !d->before)
+  d->written = calloc(d->slot_count, sizeof *d->written);
+  d->counts = calloc(d->slot_count, sizeof *d->counts);
+  d->touched = calloc(d->slot_count, sizeof *d->touched);
+  d->named = calloc(d->slot_count, sizeof *d->named);
+  d->kernels = calloc(d->slot_count, sizeof *d->kernels);
+  if (!d->slots || !d->before || !d->written || !d->counts || !d->touched || !d->named || !d->kernels)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for %u kernel slots",
                          d->slot_count);
   for (uint32_t i = 0; i < d->slot_count; i++)
@@ -342,8 +355,6 @@ void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
     free_memory(d);
     if (d->headers)
       d->cuda->free_host(d->headers);
-    if (d->again)
-      d->cuda->free_host(d->again);
     if (d->staging)
       d->cuda->free_host(d->staging);
     if (d->stream)
@@ -353,8 +364,15 @@ void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
     free(d->caught[i]);
   free(d->seen);
   free(d->open);
+  free(d->wanted);
+  free(d->ended);
   free(d->slots);
   free(d->before);
+  free(d->written);
+  free(d->counts);
+  free(d->touched);
+  free(d->named);
+  free(d->kernels);
   *d = (ink_i_device){.index = d->index};
 }
 

@@ -10,7 +10,13 @@
 
 enum { INK_I_COSTS_MAX = 32, INK_I_CAUGHT_MAX = 16 };
 
-#define INK_I_OPEN_STORED (1ull << 63)
+/* What is known of a slot whose header the next drain reads again: 0, or the ticket of the track that was
+ * open in it, plus 1, with these. */
+#define INK_I_OPEN_STORED (1ull << 63)  /* its header is in the capture */
+#define INK_I_OPEN_FOREIGN (1ull << 62) /* it is a parent process's */
+#define INK_I_OPEN_SEEN (1ull << 61)    /* by a drain before */
+#define INK_I_OPEN_AGAIN (1ull << 60)   /* no track: the header was not whole */
+#define INK_I_OPEN_TICKET (INK_I_OPEN_AGAIN - 1)
 
 typedef struct ink_i_device {
   int index;
@@ -29,16 +35,28 @@ typedef struct ink_i_device {
   void *stream;
   uint64_t *probe;              /* device, 8 bytes */
   ink_edge_slot *edges;         /* device; NULL: no memory for it */
-  ink_device_track *headers, *again; /* host, pinned, [tracks]: two readings of the headers */
+  ink_device_track *headers;    /* host, pinned, [tracks]: the newest reading */
   unsigned char *staging;       /* host, pinned; 8 bytes more than staging_bytes, for clocks */
   size_t staging_bytes;
   uint64_t *seen;               /* [tracks]: ticket + 1 of the track last captured from a slot */
-  uint64_t *open;               /* [tracks]: ticket + 1 of the track last seen open in a slot, with
-                                 * INK_I_OPEN_STORED once its header is in the capture */
+  uint64_t *open;               /* [tracks]: INK_I_OPEN_... */
+  uint32_t open_count;          /* of those that are not 0 */
+  struct ink_i_wanted *wanted;  /* [tracks]: what a drain reads and copies */
+  uint64_t *ended;              /* [tracks]: tickets that were stored open and ended, not written yet */
+  uint32_t ended_count;
   ink_kernel_slot *slots;       /* [slot_count]: as sent and read back */
   ink_kernel_slot *before;      /* [slot_count]: counts that belong to something else, or zeros */
-  uint32_t slot_count, slots_taken;
+  ink_kernel_slot *written;     /* [slot_count]: as the capture has them */
+  ink_kernel_counts *counts;    /* [slot_count]: room to write them from */
+  bool *touched, *named;        /* [slot_count]: has a track that is new; has a count in the capture */
+  uint32_t *kernels;            /* the slots that have a key, ascending */
+  uint32_t slot_count, slots_taken, kernel_count;
   uint64_t claims, unknown;     /* newest reading */
+  uint64_t unknown_written;
+  uint64_t settled;             /* tickets below it have come to their slots; others may be on their way */
+  uint32_t settle_tries;
+  uint32_t until_full;          /* idle drains until all counters are read */
+  bool sweep;                   /* the next drain reads and writes everything: an end, a fork */
   uint64_t unknown_before;      /* of slots that were empty then and have a kernel now */
   ink_host_clock start;         /* the clocks at arming */
   bool has_start;

@@ -44,6 +44,7 @@ static bool fork_locked;   /* it is held, by whomever */
 void ink_i_session_fork_begin(ink_session *s) {
   if (pthread_mutex_lock(&s->lock)) /* inside of a call that we make: the child has no session */
     return;
+  ink_i_session_sweep(s);
   ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL); /* what is closed belongs to the parent */
   fork_prepared = true;
 }
@@ -120,10 +121,8 @@ static void after_fork_in_child(void) {
     d->caught_written = 0;
     if (!d->info.simulated) /* a GPU's driver does nothing in a child of a process that used it, and a call */
       d->dead = d->made;    /* might wait for a lock that another thread of the parent held */
-    if (d->made) {
-      memcpy(d->before, d->slots, d->slot_count * sizeof *d->slots);
-      ink_i_drain_disown_open(d);
-    }
+    if (d->made)
+      ink_i_drain_after_fork(d);
   }
   ink_i_table *tables;
   const size_t n = ink_i_registry_tables(&tables);
@@ -416,6 +415,11 @@ void ink_i_session_note_failure(ink_session *s, ink_status status, const ink_err
     memcpy(s->device_failure, why->message, sizeof s->device_failure);
 }
 
+void ink_i_session_sweep(ink_session *s) {
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    s->devices[i].sweep = s->devices[i].made;
+}
+
 ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
   ink_status status = INK_OK;
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
@@ -432,6 +436,7 @@ ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
 
 ink_status ink_session_drain(ink_session *s, ink_error *error) {
   pthread_mutex_lock(&s->lock);
+  ink_i_session_sweep(s);
   const ink_status status = ink_i_session_on_devices(s, ink_i_session_drain_locked, error);
   pthread_mutex_unlock(&s->lock);
   return status;

@@ -14,6 +14,7 @@ static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *erro
   const int code = d->dead ? 0 : d->cuda->device_synchronize();
   if (code && !status)
     status = ink_i_cuda_failed(d, code, "wait for its kernels", error);
+  d->sweep = true;
   const ink_status drained = ink_i_drain_device(s, d, status ? NULL : error);
   status = status ? status : drained;
   if (!status)
@@ -90,6 +91,7 @@ int ink_i_session_reset_begin(ink_session *s) {
   int device = -1;
   if (pthread_mutex_lock(&s->lock))
     return -1;
+  ink_i_session_sweep(s);
   ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);

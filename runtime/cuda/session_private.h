@@ -41,8 +41,10 @@ struct ink_session {
 ink_status ink_i_drain_device(ink_session *session, ink_i_device *device, ink_error *error);
 /* After a drain: stores the tracks that are still open, as headers. */
 ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, ink_error *error);
-/* In a forked child: tracks that are open are the parent's. */
-void ink_i_drain_disown_open(ink_i_device *device);
+/* In a forked child: what was counted until now, and tracks that are open, are the parent's. */
+void ink_i_drain_after_fork(ink_i_device *device);
+/* So that the next drain of each device reads and writes everything, whether or not it seems to have changed. */
+void ink_i_session_sweep(ink_session *session);
 /* The writer, made on first use, with the facts of this process in it. */
 ink_status ink_i_session_writer(ink_session *session, ink_error *error);
 /* Of the first write that failed: the capture is to say why it is not whole. And of the first device. */

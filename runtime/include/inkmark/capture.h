@@ -153,6 +153,10 @@ INK_API ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts
 INK_API ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track *header,
                                     const uint64_t *ring, const uint64_t *aux_ring,
                                     ink_error *error);
+/* Tracks that were stored open and are not open any more: the counts that follow have them among what was
+ * closed, whether or not they are stored again, as closed. */
+INK_API ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *tickets, size_t n,
+                                    ink_error *error);
 /* Writes what is buffered as finished, checksummed chunks (write(2); no fsync). */
 INK_API ink_status ink_writer_flush(ink_writer *writer, ink_error *error);
 /* Flushes, writes the END chunk, closes. Frees the writer also when it fails. INK_ERROR_IO also where the

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: the parts of a drain. All run on the device's stream with the session's lock held, and neither
+ * allocate nor make a system call of their own, but for what the writer does. */
+#ifndef INK_CUDA_DRAIN_H
+#define INK_CUDA_DRAIN_H
+
+#include "cuda/session_private.h"
+
+enum { INK_I_TO_HOST = 2 }; /* cudaMemcpyDeviceToHost */
+
+/* An idle drain reads the claims alone; every so many all counters, for kernel entries that no table names,
+ * which claim nothing. */
+enum { INK_I_DRAINS_PER_FULL = 16 };
+
+static inline int ink_i_drain_copy(ink_i_device *d, void *to, uint64_t from, size_t bytes) {
+  return bytes ? d->cuda->copy_async(to, (const void *)(uintptr_t)from, bytes, INK_I_TO_HOST, d->stream)
+               : 0;
+}
+
+/* ---- drain_counts.c: cudaError_t as int ---- */
+
+/* How many tracks were claimed until now: one small block, waited for. */
+int ink_i_counts_read_claims(ink_i_device *d, uint64_t *claims);
+/* Queues the copies of the kernels' counters to the staging; `all`: of the empty slots' too. */
+int ink_i_counts_queue(ink_i_device *d, bool all);
+/* Once they are there. */
+void ink_i_counts_take(ink_i_device *d, bool all);
+/* Writes the counters that changed, and those of kernels in d->touched that this capture does not name yet.
+ * `all`: every kernel's that ever ran. They stand before the tracks in the file, since they name the
+ * kernels: also of a track that is still open. */
+ink_status ink_i_counts_write(ink_session *s, ink_i_device *d, bool all, ink_error *error);
+
+/* ---- drain_copy.c ---- */
+
+/* Copies what is wanted to the host, and writes every track whose header is the same after that. */
+ink_status ink_i_drain_wanted(ink_session *s, ink_i_device *d, uint32_t count, ink_error *error);
+
+/* ---- the header of a track ---- */
+
+static inline uint32_t ink_i_state_of(const ink_i_device *d, const ink_device_track *header) {
+  const uint32_t low = header->state & INK_STATE_LOW;
+  if (header->state == INK_STATE_FREE)
+    return INK_TRACK_FREE;
+  return low == (~d->layout.ring_mask & INK_STATE_LOW) ? INK_TRACK_CLOSED : INK_TRACK_OPEN;
+}
+
+static inline uint32_t ink_i_kernel_of(const ink_i_device *d, const ink_device_track *header) {
+  return (uint32_t)((header->slot - (uint64_t)(uintptr_t)d->fixed) / sizeof(ink_kernel_slot));
+}
+
+/* As the capture has it. */
+ink_track ink_i_host_track(const ink_i_device *d, const ink_device_track *header);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies closed tracks to the host while kernels go on. A track may be taken by another block at any moment, so
+ * its header is read before and after its rings: what was copied counts only if the header is the same both
+ * times. */
+#include "cuda/drain.h"
+#include "cuda/drain_runs.h"
+
+#include <string.h>
+
+enum { RUNS_MAX = 64 };
+
+typedef struct placed_run {
+  ink_i_run run;
+  size_t at;                  /* bytes into the staging */
+  const ink_i_wanted *wanted;
+} placed_run;
+
+typedef struct batch {
+  placed_run runs[RUNS_MAX];
+  uint32_t count;
+  size_t used;
+} batch;
+
+static size_t ring_bytes_of(const ink_i_device *d) { return (size_t)d->info.records_per_track * 8; }
+
+/* The second reading of a clock, of whose lower half it is, soon after `clock0`. */
+static uint64_t soon_after(uint64_t clock0, uint32_t low) {
+  return clock0 + (uint32_t)(low - (uint32_t)clock0);
+}
+
+ink_track ink_i_host_track(const ink_i_device *d, const ink_device_track *h) {
+  ink_track track = {.state = ink_i_state_of(d, h),
+                     .kernel = ink_i_kernel_of(d, h),
+                     .ticket = h->ticket,
+                     .grid_id = h->grid_id,
+                     .thread = h->thread,
+                     .cluster_rank = h->cluster_rank,
+                     .sm_open = h->sm_open,
+                     .open_clock0 = h->open_clock0,
+                     .open_global_ns = h->open_global_ns,
+                     .open_clock1 = soon_after(h->open_clock0, h->open_clock1)};
+  memcpy(track.grid_dim, h->grid_dim, sizeof track.grid_dim);
+  memcpy(track.block_dim, h->block_dim, sizeof track.block_dim);
+  memcpy(track.block_index, h->block_index, sizeof track.block_index);
+  if (track.state != INK_TRACK_CLOSED)
+    return track;
+  track.sm_close = h->state >> INK_STATE_BITS;
+  track.close_clock0 = h->close_clock0;
+  track.close_global_ns = h->close_global_ns;
+  track.close_clock1 = h->close_clock1;
+  track.words = h->bytes / 8;
+  track.extra = h->extra;
+  track.aux_words = h->aux_bytes / 8;
+  track.aux_extra = h->aux_extra;
+  return track;
+}
+
+static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p, ink_error *error) {
+  const ink_i_run *run = &p->run;
+  const size_t ring_bytes = ring_bytes_of(d), pitch = ink_i_run_pitch(run, ring_bytes);
+  const unsigned char *rings = d->staging + p->at;
+  const unsigned char *others = run->joint ? rings + ring_bytes : rings + run->rows * pitch;
+  const size_t others_pitch = run->joint ? pitch : run->aux_width;
+  const unsigned char *headers = rings + ink_i_run_headers_at(run, ring_bytes);
+  ink_status status = INK_OK;
+  for (uint32_t i = 0; i < run->wanted && !status; i++) {
+    const uint32_t slot = p->wanted[i].slot, row = slot - run->first;
+    const ink_device_track *then = &d->headers[slot];
+    if (memcmp(headers + row * sizeof *then, then, sizeof *then) != 0)
+      continue; /* taken again, even in the midst of the first reading: lost, and counted so */
+    const ink_track header = ink_i_host_track(d, then);
+    status = ink_writer_track(s->writer, d->index, &header,
+                              (const uint64_t *)(const void *)(rings + row * pitch),
+                              (const uint64_t *)(const void *)(others + row * others_pitch), error);
+    if (status)
+      break;
+    d->seen[slot] = then->ticket + 1;
+    s->tracks_written++;
+  }
+  return status;
+}
+
+static ink_status write_batch(ink_session *s, ink_i_device *d, batch *b, ink_error *error) {
+  const int code = b->count ? d->cuda->stream_synchronize(d->stream) : 0;
+  if (code)
+    return ink_i_cuda_failed(d, code, "copy its tracks", error);
+  ink_status status = b->count ? ink_i_session_writer(s, error) : INK_OK;
+  for (uint32_t i = 0; i < b->count && !status; i++)
+    status = write_run(s, d, &b->runs[i], error);
+  b->count = 0;
+  b->used = 0;
+  return status;
+}
+
+static int copy_rows(ink_i_device *d, size_t to, size_t to_pitch, uint64_t from, size_t width, uint32_t rows) {
+  return width ? d->cuda->copy_2d_async(d->staging + to, to_pitch, (const void *)(uintptr_t)from,
+                                        d->layout.stride, width, rows, INK_I_TO_HOST, d->stream)
+               : 0;
+}
+
+/* The headers last: what they say then was true of the rings. */
+static int queue_run(ink_i_device *d, const placed_run *p) {
+  const ink_i_run *run = &p->run;
+  const size_t ring_bytes = ring_bytes_of(d), pitch = ink_i_run_pitch(run, ring_bytes);
+  const uint64_t from = ink_i_device_ring_at(d, run->first);
+  int code = copy_rows(d, p->at, pitch, from, pitch, run->rows);
+  if (!code && !run->joint)
+    code = copy_rows(d, p->at + run->rows * pitch, run->aux_width, from + ring_bytes, run->aux_width,
+                     run->rows);
+  return code ? code
+              : copy_rows(d, p->at + ink_i_run_headers_at(run, ring_bytes), sizeof(ink_device_track),
+                          ink_i_device_header_at(d, run->first), sizeof(ink_device_track), run->rows);
+}
+
+ink_status ink_i_drain_wanted(ink_session *s, ink_i_device *d, uint32_t count, ink_error *error) {
+  batch b = {.count = 0};
+  ink_status status = INK_OK;
+  for (uint32_t i = 0; i < count && !status;) {
+    const ink_i_run run = ink_i_run_choose(&d->wanted[i], count - i, ring_bytes_of(d),
+                                           sizeof(ink_device_track), d->staging_bytes);
+    const size_t bytes = ink_i_run_bytes(&run, ring_bytes_of(d), sizeof(ink_device_track));
+    if (b.count == RUNS_MAX || b.used + bytes > d->staging_bytes)
+      status = write_batch(s, d, &b, error);
+    if (status)
+      break;
+    placed_run *p = &b.runs[b.count++];
+    *p = (placed_run){run, b.used, &d->wanted[i]};
+    b.used += bytes;
+    const int code = queue_run(d, p);
+    if (code)
+      status = ink_i_cuda_failed(d, code, "copy a track", error);
+    i += run.wanted;
+  }
+  return status ? status : write_batch(s, d, &b, error);
+}
