@@ -13,7 +13,9 @@ setup_fail() {
 # The CUDA that PyPI's packages must be: the one that the simulated device stands in for.
 setup_cuda_packages='nvidia-cuda-nvcc==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-runtime==13.0.*
   nvidia-cuda-cccl==13.0.* nvidia-nvvm==13.0.*'
+setup_cupti_package='nvidia-cuda-cupti==13.0.*'
 
+shopt -s extglob
 # setup_lacks WHAT: a command; a file when it has a slash (a pattern is fine); import:MODULE.
 setup_lacks() {
   case $1 in
@@ -47,12 +49,13 @@ setup_debian() {
     --no-install-recommends "${missing[@]}" >&2 || setup_fail "apt-get could not install ${missing[*]}"
 }
 
-# What every build needs.
+# What every build needs; libclang 19 for the rewriter (`inkmark nvcc`).
 setup_build_tools() {
   setup_debian gcc=gcc g++=g++ cmake=cmake ninja=ninja-build python3=python3 \
     '/usr/include/zlib.h=zlib1g-dev' '/usr/include/zstd.h=libzstd-dev' \
     import:ensurepip=python3-venv \
-    '/usr/include/*/sys/cdefs.h=libc6-dev' '/etc/ssl/certs/ca-certificates.crt=ca-certificates'
+    '/usr/include/*/sys/cdefs.h=libc6-dev' '/etc/ssl/certs/ca-certificates.crt=ca-certificates' \
+    '/usr/lib/llvm-@(19|[2-9][0-9])/include/clang-c/Index.h=libclang-19-dev'
 }
 
 setup_venv() {
@@ -84,6 +87,15 @@ setup_cuda_layout() {
   ln -sfn libcudart.so.13 "$1/lib/libcudart.so"
 }
 
+# CUPTI's headers, which a toolkit may lack; the build finds them in .venv.
+setup_cupti() {
+  local file
+  for file in "$1"/include/cupti.h "$1"/extras/CUPTI/include/cupti.h; do
+    if [ -e "$file" ]; then return 0; fi
+  done
+  setup_pip cupti "$setup_cupti_package"
+}
+
 # Leaves nvcc on the PATH, and CUDA_HOME. INKMARK_HIDE_NVCC=1 looks away from an installed one.
 setup_cuda() {
   local folder found=
@@ -92,19 +104,39 @@ setup_cuda() {
       if [ -z "$found" ] && [ -n "$folder" ] && [ -x "$folder/bin/nvcc" ]; then found=$folder; fi
     done
     if [ -z "$found" ] && command -v nvcc >/dev/null 2>&1; then
-      setup_say "nvcc: $(command -v nvcc)"
-      return 0
+      found=$(readlink -f "$(command -v nvcc)")
+      found=${found%/bin/nvcc}
     fi
   fi
   if [ -z "$found" ]; then
     # shellcheck disable=SC2086 # a list of words
-    setup_pip cuda $setup_cuda_packages
+    setup_pip cuda $setup_cuda_packages $setup_cupti_package
     found=$(echo "$root"/.venv/lib/python3*/site-packages/nvidia/cu13)
     [ -x "$found/bin/nvcc" ] || setup_fail "PyPI's packages brought no nvcc"
     setup_cuda_layout "$found"
   fi
+  setup_cupti "$found"
   export CUDA_HOME=$found PATH=$found/bin:$PATH
   setup_say "nvcc: $found/bin/nvcc"
+}
+
+# setup_env_file BUILD: writes BUILD/env.sh, after setup_cuda.
+setup_env_file() {
+  local build cuda
+  printf -v build %q "$1"
+  printf -v cuda %q "$CUDA_HOME"
+  cat >"$1/env.sh" <<END
+# Puts inkmark, nvcc and the CUDA runtime on the paths of a shell: . build/env.sh
+# Where there is no GPU the runtime is the simulated device.
+CUDA_HOME=$cuda
+PATH=$build/cli:\$CUDA_HOME/bin:\$PATH
+if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || [ -e /dev/nvhost-ctrl-gpu ] || [ -e /dev/nvgpu ]; then
+  LD_LIBRARY_PATH=\$CUDA_HOME/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+else
+  LD_LIBRARY_PATH=$build/device/sim\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+fi
+export CUDA_HOME PATH LD_LIBRARY_PATH
+END
 }
 
 setup_jobs() { nproc 2>/dev/null || echo 2; }

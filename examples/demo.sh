@@ -19,6 +19,8 @@ build_all() {
 }
 build_all >"$log" 2>&1 || { tail -n 40 "$log" >&2; setup_fail "the build failed, all of it is in $log"; }
 
+setup_env_file "$build"
+
 mkdir -p "$build/demo"
 cd "$build/demo"
 rm -f solver.ink solver.pftrace solver.html
@@ -43,4 +45,6 @@ The inside of the kernel, to look at:
   $PWD/solver.html
       open it in any browser, needs no network
 The command is $build/cli/inkmark; 'inkmark help' lists what else it does.
+To have it, nvcc and the CUDA runtime on the paths of your shell:
+  . $build/env.sh
 END

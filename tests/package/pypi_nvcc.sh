@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Hides the installed CUDA toolkit and runs the demo on a copy of the sources: its set-up brings nvcc
-# from PyPI, builds everything with it, and records. Exits with 77 (skipped) where PyPI cannot be
-# reached. pypi_nvcc.sh SOURCE_FOLDER
+# Hides the installed CUDA toolkit and runs the README's commands, the demo first, on a copy of the sources:
+# the set-up brings nvcc from PyPI, builds everything with it, and records. Exits with 77 (skipped) where
+# PyPI cannot be reached. pypi_nvcc.sh SOURCE_FOLDER
 set -eu
 source=$1
 work=$(mktemp -d)
@@ -20,12 +20,12 @@ tar -C "$source" --exclude=./.git --exclude='./build*' --exclude=./.venv --exclu
   tar -C "$work/copy" -xf -
 export INKMARK_HIDE_NVCC=1
 unset CUDA_HOME CUDA_PATH LD_PRELOAD
-"$work/copy/examples/demo.sh" >"$work/out" 2>"$work/err" </dev/null || { cat "$work/out" "$work/err"; exit 1; }
+bash "$work/copy/tests/package/readme.sh" "$work/copy"
 expect() {
-  grep -Eq -- "$1" "$work/$2" || { cat "$work/out" "$work/err"; echo "no '$1' in the demo's $2" >&2; exit 1; }
+  grep -Eq -- "$1" "$work/copy/demo.said" || { cat "$work/copy/demo.said"; echo "no '$1' in what the demo says" >&2; exit 1; }
 }
-expect "^==> nvcc: $work/copy/.venv/" err
-expect "wrote 'solver.ink': 32 tracks, " err
-expect '^  UpdateGradient ' out
+expect "^==> nvcc: $work/copy/.venv/"
+expect "wrote 'solver.ink': 32 tracks, "
+expect '^  UpdateGradient '
 [ -s "$work/copy/build/demo/solver.pftrace" ] && [ -s "$work/copy/build/demo/solver.html" ]
 grep -q "^INKMARK_NVCC:FILEPATH=$work/copy/.venv/" "$work/copy/build/CMakeCache.txt"
