@@ -20,8 +20,7 @@ esac
 # ---- set-up: what the tests need beyond what a build needs
 set -e
 setup_build_tools
-setup_debian clang=clang clang++-19=clang-19 pkg-config=pkg-config man=man-db groff=groff \
-  '/usr/lib/llvm-*/include/clang-c/Index.h=libclang-19-dev' \
+setup_debian clang=clang clang++-19=clang-19 pkg-config=pkg-config man=man-db groff=groff pgrep=procps \
   patch=patch make=make protoc=protobuf-compiler chromium=chromium openssl=openssl node=nodejs npm=npm
 clang_major=$(clang -dumpversion | cut -d. -f1)
 setup_debian "/usr/lib/llvm-$clang_major/lib/clang/*/lib/*/libclang_rt.fuzzer*=libclang-rt-$clang_major-dev"
@@ -37,6 +36,8 @@ fi
 set +e
 
 passed=0 failed=0 skipped=0 broken=()
+reasons=$(mktemp)
+trap 'rm -f "$reasons"' EXIT
 start=$SECONDS
 # build FOLDER CMAKE-ARGUMENTS...: configures and builds (only $targets where that is set); the log is
 # shown when that fails.
@@ -58,12 +59,13 @@ build() {
   return 1
 }
 
-# check FOLDER CTEST-ARGUMENTS...: runs ctest and adds its counts up.
+# check FOLDER CTEST-ARGUMENTS...: runs ctest, adds its counts up and notes why tests were skipped. The
+# limit is a guard against a test that hangs, for a machine that is many times slower than ours.
 check() {
   local folder=$1 out=$1/ctest.log number
   shift
   setup_say "testing $folder ($((SECONDS - start)) s)"
-  ctest --test-dir "$folder" --output-on-failure --timeout 600 --parallel "$(setup_jobs)" "$@" 2>&1 | tee "$out"
+  ctest --test-dir "$folder" --output-on-failure --timeout 3600 --parallel "$(setup_jobs)" "$@" 2>&1 | tee "$out"
   if [ "${PIPESTATUS[0]}" != 0 ]; then broken+=("tests in $folder"); fi
   number=$(grep -cE 'Test +#[0-9]+: .* Passed ' "$out")
   passed=$((passed + number))
@@ -71,6 +73,9 @@ check() {
   failed=$((failed + $(grep -cE 'Test +#[0-9]+: .*\*\*\*' "$out") \
     - $(grep -cE 'Test +#[0-9]+: .*\*\*\*(Skipped|Not Run \(Disabled\))' "$out")))
   if [ "$number" = 0 ]; then broken+=("no test passed in $folder"); fi
+  awk -v folder="$folder" '/^[0-9]+\/[0-9]+ Test: / { name = $3; said = 0 }
+    !said && tolower($0) ~ /^skipped: / { print folder " " name " " $0; said = 1 }' \
+    "$folder/Testing/Temporary/LastTest.log" >>"$reasons"
 }
 
 # Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
@@ -94,7 +99,7 @@ fuzz() {
     name=$(basename "$target")
     corpus=tests/fuzz/${name#fuzz_}
     mkdir -p "build-fuzz/found/$name" "build-fuzz/corpus/$name"
-    "$target" -max_total_time=$seconds -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+    "$target" -max_total_time=$seconds -timeout=120 -rss_limit_mb=4096 -print_final_stats=1 \
       -artifact_prefix="build-fuzz/found/$name/" "build-fuzz/corpus/$name" "$corpus" \
       >"build-fuzz/$name.log" 2>&1 &
     pids+=($!) names+=("$name")
@@ -132,6 +137,7 @@ if [ -z "$quick" ]; then
 fi
 
 echo
+sort -u "$reasons"
 if [ ${#broken[@]} -gt 0 ]; then
   printf 'not right: %s\n' "${broken[@]}"
 fi

@@ -3,9 +3,11 @@
 %gridid, its copies and sets. check_activity.py INKMARK FOLDER CASE"""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 
 INKMARK, PROGRAMS, CASE = sys.argv[1:]
@@ -231,9 +233,28 @@ def environment(folder):
 
 
 def killed(folder):
-    out, errors, capture = record(folder, "wait", options=["--drain-ms", "20"], wanted=137)
-    facts = info(capture)
-    assert not facts["capture"][0]["complete"], facts["capture"]
+    """What was drained is there: killed once all is."""
+    said = os.path.join(folder, "said")
+    with open(said, "w") as out:
+        run = subprocess.Popen([INKMARK, "record", "--device", "sim", "--activity", "-o", os.path.join(folder, "run.%p.ink"),
+                                "--drain-ms", "20", "--", os.path.join(PROGRAMS, "busy"), "wait"], stdout=out)
+    for _ in range(6000): # a guard, minutes
+        assert run.poll() is None, run.returncode
+        with open(said) as f:
+            out = f.read()
+        found = [f for f in os.listdir(folder) if f.startswith("run.") and f.endswith(".ink")]
+        try:
+            if found and "done" in out:
+                check_truth(out, report(os.path.join(folder, found[0])))
+                break
+        except (AssertionError, subprocess.CalledProcessError, KeyError, StopIteration):
+            pass # not all of it yet
+        time.sleep(0.1)
+    assert found, "no capture"
+    capture = os.path.join(folder, found[0])
+    os.kill(int(found[0].split(".")[1]), signal.SIGKILL)
+    assert run.wait() == 137, run.returncode
+    assert not info(capture)["capture"][0]["complete"], info(capture)["capture"]
     check_truth(out, report(capture))
 
 

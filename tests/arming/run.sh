@@ -34,6 +34,25 @@ captured() {
   echo "$case: $lines"
 }
 
+# killed_once LINE PROGRAM ARGS...: records, and kills the program when the capture's line is LINE.
+killed_once() {
+  local want=$1 at line recorder i
+  shift
+  "$ink" record --device sim -o "run.%p.ink" -- "$@" >out 2>record.err &
+  recorder=$!
+  for ((i = 0; i < 6000; i++)); do # a guard, minutes
+    at=$(compgen -G 'run.*.ink') && line=$("$bin/capture_counts" "$at" 2>/dev/null) && [ "$line" = "$want" ] && break
+    kill -0 $recorder 2>/dev/null || fail "it ended: $line"
+    sleep 0.1
+  done
+  [ "$line" = "$want" ] || fail "captured '$line', expected '$want'"
+  at=${at#run.}
+  kill -KILL "${at%.ink}"
+  wait $recorder
+  local got=$?
+  [ $got = 137 ] || fail "exit code $got, expected 137"
+}
+
 # counts DEVICES LAUNCHES COMPLETE: 4 blocks and 12 marks a launch, nothing lost.
 counts() {
   echo "devices $1 launches $2 tracks $(($2 * 4)) marks $(($2 * 12)) kept $(($2 * 12)) lost 0 missed 0 problems 0 complete $3"
@@ -45,7 +64,7 @@ rdc) record 0 "$bin/program_rdc" plain; captured 1 "$(counts 1 1 1)" ;;
 nosync) record 0 "$bin/program" nosync; captured 1 "$(counts 1 2 1)" ;;
 _exit) record 3 "$bin/program" _exit; captured 1 "$(counts 1 1 1)" ;;
 exception) record 134 "$bin/program" exception; captured 1 "$(counts 1 1 1)" ;;
-sigkill) record 137 "$bin/program" sigkill; captured 1 "$(counts 1 1 0)" ;;
+sigkill) killed_once "$(counts 1 1 0)" "$bin/program" sigkill; captured 1 "$(counts 1 1 0)" ;;
 twins) # two functions that name one section: told apart as far as the capture knows
   record 0 "$bin/program" twins
   "$ink" report run.*.ink >report 2>>record.err
@@ -59,8 +78,9 @@ twins) # two functions that name one section: told apart as far as the capture k
   "$ink" report --launch 1 named.ink | grep -q functions: && fail "one launch is called several functions"
   echo "$case: said" ;;
 hang) # a kernel that runs when the program is killed: its blocks are there, with no times
-  record 137 "$bin/program" hang
-  captured 1 "devices 1 launches 2 tracks 7 marks 12 kept 12 lost 0 missed 0 problems 0 complete 0"
+  line="devices 1 launches 2 tracks 7 marks 12 kept 12 lost 0 missed 0 problems 0 complete 0"
+  killed_once "$line" "$bin/program" hang
+  captured 1 "$line"
   grep -q '7 tracks, 12 marks, 3 tracks had not ended' record.err || fail "no word on open tracks"
   "$ink" report run.*.ink >report 2>>record.err
   grep -q '^3 tracks had not ended and hold no times, the first: kernel Third, launch 1, block 0$' report ||
@@ -75,7 +95,7 @@ early-graph) EARLY_GRAPH=1 record 0 "$bin/program" early-graph; captured 1 "$(co
 second-device) INKMARK_SIM_DEVICES=2 record 0 "$bin/program" second-device; captured 1 "$(counts 2 3 1)" ;;
 refused) # what the simulated device refuses ends the program, recorded or not, at once
   limited() {
-    timeout -s KILL 20 "$ink" record --device sim -o run.ink -- "$bin/$1" plain >out 2>record.err
+    timeout -s KILL 1800 "$ink" record --device sim -o run.ink -- "$bin/$1" plain >out 2>record.err
     local got=$?
     [ $got = 86 ] || fail "$1 $2: exit code $got, expected 86"
     grep -q "$3" record.err || fail "$1 $2: no '$3'"
@@ -89,7 +109,7 @@ refused) # what the simulated device refuses ends the program, recorded or not, 
   INKMARK_SIM_DEVICES=abc limited program devices "from 1 to 16$"
   echo "$case: ended" ;;
 end-inside | end-beside) # exit in a call that the recording makes, and while another thread is in one
-  timeout -s KILL 40 "$ink" record --device sim -o run.ink -- "$bin/ender" $case >out 2>record.err
+  timeout -s KILL 1800 "$ink" record --device sim -o run.ink -- "$bin/ender" $case >out 2>record.err
   got=$?
   [ $got = 7 ] || fail "exit code $got, expected 7"
   who=it
@@ -166,7 +186,7 @@ sigwait | driver-goes) # a signal that the program waits for; a driver that ends
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;
 ignored-child) # started by one that ignores SIGCHLD: the end is noticed, and the program gets it as it was
   ignoring() {
-    timeout -s KILL 20 python3 -c 'import os, signal, sys
+    timeout -s KILL 1800 python3 -c 'import os, signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 os.execv(sys.argv[1], sys.argv[1:])' "$ink" record --device sim -o run.1.ink -- "$@" >out 2>record.err || fail "exit code $?"
   }
@@ -180,7 +200,7 @@ assert | quick-exit) # ways out that glibc takes by itself
   record $code "$bin/guest" $case
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;
 handler) # _exit in a signal handler, below which malloc holds its lock
-  timeout -s KILL 45 "$ink" record --device sim -o run.1.ink -- "$bin/guest" handler >out 2>record.err
+  timeout -s KILL 1800 "$ink" record --device sim -o run.1.ink -- "$bin/guest" handler >out 2>record.err
   got=$?
   [ $got = 5 ] || fail "exit code $got, expected 5"
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;

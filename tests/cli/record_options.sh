@@ -110,13 +110,13 @@ said "wrote 'two.ink.$(ls two.ink.* | sed s/two.ink.//)': 2 tracks"
 said "several processes recorded: '-o two.ink.%p' names all captures alike"
 
 # signals and exit codes
-"$inkmark" record --device sim -- sleep 30 2>message &
+"$inkmark" record --device sim -- sh -c 'touch begun; exec sleep 3600' 2>message &
 pid=$!
-sleep 0.5
+while [ ! -e begun ] && kill -0 $pid; do sleep 0.05; done
 kill -TERM $pid
 wait $pid
 [ $? = 143 ] || bad 'a forwarded SIGTERM does not give 143'
-grep -q "'sleep' was ended by signal 15" message || bad "the signal was not said: $(cat message)"
+grep -q "'sh' was ended by signal 15" message || bad "the signal was not said: $(cat message)"
 printf '\211INK' >old.ink && touch -d "1 hour ago" old.ink
 "$inkmark" record --device sim -o old.ink -- sh -c 'exit 188' 2>message
 [ $? = 188 ] || bad 'exit code 188 does not come through'

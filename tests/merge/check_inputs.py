@@ -2,7 +2,7 @@
 # The forms in which a trace may come: packed ones give what the plain one gives, XLA's have kernels; and what a
 # person sees while one is read.
 # check_inputs.py INKMARK FIT_CAPTURE FOREIGN_TOOL
-import gzip, io, json, os, pty, subprocess, sys, time, zipfile
+import gzip, io, json, os, pty, subprocess, sys, zipfile
 from inputs import *
 
 tools = Inputs(*sys.argv[1:4])
@@ -127,34 +127,36 @@ def on_terminal(*args):
     return said.decode()
 
 
-def check_progress():
+def write_long(path, megabytes):
     filler = json.dumps([EVENTS[-1]] * 4000)[1:-1].encode()
-    path = here("long.json.gz")
-    megabytes = 0
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b'{"traceEvents":[' + json.dumps(EVENTS)[1:-1].encode())
-        while megabytes < 300:
+        for _ in range(megabytes * 1_000_000 // len(filler)):
             file.write(b",\n" + filler)
-            megabytes += len(filler) / 1e6
         file.write(b"]}")
+
+
+def check_progress():
+    path = here("long.json.gz")
     capture = tools.capture(put("t.json", TRACE), "c.ink")
     os.symlink("/dev/null", here("null.json"))
     args = (capture, "--with", path, "-o", here("null.json"))
-    start = time.monotonic()
-    said = on_terminal(*args)
-    took = time.monotonic() - start
-    bars = [line for line in said.split("\r") if line.startswith("merging [")]
-    assert took > 0.6, f"{megabytes:.0f} MB were read in {took:.2f} s: too fast for this test"
+    megabytes, bars = 150, []
+    while len(bars) < 2 and megabytes < 20_000: # as much as takes this machine the time of two bars
+        megabytes *= 2
+        write_long(path, megabytes)
+        said = on_terminal(*args)
+        bars = [line for line in said.split("\r") if line.startswith("merging [")]
     size = f"of {os.path.getsize(path) / 1e6:.0f} MB"
     assert bars and all(size in b and "MB/s" in b and "%" in b for b in bars), said
     shares = [int(b.split("]")[1].split("%")[0]) for b in bars]
-    assert shares == sorted(shares) and shares[-1] <= 100 and shares[-1] > 30, shares
+    assert shares == sorted(shares) and 0 < shares[-1] <= 100, shares
     assert said.replace("\r\n", "\n").rstrip("\n").count("joined") == 1
     assert on_terminal(*args, "--quiet") == ""
     quick = on_terminal(capture, "--with", here("t.json"), "-o", here("q.json"))
-    assert "merging" not in quick and "joined" in quick, quick
+    assert "joined" in quick, quick
     assert "merging" not in tools.merge(*args) and tools.merge(*args, "-q") == ""
-    print(f"{len(bars)} bars in {took:.1f} s")
+    print(f"{len(bars)} bars for {megabytes} MB")
 
 
 # Without a name for the output it is made of the other trace's, and written to where one is.

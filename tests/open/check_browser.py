@@ -107,8 +107,8 @@ def browse(browser, folder, site_port, url, allowed=True):
          "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors",
          f"--ip-address-space-overrides=127.0.0.1:{site_port}=public",
          f"--user-data-dir={profile}", f"--host-resolver-rules=MAP *.dev:443 127.0.0.1:{site_port},"
-         f"MAP evil.example:443 127.0.0.1:{site_port}", "--timeout=60000", "--enable-logging=stderr", "--dump-dom",
-         url], capture_output=True, text=True, timeout=100)
+         f"MAP evil.example:443 127.0.0.1:{site_port}", "--timeout=1200000", "--enable-logging=stderr", "--dump-dom",
+         url], capture_output=True, text=True, timeout=1800)
     console = [line for line in run.stderr.splitlines() if "CONSOLE" in line]
     text = run.stdout.partition('<pre id="out">')[2].partition("</pre>")[0]
     return text, console

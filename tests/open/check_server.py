@@ -127,10 +127,10 @@ def shrinks(inkmark, folder):
 
 
 def ends(inkmark, trace):
-    begin = time.time()
+    begin = time.monotonic()
     with Opened(inkmark, trace, "--timeout", "1") as o:
         code, errors = o.end()
-        assert code == 1 and "nobody loaded" in errors and 0.9 < time.time() - begin < 10, (code, errors)
+        assert code == 1 and "nobody loaded" in errors and time.monotonic() - begin >= 0.9, (code, errors)
     with Opened(inkmark, trace) as o, o.connect():
         with Opened(inkmark, trace) as other: # a port of its own
             assert other.port != o.port

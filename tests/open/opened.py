@@ -20,7 +20,7 @@ class Opened:
         self.port = int(port)
 
     def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=1800)
 
     def ask(self, method="GET", path=None, host=None, headers=(), raw=None):
         """Status, headers and body of one request."""
@@ -35,7 +35,7 @@ class Opened:
         lines = head.decode().split("\r\n")
         return int(lines[0].split()[1]), dict(line.split(": ", 1) for line in lines[1:]), body
 
-    def end(self, timeout=20):
+    def end(self, timeout=1800):
         """The exit code and stderr, once it ended by itself."""
         _, errors = self.process.communicate(timeout=timeout)
         return self.process.returncode, errors

@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 
 from scratch import Scratch
 
@@ -101,15 +100,32 @@ def check_replacing(scratch, capture):
         assert reader.read() == expected
 
 
+def writes_in(process, folder):
+    """Whether the process has a file of the folder open that is not empty."""
+    files = f"/proc/{process.pid}/fd"
+    try:
+        return any(os.readlink(os.path.join(files, fd)).startswith(folder) and os.stat(os.path.join(files, fd)).st_size
+                   for fd in os.listdir(files))
+    except FileNotFoundError: # it closed one meanwhile
+        return False
+
+
 def check_killed(scratch):
-    capture = scratch.make("many:2000:100")
     folder = scratch.path("killed")
+    name = os.path.join(folder, "x.json.gz")
     os.mkdir(folder)
-    writer = subprocess.Popen([scratch.tool, "write", "chrome", capture, os.path.join(folder, "x.json.gz")])
-    time.sleep(0.2)
-    assert os.listdir(folder) == [] or os.listdir(folder)[0].endswith(".tmp"), "the name is there too early"
-    writer.send_signal(signal.SIGKILL)
-    assert writer.wait() == -signal.SIGKILL, "the writer ended too soon to be killed"
+    for tracks in (2000, 20000, 200000): # one of them is more than the writer is done with when the signal comes
+        capture = scratch.make(f"many:{tracks}:100")
+        writer = subprocess.Popen([scratch.tool, "write", "chrome", capture, name])
+        while writer.poll() is None and not writes_in(writer, folder):
+            pass
+        left = os.listdir(folder)
+        writer.send_signal(signal.SIGKILL)
+        if writer.wait() == -signal.SIGKILL and os.path.basename(name) not in left:
+            break
+        os.remove(name)
+    else:
+        raise AssertionError("the writer ended too soon to be killed")
     left = os.listdir(folder)
     if any(name.endswith(".tmp") for name in left):
         print("part SKIPPED: no unnamed files (O_TMPFILE) on this file system, SIGKILL leaves one")

@@ -20,7 +20,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dis
 def browse(browser, page, *flags):
     with tempfile.TemporaryDirectory() as profile:
         run = subprocess.run([browser, *FLAGS, f"--user-data-dir={profile}", *flags, "file://" + page],
-                             capture_output=True, text=True, timeout=120)
+                             capture_output=True, text=True, timeout=1800)
     console = [line for line in run.stderr.splitlines() if ":CONSOLE" in line]
     assert not console, console
     return run.stdout

@@ -82,7 +82,7 @@ class TraceProcessor {
     for (let waited = 0; ; waited += 20) {
       await new Promise(done => setTimeout(done, 20));
       if (processor.#port.onmessage && processor.query('select 1').rows.length) return processor;
-      if (waited > 20000) throw new Error('the trace processor did not start');
+      if (waited > 1200000) throw new Error('the trace processor did not start');
     }
   }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The machine's conformance: hand-written PTX, and CUDA that nvcc turns into PTX at build time.
 if(NOT TARGET sim_machine)
+  inkmark_left_out("the simulated device is not built" sim.machine)
   return()
 endif()
 
@@ -21,7 +22,7 @@ foreach(name integer float link config)
 endforeach()
 
 if(NOT INKMARK_NVCC)
-  message(STATUS "no nvcc: the simulated machine is tested with hand-written PTX only")
+  inkmark_left_out("no nvcc: the simulated machine is tested with hand-written PTX only" sim.machine.left_out)
   return()
 endif()
 

@@ -80,7 +80,7 @@ static void test_unwaited_host_function(void)
 {
   count<<<1, 32>>>(flag_on_device, 10);
   OK(cudaLaunchHostFunc(0, tell, (void *)3L));
-  for (int i = 0; i < 1000 && !told; i++) usleep(10000);
+  for (int i = 0; i < 100000 && !told; i++) usleep(10000);
   CHECK_EQUAL(told, 3);
   OK(cudaDeviceSynchronize());
 }
@@ -110,7 +110,7 @@ static void test_fork(void)
     const pid_t child = fork();
     if (!child) {
       int before = -1, after = -1, *fresh;
-      alarm(20);
+      alarm(1800);
       int bad = cudaMemcpy(&before, data, 4, cudaMemcpyDeviceToHost) != cudaSuccess;
       count<<<1, 32>>>(data, 7);
       bad |= cudaMemcpy(&after, data, 4, cudaMemcpyDeviceToHost) != cudaSuccess;
