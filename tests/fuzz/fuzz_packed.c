@@ -127,9 +127,9 @@ static void read_all(size_t step) {
   static uint8_t room[4096];
   trace_bytes in;
   ink_error error = {0};
-  size_t got = 1;
+  size_t got = 1, given = 0;
   ink_status status = trace_bytes_open(&in, input.path, &error);
-  while (status == INK_OK && got && in.given < UNPACKED_MAX) {
+  for (; status == INK_OK && got && given < UNPACKED_MAX; given += got) {
     status = trace_bytes_read(&in, room, 1 + step % sizeof room, &got, &error);
     step = step * 5 + 1;
     FUZZ_CHECK(got <= sizeof room && in.taken <= in.size);

@@ -28,8 +28,8 @@ const foreign_place *ink_foreign_find_place(const ink_foreign *f, const ink_fore
   return find_place(f, k->type);
 }
 
-ink_status ink_foreign_place(ink_foreign *f, const ink_foreign_type *t, const char *pid,
-                             const char *tid) {
+ink_status ink_foreign_place(ink_foreign *f, const ink_foreign_type *t, const trace_id *pid,
+                             const trace_id *tid) {
   if (f->last_place < f->place_count && f->places[f->last_place].device == t->device &&
       f->places[f->last_place].stream == t->stream)
     return INK_OK;
@@ -44,9 +44,7 @@ ink_status ink_foreign_place(ink_foreign *f, const ink_foreign_type *t, const ch
   if (status != INK_OK)
     return status;
   foreign_place *place = &f->places[f->place_count];
-  *place = (foreign_place){.device = t->device, .stream = t->stream};
-  snprintf(place->pid, sizeof place->pid, "%s", pid);
-  snprintf(place->tid, sizeof place->tid, "%s", tid);
+  *place = (foreign_place){.device = t->device, .stream = t->stream, .pid = *pid, .tid = *tid};
   f->last_place = f->place_count++;
   return INK_OK;
 }
@@ -87,6 +85,7 @@ void ink_foreign_free(ink_foreign *f) {
   text_table_free(&f->types);
   foreign_free_notes(f->notes);
   free(f->places);
+  free(f->edits.list);
   free(f->kernels);
   free(f);
 }

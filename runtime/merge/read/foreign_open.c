@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { HEAD_BYTES = 512 };
 
@@ -21,20 +22,40 @@ static int by_begin(const void *left, const void *right) {
   return (a->correlation > b->correlation) - (a->correlation < b->correlation);
 }
 
-/* What such a file is, if it is anything that one could take for a trace. */
+static bool ends_with(const char *path, const char *ending) {
+  const size_t length = strlen(path), n = strlen(ending);
+  return length > n && !strcasecmp(path + length - n, ending);
+}
+
+/* Fields 1 of a message: of a Perfetto trace packets, of an XSpace planes, whose field 2 is a name. */
+static bool is_protobuf(const char *head, size_t n) {
+  return n > 2 && head[0] == 0x0a && !strchr("{[\n\r\t ", head[1]);
+}
+
+static bool has_plane(const char *head, size_t n) {
+  static const char *const names[] = {"/device:", "/host:", "Task Environment", "/mosaic"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (memmem(head, n, names[i], strlen(names[i])))
+      return true;
+  return false;
+}
+
+/* What such a file is, if it is anything that one could take for a trace, and what to do with it. */
 static const char *known_as(const char *path, const char *head, size_t n) {
-  size_t length = strlen(path);
-  const char *dot = strrchr(path, '.');
   if (n >= 8 && !memcmp(head, INK_FILE_MAGIC, 8))
     return "a capture of inkmark's own";
-  if ((n > 2 && head[0] == 0x0a && head[1] != '{' && head[1] != '[' && head[1] != '\n' &&
-       head[1] != ' ') ||
-      (dot && (!strcmp(dot, ".pftrace") || !strcmp(dot, ".perfetto-trace"))))
-    return "a Perfetto trace, which is not read";
-  if ((length > 9 && !strcmp(path + length - 9, ".nsys-rep")) || (dot && !strcmp(dot, ".qdrep")))
+  if (ends_with(path, ".xplane.pb") || (is_protobuf(head, n) && has_plane(head, n)))
+    return "an XLA profile in protobuf: xprof and TensorBoard write .trace.json.gz beside it, which is read";
+  if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
     return "an Nsight Systems report: 'nsys export --type sqlite' makes of it what is read";
-  if (length > 10 && !strcmp(path + length - 10, ".xplane.pb"))
-    return "an XLA profile in protobuf: the .trace.json.gz beside it is read";
+  if (ends_with(path, ".ncu-rep"))
+    return "an Nsight Compute report, which has counters and no times of launches: 'nsys profile' records those";
+  if (is_protobuf(head, n) || ends_with(path, ".pftrace") || ends_with(path, ".perfetto-trace"))
+    return "a Perfetto trace, which is not read: 'traceconv json' makes JSON of it";
+  if (n >= 262 && !memcmp(head + 257, "ustar", 5))
+    return "a tar archive: unpack it first";
+  if (n >= 6 && !memcmp(head, "7z\xbc\xaf\x27\x1c", 6))
+    return "a 7z archive: unpack it first";
   return NULL;
 }
 
@@ -76,25 +97,39 @@ static ink_status read_by_kind(ink_foreign *f, const char *path, const foreign_r
   ink_status status = trace_bytes_open(&in, path, error);
   for (size_t got = 1; status == INK_OK && got && n < sizeof head; n += got)
     status = trace_bytes_read(&in, head + n, sizeof head - n, &got, error);
-  enum trace_packing packing = in.packing;
+  const bool packed = in.layer_count > 0;
   trace_bytes_close(&in);
   if (status != INK_OK && !n)
     return status; /* the beginning of a file that is cut off tells what it is */
   if (!n)
     return ink_error_set(error, INK_ERROR_EMPTY, "'%s' is empty", path);
   if (n >= 16 && !memcmp(head, "SQLite format 3", 16)) {
-    if (packing != TRACE_PLAIN)
+    if (packed)
       return ink_error_set(error, INK_ERROR_UNSUPPORTED,
                            "'%s' is a packed SQLite file: unpack it first", path);
     f->facts.kind = INK_FOREIGN_NSIGHT;
     return ink_nsight_read(f, path, error);
   }
-  size_t at = 0;
+  size_t at = n >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0; /* a byte order mark */
   while (at < n && head[at] && strchr(" \t\r\n", head[at]))
     at++;
   if (at < n && head[at] != '{' && head[at] != '[')
     return not_a_trace(path, head, n, error);
   return read_json(f, path, how, error);
+}
+
+static ink_status no_kernels(const ink_foreign *f, const char *path, ink_error *error) {
+  char seen[FOREIGN_CATEGORIES * 48] = "";
+  size_t n = 0;
+  for (size_t i = 0; i < f->category_count; i++)
+    n += (size_t)snprintf(seen + n, sizeof seen - n, "%s'%s'", i ? ", " : "", f->categories[i]);
+  if (f->facts.kernels_left_out)
+    return ink_error_set(error, INK_ERROR_EMPTY,
+                         "'%s' holds no GPU kernels that can be used: %llu have no name or no times", path,
+                         (unsigned long long)f->facts.kernels_left_out);
+  return ink_error_set(error, INK_ERROR_EMPTY, "'%s' holds no GPU kernels that can be used%s%s%s", path,
+                       n ? ": the categories of its events are " : "", seen,
+                       f->category_count == FOREIGN_CATEGORIES ? ", ..." : "");
 }
 
 ink_status foreign_open(const char *path, const foreign_reading *how, ink_foreign **out,
@@ -106,8 +141,7 @@ ink_status foreign_open(const char *path, const foreign_reading *how, ink_foreig
   if (status == INK_ERROR_MEMORY)
     ink_error_set(error, status, "out of memory");
   if (status == INK_OK && !f->kernel_count)
-    status =
-        ink_error_set(error, INK_ERROR_EMPTY, "'%s' holds no GPU kernels that can be used", path);
+    status = no_kernels(f, path, error);
   if (status != INK_OK) {
     ink_foreign_free(f);
     return status;

@@ -4,13 +4,16 @@
 #define INK_FOREIGN_PRIVATE_H
 
 #include "inkmark/merge.h"
+#include "trace_event.h"
 #include "merge/write/text_table.h"
 
 typedef struct foreign_place { /* where the kernels of a device or stream stand in JSON */
   int32_t device;
   int64_t stream;
-  char pid[32], tid[32];
+  trace_id pid, tid;
 } foreign_place;
+
+enum { FOREIGN_CATEGORIES = 8 };
 
 struct ink_foreign {
   ink_foreign_facts facts;
@@ -23,6 +26,9 @@ struct ink_foreign {
   foreign_place *places; /* JSON: one for each device and stream */
   size_t place_count, place_room, last_place;
   uint64_t events_end; /* JSON: at which byte, unpacked, the bracket stands that closes the events */
+  json_edits edits;    /* JSON: what makes JSON of it */
+  char categories[FOREIGN_CATEGORIES][40]; /* JSON: some of those seen before any kernel was */
+  size_t category_count;
   uint64_t packed_bytes;       /* of the file */
   struct convert_notes *notes; /* where they were asked for */
 };
@@ -46,8 +52,8 @@ ink_status ink_foreign_intern(ink_foreign *foreign, const char *text, size_t len
 ink_status ink_foreign_add(ink_foreign *foreign, const ink_foreign_type *type,
                            const ink_foreign_kernel *kernel);
 /* Remembers where kernels of this device and stream stand. */
-ink_status ink_foreign_place(ink_foreign *foreign, const ink_foreign_type *type, const char *pid,
-                             const char *tid);
+ink_status ink_foreign_place(ink_foreign *foreign, const ink_foreign_type *type,
+                             const trace_id *pid, const trace_id *tid);
 /* NULL: not from JSON. */
 const foreign_place *ink_foreign_find_place(const ink_foreign *foreign,
                                             const ink_foreign_kernel *kernel);

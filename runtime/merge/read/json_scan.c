@@ -4,32 +4,17 @@
  * is put together elsewhere. */
 #include "json_scan.h"
 
+#include "merge/try.h"
+#include "output/track_events.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-enum { BUFFER_BYTES = 256 * 1024, BEHIND = 16 };
+enum { BUFFER_BYTES = 256 * 1024, BEHIND = 16, EDITS_MAX = 1 << 20 };
 
 uint64_t ink_json_offset(const json_scan *s) {
   return s->before + s->at;
-}
-
-ink_status ink_json_open(json_scan *s, const char *path, ink_error *error) {
-  memset(s, 0, sizeof *s);
-  s->path = path;
-  s->text = s->own;
-  ink_status status = trace_bytes_open(&s->bytes, path, error);
-  if (status != INK_OK)
-    return status;
-  s->buffer = calloc(1, BUFFER_BYTES + BEHIND);
-  return s->buffer ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-}
-
-void ink_json_close(json_scan *s) {
-  if (s->path)
-    trace_bytes_close(&s->bytes);
-  free(s->buffer);
-  s->buffer = NULL;
-  s->path = NULL;
 }
 
 /* The next byte without taking it, -1 at the end, -2 after an error. */
@@ -78,6 +63,62 @@ static inline int skip_space(json_scan *s, ink_error *error) {
     if (!is_space(c))
       return c;
   }
+}
+
+/* ---- opening, and what is put right ------------------------------------------------------------
+ */
+
+static ink_status note_edit(json_scan *s, uint64_t at, uint32_t drop, const char *put,
+                            ink_error *error) {
+  json_edits *e = &s->edits;
+  if (e->count == EDITS_MAX)
+    return ink_error_set(error, INK_ERROR_LIMIT, "'%s' has more than %d places that are no JSON",
+                         s->path, EDITS_MAX);
+  void *list = e->list;
+  const ink_status status = ink_grow(&list, e->count, &e->room, sizeof *e->list);
+  e->list = list;
+  if (status != INK_OK)
+    return ink_error_set(error, status, "out of memory");
+  e->list[e->count++] = (json_edit){at, drop, put};
+  return INK_OK;
+}
+
+json_edits ink_json_take_edits(json_scan *s) {
+  const json_edits taken = s->edits;
+  s->edits = (json_edits){0};
+  return taken;
+}
+
+/* The byte order mark, which editors and shells of Windows write. */
+static ink_status skip_mark(json_scan *s, ink_error *error) {
+  const int c = peek(s, error);
+  if (c == -2)
+    return error && error->status ? error->status : INK_ERROR_DAMAGED;
+  if (s->filled < 3 || memcmp(s->buffer, "\xef\xbb\xbf", 3))
+    return INK_OK;
+  s->at = 3;
+  return note_edit(s, 0, 3, "", error);
+}
+
+ink_status ink_json_open(json_scan *s, const char *path, ink_error *error) {
+  memset(s, 0, sizeof *s);
+  s->path = path;
+  s->text = s->own;
+  ink_status status = trace_bytes_open(&s->bytes, path, error);
+  if (status != INK_OK)
+    return status;
+  s->buffer = calloc(1, BUFFER_BYTES + BEHIND);
+  return s->buffer ? skip_mark(s, error) : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+}
+
+void ink_json_close(json_scan *s) {
+  if (s->path)
+    trace_bytes_close(&s->bytes);
+  free(s->buffer);
+  free(s->edits.list);
+  s->buffer = NULL;
+  s->edits = (json_edits){0};
+  s->path = NULL;
 }
 
 /* ---- strings -----------------------------------------------------------------------------------
@@ -206,6 +247,7 @@ static const unsigned char word_bytes[256] = {
 static ink_status take_word(json_scan *s, enum json_token *token, ink_error *error) {
   static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
   unsigned all = IN_WORD | IN_NUMBER;
+  const uint64_t from = ink_json_offset(s);
   s->length = 0;
   s->text = s->own;
   int c;
@@ -230,12 +272,13 @@ static ink_status take_word(json_scan *s, enum json_token *token, ink_error *err
     *token = JSON_NUMBER;
     return INK_OK;
   }
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    if (!strcmp(s->own, words[i])) {
-      *token = JSON_LITERAL;
+  *token = JSON_LITERAL;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(s->own, words[i]))
       return INK_OK;
-    }
-  }
+  const char *word = s->own + (s->own[0] == '-' || s->own[0] == '+');
+  if (!strcasecmp(word, "nan") || !strcasecmp(word, "inf") || !strcasecmp(word, "infinity"))
+    return note_edit(s, from, (uint32_t)s->length, "null", error);
   return broken(s, c < 0 ? c : '?', error);
 }
 
@@ -301,13 +344,22 @@ static inline ink_status next(json_scan *s, enum json_token *token, ink_error *e
       return c == -1 ? INK_OK : broken(s, c, error);
     }
     if (c == ',') {
+      const uint64_t comma = ink_json_offset(s);
       s->at++;
       s->wants_comma = false;
-      may_end = false;
       c = skip_space(s, error);
-    } else if (c != ']' && c != '}') {
+      may_end = c == (in_array ? ']' : '}') || (c == -1 && s->depth == 1 && in_array);
+      if (may_end)
+        TRY(note_edit(s, comma, 1, "", error));
+    } else if (c != ']' && c != '}' && !(c == -1 && s->depth == 1 && in_array)) {
       return broken(s, c, error);
     }
+  }
+  if (c == -1 && s->depth == 1 && in_array) {
+    *token = JSON_ARRAY_END;
+    s->depth--;
+    s->wants_comma = s->unclosed = true;
+    return note_edit(s, ink_json_offset(s), 0, "]", error);
   }
   if (s->depth && may_end && c == (in_array ? ']' : '}')) {
     *token = in_array ? JSON_ARRAY_END : JSON_OBJECT_END;

@@ -13,6 +13,16 @@
 
 enum { KEY_MAX = 20 };
 
+/* An event of phase B that waits for its E. Only kernels are looked at again; others are kept while a kernel is
+ * open, so that each E meets its own. */
+typedef struct open_event {
+  bool kernel, has_ts, has_device;
+  uint32_t outer; /* as innermost */
+  uint32_t name;
+  int64_t begin_ns, correlation;
+  ink_foreign_type type;
+} open_event;
+
 typedef struct reader {
   ink_foreign *foreign;
   convert_notes *notes;
@@ -23,6 +33,11 @@ typedef struct reader {
   int64_t correlation;
   bool has_device, copies; /* copies: the arguments are those of a copy or a memset */
   char meta_name[TRACE_ID_MAX], meta_labels[TRACE_ID_MAX];
+  text_table threads; /* pid, tab, tid of those with events that begin and end apart */
+  uint32_t *innermost;   /* [threads.count]: 1 + the index of the last open begin of that thread, 0: none */
+  open_event *open;
+  size_t thread_room, open_count, open_room;
+  uint64_t open_kernels;
   text_table gpus, streams; /* XLA: pids of GPUs; pid, tab, tid of their streams */
   int32_t *gpu_devices;
   int64_t *stream_numbers;
@@ -97,12 +112,22 @@ static ink_status read_argument(reader *r, const char *key, enum json_token toke
   return ink_json_skip(&r->scan, token, r->error);
 }
 
+/* One of the categories, of which a comma-separated list may stand there. "Kernel" before 2022. */
+static bool is_kernel_category(const char *list) {
+  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+    at += strspn(at, " ");
+    if (!strncasecmp(at, "kernel", 6) && (!at[6] || at[6] == ',' || at[6] == ' '))
+      return true;
+  }
+  return false;
+}
+
 /* Of events that can be neither kernels nor names the arguments are passed over. */
 static ink_status read_arguments(reader *r, enum json_token token) {
   const trace_event *e = &r->event;
-  bool skipped = (e->phase && e->phase != 'X' && e->phase != 'M') ||
-                 (e->has_category && e->category.size && strcasecmp(e->category.bytes, "kernel") &&
-                  e->phase == 'X');
+  bool skipped = (e->phase && !strchr("XMB", e->phase)) ||
+                 (e->has_category && e->category.size && !is_kernel_category(e->category.bytes) &&
+                  e->phase && e->phase != 'M');
   if (token != JSON_OBJECT || skipped)
     return ink_json_skip(&r->scan, token, r->error);
   for (;;) {
@@ -189,24 +214,24 @@ static bool is_xla_kernel(reader *r) {
 
 static bool is_kernel(reader *r) {
   const trace_event *e = &r->event;
-  if (e->phase != 'X')
+  if (e->phase != 'X' && e->phase != 'B')
     return false;
   if (e->has_category && e->category.size)
-    return !strcasecmp(e->category.bytes, "kernel"); /* "Kernel" before 2022 */
+    return is_kernel_category(e->category.bytes);
   return is_xla_kernel(r);
 }
 
-static ink_status take_kernel(reader *r) {
+static ink_status add_kernel(reader *r, uint32_t name, bool timed, int64_t begin_ns, int64_t end_ns,
+                             int64_t correlation) {
   ink_foreign *f = r->foreign;
   const trace_event *e = &r->event;
   ink_foreign_type *t = &r->type;
-  ink_foreign_kernel k = {.begin_ns = e->ts_ns, .correlation = r->correlation};
-  if (!e->has_ts || !e->has_dur || e->dur_ns < 0 || !e->has_name ||
-      __builtin_add_overflow(e->ts_ns, e->dur_ns, &k.end_ns)) {
+  const ink_foreign_kernel k = {.begin_ns = begin_ns, .end_ns = end_ns, .correlation = correlation};
+  if (!timed || end_ns < begin_ns) {
     f->facts.kernels_left_out++;
     return INK_OK;
   }
-  TRY(ink_foreign_intern(f, e->name.bytes, e->name.size, &t->name));
+  t->name = name;
   if (!r->has_device)
     t->device = e->pid.is_number && e->pid.number >= 0 && e->pid.number < INT32_MAX
                     ? (int32_t)e->pid.number
@@ -218,15 +243,101 @@ static ink_status take_kernel(reader *r) {
     memset(t->grid_dim, 0, sizeof t->grid_dim);
     memset(t->block_dim, 0, sizeof t->block_dim);
   }
-  TRY(ink_foreign_place(f, t, e->pid.text, e->tid.text));
+  TRY(ink_foreign_place(f, t, &e->pid, &e->tid));
   return ink_foreign_add(f, t, &k);
+}
+
+static ink_status take_kernel(reader *r) {
+  const trace_event *e = &r->event;
+  int64_t end_ns = 0;
+  const bool timed = e->has_ts && e->has_dur && e->dur_ns >= 0 && e->has_name &&
+                     !__builtin_add_overflow(e->ts_ns, e->dur_ns, &end_ns);
+  uint32_t name = UINT32_MAX;
+  if (timed)
+    TRY(ink_foreign_intern(r->foreign, e->name.bytes, e->name.size, &name));
+  return add_kernel(r, name, timed, e->ts_ns, end_ns, r->correlation);
+}
+
+/* ---- kernels whose begin and end are two events ---- */
+
+static ink_status thread_of(reader *r, uint32_t *out) {
+  char key[2 * TRACE_ID_MAX];
+  bool fresh;
+  TRY(text_table_add(&r->threads, key, stream_key(r, key, sizeof key), out, &fresh));
+  void *innermost = r->innermost;
+  const ink_status status = ink_grow(&innermost, *out, &r->thread_room, sizeof *r->innermost);
+  r->innermost = innermost;
+  if (status == INK_OK && fresh)
+    r->innermost[*out] = 0;
+  return status;
+}
+
+static ink_status take_begin(reader *r, bool kernel) {
+  const trace_event *e = &r->event;
+  uint32_t thread;
+  open_event begun = {.kernel = kernel, .has_ts = e->has_ts, .has_device = r->has_device,
+                      .begin_ns = e->ts_ns, .correlation = r->correlation, .type = r->type};
+  if (kernel)
+    TRY(ink_foreign_intern(r->foreign, e->has_name ? e->name.bytes : "", e->has_name ? e->name.size : 0,
+                           &begun.name));
+  TRY(thread_of(r, &thread));
+  void *open = r->open;
+  const ink_status status = ink_grow(&open, r->open_count, &r->open_room, sizeof *r->open);
+  r->open = open;
+  if (status != INK_OK)
+    return status;
+  begun.outer = r->innermost[thread];
+  r->open_kernels += kernel;
+  r->open[r->open_count++] = begun;
+  r->innermost[thread] = (uint32_t)r->open_count;
+  return INK_OK;
+}
+
+static ink_status take_end(reader *r) {
+  const trace_event *e = &r->event;
+  uint32_t thread;
+  TRY(thread_of(r, &thread));
+  if (!r->innermost[thread])
+    return INK_OK; /* an end without its begin */
+  const open_event begun = r->open[r->innermost[thread] - 1];
+  r->innermost[thread] = begun.outer;
+  if (!begun.kernel)
+    return INK_OK;
+  if (--r->open_kernels == 0) { /* what is open around it need not be known */
+    memset(r->innermost, 0, r->threads.count * sizeof *r->innermost);
+    r->open_count = 0;
+  }
+  r->type = begun.type;
+  r->has_device = begun.has_device;
+  return add_kernel(r, begun.name, begun.has_ts && e->has_ts, begun.begin_ns, e->ts_ns,
+                    begun.correlation);
+}
+
+/* For the message of a trace that has no kernels. */
+static void note_category(reader *r) {
+  ink_foreign *f = r->foreign;
+  const char *category = r->event.category.bytes;
+  char text[sizeof *f->categories];
+  if (f->kernel_count || f->category_count == FOREIGN_CATEGORIES || !r->event.has_category || !*category)
+    return;
+  snprintf(text, sizeof text, "%s", category);
+  for (size_t i = 0; i < f->category_count; i++)
+    if (!strcmp(f->categories[i], text))
+      return;
+  memcpy(f->categories[f->category_count++], text, sizeof text);
 }
 
 static ink_status end_event(reader *r) {
   r->foreign->facts.events++;
+  note_category(r);
   if (r->event.phase == 'M')
     TRY(note_name(r));
-  if (is_kernel(r))
+  const bool kernel = is_kernel(r);
+  if (r->event.phase == 'B' && (kernel || r->open_kernels))
+    TRY(take_begin(r, kernel));
+  else if (r->event.phase == 'E' && r->open_kernels)
+    TRY(take_end(r));
+  else if (kernel)
     TRY(take_kernel(r));
   return r->notes ? convert_note_event(r->notes, &r->event, r->meta_name, r->meta_labels) : INK_OK;
 }
@@ -268,7 +379,7 @@ static ink_status read_events(reader *r) {
     enum json_token token;
     TRY(ink_json_next(&r->scan, &token, r->error));
     if (token == JSON_ARRAY_END) {
-      r->foreign->events_end = ink_json_offset(&r->scan) - 1;
+      r->foreign->events_end = ink_json_offset(&r->scan) - !r->scan.unclosed;
       return INK_OK;
     }
     TRY(token == JSON_OBJECT ? read_event(r) : ink_json_skip(&r->scan, token, r->error));
@@ -323,8 +434,20 @@ static ink_status read_file(reader *r) {
   return ink_json_next(&r->scan, &token, r->error); /* nothing may follow */
 }
 
+/* Kineto wrote Unix microseconds as ts, and no base, until early 2024. Times of this range are dates from 2008
+ * to 2049, and no machine runs for 38 years: they are Unix time. */
+static bool are_dates(const ink_foreign *f) {
+  const int64_t first = INT64_C(1200000000000000000), last = INT64_C(2500000000000000000);
+  for (size_t i = 0; i < f->kernel_count; i++)
+    if (f->kernels[i].begin_ns < first || f->kernels[i].end_ns > last)
+      return false;
+  return f->kernel_count > 0;
+}
+
 /* Times beyond what Unix time with a base can be are left out rather than wrapped. */
 static void add_base(ink_foreign *f) {
+  if (!f->facts.base_known)
+    f->facts.base_known = are_dates(f);
   size_t kept = 0;
   int64_t base = f->facts.base_ns;
   for (size_t i = 0; i < f->kernel_count; i++) {
@@ -354,11 +477,15 @@ ink_status ink_kineto_read(ink_foreign *f, convert_notes *notes, const char *pat
   if (status == INK_OK)
     add_base(f);
   f->facts.bytes = ink_json_offset(&r->scan);
+  f->edits = ink_json_take_edits(&r->scan);
   f->packed_bytes = r->scan.bytes.size;
   ink_json_close(&r->scan);
   trace_event_free(&r->event);
   text_table_free(&r->gpus);
   text_table_free(&r->streams);
+  text_table_free(&r->threads);
+  free(r->innermost);
+  free(r->open);
   free(r->gpu_devices);
   free(r->stream_numbers);
   free(r);

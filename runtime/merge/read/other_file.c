@@ -20,6 +20,37 @@ static ink_status refill(other_file *in, ink_error *error) {
   return trace_bytes_read(&in->bytes, in->buffer, COPY_BYTES, &in->filled, error);
 }
 
+/* Bytes from where the copy stands, up to `most`: copied, or dropped where out is NULL. */
+static void pass_on(other_file *in, ink_file *out, uint64_t most) {
+  size_t n = in->filled - in->at;
+  n = most < n ? (size_t)most : n;
+  if (out)
+    ink_file_write(out, in->buffer + in->at, n);
+  in->at += n;
+  in->position += n;
+}
+
+/* One step towards `to`: the next bytes, or what is done at the next edit. */
+static void copy_some(other_file *in, ink_file *out, uint64_t to) {
+  const json_edit *edit = in->edits.count ? in->edits.list : NULL;
+  if (!edit || edit->at >= to || in->position < edit->at) {
+    const uint64_t end = edit && edit->at < to ? edit->at : to;
+    pass_on(in, out, end - in->position);
+  } else if (in->position < edit->at + edit->drop) {
+    pass_on(in, NULL, edit->at + edit->drop - in->position);
+  } else {
+    ink_file_text(out, edit->put);
+    in->edits.list++;
+    in->edits.count--;
+  }
+}
+
+/* What comes at the very end of the file. */
+static void put_rest(other_file *in, ink_file *out) {
+  for (; in->edits.count && in->position >= in->edits.list->at + in->edits.list->drop; in->edits.count--)
+    ink_file_text(out, in->edits.list++->put);
+}
+
 ink_status other_file_copy(other_file *in, ink_file *out, uint64_t to, const placement *place,
                            ink_error *error) {
   const ink_merged_options *o = &place->options;
@@ -34,14 +65,12 @@ ink_status other_file_copy(other_file *in, ink_file *out, uint64_t to, const pla
         return status;
       if (!in->filled && to != UINT64_MAX)
         return ink_error_set(error, INK_ERROR_IO, "'%s' changed while it was read", in->bytes.path);
-      if (!in->filled)
+      if (!in->filled) {
+        put_rest(in, out);
         return INK_OK;
+      }
     }
-    size_t n = in->filled - in->at;
-    n = to - in->position < n ? (size_t)(to - in->position) : n;
-    ink_file_write(out, in->buffer + in->at, n);
-    in->at += n;
-    in->position += n;
+    copy_some(in, out, to);
   }
   return INK_OK;
 }

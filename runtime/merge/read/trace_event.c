@@ -72,6 +72,7 @@ void trace_event_clear(trace_event *e) {
   e->ts_ns = e->dur_ns = 0;
   e->pid.length = e->tid.length = 0;
   e->pid.is_number = e->tid.is_number = false;
+  e->pid.is_string = e->tid.is_string = false;
   e->pid.text[0] = e->tid.text[0] = e->id[0] = 0;
   e->name.size = e->category.size = 0;
   e->members = 0;
@@ -120,10 +121,11 @@ static ink_status keep(text_buffer *b, const json_scan *s) {
   return INK_OK;
 }
 
-static void take_id(const json_scan *s, trace_id *id) {
+static void take_id(const json_scan *s, enum json_token token, trace_id *id) {
   trace_text(s, id->text, sizeof id->text);
   id->length = s->length < TRACE_ID_MAX ? s->length : TRACE_ID_MAX - 1;
   id->is_number = trace_integer(id->text, &id->number);
+  id->is_string = token == JSON_STRING;
 }
 
 ink_status trace_event_member(trace_event *e, enum trace_key key, enum json_token token,
@@ -145,10 +147,10 @@ ink_status trace_event_member(trace_event *e, enum trace_key key, enum json_toke
     e->has_name = true;
     return keep(&e->name, s);
   case TRACE_PID:
-    take_id(s, &e->pid);
+    take_id(s, token, &e->pid);
     return INK_OK;
   case TRACE_TID:
-    take_id(s, &e->tid);
+    take_id(s, token, &e->tid);
     return INK_OK;
   case TRACE_TS:
     e->has_ts = ink_us_to_ns(s->text, &e->ts_ns);

@@ -13,6 +13,7 @@ typedef struct trace_id { /* pid or tid: its text, and its number where it is on
   size_t length;
   int64_t number;
   bool is_number;
+  bool is_string; /* it stands in quotes, as a number may too */
 } trace_id;
 
 typedef struct trace_event {

@@ -33,15 +33,49 @@ uint64_t foreign_events_end(const ink_foreign *foreign) {
   return foreign->events_end;
 }
 
+json_edits foreign_edits(const ink_foreign *foreign) {
+  return foreign->edits;
+}
+
 uint64_t foreign_packed_bytes(const ink_foreign *foreign) {
   return foreign->packed_bytes;
+}
+
+/* Half of a pair of UTF-16, as the reader keeps it: three bytes that no UTF-8 has. */
+static bool is_half(const unsigned char *p) {
+  return p[0] == 0xed && p[1] >= 0xa0 && p[1] <= 0xbf && p[2] >= 0x80 && p[2] <= 0xbf;
+}
+
+static void json_string(const char *text, char *to) {
+  *to++ = '"';
+  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+    unsigned code = *p;
+    if (is_half(p)) {
+      code = 0xd000u | (p[1] & 63u) << 6 | (p[2] & 63u);
+      p += 2;
+    }
+    if (code < ' ' || code > 0xff)
+      to += sprintf(to, "\\u%04x", code);
+    else if (code == '"' || code == '\\')
+      to += sprintf(to, "\\%c", (char)code);
+    else
+      *to++ = (char)code;
+  }
+  strcpy(to, "\"");
+}
+
+static void id_json(const trace_id *id, char *token) {
+  if (id->is_string)
+    json_string(id->text, token);
+  else
+    snprintf(token, FOREIGN_ID_BYTES, "%s", *id->text ? id->text : "0"); /* none: viewers take 0 */
 }
 
 void foreign_pid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *text,
                  size_t size) {
   const foreign_place *place = ink_foreign_find_place(foreign, kernel);
   if (place)
-    snprintf(text, size, "%s", place->pid);
+    snprintf(text, size, "%s", place->pid.text);
   else
     snprintf(text, size, "%d", kernel->type->device);
 }
@@ -50,9 +84,27 @@ void foreign_tid(const ink_foreign *foreign, const ink_foreign_kernel *kernel, c
                  size_t size) {
   const foreign_place *place = ink_foreign_find_place(foreign, kernel);
   if (place)
-    snprintf(text, size, "%s", place->tid);
+    snprintf(text, size, "%s", place->tid.text);
   else
     snprintf(text, size, "%lld", (long long)kernel->type->stream);
+}
+
+void foreign_pid_json(const ink_foreign *foreign, const ink_foreign_kernel *kernel,
+                      char token[FOREIGN_ID_BYTES]) {
+  const foreign_place *place = ink_foreign_find_place(foreign, kernel);
+  if (place)
+    id_json(&place->pid, token);
+  else
+    foreign_pid(foreign, kernel, token, FOREIGN_ID_BYTES);
+}
+
+void foreign_tid_json(const ink_foreign *foreign, const ink_foreign_kernel *kernel,
+                      char token[FOREIGN_ID_BYTES]) {
+  const foreign_place *place = ink_foreign_find_place(foreign, kernel);
+  if (place)
+    id_json(&place->tid, token);
+  else
+    foreign_tid(foreign, kernel, token, FOREIGN_ID_BYTES);
 }
 
 void foreign_key(const ink_foreign *foreign, const ink_foreign_kernel *kernel, char *process,

@@ -14,7 +14,7 @@ typedef struct merged_json {
   merged_sink sink; /* first: the callbacks get it */
   ink_file file;
   chrome_events events;
-  char pid[96];
+  char pid[FOREIGN_ID_BYTES];
   uint32_t launch_sort, flow, first_flow, launch_tid, tids_used;
   char prefix[300];  /* "step #12" */
   char counter[320]; /* the name of the one being written */
@@ -28,7 +28,7 @@ static void set_pid(merged_json *w, int32_t device, size_t kernel) {
   if (kernel == SIZE_MAX)
     snprintf(w->pid, sizeof w->pid, "%d", device);
   else
-    foreign_pid(p->foreign, &p->kernels[kernel], w->pid, sizeof w->pid);
+    foreign_pid_json(p->foreign, &p->kernels[kernel], w->pid);
   w->events.pid = w->pid;
 }
 
@@ -62,7 +62,7 @@ static void put_joined(merged_json *w, const placed_launch *l) {
  * that an arrow could leave. */
 static void put_arrows(merged_json *w, const placed_launch *l) {
   const placement *p = &w->sink.place;
-  char lane[16], stream[96];
+  char lane[16], stream[FOREIGN_ID_BYTES];
   snprintf(lane, sizeof lane, "%u", w->launch_tid);
   w->first_flow = w->flow + 1;
   for (uint64_t i = 0; i < l->shown && i < FLOWS_MAX; i++)
@@ -72,7 +72,7 @@ static void put_arrows(merged_json *w, const placed_launch *l) {
   const ink_foreign_kernel *k = &p->kernels[l->kernel];
   if (k->end_ns - k->begin_ns < 2)
     return;
-  foreign_tid(p->foreign, k, stream, sizeof stream);
+  foreign_tid_json(p->foreign, k, stream);
   chrome_flow(&w->events, "s", stream, k->begin_ns + 1, ++w->flow);
   chrome_flow(&w->events, "f", lane, l->begin_ns, w->flow);
 }
@@ -228,6 +228,7 @@ ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *e
                               .some = true, /* the last of theirs needs a comma behind it */
                               .merged = true};
   w->launch_sort = 1 << 26;
+  in.edits = foreign_edits(p->foreign);
   status = other_file_copy(&in, &w->file, foreign_events_end(p->foreign), p, error);
   for (size_t i = 0; i < whole->count && status == INK_OK; i++)
     status = put_capture(w, whole, i, error);

@@ -36,7 +36,7 @@ static uint32_t stream_track(const merging *m, const ink_foreign_kernel *k) {
 static void mark_gpus(merging *m) {
   const ink_foreign *f = m->whole->foreign;
   for (size_t i = 0; i < f->place_count; i++) {
-    const char *pid = f->places[i].pid;
+    const char *pid = f->places[i].pid.text;
     uint32_t process = text_table_find(&m->theirs.process_keys, pid, strlen(pid));
     if (process != UINT32_MAX)
       m->theirs.processes[process].gpu = true;
