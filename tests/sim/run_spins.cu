@@ -187,7 +187,7 @@ static void killed(void)
 int main(int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "";
-  alarm(50); /* a child of `killed` too ends */
+  alarm(1800); /* a child of `killed` too ends */
   make_board();
   if (!strcmp(what, "thread")) flag_by_thread();
   else if (!strcmp(what, "exit")) by_signal(exit_from_handler);
