@@ -108,10 +108,18 @@ enum ink_escape {
 
 enum ink_track_state { INK_TRACK_FREE = 0, INK_TRACK_OPEN = 1, INK_TRACK_CLOSED = 2 };
 
+/* Of a stored track that is open. */
+enum ink_track_flags {
+  INK_TRACK_LOST_OLDER = 1, /* words older than the oldest kept may have been overwritten, how many is not known */
+  INK_TRACK_LOST_NEWER = 2, /* there may be newer words than the newest kept */
+  INK_TRACK_CUT = 4         /* its grid has ended: its thread left by `exit` in assembly, or by a trap */
+};
+
 /* A track as the capture file and the host have it; kernels write ink_device_track, which the drain
  * turns into this. The word counts are exact past 2^32: words executed, stored or not. marks executed
- * = words - extra, where extra counts the payload and escape words beyond one a mark. A count is valid
- * when state is CLOSED. */
+ * = words - extra, where extra counts the payload and escape words beyond one a mark. Of an OPEN track the
+ * words are those known to have been executed, so at least that many; extra is 0, of the closing only
+ * close_global_ns holds something: globaltimer when it was last seen, 0 where that is not known. */
 typedef struct ink_track {
   uint32_t state;
   uint32_t kernel;         /* index into the buffer's kernel slots */
@@ -123,7 +131,7 @@ typedef struct ink_track {
   uint32_t thread;         /* linear index in the block; warp = thread / 32, lane = thread % 32 */
   uint32_t cluster_rank;   /* %cluster_ctarank; 0 below sm_90 */
   uint32_t sm_open, sm_close; /* %smid */
-  uint32_t reserved;
+  uint32_t flags;          /* enum ink_track_flags; 0 of a closed one */
   uint64_t open_clock0, open_global_ns, open_clock1;    /* clock64, globaltimer, clock64 */
   uint64_t close_clock0, close_global_ns, close_clock1;
   uint64_t words, extra;         /* the ring of marks in the kernel's body */

@@ -9,7 +9,7 @@
 #define INK_FILE_MAGIC "\x89INK\r\n\x1a\n"
 #define INK_FILE_ENDIAN 0x01020304u
 #define INK_FILE_MAJOR 1u
-#define INK_FILE_MINOR 0u
+#define INK_FILE_MINOR 1u
 #define INK_CHUNK_SYNC 0xc5a1b7e9u
 
 typedef struct ink_file_header {
@@ -34,7 +34,8 @@ enum ink_chunk_type {
   INK_CHUNK_MARK_COSTS = 9,
   INK_CHUNK_ACTIVITY = 10,
   INK_CHUNK_ACTIVITY_NAME = 11,
-  INK_CHUNK_ENDED = 12
+  INK_CHUNK_ENDED = 12,
+  INK_CHUNK_PARTS = 13
 };
 
 /* The payload follows, padded with zeros to a multiple of 8 bytes. The header has a checksum of its
@@ -99,6 +100,22 @@ typedef struct ink_file_ended { /* ENDED: then `count` tickets, u64 */
   uint32_t count;
 } ink_file_ended;
 INK_STATIC_ASSERT(sizeof(ink_file_ended) == 8, "ink_file_ended is part of the file format");
+
+typedef struct ink_file_parts { /* PARTS: then `count` of ink_file_part with their words */
+  int32_t device;
+  uint32_t flags;         /* enum ink_buffer_flags */
+  uint64_t count;
+} ink_file_parts;
+INK_STATIC_ASSERT(sizeof(ink_file_parts) == 16, "ink_file_parts is part of the file format");
+
+typedef struct ink_file_part { /* words of one ring of an open track, oldest first; then these */
+  uint64_t words;
+  uint64_t ticket, open_clock0; /* the track's */
+  uint64_t first;         /* index of the first word, counted from the opening; see flags */
+  uint32_t ring;          /* 0 of the body, 1 of called functions */
+  uint32_t flags;         /* enum ink_part_flags */
+} ink_file_part;
+INK_STATIC_ASSERT(sizeof(ink_file_part) == 40, "ink_file_part is part of the file format");
 
 typedef struct ink_file_clock_edges { /* CLOCK_EDGES: then `count` of ink_file_sm_edges, then note NUL */
   int32_t device;

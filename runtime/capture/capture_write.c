@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { TRACKS_PER_WRITE_BYTES = 1 << 20 }; /* a fuller track buffer is written at once */
+enum { ITEMS_PER_WRITE_BYTES = 1 << 20 }; /* a fuller chunk of tracks or parts is written at once */
 
 typedef struct writer_device {
   int32_t index;
@@ -26,6 +26,14 @@ typedef struct chunk_buffer {
   size_t bytes, capacity; /* with the chunk header */
 } chunk_buffer;
 
+/* A chunk of many items of one device; empty: bytes == 0. */
+typedef struct waiting_chunk {
+  chunk_buffer buffer;
+  uint32_t type;
+  ink_file_tracks fixed; /* PARTS begins alike */
+} waiting_chunk;
+INK_STATIC_ASSERT(sizeof(ink_file_tracks) == sizeof(ink_file_parts), "both begin alike");
+
 struct ink_writer {
   int fd;
   bool regular;        /* a file that can be cut back after a failed write */
@@ -33,11 +41,8 @@ struct ink_writer {
   uint64_t sequence;
   writer_device *devices;
   size_t device_count;
-  chunk_buffer scratch; /* every chunk but TRACKS */
-  chunk_buffer tracks;  /* the TRACKS chunk being filled; empty: bytes == 0 */
-  uint64_t track_count;
-  int32_t tracks_device;
-  uint32_t tracks_flags;
+  chunk_buffer scratch; /* every other chunk */
+  waiting_chunk tracks, parts; /* TRACKS and PARTS, being filled */
   char path[1];
 };
 
@@ -213,13 +218,13 @@ static writer_device *find_device(const ink_writer *writer, int32_t index) {
   return NULL;
 }
 
-static ink_status write_tracks(ink_writer *writer, ink_error *error);
+static ink_status write_waiting(ink_writer *writer, ink_error *error);
 
 ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device, ink_error *error) {
   if (!writer || !device)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no device to write");
   /* Tracks that wait were recorded under the device's old sizes and flags. */
-  ink_status status = write_tracks(writer, error);
+  ink_status status = write_waiting(writer, error);
   if (status != INK_OK)
     return status;
   writer_device *known = find_device(writer, device->index);
@@ -290,7 +295,7 @@ ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts *counts
   if (n > UINT32_MAX)
     return ink_error_set(error, INK_ERROR_LIMIT, "too many kernel counts: %zu", n);
   /* Tracks that wait were claimed before this snapshot; their slots may be named anew by it. */
-  ink_status status = write_tracks(writer, error);
+  ink_status status = write_waiting(writer, error);
   if (status != INK_OK)
     return status;
   chunk_buffer *buffer = &writer->scratch;
@@ -335,14 +340,38 @@ static void put_ring(chunk_buffer *buffer, const uint64_t *ring, uint64_t execut
   put(buffer, ring, (size_t)(kept - straight) * 8);
 }
 
-static ink_status write_tracks(ink_writer *writer, ink_error *error) {
-  if (!writer->tracks.bytes)
+static ink_status write_chunk(ink_writer *writer, waiting_chunk *chunk, ink_error *error) {
+  if (!chunk->buffer.bytes)
     return INK_OK;
-  ink_file_tracks fixed = {
-      .device = writer->tracks_device, .flags = writer->tracks_flags, .count = writer->track_count};
-  memcpy(writer->tracks.data + sizeof(ink_chunk_header), &fixed, sizeof fixed);
-  writer->track_count = 0;
-  return end_chunk(writer, &writer->tracks, INK_CHUNK_TRACKS, error);
+  memcpy(chunk->buffer.data + sizeof(ink_chunk_header), &chunk->fixed, sizeof chunk->fixed);
+  return end_chunk(writer, &chunk->buffer, chunk->type, error);
+}
+
+static ink_status write_waiting(ink_writer *writer, ink_error *error) {
+  ink_status status = write_chunk(writer, &writer->tracks, error);
+  const ink_status parts = write_chunk(writer, &writer->parts, status ? NULL : error);
+  return status ? status : parts;
+}
+
+/* Room for one more item of `bytes` in a chunk of that device; the caller puts it and ends it. */
+static ink_status begin_item(ink_writer *writer, waiting_chunk *chunk, uint32_t type,
+                             const writer_device *device, uint64_t bytes, ink_error *error) {
+  ink_status status = INK_OK;
+  if (chunk->buffer.bytes && chunk->fixed.device != device->index)
+    status = write_chunk(writer, chunk, error);
+  if (status == INK_OK && !chunk->buffer.bytes) {
+    status = begin_chunk(&chunk->buffer, sizeof chunk->fixed, error);
+    if (status == INK_OK)
+      chunk->buffer.bytes += sizeof chunk->fixed;
+    chunk->type = type;
+    chunk->fixed = (ink_file_tracks){.device = device->index, .flags = device->flags};
+  }
+  return status == INK_OK ? reserve(&chunk->buffer, (size_t)bytes + 8, error) : status;
+}
+
+static ink_status end_item(ink_writer *writer, waiting_chunk *chunk, ink_error *error) {
+  chunk->fixed.count++;
+  return chunk->buffer.bytes >= ITEMS_PER_WRITE_BYTES ? write_chunk(writer, chunk, error) : INK_OK;
 }
 
 ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track *header,
@@ -356,35 +385,79 @@ ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track 
   if (header->state != INK_TRACK_OPEN && header->state != INK_TRACK_CLOSED)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a track whose state is %u",
                          (unsigned)header->state);
-  bool closed = header->state == INK_TRACK_CLOSED, first = known->flags & INK_BUFFER_KEEP_FIRST;
-  uint64_t words = closed ? header->words : 0, aux_words = closed ? header->aux_words : 0;
-  if ((words && known->records && !ring) || (aux_words && known->aux_records && !aux_ring))
-    return ink_error_set(error, INK_ERROR_ARGUMENT, "a track with words but without its ring");
-  ink_file_track fixed = {.ring_words = kept_words(ring, words, known->records, first),
-                          .aux_words = kept_words(aux_ring, aux_words, known->aux_records, first),
-                          .header = *header};
-  ink_status status = INK_OK;
-  if (writer->tracks.bytes && writer->tracks_device != device)
-    status = write_tracks(writer, error);
-  chunk_buffer *buffer = &writer->tracks;
-  if (status == INK_OK && !buffer->bytes) {
-    status = begin_chunk(buffer, sizeof(ink_file_tracks), error);
-    if (status == INK_OK)
-      buffer->bytes += sizeof(ink_file_tracks);
-    writer->tracks_device = device;
-    writer->tracks_flags = known->flags;
-    writer->track_count = 0;
+  if (header->state == INK_TRACK_OPEN) {
+    ink_track nothing = *header;
+    nothing.words = nothing.aux_words = nothing.extra = nothing.aux_extra = 0;
+    return ink_writer_open_track(writer, device, &nothing, NULL, 0, NULL, 0, error);
   }
-  size_t bytes = sizeof fixed + (size_t)(fixed.ring_words + fixed.aux_words) * 8;
-  if (status == INK_OK)
-    status = reserve(buffer, bytes + 8, error);
+  bool first = known->flags & INK_BUFFER_KEEP_FIRST;
+  if ((header->words && known->records && !ring) ||
+      (header->aux_words && known->aux_records && !aux_ring))
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a track with words but without its ring");
+  ink_file_track fixed = {
+      .ring_words = kept_words(ring, header->words, known->records, first),
+      .aux_words = kept_words(aux_ring, header->aux_words, known->aux_records, first),
+      .header = *header};
+  waiting_chunk *chunk = &writer->tracks;
+  ink_status status =
+      begin_item(writer, chunk, INK_CHUNK_TRACKS, known,
+                 sizeof fixed + (fixed.ring_words + fixed.aux_words) * 8, error);
   if (status != INK_OK)
     return status;
-  put(buffer, &fixed, sizeof fixed);
-  put_ring(buffer, ring, words, fixed.ring_words, known->records, first);
-  put_ring(buffer, aux_ring, aux_words, fixed.aux_words, known->aux_records, first);
-  writer->track_count++;
-  return buffer->bytes >= TRACKS_PER_WRITE_BYTES ? write_tracks(writer, error) : INK_OK;
+  put(&chunk->buffer, &fixed, sizeof fixed);
+  put_ring(&chunk->buffer, ring, header->words, fixed.ring_words, known->records, first);
+  put_ring(&chunk->buffer, aux_ring, header->aux_words, fixed.aux_words, known->aux_records, first);
+  return end_item(writer, chunk, error);
+}
+
+ink_status ink_writer_open_track(ink_writer *writer, int32_t device, const ink_track *header,
+                                 const uint64_t *words, uint64_t count, const uint64_t *aux,
+                                 uint64_t aux_count, ink_error *error) {
+  if (!writer || !header || (!words && count) || (!aux && aux_count))
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no track to write");
+  const writer_device *known = find_device(writer, device);
+  if (!known)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "a track of device %d, which was not written",
+                         (int)device);
+  if (header->state != INK_TRACK_OPEN)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "an open track whose state is %u",
+                         (unsigned)header->state);
+  if (header->words < count || header->aux_words < aux_count)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "an open track with more words than it executed");
+  if (count > SIZE_MAX / 32 || aux_count > SIZE_MAX / 32)
+    return ink_error_set(error, INK_ERROR_LIMIT, "a chunk of the capture is too large");
+  ink_file_track fixed = {.ring_words = count, .aux_words = aux_count, .header = *header};
+  waiting_chunk *chunk = &writer->tracks;
+  ink_status status = begin_item(writer, chunk, INK_CHUNK_TRACKS, known,
+                                 sizeof fixed + (count + aux_count) * 8, error);
+  if (status != INK_OK)
+    return status;
+  put(&chunk->buffer, &fixed, sizeof fixed);
+  put(&chunk->buffer, words, (size_t)count * 8);
+  put(&chunk->buffer, aux, (size_t)aux_count * 8);
+  return end_item(writer, chunk, error);
+}
+
+ink_status ink_writer_part(ink_writer *writer, const ink_part *part, ink_error *error) {
+  if (!writer || !part || !part->words || !part->count || part->ring > 1)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no part of a track to write");
+  const writer_device *known = find_device(writer, part->device);
+  if (!known)
+    return ink_error_set(error, INK_ERROR_ARGUMENT,
+                         "a part of a track of device %d, which was not written", (int)part->device);
+  if (part->count > SIZE_MAX / 32)
+    return ink_error_set(error, INK_ERROR_LIMIT, "a chunk of the capture is too large");
+  const ink_file_part fixed = {.words = part->count, .ticket = part->ticket,
+                               .open_clock0 = part->open_clock0, .first = part->first,
+                               .ring = part->ring, .flags = part->flags};
+  waiting_chunk *chunk = &writer->parts;
+  ink_status status = begin_item(writer, chunk, INK_CHUNK_PARTS, known,
+                                 sizeof fixed + part->count * 8, error);
+  if (status != INK_OK)
+    return status;
+  put(&chunk->buffer, &fixed, sizeof fixed);
+  put(&chunk->buffer, part->words, (size_t)part->count * 8);
+  return end_item(writer, chunk, error);
 }
 
 ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *tickets, size_t n,
@@ -401,13 +474,13 @@ ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *
 ink_status ink_writer_flush(ink_writer *writer, ink_error *error) {
   if (!writer)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no writer to flush");
-  return write_tracks(writer, error);
+  return write_waiting(writer, error);
 }
 
 ink_status ink_writer_close(ink_writer *writer, ink_error *error) {
   if (!writer)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no writer to close");
-  ink_status status = write_tracks(writer, error);
+  ink_status status = write_waiting(writer, error);
   ink_file_end end = {.chunks = writer->sequence};
   if (status == INK_OK)
     status = begin_chunk(&writer->scratch, sizeof end, error);
@@ -434,6 +507,7 @@ void ink_writer_abandon(ink_writer *writer) {
     close(writer->fd);
   free(writer->devices);
   free(writer->scratch.data);
-  free(writer->tracks.data);
+  free(writer->tracks.buffer.data);
+  free(writer->parts.buffer.data);
   free(writer);
 }

@@ -149,7 +149,8 @@ INK_API ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts
 /* One track: its header and the words of its two rings as downloaded, whole rings in ring order
  * (`ring` has records_per_track words of the device; may be NULL when header->words is 0). The
  * writer stores the valid words only, oldest first. Buffered; ink_writer_flush puts the chunk on
- * disk. A track whose state is OPEN is stored as header only. */
+ * disk. Of a track whose state is OPEN the header only is stored, with no words executed: what is known of
+ * its words goes through ink_writer_open_track. */
 INK_API ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track *header,
                                     const uint64_t *ring, const uint64_t *aux_ring,
                                     ink_error *error);
@@ -157,6 +158,33 @@ INK_API ink_status ink_writer_track(ink_writer *writer, int32_t device, const in
  * closed, whether or not they are stored again, as closed. */
 INK_API ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *tickets, size_t n,
                                     ink_error *error);
+
+/* An open track with what is certain of its rings: `count` words of the body's, `aux_count` of that of
+ * called functions, oldest first, in one piece, ending with a whole record. header->words and aux_words say
+ * how many are known to have been executed, the newest of them being the last one here; header->flags and
+ * close_global_ns as record.h says. A later call for the same track replaces it, and so does the closed
+ * track; words that only the earlier one had are kept. Buffered like ink_writer_track. */
+INK_API ink_status ink_writer_open_track(ink_writer *writer, int32_t device, const ink_track *header,
+                                         const uint64_t *words, uint64_t count, const uint64_t *aux,
+                                         uint64_t aux_count, ink_error *error);
+
+/* What one ring of an open track has got since: the same words are handed over once, in their order. */
+enum ink_part_flags {
+  INK_PART_LOST = 1 /* words right in front of these were lost, and how many is not known: `first` is the
+                     * least that it can be, and later parts of the ring count from it */
+};
+typedef struct ink_part {
+  int32_t device;
+  uint32_t ring;               /* 0 of the body, 1 of called functions */
+  uint32_t flags;              /* enum ink_part_flags */
+  uint64_t ticket, open_clock0; /* of its track, whose header ink_writer_open_track had, or will have */
+  uint64_t first;              /* index of the first word, counted from the opening. Above where the part
+                                * before ended: those between were lost */
+  const uint64_t *words;       /* [count], ending with a whole record */
+  uint64_t count;
+} ink_part;
+INK_API ink_status ink_writer_part(ink_writer *writer, const ink_part *part, ink_error *error);
+
 /* Writes what is buffered as finished, checksummed chunks (write(2); no fsync). */
 INK_API ink_status ink_writer_flush(ink_writer *writer, ink_error *error);
 /* Flushes, writes the END chunk, closes. Frees the writer also when it fails. INK_ERROR_IO also where the
@@ -169,6 +197,14 @@ INK_API void ink_writer_abandon(ink_writer *writer);
 
 typedef struct ink_capture ink_capture;
 
+/* Words of one ring that follow one another without a gap. */
+typedef struct ink_piece {
+  const uint64_t *words;     /* [count], oldest first, ending with a whole record */
+  uint64_t count;
+  uint64_t lost;             /* words lost in front of it, after the piece before or the opening */
+  bool lost_more;            /* at least so many: 0 and true, it is not known whether any were */
+} ink_piece;
+
 /* One stored track; pointers borrow from the capture. */
 typedef struct ink_stored_track {
   int32_t device;
@@ -179,6 +215,10 @@ typedef struct ink_stored_track {
   const uint64_t *aux;
   uint64_t aux_words;
   uint32_t flags;            /* enum ink_buffer_flags under which it was recorded */
+  /* Of a track that was written in pieces, those of the body's ring and of called functions', in the order
+   * of their time: `ring` and `aux` are the last of them. 0: there is only that one. */
+  const ink_piece *pieces[2];
+  uint64_t piece_count[2];
 } ink_stored_track;
 
 /* One launch: the tracks of a (device, grid id); where a grid id repeats a (block, thread), the

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Which words of a ring are certainly those of the track that is open on it: the ring has no count yet, may
+ * hold words of earlier tracks, and the kernel may store to it while it is copied. What cannot be told is
+ * left out and said. No allocation is kept, nothing here knows files or devices. */
+#ifndef INKMARK_OPEN_RING_H
+#define INKMARK_OPEN_RING_H
+
+#include "inkmark/record.h"
+#include "inkmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ink_open_ring {
+  const uint64_t *words;    /* [records]: the ring in its own order, as copied while the track was open */
+  /* [records]: copied again, begun when the first copy was whole on the host. Words that differ changed
+   * meanwhile and count as not known. NULL: the kernel can no longer store (it trapped, or was killed). */
+  const uint64_t *again;
+  uint32_t records;         /* words of the ring, a power of two */
+  uint64_t open_clock;      /* open_clock1 of the track: no stamp of it is earlier */
+  uint64_t clock_most;      /* nor later than this; UINT64_MAX: not known. The tighter, the less can be
+                             * taken for a record by chance: opening + what globaltimer allows will do */
+  /* What the ring may hold of earlier tracks. Wiped with INK_UNWRITTEN before this track opened, or never
+   * claimed and wiped at arming: 0. Else the latest close_clock0 of all tracks that had this ring, if all
+   * were seen; UINT64_MAX: not known, and then nothing can be told. Stamps up to it are not believed. */
+  uint64_t stale_clock_most;
+  bool wiped;               /* what the track has not written is INK_UNWRITTEN; stale_clock_most is 0 */
+  bool keep_first;          /* the ring stops when it is full */
+  uint32_t sections;        /* of the kernel's table: a record with a higher section is none. 0: not known */
+  /* How many words the kernel is known to have executed before the first copy, and at most when the second
+   * was there (a count that it publishes): 0 and UINT64_MAX when it publishes none. */
+  uint64_t count_least, count_most;
+  /* From the result of the call before for this track and ring; 0: there was none. */
+  uint64_t reached;         /* where its words ended */
+  bool reached_exact;
+  uint64_t reached_word[2]; /* the last two of them, [1] the last; [0] is INK_UNWRITTEN where there was one */
+} ink_open_ring;
+
+typedef struct ink_open_words {
+  uint64_t first;           /* index of the first word, counted from the opening; see exact */
+  uint64_t count;           /* words, from `fresh` on those that the call before did not have */
+  uint64_t fresh;
+  bool exact;               /* `first` is; else it is the least that it can be */
+  bool joined;              /* they go on where the call before ended, or begin with the opening */
+  bool newest;              /* nothing newer was in the ring; false: there may be, it cannot be told */
+  uint64_t last_clock;      /* of the last record; 0 where there is none */
+  uint64_t reached;         /* for the next call: first + count, or what was reached before */
+  bool reached_exact;
+  uint64_t reached_word[2];
+} ink_open_words;
+
+/* `to` has room for `records` words: gets them oldest first, contiguous, ending with a whole record.
+ * INK_ERROR_MEMORY, INK_ERROR_ARGUMENT (records is no power of two). Nothing certain: count 0, INK_OK. */
+ink_status ink_i_open_ring_find(const ink_open_ring *ring, uint64_t *to, ink_open_words *out,
+                                ink_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
