@@ -111,8 +111,9 @@ enum ink_track_state { INK_TRACK_FREE = 0, INK_TRACK_OPEN = 1, INK_TRACK_CLOSED 
 /* Of a stored track that is open. */
 enum ink_track_flags {
   INK_TRACK_LOST_OLDER = 1, /* words older than the oldest kept may have been overwritten, how many is not known */
-  INK_TRACK_LOST_NEWER = 2, /* there may be newer words than the newest kept */
-  INK_TRACK_CUT = 4         /* its grid has ended: its thread left by `exit` in assembly, or by a trap */
+  INK_TRACK_CUT = 2,        /* its grid has ended: its thread left by `exit` in assembly, or by a trap */
+  INK_TRACK_NEWEST = 4      /* when it was last seen there was nothing newer than the newest word kept, of either
+                             * ring; where none is kept, no mark had been executed */
 };
 
 /* A track as the capture file and the host have it; kernels write ink_device_track, which the drain

@@ -464,7 +464,7 @@ ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *
                             ink_error *error) {
   if (!writer || !tickets || n > UINT32_MAX)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no tracks that ended");
-  const ink_status status = write_tracks(writer, error); /* they may be among those that wait */
+  const ink_status status = write_waiting(writer, error); /* they may be among those that wait */
   const ink_file_ended fixed = {.device = device, .count = (uint32_t)n};
   return status ? status
                 : ink_i_writer_chunk(writer, INK_CHUNK_ENDED, &fixed, sizeof fixed, tickets,

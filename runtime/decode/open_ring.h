@@ -25,32 +25,27 @@ typedef struct ink_open_ring {
   uint64_t clock_most;      /* nor later than this; UINT64_MAX: not known. The tighter, the less can be
                              * taken for a record by chance: opening + what globaltimer allows will do */
   /* What the ring may hold of earlier tracks. Wiped with INK_UNWRITTEN before this track opened, or never
-   * claimed and wiped at arming: 0. Else the latest close_clock0 of all tracks that had this ring, if all
-   * were seen; UINT64_MAX: not known, and then nothing can be told. Stamps up to it are not believed. */
+   * claimed and wiped at arming: 0. Else the latest close_clock0 of all tracks that had this ring: stamps up to
+   * it are not believed. UINT64_MAX, and then nothing can be told: where one of them was not seen, or had a
+   * clock whose upper 16 bits were not those of open_clock. */
   uint64_t stale_clock_most;
   bool wiped;               /* what the track has not written is INK_UNWRITTEN; stale_clock_most is 0 */
   bool keep_first;          /* the ring stops when it is full */
+  bool called;              /* the ring of called functions: each record there but ITER names its table */
   uint32_t sections;        /* of the kernel's table: a record with a higher section is none. 0: not known */
-  /* How many words the kernel is known to have executed before the first copy, and at most when the second
-   * was there (a count that it publishes): 0 and UINT64_MAX when it publishes none. */
-  uint64_t count_least, count_most;
-  /* From the result of the call before for this track and ring; 0: there was none. */
-  uint64_t reached;         /* where its words ended */
+  /* From the result of the call before for this track and ring; all 0: there was none. */
+  uint64_t reached, reached_clock;
   bool reached_exact;
-  uint64_t reached_word[2]; /* the last two of them, [1] the last; [0] is INK_UNWRITTEN where there was one */
 } ink_open_ring;
 
 typedef struct ink_open_words {
   uint64_t first;           /* index of the first word, counted from the opening; see exact */
-  uint64_t count;           /* words, from `fresh` on those that the call before did not have */
-  uint64_t fresh;
+  uint64_t count;           /* words; the call before did not have them */
   bool exact;               /* `first` is; else it is the least that it can be */
   bool joined;              /* they go on where the call before ended, or begin with the opening */
-  bool newest;              /* nothing newer was in the ring; false: there may be, it cannot be told */
-  uint64_t last_clock;      /* of the last record; 0 where there is none */
-  uint64_t reached;         /* for the next call: first + count, or what was reached before */
+  bool newest;              /* the ring held nothing newer; false: it cannot be told */
+  uint64_t reached, reached_clock; /* for the next call: where the words end, the clock of the last record */
   bool reached_exact;
-  uint64_t reached_word[2];
 } ink_open_words;
 
 /* `to` has room for `records` words: gets them oldest first, contiguous, ending with a whole record.
