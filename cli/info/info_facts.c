@@ -99,6 +99,7 @@ static void capture_facts(fact_walk *walk, const loaded_capture *loaded) {
   whole(walk, "format_version", facts->version);
   truth(walk, "simulated_clock", ink_capture_simulated(loaded->capture));
   truth(walk, "complete", facts->complete);
+  text(walk, "ended_by", ink_capture_fact(loaded->capture, "ended_by"));
   text(walk, "write_failure", ink_capture_fact(loaded->capture, "write_failure"));
   whole(walk, "file_bytes", facts->file_bytes);
   whole(walk, "used_bytes", facts->used_bytes);

@@ -52,6 +52,7 @@ static void head(const loaded_capture *loaded, FILE *to) {
   if (facts->used_bytes < facts->file_bytes)
     fprintf(to, "%-12s%s of %s bytes are used\n", "cut", number_whole(facts->used_bytes).text,
             number_whole(facts->file_bytes).text);
+  line(to, "ended by", ink_capture_fact(capture, "ended_by"));
   line(to, "failure", ink_capture_fact(capture, "write_failure"));
   if (facts->damaged_chunks)
     fprintf(to, "%-12s%s damaged chunk%s left out\n", "damage",

@@ -128,10 +128,13 @@ static void tell(const record_plan *plan, const char *path, telling *sum) {
     at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s threads missed",
                    number_whole(missed).text);
   if (lost)
-    snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost%s", number_whole(lost).text,
+    at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost%s", number_whole(lost).text,
              ink_capture_get_facts(capture)->complete && !ink_capture_fact(capture, "write_failure")
                  ? " (--tracks N holds more)"
                  : "");
+  const char *ended_by = ink_capture_fact(capture, "ended_by");
+  if (ended_by)
+    snprintf(notes + at, sizeof notes - (size_t)at, ", ended by %.40s", ended_by);
   describe_activity(capture, activity, sizeof activity);
   message_say("wrote '%s': %s track%s, %s mark%s%s%s", short_path(path), number_whole(tracks).text,
               number_plural(tracks), number_whole(marks).text, number_plural(marks), notes,

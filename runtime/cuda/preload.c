@@ -3,6 +3,7 @@
  * static constructors and before main, and the ways out of a program that run no exit handler. Kept
  * apart from libinkmark, whose users link it without any of this. */
 #include "cuda/record_mode.h"
+#include "cuda/signals.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ typedef int start_fn(main_fn *, int, char **, void (*)(void), void (*)(void), vo
 static main_fn *program_main;
 
 static int recorded_main(int argc, char **argv, char **environment) {
-  ink_record_start();
+  ink_record_start(ink_signals_take);
   return program_main(argc, argv, environment);
 }
 
@@ -28,7 +29,7 @@ int __libc_start_main(main_fn *main_function, int argc, char **argv, void (*init
 }
 
 static _Noreturn void leave(const char *name, int status) {
-  ink_record_leave();
+  ink_record_leave(0);
   void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, name);
   real(status);
   __builtin_unreachable();
@@ -43,7 +44,7 @@ void _Exit(int status) { leave("_Exit", status); }
 typedef void assert_fn(const char *, const char *, unsigned, const char *);
 INK_API _Noreturn void __assert_fail(const char *, const char *, unsigned, const char *);
 void __assert_fail(const char *condition, const char *file, unsigned line, const char *function) {
-  ink_record_leave();
+  ink_record_leave(SIGABRT);
   assert_fn *real = (assert_fn *)dlsym(RTLD_NEXT, "__assert_fail");
   real(condition, file, line, function);
   __builtin_unreachable();
@@ -52,7 +53,7 @@ void __assert_fail(const char *condition, const char *file, unsigned line, const
 /* An exception that nobody catches. */
 INK_API _Noreturn void abort(void);
 void abort(void) {
-  ink_record_leave();
+  ink_record_leave(SIGABRT);
   void (*real)(void) = (void (*)(void))dlsym(RTLD_NEXT, "abort");
   real();
   __builtin_unreachable();
@@ -61,9 +62,10 @@ void abort(void) {
 INK_API pid_t fork(void);
 pid_t fork(void) {
   pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
-  ink_record_fork_begin();
+  sigset_t before;
+  ink_record_fork_begin(&before);
   const pid_t pid = real();
-  ink_record_fork_end();
+  ink_record_fork_end(&before);
   return pid;
 }
 
@@ -98,8 +100,9 @@ int cudaDeviceReset(void) {
   reset_fn *real = find_reset();
   if (!real)
     return 999; /* cudaErrorUnknown */
-  const int device = ink_record_before_reset();
+  sigset_t before;
+  const int device = ink_record_before_reset(&before);
   const int code = real();
-  ink_record_after_reset(device);
+  ink_record_after_reset(device, &before);
   return code;
 }

@@ -4,23 +4,19 @@
  * descriptor that INKMARK_REPORT_FD names, for the command to print; it never prints itself. */
 #include "cuda/record_mode.h"
 
+#include "cuda/ends.h"
+#include "cuda/own_threads.h"
 #include "cuda/session_private.h"
 
-#include <errno.h>
-#include <semaphore.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static ink_session *session;
 static pid_t owner;
+static void (*take_signals)(void); /* of the preloaded library, or NULL */
 static bool cuda_starts; /* the driver has called InitializeInjection */
-static atomic_flag finished = ATOMIC_FLAG_INIT;
-static bool ender_runs;
-static sem_t end_wanted, end_done;
 
 static void report(const char *what, const char *text) {
   const char *fd_text = secure_getenv("INKMARK_REPORT_FD");
@@ -49,15 +45,22 @@ static void report_sections(void) {
   ink_i_registry_unlock();
 }
 
-/* ---- the end, in a thread of its own ----
- * _exit and abort are called in signal handlers too: the thread below them may be in malloc, or in the
- * driver, with a lock that ending needs. So another thread ends, and its patience is bounded. */
+/* ---- the end ---- */
 
-static void end_session(void) {
+bool ink_i_record_is_mine(void) { return owner && getpid() == owner; }
+bool ink_i_record_is_inside(void) { return session && ink_i_session_is_locked_here(session); }
+bool ink_i_record_waits(void) { return ink_i_session_waits(); }
+
+void ink_i_record_end(bool leaves, int signal, bool at_once) {
   char *path = NULL;
   ink_error error = {0};
   ink_session *ending = session;
+  if (!ending)
+    return;
   session = NULL;
+  ending->leaves = leaves;
+  ending->ended_by = signal;
+  ending->at_once = at_once;
   if (ink_i_session_close(ending, &path, &error))
     report("failed", error.message);
   if (path)
@@ -65,51 +68,31 @@ static void end_session(void) {
   free(path);
 }
 
-static void *ender(void *user) {
-  while (sem_wait(&end_wanted))
-    continue;
-  session->leaves = true;
-  end_session();
-  sem_post(&end_done);
-  return user;
-}
-
-static void start_ender(void) {
-  static pthread_t thread;
-  if (!ender_runs && !sem_init(&end_wanted, 0, 0) && !sem_init(&end_done, 0, 0))
-    ender_runs = ink_i_make_thread(&thread, ender, NULL);
-}
-
-void ink_record_leave(void) {
-  enum { PATIENCE_S = 30 };
-  struct timespec until;
-  if (!ender_runs) { /* nothing was armed, or this is a forked child */
-    ink_record_finish();
-    return;
-  }
-  if (!session || getpid() != owner || atomic_flag_test_and_set(&finished))
-    return;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += PATIENCE_S;
-  sem_post(&end_wanted);
-  while (sem_timedwait(&end_done, &until) && errno == EINTR)
-    continue;
-}
+static void leave_quickly(void) { ink_record_leave(0); }
 
 /* ---- arming ---- */
+
+/* From here on something is recorded: whatever way the process ends, that is not to be lost. */
+static void guard_ends(void) {
+  ink_i_ends_start();
+  if (take_signals)
+    take_signals();
+}
 
 /* Arms and says what came of it. */
 static void arm(void) {
   static uint32_t told;
   static bool armed;
   ink_error error = {0};
+  sigset_t before;
+  ink_i_hold_signals(&before);
   const ink_status status = ink_session_arm(session, &error);
   /* Exit handlers run in the opposite order of their registration, and the driver that the first CUDA
    * call loaded may have registered its own: behind that one no call gives anything any more. */
   if (!status && !armed)
-    armed = atexit(ink_record_finish) == 0 && at_quick_exit(ink_record_leave) == 0;
+    armed = atexit(ink_record_finish) == 0 && at_quick_exit(leave_quickly) == 0;
   if (!status)
-    start_ender();
+    guard_ends();
   if (status)
     report("failed", error.message);
   for (; told < session->remark_count; told++)
@@ -117,6 +100,7 @@ static void arm(void) {
       report("remark", session->remarks[told]);
   if (secure_getenv("INKMARK_KERNELS"))
     report_sections();
+  ink_i_release_signals(&before);
 }
 
 static uint32_t number_from(const char *name) {
@@ -131,23 +115,26 @@ static bool word_is(const char *name, const char *word) {
 
 static void owner_in_child(void) {
   owner = getpid();
-  ender_runs = false; /* threads do not survive a fork */
-  atomic_flag_clear(&finished);
+  ink_i_ends_after_fork();
   if (session && ink_i_session_is_gone(session))
     session = NULL;
+  if (session && session->thread_runs)
+    ink_i_ends_start();
 }
 
-void ink_record_fork_begin(void) {
+void ink_record_fork_begin(sigset_t *before) {
+  ink_i_hold_signals(before);
   if (session && getpid() == owner)
     ink_i_session_fork_begin(session);
 }
 
-void ink_record_fork_end(void) {
+void ink_record_fork_end(const sigset_t *before) {
   if (session)
     ink_i_session_fork_end(session);
+  ink_i_release_signals(before);
 }
 
-void ink_record_start(void) {
+void ink_record_start(void (*signals_taker)(void)) {
   if (session || !word_is("INKMARK_RECORD", "1"))
     return;
   const ink_session_options options = {
@@ -175,6 +162,8 @@ void ink_record_start(void) {
     return;
   }
   owner = getpid();
+  take_signals = signals_taker;
+  ink_i_ends_watch_main();
   const char *began = secure_getenv("INKMARK_BEGAN_NS");
   session->options.began_ns = began ? strtoll(began, NULL, 10) : 0;
   if (cuda_starts)
@@ -190,7 +179,7 @@ void ink_record_cuda_starts(void) {
   if (!session || !word_is("INKMARK_ACTIVITY", "1"))
     return;
   ink_i_session_start_activity(session);
-  start_ender();
+  guard_ends();
   /* the driver's own exit handlers are being registered: ours must run before them, CUPTI's buffers
    * are handed over while it lives. Whichever handler comes first does it all. */
   atexit(ink_record_finish);
@@ -204,19 +193,15 @@ void ink_i_record_module_came(void) {
     arm();
 }
 
-void ink_record_finish(void) {
-  if (!session || getpid() != owner || atomic_flag_test_and_set(&finished))
-    return;
-  end_session();
-}
-
-int ink_record_before_reset(void) {
+int ink_record_before_reset(sigset_t *before) {
+  ink_i_hold_signals(before);
   return session && getpid() == owner ? ink_i_session_reset_begin(session) : -1;
 }
 
-void ink_record_after_reset(int device) {
-  if (device < 0)
-    return;
-  ink_i_session_reset_end(session, device);
-  ink_i_record_module_came();
+void ink_record_after_reset(int device, const sigset_t *before) {
+  if (device >= 0) {
+    ink_i_session_reset_end(session, device);
+    ink_i_record_module_came();
+  }
+  ink_i_release_signals(before);
 }

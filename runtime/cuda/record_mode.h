@@ -5,8 +5,11 @@
 
 #include "inkmark/status.h"
 
-/* Called before main, when every module of the program has registered. */
-INK_API void ink_record_start(void);
+#include <signal.h>
+
+/* Called before main, when every module of the program has registered. take_signals is called when
+ * something is armed, more than once; from then on ink_record_signalled may be called. */
+INK_API void ink_record_start(void (*take_signals)(void));
 /* Called when the driver starts, inside of the process's first CUDA call. */
 INK_API void ink_record_cuda_starts(void);
 /* Called when a marked file registers after that: a library that was loaded. */
@@ -14,13 +17,17 @@ void ink_i_record_module_came(void);
 /* Ends the recording: from atexit. Does nothing the second time, or in a child that shares this memory
  * (vfork). */
 INK_API void ink_record_finish(void);
-/* The same from _exit and abort, where no lock of the calling thread may be needed. */
-INK_API void ink_record_leave(void);
-/* Around fork, in parent and child. */
-INK_API void ink_record_fork_begin(void);
-INK_API void ink_record_fork_end(void);
+/* The same from _exit and abort, where no lock of the calling thread may be needed. `signal`: what will end
+ * the process, or 0. */
+INK_API void ink_record_leave(int signal);
+/* From the handler of a signal whose default action ends the process: keeps what has been recorded, within a
+ * second. The caller then ends the process by the signal. */
+INK_API void ink_record_signalled(int signal);
+/* Around fork, in parent and child: signals are held between. */
+INK_API void ink_record_fork_begin(sigset_t *before);
+INK_API void ink_record_fork_end(const sigset_t *before);
 /* Around cudaDeviceReset: drains before, arms again after. What before gives goes to after: the device. */
-INK_API int ink_record_before_reset(void);
-INK_API void ink_record_after_reset(int device);
+INK_API int ink_record_before_reset(sigset_t *before);
+INK_API void ink_record_after_reset(int device, const sigset_t *before);
 
 #endif

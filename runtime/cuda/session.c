@@ -2,11 +2,11 @@
 /* A session: arming devices, the thread that drains them, forks, the end. */
 #include "cuda/arming_remarks.h"
 #include "cuda/clock_catch.h"
+#include "cuda/own_threads.h"
 #include "cuda/session_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,18 +68,6 @@ static void after_fork_in_parent(void) {
 
 static void *drain_thread(void *session);
 
-bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-  sigset_t all, before;
-  sigfillset(&all);
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-    sigdelset(&all, faults[i]);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool made = pthread_create(thread, NULL, body, user) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return made;
-}
-
 bool ink_i_session_any_works(const ink_session *s) {
   for (int i = 0; i < INK_I_DEVICES_MAX; i++)
     if (s->devices[i].made && !s->devices[i].dead)
@@ -98,6 +86,7 @@ static void make_wake(ink_session *s) {
 
 static void after_fork_in_child(void) {
   ink_i_registry_after_fork();
+  ink_i_own_threads_after_fork();
   pthread_mutex_init(&current_lock, NULL);
   fork_prepared = false;
   if (!fork_locked) {

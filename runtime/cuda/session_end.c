@@ -4,23 +4,19 @@
 #include "cuda/session_private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-/* Drains before it waits: what closed until now is kept if a kernel never ends and the user loses patience. */
-static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *error) {
-  d->cuda->set_device(d->index);
-  ink_status status = ink_i_drain_device(s, d, error);
-  const int code = d->dead ? 0 : d->cuda->device_synchronize();
-  if (code && !status)
-    status = ink_i_cuda_failed(d, code, "wait for its kernels", error);
-  d->sweep = true;
-  const ink_status drained = ink_i_drain_device(s, d, status ? NULL : error);
-  status = status ? status : drained;
-  if (!status)
-    status = ink_i_drain_open(s, d, error);
+static atomic_bool waits;
+
+bool ink_i_session_waits(void) { return atomic_load(&waits); }
+
+static ink_status finish_clock(ink_session *s, ink_i_device *d, ink_error *error) {
   ink_host_clock pair;
-  if (!status && s->writer && !ink_i_device_read_clock(d, &pair, NULL))
+  ink_status status = INK_OK;
+  if (s->writer && !ink_i_device_read_clock(d, &pair, NULL))
     status = ink_writer_host_clock(s->writer, &pair, error);
   if (!status && s->writer) {
     ink_i_session_keep_caught(d, ink_i_catch_edges(d, INK_EDGES_AT_END));
@@ -29,9 +25,62 @@ static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *erro
   return status;
 }
 
-static ink_status finish(ink_session *s, ink_error *error) {
+/* Drains before it waits: what closed until now is kept if a kernel never ends and the user loses patience. */
+static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *error) {
+  d->cuda->set_device(d->index);
+  ink_status status = ink_i_drain_device(s, d, error);
+  atomic_store(&waits, true);
+  const int code = d->dead ? 0 : d->cuda->device_synchronize();
+  atomic_store(&waits, false);
+  if (code && !status)
+    status = ink_i_cuda_failed(d, code, "wait for its kernels", error);
+  d->sweep = true;
+  const ink_status drained = ink_i_drain_device(s, d, status ? NULL : error);
+  status = status ? status : drained;
+  if (!status)
+    status = ink_i_drain_open(s, d, error);
+  return status ? status : finish_clock(s, d, error);
+}
+
+/* What ended the process, said once. */
+static ink_status write_signal(ink_session *s, ink_error *error) {
+  char number[32];
+  const char *name = sigabbrev_np(s->ended_by);
+  snprintf(number, sizeof number, name ? "signal %d (SIG%s)" : "signal %d", s->ended_by, name);
+  const bool wanted = s->ended_by && s->writer;
+  s->ended_by = wanted ? 0 : s->ended_by;
+  return wanted ? ink_writer_fact(s->writer, "ended_by", number, error) : INK_OK;
+}
+
+/* A signal ends the process, whatever runs: what there is goes to the file first, and last what may wait for
+ * a kernel that hangs, as the reading of a clock does. */
+static ink_status finish_at_once(ink_session *s, ink_error *error) {
   ink_status status = INK_OK;
+  ink_i_session_sweep(s);
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    ink_status one = d->made && !d->dead ? ink_i_drain_device(s, d, status ? NULL : error) : INK_OK;
+    if (!one)
+      one = ink_i_drain_open(s, d, status ? NULL : error);
+    status = status ? status : one;
+  }
+  ink_status more = write_signal(s, status ? NULL : error);
+  if (!more && s->writer)
+    more = ink_writer_flush(s->writer, status ? NULL : error);
+  status = status ? status : more;
+  for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!d->made || d->dead)
+      continue;
+    d->cuda->set_device(d->index);
+    status = finish_clock(s, d, error);
+  }
+  return status;
+}
+
+static ink_status finish(ink_session *s, ink_error *error) {
+  ink_status status = s->at_once ? finish_at_once(s, error) : INK_OK;
+  for (int i = 0; i < INK_I_DEVICES_MAX && !s->at_once; i++) {
     ink_i_device *d = &s->devices[i];
     if (!d->made || d->dead)
       continue;
@@ -151,6 +200,14 @@ ink_status ink_session_close(ink_session *s, bool *written, ink_error *error) {
   return status;
 }
 
+bool ink_i_session_is_locked_here(ink_session *s) {
+  static const struct timespec past = {0};
+  const int code = pthread_mutex_timedlock(&s->lock, &past); /* tells its owner before it looks at the time */
+  if (!code)
+    pthread_mutex_unlock(&s->lock);
+  return code == EDEADLK;
+}
+
 /* Takes the lock to end the session. EDEADLK: this thread holds it, inside of a call that we make.
  * ETIMEDOUT: another one does, and has got nothing done for a while: it may wait for this thread. */
 static int lock_to_end(ink_session *s) {
@@ -210,6 +267,8 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     status = ink_error_set(error, INK_ERROR_IO, "%s", s->write_failure);
   if (s->device_failure[0] && !status) /* of an earlier drain: nothing came from that device since */
     status = ink_error_set(error, INK_ERROR_CUDA, "%s", s->device_failure);
+  const ink_status noted = write_signal(s, status ? NULL : error);
+  status = status ? status : noted;
   if (s->writer) {
     s->path = NULL;
     /* Where the failure cannot be said, the file is to have no end either. */

@@ -30,6 +30,8 @@ struct ink_session {
   char device_failure[sizeof((ink_error *)0)->message]; /* of the first device that failed for good */
   pid_t pid;
   bool leaves;            /* the process ends at once: nothing is freed, which may want a lock of malloc */
+  bool at_once;           /* it is ended by a signal: no kernel is waited for */
+  int ended_by;           /* the signal that ends the process, or 0 */
   bool forked;            /* a child: its capture has a name of its own */
   int64_t started_ns;     /* CLOCK_REALTIME */
   char remarks[INK_I_REMARKS_MAX][INK_I_REMARK_BYTES]; /* arming_remarks.h */
@@ -81,9 +83,6 @@ void ink_i_session_forget(void);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
 void ink_i_session_fork_end(ink_session *session);
-/* A thread of ours is none of the program's: a signal that the program's threads block, to wait for it,
- * must not come here and end the process, nor run a handler here. What a fault raises is left alone. */
-bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user);
 /* Takes a marked file out of the registry; its code is gone when this returns, so whatever is called
  * through it is called through another one from now on. */
 void ink_i_session_module_goes(const ink_module_desc *gone);
@@ -93,6 +92,10 @@ int ink_i_session_reset_begin(ink_session *session);
 void ink_i_session_reset_end(ink_session *session, int device);
 /* Starts CUPTI, once. Also from inside of the first CUDA call, whichever locks the caller holds. */
 void ink_i_session_start_activity(ink_session *session);
+/* True while the session that ends waits for kernels, which may take any time. */
+bool ink_i_session_waits(void);
+/* True in a thread that is inside of a call for the session, with its lock. */
+bool ink_i_session_is_locked_here(ink_session *session);
 /* True in a forked child that could not keep the session. */
 bool ink_i_session_is_gone(const ink_session *session);
 /* ink_session_close; *path is the capture's name, the caller's to free, or NULL if none was made. */

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* The ends of a recorded process: exit, _exit, abort, a signal, a main that leaves by pthread_exit. The
+ * recording is ended by a thread of its own, the ender: whoever leaves may stand above a lock of malloc
+ * or of the driver, in a signal handler too, so it only waits, and its patience is bounded. */
+#include "cuda/ends.h"
+
+#include "cuda/own_threads.h"
+#include "cuda/record_mode.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  SIGNAL_PATIENCE_MS = 1000, /* a signal that ends a process does so at once, or nearly */
+  LEAVE_PATIENCE_MS = 30000,
+  LOOK_EVERY_MS = 20 /* at the threads that are left, once main is gone */
+};
+
+static struct {
+  pthread_t thread;
+  bool runs;
+  sem_t wake;
+  atomic_bool asked;     /* the ender is to end the recording */
+  atomic_flag taken;     /* who sets it ends the recording, or asks for it; nobody else does */
+  atomic_bool leaves, at_once;
+  atomic_bool dying;     /* of a signal: nothing else is to be the end of the process */
+  _Atomic int signal;    /* that ends the process, or 0 */
+  _Atomic uint32_t done; /* a futex: the recording has ended */
+} end = {.taken = ATOMIC_FLAG_INIT};
+
+static struct {
+  pthread_key_t key;       /* its destructor runs where main's thread ends alone, by whatever */
+  bool watched;
+  pthread_mutex_t lives;   /* robust: main's thread takes it with it into its grave */
+  atomic_bool leaves;
+  bool has_ended;          /* the ender's */
+} main_thread;
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* By the plain system call, in which a thread cannot be cancelled: for signal handlers. */
+static bool wait_until_done(int64_t patience_ms) {
+  const int64_t until = now_ms() + patience_ms;
+  int64_t left;
+  while (!atomic_load(&end.done) && (left = until - now_ms()) > 0) {
+    const struct timespec rest = {left / 1000, left % 1000 * 1000000};
+    syscall(SYS_futex, &end.done, FUTEX_WAIT_PRIVATE, 0, &rest, NULL, 0);
+  }
+  return atomic_load(&end.done);
+}
+
+/* The thread that has the signal ends the process at any moment. */
+static void wait_to_die(void) {
+  const struct timespec rest = {2 * SIGNAL_PATIENCE_MS / 1000, 0};
+  syscall(SYS_nanosleep, &rest, NULL);
+}
+
+static void tell_done(void) {
+  atomic_store(&end.done, 1);
+  syscall(SYS_futex, &end.done, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void ask(bool leaves, bool at_once) {
+  atomic_store(&end.leaves, leaves);
+  atomic_store(&end.at_once, at_once);
+  atomic_store(&end.asked, true);
+  sem_post(&end.wake);
+}
+
+/* ---- main's thread may end alone ---- */
+
+static void main_leaves(void *user) {
+  (void)user;
+  if (!ink_i_record_is_mine() || pthread_mutex_lock(&main_thread.lives))
+    return;
+  atomic_store(&main_thread.leaves, true);
+  if (end.runs)
+    sem_post(&end.wake);
+}
+
+void ink_i_ends_watch_main(void) {
+  pthread_mutexattr_t kind;
+  if (!main_thread.watched && pthread_key_create(&main_thread.key, main_leaves))
+    return;
+  main_thread.watched = true;
+  atomic_store(&main_thread.leaves, false);
+  main_thread.has_ended = false;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&main_thread.lives, &kind);
+  pthread_mutexattr_destroy(&kind);
+  pthread_setspecific(main_thread.key, &main_thread);
+}
+
+/* Main's thread has ended and so have all that are not ours: the C library would have ended the process
+ * with the last one. The folder has two links and one for each thread, main's among them for good. */
+static bool program_is_gone(void) {
+  struct stat tasks;
+  if (!main_thread.has_ended && pthread_mutex_trylock(&main_thread.lives) != EOWNERDEAD)
+    return false;
+  main_thread.has_ended = true;
+  return !stat("/proc/self/task", &tasks) && (long)tasks.st_nlink - 3 <= ink_i_own_threads();
+}
+
+/* ---- the ender ---- */
+
+static void wait_to_be_asked(void) {
+  while (!atomic_load(&end.asked)) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_EVERY_MS * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+      until.tv_nsec -= 1000000000;
+      until.tv_sec++;
+    }
+    if (!atomic_load(&main_thread.leaves))
+      sem_wait(&end.wake);
+    else if (sem_clockwait(&end.wake, CLOCK_MONOTONIC, &until) && program_is_gone())
+      exit(0); /* as the C library does */
+  }
+}
+
+static void *ender(void *user) {
+  wait_to_be_asked();
+  ink_i_record_end(atomic_load(&end.leaves), atomic_load(&end.signal), atomic_load(&end.at_once));
+  tell_done();
+  return user;
+}
+
+void ink_i_ends_start(void) {
+  if (end.runs || sem_init(&end.wake, 0, 0))
+    return;
+  end.runs = ink_i_make_thread(&end.thread, ender, NULL);
+}
+
+void ink_i_ends_after_fork(void) {
+  end.runs = false;
+  atomic_flag_clear(&end.taken);
+  atomic_store(&end.asked, false);
+  atomic_store(&end.signal, 0);
+  atomic_store(&end.dying, false);
+  atomic_store(&end.done, 0);
+  if (main_thread.watched)
+    ink_i_ends_watch_main(); /* whoever forked is main now */
+}
+
+/* ---- the ways out ---- */
+
+/* The ender cannot do it: it is not there, or this is it, or it would wait for a call that this thread is in. */
+static bool ends_here(void) {
+  return !end.runs || pthread_equal(pthread_self(), end.thread) || ink_i_record_is_inside();
+}
+
+void ink_record_finish(void) {
+  if (!ink_i_record_is_mine())
+    return;
+  const bool first = !atomic_flag_test_and_set(&end.taken);
+  if (!ends_here()) {
+    if (first)
+      ask(false, false);
+    while (!wait_until_done(LEAVE_PATIENCE_MS) && ink_i_record_waits())
+      continue;
+  } else if (first) {
+    ink_i_record_end(false, 0, false);
+    tell_done();
+  }
+  if (atomic_load(&end.dying))
+    wait_to_die();
+}
+
+void ink_record_leave(int signal) {
+  if (!end.runs) { /* nothing was armed */
+    ink_record_finish();
+    return;
+  }
+  if (!ink_i_record_is_mine() || pthread_equal(pthread_self(), end.thread))
+    return;
+  if (!atomic_flag_test_and_set(&end.taken)) {
+    atomic_store(&end.signal, signal);
+    ask(true, false);
+    wait_until_done(LEAVE_PATIENCE_MS);
+  }
+  if (atomic_load(&end.dying) && atomic_load(&end.signal) != signal)
+    wait_to_die();
+}
+
+void ink_record_signalled(int signal) {
+  int none = 0;
+  if (!end.runs || !ink_i_record_is_mine())
+    return;
+  if (pthread_equal(pthread_self(), end.thread)) { /* a fault of ours, or of a heap that the program ruined: */
+    tell_done();                                   /* what ends the process is none of it */
+    for (;;)
+      pause();
+  }
+  atomic_store(&end.dying, true);
+  if (!atomic_compare_exchange_strong(&end.signal, &none, signal) && none != signal) {
+    wait_to_die(); /* by another signal, which came first */
+    return;
+  }
+  if (!atomic_flag_test_and_set(&end.taken))
+    ask(true, true);
+  wait_until_done(SIGNAL_PATIENCE_MS);
+}

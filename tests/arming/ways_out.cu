@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// One launch, then one of the ways out of a program: argv[1] says which, argv[2] is a signal. Each launch has
+// 2 blocks, and each block passes 1 mark. What the program finds of its signals goes to standard output.
+#include <cuda_runtime.h>
+#include <inkmark/mark.cuh>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+PROF_SECTIONS(WaysOut, Kernel, Only)
+
+__global__ void kernel(int *out) {
+  PROF_KERNEL(Kernel);
+  out[threadIdx.x] = (int)threadIdx.x;
+  PROF_MARK(Only);
+}
+
+__global__ void hangs(volatile int *stop) {
+  PROF_KERNEL(Kernel);
+  while (!*stop)
+    PROF_MARK(Only);
+}
+
+static void check(cudaError_t error, const char *what) {
+  if (error == cudaSuccess)
+    return;
+  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+  _Exit(1);
+}
+
+static void launch() {
+  static int *out;
+  if (!out)
+    check(cudaMalloc(&out, 32 * sizeof(int)), "cudaMalloc");
+  kernel<<<2, 32>>>(out);
+  check(cudaGetLastError(), "the launch");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+static int given; // the signal
+static volatile sig_atomic_t seen;
+static void count(int) { seen = seen + 1; }
+
+// A kernel that never ends, in a thread that waits for it.
+static void *hang(void *) {
+  int *stop;
+  check(cudaMalloc(&stop, sizeof(int)), "cudaMalloc");
+  check(cudaMemset(stop, 0, sizeof(int)), "cudaMemset");
+  hangs<<<2, 32>>>(stop);
+  cudaDeviceSynchronize();
+  return nullptr;
+}
+
+static void *launch_later(void *) {
+  usleep(200000);
+  launch();
+  puts("the thread has ended");
+  return nullptr;
+}
+
+static void *launch_for_ever(void *) {
+  for (;;)
+    launch();
+}
+
+static void *cancelled(void *main_thread) {
+  pthread_cancel(*(pthread_t *)main_thread);
+  return nullptr;
+}
+
+// Ends the program in spite of what is blocked: sigsuspend puts the mask back behind a handler of anybody.
+static void suspended() {
+  sigset_t one, none;
+  sigemptyset(&none);
+  sigemptyset(&one);
+  sigaddset(&one, given);
+  sigprocmask(SIG_BLOCK, &one, nullptr);
+  raise(given);
+  sigsuspend(&none);
+  puts("sigsuspend has returned");
+}
+
+// Two signals are pending: the one that comes first ends the program.
+static void two_pending() {
+  sigset_t both;
+  sigemptyset(&both);
+  sigaddset(&both, SIGHUP);
+  sigaddset(&both, SIGTERM);
+  sigprocmask(SIG_BLOCK, &both, nullptr);
+  raise(SIGTERM);
+  raise(SIGHUP);
+  sigprocmask(SIG_UNBLOCK, &both, nullptr);
+}
+
+// The disposition as each of the functions tells and takes it.
+static int dispositions() {
+  struct sigaction action, old;
+  memset(&old, 0xff, sizeof old);
+  sigaction(given, nullptr, &old);
+  printf("sigaction %d flags %x\n", old.sa_handler == SIG_DFL, (unsigned)old.sa_flags & ~0x04000000u);
+  printf("signal %d", signal(given, count) == SIG_DFL);
+  printf(" %d", signal(given, SIG_DFL) == count);
+  printf(" %d", signal(given, SIG_IGN) == SIG_DFL);
+  printf(" %d\n", signal(given, SIG_DFL) == SIG_IGN);
+  printf("sigset %d", sigset(given, count) == SIG_DFL);
+  raise(given);
+  printf(" %d\n", sigset(given, SIG_DFL) == count);
+  printf("hold %d", sigset(given, SIG_HOLD) == SIG_DFL);
+  printf(" %d\n", sigset(given, SIG_DFL) == SIG_HOLD);
+  printf("sysv %d", sysv_signal(given, count) == SIG_DFL);
+  raise(given);
+  printf(" %d\n", sysv_signal(given, SIG_DFL) == SIG_DFL);
+  action = old;
+  action.sa_handler = count;
+  printf("again %d", sigaction(given, &action, &old));
+  printf(" %d", old.sa_handler == SIG_DFL);
+  raise(given);
+  printf(" %d", sigaction(given, &old, &action));
+  printf(" %d seen %d\n", action.sa_handler == count, (int)seen);
+  errno = 0;
+  printf("refused %d", sigaction(SIGKILL, &old, nullptr));
+  printf(" %d\n", errno == EINVAL);
+  fflush(stdout);
+  return system("exit 3") >> 8; // which sets SIGINT and SIGQUIT, and what the child gets of them
+}
+
+static int status_of(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// A child that was forked, and does nothing, ends by the signal as well.
+static int child_ends() {
+  const pid_t child = fork();
+  if (!child) {
+    raise(given);
+    _exit(0);
+  }
+  const int first = status_of(child), second = vfork();
+  if (!second) {
+    signal(given, SIG_DFL);
+    raise(given);
+    _exit(0);
+  }
+  const int third = status_of(second);
+  signal(given, count);
+  raise(given);
+  return first == 128 + given && third == first && seen == 1 ? 5 : 1;
+}
+
+static void leave_in_handler(int number) {
+  if (number == SIGTERM)
+    exit(5);
+  _exit(6);
+}
+
+static int alarms() {
+  const itimerval every = {{0, 500}, {0, 500}};
+  signal(SIGALRM, count);
+  setitimer(ITIMER_REAL, &every, nullptr);
+  for (int i = 0; i < 50; i++) {
+    launch();
+    if (i % 10 == 0 && system("true"))
+      return 3;
+  }
+  return seen ? 0 : 4;
+}
+
+static void last_word() { puts("an exit handler has run"); }
+
+int main(int argc, char **argv) {
+  const char *how = argc > 1 ? argv[1] : "";
+  pthread_t thread, self = pthread_self();
+  given = argc > 2 ? atoi(argv[2]) : SIGTERM;
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  atexit(last_word);
+  launch();
+  if (!strcmp(how, "raise"))
+    raise(given);
+  if (!strcmp(how, "kill"))
+    kill(getpid(), given), pause();
+  if (!strcmp(how, "fault"))
+    *(volatile int *)nullptr = 1;
+  if (!strcmp(how, "suspended"))
+    suspended();
+  if (!strcmp(how, "two-pending"))
+    two_pending();
+  if (!strcmp(how, "dispositions"))
+    return dispositions();
+  if (!strcmp(how, "child"))
+    return child_ends();
+  if (!strcmp(how, "again")) // set and put back, as a handler that raises its own signal does
+    signal(given, count), raise(given), signal(given, SIG_DFL), raise(given);
+  if (!strcmp(how, "handler"))
+    signal(given, leave_in_handler), raise(given);
+  if (!strcmp(how, "alarms"))
+    return alarms();
+  if (!strcmp(how, "hang") || !strcmp(how, "hang-exit"))
+    pthread_create(&thread, nullptr, hang, nullptr), usleep(300000);
+  if (!strcmp(how, "hang"))
+    kill(getpid(), given), pause();
+  if (!strcmp(how, "hang-exit")) // which waits for the kernel, until a signal comes
+    puts("waiting"), fflush(stdout), exit(7);
+  if (!strcmp(how, "loop"))
+    puts("looping"), fflush(stdout), launch_for_ever(nullptr);
+  if (!strcmp(how, "loops")) {
+    for (int i = 0; i < 3; i++)
+      pthread_create(&thread, nullptr, launch_for_ever, nullptr);
+    puts("looping"), fflush(stdout), pause();
+  }
+  if (!strcmp(how, "pthread-exit"))
+    pthread_exit(nullptr);
+  if (!strcmp(how, "thread-goes-on"))
+    pthread_create(&thread, nullptr, launch_later, nullptr), pthread_exit(nullptr);
+  if (!strcmp(how, "cancel"))
+    pthread_create(&thread, nullptr, cancelled, &self), pause();
+  puts("main returns");
+  return 0;
+}
