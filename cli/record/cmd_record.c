@@ -59,6 +59,8 @@ static int run(int argc, char **argv) {
       code = -code;
   }
   record_plan_free(&plan);
+  if (plan.ended_by)
+    record_end_as(plan.ended_by);
   return code;
 }
 
@@ -68,8 +70,8 @@ const cli_command cmd_record = {
     .operands = "[--] PROGRAM [ARGUMENTS]",
     .about =
         "The program needs no change but the marks: it runs with libinkmark preloaded, which "
-        "hands its kernels a buffer and writes what they record to a capture. The exit code is "
-        "the program's. Without a GPU the program runs on the simulated device, which needs "
+        "hands its kernels a buffer and writes what they record to a capture. The exit code, or "
+        "the signal that ended it, is the program's. Without a GPU the program runs on the simulated device, which needs "
         "the shared CUDA runtime (nvcc -cudart shared) and PTX in the program; cycles are then "
         "the simulator's, and every output says so.",
     .examples = "inkmark record -- ./solver -n 64\twrites solver.PID.ink\n"

@@ -34,6 +34,7 @@ typedef struct record_plan {
   bool gpu_here, simulates;
   bool activity; /* asked for, and nobody else has CUDA_INJECTION64_PATH */
   int report; /* what recorded processes say of their end, a line each; -1: no such file */
+  int ended_by; /* the signal that ended the program, or 0 */
   elf_probe probe;
   struct timespec begin; /* CLOCK_REALTIME at the start: files older than this are not ours */
 } record_plan;
@@ -58,6 +59,8 @@ bool record_gpu_is_here(void);
 /* Runs argv, hands signals on, waits; the exit code as a shell would give it, or minus the exit
  * code after a message when the program could not be started. */
 int record_run(record_plan *plan, char **argv);
+/* Ends this process by the signal; returns where the signal cannot end it. */
+void record_end_as(int signal);
 
 /* Says on stderr what was written, or why nothing was; `code` is the program's exit code. */
 void record_outcome(const record_plan *plan, int code);

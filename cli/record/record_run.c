@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,12 +91,29 @@ bool record_environment(record_plan *plan) {
 /* How this command found the signals; the program gets them so. */
 typedef struct signals {
   sigset_t blocked;
-  struct sigaction child;
+  struct sigaction child, pipe;
 } signals;
+
+/* Takes what is sent to this command, for the program; nothing else ends the command before it. Where its
+ * messages cannot be written the program goes on as well. */
+static void take_signals(sigset_t *taken, signals *before) {
+  static const int kinds[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
+                              SIGALRM, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGCHLD};
+  const struct sigaction by_default = {.sa_handler = SIG_DFL}, ignored = {.sa_handler = SIG_IGN};
+  sigemptyset(taken);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    sigaddset(taken, kinds[i]);
+  for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+    sigaddset(taken, number);
+  sigprocmask(SIG_BLOCK, taken, &before->blocked);
+  sigaction(SIGCHLD, &by_default, &before->child); /* where it was ignored, no end of a child is told */
+  sigaction(SIGPIPE, &ignored, &before->pipe);
+}
 
 /* The child: runs the program, or sends errno through the pipe. */
 static void become(const record_plan *plan, char **argv, const signals *before, int report) {
   sigaction(SIGCHLD, &before->child, NULL);
+  sigaction(SIGPIPE, &before->pipe, NULL);
   sigprocmask(SIG_SETMASK, &before->blocked, NULL);
   execv(plan->program, argv);
   int code = errno;
@@ -105,18 +123,47 @@ static void become(const record_plan *plan, char **argv, const signals *before, 
   _exit(code == ENOENT ? 127 : 126);
 }
 
-/* Waits for the child; what a terminal sent went to the whole group, the rest is handed on. */
+/* Hands a signal on. What a terminal sent went to the whole group; but where it hangs up, to the leader of
+ * its session alone. */
+static void hand_on(pid_t child, const siginfo_t *info) {
+  const bool hangs_up = info->si_signo == SIGHUP && getsid(0) == getpid();
+  if (info->si_code == SI_QUEUE)
+    sigqueue(child, info->si_signo, info->si_value);
+  else if (info->si_code != SI_KERNEL || hangs_up)
+    kill(child, info->si_signo);
+}
+
+/* In the foreground of a terminal, whose user waits for this command. */
+static bool is_waited_for(void) {
+  const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+  const bool waited = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+  if (terminal >= 0)
+    close(terminal);
+  return waited;
+}
+
+/* The program has stopped itself: so does this command, or nobody would come to continue it. */
+static void stop_too(pid_t child) {
+  if (!is_waited_for())
+    return;
+  raise(SIGSTOP);
+  kill(child, SIGCONT);
+}
+
+/* Waits for the child; the exit code, and the signal that ended it or 0. */
 static int wait_for(pid_t child, const sigset_t *caught, int *ended_by) {
   for (;;) {
     siginfo_t info;
     int status, signal = sigwaitinfo(caught, &info);
     if (signal != SIGCHLD) {
-      if (signal > 0 && info.si_code != SI_KERNEL)
-        kill(child, signal);
+      if (signal > 0)
+        hand_on(child, &info);
       continue;
     }
-    if (waitpid(child, &status, WNOHANG) != child)
+    if (waitpid(child, &status, WNOHANG | WUNTRACED) != child)
       continue;
+    if (WIFSTOPPED(status))
+      stop_too(child);
     if (WIFSIGNALED(status)) {
       *ended_by = WTERMSIG(status);
       return 128 + *ended_by;
@@ -126,20 +173,27 @@ static int wait_for(pid_t child, const sigset_t *caught, int *ended_by) {
   }
 }
 
-int record_run(record_plan *plan, char **argv) {
-  static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
+/* Whoever waits for this command sees what the program's own parent would: a shell ends a loop by it. */
+void record_end_as(int signal) {
   const struct sigaction by_default = {.sa_handler = SIG_DFL};
+  const struct rlimit no_core = {0};
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  setrlimit(RLIMIT_CORE, &no_core); /* the program has left one */
+  sigaction(signal, &by_default, NULL);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+  raise(signal);
+}
+
+int record_run(record_plan *plan, char **argv) {
   sigset_t caught;
   signals before;
   int report[2], code = 0, ended_by = 0;
   if (plan->sim_folder)
     message_say("recording on the simulated device%s: cycles are the simulator's",
                 plan->gpu_here ? "" : " (no GPU here)");
-  sigemptyset(&caught);
-  for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
-    sigaddset(&caught, forwarded[i]);
-  sigprocmask(SIG_BLOCK, &caught, &before.blocked);
-  sigaction(SIGCHLD, &by_default, &before.child); /* where it was ignored, no end of a child is told */
+  take_signals(&caught, &before);
   if (pipe2(report, O_CLOEXEC)) {
     message_say("cannot run '%s': %s", plan->program, message_errno(errno));
     return -CLI_FAILED;
@@ -164,6 +218,7 @@ int record_run(record_plan *plan, char **argv) {
     return code == ENOENT ? -127 : -126;
   }
   code = wait_for(child, &caught, &ended_by);
+  plan->ended_by = ended_by;
   sigprocmask(SIG_SETMASK, &before.blocked, NULL);
   if (ended_by) /* a program may also return more than 128 */
     message_say("'%s' was ended by signal %d (%s)", argv[0], ended_by, strsignal(ended_by));

@@ -52,19 +52,28 @@ static ink_status write_signal(ink_session *s, ink_error *error) {
   return wanted ? ink_writer_fact(s->writer, "ended_by", number, error) : INK_OK;
 }
 
-/* A signal ends the process, whatever runs: what there is goes to the file first, and last what may wait for
- * a kernel that hangs, as the reading of a clock does. */
-static ink_status finish_at_once(ink_session *s, ink_error *error) {
+static ink_status drain_all(ink_session *s, bool open, ink_error *error) {
   ink_status status = INK_OK;
-  ink_i_session_sweep(s);
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
     ink_i_device *d = &s->devices[i];
     ink_status one = d->made && !d->dead ? ink_i_drain_device(s, d, status ? NULL : error) : INK_OK;
-    if (!one)
+    if (!one && open)
       one = ink_i_drain_open(s, d, status ? NULL : error);
     status = status ? status : one;
   }
+  return status;
+}
+
+/* A signal ends the process, whatever runs, and soon: what is new goes to the file first, then all else that
+ * is there, last what may wait for a kernel that hangs, as the reading of a clock does. */
+static ink_status finish_at_once(ink_session *s, ink_error *error) {
+  ink_status status = drain_all(s, false, error);
   ink_status more = write_signal(s, status ? NULL : error);
+  if (!more && s->writer)
+    more = ink_writer_flush(s->writer, status ? NULL : error);
+  status = status ? status : more;
+  ink_i_session_sweep(s);
+  more = drain_all(s, true, status ? NULL : error);
   if (!more && s->writer)
     more = ink_writer_flush(s->writer, status ? NULL : error);
   status = status ? status : more;

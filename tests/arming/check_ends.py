@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""How a program ends, alone and under `inkmark record` on the simulated device: exit code, signal and output
+are the same, and what had been launched is in the capture. check_ends.py BUILD PROGRAMS CASE"""
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+BUILD, PROGRAMS = map(os.path.abspath, sys.argv[1:3])
+CASE = sys.argv[3]
+INKMARK = os.path.join(BUILD, "cli/inkmark")
+WAYS = os.path.join(PROGRAMS, "ways_out")
+HANGS_S = 300  # nothing here takes that long, on whatever machine: a test that waits for ever fails
+
+
+def alone(*command, **more):
+    environment = {**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "device/sim")}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=HANGS_S, **more)
+
+
+def recorded(*command, options=(), output="run.%p.ink", **more):
+    return subprocess.run([INKMARK, "record", "--device", "sim", "-o", output, *options, "--", *command],
+                          capture_output=True, text=True, timeout=HANGS_S, **more)
+
+
+def start(*command, options=(), **more):
+    """Recorded, and at its first line of output."""
+    process = subprocess.Popen([INKMARK, "record", "--device", "sim", "-o", "run.%p.ink", *options, "--", *command],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    process.first_line = process.stdout.readline().strip()
+    return process
+
+
+def captures():
+    """What the captures here hold; they are taken away."""
+    found = []
+    for name in sorted(n for n in os.listdir() if n.startswith("run.")):
+        run = subprocess.run([INKMARK, "info", "--format", "json", name], capture_output=True, text=True)
+        assert run.returncode == 0, run
+        found.append(json.loads(run.stdout)["captures"][0]["capture"][0])
+        os.remove(name)
+    return found
+
+
+def expect(way, *arguments, tracks=2, ended_by=None, complete=True):
+    plain = alone(WAYS, way, *arguments)
+    run = recorded(WAYS, way, *arguments)
+    assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout), (way, arguments, plain, run)
+    seen = captures()
+    assert len(seen) == 1 and seen[0]["tracks"] == tracks, (way, arguments, run, seen)
+    assert not complete or seen[0]["complete"], (way, arguments, run, seen)
+    assert (seen[0]["ended_by"] or "").startswith(ended_by or ""), (way, arguments, run, seen)
+    assert bool(seen[0]["ended_by"]) == bool(ended_by), (way, arguments, run, seen)
+    if ended_by:
+        assert f"ended by {ended_by}" in run.stderr, (way, arguments, run)
+    print(f"{way} {' '.join(arguments)}: {run.returncode}, {tracks} tracks")
+    return run
+
+
+def signals():
+    """Each signal whose default action ends a process."""
+    names = "HUP INT QUIT ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM XCPU XFSZ VTALRM PROF IO PWR SYS".split()
+    for number in [*(getattr(signal, "SIG" + name) for name in names), signal.SIGRTMIN, signal.SIGRTMAX]:
+        run = expect("raise", str(int(number)), ended_by=f"signal {int(number)}")
+        assert run.returncode == -number, run
+    expect("kill", "15", ended_by="signal 15")
+    plain, run = alone(WAYS, "raise", "9"), recorded(WAYS, "raise", "9")
+    assert run.returncode == plain.returncode == -9, (plain, run)
+    captures()
+
+
+def dispositions():
+    """The program sees SIG_DFL, sets what it likes, and its children get what they would."""
+    for number in ("2", "3", "10", "15"):
+        run = expect("dispositions", number)
+        assert run.stdout.startswith("sigaction 1 flags 0\n"), run
+    expect("child", "15")
+    expect("child", "2")
+    # what is ignored from the start on stays so
+    def ignore():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    plain, run = alone(WAYS, "raise", "15", preexec_fn=ignore), recorded(WAYS, "raise", "15", preexec_fn=ignore)
+    assert run.returncode == plain.returncode == 0 and run.stdout == plain.stdout, (plain, run)
+    assert captures()[0]["ended_by"] is None
+
+
+def odd():
+    """A fault, a mask that is put back, two signals at once, a handler that is taken away again."""
+    expect("fault", ended_by="signal 11")
+    expect("suspended", "15", ended_by="signal 15")
+    expect("suspended", "10", ended_by="signal 10")
+    expect("two-pending", ended_by="signal 1")
+    expect("again", "15", ended_by="signal 15")
+    expect("handler", "15")
+    expect("handler", "2")
+    expect("alarms", tracks=102)
+
+
+def hung():
+    """A kernel that never ends does not keep a signal from ending the program."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        run = recorded(WAYS, "hang", str(int(number)))
+        seen = captures()
+        assert run.returncode == -number, run
+        assert seen[0]["tracks"] == 4 and seen[0]["open_tracks"] == 2, (run, seen)
+        assert seen[0]["ended_by"].startswith(f"signal {int(number)}"), (run, seen)
+        process = start(WAYS, "hang-exit")  # which waits for the kernel
+        process.send_signal(number)
+        out, messages = process.communicate(timeout=HANGS_S)
+        seen = captures()
+        assert process.returncode == -number, (process.returncode, out, messages)
+        assert seen and seen[0]["tracks"] - seen[0]["open_tracks"] == 2, (messages, seen)
+
+
+def loops():
+    """A signal from outside, while threads are in calls of the CUDA runtime: every launch that had ended is there."""
+    for way, number in (("loop", signal.SIGTERM), ("loop", signal.SIGINT), ("loops", signal.SIGHUP)):
+        with open("count", "wb") as file:
+            file.write(bytes(4096))
+        process = start(WAYS, way, "0", os.path.abspath("count"), options=("--tracks", "65536", "-r", "4"))
+        ended = 0
+        while ended < 200:  # whatever the machine
+            with open("count", "rb") as file:
+                ended = struct.unpack("I", file.read(4))[0] + 1
+        process.send_signal(number)
+        out, messages = process.communicate(timeout=HANGS_S)
+        seen = captures()
+        assert process.returncode == -number, (process.returncode, out, messages)
+        whole = (seen[0]["tracks"] - seen[0]["open_tracks"]) / 2
+        assert whole >= ended, (way, whole, ended, messages)
+        assert seen[0]["ended_by"].startswith(f"signal {int(number)}"), seen
+        print(f"{way}, signal {int(number)}: {ended} launches had ended, {whole:.0f} are recorded")
+
+
+def main_leaves():
+    """main ends by pthread_exit or is cancelled: the process ends with the last thread of the program."""
+    expect("pthread-exit")
+    expect("thread-goes-on", tracks=4)
+    expect("cancel")
+
+
+def pools():
+    """multiprocessing.Pool: its workers end by SIGTERM where it is left by `with`."""
+    for method in ("spawn", "fork"):
+        for end in ("terminate", "join"):
+            script = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pool.py"),
+                      os.path.join(PROGRAMS, "library.so"), method, end]
+            plain, run = alone(*script), recorded(*script)
+            assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout), (plain, run)
+            assert plain.returncode == 0, plain
+            seen = captures()
+            assert sum(one["tracks"] for one in seen) == 6, (method, end, run, seen)
+            assert all(one["complete"] for one in seen), (method, end, run, seen)
+            print(f"{method}, {end}: {len(seen)} captures, 6 tracks")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    os.environ["INKMARK_SIM_SEED"] = "1"
+    {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "loops": loops,
+     "main-leaves": main_leaves, "pools": pools}[CASE]()
