@@ -3,18 +3,19 @@
 # Every check of the project, from a fresh checkout: brings what is missing, then
 #   1. gcc, warnings are errors, all tests    2. clang, warnings are errors
 #   3. AddressSanitizer and UBSan, all tests that can run so    4. the fuzz targets, 60 s each
-# tests/run.sh [--quick]   --quick leaves 2 to 4 out. Builds in build/, build-clang/, build-san/ and
-# build-fuzz/. The closing line counts tests: "N passed, N failed, N skipped".
+# tests/run.sh [--quick | --set-up]   --quick leaves 2 to 4 out, --set-up all four. Builds in build/,
+# build-clang/, build-san/ and build-fuzz/. The closing line counts tests: "N passed, N failed, N skipped".
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
 # shellcheck source=cmake/setup.sh
 . "$root/cmake/setup.sh"
-quick=
+quick='' set_up=''
 case ${1:-} in
   --quick) quick=1 ;;
+  --set-up) set_up=1 ;;
   '') ;;
-  *) echo "usage: tests/run.sh [--quick]" >&2; exit 2 ;;
+  *) echo "usage: tests/run.sh [--quick | --set-up]" >&2; exit 2 ;;
 esac
 
 # ---- set-up: what the tests need beyond what a build needs
@@ -34,6 +35,7 @@ if [ -f package.json ]; then
   fi
 fi
 set +e
+[ -z "$set_up" ] || exit 0
 
 passed=0 failed=0 skipped=0 broken=()
 reasons=$(mktemp)
