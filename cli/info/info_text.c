@@ -54,6 +54,8 @@ static void head(const loaded_capture *loaded, FILE *to) {
             number_whole(facts->file_bytes).text);
   line(to, "ended by", ink_capture_fact(capture, "ended_by"));
   line(to, "failure", ink_capture_fact(capture, "write_failure"));
+  line(to, "unfinished", ink_capture_fact(capture, "unfinished"));
+  line(to, "reopened", ink_capture_fact(capture, "reopened"));
   if (facts->damaged_chunks)
     fprintf(to, "%-12s%s damaged chunk%s left out\n", "damage",
             number_whole(facts->damaged_chunks).text, facts->damaged_chunks == 1 ? "" : "s");

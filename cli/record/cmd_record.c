@@ -40,7 +40,7 @@ static const cli_option options[] = {
 static int run(int argc, char **argv) {
   record_settings settings = {
       .records = RECORD_UNSET, .tracks = RECORD_UNSET, .drain_ms = RECORD_UNSET};
-  record_plan plan = {.report = -1};
+  record_plan plan = {.control = -1};
   size_t operands;
   enum cli_parsed parsed = cli_parse(&cmd_record, argc, argv, &settings, &operands);
   if (parsed != CLI_GO)

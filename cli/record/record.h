@@ -6,6 +6,7 @@
 #include "elf_probe.h"
 #include "options.h"
 
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -33,8 +34,10 @@ typedef struct record_plan {
   char *links;      /* a temporary folder of links to paths that the loader cannot take, or NULL */
   bool gpu_here, simulates;
   bool activity; /* asked for, and nobody else has CUDA_INJECTION64_PATH */
-  int report; /* what recorded processes say of their end, a line each; -1: no such file */
   int ended_by; /* the signal that ended the program, or 0 */
+  int control; /* to the writer process; -1: none */
+  char **lines; /* what it said at the end: "PID wrote PATH" and the like (inkmark/collect.h) */
+  size_t line_count;
   elf_probe probe;
   struct timespec begin; /* CLOCK_REALTIME at the start: files older than this are not ours */
 } record_plan;
@@ -51,6 +54,14 @@ void record_plan_free(record_plan *plan);
 /* Sets the variables that steer the recorded process, in this process's environment. False after a
  * message. */
 bool record_environment(record_plan *plan);
+
+/* Starts the writer process, which recorded processes find by INKMARK_WRITER. False after a message. */
+bool record_writer_start(record_plan *plan);
+/* Tells it how a child ended, by its wait status. */
+void record_writer_end(const record_plan *plan, int64_t child, int wait_status);
+/* Waits until it has written what there is, some seconds at most, and fills in plan->lines. */
+void record_writer_ask(record_plan *plan);
+void record_writer_free(record_plan *plan);
 
 /* `name` under the folder of this command: as installed, else as in the build tree; NULL: neither. */
 char *record_find_beside(const char *installed, const char *built);

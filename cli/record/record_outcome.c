@@ -245,27 +245,22 @@ static bool tell_remark(const char *line, char *sections) {
   return true;
 }
 
-/* Lines "PID failed TEXT" of the report; returns how many. "PID wrote PATH" needs no telling: the
- * files are found by their names, those of killed processes too. */
-static size_t tell_failures(const record_plan *plan, char *sections) {
+/* Says what the writer told, but what was written, which the files tell; how many failures. */
+static size_t tell_lines(const record_plan *plan, char *sections, size_t *running) {
   size_t told = 0;
-  FILE *lines = plan->report >= 0 && !lseek(plan->report, 0, SEEK_SET)
-                    ? fdopen(dup(plan->report), "r")
-                    : NULL;
-  char line[1100];
-  while (lines && fgets(line, sizeof line, lines)) {
+  for (size_t i = 0; i < plan->line_count; i++) {
+    const char *line = plan->lines[i];
     long pid;
     int text = 0;
-    line[strcspn(line, "\n")] = 0;
     if (tell_remark(line, sections))
       continue;
-    if (sscanf(line, "%ld failed %n", &pid, &text) != 1 || !text)
-      continue;
-    if (++told <= FILES_TOLD)
+    if (sscanf(line, "%ld runs %n", &pid, &text) == 1 && text && ++*running <= FILES_TOLD)
+      message_say("process %ld goes on; what it records is written%s%s%s", pid,
+                  line[text] ? " to '" : "", short_path(line + text), line[text] ? "'" : "");
+    text = 0;
+    if (sscanf(line, "%ld failed %n", &pid, &text) == 1 && text && ++told <= FILES_TOLD)
       message_say("process %ld was not recorded as asked: %s", pid, line + text);
   }
-  if (lines)
-    fclose(lines);
   return told;
 }
 
@@ -283,7 +278,7 @@ static int glob_captures(const record_plan *plan, const char *pattern, glob_t *f
 
 void record_outcome(const record_plan *plan, int code) {
   char sections[SECTIONS_BYTES] = ""; /* with --kernels: lines "TABLE NAME, NAME" */
-  size_t failures = tell_failures(plan, sections);
+  size_t running = 0, failures = tell_lines(plan, sections, &running);
   glob_t found = {0};
   char *pattern = pattern_of(plan->output);
   size_t files = 0;
@@ -305,7 +300,7 @@ void record_outcome(const record_plan *plan, int code) {
   if (sum.files > 1 && !strchr(plan->output, '%'))
     message_say("several processes recorded: '-o %s.%%p' names all captures alike",
                 short_path(plan->output));
-  if (!sum.files && !failures)
+  if (!sum.files && !failures && !running)
     why_nothing_written(plan, code, sections);
   else if (sum.files && !sum.tracks && files <= FILES_TOLD && !failures && !sum.explained)
     why_no_tracks(plan, code, sections);

@@ -254,7 +254,7 @@ static bool choose_paths(record_plan *plan) {
 }
 
 int record_plan_make(const record_settings *settings, const char *program, record_plan *plan) {
-  *plan = (record_plan){.settings = settings, .report = -1};
+  *plan = (record_plan){.settings = settings, .control = -1};
   int code = find_program(program, &plan->program);
   if (code)
     return code;
@@ -275,8 +275,7 @@ int record_plan_make(const record_settings *settings, const char *program, recor
 }
 
 void record_plan_free(record_plan *plan) {
-  if (plan->report >= 0)
-    close(plan->report);
+  record_writer_free(plan);
   static const char *const names[] = {"lib", "sim"};
   for (size_t i = 0; plan->links && i < 2; i++) {
     char *link = join(plan->links, names[i]);

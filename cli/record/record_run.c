@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,18 +40,6 @@ static bool prepend(const char *name, const char *first) {
   return fine;
 }
 
-/* A file in memory that recorded processes inherit, at a number out of the way of theirs. Unlike a
- * pipe it takes everything without a reader, and a process that lives on does not hold us up. */
-static bool open_report(record_plan *plan) {
-  int low = memfd_create("inkmark-report", 0);
-  plan->report = low >= 0 ? fcntl(low, F_DUPFD, 200) : -1;
-  if (low >= 0)
-    close(low);
-  if (plan->report >= 0)
-    return set_count("INKMARK_REPORT_FD", (uint64_t)plan->report);
-  return set("INKMARK_REPORT_FD", NULL); /* then only the files tell */
-}
-
 /* The driver calls into the preloaded library when it starts, which is when CUPTI must be there. On
  * the simulated device only its own CUPTI will do. */
 static bool set_activity(record_plan *plan) {
@@ -74,6 +61,7 @@ static bool set_activity(record_plan *plan) {
 
 bool record_environment(record_plan *plan) {
   const record_settings *s = plan->settings;
+  clock_gettime(CLOCK_REALTIME, &plan->begin);
   bool fine = set("INKMARK_RECORD", "1") && set("INKMARK_OUTPUT", plan->output) &&
               set("INKMARK_LIBRARY", plan->library) &&
               set("INKMARK_GRANULARITY", s->granularity ? "warp" : "block") &&
@@ -82,10 +70,12 @@ bool record_environment(record_plan *plan) {
               set("INKMARK_DEVICES", s->devices ? s->devices : "all") &&
               set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
               set_count("INKMARK_DRAIN_MS", s->drain_ms) && prepend("LD_PRELOAD", plan->library);
-  fine = fine && open_report(plan) && set_activity(plan);
+  fine = fine && set_activity(plan);
   if (fine && plan->sim_folder)
     fine = prepend("LD_LIBRARY_PATH", plan->sim_folder);
-  return fine;
+  fine = fine && set_count("INKMARK_BEGAN_NS", (uint64_t)plan->begin.tv_sec * 1000000000u +
+                                                   (uint64_t)plan->begin.tv_nsec);
+  return fine && record_writer_start(plan);
 }
 
 /* How this command found the signals; the program gets them so. */
@@ -151,7 +141,7 @@ static void stop_too(pid_t child) {
 }
 
 /* Waits for the child; the exit code, and the signal that ended it or 0. */
-static int wait_for(pid_t child, const sigset_t *caught, int *ended_by) {
+static int wait_for(pid_t child, const sigset_t *caught, int *ended_by, int *wait_status) {
   for (;;) {
     siginfo_t info;
     int status, signal = sigwaitinfo(caught, &info);
@@ -162,6 +152,7 @@ static int wait_for(pid_t child, const sigset_t *caught, int *ended_by) {
     }
     if (waitpid(child, &status, WNOHANG | WUNTRACED) != child)
       continue;
+    *wait_status = status;
     if (WIFSTOPPED(status))
       stop_too(child);
     if (WIFSIGNALED(status)) {
@@ -189,7 +180,7 @@ void record_end_as(int signal) {
 int record_run(record_plan *plan, char **argv) {
   sigset_t caught;
   signals before;
-  int report[2], code = 0, ended_by = 0;
+  int report[2], code = 0, ended_by = 0, wait_status = 0;
   if (plan->sim_folder)
     message_say("recording on the simulated device%s: cycles are the simulator's",
                 plan->gpu_here ? "" : " (no GPU here)");
@@ -198,10 +189,6 @@ int record_run(record_plan *plan, char **argv) {
     message_say("cannot run '%s': %s", plan->program, message_errno(errno));
     return -CLI_FAILED;
   }
-  clock_gettime(CLOCK_REALTIME, &plan->begin);
-  if (!set_count("INKMARK_BEGAN_NS", (uint64_t)plan->begin.tv_sec * 1000000000u +
-                                         (uint64_t)plan->begin.tv_nsec))
-    return -CLI_FAILED;
   pid_t child = fork();
   if (child < 0) {
     message_say("cannot run '%s': %s", plan->program, message_errno(errno));
@@ -217,10 +204,12 @@ int record_run(record_plan *plan, char **argv) {
     waitpid(child, NULL, 0);
     return code == ENOENT ? -127 : -126;
   }
-  code = wait_for(child, &caught, &ended_by);
+  code = wait_for(child, &caught, &ended_by, &wait_status);
   plan->ended_by = ended_by;
+  record_writer_end(plan, child, wait_status);
   sigprocmask(SIG_SETMASK, &before.blocked, NULL);
   if (ended_by) /* a program may also return more than 128 */
     message_say("'%s' was ended by signal %d (%s)", argv[0], ended_by, strsignal(ended_by));
+  record_writer_ask(plan);
   return code;
 }

@@ -297,10 +297,14 @@ static void write_note(ink_capture *capture, const scan *state) {
   else if (state->missing)
     n = snprintf(note, room, "%" PRIu64 " chunks are missing", state->missing);
   const char *failure = ink_capture_fact(capture, "write_failure");
+  const char *unfinished = ink_capture_fact(capture, "unfinished");
   if (failure && n >= 0 && (size_t)n < room) {
     capture->facts.complete = false; /* though its end is there */
     snprintf(note + n, room - (size_t)n, "%sa write failed while it was recorded: %s",
              n ? "; " : "", failure);
+  } else if (unfinished && n >= 0 && (size_t)n < room) {
+    capture->facts.complete = false; /* what ran since the last drain is not here */
+    snprintf(note + n, room - (size_t)n, "%sthe recording did not end: %s", n ? "; " : "", unfinished);
   } else if (!capture->facts.complete && n >= 0 && (size_t)n < room)
     snprintf(note + n, room - (size_t)n, "%sthe end is missing: the program was killed, or the file is cut off",
              n ? "; " : "");

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The capture writer: whole checksummed chunks appended with write(2), so that what was written
- * survives the death of the process at any moment. Not thread-safe: the session holds a lock. */
-#include "capture_format.h"
-#include "errno_words.h"
+/* The capture writer: makes chunks and hands each whole to a file, or to the ring in shared memory
+ * whose reader appends it to one. Not thread-safe: the session holds a lock. */
+#include "capture/capture_write.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
+#include <time.h>
 
-enum { ITEMS_PER_WRITE_BYTES = 1 << 20 }; /* a fuller chunk of tracks or parts is written at once */
+enum { ITEMS_PER_WRITE_BYTES = 1 << 20, /* a fuller chunk of tracks or parts is written at once */
+       SCRATCH_BYTES = 64 << 10 };
 
 typedef struct writer_device {
   int32_t index;
@@ -35,15 +30,14 @@ typedef struct waiting_chunk {
 INK_STATIC_ASSERT(sizeof(ink_file_tracks) == sizeof(ink_file_parts), "both begin alike");
 
 struct ink_writer {
-  int fd;
-  bool regular;        /* a file that can be cut back after a failed write */
-  uint64_t good_bytes; /* the end of the last whole chunk */
-  uint64_t sequence;
+  ink_i_file *file; /* or: */
+  ink_i_ring *ring; /* of this process; NULL in a child that inherited the writer */
+  uint32_t patience_ms;
+  size_t items_per_write;
   writer_device *devices;
   size_t device_count;
   chunk_buffer scratch; /* every other chunk */
   waiting_chunk tracks, parts; /* TRACKS and PARTS, being filled */
-  char path[1];
 };
 
 static ink_status reserve(chunk_buffer *buffer, size_t more, ink_error *error) {
@@ -82,90 +76,99 @@ static void put_text(chunk_buffer *buffer, const char *text) {
   put(buffer, text, strlen(text) + 1);
 }
 
-static ink_status write_bytes(ink_writer *writer, const unsigned char *data, size_t bytes,
+/* ---- where chunks go ---- */
+
+static void wait_a_moment(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* A full ring is waited for at the end only. What does not fit then is lost, and counted by the reader
+ * of the ring and by the counters of the device. */
+static ink_status put_in_ring(ink_writer *writer, chunk_buffer *buffer, uint32_t type,
                               ink_error *error) {
-  size_t done = 0;
-  while (done < bytes) {
-    ssize_t n = write(writer->fd, data + done, bytes - done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0) {
-      int code = n < 0 ? errno : ENOSPC;
-      /* Half a chunk is no use to a reader and would be in the way of the next one. */
-      if (done && writer->regular && ftruncate(writer->fd, (off_t)writer->good_bytes) != 0)
-        writer->regular = false;
-      errno = code;
-      return ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", writer->path,
-                           ink_i_errno_words(code).text);
-    }
-    done += (size_t)n;
+  const size_t payload = buffer->bytes - sizeof(ink_chunk_header);
+  ink_i_ring *ring = ink_i_link_current();
+  if (!ring || ring != writer->ring)
+    return ink_error_set(error, INK_ERROR_STOPPED, "the ring is another process's");
+  while (sizeof(ink_chunk_header) + payload + 8 > ink_i_ring_room(ring, type) && writer->patience_ms) {
+    wait_a_moment();
+    writer->patience_ms--;
   }
-  writer->good_bytes += bytes;
+  ink_i_ring_put(ring, buffer->data, type, payload);
   return INK_OK;
 }
 
 static ink_status end_chunk(ink_writer *writer, chunk_buffer *buffer, uint32_t type,
                             ink_error *error) {
-  size_t payload = buffer->bytes - sizeof(ink_chunk_header);
-  size_t padded = (size_t)ink_pad8(payload);
-  memset(buffer->data + buffer->bytes, 0, padded - payload);
-  ink_chunk_header header = {
-      .sync = INK_CHUNK_SYNC, .type = type, .bytes = payload, .sequence = writer->sequence};
-  header.payload_crc = (uint32_t)crc32_z(0, buffer->data + sizeof header, padded);
-  header.header_crc =
-      (uint32_t)crc32_z(0, (const unsigned char *)&header, offsetof(ink_chunk_header, header_crc));
-  memcpy(buffer->data, &header, sizeof header);
-  ink_status status = write_bytes(writer, buffer->data, sizeof header + padded, error);
-  if (status == INK_OK)
-    writer->sequence++;
+  size_t left;
+  ink_status status;
+  if (!writer->file)
+    status = put_in_ring(writer, buffer, type, error);
+  else if (ink_i_chunk_has_items(type))
+    status = ink_i_file_put_items(writer->file, buffer->data, type,
+                                  buffer->bytes - sizeof(ink_chunk_header), &left, error);
+  else
+    status = ink_i_file_put(writer->file, buffer->data, type,
+                            buffer->bytes - sizeof(ink_chunk_header), error);
   buffer->bytes = 0;
   return status;
 }
 
-ink_status ink_writer_open(const char *path, bool replace, ink_writer **out, ink_error *error) {
-  if (!path || !*path || !out)
-    return ink_error_set(error, INK_ERROR_ARGUMENT, "no path for the capture");
-  int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (replace ? 0 : O_EXCL);
-  int fd = open(path, flags, 0666);
-  if (fd < 0)
-    return ink_error_set(error, INK_ERROR_IO, "cannot create '%s': %s", path,
-                         ink_i_errno_words(errno).text);
-  /* Two writers would leave no file that can be read. Where there are no locks, both go on. */
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    close(fd);
-    ink_error_set(error, INK_ERROR_IO, "cannot write '%s': another process is writing it", path);
-    if (error)
-      error->code = EWOULDBLOCK;
-    return INK_ERROR_IO;
-  }
-  if (replace && ftruncate(fd, 0) != 0 && errno != EINVAL) { /* EINVAL: a device */
-    ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", path, ink_i_errno_words(errno).text);
-    close(fd);
-    return INK_ERROR_IO;
-  }
-  ink_writer *writer = calloc(1, sizeof *writer + strlen(path));
-  if (!writer) {
-    close(fd);
+static ink_status make_writer(ink_i_file *file, ink_i_ring *ring, ink_writer **out, ink_error *error) {
+  ink_writer *writer = calloc(1, sizeof *writer);
+  if (!writer)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a capture writer");
-  }
-  memcpy(writer->path, path, strlen(path) + 1);
-  writer->fd = fd;
-  struct stat info;
-  writer->regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-  ink_file_header header = {.endian = INK_FILE_ENDIAN,
-                            .major = INK_FILE_MAJOR,
-                            .minor = INK_FILE_MINOR,
-                            .header_bytes = sizeof header};
-  memcpy(header.magic, INK_FILE_MAGIC, sizeof header.magic);
-  header.crc = (uint32_t)crc32_z(0, (const unsigned char *)&header, offsetof(ink_file_header, crc));
-  ink_status status = write_bytes(writer, (const unsigned char *)&header, sizeof header, error);
-  if (status != INK_OK) {
-    ink_writer_abandon(writer);
-    return status;
-  }
+  writer->file = file;
+  writer->ring = ring;
+  writer->items_per_write = ITEMS_PER_WRITE_BYTES;
   *out = writer;
   return INK_OK;
 }
+
+ink_status ink_writer_open(const char *path, bool replace, ink_writer **out, ink_error *error) {
+  ink_i_file *file;
+  if (!path || !*path || !out)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no path for the capture");
+  ink_status status = ink_i_file_open(path, replace, &file, error);
+  if (status == INK_OK)
+    status = make_writer(file, NULL, out, error);
+  else
+    return status;
+  if (status != INK_OK)
+    ink_i_file_abandon(file);
+  return status;
+}
+
+ink_status ink_i_writer_open_ring(size_t track_bytes, ink_writer **out, ink_error *error) {
+  ink_i_ring *ring = ink_i_link_current();
+  ink_writer *writer = NULL;
+  if (!ring)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "this process has no ring");
+  ink_status status = make_writer(NULL, ring, &writer, error);
+  if (status != INK_OK)
+    return status;
+  if (writer->items_per_write > ring->data_bytes / 8)
+    writer->items_per_write = (size_t)ring->data_bytes / 8;
+  /* all that draining needs later, when the program may have shut itself in */
+  status = reserve(&writer->scratch, SCRATCH_BYTES, error);
+  if (status == INK_OK)
+    status = reserve(&writer->tracks.buffer, writer->items_per_write + track_bytes + SCRATCH_BYTES, error);
+  if (status != INK_OK)
+    ink_writer_abandon(writer);
+  else
+    *out = writer;
+  return status;
+}
+
+bool ink_i_writer_has_room(const ink_writer *writer, size_t bytes) {
+  if (writer->file)
+    return true;
+  ink_i_ring *ring = ink_i_link_current();
+  const uint64_t wanted = (uint64_t)bytes + writer->tracks.buffer.bytes + writer->parts.buffer.bytes + SCRATCH_BYTES;
+  return ring && ring == writer->ring && wanted <= ink_i_ring_room(ring, INK_CHUNK_TRACKS);
+}
+
+void ink_i_writer_patience(ink_writer *writer, uint32_t ms) { writer->patience_ms = ms; }
 
 ink_status ink_i_writer_chunk(ink_writer *writer, uint32_t type, const void *head,
                               size_t head_bytes, const void *body, size_t body_bytes,
@@ -218,6 +221,22 @@ static writer_device *find_device(const ink_writer *writer, int32_t index) {
   return NULL;
 }
 
+static ink_status add_device(ink_writer *writer, int32_t index, uint32_t records, uint32_t aux_records,
+                             uint32_t flags, ink_error *error) {
+  writer_device *known = find_device(writer, index);
+  if (!known) {
+    writer_device *more =
+        realloc(writer->devices, (writer->device_count + 1) * sizeof *writer->devices);
+    if (!more)
+      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a device");
+    writer->devices = more;
+    known = &more[writer->device_count++];
+  }
+  *known = (writer_device){
+      .index = index, .records = records, .aux_records = aux_records, .flags = flags};
+  return INK_OK;
+}
+
 static ink_status write_waiting(ink_writer *writer, ink_error *error);
 
 ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device, ink_error *error) {
@@ -227,19 +246,10 @@ ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device, 
   ink_status status = write_waiting(writer, error);
   if (status != INK_OK)
     return status;
-  writer_device *known = find_device(writer, device->index);
-  if (!known) {
-    writer_device *more =
-        realloc(writer->devices, (writer->device_count + 1) * sizeof *writer->devices);
-    if (!more)
-      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a device");
-    writer->devices = more;
-    known = &more[writer->device_count++];
-  }
-  *known = (writer_device){.index = device->index,
-                           .records = device->records_per_track,
-                           .aux_records = device->aux_records_per_track,
-                           .flags = device->flags};
+  status = add_device(writer, device->index, device->records_per_track, device->aux_records_per_track,
+                      device->flags, error);
+  if (status != INK_OK)
+    return status;
   const char *name = device->name ? device->name : "";
   ink_file_device fixed = {.index = device->index,
                            .simulated = device->simulated,
@@ -371,7 +381,7 @@ static ink_status begin_item(ink_writer *writer, waiting_chunk *chunk, uint32_t 
 
 static ink_status end_item(ink_writer *writer, waiting_chunk *chunk, ink_error *error) {
   chunk->fixed.count++;
-  return chunk->buffer.bytes >= ITEMS_PER_WRITE_BYTES ? write_chunk(writer, chunk, error) : INK_OK;
+  return chunk->buffer.bytes >= writer->items_per_write ? write_chunk(writer, chunk, error) : INK_OK;
 }
 
 ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track *header,
@@ -481,21 +491,20 @@ ink_status ink_writer_close(ink_writer *writer, ink_error *error) {
   if (!writer)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no writer to close");
   ink_status status = write_waiting(writer, error);
-  ink_file_end end = {.chunks = writer->sequence};
+  if (status == INK_OK && writer->file && ink_i_file_reopened(writer->file))
+    status = ink_writer_fact(writer, "reopened", "the program closed the capture's descriptor", error);
+  ink_file_end end = {.chunks = writer->file ? ink_i_file_chunks(writer->file) : 0};
   if (status == INK_OK)
     status = begin_chunk(&writer->scratch, sizeof end, error);
   if (status == INK_OK) {
     put(&writer->scratch, &end, sizeof end);
     status = end_chunk(writer, &writer->scratch, INK_CHUNK_END, error);
   }
-  struct stat info;
-  if (status == INK_OK && writer->regular && fstat(writer->fd, &info) == 0 && info.st_nlink == 0)
-    status = ink_error_set(error, INK_ERROR_IO, "cannot keep '%s': it was deleted while it was written",
-                           writer->path);
-  if (close(writer->fd) != 0 && status == INK_OK) /* NFS and quotas report here */
-    status = ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", writer->path,
-                           ink_i_errno_words(errno).text);
-  writer->fd = -1;
+  if (writer->file) {
+    const ink_status closed = ink_i_file_close(writer->file, status ? NULL : error);
+    status = status ? status : closed;
+  }
+  writer->file = NULL;
   ink_writer_abandon(writer);
   return status;
 }
@@ -503,11 +512,36 @@ ink_status ink_writer_close(ink_writer *writer, ink_error *error) {
 void ink_writer_abandon(ink_writer *writer) {
   if (!writer)
     return;
-  if (writer->fd >= 0)
-    close(writer->fd);
+  if (writer->file)
+    ink_i_file_abandon(writer->file);
   free(writer->devices);
   free(writer->scratch.data);
   free(writer->tracks.buffer.data);
   free(writer->parts.buffer.data);
   free(writer);
+}
+
+/* ---- chunks that another process made ---- */
+
+static ink_status note_device(ink_writer *writer, const unsigned char *payload, size_t bytes,
+                              ink_error *error) {
+  ink_file_device fixed;
+  if (bytes < sizeof fixed)
+    return INK_OK;
+  memcpy(&fixed, payload, sizeof fixed);
+  return add_device(writer, fixed.index, fixed.records_per_track, fixed.aux_records_per_track,
+                    fixed.flags, error);
+}
+
+ink_status ink_i_writer_append(ink_writer *writer, unsigned char *chunk, uint32_t type,
+                               size_t payload_bytes, size_t *left, ink_error *error) {
+  ink_status status = write_waiting(writer, error);
+  *left = 0;
+  if (status == INK_OK && type == INK_CHUNK_DEVICE)
+    status = note_device(writer, chunk + sizeof(ink_chunk_header), payload_bytes, error);
+  if (status != INK_OK)
+    return status;
+  return ink_i_chunk_has_items(type)
+             ? ink_i_file_put_items(writer->file, chunk, type, payload_bytes, left, error)
+             : ink_i_file_put(writer->file, chunk, type, payload_bytes, error);
 }

@@ -2,6 +2,8 @@
 /* Checks and expands the options of a session: lists of numbers, regex, sizes, the output's name. */
 #include "cuda/options.h"
 
+#include "capture/capture_path.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,40 +165,9 @@ const char *ink_i_rank(void) {
 }
 
 char *ink_i_expand_path(const char *template_, ink_error *error) {
-  char path[PATH_MAX], word[HOST_NAME_MAX + 1] = "";
-  size_t n = 0;
-  for (const char *at = template_; *at; at++) {
-    const char *piece = word;
-    word[0] = *at;
-    word[1] = 0;
-    if (*at == '%' && at[1]) {
-      at++;
-      if (*at == 'p')
-        snprintf(word, sizeof word, "%ld", (long)getpid());
-      else if (*at == 'h' && gethostname(word, sizeof word) != 0)
-        strcpy(word, "host");
-      else if (*at == 'r')
-        piece = ink_i_rank() ? ink_i_rank() : "0";
-      else if (*at == '%')
-        strcpy(word, "%");
-      else if (*at != 'h') {
-        word[1] = *at;
-        word[2] = 0;
-      }
-    }
-    const size_t length = strlen(piece);
-    if (n + length >= sizeof path) {
-      ink_error_set(error, INK_ERROR_ARGUMENT, "the output path is too long");
-      return NULL;
-    }
-    memcpy(path + n, piece, length);
-    for (size_t i = n; piece != word && i < n + length; i++)
-      path[i] = path[i] == '/' ? '_' : path[i]; /* a rank names a file, never a folder */
-    n += length;
-  }
-  path[n] = 0;
-  char *copy = strdup(path);
-  if (!copy)
-    ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  return copy;
+  char host[HOST_NAME_MAX + 1] = "";
+  if (gethostname(host, sizeof host - 1) != 0)
+    host[0] = 0;
+  const ink_i_names names = {.pid = getpid(), .host = host, .rank = ink_i_rank()};
+  return ink_i_capture_name(template_, &names, error);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording a program that knows nothing of it: the session that `inkmark record` asks for through
- * the environment, from before main to the last exit. It reports its end in one line to the file
- * descriptor that INKMARK_REPORT_FD names, for the command to print; it never prints itself. */
+ * the environment, from before main to the last exit. What there is to be said goes to the writer
+ * process, for the command to print; nothing is printed here. */
 #include "cuda/record_mode.h"
 
 #include "cuda/ends.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
+#include "shm/link.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,15 +19,7 @@ static pid_t owner;
 static void (*take_signals)(void); /* of the preloaded library, or NULL */
 static bool cuda_starts; /* the driver has called InitializeInjection */
 
-static void report(const char *what, const char *text) {
-  const char *fd_text = secure_getenv("INKMARK_REPORT_FD");
-  if (!fd_text)
-    return;
-  char line[1024];
-  const int n = snprintf(line, sizeof line, "%ld %s %s\n", (long)getpid(), what, text);
-  if (n > 0 && (size_t)n < sizeof line && write(atoi(fd_text), line, (size_t)n) < 0)
-    return; /* the command is gone: nobody to tell */
-}
+static void report(const char *what, const char *text) { ink_i_link_report(what, text); }
 
 /* The names that a filter of kernels chose from, for the command to show when it chose none. */
 static void report_sections(void) {
@@ -63,7 +56,7 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
   ending->at_once = at_once;
   if (ink_i_session_close(ending, &path, &error))
     report("failed", error.message);
-  if (path)
+  if (path) /* by this process itself */
     report("wrote", path);
   free(path);
 }
@@ -86,6 +79,7 @@ static void arm(void) {
   ink_error error = {0};
   sigset_t before;
   ink_i_hold_signals(&before);
+  ink_i_session_prepare(session);
   const ink_status status = ink_session_arm(session, &error);
   /* Exit handlers run in the opposite order of their registration, and the driver that the first CUDA
    * call loaded may have registered its own: behind that one no call gives anything any more. */
@@ -157,6 +151,7 @@ void ink_record_start(void (*signals_taker)(void)) {
   const size_t n = ink_i_registry_modules(&modules);
   ink_i_registry_unlock();
   if (ink_session_open(&options, &session, &error)) {
+    ink_i_link_ring(INK_I_RING_LEAST, INK_I_RING_LEAST, false, NULL, NULL);
     report("failed", error.message);
     session = NULL;
     return;
@@ -165,6 +160,7 @@ void ink_record_start(void (*signals_taker)(void)) {
   take_signals = signals_taker;
   ink_i_ends_watch_main();
   const char *began = secure_getenv("INKMARK_BEGAN_NS");
+  session->by_writer = secure_getenv("INKMARK_WRITER") != NULL;
   session->options.began_ns = began ? strtoll(began, NULL, 10) : 0;
   if (cuda_starts)
     ink_record_cuda_starts();
@@ -178,6 +174,7 @@ void ink_record_cuda_starts(void) {
   cuda_starts = true;
   if (!session || !word_is("INKMARK_ACTIVITY", "1"))
     return;
+  ink_i_session_prepare(session);
   ink_i_session_start_activity(session);
   guard_ends();
   /* the driver's own exit handlers are being registered: ours must run before them, CUPTI's buffers

@@ -4,6 +4,7 @@
 #include "cuda/clock_catch.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
+#include "shm/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +88,7 @@ static void make_wake(ink_session *s) {
 static void after_fork_in_child(void) {
   ink_i_registry_after_fork();
   ink_i_own_threads_after_fork();
+  ink_i_link_child();
   pthread_mutex_init(&current_lock, NULL);
   fork_prepared = false;
   if (!fork_locked) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a session ends, as a whole, for one device that is reset, or for a marked file that goes: what is there
  * is taken, as far as calls of the CUDA runtime are still possible. */
+#include "capture/capture_write.h"
 #include "cuda/session_private.h"
 
 #include <errno.h>
@@ -265,6 +266,8 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   if (joins)
     pthread_join(s->thread, NULL);
   pthread_mutex_lock(&s->lock);
+  if (s->writer)
+    ink_i_writer_patience(s->writer, INK_I_LAST_PATIENCE_MS);
   const bool made = ink_i_session_any_works(s); /* else no call: the CUDA runtime may be ending us as it starts */
   ink_error why = {0};
   ink_status status = made ? ink_i_session_on_devices(s, finish, &why) : finish(s, &why);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a session's capture says besides tracks: the process, tables, devices, marks' cost, clocks. */
+#include "capture/capture_path.h"
+#include "capture/capture_write.h"
 #include "cuda/clock_catch.h"
 #include "cuda/session_private.h"
 
@@ -10,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef INK_VERSION
@@ -29,12 +30,10 @@ static void read_command(char *text, size_t bytes) {
 }
 
 static ink_status write_facts(ink_session *s, ink_error *error) {
-  char command[4096], host[256] = "", number[32];
-  read_command(command, sizeof command);
-  gethostname(host, sizeof host - 1);
-  ink_status status = ink_writer_fact(s->writer, "command", command, error);
+  char number[32];
+  ink_status status = ink_writer_fact(s->writer, "command", s->command, error);
   if (!status)
-    status = ink_writer_fact(s->writer, "host", host, error);
+    status = ink_writer_fact(s->writer, "host", s->host, error);
   snprintf(number, sizeof number, "%ld", (long)s->pid);
   if (!status)
     status = ink_writer_fact(s->writer, "pid", number, error);
@@ -107,40 +106,54 @@ static ink_status write_caught(ink_session *s, ink_error *error) {
   return status;
 }
 
-/* PATH.PID, where PATH is another process's. */
-static ink_status take_own_path(ink_session *s, ink_error *error) {
-  char *own = NULL;
-  if (asprintf(&own, "%s.%ld", s->path, (long)s->pid) < 0)
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  free(s->path);
-  s->path = own;
-  return INK_OK;
+/* A file of this process. */
+static ink_status open_file(ink_session *s, ink_error *error) {
+  const ink_i_names names = {.pid = s->pid, .host = s->host, .rank = ink_i_rank()};
+  s->path = ink_i_capture_path(s->options.output, &names, s->forked, s->options.began_ns, error);
+  if (!s->path)
+    return INK_ERROR_ARGUMENT;
+  ink_error why = {0};
+  ink_status status = ink_writer_open(s->path, s->options.replace, &s->writer, &why);
+  if (status && why.code == EWOULDBLOCK && s->options.began_ns) {
+    char *own = ink_i_capture_own_path(s->path, &names, s->options.began_ns, error);
+    free(s->path);
+    s->path = own;
+    status = own ? ink_writer_open(own, s->options.replace, &s->writer, &why) : INK_ERROR_IO;
+  }
+  if (status && error)
+    *error = why;
+  return status;
 }
 
-/* Whether a process that the same `inkmark record` started has written the file. */
-static bool is_of_another(const ink_session *s) {
-  const int64_t tick_ns = 20000000; /* files are stamped with the kernel's coarse clock */
-  struct stat info;
-  return s->options.began_ns && !stat(s->path, &info) && S_ISREG(info.st_mode) &&
-         (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec + tick_ns >
-             s->options.began_ns;
+/* The largest track that these options allow. */
+static size_t track_bytes(const ink_session *s) {
+  return sizeof(ink_file_track) + 2 * (size_t)s->options.records * sizeof(uint64_t);
+}
+
+/* Room for many tracks of the largest kind, and for at least two of them beside what is small. */
+static void ask_for_ring(ink_session *s) {
+  enum { USUAL = 4 << 20 };
+  const uint64_t track = track_bytes(s), wanted = 4 * track, least = 2 * track + INK_I_RING_RESERVE;
+  ink_i_link_ring(wanted > USUAL ? wanted : USUAL, least > INK_I_RING_LEAST ? least : INK_I_RING_LEAST, s->forked,
+                  ink_i_rank(), NULL);
+}
+
+void ink_i_session_prepare(ink_session *s) {
+  if (!s->command[0]) {
+    read_command(s->command, sizeof s->command);
+    gethostname(s->host, sizeof s->host - 1);
+  }
+  if (s->by_writer)
+    ask_for_ring(s);
 }
 
 static ink_status open_writer(ink_session *s, ink_error *error) {
-  s->path = ink_i_expand_path(s->options.output, error);
-  if (!s->path)
-    return INK_ERROR_ARGUMENT;
-  const bool own = (s->forked && !strstr(s->options.output, "%p")) || is_of_another(s);
-  ink_error why = {0};
-  ink_status status = own ? take_own_path(s, error) : INK_OK;
-  if (status)
-    return status;
-  status = ink_writer_open(s->path, s->options.replace, &s->writer, &why);
-  if (status && why.code == EWOULDBLOCK && s->options.began_ns && !own &&
-      !take_own_path(s, error))
-    status = ink_writer_open(s->path, s->options.replace, &s->writer, &why);
-  if (status && error)
-    *error = why;
+  ink_i_session_prepare(s);
+  const ink_status status = s->by_writer && ink_i_link_current()
+                                ? ink_i_writer_open_ring(track_bytes(s), &s->writer, error)
+                                : open_file(s, error);
+  if (!status && s->stop)
+    ink_i_writer_patience(s->writer, INK_I_LAST_PATIENCE_MS);
   return status ? status : write_facts(s, error);
 }
 

@@ -65,7 +65,8 @@ static void put_note(writer *w, const ink_device_info *device, uint64_t parent) 
   p = perfetto_named_text(p, "capture",
                           facts->complete                                 ? "complete"
                           : ink_capture_fact(s->capture, "write_failure") ? "a write failed"
-                                                                          : "the end is missing");
+                          : ink_capture_fact(s->capture, "unfinished") ? "the recording did not end"
+                                                                       : "the end is missing");
   if (facts->note[0])
     p = perfetto_named_text(p, "left_out", facts->note);
   perfetto_event_end(&w->out, p);

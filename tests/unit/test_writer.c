@@ -5,10 +5,12 @@
 #include "synth.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static uint64_t size_of(const char *path) {
   struct stat info;
@@ -133,11 +135,166 @@ static void shared_and_gone(void) {
         error.message);
 }
 
+static int open_scratch(const char *path, unsigned bytes) {
+  const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  for (unsigned i = 0; i < bytes; i++)
+    CHECK(write(fd, "A", 1) == 1, "scratch");
+  return fd;
+}
+
+/* The program closes every descriptor and gets the numbers for files of its own: these stay as they are,
+ * at a write that succeeds and at one that fails and is taken back. */
+static void descriptor_closed(void) {
+  const char *path = synth_path("closed");
+  char other[64];
+  struct rlimit limit, small;
+  ink_error error = {0};
+  synth_track track;
+  synth_track_init(&track, 64, 4, false);
+  synth_open(&track, 1000, 5000);
+  synth_record(&track, 0, INK_KIND_MARK, 2, 0, 1001);
+  synth_close(&track, 2000, 6000);
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  snprintf(other, sizeof other, "closed.other.%ld", (long)getpid());
+  for (int fd = 3; fd < 1024; fd++)
+    close(fd);
+  const int own = open_scratch(other, 9000);
+  for (int fd = 3; fd < 1000; fd++)
+    if (fd != own)
+      dup2(own, fd);
+  NEED(ink_writer_track(writer, 0, &track.header, track.rings[0], track.rings[1], &error), error);
+  NEED(ink_writer_flush(writer, &error), error);
+  CHECK(size_of(other) == 9000, "a chunk went to the program's file: %" PRIu64, size_of(other));
+  for (int fd = 3; fd < 1024; fd++)
+    dup2(own, fd);
+  for (int fd = 1000; fd < 1024; fd++)
+    if (fd != own)
+      close(fd);
+  getrlimit(RLIMIT_FSIZE, &limit);
+  small = limit;
+  small.rlim_cur = size_of(path) + 100;
+  setrlimit(RLIMIT_FSIZE, &small);
+  NEED(ink_writer_track(writer, 0, &track.header, track.rings[0], track.rings[1], &error), error);
+  CHECK(ink_writer_flush(writer, &error) == INK_ERROR_IO, "a write beyond the limit");
+  setrlimit(RLIMIT_FSIZE, &limit);
+  CHECK(size_of(other) == 9000, "cut down to %" PRIu64, size_of(other));
+  NEED(ink_writer_close(writer, &error), error);
+  for (int fd = 3; fd < 1024; fd++)
+    close(fd);
+  ink_capture *capture;
+  NEED(ink_capture_open(path, &capture, &error), error);
+  CHECK(ink_capture_track_count(capture) == 1 && ink_capture_get_facts(capture)->complete, "%s",
+        ink_capture_get_facts(capture)->note);
+  CHECK(ink_capture_fact(capture, "reopened") != NULL, "that it was opened again is not told");
+  ink_capture_free(capture);
+  synth_track_free(&track);
+  remove(path);
+  remove(other);
+}
+
+/* The name is another file's by then: nothing is written anywhere, and why is said. */
+static void descriptor_lost(void) {
+  const char *path = synth_path("lost");
+  ink_error error = {0};
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  for (int fd = 3; fd < 1024; fd++)
+    close(fd);
+  remove(path);
+  close(open_scratch(path, 5));
+  CHECK(ink_writer_fact(writer, "key", "value", &error) == INK_ERROR_IO &&
+            strstr(error.message, "the program closed descriptor"),
+        "%s", error.message);
+  ink_writer_abandon(writer);
+  CHECK(size_of(path) == 5, "%" PRIu64 " bytes in a file that is not ours", size_of(path));
+  remove(path);
+}
+
+/* SIGXFSZ by default ends the program; one of its own that is pending stays pending. */
+static void no_signal(void) {
+  const char *path = synth_path("signal");
+  struct rlimit limit, small;
+  ink_error error = {0};
+  sigset_t both, pending;
+  signal(SIGXFSZ, SIG_DFL);
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  getrlimit(RLIMIT_FSIZE, &limit);
+  small = limit;
+  small.rlim_cur = size_of(path);
+  setrlimit(RLIMIT_FSIZE, &small);
+  CHECK(ink_writer_fact(writer, "key", "value", &error) == INK_ERROR_IO && error.code == EFBIG, "%s",
+        error.message);
+  sigpending(&pending);
+  CHECK(!sigismember(&pending, SIGXFSZ), "ours is left behind");
+  sigemptyset(&both);
+  sigaddset(&both, SIGXFSZ);
+  sigprocmask(SIG_BLOCK, &both, NULL);
+  raise(SIGXFSZ);
+  CHECK(ink_writer_fact(writer, "key", "value", &error) == INK_ERROR_IO, "%s", error.message);
+  sigpending(&pending);
+  CHECK(sigismember(&pending, SIGXFSZ), "the program's own was taken");
+  sigtimedwait(&both, NULL, &(struct timespec){0});
+  sigprocmask(SIG_UNBLOCK, &both, NULL);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  signal(SIGXFSZ, SIG_IGN);
+  ink_writer_abandon(writer);
+  remove(path);
+}
+
+/* As many tracks of a chunk as there is room for are kept, at every limit. */
+static void full_in_pieces(void) {
+  const char *path = synth_path("pieces");
+  struct rlimit limit, small;
+  ink_error error = {0};
+  synth_track track;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  for (uint64_t room = 0; room < 9000; room += 331) {
+    synth_track_init(&track, 64, 4, false);
+    synth_open(&track, 1000, 5000);
+    for (uint64_t i = 0; i < 5; i++)
+      synth_record(&track, 0, INK_KIND_MARK, 2, 0, 1001 + i);
+    synth_close(&track, 2000, 6000);
+    const uint64_t each = 176 + 5 * 8; /* and 48 for a chunk of them */
+    ink_writer *writer = synth_writer(path, 64, 4, false);
+    const uint64_t before = size_of(path);
+    for (uint32_t i = 0; i < 100; i++) {
+      track.header.ticket = i;
+      track.header.block_index[0] = i;
+      track.header.grid_dim[0] = 100;
+      NEED(ink_writer_track(writer, 0, &track.header, track.rings[0], track.rings[1], &error), error);
+    }
+    small = limit;
+    small.rlim_cur = before + room;
+    setrlimit(RLIMIT_FSIZE, &small);
+    CHECK(ink_writer_flush(writer, &error) == INK_ERROR_IO, "room %" PRIu64, room);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    ink_writer_abandon(writer);
+    ink_capture *capture;
+    NEED(ink_capture_open(path, &capture, &error), error);
+    const uint64_t kept = ink_capture_track_count(capture);
+    CHECK(size_of(path) <= before + room && !ink_capture_get_facts(capture)->damaged_chunks, "%s",
+          ink_capture_get_facts(capture)->note);
+    CHECK(kept * each + 48 + each > room || (room >= 48 + each && kept * each >= (room - each) * 9 / 10),
+          "%" PRIu64 " tracks of %" PRIu64 " bytes in %" PRIu64, kept, each, room);
+    for (uint64_t i = 0; i < kept; i++) {
+      ink_stored_track at;
+      ink_capture_track(capture, i, &at);
+      CHECK(at.header.ticket == i, "track %" PRIu64 " is %" PRIu64, i, at.header.ticket);
+    }
+    ink_capture_free(capture);
+    synth_track_free(&track);
+  }
+  remove(path);
+}
+
 int main(void) {
   shared_and_gone();
   existing();
   nowhere();
   full_disk();
   close_fails();
+  full_in_pieces();
+  no_signal();
+  descriptor_closed();
+  descriptor_lost();
   return check_result("writer");
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer process of a recording: started before the program, told how it ended, asked what became
+ * of it. It is not waited for: it stays for processes that go on. */
+#include "record.h"
+
+#include "message.h"
+
+#include "inkmark/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 10000, NEARLY_FULL_BYTES = 1 << 20 };
+
+/* What a capture needs at least, said while the user can still do something about it. */
+static void tell_nearly_full(const char *output) {
+  struct statvfs disk;
+  char *copy = strdup(output);
+  if (!copy)
+    return;
+  const char *folder = dirname(copy);
+  if (!strchr(folder, '%') && !statvfs(folder, &disk)) {
+    const uint64_t blocks = geteuid() ? disk.f_bavail : disk.f_bfree;
+    const uint64_t free_bytes = blocks * disk.f_frsize;
+    if (disk.f_blocks && free_bytes < NEARLY_FULL_BYTES)
+      message_say("the disk of '%s' is nearly full: %llu KiB are free", folder,
+                  (unsigned long long)free_bytes / 1024);
+  }
+  free(copy);
+}
+
+static int above_standard(int fd) {
+  const int above = fd < 3 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+  if (above < 0)
+    return fd;
+  close(fd);
+  return above;
+}
+
+bool record_writer_start(record_plan *plan) {
+  int pair[2];
+  ink_collector *collector = NULL;
+  ink_error error = {0};
+  tell_nearly_full(plan->output);
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+    message_say("cannot start the writer: %s", message_errno(errno));
+    return false;
+  }
+  pair[0] = above_standard(pair[0]);
+  const ink_collector_options options = {
+      .size = sizeof options,
+      .output = plan->output,
+      .began_ns = (int64_t)plan->begin.tv_sec * 1000000000 + plan->begin.tv_nsec,
+      .control = pair[1]};
+  if (ink_collector_open(&options, &collector, &error)) {
+    message_say("%s", error.message);
+    close(pair[0]);
+    return false;
+  }
+  const bool named = !setenv("INKMARK_WRITER", ink_collector_address(collector), 1);
+  const pid_t pid = named ? fork() : -1;
+  if (!pid) {
+    close(pair[0]);
+    ink_collector_run(collector);
+    _exit(0);
+  }
+  if (pid < 0)
+    message_say("cannot start the writer: %s", message_errno(errno));
+  ink_collector_free(collector); /* and the writer's end of the pair */
+  plan->control = pair[0];
+  return pid > 0;
+}
+
+void record_writer_end(const record_plan *plan, int64_t child, int wait_status) {
+  ink_collector_tell_end(plan->control, child, wait_status, NULL);
+}
+
+static void keep_line(void *user, const char *text) {
+  record_plan *plan = user;
+  char **more = realloc(plan->lines, (plan->line_count + 1) * sizeof *more);
+  char *copy = strdup(text);
+  if (more)
+    plan->lines = more;
+  if (more && copy)
+    plan->lines[plan->line_count++] = copy;
+  else
+    free(copy);
+}
+
+void record_writer_ask(record_plan *plan) {
+  ink_error error = {0};
+  if (ink_collector_ask(plan->control, PATIENCE_MS, keep_line, plan, &error))
+    message_say("%s: what it did not write until then is lost", error.message);
+}
+
+void record_writer_free(record_plan *plan) {
+  if (plan->control >= 0)
+    close(plan->control);
+  for (size_t i = 0; i < plan->line_count; i++)
+    free(plan->lines[i]);
+  free(plan->lines);
+}

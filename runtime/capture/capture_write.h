@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: the two places where a writer's chunks go, a file of this process or the ring to the writer
+ * process, and what only one of them has. */
+#ifndef INKMARK_CAPTURE_WRITE_H
+#define INKMARK_CAPTURE_WRITE_H
+
+#include "shm/link.h"
+
+/* A writer whose chunks go into the ring of this process (ink_i_link_ring). Nothing waits for room and
+ * nothing fails for want of it: a chunk that does not fit is lost and counted. `track_bytes`: the
+ * largest track; all memory that draining needs is taken now. */
+ink_status ink_i_writer_open_ring(size_t track_bytes, ink_writer **out, ink_error *error);
+
+/* Whether tracks of that many bytes more would fit now. Asked before tracks are taken from a device:
+ * what is left there may be drained later, or is overwritten and counted. Always true of a file. */
+bool ink_i_writer_has_room(const ink_writer *writer, size_t bytes);
+
+/* From here on a full ring is waited for, for so long in all: at the end of a session. */
+enum { INK_I_LAST_PATIENCE_MS = 800 };
+void ink_i_writer_patience(ink_writer *writer, uint32_t ms);
+
+/* A chunk that was taken out of a ring, into a file: renumbered, and devices noted, so that
+ * ink_writer_track can be used after it. *left: as of ink_i_file_put_items. */
+ink_status ink_i_writer_append(ink_writer *writer, unsigned char *chunk, uint32_t type,
+                               size_t payload_bytes, size_t *left, ink_error *error);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer process of `inkmark record`: takes what recorded processes put into shared memory and
+ * writes their captures, whatever becomes of them. For launchers; a program that records itself uses
+ * inkmark/session.h. docs/arming.md tells how processes find it.
+ *
+ * Open, fork, run in the child; the parent sets INKMARK_WRITER to the address, starts the program and
+ * frees the collector. One thread at a time. */
+#ifndef INKMARK_COLLECT_H
+#define INKMARK_COLLECT_H
+
+#include "inkmark/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ink_collector ink_collector;
+
+/* Zero means the default, given in parentheses. */
+typedef struct ink_collector_options {
+  size_t size;            /* sizeof(ink_collector_options) */
+  const char *output;     /* absolute template of the captures: %p pid, %h host, %r rank, %% */
+  int64_t began_ns;       /* CLOCK_REALTIME: a newer file of that name is another process's (now) */
+  int control;            /* a SOCK_SEQPACKET socket to the launcher, taken over; -1: none */
+  uint64_t memory_bytes;  /* most shared memory at a time (a sixteenth of what there is, 64 MiB to 1 GiB) */
+} ink_collector_options;
+
+/* Listens. INK_ERROR_IO: an output without %p, %h or %r cannot be written; INK_ERROR_UNSUPPORTED: there
+ * is no socket to listen at. */
+INK_API ink_status ink_collector_open(const ink_collector_options *options, ink_collector **out,
+                                      ink_error *error);
+/* For INKMARK_WRITER: whoever knows it can hand in a capture. Valid until the collector is freed. */
+INK_API const char *ink_collector_address(const ink_collector *collector);
+/* Until the launcher has closed its end of the control socket and every process that recorded is gone.
+ * For a process of its own: makes it a session leader in the folder /, puts /dev/null on its standard
+ * descriptors, closes all others, ignores the signals that are sent in passing (SIGINT, SIGTERM, SIGHUP,
+ * SIGQUIT, SIGPIPE, SIGXFSZ). */
+INK_API void ink_collector_run(ink_collector *collector);
+INK_API void ink_collector_free(ink_collector *collector);
+
+/* ---- the launcher's side of the control socket ---- */
+
+/* Tells how a child of the launcher ended (its wait status), so that its capture can say so. */
+INK_API ink_status ink_collector_tell_end(int control, int64_t pid, int wait_status, ink_error *error);
+/* Waits, `patience_ms` at most from one word to the next, until everything that processes left behind by
+ * now is written, and hands over what is to be said, a line each: "PID wrote PATH" (whole, or as far as
+ * it got), "PID runs PATH" (it goes on; PATH is empty where it has recorded nothing yet), "PID failed TEXT",
+ * "PID remark TEXT", "PID activity TEXT", "PID sections TEXT". INK_ERROR_STOPPED: the writer is gone;
+ * INK_ERROR_IO: it did not answer. */
+INK_API ink_status ink_collector_ask(int control, uint32_t patience_ms,
+                                     void (*line)(void *user, const char *text), void *user,
+                                     ink_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
