@@ -175,7 +175,8 @@ static ink_status write_ends(ink_i_member *m, ink_error *error) {
     status = ink_writer_fact(m->writer, "unfinished", text, error);
   }
   if (status == INK_OK && !m->ended && m->has_status && WIFSIGNALED(m->wait_status)) {
-    snprintf(text, sizeof text, "signal %d", WTERMSIG(m->wait_status));
+    const char *name = sigabbrev_np(WTERMSIG(m->wait_status));
+    snprintf(text, sizeof text, name ? "signal %d (SIG%s)" : "signal %d", WTERMSIG(m->wait_status), name);
     status = ink_writer_fact(m->writer, "ended_by", text, error);
   }
   return status;
