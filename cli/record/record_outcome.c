@@ -205,14 +205,17 @@ static void why_nothing_written(const record_plan *plan, int code, char *section
     message_say("nothing was recorded: '%s' ended with exit code %d", program, code);
   else if (!probe->elf)
     message_say("nothing was recorded: '%s' is a script, and no program that it ran has marks and "
-                "wrote a capture",
+                "wrote a capture; one that it ran without the environment (env -i, sudo) or in a "
+                "container is not recorded",
                 program);
   else if (!probe->marks && probe->device_code)
     message_say("nothing was recorded: '%s' has kernels but no marks (it includes no "
                 "inkmark/mark.cuh, or was built with INKMARK_DISABLE)",
                 program);
   else if (!probe->marks)
-    message_say("nothing was recorded: '%s' has no marks, and no library that it loaded has any",
+    message_say("nothing was recorded: '%s' has no marks, and no library that it loaded has any; a "
+                "program that it ran without the environment (env -i, sudo) or in a container is "
+                "not recorded",
                 program);
   else if (!tell_filter(plan, "nothing was recorded", sections))
     message_say("nothing was recorded: '%s' has marks, but no kernel with PROF_KERNEL ran, or no "

@@ -208,7 +208,10 @@ static ink_status make_device(ink_session *s, int index, const ink_module_desc *
   if (d->made) { /* after a reset: its memory is gone with the context */
     ink_i_device_free(d, false);
   }
-  return ink_i_device_make(d, index, &s->options, module, error);
+  const ink_status status = ink_i_device_make(d, index, &s->options, module, error);
+  if (!status)
+    ink_i_session_read_selftest(s, d);
+  return status;
 }
 
 int ink_i_session_set_symbol(ink_i_device *d, const ink_module_desc *module, ink_buffer *buffer) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static atomic_bool waits;
 
@@ -120,6 +121,8 @@ static bool is_used_by(const ink_i_device *d, const ink_module_desc *module) {
 
 void ink_i_session_module_goes(const ink_module_desc *gone) {
   ink_session *s = ink_i_session_current();
+  if (s && s->pid != getpid()) /* the parent's: no handler saw how this process was made */
+    s = NULL;
   const bool locked = s && pthread_mutex_lock(&s->lock) == 0;
   bool used = false;
   for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
@@ -307,6 +310,8 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   ink_i_activity_free(s->activity);
   pthread_mutex_destroy(&s->lock);
   pthread_cond_destroy(&s->wake);
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    free(s->selftests[i]);
   free(s->path);
   free(s);
   return status;

@@ -66,12 +66,18 @@ static ink_status write_tables(ink_session *s, ink_error *error) {
 }
 
 /* What `inkmark selftest` found of this device, if it was ever run here. */
+void ink_i_session_read_selftest(ink_session *s, const ink_i_device *d) {
+  char text[INK_SELFTEST_BYTES_MAX];
+  free(s->selftests[d->index]);
+  s->selftests[d->index] =
+      ink_selftest_read(&d->info, text, sizeof text, NULL) == INK_OK ? strdup(text) : NULL;
+}
+
 static ink_status write_selftest(ink_session *s, const ink_i_device *d, ink_error *error) {
-  char text[INK_SELFTEST_BYTES_MAX], key[32];
+  char key[32];
   snprintf(key, sizeof key, "selftest.%d", d->index);
-  return ink_selftest_read(&d->info, text, sizeof text, NULL) == INK_OK
-             ? ink_writer_fact(s->writer, key, text, error)
-             : INK_OK;
+  return s->selftests[d->index] ? ink_writer_fact(s->writer, key, s->selftests[d->index], error)
+                                : INK_OK;
 }
 
 static ink_status write_devices(ink_session *s, ink_error *error) {

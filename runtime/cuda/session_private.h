@@ -30,6 +30,7 @@ struct ink_session {
   char device_failure[sizeof((ink_error *)0)->message]; /* of the first device that failed for good */
   bool by_writer;         /* under `inkmark record`: chunks go into the ring, where there is one */
   char command[4096], host[256]; /* facts, read while the program has not shut itself in */
+  char *selftests[INK_I_DEVICES_MAX]; /* the same of devices; NULL: `inkmark selftest` left nothing */
   pid_t pid;
   bool leaves;            /* the process ends at once: nothing is freed, which may want a lock of malloc */
   bool at_once;           /* it is ended by a signal: no kernel is waited for */
@@ -53,6 +54,7 @@ void ink_i_session_sweep(ink_session *session);
 ink_status ink_i_session_writer(ink_session *session, ink_error *error);
 /* Reads what the facts need; asks for the ring where chunks are to go into one. */
 void ink_i_session_prepare(ink_session *session);
+void ink_i_session_read_selftest(ink_session *session, const ink_i_device *device);
 /* Of the first write that failed: the capture is to say why it is not whole. And of the first device. */
 void ink_i_session_note_failure(ink_session *session, ink_status status, const ink_error *why);
 ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -331,6 +332,7 @@ void ink_i_collector_settle(ink_collector *c) {
 /* Nothing of whoever started it is held: no terminal, no pipe, no folder. */
 static void let_go(const ink_collector *c) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  prctl(PR_SET_NAME, "inkmark-writer");
   setsid();
   for (int fd = 0; fd < 3 && null >= 0; fd++)
     dup2(null, fd);

@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: MIT
+# What the recorded program does to itself does not reach its capture, and the recording does not reach the
+# program: check_writer.py BUILD BIN CASE. Each program runs alone and recorded; exit code, output and files
+# are to be the same. 77: the case needs root, or a tool, that is not here.
+import os, re, shutil, signal, subprocess, sys, tempfile, time
+
+build, bin_, case = sys.argv[1:4]
+ink = build + "/cli/inkmark"
+counts = bin_ + "/capture_counts"
+apart = bin_ + "/apart"
+work = tempfile.mkdtemp()
+os.chdir(work)
+os.environ["INKMARK_SIM_SEED"] = "1"
+
+
+def finish(code, text):
+    os.chdir("/")
+    shutil.rmtree(work, ignore_errors=True)
+    print(f"{case}: {text}")
+    sys.exit(code)
+
+
+def fail(text):
+    finish(1, "FAILED: " + text)
+
+
+def need_root():
+    if os.geteuid() != 0:
+        finish(77, "needs root")
+
+
+def files():
+    """What lies here, but captures and ours."""
+    return {name: open(name, "rb").read() for name in sorted(os.listdir("."))
+            if not re.search(r"\.ink|^_", name) and os.path.isfile(name)}
+
+
+def clean():
+    for name in os.listdir("."):
+        if os.path.isfile(name) and not name.startswith("_"):
+            os.remove(name)
+
+
+def alone(*args, **more):
+    clean()
+    env = dict(os.environ, LD_LIBRARY_PATH=build + "/device/sim")
+    done = subprocess.run([apart, *args], capture_output=True, text=True, env=env, **more)
+    return done.returncode, done.stdout, done.stderr, files()
+
+
+def record(*args, output="run.ink", front=(), options=(), **more):
+    """(exit code, stdout, what record says, the program's stderr, files)"""
+    clean()
+    done = subprocess.run([*front, ink, "record", "--device", "sim", *options, "-o", output, "--", *args],
+                          capture_output=True, text=True, **more)
+    said = "".join(line for line in done.stderr.splitlines(True) if line.startswith("inkmark: "))
+    rest = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("inkmark: "))
+    return done.returncode, done.stdout, said, rest, files()
+
+
+def captures():
+    return sorted(name for name in os.listdir(".") if ".ink" in name)
+
+
+def counted(path):
+    done = subprocess.run([counts, path], capture_output=True, text=True)
+    words = done.stdout.split()
+    if done.returncode or not words:
+        fail(f"'{path}' cannot be read: {done.stderr}")
+    return dict(zip(words[::2], map(int, words[1::2])))
+
+
+def whole(path, launches, marks=3):
+    c = counted(path)
+    want = dict(launches=launches, tracks=4 * launches, marks=4 * launches * marks, lost=0, missed=0,
+                problems=0, complete=1)
+    if any(c[key] != value for key, value in want.items()):
+        fail(f"'{path}' has {c}, expected {want}")
+
+
+def info(path):
+    return subprocess.run([ink, "info", path], capture_output=True, text=True).stdout
+
+
+def same(args, launches, marks=3, **more):
+    """Recorded as alone, with a capture that is whole."""
+    plain = alone(*args, **more)
+    code, out, said, err, left = record(apart, *args, **more)
+    if (code, out, err, left) != plain:
+        fail(f"alone {plain}, recorded {(code, out, err, left)}; {said}")
+    if captures() != ["run.ink"]:
+        fail(f"captures: {captures()}; {said}")
+    whole("run.ink", launches, marks)
+    return said
+
+
+def wait_for(what, condition, seconds=300):
+    until = time.monotonic() + seconds  # no test of speed: a bound on a test that would never end
+    while not condition():
+        if time.monotonic() > until:
+            fail("waited in vain for " + what)
+        time.sleep(0.02)
+
+
+def start(*args, output="run.ink", options=()):
+    return subprocess.Popen([ink, "record", "--device", "sim", *options, "-o", output, "--", *args],
+                            stdout=open("_out", "w"), stderr=open("_err", "w"))
+
+
+def children_of(pid):
+    try:
+        return [int(child) for child in open(f"/proc/{pid}/task/{pid}/children").read().split()]
+    except OSError:
+        return []
+
+
+def comm(pid):
+    try:
+        return open(f"/proc/{pid}/comm").read().strip()
+    except OSError:
+        return ""
+
+
+def child_named(pid, name):
+    return next((child for child in children_of(pid) if comm(child) == name), None)
+
+
+def writer_of(record_):
+    wait_for("the writer", lambda: child_named(record_.pid, "inkmark-writer"))
+    return child_named(record_.pid, "inkmark-writer")
+
+
+def program_of(record_):
+    wait_for("the program", lambda: child_named(record_.pid, "apart"))
+    return child_named(record_.pid, "apart")
+
+
+def is_gone(pid):
+    try:
+        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def launched():
+    """How many launches the endless program has said are through."""
+    return len(open("_out").read().splitlines())
+
+
+def launches_in(path):
+    return counted(path)["launches"] if os.path.exists(path) else 0
+
+
+def closes(): same(["closes"], 2)
+def dups(): same(["dups"], 2)
+def descriptors(): same(["descriptors"], 1)
+def cloned(): same(["cloned"], 2)
+
+
+def setuid():
+    need_root()
+    same(["setuid"], 2)
+
+
+def chroot():
+    need_root()
+    os.mkdir("empty")
+    same(["chroot", "empty"], 2)
+
+
+def seccomp():
+    code, out, said, err, _ = record(apart, "seccomp")
+    if (code, err) != (0, ""):
+        fail(f"exit code {code} {err}; {said}")
+    whole("run.ink", 3)
+
+
+def size_limit():
+    plain = alone("limit")
+    code, out, said, err, left = record(apart, "limit")
+    if (code, out, err, left) != plain or len(left["results.bin"]) != 30000:
+        fail(f"alone and recorded differ: {code} {out} {err}; {said}")
+    c = counted("run.ink")
+    if c["launches"] != 2 or c["tracks"] != 8 or c["lost"] or not c["complete"]:
+        fail(str(c))
+
+
+def own_limit():
+    """A limit that holds for record and all below it: the program is not harmed, and why is said."""
+    for kib in (1, 2, 4):
+        plain = alone("plain")
+        code, out, said, err, left = record(apart, "plain", front=["prlimit", f"--fsize={kib * 1024}"])
+        if (code, out, err, left) != plain:
+            fail(f"{kib} KiB: {code} {out} {err}")
+        if kib < 4 and "file too large" not in said:
+            fail(f"{kib} KiB: {said}")
+
+
+def closed_streams():
+    """Started without some of the standard descriptors, as by cron: none of ours takes their numbers."""
+    for closed in ("2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"):
+        clean()
+        line = f'"$0" record --device sim -o run.ink -- "$1" noisy {closed}'
+        code = subprocess.run(["bash", "-c", line, ink, apart], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode
+        if code:
+            fail(f"{closed}: exit code {code}")
+        whole("run.ink", 6)
+
+
+def daemon():
+    plain_done = {"daemon.done": b"one\ntwo\n"}
+    code, out, said, err, _ = record(apart, "daemon")
+    if code or err:
+        fail(f"exit code {code}: {err}")
+    if "goes on" not in said or "no kernel" in said:
+        fail(f"a daemon is not told: {said}")
+    wait_for("the daemon", lambda: os.path.exists("daemon.done"))
+    wait_for("its capture", lambda: any("complete)" in info(path) for path in captures()))
+    if files() != plain_done:
+        fail(f"files: {files()}")
+    if len(captures()) != 1:
+        fail(f"captures: {captures()}")
+    whole(captures()[0], 2)
+
+
+def exec_():
+    code, out, said, err, _ = record(apart, "exec")
+    if code or out != "end of plain\n":
+        fail(f"{code} {out} {err}")
+    paths = captures()
+    if len(paths) > 2 or not paths:
+        fail(f"captures: {paths}; {said}")
+    whole(paths[-1], 1)  # of the first program what was drained until then, which may be nothing
+    if len(paths) == 2 and "another program (exec)" not in info("run.ink"):
+        fail(info("run.ink"))
+
+
+def children():
+    """Many at once: each is recorded, by the writer or by itself, and the writer's memory is bounded."""
+    n = 60
+    record_ = start(apart, "children", str(n), output="run.%p.ink")
+    writer, most = writer_of(record_), 0
+    while record_.poll() is None:
+        try:
+            most = max(most, int(re.search(r"RssShmem:\s*(\d+)", open(f"/proc/{writer}/status").read())[1]))
+        except (OSError, TypeError):
+            pass
+        time.sleep(0.05)
+    if record_.returncode:
+        fail(f"exit code {record_.returncode}: {open('_err').read()}")
+    paths = captures()
+    if len(paths) != n:
+        fail(f"{len(paths)} captures of {n}: {open('_err').read()}")
+    for path in paths:
+        whole(path, 1)
+    if most > (1 << 20) + 1024:
+        fail(f"the writer shared {most} KiB")
+
+
+def network():
+    """Another network namespace does not see the writer: the process writes by itself."""
+    need_root()
+    if subprocess.run(["unshare", "-n", "true"], stderr=subprocess.DEVNULL).returncode:
+        finish(77, "network namespaces cannot be made here")
+    code, out, said, err, _ = record("unshare", "-n", apart, "plain")
+    if code or captures() != ["run.ink"]:
+        fail(f"{code} {captures()} {said}")
+    whole("run.ink", 1)
+    if "wrote 'run.ink': 4 tracks" not in said:
+        fail(said)
+    code, out, said, err, _ = record("unshare", "-n", apart, "closes")
+    if code or captures() != ["run.ink"]:
+        fail(f"{code} {captures()} {said}")
+    whole("run.ink", 2)
+    if any(len(data) != 20 for name, data in files().items() if name.startswith("mine")):
+        fail(f"{files()}")
+    if "reopened" not in info("run.ink"):
+        fail("that the descriptor was closed is not told")
+
+
+def cleared_environment():
+    code, out, said, err, _ = record("env", "-i", "LD_LIBRARY_PATH=" + build + "/device/sim", apart, "plain")
+    if code or captures():
+        fail(f"{code} {captures()}")
+    if "without the environment" not in said:
+        fail(said)
+
+
+def full_disk():
+    """Of what the disk takes at least nine tenths hold whole tracks, or what they need to be read."""
+    need_root()
+    os.mkdir("disk")
+    for kib in (0, 4, 8, 100):
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "disk"], stderr=subprocess.DEVNULL).returncode:
+            finish(77, "a disk cannot be mounted here")
+        try:
+            with open("disk/full", "wb") as filler:
+                filler.write(bytes((1 << 20) - kib * 1024))
+            code, out, said, err, _ = record(apart, "fills", output="disk/run.ink")
+            if code or out != "end of fills\n":
+                fail(f"{kib} KiB: {code} {out}")
+            if "is nearly full" not in said or "no space left" not in said:
+                fail(f"{kib} KiB: {said}")
+            size = os.path.getsize("disk/run.ink") if os.path.exists("disk/run.ink") else 0
+            if kib >= 8:
+                c = counted("disk/run.ink")
+                track = 176 + 1000 * 8
+                if c["kept"] != c["tracks"] * 1000 or (size < 0.9 * kib * 1024 and kib * 1024 - size > track):
+                    fail(f"{kib} KiB: {size} bytes, {c}")
+        finally:
+            subprocess.run(["umount", "disk"])
+
+
+def unwritable():
+    """Said before the program runs."""
+    os.mkdir("folder.ink")
+    code, out, said, err, _ = record(apart, "plain", output="folder.ink")
+    if code != 1 or out or "cannot write 'folder.ink'" not in said:
+        fail(f"{code} {out} {said}")
+    if os.geteuid() != 0:
+        open("old.ink", "w").close()
+        os.chmod("old.ink", 0o400)
+        code, out, said, err, _ = record(apart, "plain", output="old.ink")
+        if code != 1 or out:
+            fail(f"{code} {out} {said}")
+
+
+def old_file():
+    """An older capture stays until something is recorded."""
+    code, *_ = record(apart, "plain")
+    shutil.copy("run.ink", "_old")
+    subprocess.run([ink, "record", "--device", "sim", "-o", "run.ink", "--", "true"], capture_output=True)
+    if open("run.ink", "rb").read() != open("_old", "rb").read():
+        fail("it was overwritten by nothing")
+
+
+def record_killed():
+    for after in (1, 20, 60):
+        clean()
+        record_ = start(apart, "endless")
+        wait_for("launches", lambda: launched() >= after)
+        program, writer = program_of(record_), writer_of(record_)
+        record_.kill()
+        record_.wait()
+        wait_for("more launches", lambda: launched() >= after + 20)
+        os.kill(program, signal.SIGTERM)  # it ends its recording
+        wait_for("the writer's end", lambda: is_gone(writer))
+        c = counted("run.ink")
+        if c["launches"] < launched() or c["lost"] or c["problems"]:
+            fail(f"{c}, {launched()} launches; {info('run.ink')[:900]}")
+
+
+def writer_killed():
+    for after in (1, 20):
+        clean()
+        record_ = start(apart, "endless")
+        program, writer = program_of(record_), writer_of(record_)
+        wait_for("launches", lambda: launched() >= after)
+        os.kill(writer, signal.SIGKILL)
+        wait_for("more launches", lambda: launched() >= after + 20)
+        os.kill(program, signal.SIGTERM)
+        record_.wait()
+        if record_.returncode != -signal.SIGTERM and record_.returncode != 128 + signal.SIGTERM:
+            fail(f"exit code {record_.returncode}")
+        if "the writer process is gone" not in open("_err").read():
+            fail(open("_err").read())
+        if os.path.exists("run.ink") and counted("run.ink")["problems"]:
+            fail("what was written cannot be read")
+
+
+def program_killed():
+    """All that was closed two drains before is there, and how it ended is said."""
+    for after in (30, 60):
+        clean()
+        record_ = start(apart, "endless", options=["--drain-ms", "50"])
+        program = program_of(record_)
+        wait_for("launches", lambda: launched() >= after)
+        before = launched()
+        drained = lambda: launches_in("run.ink") >= before
+        wait_for("drains", drained)
+        os.kill(program, signal.SIGKILL)
+        record_.wait()
+        if counted("run.ink")["launches"] < before or counted("run.ink")["lost"]:
+            fail(str(counted("run.ink")))
+        if "killed by signal 9" not in info("run.ink") or "signal 9 (SIGKILL)" not in info("run.ink"):
+            fail(info("run.ink"))
+
+
+def ruined():
+    code, out, said, err, _ = record(apart, "ruins")
+    if code not in (137, -9):
+        fail(f"exit code {code}")
+    c = counted("run.ink")
+    if c["launches"] != 1 or c["tracks"] != 4 or c["kept"] != 12 or c["problems"]:
+        fail(f"{c} {said}")
+
+
+def writer_stopped():
+    """A ring that nobody empties does not hold the program up, and what it lost is counted."""
+    record_ = start(apart, "fills", options=["--tracks", "64", "--drain-ms", "20"])
+    program, writer = program_of(record_), writer_of(record_)
+    os.kill(writer, signal.SIGSTOP)
+    wait_for("the program's end", lambda: is_gone(program))
+    os.kill(writer, signal.SIGCONT)
+    record_.wait()
+    if record_.returncode or open("_out").read() != "end of fills\n":
+        fail(f"{record_.returncode} {open('_err').read()}")
+    c = counted("run.ink")
+    if c["tracks"] + c["lost"] != 1600 or not c["lost"] or c["problems"]:
+        fail(f"{c}; {open('_err').read()}")
+
+
+cases = {"closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
+         "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
+         "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
+         "network": network, "cleared-environment": cleared_environment, "full-disk": full_disk,
+         "unwritable": unwritable, "old-file": old_file, "record-killed": record_killed,
+         "writer-killed": writer_killed, "program-killed": program_killed, "ruined": ruined,
+         "writer-stopped": writer_stopped}
+cases[case]()
+finish(0, "as it should be")
