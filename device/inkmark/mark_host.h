@@ -100,6 +100,9 @@ inline const ink_cuda_api *cuda_api() {
     return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, (cudaMemcpyKind)kind,
                              (cudaStream_t)stream);
   };
+  api.memory = [](size_t *free_bytes, size_t *total_bytes) -> int {
+    return cudaMemGetInfo(free_bytes, total_bytes);
+  };
   return &api;
 }
 

@@ -42,7 +42,11 @@ typedef struct ink_cuda_api {
   int (*exchange_capture_mode)(int *mode);
   int (*copy_2d_async)(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t height, int kind, void *stream);
+  int (*memory)(size_t *free_bytes, size_t *total_bytes); /* cudaMemGetInfo; files of older headers lack it */
 } ink_cuda_api;
+
+#define INK_CUDA_HAS(api, member)                                                                  \
+  ((api)->bytes >= offsetof(ink_cuda_api, member) + sizeof((api)->member) && (api)->member)
 
 /* What measure_cost measures. A row of its samples is one of these, INK_COST_CALLED more for marks in
  * called functions: cycles of INK_COST_MARKS marks in a row with two clock reads around them, or, of

@@ -51,7 +51,8 @@ bool ink_i_remark_absent(ink_session *s, const ink_cuda_api *cuda, int count) {
 void ink_i_remark_room(ink_session *s, const ink_i_device *d) {
   if (d->tracks_wanted > d->info.track_count)
     ink_i_remark(s,
-                 "device %d had memory for %" PRIu32 " tracks of %" PRIu32
-                 " records, not for %" PRIu32 ": fewer --records-per-track leave room for more",
+                 "device %d holds %" PRIu32 " tracks of %" PRIu32 " records, not %" PRIu32
+                 ", so as to leave memory to the program: fewer --records-per-track leave room for more, "
+                 "--tracks takes more",
                  d->index, d->info.track_count, d->info.records_per_track, d->tracks_wanted);
 }

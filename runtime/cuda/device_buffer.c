@@ -3,6 +3,7 @@
  * the kernel slots, and ties globaltimer to the host's clocks. */
 #include "cuda/device_buffer.h"
 
+#include "cuda/buffer_size.h"
 #include "cuda/clock_catch.h"
 #include "cuda/cost_measure.h"
 #include "cuda/drain_runs.h"
@@ -34,15 +35,8 @@ ink_status ink_i_cuda_failed(ink_i_device *device, int code, const char *what, i
 
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-/* What a track takes: its ring, the ring of called functions, and the header of the track behind it. Both
- * rings are aligned to their size, so up to a third is never used: that closing finds the header by the
- * ring alone is worth it. */
-static size_t stride_of(size_t ring_bytes) {
-  return round_up(2 * ring_bytes + sizeof(ink_device_track), ring_bytes);
-}
-
 static size_t all_tracks_bytes(size_t ring_bytes, uint32_t tracks) {
-  return tracks * stride_of(ring_bytes) + ring_bytes + sizeof(ink_device_track);
+  return tracks * ink_i_track_bytes((uint32_t)(ring_bytes / 8)) + ring_bytes + sizeof(ink_device_track);
 }
 
 /* The bits of the warps whose threads may record, and of those that a kernel chose. */
@@ -52,12 +46,10 @@ static void set_warps(ink_i_device *d) {
   d->layout.warps = d->layout.warps_chosen & (flags & INK_BUFFER_PER_WARP ? UINT32_MAX : 1u);
 }
 
-static void describe(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
+static void describe(ink_i_device *d, const ink_i_options *options) {
   const ink_cuda_api *cuda = d->cuda;
   int value = 0, major = 0, minor = 0, version = 0;
-  d->info = (ink_device_info){.index = d->index, .track_count = tracks, .name = d->name,
-                              .records_per_track = options->records,
-                              .aux_records_per_track = options->records};
+  d->info = (ink_device_info){.index = d->index, .name = d->name};
   cuda->device_name(d->name, sizeof d->name, d->index);
   d->info.simulated = strstr(d->name, "inkmark simulated") != NULL;
   if (!cuda->get_attribute(&value, ATTRIBUTE_SM_COUNT, d->index))
@@ -191,7 +183,7 @@ static void free_memory(ink_i_device *d) {
 
 /* The parts of the fixed block, in order: header and slots, block bits, what clocks are read to. */
 static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
-  const size_t ring_bytes = (size_t)options->records * 8, stride = stride_of(ring_bytes);
+  const size_t ring_bytes = (size_t)options->records * 8, stride = ink_i_track_bytes(options->records);
   const size_t bits_at = round_up(sizeof(ink_buffer) + d->slot_count * sizeof(ink_kernel_slot), 256);
   const size_t probe_at = round_up(bits_at + options->block_bit_count / 8 + 4, 256);
   int code = d->cuda->malloc_device(&d->fixed, probe_at + 256);
@@ -253,7 +245,7 @@ static int send(ink_i_device *d, const ink_i_options *options, uint32_t tracks) 
     code = cuda->set_async(d->rings, 0xff, all_tracks_bytes((size_t)options->records * 8, tracks),
                            d->stream);
   for (uint32_t i = 0; i < tracks; i++)
-    d->headers[i] = (ink_device_track){.state = INK_STATE_FREE};
+    d->headers[i] = (ink_device_track){.state = INK_STATE_FREE, .open_clock1 = UINT32_MAX}; /* no pair of clocks */
   if (!code)
     code = cuda->copy_2d_async((void *)(uintptr_t)ink_i_device_header_at(d, 0), d->layout.stride,
                                d->headers, sizeof *d->headers, sizeof *d->headers, tracks, TO_DEVICE,
@@ -301,15 +293,27 @@ static void catch_first_edges(ink_i_device *d) {
   d->caught_count = d->caught[0] != NULL;
 }
 
-ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *options,
+static ink_i_buffer_size size_of(const ink_i_device *d, const ink_i_options *options) {
+  size_t free_bytes = 0, total_bytes;
+  if (INK_CUDA_HAS(d->cuda, memory) && d->cuda->memory(&free_bytes, &total_bytes) != 0) {
+    d->cuda->get_last_error(); /* ours, not the program's */
+    free_bytes = 0;
+  }
+  return ink_i_size_buffer(options->records, options->tracks, free_bytes, d->info.simulated);
+}
+
+ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *given,
                              const ink_module_desc *module, ink_error *error) {
   *d = (ink_i_device){.index = index, .cuda = module->cuda, .module = module};
   int code = d->cuda->set_device(index);
   if (code)
     return ink_i_cuda_failed(d, code, "use it", error);
-  describe(d, options, 0);
-  uint32_t tracks = options->tracks ? options->tracks : d->info.simulated ? 2048 : 16384;
-  d->tracks_wanted = tracks;
+  describe(d, given);
+  const ink_i_buffer_size size = size_of(d, given);
+  ink_i_options sized = *given, *options = &sized;
+  uint32_t tracks = size.tracks;
+  sized.records = d->info.records_per_track = d->info.aux_records_per_track = size.records;
+  d->tracks_wanted = size.tracks_wanted;
   ink_status status = make_slots(d, options, error);
   if (!status && (code = d->cuda->stream_create(&d->stream)) != 0)
     status = ink_i_cuda_failed(d, code, "make a stream", error);

@@ -52,6 +52,7 @@ typedef struct ink_i_device {
   uint32_t *kernels;            /* the slots that have a key, ascending */
   uint32_t slot_count, slots_taken, kernel_count;
   uint64_t claims, unknown;     /* newest reading */
+  uint64_t looked;              /* at the claims, by the thread that drains */
   uint64_t unknown_written;
   uint64_t settled;             /* tickets below it have come to their slots; others may be on their way */
   uint32_t settle_tries;

@@ -63,14 +63,22 @@ typedef struct findings {
   uint64_t settled;       /* tickets below it have come to their slots, or were refused there */
 } findings;
 
+/* Whether the thread that took the slot has written all of the opening and nothing of the closing: rows of the
+ * track before it would be taken for this one's, or it for open though the counters have it. A clock pair of two
+ * tracks is far apart, and a closing that is older than the opening is of the track before. */
+static bool is_whole_opening(const ink_i_device *d, const ink_device_track *h) {
+  const uint32_t cycles = h->open_clock1 - (uint32_t)h->open_clock0;
+  return ink_i_kernel_of(d, h) < d->slot_count && cycles < 1u << 24 && h->open_global_ns >= h->close_global_ns;
+}
+
 /* An open track, from one drain to the next: d->open. One that was stored so ends once. */
 static void follow_open(ink_i_device *d, uint32_t slot) {
   const ink_device_track *h = &d->headers[slot];
   const uint64_t before = d->open[slot], ticket = h->ticket + 1;
   uint64_t now = 0;
   if (ink_i_state_of(d, h) == INK_TRACK_OPEN) {
-    const bool written = d->seen[slot] != ticket && ink_i_kernel_of(d, h) < d->slot_count;
-    now = !written ? INK_I_OPEN_AGAIN : (before & INK_I_OPEN_TICKET) == ticket ? before : ticket;
+    const bool whole = d->seen[slot] != ticket && is_whole_opening(d, h);
+    now = !whole ? INK_I_OPEN_AGAIN : (before & INK_I_OPEN_TICKET) == ticket ? before : ticket;
   }
   if ((before & INK_I_OPEN_STORED) && !(now & INK_I_OPEN_STORED))
     d->ended[d->ended_count++] = (before & INK_I_OPEN_TICKET) - 1;
@@ -135,16 +143,32 @@ static ink_status store_open(ink_session *s, ink_i_device *d, bool last, ink_err
   return status;
 }
 
+/* In a child only the simulated device works, whose memory is the process's: it is read as it is, without a
+ * call. What kernels did since the parent's last drain is in the parent too, and the parent's. */
 void ink_i_drain_after_fork(ink_i_device *d) {
-  for (uint32_t slot = 0; slot < d->info.track_count; slot++)
-    if (d->open[slot] & INK_I_OPEN_TICKET)
-      d->open[slot] = (d->open[slot] & INK_I_OPEN_TICKET) | INK_I_OPEN_FOREIGN;
+  uint64_t unknown = 0;
+  if (d->dead)
+    return;
+  memcpy(d->slots, ink_i_device_slots(d), d->slot_count * sizeof *d->slots);
   memcpy(d->before, d->slots, d->slot_count * sizeof *d->slots);
   memcpy(d->written, d->slots, d->slot_count * sizeof *d->slots);
   memset(d->named, 0, d->slot_count * sizeof *d->named);
-  d->unknown_before -= d->unknown; /* counted modulo 2^64 */
+  for (uint32_t i = 0; i < d->slot_count; i++)
+    unknown += d->slots[i].key ? 0 : d->slots[i].missed;
+  d->unknown_before = 0 - unknown; /* counted modulo 2^64 */
   d->unknown = d->unknown_written = 0;
-  d->ended_count = 0;
+  d->open_count = d->ended_count = 0;
+  for (uint32_t slot = 0; slot < d->info.track_count; slot++) {
+    ink_device_track *h = &d->headers[slot];
+    memcpy(h, (const void *)(uintptr_t)ink_i_device_header_at(d, slot), sizeof *h);
+    const bool is_open = ink_i_state_of(d, h) == INK_TRACK_OPEN;
+    const bool whole = d->seen[slot] != h->ticket + 1 && is_whole_opening(d, h);
+    d->open[slot] = !is_open ? 0 : !whole ? INK_I_OPEN_AGAIN : (h->ticket + 1) | INK_I_OPEN_FOREIGN;
+    d->open_count += is_open;
+    if (ink_i_state_of(d, h) == INK_TRACK_CLOSED)
+      d->seen[slot] = h->ticket + 1;
+  }
+  d->sweep = true;
 }
 
 static ink_status write_ended(ink_session *s, ink_i_device *d, ink_error *error) {

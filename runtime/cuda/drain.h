@@ -35,6 +35,12 @@ ink_status ink_i_counts_write(ink_session *s, ink_i_device *d, bool all, ink_err
 /* Copies what is wanted to the host, and writes every track whose header is the same after that. */
 ink_status ink_i_drain_wanted(ink_session *s, ink_i_device *d, uint32_t count, ink_error *error);
 
+/* ---- drain_thread.c ---- */
+
+/* When to look again how many tracks were claimed, if `claimed` were in the last `us`: before half of what a
+ * drain is due at. */
+int64_t ink_i_look_again_us(int64_t us, uint64_t claimed, uint32_t tracks, int64_t most_us);
+
 /* ---- the header of a track ---- */
 
 static inline uint32_t ink_i_state_of(const ink_i_device *d, const ink_device_track *header) {

@@ -86,10 +86,10 @@ static ink_status parse_sizes(const ink_session_options *in, ink_i_options *out,
                          "%s: %u is too large, at most %u", in->tracks > most ? "tracks"
                          : "records per track", in->tracks > most ? in->tracks
                          : in->records_per_track, most);
-  const uint32_t records = in->records_per_track ? in->records_per_track : 1024;
-  out->records = power_of_two(records < 4 ? 4 : records);
+  const uint32_t records = in->records_per_track;
+  out->records = records ? power_of_two(records < 4 ? 4 : records) : 0;
   out->tracks = in->tracks ? power_of_two(in->tracks) : 0;
-  out->drain_ms = in->drain_ms ? in->drain_ms : 250;
+  out->drain_ms = in->drain_ms ? in->drain_ms : 100;
   return INK_OK;
 }
 

@@ -18,8 +18,8 @@ typedef struct ink_i_options {
   uint32_t warps;        /* bits */
   uint64_t devices;      /* bits; all ones: all */
   bool per_warp, keep_first, replace;
-  uint32_t records;      /* a power of two */
-  uint32_t tracks;       /* a power of two, 0: the device's default */
+  uint32_t records;      /* a power of two, 0: by the device's memory */
+  uint32_t tracks;       /* a power of two, 0: by the device's memory */
   uint32_t drain_ms;
   int64_t began_ns;      /* CLOCK_REALTIME when `inkmark record` began, else 0: a file written since is of
                           * another process that it records, and is not written over */

@@ -6,7 +6,6 @@
 #include "cuda/session_private.h"
 #include "shm/link.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +66,6 @@ static void after_fork_in_parent(void) {
   ink_i_registry_unlock();
 }
 
-static void *drain_thread(void *session);
-
 bool ink_i_session_any_works(const ink_session *s) {
   for (int i = 0; i < INK_I_DEVICES_MAX; i++)
     if (s->devices[i].made && !s->devices[i].dead)
@@ -120,7 +117,7 @@ static void after_fork_in_child(void) {
   for (size_t i = 0; i < n; i++)
     tables[i].written = false;
   if (s->thread_runs) /* threads do not survive a fork */
-    s->thread_runs = ink_i_session_any_works(s) && ink_i_make_thread(&s->thread, drain_thread, s);
+    s->thread_runs = ink_i_session_any_works(s) && ink_i_make_thread(&s->thread, ink_i_drain_thread, s);
 }
 
 static void set_fork_handlers(void) {
@@ -268,11 +265,20 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
   return any ? INK_OK : status;
 }
 
-void ink_i_calls_begin(ink_session *s, ink_i_calls *own) {
+/* That of a device that is armed, which takes no allocation, or of any file. */
+static const ink_cuda_api *runtime_of(const ink_session *s) {
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    if (s->devices[i].made)
+      return s->devices[i].cuda;
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
-  *own = (ink_i_calls){.cuda = n ? modules[0].desc->cuda : NULL, .mode = 2 /* cudaStreamCaptureModeRelaxed */};
+  const ink_cuda_api *cuda = n ? modules[0].desc->cuda : NULL;
   free(modules);
+  return cuda;
+}
+
+void ink_i_calls_begin(ink_session *s, ink_i_calls *own) {
+  *own = (ink_i_calls){.cuda = runtime_of(s), .mode = 2 /* cudaStreamCaptureModeRelaxed */};
   own->has_device = own->cuda && own->cuda->get_device(&own->device) == 0;
   own->has_mode = own->cuda && own->cuda->exchange_capture_mode(&own->mode) == 0;
   if (own->cuda && !own->has_device)
@@ -297,30 +303,9 @@ ink_status ink_i_session_on_devices(ink_session *s, ink_status (*what)(ink_sessi
   return status;
 }
 
-/* ---- the drain thread ---- */
-
-static void *drain_thread(void *user) {
-  ink_session *s = user;
-  pthread_mutex_lock(&s->lock);
-  while (!s->stop) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += s->options.drain_ms / 1000;
-    until.tv_nsec += (long)(s->options.drain_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-      until.tv_sec++;
-      until.tv_nsec -= 1000000000;
-    }
-    if (pthread_cond_timedwait(&s->wake, &s->lock, &until) == ETIMEDOUT && !s->stop)
-      ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
-  }
-  pthread_mutex_unlock(&s->lock);
-  return NULL;
-}
-
 static void start_thread(ink_session *s) {
   if (!s->thread_runs && s->options.drain_ms != UINT32_MAX)
-    s->thread_runs = ink_i_make_thread(&s->thread, drain_thread, s);
+    s->thread_runs = ink_i_make_thread(&s->thread, ink_i_drain_thread, s);
 }
 
 void ink_i_session_start_activity(ink_session *s) {

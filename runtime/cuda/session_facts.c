@@ -2,6 +2,7 @@
 /* What a session's capture says besides tracks: the process, tables, devices, marks' cost, clocks. */
 #include "capture/capture_path.h"
 #include "capture/capture_write.h"
+#include "cuda/buffer_size.h"
 #include "cuda/clock_catch.h"
 #include "cuda/session_private.h"
 
@@ -133,7 +134,8 @@ static ink_status open_file(ink_session *s, ink_error *error) {
 
 /* The largest track that these options allow. */
 static size_t track_bytes(const ink_session *s) {
-  return sizeof(ink_file_track) + 2 * (size_t)s->options.records * sizeof(uint64_t);
+  const size_t records = s->options.records ? s->options.records : INK_I_RECORDS_USUAL;
+  return sizeof(ink_file_track) + 2 * records * sizeof(uint64_t);
 }
 
 /* Room for many tracks of the largest kind, and for at least two of them beside what is small. */

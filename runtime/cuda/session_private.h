@@ -50,6 +50,8 @@ ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, ink_erro
 void ink_i_drain_after_fork(ink_i_device *device);
 /* So that the next drain of each device reads and writes everything, whether or not it seems to have changed. */
 void ink_i_session_sweep(ink_session *session);
+/* The body of the thread that drains; `session` is an ink_session. */
+void *ink_i_drain_thread(void *session);
 /* The writer, made on first use, with the facts of this process in it. */
 ink_status ink_i_session_writer(ink_session *session, ink_error *error);
 /* Reads what the facts need; asks for the ring where chunks are to go into one. */

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* The drain against a GPU that runs between any two of its calls, and in the midst of its copies: what is in
+ * the capture is whole and the track's own, and kept + lost + open is what ran, exactly. */
+#include "check.h"
+#include "inkmark/capture.h"
+#include "made_up_gpu.h"
+#include "synth.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+ink_register_table_fn ink_register_table;
+
+static uint64_t allocations; /* of the library: see CMakeLists.txt */
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void *__real_realloc(void *at, size_t bytes);
+void *__wrap_malloc(size_t bytes) { allocations++; return __real_malloc(bytes); }
+void *__wrap_calloc(size_t n, size_t bytes) { allocations++; return __real_calloc(n, bytes); }
+void *__wrap_realloc(void *at, size_t bytes) { allocations++; return __real_realloc(at, bytes); }
+
+/* ---- one recording ---- */
+
+static const char *path;
+static uint64_t already_closed[GPU_KERNELS], already_missed[GPU_KERNELS]; /* before a fork */
+
+static ink_session *open_session(uint32_t tracks, uint32_t records, bool keep_first) {
+  const ink_session_options options = {.size = sizeof options, .output = path, .replace = true, .tracks = tracks,
+                                       .records_per_track = records, .keep_first = keep_first};
+  ink_session *s = calloc(1, sizeof *s);
+  ink_error error;
+  NEED(ink_i_options_parse(&options, &s->options, &error), error);
+  return s;
+}
+
+static void forget_gpu(uint64_t seed) {
+  memset(&gpu, 0, sizeof gpu);
+  memset(already_closed, 0, sizeof already_closed);
+  memset(already_missed, 0, sizeof already_missed);
+  gpu.random = seed;
+  gpu.free_bytes = (size_t)8 << 30;
+}
+
+static ink_session *start(uint64_t seed, uint32_t tracks, uint32_t records, bool keep_first) {
+  ink_error error;
+  forget_gpu(seed);
+  ink_session *s = open_session(tracks, records, keep_first);
+  NEED(ink_i_device_make(&s->devices[0], 0, &s->options, &gpu_module, &error), error);
+  gpu.device = &s->devices[0];
+  return s;
+}
+
+static void drain(ink_session *s) {
+  ink_error error;
+  NEED(ink_i_drain_device(s, gpu.device, &error), error);
+}
+
+static void last_drain(ink_session *s) {
+  ink_error error;
+  gpu.device->sweep = true;
+  drain(s);
+  NEED(ink_i_drain_open(s, gpu.device, &error), error);
+}
+
+static void free_session(ink_session *s) {
+  gpu.rate = 0;
+  ink_i_device_free(&s->devices[0], true);
+  ink_i_options_free(&s->options);
+  free(s->path);
+  free(s);
+  gpu.device = NULL;
+}
+
+static void close_capture(ink_session *s) {
+  ink_error error;
+  if (s->writer)
+    NEED(ink_writer_close(s->writer, &error), error);
+  s->writer = NULL;
+}
+
+/* ---- what the capture must say ---- */
+
+typedef struct sums {
+  uint64_t kept[GPU_KERNELS], open[GPU_KERNELS], lost[GPU_KERNELS], missed[GPU_KERNELS];
+  uint64_t all_kept, all_open, all_lost;
+} sums;
+
+static bool is_own(const ink_stored_track *t) {
+  const ink_track *h = &t->header;
+  const uint32_t low = (uint32_t)h->ticket;
+  const uint64_t ticket = h->ticket;
+  bool own = h->grid_id == ticket / 4 && h->thread == low * 7 && h->sm_open == low * 5 &&
+             h->cluster_rank == low * 3 && h->open_clock0 == ticket << 8 &&
+             h->open_global_ns == ticket << 9 && (uint32_t)h->open_clock1 == low << 8;
+  for (int i = 0; i < 3; i++)
+    own = own && h->grid_dim[i] == low + 1 && h->block_dim[i] == low + 2 && h->block_index[i] == low;
+  if (h->state != INK_TRACK_CLOSED)
+    return own;
+  return own && h->close_clock0 == (ticket << 8) + 90 &&
+         h->close_global_ns == (ticket << 9) + 200 && h->close_clock1 == (ticket << 8) + 99 && h->sm_close == low % 9 && h->extra == ticket % 5 &&
+         h->words == gpu_words(ticket) && h->aux_words == gpu_aux_words(ticket) && h->aux_extra == 0;
+}
+
+static bool has_own_words(const uint64_t *words, uint64_t kept, uint64_t executed, uint64_t ticket, bool aux,
+                          bool first, uint64_t records) {
+  const uint64_t from = first ? 0 : executed - kept;
+  bool own = kept == (executed < records ? executed : records);
+  for (uint64_t i = 0; i < kept && own; i++)
+    own = words[i] == gpu_word(ticket, from + i, aux);
+  return own;
+}
+
+static sums read_capture(const ink_i_device *d) {
+  sums s = {0};
+  id_map tickets = {0};
+  ink_capture *capture;
+  ink_error error;
+  const bool first = d->info.flags & INK_BUFFER_KEEP_FIRST;
+  NEED(ink_capture_open(path, &capture, &error), error);
+  const ink_kernel *kernels;
+  const ink_launch *launches;
+  const size_t n = ink_capture_kernels(capture, &kernels);
+  ink_capture_launches(capture, &launches);
+  CHECK(!ink_capture_get_facts(capture)->damaged_chunks, "%s", ink_capture_get_facts(capture)->note);
+  for (uint64_t i = 0; i < ink_capture_track_count(capture); i++) {
+    ink_stored_track t;
+    ink_capture_track(capture, i, &t);
+    const uint64_t ticket = t.header.ticket, kernel = (kernels[launches[t.launch].kernel].key & 0xffff) - 1;
+    const bool closed = t.header.state == INK_TRACK_CLOSED;
+    CHECK(is_own(&t), "the header of ticket %" PRIu64 " is torn", ticket);
+    if (closed)
+      CHECK(has_own_words(t.ring, t.ring_words, t.header.words, ticket, false, first, d->info.records_per_track) &&
+                has_own_words(t.aux, t.aux_words, t.header.aux_words, ticket, true, first,
+                              d->info.records_per_track),
+            "the words of ticket %" PRIu64 " are not its own", ticket);
+    CHECK(id_map_get(&tickets, ticket) == INK_ID_NONE, "ticket %" PRIu64 " is there twice", ticket);
+    id_map_put(&tickets, ticket, 0);
+    CHECK(kernel < GPU_KERNELS, "kernel %" PRIu64, kernel);
+    if (kernel < GPU_KERNELS)
+      (closed ? s.kept : s.open)[kernel]++;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t kernel = (kernels[i].key & 0xffff) - 1;
+    s.lost[kernel] += kernels[i].tracks_lost;
+    s.missed[kernel] += kernels[i].missed;
+  }
+  for (int i = 0; i < GPU_KERNELS; i++) {
+    s.all_kept += s.kept[i];
+    s.all_open += s.open[i];
+    s.all_lost += s.lost[i];
+  }
+  id_map_free(&tickets);
+  ink_capture_free(capture);
+  return s;
+}
+
+static void check_sums(const ink_i_device *d, const char *what, uint64_t seed) {
+  const sums s = read_capture(d);
+  uint64_t open = 0;
+  for (int i = 0; i < GPU_KERNELS; i++) {
+    const uint64_t closed = gpu.closed[i] - already_closed[i], missed = gpu.missed[i] - already_missed[i];
+    CHECK(s.kept[i] + s.lost[i] == closed, "%s %" PRIu64 ": kernel %d: %" PRIu64 " kept + %" PRIu64
+          " lost, %" PRIu64 " closed", what, seed, i, s.kept[i], s.lost[i], closed);
+    CHECK(s.missed[i] == missed, "%s %" PRIu64 ": kernel %d missed %" PRIu64 ", is %" PRIu64, what, seed, i,
+          missed, s.missed[i]);
+    open += s.open[i];
+  }
+  CHECK(open <= gpu_open_tracks(), "%s %" PRIu64 ": %" PRIu64 " open, not %" PRIu64, what, seed, open,
+        gpu_open_tracks());
+}
+
+/* ---- random histories ---- */
+
+static struct {
+  uint64_t kept, lost, open, drains;
+} seen_in_all;
+
+static void note(const ink_i_device *d) {
+  const sums s = read_capture(d);
+  seen_in_all.kept += s.all_kept;
+  seen_in_all.lost += s.all_lost;
+  seen_in_all.open += s.all_open;
+}
+
+static void random_history(uint64_t seed, bool keep_first, bool forks) {
+  ink_session *s = start(seed, 1u << gpu_random(5), 4u << gpu_random(3), keep_first);
+  ink_i_device *d = gpu.device;
+  const uint32_t rates[] = {1, 3, 20, 200};
+  gpu.stay_one_in = seed % 3 ? 6 : 0;
+  for (uint32_t round = 0, rounds = 4 + gpu_random(20); round < rounds; round++) {
+    gpu.rate = gpu_random(4) ? rates[gpu_random(4)] : 0;
+    gpu.tracks_left += gpu_random(3) ? gpu_random(40) : 0;
+    gpu.ends = gpu_random(5) == 0;
+    drain(s);
+    seen_in_all.drains++;
+    if (forks && round == rounds / 2) { /* on as the child */
+      gpu_runs();
+      gpu_close_whole();
+      close_capture(s);
+      ink_i_drain_after_fork(d);
+      d->described = false;
+      memcpy(already_closed, gpu.closed, sizeof gpu.closed);
+      memcpy(already_missed, gpu.missed, sizeof gpu.missed);
+      ink_i_registry_after_fork();
+      free(s->path);
+      s->path = NULL;
+    }
+  }
+  gpu.ends = seed % 2;
+  gpu_finish();
+  gpu.rate = 0;
+  last_drain(s);
+  const bool written = s->writer != NULL;
+  close_capture(s);
+  if (written) {
+    check_sums(d, forks ? "fork" : keep_first ? "keep first" : "keep last", seed);
+    note(d);
+    if (!forks && !keep_first)
+      CHECK(read_capture(d).all_open == gpu_open_tracks(), "seed %" PRIu64, seed);
+  }
+  free_session(s);
+  remove(path);
+}
+
+/* Killed at any moment: what the file has until then names no track twice, and no more than there were. */
+static void cut_history(uint64_t seed) {
+  ink_session *s = start(seed, 8, 8, false);
+  ink_i_device *d = gpu.device;
+  gpu.stay_one_in = 4;
+  for (uint32_t round = 0, rounds = 2 + gpu_random(8); round < rounds; round++) {
+    gpu.rate = gpu_random(2) ? 20 : 2;
+    gpu.tracks_left += gpu_random(30);
+    gpu.ends = gpu_random(3) == 0;
+    drain(s);
+  }
+  gpu.rate = 0;
+  size_t size = 0;
+  close_capture(s);
+  unsigned char *bytes = s->path ? synth_read_file(path, &size) : NULL;
+  const uint64_t opened = d->buffer->claim;
+  for (int i = 0; i < 30 && size > 100; i++) {
+    FILE *file = fopen(path, "wb");
+    const size_t cut = 32 + gpu_random((uint32_t)size - 32);
+    fwrite(bytes, 1, cut, file);
+    fclose(file);
+    ink_capture *capture;
+    ink_error error;
+    NEED(ink_capture_open(path, &capture, &error), error);
+    const ink_kernel *kernels;
+    uint64_t sum = ink_capture_track_count(capture);
+    for (size_t k = 0, n = ink_capture_kernels(capture, &kernels); k < n; k++)
+      sum += kernels[k].tracks_lost;
+    uint64_t most = gpu_open_tracks();
+    for (int k = 0; k < GPU_KERNELS; k++)
+      most += gpu.closed[k];
+    CHECK(sum <= most && most <= opened, "seed %" PRIu64 " cut at %zu: %" PRIu64 " of %" PRIu64, seed, cut, sum, most);
+    ink_capture_free(capture);
+  }
+  free(bytes);
+  free_session(s);
+  remove(path);
+}
+
+/* ---- calls ---- */
+
+static void call_counts(void) {
+  ink_session *s = start(5, 16384, 1024, false);
+  ink_i_device *d = gpu.device;
+  gpu.tracks_left = 16000;
+  gpu_finish();
+  const uint64_t before = gpu.copies;
+  drain(s);
+  const uint64_t full = gpu.copies - before;
+  CHECK(full >= 3 && full < 400, "%" PRIu64 " copies for 16,000 tracks", full);
+  for (int i = 0; i < 2 * 16; i++) {
+    const uint64_t copies = gpu.copies, bytes = gpu.bytes, waits = gpu.waits;
+    const bool counters = d->until_full == 0; /* every so many */
+    drain(s);
+    CHECK(counters || (gpu.copies - copies == 1 && gpu.bytes - bytes == 8 && gpu.waits - waits == 1),
+          "idle: %" PRIu64 " copies, %" PRIu64 " bytes, %" PRIu64 " waits", gpu.copies - copies,
+          gpu.bytes - bytes, gpu.waits - waits);
+  }
+  gpu.stay_one_in = 1;
+  gpu.tracks_left = 1;
+  gpu_finish();
+  drain(s);
+  for (int i = 0; i < 8; i++) { /* a track is open: its header and the counters, no more */
+    const uint64_t copies = gpu.copies, bytes = gpu.bytes;
+    const bool counters = d->until_full == 0;
+    drain(s);
+    CHECK(counters || (gpu.copies - copies == 3 && gpu.bytes - bytes < 1000),
+          "one open: %" PRIu64 " copies, %" PRIu64 " bytes", gpu.copies - copies, gpu.bytes - bytes);
+  }
+  gpu.ends = true;
+  gpu_finish();
+  const uint64_t made = allocations, copies = gpu.copies;
+  for (int i = 0; i < 20; i++) {
+    gpu.tracks_left = 100;
+    gpu_finish();
+    drain(s);
+  }
+  CHECK(allocations == made, "%" PRIu64 " allocations in 20 drains", allocations - made);
+  CHECK(gpu.copies - copies < 20 * 16, "%" PRIu64 " copies for 20 times 100 tracks", gpu.copies - copies);
+  last_drain(s);
+  close_capture(s);
+  check_sums(d, "calls", 0);
+  CHECK(read_capture(d).all_lost == 0, "lost %" PRIu64, read_capture(d).all_lost);
+  printf("drain: %" PRIu64 " copies for the first 16,000 tracks\n", full);
+  free_session(s);
+  remove(path);
+}
+
+/* ---- failures ---- */
+
+static void failing_calls(void) {
+  uint64_t calls = 1;
+  for (uint64_t at = 1; at <= calls; at++) { /* of arming */
+    ink_error error;
+    forget_gpu(at);
+    ink_session *s = open_session(8, 8, false);
+    gpu.fails_at = at <= calls ? at : 0;
+    const ink_status status = ink_i_device_make(&s->devices[0], 0, &s->options, &gpu_module, &error);
+    if (status)
+      calls = at + 1;
+    gpu.device = &s->devices[0];
+    free_session(s);
+  }
+  CHECK(calls > 15, "arming made %" PRIu64 " calls", calls);
+  for (uint64_t at = 1; at < 120; at++) {
+    ink_session *s = start(at, 8, 8, false);
+    ink_i_device *d = gpu.device;
+    gpu.tracks_left = 100;
+    gpu.rate = 10;
+    gpu.fails_at = gpu.calls + at;
+    ink_status status = INK_OK;
+    ink_error error = {0};
+    for (int i = 0; i < 60 && !status; i++)
+      status = ink_i_drain_device(s, d, &error);
+    CHECK(status == INK_ERROR_CUDA && d->dead && strstr(error.message, "illegal address"), "call %" PRIu64 ": %s", at,
+          error.message);
+    CHECK(ink_i_drain_device(s, d, &error) == INK_OK, "a dead device is left alone");
+    const bool written = s->writer != NULL;
+    close_capture(s);
+    gpu.rate = 0;
+    if (written) {
+      const sums sum = read_capture(d);
+      for (int i = 0; i < GPU_KERNELS; i++)
+        CHECK(sum.kept[i] + sum.lost[i] <= gpu.closed[i], "call %" PRIu64, at);
+    }
+    free_session(s);
+    remove(path);
+  }
+}
+
+/* Writes fail for a while: what is there still when they do not any more is not lost. */
+static void failing_writes(void) {
+  struct rlimit limit, small;
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &limit);
+  ink_session *s = start(3, 64, 8, false);
+  ink_i_device *d = gpu.device;
+  ink_error error;
+  gpu.tracks_left = 5;
+  gpu_finish();
+  drain(s);
+  small = limit;
+  small.rlim_cur = 2000;
+  setrlimit(RLIMIT_FSIZE, &small);
+  gpu.tracks_left = 50;
+  gpu_finish();
+  const ink_status status = ink_i_drain_device(s, d, &error);
+  CHECK(status == INK_ERROR_IO, "%s", error.message);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  drain(s); /* not the last one: it reads what is not written yet without being told to read everything */
+  close_capture(s);
+  check_sums(d, "writes", 0);
+  CHECK(read_capture(d).all_kept == 55, "%" PRIu64 " kept", read_capture(d).all_kept);
+  free_session(s);
+  remove(path);
+}
+
+int main(int argc, char **argv) {
+  static const ink_table_desc table = {.abi = INK_MODULE_ABI, .bytes = sizeof table, .name = "Made",
+                                       .sections = "K0, K1, K2", .file = "made_up.cu", .line = 1,
+                                       .hash48 = GPU_TABLE};
+  const uint64_t histories = argc > 1 ? strtoull(argv[1], NULL, 10) : 60;
+  path = synth_path("drain");
+  ink_register_table(&table);
+  call_counts();
+  failing_calls();
+  failing_writes();
+  for (uint64_t seed = 1; seed <= histories; seed++) {
+    random_history(seed, false, false);
+    random_history(seed, true, false);
+    random_history(seed, false, true);
+    cut_history(seed);
+  }
+  printf("drain: %" PRIu64 " tracks kept, %" PRIu64 " lost, %" PRIu64 " open in %" PRIu64 " drains\n",
+         seen_in_all.kept, seen_in_all.lost, seen_in_all.open, seen_in_all.drains);
+  CHECK(seen_in_all.kept > 100 && seen_in_all.lost > 100 && seen_in_all.open > 10, "the histories are too tame");
+  return check_result("drain");
+}
