@@ -133,6 +133,8 @@ static ink_status store_open(ink_session *s, ink_i_device *d, bool last, ink_err
       d->open[slot] |= INK_I_OPEN_SEEN;
       continue;
     }
+    if (!ink_i_drain_has_room(s, sizeof(ink_file_track)))
+      break;
     const ink_track header = ink_i_host_track(d, &d->headers[slot]);
     status = ink_i_session_writer(s, error);
     if (!status)
@@ -203,6 +205,8 @@ static ink_status read_device(ink_i_device *d, uint64_t claims, bool all, uint32
  * twice. */
 static ink_status write_device(ink_session *s, ink_i_device *d, const findings *f, bool all,
                                ink_error *error) {
+  if (!ink_i_drain_has_room(s, sizeof(ink_file_track)))
+    return INK_OK;
   ink_status status = write_ended(s, d, error);
   if (!status)
     status = ink_i_counts_write(s, d, all, error);

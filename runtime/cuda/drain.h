@@ -4,6 +4,8 @@
 #ifndef INK_CUDA_DRAIN_H
 #define INK_CUDA_DRAIN_H
 
+#include "capture/capture_format.h"
+#include "capture/capture_write.h"
 #include "cuda/session_private.h"
 
 enum { INK_I_TO_HOST = 2 }; /* cudaMemcpyDeviceToHost */
@@ -15,6 +17,12 @@ enum { INK_I_DRAINS_PER_FULL = 16 };
 static inline int ink_i_drain_copy(ink_i_device *d, void *to, uint64_t from, size_t bytes) {
   return bytes ? d->cuda->copy_async(to, (const void *)(uintptr_t)from, bytes, INK_I_TO_HOST, d->stream)
                : 0;
+}
+
+/* Whether the capture takes so many bytes of tracks more; what it does not take stays on the device for the next
+ * drain. At the end they are written anyway: the writer waits for room then. */
+static inline bool ink_i_drain_has_room(const ink_session *s, size_t bytes) {
+  return s->stop || !s->writer || ink_i_writer_has_room(s->writer, bytes);
 }
 
 /* ---- drain_counts.c: cudaError_t as int ---- */

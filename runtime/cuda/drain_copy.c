@@ -66,6 +66,8 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p
   for (uint32_t i = 0; i < run->wanted && !status; i++) {
     const uint32_t slot = p->wanted[i].slot, row = slot - run->first;
     const ink_device_track *then = &d->headers[slot];
+    if (!ink_i_drain_has_room(s, sizeof(ink_file_track) + p->wanted[i].ring_bytes + p->wanted[i].aux_bytes))
+      break;
     if (memcmp(headers + row * sizeof *then, then, sizeof *then) != 0)
       continue; /* taken again, even in the midst of the first reading: lost, and counted so */
     const ink_track header = ink_i_host_track(d, then);
@@ -121,7 +123,7 @@ ink_status ink_i_drain_wanted(ink_session *s, ink_i_device *d, uint32_t count, i
     const size_t bytes = ink_i_run_bytes(&run, ring_bytes_of(d), sizeof(ink_device_track));
     if (b.count == RUNS_MAX || b.used + bytes > d->staging_bytes)
       status = write_batch(s, d, &b, error);
-    if (status)
+    if (status || !ink_i_drain_has_room(s, b.used + sizeof(ink_file_track)))
       break;
     placed_run *p = &b.runs[b.count++];
     *p = (placed_run){run, b.used, &d->wanted[i]};

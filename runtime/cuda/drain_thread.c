@@ -56,26 +56,37 @@ static bool look(ink_i_device *d, int64_t us, int64_t most_us, int64_t *next_us)
   return waiting >= d->info.track_count / FULL_PART + 1 || (waiting && !claimed);
 }
 
+/* The capture mode is a thread's own, and this thread is ours: set once for each CUDA runtime there is. */
+static void relax(const ink_session *s, const ink_cuda_api **relaxed) {
+  int mode = 2; /* cudaStreamCaptureModeRelaxed */
+  const ink_cuda_api *cuda = NULL;
+  for (int i = 0; i < INK_I_DEVICES_MAX && !cuda; i++)
+    cuda = s->devices[i].made ? s->devices[i].cuda : NULL;
+  if (cuda && cuda != *relaxed && cuda->exchange_capture_mode(&mode) == 0)
+    *relaxed = cuda;
+}
+
 void *ink_i_drain_thread(void *user) {
   ink_session *s = user;
   const int64_t period_us = (int64_t)s->options.drain_ms * 1000;
   const bool looks = s->options.drain_ms <= LOOKS_MOST_MS;
   const int64_t most_us = !looks || period_us < LOOK_MOST_US ? period_us : LOOK_MOST_US;
   int64_t us = most_us, drained_us = monotonic_us();
+  const ink_cuda_api *relaxed = NULL;
   pthread_mutex_lock(&s->lock);
   while (!s->stop) {
     if (!wait_us(s, us))
       continue;
     int64_t next_us = most_us;
     bool due = monotonic_us() - drained_us >= period_us;
-    ink_i_calls own;
-    ink_i_calls_begin(s, &own);
+    relax(s, &relaxed);
+    ink_i_activity_own_begin(s->activity);
     for (int i = 0; i < INK_I_DEVICES_MAX && looks; i++)
       due = look(&s->devices[i], us, most_us, &next_us) || due;
     const int64_t before_us = monotonic_us();
     if (due)
       ink_i_session_drain_locked(s, NULL);
-    ink_i_calls_end(s, &own);
+    ink_i_activity_own_end(s->activity);
     const int64_t took_us = monotonic_us() - before_us;
     drained_us = due ? before_us : drained_us;
     us = due && took_us > next_us ? took_us : next_us; /* draining takes half of a core at most */
