@@ -21,8 +21,8 @@ static const cli_option options[] = {
      "how many records the ring of a track holds, a power of two, and a second ring for marks in "
      "called functions as many again; 1024 unless given"},
     {'t', "tracks", CLI_COUNT, "N", offsetof(record_settings, tracks),
-     "how many tracks the buffer of a device holds, a power of two; 16384 unless given, 2048 on the "
-     "simulated device, or then fewer where its memory does not suffice, which is said"},
+     "how many tracks the buffer of a device holds, a power of two; unless given as many as a 64th of "
+     "its free memory has room for, 2 GiB at most; fewer for long rings, which is said"},
     {0, "keep", CLI_CHOICE, "last|first", offsetof(record_settings, keep),
      "what to keep when a ring or the buffer is full: the newest (the default) or the oldest"},
     {'a', "activity", CLI_FLAG, NULL, offsetof(record_settings, activity),
@@ -33,7 +33,8 @@ static const cli_option options[] = {
     {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),
      "which CUDA devices record, as 0,2 or all (the default); a number that is not there is named"},
     {0, "drain-ms", CLI_COUNT, "N", offsetof(record_settings, drain_ms),
-     "how often what was recorded is copied to the host and the file, in milliseconds"},
+     "the longest time between two copies of what was recorded to the host, in milliseconds; 100 "
+     "unless given; above 1000 it is not copied sooner when the buffer fills"},
     {0},
 };
 

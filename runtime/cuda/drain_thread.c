@@ -71,7 +71,7 @@ void *ink_i_drain_thread(void *user) {
   const int64_t period_us = (int64_t)s->options.drain_ms * 1000;
   const bool looks = s->options.drain_ms <= LOOKS_MOST_MS;
   const int64_t most_us = !looks || period_us < LOOK_MOST_US ? period_us : LOOK_MOST_US;
-  int64_t us = most_us, drained_us = monotonic_us();
+  int64_t us = looks ? LOOK_LEAST_US : most_us, drained_us = monotonic_us();
   const ink_cuda_api *relaxed = NULL;
   pthread_mutex_lock(&s->lock);
   while (!s->stop) {

@@ -264,7 +264,9 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     return end_inside(s, code == EDEADLK, path, error);
   s->stop = true;
   pthread_cond_signal(&s->wake);
-  const bool joins = s->thread_runs;
+  /* It is not inside of a drain, whose lock we have. Where the process leaves, its end is not waited for: a
+   * thread that ends frees, and the thread below us may be in malloc. */
+  const bool joins = s->thread_runs && !s->leaves;
   pthread_mutex_unlock(&s->lock);
   if (joins)
     pthread_join(s->thread, NULL);

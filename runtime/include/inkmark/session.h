@@ -31,8 +31,8 @@ typedef struct ink_session_options {
   bool per_warp;               /* lane 0 of each warp records (thread 0 of each block) */
   bool keep_first;             /* stop when full (keep the newest) */
   uint32_t records_per_track;  /* rounded up to a power of two, 4 to 2^24 (1024) */
-  uint32_t tracks;             /* rounded up to a power of two, 1 to 2^24 (16384; 2048 if simulated) */
-  uint32_t drain_ms;           /* how often a thread drains (250); UINT32_MAX: only when asked */
+  uint32_t tracks;             /* rounded up to a power of two, 1 to 2^24 (by the free memory) */
+  uint32_t drain_ms;           /* a thread drains at least so often (100); UINT32_MAX: only when asked */
   bool replace;                /* write over an existing file */
   bool activity;               /* kernels, copies and calls too, from CUPTI (inkmark/activity.h) */
 } ink_session_options;
