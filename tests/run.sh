@@ -51,7 +51,8 @@ build() {
   mkdir -p "$folder"
   setup_say "building $folder ($((SECONDS - start)) s)"
   if cmake -S . -B "$folder" -G Ninja -DINKMARK_WERROR=ON -DINKMARK_BUILD_TESTS=ON \
-    -DINKMARK_BUILD_BENCH=ON -DINKMARK_NVCC="$(command -v nvcc)" "$@" \
+    -DINKMARK_BUILD_BENCH=ON -DINKMARK_NVCC="$(command -v nvcc)" \
+    "-DINKMARK_NVCC_LAUNCHER=$root/tests/nvcc_again.sh;$root/build;$root/$folder" "$@" \
     >"$log" 2>&1 && cmake --build "$folder" --parallel "$(setup_jobs)" ${targets:+--target $targets} >>"$log" 2>&1; then
     return 0
   fi

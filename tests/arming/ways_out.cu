@@ -27,8 +27,9 @@ __global__ void kernel(int *out) {
   PROF_MARK(Only);
 }
 
-__global__ void hangs(volatile int *stop) {
+__global__ void hangs(volatile int *stop, volatile int *begun) {
   PROF_KERNEL(Kernel);
+  begun[blockIdx.x] = 1;
   while (!*stop)
     PROF_MARK(Only);
 }
@@ -62,13 +63,19 @@ static volatile sig_atomic_t seen;
 static void count(int) { seen = seen + 1; }
 
 // A kernel that never ends, in a thread that waits for it.
+static volatile int *board; // 0: stop; 1, 2: its blocks have begun
 static void *hang(void *) {
-  int *stop;
-  check(cudaMalloc(&stop, sizeof(int)), "cudaMalloc");
-  check(cudaMemset(stop, 0, sizeof(int)), "cudaMemset");
-  hangs<<<2, 32>>>(stop);
+  hangs<<<2, 32>>>(board, board + 1);
   cudaDeviceSynchronize();
   return nullptr;
+}
+
+static void hang_in(pthread_t *thread) {
+  check(cudaMallocManaged(&board, 3 * sizeof(int)), "cudaMallocManaged");
+  board[0] = board[1] = board[2] = 0;
+  pthread_create(thread, nullptr, hang, nullptr);
+  while (!board[1] || !board[2])
+    usleep(1000);
 }
 
 static void *launch_later(void *) {
@@ -225,7 +232,7 @@ int main(int argc, char **argv) {
   if (!strcmp(how, "alarms"))
     return alarms();
   if (!strcmp(how, "hang") || !strcmp(how, "hang-exit"))
-    pthread_create(&thread, nullptr, hang, nullptr), usleep(300000);
+    hang_in(&thread);
   if (!strcmp(how, "hang"))
     kill(getpid(), given), pause();
   if (!strcmp(how, "hang-exit")) // which waits for the kernel, until a signal comes

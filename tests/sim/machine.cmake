@@ -32,7 +32,7 @@ function(machine_ptx_test name)
   foreach(target IN LISTS ARGN)
     set(ptx ${CMAKE_CURRENT_BINARY_DIR}/machine_${name}.${target}.ptx)
     add_custom_command(OUTPUT ${ptx}
-      COMMAND ${INKMARK_NVCC} -ptx -lineinfo -std=c++17 -Wno-deprecated-gpu-targets
+      COMMAND ${INKMARK_NVCC_LAUNCHER} ${INKMARK_NVCC} -ptx -lineinfo -std=c++17 -Wno-deprecated-gpu-targets
               -diag-suppress 20054
               -arch=compute_${target} -o ${ptx} ${CMAKE_CURRENT_SOURCE_DIR}/machine_${name}.cu
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine_${name}.cu
@@ -54,7 +54,7 @@ add_test(NAME sim.machine.clock
 # a build for debuggers: other code, -G's sections and directives, the same results
 set(debug ${CMAKE_CURRENT_BINARY_DIR}/machine_warp.debug.ptx)
 add_custom_command(OUTPUT ${debug}
-  COMMAND ${INKMARK_NVCC} -ptx -G -Wno-deprecated-gpu-targets -arch=compute_75 -o ${debug}
+  COMMAND ${INKMARK_NVCC_LAUNCHER} ${INKMARK_NVCC} -ptx -G -Wno-deprecated-gpu-targets -arch=compute_75 -o ${debug}
           ${CMAKE_CURRENT_SOURCE_DIR}/machine_warp.cu
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/machine_warp.cu
   COMMENT "nvcc machine_warp.debug.ptx" VERBATIM)
