@@ -279,6 +279,36 @@ static int glob_captures(const record_plan *plan, const char *pattern, glob_t *f
   return code && others;
 }
 
+static bool is_among(const glob_t *found, const char *path) {
+  for (size_t i = 0; i < found->gl_pathc; i++)
+    if (!strcmp(found->gl_pathv[i], path))
+      return true;
+  return false;
+}
+
+/* What was written beside the names of the template, or to no file; how many captures. */
+static size_t tell_others(const record_plan *plan, const glob_t *found, telling *sum) {
+  size_t others = 0;
+  for (size_t i = 0; i < plan->line_count; i++) {
+    const char *line = plan->lines[i];
+    long pid;
+    int text = 0;
+    struct stat status;
+    if (sscanf(line, "%ld wrote %n", &pid, &text) != 1 || !text || is_among(found, line + text))
+      continue;
+    if (stat(line + text, &status) || S_ISREG(status.st_mode)) {
+      if (++others <= FILES_TOLD)
+        tell(plan, line + text, sum);
+    } else {
+      message_say("what process %ld recorded went to '%s', which is no file: it cannot be read again",
+                  pid, short_path(line + text));
+      sum->files++;
+      sum->explained = true;
+    }
+  }
+  return others;
+}
+
 void record_outcome(const record_plan *plan, int code) {
   char sections[SECTIONS_BYTES] = ""; /* with --kernels: lines "TABLE NAME, NAME" */
   size_t running = 0, failures = tell_lines(plan, sections, &running);
@@ -298,6 +328,7 @@ void record_outcome(const record_plan *plan, int code) {
         tell(plan, found.gl_pathv[i], &sum);
     }
   }
+  files += tell_others(plan, &found, &sum);
   if (files > FILES_TOLD)
     message_say("and %zu more captures", files - FILES_TOLD);
   if (sum.files > 1 && !strchr(plan->output, '%'))

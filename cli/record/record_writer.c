@@ -58,10 +58,13 @@ bool record_writer_start(record_plan *plan) {
       .output = plan->output,
       .began_ns = (int64_t)plan->begin.tv_sec * 1000000000 + plan->begin.tv_nsec,
       .control = pair[1]};
-  if (ink_collector_open(&options, &collector, &error)) {
-    message_say("%s", error.message);
+  const ink_status status = ink_collector_open(&options, &collector, &error);
+  if (status) {
     close(pair[0]);
-    return false;
+    message_say(status == INK_ERROR_UNSUPPORTED ? "%s; each process writes its capture itself" : "%s",
+                error.message);
+    unsetenv("INKMARK_WRITER"); /* of a recording that this command runs in */
+    return status == INK_ERROR_UNSUPPORTED;
   }
   const bool named = !setenv("INKMARK_WRITER", ink_collector_address(collector), 1);
   const pid_t pid = named ? fork() : -1;
@@ -78,7 +81,8 @@ bool record_writer_start(record_plan *plan) {
 }
 
 void record_writer_end(const record_plan *plan, int64_t child, int wait_status) {
-  ink_collector_tell_end(plan->control, child, wait_status, NULL);
+  if (plan->control >= 0)
+    ink_collector_tell_end(plan->control, child, wait_status, NULL);
 }
 
 static void keep_line(void *user, const char *text) {
@@ -95,8 +99,13 @@ static void keep_line(void *user, const char *text) {
 
 void record_writer_ask(record_plan *plan) {
   ink_error error = {0};
-  if (ink_collector_ask(plan->control, PATIENCE_MS, keep_line, plan, &error))
-    message_say("%s: what it did not write until then is lost", error.message);
+  const ink_status status =
+      plan->control < 0 ? INK_OK
+                        : ink_collector_ask(plan->control, PATIENCE_MS, keep_line, plan, &error);
+  if (status)
+    message_say(status == INK_ERROR_STOPPED ? "%s: what it did not write until then is lost"
+                                            : "%s: what it has not written yet may still come",
+                error.message);
 }
 
 void record_writer_free(record_plan *plan) {

@@ -5,17 +5,24 @@
 
 #include <string.h>
 
+enum { BYTES_A_CHUNK = 60 << 10 }; /* that the smallest ring takes it */
+
 static ink_status write_part(ink_writer *writer, uint32_t part, const void *items,
                              size_t item_bytes, size_t n, ink_error *error) {
   if (!writer || (!items && n))
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no activity to write");
   if (!n)
     return INK_OK;
-  if (n > (SIZE_MAX / 2) / item_bytes)
-    return ink_error_set(error, INK_ERROR_LIMIT, "too many activities: %zu", n);
-  const ink_file_activity head = {.part = part, .item_bytes = (uint32_t)item_bytes, .count = n};
-  return ink_i_writer_chunk(writer, INK_CHUNK_ACTIVITY, &head, sizeof head, items, n * item_bytes,
-                            error);
+  ink_status status = INK_OK;
+  const size_t most = BYTES_A_CHUNK / item_bytes;
+  for (size_t at = 0; at < n && status == INK_OK; at += most) {
+    const size_t count = n - at < most ? n - at : most;
+    const ink_file_activity head = {
+        .part = part, .item_bytes = (uint32_t)item_bytes, .count = count};
+    status = ink_i_writer_chunk(writer, INK_CHUNK_ACTIVITY, &head, sizeof head,
+                                (const char *)items + at * item_bytes, count * item_bytes, error);
+  }
+  return status;
 }
 
 ink_status ink_writer_activity_name(ink_writer *writer, uint32_t id, const char *name,

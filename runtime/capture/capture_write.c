@@ -32,7 +32,9 @@ INK_STATIC_ASSERT(sizeof(ink_file_tracks) == sizeof(ink_file_parts), "both begin
 struct ink_writer {
   ink_i_file *file; /* or: */
   ink_i_ring *ring; /* of this process; NULL in a child that inherited the writer */
-  uint32_t patience_ms;
+  uint32_t patience_ms; /* with a ring whose reader does not go on */
+  bool stalled;
+  uint64_t stalled_at;
   size_t items_per_write;
   writer_device *devices;
   size_t device_count;
@@ -78,22 +80,37 @@ static void put_text(chunk_buffer *buffer, const char *text) {
 
 /* ---- where chunks go ---- */
 
-static void wait_a_moment(void) {
-  nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+/* Waits for room while the reader of the ring goes on. Where it has not for so long, it is stopped, or
+ * its disk is full: nobody waits for it again until it has. */
+static void wait_for_room(ink_writer *writer, ink_i_ring *ring, uint64_t bytes, uint32_t type) {
+  uint64_t tail = ink_i_ring_tail(ring);
+  if (writer->stalled && tail == writer->stalled_at)
+    return;
+  writer->stalled = false;
+  for (uint32_t waited_ms = 0; bytes > ink_i_ring_room(ring, type); waited_ms++) {
+    if (waited_ms >= writer->patience_ms) {
+      writer->stalled = true;
+      writer->stalled_at = tail;
+      return;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    if (ink_i_ring_tail(ring) != tail) {
+      tail = ink_i_ring_tail(ring);
+      waited_ms = 0;
+    }
+  }
 }
 
-/* A full ring is waited for at the end only. What does not fit then is lost, and counted by the reader
- * of the ring and by the counters of the device. */
+/* What does not fit is lost, and counted by the reader of the ring and by the counters of the device. */
 static ink_status put_in_ring(ink_writer *writer, chunk_buffer *buffer, uint32_t type,
                               ink_error *error) {
   const size_t payload = buffer->bytes - sizeof(ink_chunk_header);
+  const uint64_t bytes = sizeof(ink_chunk_header) + ink_pad8(payload);
   ink_i_ring *ring = ink_i_link_current();
   if (!ring || ring != writer->ring)
     return ink_error_set(error, INK_ERROR_STOPPED, "the ring is another process's");
-  while (sizeof(ink_chunk_header) + payload + 8 > ink_i_ring_room(ring, type) && writer->patience_ms) {
-    wait_a_moment();
-    writer->patience_ms--;
-  }
+  if (bytes <= ring->data_bytes)
+    wait_for_room(writer, ring, bytes, type);
   ink_i_ring_put(ring, buffer->data, type, payload);
   return INK_OK;
 }
@@ -121,6 +138,7 @@ static ink_status make_writer(ink_i_file *file, ink_i_ring *ring, ink_writer **o
   writer->file = file;
   writer->ring = ring;
   writer->items_per_write = ITEMS_PER_WRITE_BYTES;
+  writer->patience_ms = INK_I_PATIENCE_MS;
   *out = writer;
   return INK_OK;
 }

@@ -6,17 +6,17 @@
 
 #include "shm/link.h"
 
-/* A writer whose chunks go into the ring of this process (ink_i_link_ring). Nothing waits for room and
- * nothing fails for want of it: a chunk that does not fit is lost and counted. `track_bytes`: the
- * largest track; all memory that draining needs is taken now. */
+/* A writer whose chunks go into the ring of this process (ink_i_link_ring). Nothing fails for want of
+ * room: it is waited for while the reader goes on, and a chunk that does not fit then is lost and counted.
+ * `track_bytes`: the largest track; all memory that draining needs is taken now. */
 ink_status ink_i_writer_open_ring(size_t track_bytes, ink_writer **out, ink_error *error);
 
 /* Whether tracks of that many bytes more would fit now. Asked before tracks are taken from a device:
  * what is left there may be drained later, or is overwritten and counted. Always true of a file. */
 bool ink_i_writer_has_room(const ink_writer *writer, size_t bytes);
 
-/* From here on a full ring is waited for, for so long in all: at the end of a session. */
-enum { INK_I_LAST_PATIENCE_MS = 800 };
+/* For how long a reader that does not go on is waited for, from here on. */
+enum { INK_I_PATIENCE_MS = 100, INK_I_LAST_PATIENCE_MS = 800 };
 void ink_i_writer_patience(ink_writer *writer, uint32_t ms);
 
 /* A chunk that was taken out of a ring, into a file: renumbered, and devices noted, so that

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUND_MS = 20, BACKLOG = 256, REQUEST_MS = 100, STATUS_MS = 300 };
+enum { ROUND_MS = 20, BACKLOG = 256, REQUEST_MS = 2000, STATUS_MS = 300 };
 
 int64_t ink_i_collector_now_ms(void) {
   struct timespec now;
@@ -121,6 +121,11 @@ ink_status ink_collector_open(const ink_collector_options *options, ink_collecto
 
 const char *ink_collector_address(const ink_collector *c) { return c->address_text; }
 
+static void drop_pending(ink_collector *c, size_t i) {
+  close(c->pending[i].fd);
+  c->pending[i] = c->pending[--c->pending_count];
+}
+
 void ink_collector_free(ink_collector *c) {
   if (!c)
     return;
@@ -132,6 +137,8 @@ void ink_collector_free(ink_collector *c) {
     free(c->lines[i]);
   for (size_t i = 0; i < c->child_count; i++)
     ink_i_watch_end(&c->children[i]);
+  while (c->pending_count)
+    drop_pending(c, 0);
   if (c->listening >= 0)
     close(c->listening);
   if (c->control >= 0)
@@ -225,7 +232,8 @@ static int new_area(ink_collector *c, const ink_i_request *request, pid_t pid, i
   return 0;
 }
 
-static void serve(ink_collector *c, int connection) {
+/* Answers what has come through a connection; false: nothing has yet. */
+static bool serve(ink_collector *c, int connection) {
   struct {
     ink_i_request request;
     char text[INK_I_REPORT_BYTES];
@@ -233,19 +241,17 @@ static void serve(ink_collector *c, int connection) {
   ink_i_request *request = &message.request;
   struct ucred peer = {0};
   socklen_t length = sizeof peer;
-  struct pollfd one = {.fd = connection, .events = POLLIN};
   int fd = -1;
-  /* who connected sends at once; one who does not is not waited for */
-  const ssize_t n = poll(&one, 1, REQUEST_MS) == 1
-                        ? recv(connection, &message, sizeof message, MSG_DONTWAIT)
-                        : -1;
+  const ssize_t n = recv(connection, &message, sizeof message, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return false;
   if (n < (ssize_t)sizeof *request || request->token != c->address.of_client ||
       getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-    return;
+    return true;
   request->host[sizeof request->host - 1] = request->rank[sizeof request->rank - 1] = 0;
   if (request->kind == INK_I_REQUEST_REPORT) {
     ink_i_collector_report(c, request->pid, message.text, (size_t)n - sizeof *request);
-    return;
+    return true;
   }
   ink_i_reply reply = {.version = INK_I_RING_VERSION, .token = c->address.of_writer};
   if (request->version != INK_I_RING_VERSION)
@@ -259,15 +265,29 @@ static void serve(ink_collector *c, int connection) {
   else
     reply.code = EINVAL;
   send_reply(connection, &reply, fd);
+  return true;
 }
 
+/* Nobody is waited for: who connects and says nothing is dropped after a while, or when others come. */
 static void serve_all(ink_collector *c) {
+  const int64_t now_ms = ink_i_collector_now_ms();
+  for (size_t i = 0; i < c->pending_count;) {
+    if (serve(c, c->pending[i].fd) || now_ms - c->pending[i].since_ms > REQUEST_MS)
+      drop_pending(c, i);
+    else
+      i++;
+  }
   for (int n = 0; n < BACKLOG; n++) {
     const int connection = accept4(c->listening, NULL, NULL, SOCK_CLOEXEC);
     if (connection < 0)
       return;
-    serve(c, connection);
-    close(connection);
+    if (serve(c, connection)) {
+      close(connection);
+      continue;
+    }
+    if (c->pending_count == INK_I_PENDING_MAX)
+      drop_pending(c, 0);
+    c->pending[c->pending_count++] = (ink_i_pending){.fd = connection, .since_ms = now_ms};
   }
 }
 
@@ -369,10 +389,12 @@ void ink_collector_run(ink_collector *c) {
   let_go(c);
   prepare_process();
   while (c->control >= 0 || c->member_count || c->child_count) {
-    struct pollfd wait[2] = {{.fd = c->listening, .events = POLLIN},
-                             {.fd = c->control, .events = POLLIN}};
-    const bool busy = c->member_count || c->child_count;
-    if (poll(wait, 2, more ? 0 : busy ? ROUND_MS : -1) < 0 && errno != EINTR)
+    struct pollfd wait[2 + INK_I_PENDING_MAX] = {{.fd = c->listening, .events = POLLIN},
+                                                 {.fd = c->control, .events = POLLIN}};
+    for (size_t i = 0; i < c->pending_count; i++)
+      wait[2 + i] = (struct pollfd){.fd = c->pending[i].fd, .events = POLLIN};
+    const bool busy = c->member_count || c->child_count || c->pending_count;
+    if (poll(wait, 2 + c->pending_count, more ? 0 : busy ? ROUND_MS : -1) < 0 && errno != EINTR)
       return;
     serve_all(c);
     more = take_all(c, false);

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 4096 };
+enum { LINE_BYTES = 4096 + 256 }; /* a path, and who wrote it */
 
 /* From the launcher. */
 typedef struct control_message {
@@ -69,7 +69,8 @@ void ink_i_collector_line(ink_collector *c, pid_t pid, const char *word, const c
       !ink_i_collector_room((void **)&c->lines, c->line_count, &c->line_room, sizeof *c->lines) ||
       !(copy = strdup(line)))
     return;
-  for (char *at = copy; *at; at++)
+  const bool is_path = !strcmp(word, "wrote") || !strcmp(word, "runs");
+  for (char *at = copy; *at && !is_path; at++)
     if (*at == '\n')
       *at = ' ';
   c->lines[c->line_count++] = copy;

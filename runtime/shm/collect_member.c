@@ -113,7 +113,6 @@ bool ink_i_member_take(ink_collector *c, ink_i_member *m, bool last) {
   size_t bytes;
   if (m->closed)
     return false;
-  atomic_fetch_add_explicit(&m->reader.header->beats, 1, memory_order_relaxed);
   take_family(c, m);
   if (m->left && !last && ink_i_collector_now_ms() < m->retry_at_ms)
     return false;

@@ -72,12 +72,22 @@ typedef struct ink_i_member {
   bool closed;
 } ink_i_member;
 
+/* One who has connected and not yet said what for. */
+typedef struct ink_i_pending {
+  int fd;
+  int64_t since_ms;
+} ink_i_pending;
+
+enum { INK_I_PENDING_MAX = 64 };
+
 struct ink_collector {
   char *output;
   int64_t began_ns;
   int control, listening;
   ink_i_address address;
   char address_text[INK_I_ADDRESS_BYTES];
+  ink_i_pending pending[INK_I_PENDING_MAX];
+  size_t pending_count;
   ink_i_memory memory;
   ink_i_member **members;
   size_t member_count, member_room;

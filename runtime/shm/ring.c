@@ -15,8 +15,12 @@ void ink_i_ring_attach(ink_i_ring *ring, void *map, uint64_t data_bytes) {
                        .data_bytes = data_bytes};
 }
 
+uint64_t ink_i_ring_tail(const ink_i_ring *ring) {
+  return atomic_load_explicit(&ring->header->tail, memory_order_acquire);
+}
+
 static uint64_t room_of(const ink_i_ring *ring, uint32_t type) {
-  const uint64_t used = ring->head - atomic_load_explicit(&ring->header->tail, memory_order_acquire);
+  const uint64_t used = ring->head - ink_i_ring_tail(ring);
   const uint64_t kept = ink_i_chunk_has_items(type) ? INK_I_RING_RESERVE : 0;
   return used < ring->data_bytes && used + kept < ring->data_bytes /* not so behind a ruined tail */
              ? ring->data_bytes - used - kept

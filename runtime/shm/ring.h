@@ -33,7 +33,6 @@ typedef struct ink_i_ring_header {
   _Alignas(64) _Atomic uint64_t head; /* of the program: behind the last whole chunk */
   _Atomic uint64_t lost;      /* chunks that found no room */
   _Alignas(64) _Atomic uint64_t tail; /* of the writer: everything before it was copied out */
-  _Atomic uint64_t beats;     /* counts the writer's rounds: it is alive */
 } ink_i_ring_header;
 INK_STATIC_ASSERT(sizeof(ink_i_ring_header) <= INK_I_RING_PAGE, "the header is one page");
 
@@ -58,6 +57,8 @@ typedef struct ink_i_ring {
 void ink_i_ring_attach(ink_i_ring *ring, void *map, uint64_t data_bytes);
 /* How many bytes of chunks fit now, for TRACKS or anything else. */
 uint64_t ink_i_ring_room(ink_i_ring *ring, uint32_t type);
+/* Where the reader is. */
+uint64_t ink_i_ring_tail(const ink_i_ring *ring);
 /* From any thread. Fills in the header of a chunk whose payload stands behind room for it, pads and puts it. The buffer
  * holds the padding too. False: no room; it is counted. */
 bool ink_i_ring_put(ink_i_ring *ring, unsigned char *chunk, uint32_t type, size_t payload_bytes);

@@ -253,7 +253,7 @@ def killed(folder):
     assert found, "no capture"
     capture = os.path.join(folder, found[0])
     os.kill(int(found[0].split(".")[1]), signal.SIGKILL)
-    assert run.wait() == 137, run.returncode
+    assert run.wait() == -9, run.returncode
     assert not info(capture)["capture"][0]["complete"], info(capture)["capture"]
     check_truth(out, report(capture))
 

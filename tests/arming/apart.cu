@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 PROF_SECTIONS(Apart, Kernel, Work)
@@ -222,11 +223,13 @@ static void ruins() {
   kill(getpid(), SIGKILL);
 }
 
-static void endless() { // until it is killed; says after how many launches
+static void endless() { // until it is killed; says how many launches are through, and when
   setvbuf(stdout, NULL, _IOLBF, 0);
   for (int i = 1;; i++) {
+    timespec now;
     launch();
-    printf("%d\n", i);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    printf("%d %lld\n", i, (long long)now.tv_sec * 1000000000 + now.tv_nsec);
     pause_ms(5);
   }
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What the recorded program does to itself does not reach its capture, and the recording does not reach the
-# program: check_writer.py BUILD BIN CASE. Each program runs alone and recorded; exit code, output and files
-# are to be the same. 77: the case needs root, or a tool, that is not here.
-import os, re, shutil, signal, subprocess, sys, tempfile, time
+# program: check_writer.py BUILD BIN CASE [COUNT [SEED]]. Each program runs alone and recorded; exit code, output and files
+# are to be the same. COUNT is for the cases kill-program, kill-record, kill-writer, which tests/long.sh runs. 77: the case needs root, or a tool, that is not here.
+import os, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 build, bin_, case = sys.argv[1:4]
 ink = build + "/cli/inkmark"
@@ -411,7 +411,48 @@ def writer_stopped():
         fail(f"{c}; {open('_err').read()}")
 
 
-cases = {"closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
+def killed_at_random(whom):
+    """kill -9 at moments from before the first launch on."""
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 3
+    chance = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
+    missing, late = 0, 0
+    for n in range(count):
+        clean()
+        record_ = start(apart, "endless")
+        program, writer = program_of(record_), writer_of(record_)
+        time.sleep(chance.random() * 1.5)
+        victim = {"program": program, "record": record_.pid, "writer": writer}[whom]
+        at_ns = time.monotonic_ns()
+        os.kill(victim, signal.SIGKILL)
+        if whom != "program":
+            time.sleep(chance.random() * 0.3)
+            os.kill(program, signal.SIGTERM)
+        record_.wait()
+        wait_for("the writer's end", lambda: is_gone(writer))
+        wait_for("the program's end", lambda: is_gone(program))
+        lines = [line.split() for line in open("_out").read().splitlines() if line.count(" ") == 1]
+        through = len(lines)
+        old = sum(int(line[1]) < at_ns - 300_000_000 for line in lines)
+        there = counted("run.ink") if os.path.exists("run.ink") else None
+        got = there["launches"] if there else 0
+        if there and (there["problems"] or there["lost"]):
+            fail(f"round {n}: {there}")
+        if whom == "record" and got < through:
+            fail(f"round {n}: {got} launches of {through}")
+        if whom == "program" and got < old:
+            late += 1
+            missing = max(missing, old - got)
+    print(f"{count} kills of the {whom}" + (f"; {late} lacked up to {missing} launches older than 300 ms" if late else ""))
+    if late:
+        fail("something older than 300 ms was lost")
+
+
+def kill_program(): killed_at_random("program")
+def kill_record(): killed_at_random("record")
+def kill_writer(): killed_at_random("writer")
+
+
+cases = {"kill-program": kill_program, "kill-record": kill_record, "kill-writer": kill_writer, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
          "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
          "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
          "network": network, "cleared-environment": cleared_environment, "full-disk": full_disk,
