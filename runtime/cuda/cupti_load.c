@@ -116,7 +116,10 @@ bool ink_i_cupti_load(ink_i_cupti *c, int major, char *why, size_t why_bytes) {
   if (!open_any(c, major)) {
     const char *chosen = secure_getenv("INKMARK_CUPTI");
     if (chosen && *chosen)
-      snprintf(why, why_bytes, "CUPTI cannot be loaded from INKMARK_CUPTI='%.300s'", chosen);
+      snprintf(why, why_bytes, "CUPTI cannot be loaded from INKMARK_CUPTI='%.300s'%s", chosen,
+               access(chosen, F_OK) ? ": no such file; the simulated device has one where CUPTI's "
+                                      "headers were there to build with"
+                                    : "");
     else
       snprintf(why, why_bytes,
                "no libcupti.so.13 or .12 is found (a CUDA toolkit has it in extras/CUPTI/lib64; "
