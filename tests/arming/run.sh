@@ -214,6 +214,28 @@ left-error) # an error that the program has not asked for is not one of the reco
 explicit)
   LD_LIBRARY_PATH="$build/device/sim:$build/runtime" "$bin/explicit" run.1.ink >out 2>record.err || fail "exit code $?"
   captured 1 "devices 1 launches 2 tracks 10 marks 10 kept 10 lost 0 missed 0 problems 0 complete 1" ;;
+sums-*) # each track is kept, lost or missed, and none twice, while a kernel stays open over many drains
+  how=${case#sums-} options=(--tracks 16 --drain-ms 10) argument=plain files=1
+  case $how in
+  first) options+=(--keep first) ;;
+  warps) options+=(--granularity warp) argument=warps ;;
+  fork) argument=fork files=2 ;;
+  clock) options=(--tracks 16 --drain-ms 1100) ;;
+  wide) options=(--tracks 4096 --drain-ms 5) ;;
+  esac
+  "$ink" record --device sim "${options[@]}" -o "run.%p.ink" -- "$bin/many_tracks" 6 $argument >out 2>record.err ||
+    fail "exit code $?"
+  captures=(run.*.ink)
+  [ ${#captures[@]} = $files ] || fail "captures: ${captures[*]}"
+  summed=$(for f in "${captures[@]}"; do
+    "$bin/capture_counts" "$f" | awk '{for (i = 1; i < NF; i += 2) v[$i] = $(i + 1); print v["tracks"] + v["lost"] + v["missed"]}'
+  done | sort -n)
+  [ "$summed" = "$(sort -n out)" ] || fail "kept, lost and missed are '$summed', executed '$(sort -n out)'"
+  for f in "${captures[@]}"; do
+    "$ink" report "$f" >report 2>>record.err
+    grep -Eq 'had not ended|by exit in assembly|by a trap' report && fail "healthy kernels: $(cat report)"
+  done
+  echo "$case: $(for f in "${captures[@]}"; do "$bin/capture_counts" "$f"; done | tr '\n' ' ')" ;;
 dormant) # no recording asked for, and no library anywhere: it just runs
   LD_LIBRARY_PATH="$build/device/sim" "$bin/program" plain >out 2>record.err || fail "exit code $?"
   [ -z "$(ls ./*.ink 2>/dev/null)" ] || fail "a capture was written"
