@@ -21,15 +21,19 @@ typedef struct gpu_lane {
   bool stays;                /* hangs before it closes, until gpu.ends */
 } gpu_lane;
 
+/* When each ticket opened and closed: as on a GPU, a ticket may come to its slot after a later one left it. */
+static uint64_t gpu_opened[1 << 16], gpu_closed[1 << 16];
+
 static struct made_up_gpu {
   ink_i_device *device;
   gpu_lane lanes[GPU_LANES];
-  uint64_t random;
+  uint64_t random, now;
   uint32_t rate;             /* most stores between two calls or units of a copy */
   uint32_t stay_one_in;      /* lanes that hang, 0: none */
   uint64_t tracks_left;      /* to be opened */
   bool ends;                 /* nothing hangs any more */
   uint64_t closed[GPU_KERNELS], missed[GPU_KERNELS];
+  uint64_t unknown;          /* entries of a kernel that no table names */
   uint64_t calls, copies, bytes, waits; /* of the runtime; copies of both kinds, to the host */
   uint64_t fails_at;         /* this call fails, and all after it; 0: none */
   bool failed;
@@ -103,9 +107,13 @@ static void gpu_open(gpu_lane *lane) {
   case 4: h->slot = (uint64_t)(uintptr_t)gpu_slot(lane->kernel) - sizeof(ink_buffer); h->thread = low * 7; break;
   case 5: h->grid_dim[0] = h->grid_dim[1] = h->grid_dim[2] = low + 1; h->sm_open = low * 5; break;
   case 6: h->block_dim[0] = h->block_dim[1] = h->block_dim[2] = low + 2; h->cluster_rank = low * 3; break;
-  case 7: h->open_clock0 = lane->ticket << 8; h->open_global_ns = lane->ticket << 9; break;
+  case 7:
+    gpu_opened[lane->ticket & 0xffff] = gpu.now;
+    h->open_clock0 = gpu.now << 8;
+    h->open_global_ns = gpu.now;
+    break;
   default:
-    h->block_index[0] = h->block_index[1] = h->block_index[2] = low; h->open_clock1 = low << 8;
+    h->block_index[0] = h->block_index[1] = h->block_index[2] = low; h->open_clock1 = (uint32_t)gpu_opened[lane->ticket & 0xffff] << 8;
     lane->word = 0;
     lane->stays = gpu.stay_one_in && gpu_random(gpu.stay_one_in) == 0;
   }
@@ -126,8 +134,12 @@ static void gpu_close(gpu_lane *lane) {
   ink_kernel_slot *sums = (ink_kernel_slot *)((char *)(uintptr_t)h->slot + sizeof(ink_buffer));
   const uint64_t words = gpu_words(lane->ticket), aux = gpu_aux_words(lane->ticket);
   switch (lane->step++) {
-  case 9: h->close_clock0 = (lane->ticket << 8) + 90; h->close_global_ns = (lane->ticket << 9) + 200; break;
-  case 10: h->close_clock1 = (lane->ticket << 8) + 99; break;
+  case 9:
+    gpu_closed[lane->ticket & 0xffff] = gpu.now;
+    h->close_clock0 = gpu.now << 8;
+    h->close_global_ns = gpu.now;
+    break;
+  case 10: h->close_clock1 = (gpu_closed[lane->ticket & 0xffff] << 8) + 9; break;
   case 11: h->bytes = words * 8; h->extra = lane->ticket % 5; break;
   case 12: h->aux_bytes = aux * 8; h->aux_extra = 0; break;
   case 13: sums->closed += gpu.device->buffer->ring_mask; gpu.closed[lane->kernel]++; break;
@@ -141,10 +153,16 @@ static void gpu_close(gpu_lane *lane) {
 }
 
 static void gpu_step(gpu_lane *lane) {
+  gpu.now++;
   if (lane->step == 0) {
     if (!gpu.tracks_left)
       return;
     gpu.tracks_left--;
+    if (gpu.tracks_left % 16 == 5) {
+      gpu_slot(GPU_KERNELS)->missed++;
+      gpu.unknown++;
+      return;
+    }
     lane->tries = gpu.device->buffer->tries;
     lane->kernel = gpu_kernel(gpu.tracks_left);
     lane->step = 1;
