@@ -224,6 +224,29 @@ static ink_status decode_all(ink_decoder *decoder, const ink_clock_map *map, uin
   return status;
 }
 
+static bool room_for_sections(ink_decoder *decoder) {
+  const size_t n = decoder->capture->sections.count + 1;
+  decoder->open_of = calloc(n, sizeof *decoder->open_of);
+  decoder->open_in[0] = calloc(n, sizeof *decoder->open_in[0]);
+  decoder->open_in[1] = calloc(n, sizeof *decoder->open_in[1]);
+  decoder->told_of = calloc(n, sizeof *decoder->told_of);
+  return decoder->open_of && decoder->open_in[0] && decoder->open_in[1] && decoder->told_of;
+}
+
+static void free_decoder(ink_decoder *decoder) {
+  for (int i = 0; i < 2; i++) {
+    free(decoder->levels[i].items);
+    free(decoder->open_in[i]);
+  }
+  free(decoder->asyncs.items);
+  free(decoder->queues.items);
+  id_map_free(&decoder->queue_map);
+  free(decoder->payload);
+  free(decoder->open_of);
+  free(decoder->told_of);
+  free(decoder);
+}
+
 ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
                              const ink_event_sink *sink, ink_error *error) {
   if (!capture || !map || !sink)
@@ -237,13 +260,9 @@ ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *ma
   decoder->capture = capture;
   decoder->sink = sink;
   decoder->tolls_device = INT32_MIN;
-  decoder->open_of = calloc(capture->sections.count + 1, sizeof *decoder->open_of);
-  decoder->told_of = calloc(capture->sections.count + 1, sizeof *decoder->told_of);
   decoder->told_kernel = UINT32_MAX;
-  if (!decoder->open_of || !decoder->told_of) {
-    free(decoder->open_of);
-    free(decoder->told_of);
-    free(decoder);
+  if (!room_for_sections(decoder)) {
+    free_decoder(decoder);
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the decoder");
   }
   ink_error inner = {.offset = UINT64_MAX}; /* a sink's own status must not be overwritten */
@@ -253,14 +272,6 @@ ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *ma
     *error = inner;
   else if (status == INK_ERROR_STOPPED)
     ink_error_set(error, status, "stopped by the caller");
-  free(decoder->levels[0].items);
-  free(decoder->levels[1].items);
-  free(decoder->asyncs.items);
-  free(decoder->queues.items);
-  id_map_free(&decoder->queue_map);
-  free(decoder->payload);
-  free(decoder->open_of);
-  free(decoder->told_of);
-  free(decoder);
+  free_decoder(decoder);
   return status;
 }

@@ -176,6 +176,7 @@ typedef struct ink_decoder {
   uint64_t limit;          /* no stamp can be later */
   ink_levels levels[2];
   uint32_t *open_of;       /* [sections]: named ranges of it that are open, in both rings */
+  uint32_t *open_in[2];    /* [sections + 1]: the same in one ring; the last: of an unknown section */
   /* Sections that called functions marked at their base level since the body's last stamp; what is too
    * many is not told of. */
   uint32_t waiting[16], waiting_count;

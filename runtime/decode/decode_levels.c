@@ -24,6 +24,12 @@ static bool is_nested(const ink_decoder *decoder, uint32_t section) {
   return section != INK_SECTION_UNKNOWN && decoder->open_of[section];
 }
 
+/* Named ranges of a section, of an unknown one too, that are open in one ring. */
+static uint32_t *open_in(ink_decoder *decoder, int called, uint32_t section) {
+  const size_t unknown = decoder->capture->sections.count;
+  return &decoder->open_in[called][section == INK_SECTION_UNKNOWN ? unknown : section];
+}
+
 static ink_level *top(ink_decoder *decoder, int called) {
   ink_levels *levels = &decoder->levels[called];
   return &levels->items[levels->count - 1];
@@ -227,6 +233,7 @@ static ink_status range_begin(ink_decoder *decoder, int called, uint32_t section
   }
   if (section != INK_SECTION_UNKNOWN)
     decoder->open_of[section]++;
+  ++*open_in(decoder, called, section);
   const int64_t row = row_of(decoder, called);
   move_stamp(decoder, level, now);
   ink_level *inner = push(decoder, called);
@@ -250,6 +257,8 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
       called ? INK_OK : ink_decoder_settle(decoder, range->named ? section : INK_PARENT_UNKNOWN);
   if (range->named && section != INK_SECTION_UNKNOWN)
     decoder->open_of[section]--;
+  if (range->named)
+    --*open_in(decoder, called, section);
   if (!begin_known && !cut)
     cut = 1;
   decoder->levels[called].count--;
@@ -285,13 +294,6 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
   return ink_decoder_give(decoder);
 }
 
-static bool is_open(const ink_levels *levels, uint32_t section) {
-  for (size_t i = levels->count; i-- > 1;)
-    if (levels->items[i].named && levels->items[i].section == section)
-      return true;
-  return false;
-}
-
 static ink_status range_end(ink_decoder *decoder, int called, const ink_record *record,
                             uint32_t section, uint64_t now) {
   ink_levels *levels = &decoder->levels[called];
@@ -301,7 +303,7 @@ static ink_status range_end(ink_decoder *decoder, int called, const ink_record *
                                "END of '%s' without its BEGIN", ink_decoder_section_name(decoder, section));
   if (top(decoder, called)->named && top(decoder, called)->section != section) {
     const char *name = ink_decoder_section_name(decoder, section);
-    bool deeper = is_open(levels, section);
+    const bool deeper = *open_in(decoder, called, section);
     while (deeper && top(decoder, called)->section != section && status == INK_OK) {
       status = ink_decoder_problem(
           decoder, INK_PROBLEM_STILL_OPEN, top(decoder, called)->section, called, record->word,
