@@ -10,6 +10,24 @@ static ink_status no_memory(ink_error *error) {
   return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the capture's tracks");
 }
 
+/* What an entry of an open track has of its rings is kept when a later one takes its place. */
+static ink_status add_open_words(ink_capture *capture, int32_t device, const ink_file_track *track,
+                                 uint64_t offset, ink_error *error) {
+  const ink_track *h = &track->header;
+  part_ref part = {.offset = offset, .count = track->ring_words, .ticket = h->ticket,
+                   .open_clock0 = h->open_clock0, .device = device,
+                   .first = h->words > track->ring_words ? h->words - track->ring_words : 0,
+                   .lost = h->flags & INK_TRACK_LOST_OLDER};
+  const ink_status status = ink_i_add_part(capture, &part, error);
+  if (status != INK_OK)
+    return status;
+  part.offset += track->ring_words * 8;
+  part.count = track->aux_words;
+  part.first = h->aux_words > track->aux_words ? h->aux_words - track->aux_words : 0;
+  part.ring = 1;
+  return ink_i_add_part(capture, &part, error);
+}
+
 ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                            ink_error *error) {
   ink_file_tracks fixed;
@@ -33,6 +51,12 @@ ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, u
         .offset = (uint64_t)(payload + at - capture->bytes), .device = fixed.device,
         .flags = fixed.flags,
         .kernel = id_map_get(&capture->slot_map, ink_slot_key(fixed.device, track.header.kernel))};
+    if (track.header.state == INK_TRACK_OPEN && track.ring_words + track.aux_words) {
+      ink_status status = add_open_words(capture, fixed.device, &track,
+                                         (uint64_t)(payload + at + sizeof track - capture->bytes), error);
+      if (status != INK_OK)
+        return status;
+    }
     at += sizeof track + (track.ring_words + track.aux_words) * 8;
   }
   return INK_OK;
@@ -117,7 +141,9 @@ static int by_claim(const void *left, const void *right, void *user) {
     return order;
   INK_I_COMPARE(keys[i].ticket, keys[j].ticket);
   INK_I_COMPARE(keys[i].open_ns, keys[j].open_ns);
-  INK_I_COMPARE(keys[j].closed, keys[i].closed); /* a closed one first: it replaces the open one */
+  INK_I_COMPARE(keys[j].closed, keys[i].closed); /* a closed one first: it replaces the open ones */
+  if (!keys[i].closed)
+    INK_I_COMPARE(j, i);                         /* and the newest of these the others */
   INK_I_COMPARE(i, j);
   return 0;
 }
@@ -155,7 +181,7 @@ static sort_key key_of(const ink_capture *capture, uint64_t index) {
   return key;
 }
 
-/* The same claim, stored twice: first while it was open, then closed. */
+/* The same claim, stored several times: while it was open, then closed. */
 static bool same_claim(const ink_capture *capture, const sort_key *keys, uint32_t i, uint32_t j) {
   const sort_key *a = &keys[i], *b = &keys[j];
   return compare_group(a, b) == 0 && a->ticket == b->ticket && a->open_ns == b->open_ns &&
@@ -308,4 +334,25 @@ void ink_capture_track(const ink_capture *capture, uint64_t index, ink_stored_tr
                             .ring = words, .ring_words = track->ring_words,
                             .aux = words + track->ring_words, .aux_words = track->aux_words,
                             .flags = ref->flags};
+  const joined_track *joined = capture->joined.count ? ink_i_joined(capture, index) : NULL;
+  if (!joined)
+    return;
+  for (int ring = 0; ring < 2; ring++) {
+    out->pieces[ring] = joined->pieces[ring];
+    out->piece_count[ring] = joined->piece_count[ring];
+  }
+  if (track->header.state != INK_TRACK_CLOSED &&
+      (joined->executed[0] > track->header.words || joined->executed[1] > track->header.aux_words))
+    out->header.flags &= ~(uint32_t)INK_TRACK_NEWEST; /* of what came after it nobody said so */
+  out->header.words = joined->executed[0];
+  out->header.aux_words = joined->executed[1];
+  const ink_piece none = {.words = words};
+  const ink_piece *last[2] = {&none, &none};
+  for (int ring = 0; ring < 2; ring++)
+    if (out->piece_count[ring])
+      last[ring] = &out->pieces[ring][out->piece_count[ring] - 1];
+  out->ring = last[0]->words;
+  out->ring_words = last[0]->count;
+  out->aux = last[1]->words;
+  out->aux_words = last[1]->count;
 }

@@ -17,6 +17,24 @@ typedef struct track_ref {
   uint32_t launch;
 } track_ref;
 
+/* Words of one ring of a track that was open, in a TRACKS or PARTS chunk. */
+typedef struct part_ref {
+  uint64_t offset, count;        /* of its words in the file */
+  uint64_t ticket, open_clock0, first;
+  int32_t device;
+  uint32_t order;                /* in the file */
+  uint8_t ring;
+  bool lost;                     /* INK_PART_LOST */
+  bool closed;                   /* what the closed entry has of it */
+} part_ref;
+
+/* A track that came in more than one piece, or as parts alone. */
+typedef struct joined_track {
+  uint64_t track;
+  ink_piece *pieces[2];          /* among the blocks */
+  uint64_t piece_count[2], executed[2];
+} joined_track;
+
 typedef struct fact {
   const char *key, *value; /* in the file */
 } fact;
@@ -76,6 +94,8 @@ struct ink_capture {
   INK_I_LIST(device_totals) totals;
   INK_I_LIST(track_ref) tracks;
   id_map ended;               /* device and ticket: the tracks stored until then are not open any more */
+  INK_I_LIST(part_ref) parts; /* by track, ring and first word, once joined */
+  INK_I_LIST(joined_track) joined; /* by track */
   capture_activity activity;
   INK_I_LIST(void *) blocks;  /* further allocations to free */
 };
@@ -101,6 +121,9 @@ ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, u
 void ink_end_counts(ink_capture *capture, int32_t device);
 ink_status ink_read_ended(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                           ink_error *error);
+ink_status ink_read_parts(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                          ink_error *error);
+ink_status ink_i_add_part(ink_capture *capture, const part_ref *part, ink_error *error);
 ink_status ink_read_activity(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                              ink_error *error);
 ink_status ink_read_activity_name(ink_capture *capture, const unsigned char *payload,
@@ -111,6 +134,7 @@ void ink_drop_ended(ink_capture *capture);
 ink_status ink_index_sections(ink_capture *capture, ink_error *error);
 ink_status ink_index_kernels(ink_capture *capture, ink_error *error);
 ink_status ink_index_launches(ink_capture *capture, ink_error *error);
+ink_status ink_join_parts(ink_capture *capture, ink_error *error);
 ink_status ink_count_kernels(ink_capture *capture, ink_error *error);
 ink_status ink_index_activity(ink_capture *capture, ink_error *error);
 
@@ -143,6 +167,10 @@ static inline const ink_file_track *ink_track_at(const ink_capture *capture, uin
   return (const ink_file_track *)(const void *)(capture->bytes +
                                                 capture->tracks.items[index].offset);
 }
+
+/* capture_parts.c: NULL for a track that is one entry. Words kept of one ring, in all its pieces. */
+const joined_track *ink_i_joined(const ink_capture *capture, uint64_t index);
+uint64_t ink_i_kept_words(const ink_capture *capture, uint64_t index, int ring);
 
 static inline void ink_walk_track(ink_walk *walk, const ink_capture *capture, uint64_t index) {
   const ink_file_track *track = ink_track_at(capture, index);

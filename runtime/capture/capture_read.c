@@ -210,6 +210,8 @@ static ink_status read_chunk(ink_capture *capture, const ink_chunk_header *heade
     return ink_read_mark_costs(capture, payload, header->bytes, error);
   case INK_CHUNK_TRACKS:
     return ink_read_tracks(capture, payload, header->bytes, error);
+  case INK_CHUNK_PARTS:
+    return ink_read_parts(capture, payload, header->bytes, error);
   case INK_CHUNK_ACTIVITY:
     return ink_read_activity(capture, payload, header->bytes, error);
   case INK_CHUNK_ACTIVITY_NAME:
@@ -353,6 +355,8 @@ static ink_status open_loaded(ink_capture *capture, const char *name, ink_error 
   if (status == INK_OK)
     status = ink_index_launches(capture, error);
   if (status == INK_OK)
+    status = ink_join_parts(capture, error);
+  if (status == INK_OK)
     status = ink_count_kernels(capture, error);
   if (status == INK_OK)
     status = ink_index_activity(capture, error);
@@ -424,6 +428,8 @@ void ink_capture_free(ink_capture *capture) {
   id_map_free(&capture->ended);
   free(capture->totals.items);
   free(capture->tracks.items);
+  free(capture->parts.items);
+  free(capture->joined.items);
   ink_activity_free(capture);
   free(capture->blocks.items);
   if (capture->mapping)

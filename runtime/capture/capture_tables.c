@@ -265,14 +265,13 @@ ink_status ink_count_kernels(ink_capture *capture, ink_error *error) {
   ink_walk walk = {0};
   for (size_t i = 0; i < capture->tracks.count; i++) {
     ink_walk_track(&walk, capture, i);
-    const ink_file_track *track = ink_track_at(capture, i);
-    const ink_track *header = &track->header;
+    const ink_track *header = &ink_track_at(capture, i)->header;
     uint32_t kernel = capture->tracks.items[i].kernel;
     bool is_closed = header->state == INK_TRACK_CLOSED;
     capture->kernels.items[kernel].tracks++;
     capture->facts.open_tracks += !is_closed;
-    capture->facts.full_tracks += is_closed && (header->words > track->ring_words ||
-                                                header->aux_words > track->aux_words);
+    capture->facts.full_tracks += is_closed && (header->words > ink_i_kept_words(capture, i, 0) ||
+                                                header->aux_words > ink_i_kept_words(capture, i, 1));
     sums[kernel].tracks += is_closed;
     sums[kernel].marks += ink_track_marks(header);
   }

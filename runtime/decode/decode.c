@@ -11,28 +11,6 @@ enum { PROGRESS_EVERY_TRACKS = 256 };
 
 /* ---- one track ----------------------------------------------------------------------------- */
 
-static void set_rings(ink_decoder *decoder) {
-  const ink_stored_track *stored = &decoder->stored;
-  bool first = stored->flags & INK_BUFFER_KEEP_FIRST;
-  uint64_t executed[2] = {stored->header.words, stored->header.aux_words};
-  for (int i = 0; i < 2; i++) {
-    ink_ring *ring = &decoder->rings[i];
-    *ring = (ink_ring){.words = i ? stored->aux : stored->ring,
-                       .count = (size_t)(i ? stored->aux_words : stored->ring_words)};
-    bool lost = executed[i] > ring->count;
-    ring->lost_front = lost && !first;
-    ring->lost_back = lost && first;
-    ring->payload = decoder->payload; /* NULL where no ring of the capture has a word */
-    if (i && ring->payload)
-      ring->payload += stored->ring_words;
-    ring->open_clock = stored->header.open_clock1;
-    ring->close_clock = stored->header.close_clock0;
-    if (ring->close_clock < ring->open_clock)
-      ring->close_clock = ring->open_clock;
-    ink_ring_cut(ring);
-  }
-}
-
 static ink_status room_for_payload(ink_decoder *decoder, size_t words) {
   if (words > decoder->payload_room) {
     free(decoder->payload);
@@ -48,16 +26,16 @@ static ink_status room_for_payload(ink_decoder *decoder, size_t words) {
   return INK_OK;
 }
 
-/* The stamp of the oldest or newest record kept; `otherwise` when there is none. */
-static uint64_t edge_stamp(const ink_decoder *decoder, const ink_ring *ring, bool newest,
-                           uint64_t otherwise) {
-  ink_record record;
-  if (ring->first >= ring->count)
-    return otherwise;
+/* The stamp of the newest record of the last piece; `otherwise` when there is none that is possible. */
+static uint64_t newest_stamp(ink_decoder *decoder, int called, uint64_t otherwise) {
+  const size_t count = decoder->pieces[called].count;
+  const ink_ring *ring = &decoder->rings[called];
+  ink_record record = {.clock64 = otherwise};
+  ink_pieces_load(decoder, called, count - 1);
   uint64_t upper = ring->first_upper;
-  size_t next = ink_ring_record(ring, ring->first, &upper, &record);
-  while (newest && next < ring->count)
+  for (size_t next = ring->first; next < ring->count;)
     next = ink_ring_record(ring, next, &upper, &record);
+  ink_pieces_load(decoder, called, 0);
   bool possible =
       record.clock64 >= decoder->track.open_cycles && record.clock64 <= decoder->limit;
   return possible ? record.clock64 : otherwise;
@@ -68,7 +46,7 @@ static uint64_t edge_stamp(const ink_decoder *decoder, const ink_ring *ring, boo
 
 /* kept + dropped == executed, and nothing kept that was never executed. */
 static ink_status check_counts(ink_decoder *decoder, int called) {
-  const ink_ring *ring = &decoder->rings[called];
+  const ink_pieces *ring = &decoder->pieces[called];
   const ink_track *header = &decoder->stored.header;
   uint64_t words = called ? header->aux_words : header->words;
   uint64_t extra = called ? header->aux_extra : header->extra;
@@ -76,14 +54,14 @@ static ink_status check_counts(ink_decoder *decoder, int called) {
     return bad_counts(decoder, called, 0,
                                "%" PRIu64 " words executed, of which %" PRIu64 " are payload",
                                words, extra);
-  if (ring->count > words)
-    return bad_counts(decoder, called, 0, "%zu words kept, %" PRIu64 " executed",
-                               ring->count, words);
+  if (ring->kept > words)
+    return bad_counts(decoder, called, 0, "%" PRIu64 " words kept, %" PRIu64 " executed",
+                               ring->kept, words);
   uint64_t marks = words - extra;
   if (ring->bad)
-    return bad_counts(decoder, called, ring->first,
-                               "%s; %zu older words cannot be read", ring->bad, ring->first);
-  uint64_t lost_words = words - (ring->count - ring->first);
+    return bad_counts(decoder, called, ring->bad_at,
+                               "%s; %zu older words cannot be read", ring->bad, ring->bad_at);
+  uint64_t lost_words = words - ring->whole;
   if (!lost_words && ring->records != marks)
     return bad_counts(decoder, called, 0,
                                "%" PRIu64 " marks kept and none dropped, %" PRIu64 " executed",
@@ -118,6 +96,22 @@ static ink_status check_header(ink_decoder *decoder, const ink_line *line) {
   return status;
 }
 
+/* An open track goes on to where it was last seen, or to its last record. What came after that is not known. */
+static void set_last_seen(ink_decoder *decoder, const ink_line *line, uint64_t last) {
+  const ink_track *header = &decoder->stored.header;
+  ink_decoded_track *track = &decoder->track;
+  const uint64_t seen_ns = header->close_global_ns;
+  track->partial_after_cycles = last;
+  track->close_cycles = last;
+  if (seen_ns > header->open_global_ns && line->ns_per_cycle > 0) {
+    const double cycles = (double)(seen_ns - header->open_global_ns) / line->ns_per_cycle;
+    const uint64_t most = decoder->limit - track->open_cycles;
+    const uint64_t seen = track->open_cycles + (cycles < (double)most ? (uint64_t)cycles : most);
+    track->close_cycles = seen > last ? seen : last;
+  }
+  track->close_ns = ink_line_ns(line, track->close_cycles);
+}
+
 static void set_track(ink_decoder *decoder, const ink_clock_map *map, uint64_t index,
                       const ink_line *line) {
   const ink_track *header = &decoder->stored.header;
@@ -138,21 +132,29 @@ static void set_track(ink_decoder *decoder, const ink_clock_map *map, uint64_t i
   if (closed && !ordered && header->sm_close != header->sm_open) /* by the other SM's clock, not before */
     track->close_ns = ink_clock_map_ns(map, decoder->stored.device, header->sm_close,
                                        header->close_clock0);
+  uint64_t executed = ink_track_marks(header), last = open;
+  track->marks_kept = decoder->pieces[0].records + decoder->pieces[1].records;
   for (int i = 0; i < 2; i++) {
-    const ink_ring *ring = &decoder->rings[i];
-    if (ring->lost_front) {
-      uint64_t oldest = edge_stamp(decoder, ring, false, track->close_cycles);
+    const ink_pieces *pieces = &decoder->pieces[i];
+    if (pieces->has_gap) {
+      uint64_t oldest = pieces->gap_clock;
+      if (!pieces->whole || oldest < open || oldest > decoder->limit)
+        oldest = track->close_cycles;
       if (oldest > track->partial_before_cycles)
         track->partial_before_cycles = oldest;
     }
-    if (ring->lost_back) {
-      uint64_t newest = edge_stamp(decoder, ring, true, track->open_cycles);
+    if (decoder->rings[i].lost_back || decoder->open) {
+      uint64_t newest = newest_stamp(decoder, i, open);
+      last = newest > last ? newest : last;
       if (newest < track->partial_after_cycles)
         track->partial_after_cycles = newest;
     }
+    if (decoder->open) /* at least */
+      executed += pieces->records + ((i ? header->aux_words : header->words) - pieces->whole +
+                                     INK_RECORD_WORDS_MAX - 1) / INK_RECORD_WORDS_MAX;
   }
-  uint64_t executed = ink_track_marks(header);
-  track->marks_kept = decoder->rings[0].records + decoder->rings[1].records;
+  if (decoder->open)
+    set_last_seen(decoder, line, last);
   track->marks_executed = executed;
   track->marks_dropped = executed > track->marks_kept ? executed - track->marks_kept : 0;
 }
@@ -169,23 +171,23 @@ static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, u
   const ink_event_sink *sink = decoder->sink;
   ink_capture_track(decoder->capture, index, &decoder->stored);
   ink_stored_track *stored = &decoder->stored;
-  if (stored->header.state != INK_TRACK_CLOSED) /* what its counts and rings hold is not valid */
-    stored->ring_words = stored->aux_words = stored->header.words = stored->header.aux_words = 0;
-  ink_status status = room_for_payload(decoder, (size_t)(stored->ring_words + stored->aux_words));
+  decoder->open = stored->header.state != INK_TRACK_CLOSED;
+  decoder->payload_called = ink_pieces_longest(stored, 0);
+  ink_status status =
+      room_for_payload(decoder, decoder->payload_called + ink_pieces_longest(stored, 1));
+  for (int called = 0; called < 2 && status == INK_OK; called++)
+    status = ink_pieces_set(decoder, called);
   if (status != INK_OK)
     return status;
   ink_line line = ink_clock_map_track_line(map, stored->device, &stored->header);
-  set_rings(decoder);
   set_track(decoder, map, index, &line);
   set_sections(decoder, &decoder->capture->tracks.items[index]);
   if (sink->track_begin)
     status = sink->track_begin(sink->user, &decoder->track, &line);
-  if (stored->header.state == INK_TRACK_CLOSED) {
-    if (status == INK_OK)
-      status = check_header(decoder, &line);
-    if (status == INK_OK)
-      status = ink_decode_levels(decoder);
-  }
+  if (status == INK_OK && !decoder->open)
+    status = check_header(decoder, &line);
+  if (status == INK_OK)
+    status = ink_decode_levels(decoder);
   if (status == INK_OK)
     status = ink_decoder_flush(decoder);
   if (status == INK_OK && sink->track_end)
@@ -237,6 +239,7 @@ static void free_decoder(ink_decoder *decoder) {
   for (int i = 0; i < 2; i++) {
     free(decoder->levels[i].items);
     free(decoder->open_in[i]);
+    ink_pieces_free(&decoder->pieces[i]);
   }
   free(decoder->asyncs.items);
   free(decoder->queues.items);

@@ -68,7 +68,7 @@ ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *
     open->done = true;
     queue->head = open->next;
     begun = open->begin;
-  } else if (!decoder->rings[0].lost_front && !decoder->rings[1].lost_front &&
+  } else if (!decoder->lost[0] && !decoder->lost[1] &&
              cycles <= decoder->track.partial_after_cycles) {
     /* Else the begin may be among the words that either ring lost. */
     status = ink_decoder_problem(decoder, INK_PROBLEM_ASYNC_NEVER_BEGUN, section, called,
@@ -83,9 +83,9 @@ ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *
   return ink_decoder_give(decoder);
 }
 
-ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close) {
+ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close, bool lost) {
   ink_status status = INK_OK;
-  bool lost_back = decoder->rings[0].lost_back || decoder->rings[1].lost_back;
+  bool lost_back = lost || decoder->open || decoder->rings[0].lost_back || decoder->rings[1].lost_back;
   for (size_t i = 0; i < decoder->asyncs.count && status == INK_OK; i++) {
     const ink_open_async *open = &decoder->asyncs.items[i];
     if (open->done)
@@ -99,7 +99,8 @@ ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close) {
     if (status != INK_OK)
       break;
     *ink_decoder_next(decoder) =
-        (ink_event){.type = INK_EVENT_ASYNC, .called = open->called, .cut = 2,
+        (ink_event){.type = INK_EVENT_ASYNC, .called = open->called,
+                    .cut = decoder->open && !lost ? INK_CUT_OPEN : INK_CUT_NEVER_ENDED,
                     .section = open->section, .row = INK_ROW_NONE, .begin = open->begin,
                     .end = close, .u.value = open->key};
     status = ink_decoder_give(decoder);

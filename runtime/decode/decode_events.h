@@ -56,8 +56,9 @@ static inline size_t ink_ring_record(const ink_ring *ring, size_t at, uint64_t *
                       .kind = (uint8_t)(tag >> INK_SECTION_BITS)};
   return at + 1;
 }
-/* Ranges whose BEGIN was overwritten: every END that no kept BEGIN answers is one of them. */
-size_t ink_ring_open_at_front(const ink_ring *ring);
+/* Ranges whose BEGIN was overwritten: every END that no kept BEGIN answers is one of them. `depth` are those that
+ * were begun and are open, both go on from what they were. */
+void ink_ring_open_ranges(const ink_ring *ring, size_t *depth, size_t *missing);
 
 /* Where a run has got to. */
 typedef struct ink_run_scan {
@@ -135,6 +136,8 @@ typedef struct ink_event_sink {
 ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
                              const ink_event_sink *sink, ink_error *error);
 
+#define INK_CUT_END_LOST 4 /* of close_levels alone: told as INK_CUT_NEVER_ENDED, and no mistake */
+
 /* ---- what decode.c and decode_levels.c share ------------------------------------------------ */
 
 enum { INK_EVENT_BATCH = 256 };
@@ -164,6 +167,21 @@ typedef struct ink_async_queue { /* of one section and key: first begun, first e
   uint32_t section, head, tail, next; /* next queue with the same hash */
 } ink_async_queue;
 
+/* The pieces of one ring of the track, all looked at (decode_pieces.c). */
+typedef struct ink_pieces {
+  const ink_piece *items;  /* [count], 1 at least */
+  ink_piece only;
+  size_t count, capacity, at; /* at: the one that rings[] has */
+  uint64_t *clocks;        /* [count]: none of its stamps is later */
+  bool *torn;              /* [count]: words in front of it were lost, or cannot be read */
+  uint64_t kept, whole, records; /* words; those of whole records; these */
+  const char *bad;         /* why some cannot be read, or NULL */
+  size_t bad_at;
+  bool has_gap, ranges;
+  size_t gap;              /* the last piece that is torn, and the stamp of its oldest record */
+  uint64_t gap_clock;
+} ink_pieces;
+
 /* One run of the decoder; scratch memory is kept from track to track. */
 typedef struct ink_decoder {
   const ink_capture *capture;
@@ -171,8 +189,11 @@ typedef struct ink_decoder {
   ink_error *error;
   ink_decoded_track track;
   ink_stored_track stored;
-  ink_ring rings[2];       /* body, called */
+  bool open;               /* it was when it was last seen */
+  ink_pieces pieces[2];    /* body, called */
+  ink_ring rings[2];       /* the piece of each that the decoder is at */
   uint64_t last[2];        /* the newest stamp of each */
+  bool lost[2];            /* words of it were lost so far */
   uint64_t limit;          /* no stamp can be later */
   ink_levels levels[2];
   uint32_t *open_of;       /* [sections]: named ranges of it that are open, in both rings */
@@ -205,7 +226,7 @@ typedef struct ink_decoder {
   INK_I_LIST(ink_async_queue) queues;
   id_map queue_map;
   uint8_t *payload;
-  size_t payload_room;
+  size_t payload_room, payload_called; /* where the called ring's begins */
   ink_event events[INK_EVENT_BATCH];
   size_t event_count;
 } ink_decoder;
@@ -225,6 +246,13 @@ __attribute__((format(printf, 6, 7)))
 ink_status ink_decoder_problem(ink_decoder *decoder, enum ink_problem_kind kind, uint32_t section,
                                int called, size_t word, const char *format, ...);
 const char *ink_decoder_section_name(const ink_decoder *decoder, uint32_t section);
+/* decode_pieces.c. The rings' pieces are looked at, and the first is loaded. */
+ink_status ink_pieces_set(ink_decoder *decoder, int called);
+size_t ink_pieces_longest(const ink_stored_track *stored, int called);
+void ink_pieces_load(ink_decoder *decoder, int called, size_t k);
+/* Of ranges that were open before the piece that is loaded, those that end in it or in what goes on from it. */
+size_t ink_pieces_open_at_front(ink_decoder *decoder, int called);
+void ink_pieces_free(ink_pieces *pieces);
 /* decode_inside.c: a called slice waits for the body's next stamp, which tells what it lay in. */
 void ink_decoder_wait(ink_decoder *decoder, uint32_t section);
 ink_status ink_decoder_tell(ink_decoder *decoder, uint32_t parent);
@@ -254,9 +282,9 @@ ink_toll ink_toll_of_gap(const ink_decoder *decoder, const ink_level *base, uint
 uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run, uint64_t first_clock);
 /* Both rings of the track, from its opening to its closing. */
 ink_status ink_decode_levels(ink_decoder *decoder);
-/* One ASYNC_BEGIN or ASYNC_END, and what is still open at the end of the track. */
+/* One ASYNC_BEGIN or ASYNC_END; what is still open at the end of the track, or (`lost`) where words of it were lost. */
 ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *record,
                             uint32_t section, int64_t row, uint64_t cycles);
-ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close);
+ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close, bool lost);
 
 #endif

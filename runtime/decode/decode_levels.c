@@ -73,18 +73,6 @@ static ink_status check_clock(ink_decoder *decoder, int called, const ink_record
                              "clock is %" PRIu64 " cycles after the close", clock - decoder->limit);
 }
 
-static ink_status advance(ink_decoder *decoder, int called, cursor *at) {
-  const ink_ring *ring = &decoder->rings[called];
-  at->at = at->next;
-  at->there = at->at < ring->count;
-  if (!at->there)
-    return INK_OK;
-  at->next = ink_ring_record(ring, at->at, &at->upper, &at->record);
-  ink_status status = check_clock(decoder, called, &at->record, &at->cycles);
-  decoder->last[called] = at->cycles;
-  return status;
-}
-
 /* ---- sections ------------------------------------------------------------------------------ */
 
 static bool enter_other_table(ink_decoder *decoder, uint64_t hash48) {
@@ -210,6 +198,7 @@ static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint6
     if (decoder->levels[BODY].count == 1)
       forget_claims(decoder);
   }
+  decoder->track.place.after = section;
   move_stamp(decoder, level, now);
   if (status != INK_OK)
     return status;
@@ -319,6 +308,7 @@ static ink_status range_end(ink_decoder *decoder, int called, const ink_record *
   }
   if (!top(decoder, called)->named)
     top(decoder, called)->section = section;
+  decoder->track.place.after = section;
   return status == INK_OK ? pop(decoder, called, record->word, now, 0) : status;
 }
 
@@ -418,6 +408,16 @@ static void take_tolls(ink_decoder *decoder, const cursor at[2], const ink_level
     decoder->track.unmarked_marking_cycles += gaps;
 }
 
+static void note_last_mark(ink_decoder *decoder, size_t first, size_t next) {
+  const ink_ring *ring = &decoder->rings[BODY];
+  while (next >= first + 2 && ring->payload[next - 2]) /* an ITER */
+    next -= 2;
+  if (next > first)
+    decoder->track.place.after =
+        decoder->base_section - 1 +
+        (uint32_t)((ring->words[next - 1] ^ ring->first_upper) >> INK_TAG_SHIFT);
+}
+
 /* The body's plain MARKs and ITERs from `at` on that nothing comes between, as one event: most of
  * what kernels record is this. Returns how many words it took; 0 where a record must be looked at on
  * its own. */
@@ -464,6 +464,8 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
                      .payload = scan.iters ? ring->payload + first : NULL, .gaps = base};
   if (decoder->tolled)
     take_tolls(decoder, at, level, base, run);
+  if (decoder->open)
+    note_last_mark(decoder, first, scan.next);
   move_stamp(decoder, level, scan.last);
   decoder->last[BODY] = scan.last;
   level->row = scan.row;
@@ -480,19 +482,22 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
 
 /* ---- the track ----------------------------------------------------------------------------- */
 
-static ink_status open_levels(ink_decoder *decoder, int called) {
-  bool lost = decoder->rings[called].lost_front;
-  uint64_t open = decoder->track.open_cycles;
+/* The levels at the front of the piece that is loaded. Where words before it were lost, what is known of them is that
+ * some must have been open. */
+static ink_status open_levels(ink_decoder *decoder, int called, uint64_t from) {
+  const ink_pieces *pieces = &decoder->pieces[called];
+  const bool lost = pieces->torn[pieces->at];
   size_t count = 1;
-  if (lost && decoder->rings[called].ranges)
-    count += ink_ring_open_at_front(&decoder->rings[called]);
+  if (lost && pieces->ranges)
+    count += ink_pieces_open_at_front(decoder, called);
   decoder->levels[called].count = 0;
-  decoder->last[called] = open;
+  decoder->last[called] = from;
+  decoder->lost[called] |= lost;
   for (size_t i = 0; i < count; i++) {
     ink_level *level = push(decoder, called);
     if (!level)
       return INK_ERROR_MEMORY;
-    *level = (ink_level){.stamp = open, .begin = open, .section = INK_SECTION_UNKNOWN,
+    *level = (ink_level){.stamp = from, .begin = from, .section = INK_SECTION_UNKNOWN,
                          .row = lost ? INK_ROW_UNKNOWN : INK_ROW_NONE, .stamp_known = !lost};
     if (called && !lost)
       level->stamp = 0; /* the body's stamp is the later one */
@@ -500,20 +505,81 @@ static ink_status open_levels(ink_decoder *decoder, int called) {
   return INK_OK;
 }
 
-/* What is still open when the track closes. Only where the newest words were dropped is that no
- * mistake of the program. */
-static ink_status close_levels(ink_decoder *decoder, int called, uint64_t close) {
+/* What is still open when the track closes. Only where the newest words were dropped, or the track is open itself,
+ * is that no mistake of the program. */
+static ink_status close_levels(ink_decoder *decoder, int called, uint64_t close, uint8_t cut) {
+  const bool mistake = cut == INK_CUT_NEVER_ENDED && !decoder->rings[called].lost_back;
   ink_status status = INK_OK;
   while (decoder->levels[called].count > 1 && status == INK_OK) {
-    if (!decoder->rings[called].lost_back)
+    if (mistake)
       status = ink_decoder_problem(
           decoder, INK_PROBLEM_NEVER_ENDED, top(decoder, called)->section, called,
           decoder->rings[called].count, "range '%s' never ended",
           ink_decoder_section_name(decoder, top(decoder, called)->section));
     if (status == INK_OK)
-      status = pop(decoder, called, decoder->rings[called].count, close, 2);
+      status = pop(decoder, called, decoder->rings[called].count, close,
+                   cut == INK_CUT_END_LOST ? INK_CUT_NEVER_ENDED : cut);
   }
   return status;
+}
+
+/* The next piece of a ring. Where words before it were lost, what was open is known to have been so until here. */
+static ink_status next_piece(ink_decoder *decoder, int called, cursor *at) {
+  const ink_pieces *pieces = &decoder->pieces[called];
+  const size_t next = pieces->at + 1;
+  const bool torn = pieces->torn[next];
+  const uint64_t last = decoder->last[called];
+  ink_status status = torn ? close_levels(decoder, called, last, INK_CUT_END_LOST) : INK_OK;
+  if (status == INK_OK && torn)
+    status = ink_decode_async_rest(decoder, later(decoder->last[BODY], decoder->last[CALLED]), true);
+  if (status == INK_OK && torn && !called) {
+    status = ink_decoder_settle(decoder, INK_PARENT_UNKNOWN);
+    decoder->body_unknown = true;
+    forget_claims(decoder);
+  }
+  if (torn)
+    decoder->track.place.after = INK_SECTION_UNKNOWN;
+  if (status == INK_OK)
+    status = ink_decoder_flush(decoder); /* events have the payload lengths of what goes now */
+  if (status != INK_OK)
+    return status;
+  ink_pieces_load(decoder, called, next);
+  at->at = decoder->rings[called].first;
+  at->upper = decoder->rings[called].first_upper;
+  return torn ? open_levels(decoder, called, last) : INK_OK;
+}
+
+static ink_status advance(ink_decoder *decoder, int called, cursor *at) {
+  const ink_ring *ring = &decoder->rings[called];
+  const ink_pieces *pieces = &decoder->pieces[called];
+  ink_status status = INK_OK;
+  at->at = at->next;
+  while (at->at >= ring->count && pieces->at + 1 < pieces->count && status == INK_OK)
+    status = next_piece(decoder, called, at);
+  at->there = status == INK_OK && at->at < ring->count;
+  if (!at->there)
+    return status;
+  at->next = ink_ring_record(ring, at->at, &at->upper, &at->record);
+  status = check_clock(decoder, called, &at->record, &at->cycles);
+  decoder->last[called] = at->cycles;
+  return status;
+}
+
+/* Where an open track stands: the innermost range, and what its last MARK or END was. */
+static void take_place(ink_decoder *decoder) {
+  ink_place *place = &decoder->track.place;
+  const int called = decoder->levels[CALLED].count > 1;
+  const ink_level *level = top(decoder, called);
+  const uint64_t records = decoder->pieces[BODY].records + decoder->pieces[CALLED].records;
+  place->newest = decoder->stored.header.flags & INK_TRACK_NEWEST;
+  place->known = records || (place->newest && !decoder->lost[BODY] && !decoder->lost[CALLED]);
+  place->row = row_of(decoder, called);
+  place->inside = INK_SECTION_UNKNOWN;
+  place->ranges = decoder->levels[BODY].count + decoder->levels[CALLED].count > 2;
+  if (place->ranges && level->named) {
+    place->inside = level->section;
+    place->begin_cycles = level->begin;
+  }
 }
 
 /* Which ring's record comes next. Before the body's oldest record, where older ones are lost, and
@@ -541,11 +607,13 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
                           .upper = decoder->rings[called].first_upper};
   decoder->body_changes = decoder->called_claimed = 0;
   decoder->called_row_at = UINT64_MAX;
-  decoder->body_unknown = decoder->rings[BODY].lost_front;
+  decoder->body_unknown = decoder->pieces[BODY].torn[0];
+  decoder->lost[BODY] = decoder->lost[CALLED] = false;
+  decoder->track.place = (ink_place){.after = INK_SECTION_UNKNOWN};
   ink_tolls_open(decoder);
-  ink_status status = open_levels(decoder, BODY);
+  ink_status status = open_levels(decoder, BODY, decoder->track.open_cycles);
   if (status == INK_OK)
-    status = open_levels(decoder, CALLED);
+    status = open_levels(decoder, CALLED, decoder->track.open_cycles);
   for (int called = 0; called < 2 && status == INK_OK; called++)
     status = advance(decoder, called, &at[called]);
   while (status == INK_OK && (at[BODY].there || at[CALLED].there)) {
@@ -559,9 +627,15 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
       status = advance(decoder, called, &at[called]);
     /* What the rest of the called functions did was dropped: their ranges are known to have been
      * open until here, and must not cross what the body does next. */
-    if (status == INK_OK && called && !at[CALLED].there && decoder->rings[CALLED].lost_back)
-      status = close_levels(decoder, CALLED, decoder->last[CALLED]);
+    if (status == INK_OK && called && !at[CALLED].there && decoder->rings[CALLED].lost_back &&
+        (at[BODY].there || !decoder->open))
+      status = close_levels(decoder, CALLED, decoder->last[CALLED], INK_CUT_NEVER_ENDED);
   }
+  if (status != INK_OK)
+    return status;
+  const uint8_t open = decoder->open ? INK_CUT_OPEN : INK_CUT_NEVER_ENDED;
+  if (decoder->open)
+    take_place(decoder);
   uint64_t close =
       later(decoder->track.close_cycles, later(decoder->last[BODY], decoder->last[CALLED]));
   ink_toll_pay(decoder, close, (ink_toll){0, 0});
@@ -573,10 +647,10 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
       earlier(decoder->whole_to.cycles - earlier(decoder->whole_to.cycles, decoder->whole_from.cycles),
               decoder->track.marking_cycles);
   for (int called = CALLED; called >= BODY && status == INK_OK; called--)
-    status = close_levels(decoder, called, close);
+    status = close_levels(decoder, called, close, open);
   if (status == INK_OK)
     status = ink_decoder_settle(decoder, around(decoder, BODY));
   if (status == INK_OK)
     status = gap(decoder, close);
-  return status == INK_OK ? ink_decode_async_rest(decoder, close) : status;
+  return status == INK_OK ? ink_decode_async_rest(decoder, close, false) : status;
 }

@@ -174,13 +174,12 @@ size_t ink_ring_long_record(const ink_ring *ring, size_t at, uint64_t *upper, in
   return at + payload + 1;
 }
 
-size_t ink_ring_open_at_front(const ink_ring *ring) {
+void ink_ring_open_ranges(const ink_ring *ring, size_t *depth, size_t *missing) {
   const uint64_t *words = ring->words;
   const uint8_t *payload = ring->payload;
   uint64_t upper = ring->first_upper;
   const size_t count = ring->count;
-  size_t depth = 0, missing = 0;
-  for (size_t at = ring->first; at < count;) {
+  for (size_t at = ring->first; at < count && ring->ranges;) {
     uint32_t kind;
     if (!payload[at]) { /* by far the most are one word */
       kind = kind_of(words[at++] ^ upper);
@@ -190,13 +189,12 @@ size_t ink_ring_open_at_front(const ink_ring *ring) {
       kind = record.kind;
     }
     if (kind == INK_KIND_BEGIN)
-      depth++;
-    else if (kind == INK_KIND_END && depth)
-      depth--;
+      ++*depth;
+    else if (kind == INK_KIND_END && *depth)
+      --*depth;
     else if (kind == INK_KIND_END)
-      missing++;
+      ++*missing;
   }
-  return missing;
 }
 
 static bool payload_in_8(const uint8_t *payload) {

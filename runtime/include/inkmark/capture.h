@@ -247,7 +247,7 @@ typedef struct ink_capture_facts {
   bool complete;             /* the END chunk is there, and no write failed while recording */
   uint64_t file_bytes, used_bytes; /* used < file: a tail was cut off or damaged and left out */
   uint64_t damaged_chunks;
-  uint64_t open_tracks;      /* stored as header only: the kernel had not ended */
+  uint64_t open_tracks;      /* that never closed, as far as the capture knows */
   uint64_t unknown_kernels;  /* kernel entries that no table named */
   char note[256];            /* what was left out, in words; empty if nothing */
   uint64_t full_tracks;      /* closed ones with more words than their rings hold */

@@ -47,22 +47,41 @@ typedef struct ink_section {
 /* All sections of all tables: table by table, in the order of their ids. Owned by the capture. */
 INK_API size_t ink_capture_sections(const ink_capture *capture, const ink_section **out);
 
+enum ink_cut {
+  INK_CUT_BEGIN = 1,          /* the begin was overwritten: it is a lower limit */
+  INK_CUT_NEVER_ENDED = 2,    /* there is no end; that given is the track's, or where later words were lost */
+  INK_CUT_OPEN = 3            /* the track was open when it was last seen, and this with it: up to that moment */
+};
+
+/* Where a track stood that was open when it was last seen. */
+typedef struct ink_place {
+  bool known;                 /* false: nothing is known of its marks */
+  bool newest;                /* it had executed no other mark then; false: it may have gone on */
+  bool ranges;                /* it stood in a range: `inside`, the innermost, or INK_SECTION_UNKNOWN */
+  ink_section_index inside;
+  ink_section_index after;    /* of the last MARK or END; INK_SECTION_UNKNOWN: there was none, or it is not known */
+  int64_t row;                /* that of `inside` or of the body; INK_ROW_NONE, INK_ROW_UNKNOWN */
+  uint64_t begin_cycles;      /* when `inside` began; its end is the track's close_cycles */
+} ink_place;
+
 typedef struct ink_decoded_track {
   uint64_t index;             /* of ink_capture_track */
   const ink_stored_track *stored;
   /* Where the body begins and ends, and so the level's first stamp and the last moment: the second
-   * clock read of the opening triple, the first of the closing one. close == open while open. */
+   * clock read of the opening triple, the first of the closing one. Of an open track close is when it was
+   * last seen, or its last mark where that is not known. */
   uint64_t open_cycles, close_cycles;
   int64_t open_ns, close_ns;            /* clock map */
-  uint64_t marks_executed, marks_kept, marks_dropped; /* executed == kept + dropped */
+  uint64_t marks_executed, marks_kept, marks_dropped; /* executed == kept + dropped; of an open track at least */
   uint64_t partial_before_cycles; /* time before this is not whole (a ring was overwritten); 0: whole */
   uint32_t problems;          /* how many ink_problem events this track raised */
-  uint64_t partial_after_cycles; /* keep first: time after this is not whole; UINT64_MAX: whole */
+  uint64_t partial_after_cycles; /* keep first, or open: time after this is not whole; UINT64_MAX: whole */
   uint64_t unmarked_cycles;   /* of the whole part, what no section claims; final in track_end */
   /* Where the marks' own cost is looked for (ink_table_options.without_marking), else 0: how much of the
    * track's time, of its whole part, of its unmarked time it is. */
   uint64_t marking_cycles, whole_marking_cycles, unmarked_marking_cycles;
   uint64_t marking_bound_millicycles; /* by how much the first may be wrong */
+  ink_place place;            /* of an open track, in track_end */
 } ink_decoded_track;
 
 typedef struct ink_slice {
@@ -70,7 +89,7 @@ typedef struct ink_slice {
   uint32_t depth;             /* 0: directly in the kernel's body; nested ranges add 1 */
   uint8_t kind;               /* INK_KIND_MARK, or INK_KIND_BEGIN for BEGIN..END */
   uint8_t called;             /* 1: marked in a called function (aux ring) */
-  uint8_t cut;                /* 1: its begin was overwritten: begin is a lower limit; 2: never ended */
+  uint8_t cut;                /* enum ink_cut; 0: both ends are there */
   uint8_t nested;             /* 1: a range of the same section is open around it (recursion) */
   int64_t row;
   uint64_t begin_cycles, end_cycles;
