@@ -2,6 +2,8 @@
 /* `inkmark info` as text. */
 #include "info.h"
 
+#include "open_tracks.h"
+
 #include "grid.h"
 #include "message.h"
 
@@ -63,6 +65,14 @@ static void head(const loaded_capture *loaded, FILE *to) {
     fprintf(to, "%-12s%s track%s had not ended%s: %s\n", "open",
             number_whole(facts->open_tracks).text, facts->open_tracks == 1 ? "" : "s",
             facts->open_tracks == 1 ? "" : ", the first", load_track_place(loaded, open, place));
+  ink_open_track *list = NULL;
+  size_t n = 0;
+  if (facts->open_tracks && open_tracks_list(loaded, &list, &n)) {
+    char words[OPEN_WORDS_BYTES];
+    if (n && list[0].place.known)
+      fprintf(to, "%-12s%s\n", "stood", open_tracks_words(loaded, &list[0], true, words));
+    ink_open_tracks_free(list);
+  }
   if (facts->unknown_kernels)
     fprintf(to, "%-12s%s kernel entr%s that no section table names\n", "unknown",
             number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");

@@ -2,6 +2,8 @@
 /* A report as JSON and as CSV: the same rows in long form, with both cycles and ns. */
 #include "report.h"
 
+#include "open_tracks.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -172,6 +174,14 @@ bool report_json(const report_view *report, report_sink *sink) {
   json_bool(json, "simulated_clock", ink_capture_simulated(capture));
   json_bool(json, "complete", facts->complete);
   json_unsigned(json, "open_tracks", facts->open_tracks);
+  if (facts->open_tracks) {
+    ink_open_track *open = NULL;
+    size_t open_count = 0;
+    if (!open_tracks_list(&report->loaded, &open, &open_count))
+      return false;
+    open_tracks_json(&report->loaded, open, open_count, json);
+    ink_open_tracks_free(open);
+  }
   json_unsigned(json, "unknown_kernels", facts->unknown_kernels);
   json_string(json, "note", facts->note[0] ? facts->note : NULL);
   json_string(json, "by", report_by_name(report->settings->by));

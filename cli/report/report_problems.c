@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "open_tracks.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -26,6 +27,13 @@ static void advise(FILE *to, const char *option, uint64_t needed, const char *wo
     fprintf(to, "    'inkmark record %s %" PRIu64 "' %s\n", option, power, words);
 }
 
+static uint64_t kept_words(const ink_stored_track *track, int called) {
+  uint64_t words = 0;
+  for (uint64_t i = 0; i < track->piece_count[called]; i++)
+    words += track->pieces[called][i].count;
+  return track->piece_count[called] ? words : called ? track->aux_words : track->ring_words;
+}
+
 /* The track of a kernel whose ring would have to be the longest; false: no ring was too short. */
 static bool longest_track(const loaded_capture *loaded, uint32_t kernel, uint64_t *index,
                           uint64_t *words) {
@@ -40,7 +48,7 @@ static bool longest_track(const loaded_capture *loaded, uint32_t kernel, uint64_
     const ink_track *header = &track.header;
     if (launches[track.launch].kernel != kernel || header->state != INK_TRACK_CLOSED)
       continue;
-    short_of |= header->words > track.ring_words || header->aux_words > track.aux_words;
+    short_of |= header->words > kept_words(&track, 0) || header->aux_words > kept_words(&track, 1);
     const uint64_t most = header->words > header->aux_words ? header->words : header->aux_words;
     if (most > *words) {
       *words = most;
@@ -112,21 +120,36 @@ void report_unfinished(const report_view *report, FILE *to) {
   const ink_capture_facts *facts = ink_capture_get_facts(loaded->capture);
   char place[LOAD_PLACE_BYTES];
   uint64_t index;
+  ink_open_track *open = NULL;
+  size_t n = 0;
   if (facts->unknown_kernels)
     fprintf(to,
             "%s kernel entr%s recorded nothing: no PROF_SECTIONS that was handed over names the "
             "kernel\n",
             number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
-  if (!facts->open_tracks || !load_open_track(loaded, &index))
+  if (!facts->open_tracks || !load_open_track(loaded, &index) || !open_tracks_list(loaded, &open, &n))
     return;
-  fprintf(to, "%s track%s had not ended and hold%s no times%s: %s\n",
-          number_whole(facts->open_tracks).text, number_plural(facts->open_tracks),
-          facts->open_tracks == 1 ? "s" : "", facts->open_tracks == 1 ? "" : ", the first",
-          load_track_place(loaded, index, place));
-  fputs(facts->complete || ink_capture_fact(loaded->capture, "write_failure")
-            ? "  its thread left the kernel past its end: by exit in assembly, or by a trap\n"
-            : "  its kernel was running when the program was ended\n",
-        to);
+  /* Where the program ended normally nothing can run on: each left, whoever wrote the capture says so or not. */
+  const bool ended = facts->complete || ink_capture_fact(loaded->capture, "write_failure");
+  bool known = false, left = false, ran = false;
+  for (size_t i = 0; i < n; i++) {
+    known |= open[i].place.known;
+    left |= open[i].cut || ended;
+    ran |= !open[i].cut && !ended;
+  }
+  if (known)
+    fprintf(to, "%s track%s had not ended:\n", number_whole(n).text, number_plural(n));
+  else
+    fprintf(to, "%s track%s had not ended and hold%s no times%s: %s\n", number_whole(n).text, number_plural(n),
+            n == 1 ? "s" : "", n == 1 ? "" : ", the first", load_track_place(loaded, index, place));
+  if (known)
+    open_tracks_print(loaded, open, n, report->settings->all, to);
+  if (ran)
+    fputs("  its kernel was running when the program was ended\n", to);
+  if (left)
+    fprintf(to, "  %sits thread left the kernel past its end: by exit in assembly, or by a trap\n",
+            ran ? "left there: " : "");
+  ink_open_tracks_free(open);
 }
 
 void report_problems(const report_view *report, FILE *to) {

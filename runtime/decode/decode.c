@@ -216,7 +216,8 @@ static ink_status decode_all(ink_decoder *decoder, const ink_clock_map *map, uin
       if (wanted && sink->launch)
         status = sink->launch(sink->user, current, &capture->launches.items[current]);
     }
-    if (!wanted || status != INK_OK)
+    if (!wanted || status != INK_OK ||
+        (sink->only_open && ink_track_at(capture, i)->header.state == INK_TRACK_CLOSED))
       continue;
     status = decode_track(decoder, map, i);
     ink_walk_on(&walk, capture, decoder->stored.ring_words + decoder->stored.aux_words);

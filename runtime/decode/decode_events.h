@@ -123,6 +123,7 @@ typedef struct ink_event_sink {
   void *user;
   bool want_records;       /* RECORD events, and no RUN */
   bool want_inside;        /* INSIDE events */
+  bool only_open;          /* closed tracks are passed over */
   bool want_tolls;         /* the marks' own cost, where the capture has a measure of it */
   bool (*want_launch)(void *user, uint32_t launch); /* NULL: every launch */
   ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);

@@ -638,7 +638,7 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
     take_place(decoder);
   uint64_t close =
       later(decoder->track.close_cycles, later(decoder->last[BODY], decoder->last[CALLED]));
-  ink_toll_pay(decoder, close, (ink_toll){0, 0});
+  ink_toll_pay(decoder, decoder->open ? later(decoder->last[BODY], decoder->last[CALLED]) : close, (ink_toll){0, 0});
   /* A damaged track may close before its marks. */
   decoder->track.marking_cycles =
       earlier(decoder->toll.cycles, decoder->track.close_cycles - decoder->track.open_cycles);

@@ -174,7 +174,7 @@ static ink_status on_record(void *user, uint64_t head, uint64_t cycles, ink_sect
 static ink_status on_slice(void *user, const ink_slice *slice) {
   csv *w = user;
   csv_row *row = &w->row;
-  if (!w->held || slice->cut == 2 || row->section != slice->section ||
+  if (!w->held || slice->cut >= INK_CUT_NEVER_ENDED || row->section != slice->section ||
       row->cycles != slice->end_cycles || row->called != slice->called || row->kind[0] == 'b')
     return INK_OK;
   row->row = slice->row;

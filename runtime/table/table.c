@@ -325,9 +325,11 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track,
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   ink_table *table = user;
   ink_kernel_total *total = &table->totals[table->kernel];
-  uint64_t cycles = track->close_cycles - track->open_cycles;
-  uint64_t unmarked = track->unmarked_cycles - track->unmarked_marking_cycles;
   bool open = track->stored->header.state != INK_TRACK_CLOSED;
+  /* Of an open track the time up to its last mark: what comes after is of no section yet. */
+  const bool early = open && track->partial_after_cycles < track->close_cycles;
+  uint64_t cycles = (early ? track->partial_after_cycles : track->close_cycles) - track->open_cycles;
+  uint64_t unmarked = track->unmarked_cycles - track->unmarked_marking_cycles;
   total->tracks++;
   total->marks_executed += track->marks_executed;
   total->marks_kept += track->marks_kept;

@@ -371,6 +371,107 @@ static void recursive(const char *path) {
   end(&make);
 }
 
+/* What is open goes to the capture as it stands; seen `seen` ns after it was opened. */
+static void leave_open(maker *make, uint32_t flags, uint64_t seen) {
+  make->track.state = INK_TRACK_OPEN;
+  make->track.extra = make->track.aux_extra = 0;
+  make->track.flags = flags;
+  make->track.close_global_ns = make->track.open_global_ns + seen;
+  check(make, ink_writer_open_track(make->writer, 0, &make->track, make->ring, make->track.words,
+                                    make->aux, make->track.aux_words, &make->error));
+}
+
+/* The program was killed while a kernel of 8 blocks hung: blocks 0 to 3 had closed, block 4 waits in iteration 7, 5
+ * stands behind its Load, 6 in a helper in a range, of 7 no more is known than that it was past Load. A second
+ * kernel left by `exit` behind its Load in one of two blocks. */
+static void hung(const char *path) {
+  maker make;
+  begin(&make, path, "./hung", "Hang", "Step, Load, Wait, Compute, Helper, Short");
+  device(&make, true, RING, 0);
+  for (uint32_t b = 0; b < 8; b++) {
+    open_track(&make, 1, 3, 8, b, 1000);
+    for (int64_t i = 0; i < 8; i++) {
+      iteration(&make, i, 5);
+      record(&make, INK_KIND_MARK, 2, 100);
+      if (b == 5 && i == 7)
+        leave_open(&make, INK_TRACK_NEWEST, UINT64_C(4000000000));
+      if (b == 7 && i == 7)
+        leave_open(&make, 0, UINT64_C(4000000000));
+      if ((b == 5 || b == 7) && i == 7)
+        break;
+      record(&make, INK_KIND_BEGIN, 3, 10);
+      if (b == 6 && i == 7)
+        called(&make, 5, 30);
+      if ((b == 4 || b == 6) && i == 7) {
+        leave_open(&make, INK_TRACK_NEWEST, UINT64_C(4000000000));
+        break;
+      }
+      record(&make, INK_KIND_END, 3, 200);
+      record(&make, INK_KIND_MARK, 4, 50);
+    }
+    if (b < 4)
+      close_track(&make, 20);
+  }
+  for (uint32_t b = 0; b < 2; b++) {
+    open_track(&make, 6, 4, 2, b, 20000);
+    record(&make, INK_KIND_MARK, 2, 400);
+    if (b) {
+      leave_open(&make, INK_TRACK_NEWEST | INK_TRACK_CUT, UINT64_C(1000000));
+    } else {
+      record(&make, INK_KIND_MARK, 4, 100);
+      close_track(&make, 6);
+    }
+  }
+  counts(&make, 1, 0, 4, 4 * 40, 4 * 48);
+  counts(&make, 6, 0, 1, 2, 2);
+  check(&make, ink_writer_flush(make.writer, &make.error));
+  ink_writer_abandon(make.writer);
+}
+
+/* 40 blocks hang: 36 in Wait, 3 behind Load, one before its first mark. */
+static void many_hung(const char *path) {
+  maker make;
+  begin(&make, path, "./many", "Hang", "Step, Load, Wait");
+  device(&make, true, RING, 0);
+  for (uint32_t b = 0; b < 40; b++) {
+    open_track(&make, 1, 3, 40, b, 1000);
+    if (b != 39)
+      record(&make, INK_KIND_MARK, 2, 100 + b);
+    if (b < 36)
+      record(&make, INK_KIND_BEGIN, 3, 10);
+    leave_open(&make, INK_TRACK_NEWEST, 2000000);
+  }
+  counts(&make, 1, 0, 0, 0, 0);
+  check(&make, ink_writer_flush(make.writer, &make.error));
+  ink_writer_abandon(make.writer);
+}
+
+/* A kernel that ran for long, written in parts while it did: 30 iterations, of which the parts lack 10 to 14 and the ring
+ * of 32 records has the last ones; it closed in the end. */
+static void streamed(const char *path) {
+  maker make;
+  uint64_t words[256];
+  begin(&make, path, "./streamed", "Stream", "Server, Poll, Work");
+  device(&make, true, 32, 0);
+  open_track(&make, 1, 5, 1, 0, 1000);
+  const ink_track header = make.track;
+  for (int64_t i = 0; i < 30; i++) {
+    const uint64_t from = make.track.words;
+    iteration(&make, i, 5);
+    record(&make, INK_KIND_MARK, 2, 40);
+    record(&make, INK_KIND_MARK, 3, 100);
+    for (uint64_t k = from; k < make.track.words; k++)
+      words[k] = make.ring[k % 32];
+    const ink_part part = {.ticket = header.ticket, .open_clock0 = header.open_clock0, .first = from,
+                           .words = words + from, .count = make.track.words - from};
+    if (i < 25 && (i < 10 || i > 14))
+      check(&make, ink_writer_part(make.writer, &part, &make.error));
+  }
+  close_track(&make, 20);
+  counts(&make, 1, 0, 1, 90, 120);
+  end(&make);
+}
+
 int main(void) {
   recursive("recursive.ink");
   broken("broken.ink");
@@ -384,6 +485,9 @@ int main(void) {
   wide("wide.ink");
   none("none.ink");
   killed("killed.ink");
+  hung("hung.ink");
+  many_hung("many_hung.ink");
+  streamed("streamed.ink");
   make_activity("activity.ink");
   return 0;
 }

@@ -265,6 +265,25 @@ INK_API double ink_clock_map_sm_hz(const ink_clock_map *map, int32_t device, uin
 INK_API ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map,
                               uint32_t launch, const ink_sink *sink, ink_error *error);
 
+/* ---- tracks that never closed -------------------------------------------------------------- */
+
+typedef struct ink_open_track {
+  uint64_t track;             /* of ink_capture_track */
+  uint32_t launch;
+  bool cut;                   /* its grid ended all the same: by `exit` in assembly, or a trap */
+  bool seen_known;            /* when it was last seen open; false: seen_ns is that of its last mark */
+  int64_t seen_ns;            /* clock map */
+  double inside_ns;           /* from the begin of place.inside to then; 0 where it stood in none */
+  uint64_t marks;             /* of it that are kept */
+  ink_place place;
+} ink_open_track;
+
+/* All tracks that were open when they were last seen, in the order of tracks. The caller frees the list with
+ * ink_open_tracks_free; of none it is NULL. */
+INK_API ink_status ink_open_tracks(const ink_capture *capture, const ink_clock_map *map,
+                                   ink_open_track **out, size_t *count, ink_error *error);
+INK_API void ink_open_tracks_free(ink_open_track *tracks);
+
 #ifdef __cplusplus
 }
 #endif
