@@ -125,7 +125,9 @@ static void put_slice(chrome_events *w, const ink_slice *slice) {
     chrome_argument(w, "net_ns", (uint64_t)ink_ns_between(slice->marking_ns, whole_ns), false);
   }
   row_argument(w, slice->row);
-  if (slice->cut)
+  if (slice->cut == INK_CUT_OPEN)
+    chrome_argument(w, "open", 1, false);
+  else if (slice->cut)
     chrome_argument(w, "cut", slice->cut, false);
   if (slice->called)
     chrome_argument(w, "called", 1, false);
@@ -184,7 +186,9 @@ static ink_status put_asyncs(chrome_events *w) {
     chrome_argument(w, "cycles", a->end_cycles - a->begin_cycles, true);
     chrome_argument(w, "key", a->key, false);
     row_argument(w, a->row);
-    if (a->cut)
+    if (a->cut == INK_CUT_OPEN)
+      chrome_argument(w, "open", 1, false);
+    else if (a->cut)
       chrome_argument(w, "cut", a->cut, false);
     put_place(w);
     chrome_end_event(w);

@@ -171,9 +171,29 @@ static ink_status on_record(void *user, uint64_t head, uint64_t cycles, ink_sect
   return INK_OK;
 }
 
+/* A range that was open when its track was last seen has no record of its end. */
+static void put_open(csv *w, const ink_slice *slice) {
+  let_go(w);
+  w->row = (csv_row){.kind = "open",
+                     .section = slice->section,
+                     .called = slice->called,
+                     .row = slice->row,
+                     .cycles = slice->end_cycles,
+                     .ns = slice->end_ns,
+                     .has_duration = true,
+                     .duration_cycles = slice->end_cycles - slice->begin_cycles,
+                     .duration_ns = ink_ns_between(slice->begin_ns, slice->end_ns)};
+  w->held = true;
+  let_go(w);
+}
+
 static ink_status on_slice(void *user, const ink_slice *slice) {
   csv *w = user;
   csv_row *row = &w->row;
+  if (slice->cut == INK_CUT_OPEN) {
+    put_open(w, slice);
+    return INK_OK;
+  }
   if (!w->held || slice->cut >= INK_CUT_NEVER_ENDED || row->section != slice->section ||
       row->cycles != slice->end_cycles || row->called != slice->called || row->kind[0] == 'b')
     return INK_OK;
@@ -224,7 +244,8 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   let_go(w);
   const double marking_ns = (double)track->marking_cycles * w->line.ns_per_cycle + 0.5;
   const int64_t whole_ns = ink_ns_between(track->open_ns, track->close_ns);
-  const csv_row row = {.kind = "kernel_end",
+  const bool closed = track->stored->header.state == INK_TRACK_CLOSED;
+  const csv_row row = {.kind = closed ? "kernel_end" : "last_seen",
                        .row = INK_ROW_NONE,
                        .cycles = track->close_cycles,
                        .ns = track->close_ns,

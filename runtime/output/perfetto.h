@@ -82,7 +82,8 @@ enum perfetto_arg {
   ARG_KEY,
   ARG_ITERATION_UNKNOWN,
   ARG_MARKING_CYCLES,
-  ARG_NET_NS /* 2047 */
+  ARG_NET_NS,
+  ARG_OPEN /* 2048 */
 };
 /* Interned names end with the incremental state, so every track brings those that it uses: see
  * perfetto_open_track. */

@@ -101,7 +101,8 @@ static void describe_arguments(perfetto *out) {
               {"key", ARG_KEY, UINT64},
               {"iteration_unknown", ARG_ITERATION_UNKNOWN, BOOL},
               {"marking_cycles", ARG_MARKING_CYCLES, UINT64},
-              {"net_ns", ARG_NET_NS, INT64}};
+              {"net_ns", ARG_NET_NS, INT64},
+              {"open", ARG_OPEN, BOOL}};
   char *fields, *extensions, *set, *file, *message;
   char *p = packet(out, PERFETTO_EVENT_BYTES, &fields);
   extensions = p = pb_begin(p, PACKET_EXTENSION_DESCRIPTOR);

@@ -82,7 +82,9 @@ static void begin_slice(perfetto_tracks *w, const ink_slice *slice) {
     p = pb_uint(p, ARG_MARKING_CYCLES, slice->marking_cycles);
     p = pb_int(p, ARG_NET_NS, ink_ns_between(slice->marking_ns, whole_ns));
   }
-  if (slice->cut)
+  if (slice->cut == INK_CUT_OPEN)
+    p = pb_uint(p, ARG_OPEN, 1);
+  else if (slice->cut)
     p = pb_uint(p, ARG_CUT, slice->cut);
   if (slice->called)
     p = pb_uint(p, ARG_CALLED, 1);
@@ -262,7 +264,9 @@ static ink_status put_asyncs(perfetto_tracks *w) {
     p = put_row(p, a->row);
     p = pb_uint(p, ARG_KEY, a->key);
     p = pb_uint(p, ARG_CYCLES, a->end_cycles - a->begin_cycles);
-    if (a->cut)
+    if (a->cut == INK_CUT_OPEN)
+      p = pb_uint(p, ARG_OPEN, 1);
+    else if (a->cut)
       p = pb_uint(p, ARG_CUT, a->cut);
     perfetto_event_end(w->out, p);
     end_slice(w, a->end_ns, w->lane_uuids[lane]);

@@ -47,6 +47,11 @@ static void widen(ink_launch_span *span, int64_t begin, int64_t end) {
     span->end_ns = end;
 }
 
+static int64_t ns_after(int64_t ns, uint64_t more) {
+  int64_t after;
+  return more > INT64_MAX || __builtin_add_overflow(ns, (int64_t)more, &after) ? INT64_MAX : after;
+}
+
 static ink_status find_spans(ink_selection *s, ink_error *error) {
   s->spans = calloc(s->launch_count + 1, sizeof *s->spans);
   if (!s->spans)
@@ -64,6 +69,8 @@ static ink_status find_spans(ink_selection *s, ink_error *error) {
     int64_t close = open;
     if (h->state == INK_TRACK_CLOSED)
       close = ink_clock_map_ns(s->map, track.device, h->sm_close, h->close_clock0);
+    else if (h->close_global_ns > h->open_global_ns) /* when it was last seen */
+      close = ns_after(open, h->close_global_ns - h->open_global_ns);
     widen(span, open, close > open ? close : open);
     if (!span->track_count)
       span->first_track = i;

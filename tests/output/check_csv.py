@@ -27,7 +27,7 @@ def check(rows, truth):
     csv_place = lambda r: (r["device"], r["launch"], r["sm"], r["block"], r["thread"])
 
     starts = Counter(key(*csv_place(r), r["ns"]) for r in rows if r["kind"] == "kernel_start")
-    ends = Counter(key(*csv_place(r), r["ns"]) for r in rows if r["kind"] == "kernel_end")
+    ends = Counter(key(*csv_place(r), r["ns"]) for r in rows if r["kind"] in ("kernel_end", "last_seen"))
     tracks = [e for e in events if e["kind"] == "track"]
     assert starts == Counter(key(*place(e), e["open_ns"]) for e in tracks)
     assert ends == Counter(key(*place(e), e["close_ns"]) for e in tracks)
