@@ -52,7 +52,11 @@ def check_made_json():
     assert got["kernels"][1]["grid"] == [0, 0, 0]
     # Older files: absolute microseconds, "Kernel"; the array alone.
     got = read(put("c.json", "[" + event(ts="1700000000123456", cat="Kernel") + "]"))
-    assert not got["base_known"] and got["kernels"][0]["begin"] == 1700000000123456000
+    assert got["base_known"] and got["base_ns"] == 0 and got["kernels"][0]["begin"] == 1700000000123456000
+    # times that are no dates, one of them or all, are not
+    for ts in "1199999999999999", "2500000000000001", "5000":
+        got = read(put("c.json", "[" + event(ts="1700000000123456") + "," + event(ts=ts) + "]"))
+        assert not got["base_known"] and len(got["kernels"]) == 2
     got = read(put("d.json", trace(*[event(ts=str(t)) for t in (30, 10, 20)])))
     assert [k["begin"] - BASE for k in got["kernels"]] == [10000, 20000, 30000]
     assert read(put("e.json", trace(event(name="x" * 300000))))["kernels"][0]["name"].startswith("xxx")

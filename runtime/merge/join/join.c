@@ -120,6 +120,49 @@ static size_t launches_within(const join_device *d) {
   return n;
 }
 
+/* How far the middle of the line puts two Unix clocks apart. */
+static double apart_ns(const join_device *d) {
+  return fabs(ink_join_line(&d->clock, d->clock.at_ns) + (double)d->shift_ns);
+}
+
+/* Is the other place the better one? More launches lie inside there, or as many where the clocks, which both
+ * tell Unix time, are nearer. */
+static bool is_better(const join_device *d, const join_rival *r) {
+  if (r->elsewhere != r->here)
+    return r->elsewhere > r->here;
+  const double there = fabs(ink_join_line(&d->clock, d->clock.at_ns) + (double)d->shift_ns + r->distance_ns);
+  return r->elsewhere && d->foreign->facts.base_known && there + 1000 < apart_ns(d);
+}
+
+/* From what a stretch found to the place that explains the most launches of all; *rival is what speaks
+ * against it. */
+static ink_status align_over_all(join_device *d, join_guess guess, join_rival *rival, ink_error *error) {
+  enum { MOVES_MAX = 4 };
+  const double limit = d->foreign->facts.base_known ? (double)JOIN_FARTHEST_NS : INFINITY;
+  ink_status status = ink_join_align(d, &guess, error);
+  for (int moves = 0; status == INK_OK && d->clock.joined; moves++) {
+    status = ink_join_rival(d, limit, rival, error);
+    if (status != INK_OK || moves == MOVES_MAX || !is_better(d, rival))
+      break;
+    guess.at_ns = d->clock.at_ns;
+    guess.offset_ns = d->shift_ns + llround(ink_join_line(&d->clock, d->clock.at_ns) + rival->distance_ns);
+    forget(d);
+    d->clock.offset_ns = 0;
+    d->clock.drift_ppm = 0;
+    memset(d->confidence, 0, d->count * sizeof *d->confidence);
+    memset(d->uncertain, 0, d->count * sizeof *d->uncertain);
+    status = ink_join_align(d, &guess, error);
+  }
+  return status;
+}
+
+/* Another place is ruled out where it leaves more launches without a kernel than may be missing from either
+ * file: a few, or one in ten. */
+static bool is_ruled_out(const join_rival *r) {
+  const size_t few = r->here / 10 > 2 ? r->here / 10 : 2;
+  return r->elsewhere + few < r->here;
+}
+
 static ink_status join_by_time(join_device *d, ink_error *error) {
   join_guess guess;
   bool good;
@@ -140,10 +183,12 @@ static ink_status join_by_time(join_device *d, ink_error *error) {
       say_nothing_fits(d, note + used, room - used, between);
     return INK_OK;
   }
-  status = ink_join_align(d, &guess, error);
+  join_rival rival = {0};
+  status = align_over_all(d, guess, &rival, error);
   if (status != INK_OK)
     return status;
-  bool doubtful = guess.second > 0.95 * guess.share && !ink_join_stands_out(d);
+  bool doubtful = (guess.second > 0.95 * guess.share && !ink_join_stands_out(d)) ||
+                  (rival.elsewhere && !is_ruled_out(&rival));
   size_t possible = launches_within(d);
   /* Where no offset stands out, half of the launches of a busy GPU fit at any. */
   if (d->count >= 8 && (double)d->clock.joined < (doubtful ? 0.7 : 0.2) * (double)possible) {

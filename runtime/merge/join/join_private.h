@@ -109,6 +109,14 @@ ink_status ink_join_search(const join_device *device, const join_guess *guess, j
                            ink_error *error);
 /* Do clearly more launches lie inside on the line than on any beside it? */
 bool ink_join_stands_out(const join_device *device);
+/* join_rival.c: of launches from all over the capture, how many lie inside their kernels, and how many would
+ * lie inside others at one other distance from the line: the best, of equal ones the one that leaves the
+ * clocks nearest to each other. `limit_ns`: offsets are at most this. */
+typedef struct join_rival {
+  size_t asked, here, elsewhere;
+  double distance_ns;
+} join_rival;
+ink_status ink_join_rival(const join_device *device, double limit_ns, join_rival *out, ink_error *error);
 /* join_overlap.c: chooses anew for launches of kernels that run at the same time, and tells which
  * of those are uncertain. */
 ink_status ink_join_overlaps(join_device *device, ink_error *error);

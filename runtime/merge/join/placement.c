@@ -45,6 +45,12 @@ int64_t placement_bound_ns(const placement *p, size_t launch) {
   return (int64_t)ceil(q->sm_bound_ns) + clock->bound_ns;
 }
 
+/* The moment that is 0 in the trace: viewers drop what is before it. Nsight's export becomes a trace of Unix
+ * time, with or without us. */
+static int64_t zero_of_theirs(const placement *p) {
+  return p->facts->kind == INK_FOREIGN_NSIGHT && p->facts->base_known ? 0 : p->facts->base_ns;
+}
+
 static void place_launch(placement *p, size_t i, const ink_joined *joined) {
   placed_launch *l = &p->launches[i];
   const ink_launch_span *span = &p->selection.spans[i];
@@ -61,6 +67,10 @@ static void place_launch(placement *p, size_t i, const ink_joined *joined) {
   l->placed = true;
   l->begin_ns = placement_ns(p, i, span->begin_ns);
   l->end_ns = placement_ns(p, i, span->end_ns);
+  if (p->foreign && l->begin_ns < zero_of_theirs(p)) {
+    l->placed = false;
+    p->too_early++;
+  }
   if (!joined || joined->method == INK_JOIN_NONE || joined->kernel == SIZE_MAX)
     return;
   p->joined++;

@@ -38,7 +38,7 @@ typedef struct placement {
   uint32_t *order; /* [tracks of the capture]: place among the shown ones of its launch by SM,
                       block and thread; UINT32_MAX: not shown */
   int64_t gap_ns;  /* between all launches and all kernels in Unix time; 0: they overlap */
-  size_t chosen, joined, uncertain, unplaced, outside;
+  size_t chosen, joined, uncertain, unplaced, outside, too_early;
   uint64_t tracks, shown;
   bool sections_of_sms; /* counters of the sections of each SM are wanted */
 } placement;

@@ -127,13 +127,17 @@ static void tell_unjoined(const placement *p) {
   size_t used = 0, missing = 0;
   for (size_t i = 0; i < p->selection.launch_count; i++) {
     const placed_launch *l = &p->launches[i];
-    if (l->kernel != SIZE_MAX || !p->selection.spans[i].track_count ||
-        !ink_selection_has(&p->selection, i))
+    if (l->kernel != SIZE_MAX || !l->placed)
       continue;
     if (missing++ < LISTED)
       used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %.40s", used ? ", " : "", i,
                                ink_selection_kernel(&p->selection, i));
   }
+  if (p->too_early)
+    placement_say(p,
+                  "%zu launches are before the trace's time zero and left out: viewers drop what is there; the "
+                  "capture alone has them",
+                  p->too_early);
   if (missing)
     placement_say(p, "%zu launches have no kernel there: %s%s", missing, text,
                   missing > LISTED ? ", ..." : "");
@@ -203,7 +207,7 @@ void placement_tell(const placement *p) {
     tell_unjoined(p);
     tell_clocks(p);
     if (p->facts->kernels_left_out)
-      placement_say(p, "%" PRIu64 " kernels of '%s' have absurd times and took no part",
+      placement_say(p, "%" PRIu64 " kernels of '%s' have no name or no times that can be used, and took no part",
                     p->facts->kernels_left_out, p->with);
   }
   if (p->unplaced)
