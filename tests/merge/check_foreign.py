@@ -74,7 +74,7 @@ def check_bad():
             ("number.json", '{"traceEvents":3}', FORMAT, "traceEvents"),
             ("none.json", trace(event(cat="cpu_op")), EMPTY, "no GPU kernels"),
             ("comma.json", whole.replace("},\n{", "}\n{", 1), DAMAGED, "no valid JSON at byte"),
-            ("comma2.json", '{"traceEvents":[1,]}', DAMAGED, "at byte"), ("colon.json", '{"traceEvents" []}', DAMAGED, ""),
+            ("comma2.json", '{"traceEvents":[1,,]}', DAMAGED, "at byte"), ("colon.json", '{"traceEvents" []}', DAMAGED, ""),
             ("after.json", whole + "x", DAMAGED, "at byte"), ("escape.json", '{"a\\q":1}', DAMAGED, ""),
             ("wrong.json", '{"traceEvents":[}', DAMAGED, ""), ("deep.json", "[" * 600, LIMIT, "deeper"),
             ("sqlite.txt", b"SQLite format 3\0" + b"x" * 200, DAMAGED, "")]:
