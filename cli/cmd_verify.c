@@ -6,6 +6,7 @@
 #include "load.h"
 #include "message.h"
 #include "outfile.h"
+#include "text_out.h"
 
 #include "inkmark/verify.h"
 
@@ -64,11 +65,11 @@ static const ink_verify_stamp *namesake(const ink_verify_kernel *k, const ink_ve
 
 static void print_removed(const ink_verify_kernel *k, const ink_verify_stamp *s, FILE *to) {
   const ink_verify_stamp *other = namesake(k, s);
-  fprintf(to, "  %sremoved%s  %s(%s) at %s:%u has no clock read in the machine code",
+  text_print(to, "  %sremoved%s  %s(%s) at %s:%u has no clock read in the machine code",
           message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN), s->macro, s->name,
           base_name(s->file), s->line);
   if (other)
-    fprintf(to, ", or is merged with that at line %u", other->line);
+    text_print(to, ", or is merged with that at line %u", other->line);
   fputc('\n', to);
 }
 
@@ -78,7 +79,7 @@ static void print_stamps(const ink_verify_kernel *k, FILE *to) {
     if (s->copies == 0)
       print_removed(k, s, to);
     else if (s->copies > 1)
-      fprintf(to, "  note     %s at %s:%u is there %u times: its code was unrolled or split\n",
+      text_print(to, "  note     %s at %s:%u is there %u times: its code was unrolled or split\n",
               s->name, base_name(s->file), s->line, s->copies);
   }
 }
@@ -86,12 +87,12 @@ static void print_stamps(const ink_verify_kernel *k, FILE *to) {
 static void print_leaks(const ink_verify_kernel *k, FILE *to) {
   for (size_t i = 0; i < k->leak_count; i++) {
     const ink_verify_leak *leak = &k->leaks[i];
-    fprintf(to, "  %smoved%s    %s:%u: %s\n", message_style(to, STYLE_WARNING),
+    text_print(to, "  %smoved%s    %s:%u: %s\n", message_style(to, STYLE_WARNING),
             message_style(to, STYLE_PLAIN), base_name(leak->file), leak->line, leak->instructions);
-    fprintf(to, "             belongs between %s and %s\n",
+    text_print(to, "             belongs between %s and %s\n",
             stamp_text(k, leak->belongs_after, true).text,
             stamp_text(k, leak->belongs_before, false).text);
-    fprintf(to, "             lies    between %s and %s\n",
+    text_print(to, "             lies    between %s and %s\n",
             stamp_text(k, leak->found_after, true).text,
             stamp_text(k, leak->found_before, false).text);
   }
@@ -115,6 +116,13 @@ static void print_lines(const ink_verify_kernel *k, FILE *to) {
   grid_free(grid);
 }
 
+/* A line of the disassembly: its tabs are its own. */
+static void print_line(const char *line, size_t length, FILE *to) {
+  for (const char *tab; (tab = memchr(line, '\t', length)); length -= (size_t)(tab + 1 - line), line = tab + 1)
+    text_print(to, "%.*s\t", (int)(tab - line), line);
+  text_print(to, "%.*s", (int)length, line);
+}
+
 /* Every line of the function, with a word behind those that have a remark. */
 static void print_listing(const ink_verify *verify, const ink_verify_kernel *k, FILE *to) {
   size_t bytes, next = 0;
@@ -126,14 +134,14 @@ static void print_listing(const ink_verify *verify, const ink_verify_kernel *k, 
         next < k->remark_count && k->remarks[next].at == at ? &k->remarks[next++] : NULL;
     const bool stamp = remark && remark->stamp < k->stamp_count;
     const char *location = memmem(text + at, length, "//## File", 9);
-    fprintf(to, "%s%.*s",
-            message_style(to, stamp ? STYLE_BOLD : remark ? STYLE_WARNING
-                              : location ? STYLE_DIM : STYLE_PLAIN), (int)length, text + at);
+    fputs(message_style(to, stamp ? STYLE_BOLD : remark ? STYLE_WARNING
+                            : location ? STYLE_DIM : STYLE_PLAIN), to);
+    print_line(text + at, length, to);
     if (stamp)
-      fprintf(to, "   <== %s %s", k->stamps[remark->stamp].macro, k->stamps[remark->stamp].name);
+      text_print(to, "   <== %s %s", k->stamps[remark->stamp].macro, k->stamps[remark->stamp].name);
     else if (remark)
-      fprintf(to, "   <== moved, of line %u", k->leaks[remark->leak].line);
-    fprintf(to, "%s\n", message_style(to, STYLE_PLAIN));
+      text_print(to, "   <== moved, of line %u", k->leaks[remark->leak].line);
+    text_print(to, "%s\n", message_style(to, STYLE_PLAIN));
     at += length + 1;
   }
 }
@@ -144,17 +152,17 @@ static void print_text(const verify_settings *settings, const char *path, const 
   const size_t n = ink_verify_kernels(verify, &kernels);
   for (size_t i = 0; i < n; i++) {
     const ink_verify_kernel *k = &kernels[i];
-    fprintf(to, "%s%s%s (%s, %s): %zu stamp%s, %u instructions judged, ",
+    text_print(to, "%s%s%s (%s, %s): %zu stamp%s, %u instructions judged, ",
             message_style(to, STYLE_BOLD), k->name, message_style(to, STYLE_PLAIN),
             base_name(path), k->target, k->stamp_count, k->stamp_count == 1 ? "" : "s",
             k->instructions);
     if (k->moved)
-      fprintf(to, "%s%u moved%s\n", message_style(to, STYLE_WARNING), k->moved,
+      text_print(to, "%s%u moved%s\n", message_style(to, STYLE_WARNING), k->moved,
               message_style(to, STYLE_PLAIN));
     else
-      fprintf(to, "all held\n");
+      text_print(to, "all held\n");
     if (k->unknown)
-      fprintf(to, "  note     %u more instructions are reached through a return address: not judged\n",
+      text_print(to, "  note     %u more instructions are reached through a return address: not judged\n",
               k->unknown);
     print_stamps(k, to);
     print_leaks(k, to);

@@ -3,6 +3,9 @@
 #include "grid.h"
 
 #include "message.h"
+#include "text_out.h"
+
+#include "inkmark/text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -46,9 +49,17 @@ size_t grid_text_width(const char *text) {
   return width;
 }
 
+static char *shown(const char *text) {
+  const size_t bytes = strlen(text), length = ink_text_put(NULL, 0, INK_TEXT_SHOWN, text, bytes);
+  char *copy = malloc(length + 1);
+  if (copy)
+    ink_text_put(copy, length + 1, INK_TEXT_SHOWN, text, bytes);
+  return copy;
+}
+
 void grid_column(text_grid *grid, enum grid_align align, const char *title) {
   grid_head *heads = realloc(grid->heads, (grid->columns + 1) * sizeof *heads);
-  char *copy = strdup(title);
+  char *copy = shown(title);
   if (heads)
     grid->heads = heads;
   if (!heads || !copy) {
@@ -56,7 +67,7 @@ void grid_column(text_grid *grid, enum grid_align align, const char *title) {
     grid->failed = true;
     return;
   }
-  heads[grid->columns++] = (grid_head){align, grid_text_width(title), copy};
+  heads[grid->columns++] = (grid_head){align, grid_text_width(copy), copy};
 }
 
 void grid_cell(text_grid *grid, const char *format, ...) {
@@ -75,7 +86,8 @@ void grid_cell(text_grid *grid, const char *format, ...) {
   char *text;
   va_list arguments;
   va_start(arguments, format);
-  if (vasprintf(&text, format, arguments) < 0) {
+  text = text_vformat(format, arguments);
+  if (!text) {
     grid->failed = true;
   } else {
     grid_head *head = &grid->heads[grid->count % grid->columns];
@@ -90,9 +102,9 @@ void grid_cell(text_grid *grid, const char *format, ...) {
 static void print_padded(FILE *to, const char *text, const grid_head *head, bool last) {
   int space = (int)(head->width - grid_text_width(text));
   if (head->align == GRID_RIGHT)
-    fprintf(to, "%*s%s", space, "", text);
+    text_print(to, "%*s%s", space, "", text);
   else
-    fprintf(to, "%s%*s", text, last ? 0 : space, "");
+    text_print(to, "%s%*s", text, last ? 0 : space, "");
 }
 
 /* A row's trailing empty cells leave no spaces at the end of the line. */
@@ -105,7 +117,7 @@ static size_t cells_used(const text_grid *grid, char *const *cells) {
 
 static void print_row(const text_grid *grid, FILE *to, int indent, char *const *cells) {
   size_t used = cells_used(grid, cells);
-  fprintf(to, "%*s", used ? indent : 0, "");
+  text_print(to, "%*s", used ? indent : 0, "");
   for (size_t i = 0; i < used; i++) {
     if (i)
       fputs("  ", to);

@@ -2,20 +2,30 @@
 /* Writes JSON and CSV fields to a stream. */
 #include "json.h"
 
+#include "inkmark/text.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Text in one of the forms of the library. */
+static void put(FILE *to, enum ink_text_form form, const char *text) {
+  char near[512], *out = near;
+  const size_t bytes = strlen(text), length = ink_text_put(near, sizeof near, form, text, bytes);
+  if (length >= sizeof near) {
+    out = malloc(length + 1);
+    if (out)
+      ink_text_put(out, length + 1, form, text, bytes);
+  }
+  fputs(out ? out : "(out of memory)", to);
+  if (out != near)
+    free(out);
+}
 
 static void quote(FILE *to, const char *text) {
   fputc('"', to);
-  for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-    if (*at == '"' || *at == '\\')
-      fprintf(to, "\\%c", *at);
-    else if (*at < 0x20 || *at == 0x7f)
-      fprintf(to, "\\u%04x", *at);
-    else
-      fputc(*at, to);
-  }
+  put(to, INK_TEXT_JSON, text);
   fputc('"', to);
 }
 
@@ -92,15 +102,5 @@ void json_bool(json_writer *json, const char *key, bool value) {
 }
 
 void csv_field(FILE *to, const char *text) {
-  if (!text[strcspn(text, ",\"\r\n")]) {
-    fputs(text, to);
-    return;
-  }
-  fputc('"', to);
-  for (; *text; text++) {
-    if (*text == '"')
-      fputc('"', to);
-    fputc(*text, to);
-  }
-  fputc('"', to);
+  put(to, INK_TEXT_CELL, text);
 }

@@ -28,7 +28,7 @@ void json_signed(json_writer *json, const char *key, int64_t value);
 void json_double(json_writer *json, const char *key, double value); /* not finite: null */
 void json_bool(json_writer *json, const char *key, bool value);
 
-/* A CSV field, quoted where it must be (RFC 4180). */
+/* A cell of CSV, as INK_TEXT_CELL has it. */
 void csv_field(FILE *to, const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The command `inkmark`: finds the subcommand and hands over. */
 #include "commands.h"
+#include "outfile.h"
 
 #include <locale.h>
 #include <string.h>
@@ -21,7 +22,22 @@ const cli_command *cli_command_find(const char *name) {
   return NULL;
 }
 
+#if !defined(INKMARK_HAS_REWRITER)
+static bool is_left_out(const char *name) {
+  return !strcmp(name, "nvcc") || !strcmp(name, "instrument");
+}
+#else
+static bool is_left_out(const char *name) {
+  (void)name;
+  return false;
+}
+#endif
+
 static int unknown_command(const char *name) {
+  if (is_left_out(name))
+    return cli_usage_error(NULL, "'%s' is left out of this inkmark: it was built without libclang 19 or "
+                                 "newer (Debian: libclang-19-dev); build it again where that is installed",
+                           name);
   const char *names[16];
   for (size_t i = 0; i < cli_command_count && i < 16; i++)
     names[i] = cli_commands[i]->name;
@@ -34,6 +50,7 @@ static int unknown_command(const char *name) {
 int main(int argc, char **argv) {
   setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay as in C */
   cmd_export_prepare();
+  outfile_clean_on_signals();
   if (argc < 2) {
     fputs("inkmark: no command given\n", stderr);
     fputs("try 'inkmark --help'\n", stderr);

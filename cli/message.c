@@ -3,6 +3,7 @@
 #include "message.h"
 
 #include "options.h"
+#include "text_out.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -31,9 +32,17 @@ static bool colored(FILE *to) {
   return descriptor >= 0 && isatty(descriptor);
 }
 
+static const char *const codes[] = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[36m"};
+
 const char *message_style(FILE *to, enum message_style style) {
-  static const char *const codes[] = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[36m"};
   return colored(to) ? codes[style] : "";
+}
+
+bool message_is_style(const char *text) {
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (text == codes[i])
+      return true;
+  return false;
 }
 
 bool message_draws(void) {
@@ -56,7 +65,7 @@ void message_say(const char *format, ...) {
   fflush(stdout); /* so that the two streams read in order on one terminal */
   fputs("inkmark: ", stderr);
   va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
+  text_vprint(stderr, format, arguments);
   va_end(arguments);
   fputc('\n', stderr);
 }
@@ -98,7 +107,7 @@ ink_status message_progress(void *user, uint64_t done, uint64_t total) {
   uint64_t elapsed_ms;
   if (!isatty(STDERR_FILENO) || !total || !progress_due(250, &elapsed_ms))
     return INK_OK;
-  fprintf(stderr, "\r%s %3.0f %%\x1b[K", label ? label : "working",
+  text_print(stderr, "\r%s %3.0f %%\x1b[K", label ? label : "working",
           100.0 * (double)done / (double)total);
   return INK_OK;
 }
@@ -113,7 +122,7 @@ ink_status message_progress_reading(void *user, uint64_t done, uint64_t total) {
   double share = done < total ? (double)done / (double)total : 1;
   double megabytes = (double)reading->bytes * 1e-6;
   int drawn = (int)(share * width);
-  fprintf(stderr, "\r%s [%.*s%.*s] %3.0f %% of %.0f MB, %.0f MB/s\x1b[K", reading->label, drawn,
+  text_print(stderr, "\r%s [%.*s%.*s] %3.0f %% of %.0f MB, %.0f MB/s\x1b[K", reading->label, drawn,
           full, width - drawn, empty, 100 * share, megabytes,
           megabytes * share * 1000 / (double)(elapsed_ms ? elapsed_ms : 1));
   return INK_OK;

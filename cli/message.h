@@ -14,6 +14,9 @@ void message_set_color(int color); /* enum cli_color */
 enum message_style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING, STYLE_BAR };
 const char *message_style(FILE *to, enum message_style style);
 
+/* Whether it is a text that message_style gave, by its address. */
+bool message_is_style(const char *text);
+
 /* Bars and other non-ASCII drawing: the locale is UTF-8 and colour is on for stdout. */
 bool message_draws(void);
 /* Columns of the terminal on stdout (COLUMNS where set), 120 where stdout is none. */

@@ -4,6 +4,7 @@
 #include "open_tracks.h"
 
 #include "message.h"
+#include "text_out.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -114,13 +115,13 @@ static void print_groups(const loaded_capture *loaded, const ink_open_track *tra
   }
   qsort(groups, n, sizeof *groups, by_count);
   for (size_t k = 0; k < n && k < SHOWN_MOST; k++)
-    fprintf(to, "  %s %s, the first: %s\n", number_whole(groups[k].count).text,
+    text_print(to, "  %s %s, the first: %s\n", number_whole(groups[k].count).text,
             open_tracks_words(loaded, groups[k].first, false, words),
             load_track_place(loaded, groups[k].first->track, place));
   for (size_t k = SHOWN_MOST; k < n; k++)
     others += groups[k].count;
   if (others)
-    fprintf(to, "  %s elsewhere\n", number_whole(others).text);
+    text_print(to, "  %s elsewhere\n", number_whole(others).text);
   free(groups);
 }
 
@@ -132,7 +133,7 @@ void open_tracks_print(const loaded_capture *loaded, const ink_open_track *track
     return;
   }
   for (size_t i = 0; i < count; i++)
-    fprintf(to, "  %s: %s%s\n", load_track_place(loaded, tracks[i].track, place),
+    text_print(to, "  %s: %s%s\n", load_track_place(loaded, tracks[i].track, place),
             open_tracks_words(loaded, &tracks[i], true, words), tracks[i].cut ? "; left there" : "");
 }
 

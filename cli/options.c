@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include "message.h"
+#include "text_out.h"
 
 #include <errno.h>
 #include <regex.h>
@@ -25,7 +26,7 @@ int cli_usage_error(const cli_command *command, const char *format, ...) {
   if (command)
     fprintf(stderr, " %s", command->name);
   fputs(": ", stderr);
-  vfprintf(stderr, format, arguments);
+  text_vprint(stderr, format, arguments);
   va_end(arguments);
   fputc('\n', stderr);
   fprintf(stderr, "try 'inkmark %s%s--help'\n", command ? command->name : "", command ? " " : "");
@@ -82,7 +83,19 @@ static const cli_option *find_option(const cli_command *command, const char *nam
   return option ? option : find_in(cli_common_options, name, length, letter);
 }
 
+/* Why an option that users look for is not there, up to the end of the line; NULL: nothing is said of it. */
+static const char *why_refused(const cli_command *command, const char *name, size_t length) {
+  for (const char *line = command->refused; line && *line; line = strchr(line, '\n') + 1)
+    if (!strncmp(line, name, length) && line[length] == '\t')
+      return line + length + 1;
+  return NULL;
+}
+
 static int unknown_option(const cli_command *command, const char *name, size_t length) {
+  const char *why = why_refused(command, name, length);
+  if (why)
+    return cli_usage_error(command, "no option '--%.*s': %.*s", (int)length, name,
+                           (int)strcspn(why, "\n"), why);
   const char *names[64];
   size_t n = 0;
   char word[64];
@@ -142,8 +155,12 @@ static bool store(const cli_command *command, const cli_option *option, const ch
     char *end;
     errno = 0;
     unsigned long long number = strtoull(value, &end, 10);
-    if (*value < '0' || *value > '9' || *end || errno) {
+    if (*value < '0' || *value > '9' || *end) {
       cli_usage_error(command, "'%s' is not a whole number (option '--%s')", value, option->name);
+      return false;
+    }
+    if (errno || number >= UINT64_MAX) { /* UINT64_MAX stands for an option that was not given */
+      cli_usage_error(command, "'%s' is too large (option '--%s')", value, option->name);
       return false;
     }
     *(uint64_t *)place = number;

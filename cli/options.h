@@ -43,6 +43,7 @@ typedef struct cli_command {
   const char *about;    /* paragraphs, separated by empty lines; NULL: the summary is enough */
   const char *examples; /* lines "command\twhat it does"; NULL: none */
   const cli_option *options;
+  const char *refused; /* lines "option\twhy it is not there", for what is often asked for; NULL: none */
   size_t operands_min, operands_max;
   bool program_follows; /* the first operand and all after it are another program's command line */
   const char *operand_kind; /* for the completion: "capture", "program", "command", "none" */

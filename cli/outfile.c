@@ -1,49 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes beside the target and renames at the end, so that a failure leaves what was there. */
+/* Files of commands, by the one writer of the library, and what must not be written over. */
 #include "outfile.h"
 
 #include "message.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 bool outfile_open(outfile *file, const char *path) {
+  ink_error error = {0};
   *file = (outfile){.stream = stdout};
-  if (!path || !strcmp(path, "-"))
+  if (!path || !strcmp(path, "-") || !ink_outfile_open(path, &file->file, &file->stream, &error))
     return true;
-  file->path = path;
-  struct stat status;
-  bool exists = !stat(path, &status);
-  if (exists && S_ISDIR(status.st_mode)) {
-    message_say("cannot write '%s': is a directory", path);
-    return false;
-  }
-  if (exists && !S_ISREG(status.st_mode)) {
-    file->stream = fopen(path, "w");
-  } else {
-    if (asprintf(&file->beside, "%s.XXXXXX", path) < 0) {
-      file->beside = NULL;
-      message_say("out of memory");
-      return false;
-    }
-    int descriptor = mkstemp(file->beside);
-    mode_t mask = umask(0);
-    umask(mask);
-    if (descriptor >= 0 && fchmod(descriptor, 0666 & ~mask)) {
-      close(descriptor);
-      unlink(file->beside);
-      descriptor = -1;
-    }
-    file->stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-  }
-  if (file->stream)
-    return true;
-  message_say("cannot write '%s': %s", path, message_errno(errno));
-  free(file->beside);
-  file->beside = NULL;
+  message_failure(&error);
   return false;
 }
 
@@ -68,17 +38,29 @@ bool outfile_open_for(outfile *file, const char *path, char *const *inputs, size
 }
 
 bool outfile_close(outfile *file, bool keep) {
-  if (!file->path)
+  ink_error error = {0};
+  if (!file->file)
     return message_flush_stdout();
-  bool whole = !ferror(file->stream);
-  whole = !fclose(file->stream) && whole;
-  if (whole && keep && file->beside)
-    whole = !rename(file->beside, file->path);
+  const bool whole = !ink_outfile_close(file->file, keep, &error);
+  file->file = NULL;
   if (!whole)
-    message_say("cannot write '%s': %s", file->path, message_errno(errno));
-  if (file->beside && (!whole || !keep))
-    unlink(file->beside);
-  free(file->beside);
-  file->beside = NULL;
+    message_failure(&error);
   return whole;
+}
+
+/* ---- signals ---- */
+
+static void on_signal(int number) {
+  ink_outfile_remove_unfinished();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void outfile_clean_on_signals(void) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGXCPU};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    struct sigaction now;
+    if (!sigaction(signals[i], NULL, &now) && now.sa_handler == SIG_DFL)
+      sigaction(signals[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
+  }
 }

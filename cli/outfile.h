@@ -3,14 +3,15 @@
 #ifndef INKMARK_CLI_OUTFILE_H
 #define INKMARK_CLI_OUTFILE_H
 
+#include "inkmark/text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 typedef struct outfile {
   FILE *stream;
-  const char *path; /* NULL: standard output */
-  char *beside;     /* the temporary name; NULL: written in place (a device, a pipe) */
+  ink_outfile *file; /* NULL: standard output */
 } outfile;
 
 /* path NULL or "-": standard output. False after a message. */
@@ -23,5 +24,9 @@ bool outfile_open_for(outfile *file, const char *path, char *const *inputs, size
 bool outfile_is_none_of(const char *path, char *const *inputs, size_t n);
 /* keep: the data is whole. Closes and renames, or removes. False after a message. */
 bool outfile_close(outfile *file, bool keep);
+
+/* A signal that ends this command first removes what it has not finished. Programs that it starts are
+ * not concerned: handlers do not outlive exec. */
+void outfile_clean_on_signals(void);
 
 #endif

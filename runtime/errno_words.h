@@ -3,7 +3,8 @@
 #ifndef INKMARK_ERRNO_WORDS_H
 #define INKMARK_ERRNO_WORDS_H
 
-#include <ctype.h>
+#include "number_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +15,8 @@ typedef struct ink_i_words {
 static inline ink_i_words ink_i_errno_words(int code) {
   ink_i_words words;
   snprintf(words.text, sizeof words.text, "%s", strerror(code));
-  if (words.text[0] && !isupper((unsigned char)words.text[1]))
-    words.text[0] = (char)tolower((unsigned char)words.text[0]);
+  if (words.text[0] && !ink_i_is_upper(words.text[1]))
+    words.text[0] = ink_i_lower(words.text[0]);
   return words;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Status words and the one way to fill an ink_error. */
-#include "inkmark/status.h"
+#include "inkmark/text.h"
+#include "number_text.h"
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
+#include <string.h>
 
 const char *ink_status_words(ink_status status) {
   switch (status) {
@@ -23,12 +24,12 @@ ink_status ink_error_set(ink_error *error, ink_status status, const char *format
   error->status = status;
   error->code = status == INK_ERROR_IO ? errno : 0;
   error->offset = UINT64_MAX;
+  char text[sizeof error->message];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(error->message, sizeof error->message, format, arguments);
+  ink_i_vprint(text, sizeof text, format, arguments);
   va_end(arguments);
-  for (char *c = error->message; *c; c++) /* names from files: a message is one line */
-    if ((unsigned char)*c < 0x20 || *c == 0x7f)
-      *c = '?';
+  /* names from files: a message is one line, and steers no terminal */
+  ink_text_put(error->message, sizeof error->message, INK_TEXT_SHOWN, text, strlen(text));
   return status;
 }

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "load.h"
 #include "message.h"
+#include "text_out.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -238,7 +239,7 @@ static bool print_code(const cost_result *r, FILE *to) {
   }
   grid_free(grid);
   if (r->code[0].why_none[0])
-    fprintf(to, "\nmachine code in the program: not known, %s\n", r->code[0].why_none);
+    text_print(to, "\nmachine code in the program: not known, %s\n", r->code[0].why_none);
   return true;
 }
 
@@ -247,16 +248,16 @@ static void remarks(const cost_result *r, FILE *to) {
     const cost_kernel *k = &r->kernels[i];
     for (int mode = 0; mode < COST_MODES; mode++)
       if (k->modes[mode].uneven)
-        fprintf(to,
+        text_print(to,
                 "  %s%s was not launched as often in each run: its times are of different work%s\n",
                 message_style(to, STYLE_WARNING), k->label, message_style(to, STYLE_PLAIN));
     if (r->has_baseline && !k->modes[COST_WITHOUT].launches)
-      fprintf(to, "  %s does not run in the program without marks\n", k->label);
+      text_print(to, "  %s does not run in the program without marks\n", k->label);
     else if (!k->modes[COST_OFF].launches && !k->modes[COST_ON].launches)
-      fprintf(to, "  %s runs only in the program without marks\n", k->label);
+      text_print(to, "  %s runs only in the program without marks\n", k->label);
   }
   if (r->untimed)
-    fprintf(to, "  %s kernels are left out: CUPTI has no times of them\n",
+    text_print(to, "  %s kernels are left out: CUPTI has no times of them\n",
             number_whole(r->untimed).text);
 }
 
@@ -265,7 +266,7 @@ static bool print_wall(const cost_result *r, FILE *to) {
   text_grid *grid = time_grid(r, "whole process");
   if (!grid)
     return false;
-  fprintf(to, "\nwall-clock time, ms, with CUPTI, arming and writing%s\n",
+  text_print(to, "\nwall-clock time, ms, with CUPTI, arming and writing%s\n",
           r->simulated ? ", of the simulation" : "");
   grid_cell(grid, "%s", "from start to end");
   grid_cell(grid, "%s", "");
@@ -285,9 +286,9 @@ static bool print_wall(const cost_result *r, FILE *to) {
 
 bool cost_text(const cost_result *r, FILE *to) {
   if (r->simulated)
-    fprintf(to, "%s%s%s; registers and shared memory of its kernels are made up\n",
+    text_print(to, "%s%s%s; registers and shared memory of its kernels are made up\n",
             message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE, message_style(to, STYLE_PLAIN));
-  fprintf(to, "%zu runs each: %smarks off (dormant), marks on (recorded)%s\n", r->runs,
+  text_print(to, "%zu runs each: %smarks off (dormant), marks on (recorded)%s\n", r->runs,
           r->has_baseline ? "without marks, " : "",
           r->runs < 3 ? "; too few to tell what is chance" : "");
   bool fine = true;
@@ -295,7 +296,7 @@ bool cost_text(const cost_result *r, FILE *to) {
     fine = print_times(r, to) && print_resources(r, to) && print_code(r, to);
     remarks(r, to);
   } else {
-    fprintf(to, "\nno times of kernels: %s\n", r->why_no_kernels);
+    text_print(to, "\nno times of kernels: %s\n", r->why_no_kernels);
   }
   return fine && print_wall(r, to);
 }

@@ -4,6 +4,7 @@
 #include "load.h"
 #include "message.h"
 #include "serve_once.h"
+#include "text_out.h"
 
 #include "inkmark/output.h"
 
@@ -134,7 +135,7 @@ static bool show(const char *link) {
 
 static void tell(const open_settings *settings, const char *origin, const char *link) {
   bool own = strcmp(origin, "https://ui.perfetto.dev") != 0;
-  printf("%s\n", link);
+  text_print(stdout, "%s\n", link);
   message_flush_stdout();
   if (settings->port != UI_PORT && !own)
     message_say("ui.perfetto.dev can load from port %d only: this link is for a UI of your own "

@@ -237,14 +237,27 @@ static void drop(connection *c) {
   c->socket = -1;
 }
 
+/* A free place, or that of whoever has asked for nothing for longest: silent connections keep no browser
+ * out. NULL: all are being answered. */
+static connection *place_for_one(serve_once *s) {
+  connection *oldest = NULL;
+  for (connection *c = s->connections; c < s->connections + CONNECTIONS; c++) {
+    if (c->socket < 0)
+      return c;
+    if (!c->answers && (!oldest || c->deadline_ms < oldest->deadline_ms))
+      oldest = c;
+  }
+  if (oldest)
+    drop(oldest);
+  return oldest;
+}
+
 static void accept_one(serve_once *s) {
-  connection *c = s->connections;
   int socket = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (socket < 0)
     return;
-  while (c < s->connections + CONNECTIONS && c->socket >= 0)
-    c++;
-  if (c == s->connections + CONNECTIONS) {
+  connection *c = place_for_one(s);
+  if (!c) {
     close(socket);
     return;
   }

@@ -4,6 +4,7 @@
 
 #include "grid.h"
 #include "message.h"
+#include "text_out.h"
 
 #include <string.h>
 
@@ -22,13 +23,13 @@ info_activity info_count_activity(const loaded_capture *loaded) {
 }
 
 static void counted(FILE *to, const char *lead, uint64_t n, const char *one, const char *many) {
-  fprintf(to, "%s%s %s", lead, number_whole(n).text, n == 1 ? one : many);
+  text_print(to, "%s%s %s", lead, number_whole(n).text, n == 1 ? one : many);
 }
 
 static void loss(const ink_capture *capture, const char *fact, const char *words, FILE *to) {
   const char *text = ink_capture_fact(capture, fact);
   if (text)
-    fprintf(to, "  %s%s %s%s\n", message_style(to, STYLE_WARNING), text, words,
+    text_print(to, "  %s%s %s%s\n", message_style(to, STYLE_WARNING), text, words,
             message_style(to, STYLE_PLAIN));
 }
 
@@ -39,22 +40,22 @@ void info_activity_text(const loaded_capture *loaded, FILE *to) {
   const char *missing = ink_capture_fact(capture, "activity_missing");
   if (!state)
     return;
-  fprintf(to, "\n%sactivity%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+  text_print(to, "\n%sactivity%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
   if (strcmp(state, "recorded") != 0) {
-    fprintf(to, "  was not recorded: %s\n", state);
+    text_print(to, "  was not recorded: %s\n", state);
     return;
   }
   const info_activity n = info_count_activity(loaded);
   counted(to, "  ", n.kernels, "kernel", "kernels");
-  fprintf(to, " (%s with tracks)", number_whole(n.with_tracks).text);
+  text_print(to, " (%s with tracks)", number_whole(n.with_tracks).text);
   counted(to, ", ", n.copies, "copy", "copies");
   counted(to, ", ", n.sets, "set", "sets");
   counted(to, ", ", n.calls, "call", "calls");
-  fprintf(to, "; %s of inkmark itself are left out\n", number_whole(n.own).text);
+  text_print(to, "; %s of inkmark itself are left out\n", number_whole(n.own).text);
   if (cupti)
-    fprintf(to, "  CUPTI: %s\n", cupti);
+    text_print(to, "  CUPTI: %s\n", cupti);
   if (missing)
-    fprintf(to, "  CUPTI did not give: %s\n", missing);
+    text_print(to, "  CUPTI did not give: %s\n", missing);
   loss(capture, "activity_dropped", "records were dropped by CUPTI, for want of buffers", to);
   loss(capture, "activity_left_out", "activities came faster than they could be written", to);
   loss(capture, "activity_without_time", "activities had no times", to);

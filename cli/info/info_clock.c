@@ -4,6 +4,7 @@
 
 #include "grid.h"
 #include "message.h"
+#include "text_out.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,27 +17,27 @@ const char *info_edges_when(uint32_t when) {
 static void rates(const ink_clock_quality *q, FILE *to) {
   fputs("  clock: ", to);
   if (q->timer_step_ns)
-    fprintf(to, "globaltimer steps by %u ns, ", q->timer_step_ns);
-  fprintf(to, "%u SM%s at %s", q->sms_seen, number_plural(q->sms_seen),
+    text_print(to, "globaltimer steps by %u ns, ", q->timer_step_ns);
+  text_print(to, "%u SM%s at %s", q->sms_seen, number_plural(q->sms_seen),
           number_fraction(q->slope_min_hz / 1e6, 3).text);
   if (q->slope_max_hz > q->slope_min_hz)
-    fprintf(to, " to %s", number_fraction(q->slope_max_hz / 1e6, 3).text);
+    text_print(to, " to %s", number_fraction(q->slope_max_hz / 1e6, 3).text);
   fputs(" MHz", to);
   if (q->sms_guessed)
-    fprintf(to, " (%u of them guessed)", q->sms_guessed);
+    text_print(to, " (%u of them guessed)", q->sms_guessed);
   if (q->slope_bound_ppm > 0)
-    fprintf(to, ", known to %s ppm", number_fraction(q->slope_bound_ppm, 3).text);
-  fprintf(to, ", largest residual %s ns, spread %s ns\n",
+    text_print(to, ", known to %s ppm", number_fraction(q->slope_bound_ppm, 3).text);
+  text_print(to, ", largest residual %s ns, spread %s ns\n",
           number_fraction(q->residual_max_ns, 1).text,
           number_fraction(q->residual_spread_ns, 1).text);
   if (q->skew_cycles)
-    fprintf(to, "  clock: the SMs' counters are up to %s cycles apart\n",
+    text_print(to, "  clock: the SMs' counters are up to %s cycles apart\n",
             number_whole(q->skew_cycles).text);
   if (q->sms_changed)
-    fprintf(to, "  clock: the rate of %u SM%s changed\n", q->sms_changed,
+    text_print(to, "  clock: the rate of %u SM%s changed\n", q->sms_changed,
             number_plural(q->sms_changed));
   if (q->slack_ns || q->outliers)
-    fprintf(to, "  clock: %u of %u readings left out, the rest agree to %u ns\n", q->outliers,
+    text_print(to, "  clock: %u of %u readings left out, the rest agree to %u ns\n", q->outliers,
             q->readings, q->slack_ns);
 }
 
@@ -44,14 +45,14 @@ static void edges(const loaded_capture *loaded, const ink_clock_quality *q, FILE
   const ink_clock_edges *list;
   size_t n = ink_capture_clock_edges(loaded->capture, &list);
   if (q->calibrations)
-    fprintf(to,
+    text_print(to,
             "  clock: edges of globaltimer were caught %u time%s, on %u of %u SMs, known to %s ns "
             "there\n",
             q->calibrations, number_plural(q->calibrations), q->sms_calibrated, q->sms_seen,
             number_fraction(q->edge_bound_ns, 1).text);
   for (size_t i = 0; i < n; i++)
     if (list[i].device == q->device && list[i].note[0])
-      fprintf(to, "  clock: edges %s: %s\n", info_edges_when(list[i].when), list[i].note);
+      text_print(to, "  clock: edges %s: %s\n", info_edges_when(list[i].when), list[i].note);
 }
 
 static void host(const ink_clock_quality *q, FILE *to) {
@@ -59,15 +60,15 @@ static void host(const ink_clock_quality *q, FILE *to) {
     fputs("  host: no host clock was read, times are the device's own globaltimer\n", to);
     return;
   }
-  fprintf(to, "  host: offset known to %s ns", number_whole((uint64_t)q->host_bound_ns).text);
+  text_print(to, "  host: offset known to %s ns", number_whole((uint64_t)q->host_bound_ns).text);
   if (isfinite(q->host_drift_ppm))
-    fprintf(to, ", drift %s ppm", number_fraction(q->host_drift_ppm, 3).text);
+    text_print(to, ", drift %s ppm", number_fraction(q->host_drift_ppm, 3).text);
   if (q->has_monotonic)
-    fprintf(to, "; CLOCK_MONOTONIC is %" PRId64 " ns from CLOCK_REALTIME, known to %s ns",
+    text_print(to, "; CLOCK_MONOTONIC is %" PRId64 " ns from CLOCK_REALTIME, known to %s ns",
             q->monotonic_offset_ns, number_whole((uint64_t)q->monotonic_bound_ns).text);
   fputc('\n', to);
   if (q->realtime_set_ns)
-    fprintf(to,
+    text_print(to,
             "  host: CLOCK_REALTIME was set by %" PRId64 " ns on the way; times are what it would "
             "have shown without that\n",
             q->realtime_set_ns);
@@ -75,7 +76,7 @@ static void host(const ink_clock_quality *q, FILE *to) {
 
 static void bounds(const ink_clock_quality *q, FILE *to) {
   if (q->sms_refused)
-    fprintf(to,
+    text_print(to,
             "  globaltimer ran back by up to %s ns on %u SM%s (SM %u first): a timer restarted, "
             "times are not good to anything\n",
             number_whole(q->went_back_ns).text, q->sms_refused, number_plural(q->sms_refused),
@@ -83,7 +84,7 @@ static void bounds(const ink_clock_quality *q, FILE *to) {
   else if (q->bound_ns == INT64_MAX)
     fputs("  too few clock readings to say how good a single time is\n", to);
   else
-    fprintf(to, "  any single time is good to %s ns, between SMs to %s ns\n",
+    text_print(to, "  any single time is good to %s ns, between SMs to %s ns\n",
             number_whole((uint64_t)q->bound_ns).text, number_fraction(q->sm_bound_ns, 1).text);
 }
 

@@ -4,6 +4,7 @@
 #include "info.h"
 
 #include "json.h"
+#include "text_out.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +22,7 @@ static json_writer writer; /* begin, files and end are three calls on one docume
 
 static void csv_lead(const fact_walk *walk, const char *key) {
   csv_field(walk->to, walk->path);
-  fprintf(walk->to, ",%s,%zu,%s,", walk->subject, walk->index, key);
+  text_print(walk->to, ",%s,%zu,%s,", walk->subject, walk->index, key);
 }
 
 static void text(const fact_walk *walk, const char *key, const char *value) {
@@ -39,7 +40,7 @@ static void whole(const fact_walk *walk, const char *key, uint64_t value) {
     json_unsigned(walk->json, key, value);
   } else {
     csv_lead(walk, key);
-    fprintf(walk->to, "%" PRIu64 "\n", value);
+    text_print(walk->to, "%" PRIu64 "\n", value);
   }
 }
 
@@ -48,7 +49,7 @@ static void integer(const fact_walk *walk, const char *key, int64_t value) {
     json_signed(walk->json, key, value);
   } else {
     csv_lead(walk, key);
-    fprintf(walk->to, "%" PRId64 "\n", value);
+    text_print(walk->to, "%" PRId64 "\n", value);
   }
 }
 
@@ -57,7 +58,7 @@ static void real(const fact_walk *walk, const char *key, double value) {
     json_double(walk->json, key, value);
   } else if (isfinite(value)) {
     csv_lead(walk, key);
-    fprintf(walk->to, "%.12g\n", value);
+    text_print(walk->to, "%.12g\n", value);
   }
 }
 

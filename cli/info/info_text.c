@@ -6,6 +6,7 @@
 
 #include "grid.h"
 #include "message.h"
+#include "text_out.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +18,7 @@ enum { LAUNCHES_SHOWN = 20 };
 
 static void line(FILE *to, const char *name, const char *value) {
   if (value)
-    fprintf(to, "%-12s%s\n", name, value);
+    text_print(to, "%-12s%s\n", name, value);
 }
 
 /* Unix ns as UTC; what is no number is printed as it stands. */
@@ -40,7 +41,7 @@ static void head(const loaded_capture *loaded, FILE *to) {
   const ink_capture_facts *facts = ink_capture_get_facts(capture);
   char place[LOAD_PLACE_BYTES];
   uint64_t open;
-  fprintf(to, "%-12s%s (%s, format %u, %s)\n", "file", loaded->path,
+  text_print(to, "%-12s%s (%s, format %u, %s)\n", "file", loaded->path,
           number_bytes(facts->file_bytes).text, facts->version,
           facts->complete ? "complete" : load_incomplete(capture));
   line(to, "command", ink_capture_fact(capture, "command"));
@@ -52,17 +53,17 @@ static void head(const loaded_capture *loaded, FILE *to) {
   if (ink_capture_simulated(capture))
     line(to, "clock", LOAD_SIMULATED_LINE);
   if (facts->used_bytes < facts->file_bytes)
-    fprintf(to, "%-12s%s of %s bytes are used\n", "cut", number_whole(facts->used_bytes).text,
+    text_print(to, "%-12s%s of %s bytes are used\n", "cut", number_whole(facts->used_bytes).text,
             number_whole(facts->file_bytes).text);
   line(to, "ended by", ink_capture_fact(capture, "ended_by"));
   line(to, "failure", ink_capture_fact(capture, "write_failure"));
   line(to, "unfinished", ink_capture_fact(capture, "unfinished"));
   line(to, "reopened", ink_capture_fact(capture, "reopened"));
   if (facts->damaged_chunks)
-    fprintf(to, "%-12s%s damaged chunk%s left out\n", "damage",
+    text_print(to, "%-12s%s damaged chunk%s left out\n", "damage",
             number_whole(facts->damaged_chunks).text, facts->damaged_chunks == 1 ? "" : "s");
   if (facts->open_tracks && load_open_track(loaded, &open))
-    fprintf(to, "%-12s%s track%s had not ended%s: %s\n", "open",
+    text_print(to, "%-12s%s track%s had not ended%s: %s\n", "open",
             number_whole(facts->open_tracks).text, facts->open_tracks == 1 ? "" : "s",
             facts->open_tracks == 1 ? "" : ", the first", load_track_place(loaded, open, place));
   ink_open_track *list = NULL;
@@ -70,13 +71,13 @@ static void head(const loaded_capture *loaded, FILE *to) {
   if (facts->open_tracks && open_tracks_list(loaded, &list, &n)) {
     char words[OPEN_WORDS_BYTES];
     if (n && list[0].place.known)
-      fprintf(to, "%-12s%s\n", "stood", open_tracks_words(loaded, &list[0], true, words));
+      text_print(to, "%-12s%s\n", "stood", open_tracks_words(loaded, &list[0], true, words));
     ink_open_tracks_free(list);
   }
   if (facts->unknown_kernels)
-    fprintf(to, "%-12s%s kernel entr%s that no section table names\n", "unknown",
+    text_print(to, "%-12s%s kernel entr%s that no section table names\n", "unknown",
             number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
-  fprintf(to, "%-12s%s\n", "tracks", number_whole(ink_capture_track_count(capture)).text);
+  text_print(to, "%-12s%s\n", "tracks", number_whole(ink_capture_track_count(capture)).text);
 }
 
 /* The first line of the page that `inkmark selftest` left; `--format json` has all of it. */
@@ -85,7 +86,7 @@ static void selftest(const loaded_capture *loaded, int32_t device, FILE *to) {
   snprintf(key, sizeof key, "selftest.%d", device);
   const char *page = ink_capture_fact(loaded->capture, key);
   if (page)
-    fprintf(to, "  %.*s\n", (int)strcspn(page, "\n"), page);
+    text_print(to, "  %.*s\n", (int)strcspn(page, "\n"), page);
 }
 
 static bool devices(const info_settings *settings, const loaded_capture *loaded, FILE *to) {
@@ -96,10 +97,10 @@ static bool devices(const info_settings *settings, const loaded_capture *loaded,
   size_t clocks = ink_clock_map_quality(loaded->map, &quality);
   for (size_t i = 0; i < n; i++) {
     const ink_device_info *d = &list[i];
-    fprintf(to, "\n%sdevice %d%s: %s, %u SMs, compute capability %u.%u%s\n",
+    text_print(to, "\n%sdevice %d%s: %s, %u SMs, compute capability %u.%u%s\n",
             message_style(to, STYLE_BOLD), d->index, message_style(to, STYLE_PLAIN), d->name,
             d->sm_count, d->capability / 10, d->capability % 10, d->simulated ? ", simulated" : "");
-    fprintf(to, "  buffer: %s tracks of %s records and %s for called functions, one for each %s, keep %s\n",
+    text_print(to, "  buffer: %s tracks of %s records and %s for called functions, one for each %s, keep %s\n",
             number_whole(d->track_count).text, number_whole(d->records_per_track).text,
             number_whole(d->aux_records_per_track).text,
             d->flags & INK_BUFFER_PER_WARP ? "warp" : "block",
@@ -125,7 +126,7 @@ static bool kernels(const loaded_capture *loaded, FILE *to) {
                                        "missed",   "lost tracks", "lost marks"};
   const ink_kernel *list;
   size_t n = ink_capture_kernels(loaded->capture, &list);
-  fprintf(to, "\n%skernels%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+  text_print(to, "\n%skernels%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
   text_grid *grid = grid_new();
   if (!n) {
     grid_free(grid);
@@ -154,13 +155,13 @@ static void sections(const loaded_capture *loaded, FILE *to) {
   size_t n = ink_capture_tables(loaded->capture, &tables);
   for (size_t i = 0; i < n; i++) {
     const ink_section_table *t = &tables[i];
-    fprintf(to, "\n%ssections of %s%s", message_style(to, STYLE_BOLD), t->name,
+    text_print(to, "\n%ssections of %s%s", message_style(to, STYLE_BOLD), t->name,
             message_style(to, STYLE_PLAIN));
     if (t->file && t->file[0])
-      fprintf(to, " (%s:%u)", t->file, t->line);
+      text_print(to, " (%s:%u)", t->file, t->line);
     fputs("\n  ", to);
     for (uint32_t s = 0; s < t->section_count; s++)
-      fprintf(to, "%s%s", s ? ", " : "", t->sections[s]);
+      text_print(to, "%s%s", s ? ", " : "", t->sections[s]);
     fputc('\n', to);
   }
 }
@@ -189,7 +190,7 @@ static bool launches(const info_settings *settings, const loaded_capture *loaded
   if (!n)
     return true;
   size_t shown = settings->all || n < LAUNCHES_SHOWN ? n : LAUNCHES_SHOWN;
-  fprintf(to, "\n%slaunches%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+  text_print(to, "\n%slaunches%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
   text_grid *grid = grid_new();
   if (!grid)
     return print_grid(grid, to);
@@ -203,7 +204,7 @@ static bool launches(const info_settings *settings, const loaded_capture *loaded
     launch_row(grid, i, &list[i], kernels[list[i].kernel].name);
   bool fine = print_grid(grid, to);
   if (shown < n)
-    fprintf(to, "  %s more launches are not shown (--all)\n", number_whole(n - shown).text);
+    text_print(to, "  %s more launches are not shown (--all)\n", number_whole(n - shown).text);
   return fine;
 }
 
@@ -217,7 +218,7 @@ bool info_text(const info_settings *settings, const loaded_capture *loaded, size
   fine = kernels(loaded, to) && fine;
   const uint64_t full = ink_capture_get_facts(loaded->capture)->full_tracks;
   if (full)
-    fprintf(to, "  %s of the tracks had more marks than their ring holds: 'inkmark report' counts what was "
+    text_print(to, "  %s of the tracks had more marks than their ring holds: 'inkmark report' counts what was "
                 "dropped\n",
             number_whole(full).text);
   sections(loaded, to);

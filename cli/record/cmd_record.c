@@ -5,6 +5,8 @@
 #include "commands.h"
 #include "message.h"
 
+#include <stdlib.h>
+
 static const cli_option options[] = {
     {'o', "output", CLI_TEXT, "FILE", offsetof(record_settings, output),
      "the capture; %p is the process id, %r the rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
@@ -50,6 +52,9 @@ static int run(int argc, char **argv) {
   int code = record_check(&cmd_record, &settings);
   if (!code)
     code = record_plan_make(&settings, argv[0], &plan);
+  plan.argv = argv;
+  if (!code && getenv("INKMARK_RECORD"))
+    message_say("this runs inside another 'inkmark record', whose capture gets nothing of '%s'", argv[0]);
   if (!code)
     code = record_environment(&plan) ? CLI_OK : CLI_FAILED;
   if (!code) {
@@ -81,6 +86,9 @@ const cli_command cmd_record = {
     .options = options,
     .operands_min = 1,
     .operands_max = SIZE_MAX,
+    .refused = "pid\ta program that runs already cannot be recorded: its kernels get their buffer when "
+               "it starts; start it with 'inkmark record -- PROGRAM', or have it open a session of its "
+               "own where it shall be recorded (ink_session_open)\n",
     .program_follows = true,
     .operand_kind = "program",
     .run = run,

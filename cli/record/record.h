@@ -27,6 +27,7 @@ typedef struct record_settings {
 
 typedef struct record_plan {
   const record_settings *settings;
+  char *const *argv; /* the program's command line, as given */
   char *program;    /* the file that will be executed */
   char *output;     /* absolute template */
   char *library;    /* absolute path of libinkmark-preload.so */
@@ -72,6 +73,9 @@ bool record_gpu_is_here(void);
 int record_run(record_plan *plan, char **argv);
 /* Ends this process by the signal; returns where the signal cannot end it. */
 void record_end_as(int signal);
+
+/* Where nothing was written: says why the recording did not reach the program, if that is the reason. */
+bool record_why_unreached(const record_plan *plan);
 
 /* Says on stderr what was written, or why nothing was; `code` is the program's exit code. */
 void record_outcome(const record_plan *plan, int code);

@@ -51,6 +51,10 @@ static bool round_up(const cli_command *command, const char *option, uint64_t *n
     *number = 0;
     return true;
   }
+  if (!*number) {
+    cli_usage_error(command, "'0' is less than 1 (option '--%s')", option);
+    return false;
+  }
   if (*number > most) {
     cli_usage_error(command, "%llu is more than %llu (option '--%s')", (unsigned long long)*number,
                     (unsigned long long)most, option);
@@ -65,8 +69,20 @@ static bool round_up(const cli_command *command, const char *option, uint64_t *n
   return true;
 }
 
+/* Only what docs and --help name may follow a percent sign. */
+static bool check_template(const cli_command *command, const char *template) {
+  for (const char *at = template ? strchr(template, '%') : NULL; at; at = strchr(at + 2, '%'))
+    if (!at[1] || !strchr("prh%", at[1])) {
+      cli_usage_error(command, "'%%%.*s' in '%s' is none of %%p, %%r, %%h and %%%% (option '--output')",
+                      at[1] ? 1 : 0, at + 1, template);
+      return false;
+    }
+  return true;
+}
+
 int record_check(const cli_command *command, record_settings *settings) {
   if (!cli_check_regex(command, "kernels", settings->kernels) ||
+      !check_template(command, settings->output) ||
       !check_list(command, "blocks", settings->blocks, (1u << 27) - 1) ||
       !check_list(command, "warps", settings->warps, 31) ||
       (settings->devices && strcmp(settings->devices, "all") &&

@@ -201,7 +201,9 @@ static bool tell_filter(const record_plan *plan, const char *what, char *section
 static void why_nothing_written(const record_plan *plan, int code, char *sections) {
   const elf_probe *probe = &plan->probe;
   const char *program = plan->program;
-  if (code && (probe->marks || !probe->elf))
+  if (record_why_unreached(plan))
+    return;
+  if (code)
     message_say("nothing was recorded: '%s' ended with exit code %d", program, code);
   else if (!probe->elf)
     message_say("nothing was recorded: '%s' is a script, and no program that it ran has marks and "

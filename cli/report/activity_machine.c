@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `inkmark report --activity` as JSON (summaries and timeline) and as CSV (a row an activity). */
 #include "report_activity.h"
+#include "text_out.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -150,11 +151,11 @@ void activity_csv_begin(FILE *to) {
 
 static void csv_kernel(const activity_view *view, const ink_activity *a, FILE *to) {
   const ink_occupancy o = ink_activity_occupancy(a, activity_device(view, a->device));
-  fprintf(to, "%" PRIu64 ",%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,", a->grid_id, a->grid_dim[0],
+  text_print(to, "%" PRIu64 ",%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,", a->grid_id, a->grid_dim[0],
           a->grid_dim[1], a->grid_dim[2], a->block_dim[0], a->block_dim[1], a->block_dim[2],
           a->registers, a->static_shared_bytes, a->dynamic_shared_bytes, a->local_bytes);
   if (o.limit != INK_LIMIT_UNKNOWN)
-    fprintf(to, "%.6g,%s,", o.share, activity_limit_word(o.limit));
+    text_print(to, "%.6g,%s,", o.share, activity_limit_word(o.limit));
   else
     fputs(",,", to);
 }
@@ -164,29 +165,29 @@ static void csv_item(const activity_view *view, const activity_item *item, FILE 
   char name[512];
   ink_activity_short_name(activity_name(view, a), name, sizeof name);
   csv_field(to, view->loaded.path);
-  fprintf(to, ",%s,", activity_kind_word(a->kind));
+  text_print(to, ",%s,", activity_kind_word(a->kind));
   csv_field(to, activity_name(view, a));
   fputc(',', to);
   csv_field(to, name);
-  fprintf(to, ",%" PRId64 ",%" PRId64 ",%" PRIu64 ",",
+  text_print(to, ",%" PRId64 ",%" PRId64 ",%" PRIu64 ",",
           ink_activity_unix_ns(&view->clock, a->device, a->begin_ns),
           ink_activity_unix_ns(&view->clock, a->device, a->end_ns), a->end_ns - a->begin_ns);
   if (a->device >= 0)
-    fprintf(to, "%d,%u,,%u,", a->device, a->stream, a->correlation);
+    text_print(to, "%d,%u,,%u,", a->device, a->stream, a->correlation);
   else
-    fprintf(to, ",,%u,%u,", a->stream, a->correlation);
+    text_print(to, ",,%u,%u,", a->stream, a->correlation);
   if (a->kind == INK_ACTIVITY_KERNEL)
     csv_kernel(view, a, to);
   else
     fputs(",,,,,,,,,,,,,", to);
   if (has_work(a))
-    fprintf(to, "%" PRIu64, a->bytes);
+    text_print(to, "%" PRIu64, a->bytes);
   if (a->device >= 0)
-    fprintf(to, ",%u,%" PRIu64 ",,", a->graph, a->graph_node);
+    text_print(to, ",%u,%" PRIu64 ",,", a->graph, a->graph_node);
   else
-    fprintf(to, ",,,%d,", a->result);
+    text_print(to, ",,,%d,", a->result);
   if (item->launch != ACTIVITY_NO_LAUNCH)
-    fprintf(to, "%u,%" PRIu64, item->launch, activity_tracks(view, item->launch));
+    text_print(to, "%u,%" PRIu64, item->launch, activity_tracks(view, item->launch));
   else
     fputc(',', to);
   fputc('\n', to);

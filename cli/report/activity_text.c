@@ -4,6 +4,7 @@
 #include "report_activity.h"
 
 #include "message.h"
+#include "text_out.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static text_grid *grid_of(const char *const *titles, size_t n, size_t left) {
 }
 
 static void title(FILE *to, const char *text) {
-  fprintf(to, "\n%s%s%s\n", message_style(to, STYLE_BOLD), text, message_style(to, STYLE_PLAIN));
+  text_print(to, "\n%s%s%s\n", message_style(to, STYLE_BOLD), text, message_style(to, STYLE_PLAIN));
 }
 
 /* ---- what there is ---- */
@@ -49,7 +50,7 @@ static void title(FILE *to, const char *text) {
 static void loss(const activity_view *view, const char *fact, const char *words, FILE *to) {
   const char *text = ink_capture_fact(view->loaded.capture, fact);
   if (text)
-    fprintf(to, "%s%s %s%s\n", message_style(to, STYLE_WARNING), text, words,
+    text_print(to, "%s%s %s%s\n", message_style(to, STYLE_WARNING), text, words,
             message_style(to, STYLE_PLAIN));
 }
 
@@ -59,19 +60,19 @@ static void head(const activity_view *view, FILE *to) {
   const char *state = ink_capture_fact(capture, "activity");
   const char *missing = ink_capture_fact(capture, "activity_missing");
   const char *incomplete = load_incomplete(capture);
-  fprintf(to, "%s%s%s%s%s%s\n", view->loaded.path, program ? ": " : "", program ? program : "",
+  text_print(to, "%s%s%s%s%s%s\n", view->loaded.path, program ? ": " : "", program ? program : "",
           incomplete ? " (" : "", incomplete ? incomplete : "", incomplete ? ")" : "");
   if (ink_capture_simulated(capture) && view->count)
-    fprintf(to,
+    text_print(to,
             "%ssimulated clock: times are the simulator's, not a GPU's; copies and calls take "
             "none, every kernel says 32 registers%s\n",
             message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN));
   if (!state)
     fputs("no activity was asked for ('inkmark record --activity')\n", to);
   else if (strcmp(state, "recorded") != 0)
-    fprintf(to, "no activity was recorded: %s\n", state);
+    text_print(to, "no activity was recorded: %s\n", state);
   if (missing)
-    fprintf(to, "CUPTI did not give: %s\n", missing);
+    text_print(to, "CUPTI did not give: %s\n", missing);
   loss(view, "activity_dropped", "records were dropped by CUPTI, for want of buffers", to);
   loss(view, "activity_left_out",
        "activities were left out, they came faster than they could be "
@@ -79,20 +80,20 @@ static void head(const activity_view *view, FILE *to) {
        to);
   loss(view, "activity_without_time", "activities have no times and are left out", to);
   if (view->kernels)
-    fprintf(to, "%s of %s kernel%s have tracks, by device and grid id\n",
+    text_print(to, "%s of %s kernel%s have tracks, by device and grid id\n",
             number_whole(view->joined).text, number_whole(view->kernels).text,
             number_plural(view->kernels));
   if (view->outside)
-    fprintf(to,
+    text_print(to,
             "%sthe tracks of %s of them stick out of their kernel, by up to %s ns before and %s ns "
             "after: the two clocks are off by that%s\n",
             message_style(to, STYLE_WARNING), number_whole(view->outside).text,
             number_whole((uint64_t)view->early_ns).text, number_whole((uint64_t)view->late_ns).text,
             message_style(to, STYLE_PLAIN));
   if (view->own)
-    fprintf(to, "%s activities of inkmark itself are not shown\n", number_whole(view->own).text);
+    text_print(to, "%s activities of inkmark itself are not shown\n", number_whole(view->own).text);
   if (view->count && !view->clock.simulated && view->clock.known)
-    fprintf(to, "CUPTI's clock is known to %s ns of the host's\n",
+    text_print(to, "CUPTI's clock is known to %s ns of the host's\n",
             number_whole((uint64_t)view->clock.bound_ns).text);
 }
 
@@ -201,7 +202,7 @@ static bool print_table(const activity_view *view, const group_table *table, FIL
     return true;
   const bool fine = print_grid(grid, to);
   if (shown < all)
-    fprintf(to, "  %s more rows are not shown (--all)\n", number_whole(all - shown).text);
+    text_print(to, "  %s more rows are not shown (--all)\n", number_whole(all - shown).text);
   return fine;
 }
 
@@ -296,7 +297,7 @@ static bool print_timeline(const activity_view *view, FILE *to) {
     timeline_row(view, grid, &view->items[i]);
   const bool fine = print_grid(grid, to);
   if (shown < view->count)
-    fprintf(to, "  %s more activities are not shown (--all, or --format csv)\n",
+    text_print(to, "  %s more activities are not shown (--all, or --format csv)\n",
             number_whole(view->count - shown).text);
   return fine;
 }

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "text_out.h"
 
 static bool is_doubted(const report_view *report, const ink_table_row *row) {
   return report->settings->unit != REPORT_CYCLES && ink_table_row_below_bound(row);
@@ -24,6 +25,6 @@ void report_doubts(const report_view *report, size_t first, size_t last, FILE *t
       worst_ns = row->bound_ns / (double)row->count;
   }
   if (n)
-    fprintf(to, "  ~ a time is less than the clocks are known to: in %zu row%s, a slice to %s ns\n", n,
+    text_print(to, "  ~ a time is less than the clocks are known to: in %zu row%s, a slice to %s ns\n", n,
             n == 1 ? "" : "s", number_fraction(worst_ns, 1).text);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A report as JSON and as CSV: the same rows in long form, with both cycles and ns. */
 #include "report.h"
+#include "text_out.h"
 
 #include "open_tracks.h"
 
@@ -222,23 +223,23 @@ static void csv_quantiles(FILE *to, const ink_table_row *row) {
   bool extremes = row->section != INK_SECTION_UNKNOWN && row->count;
   bool quantiles = extremes && !row->summed;
   if (extremes)
-    fprintf(to, ",%" PRIu64, row->min_cycles);
+    text_print(to, ",%" PRIu64, row->min_cycles);
   else
     fputc(',', to);
   if (quantiles)
-    fprintf(to, ",%" PRIu64 ",%" PRIu64, row->median_cycles, row->p99_cycles);
+    text_print(to, ",%" PRIu64 ",%" PRIu64, row->median_cycles, row->p99_cycles);
   else
     fputs(",,", to);
   if (extremes)
-    fprintf(to, ",%" PRIu64 ",%.3f,%.3f", row->max_cycles, row->total_ns, row->min_ns);
+    text_print(to, ",%" PRIu64 ",%.3f,%.3f", row->max_cycles, row->total_ns, row->min_ns);
   else
-    fprintf(to, ",,%.3f,", row->total_ns);
+    text_print(to, ",,%.3f,", row->total_ns);
   if (quantiles)
-    fprintf(to, ",%.3f,%.3f", row->median_ns, row->p99_ns);
+    text_print(to, ",%.3f,%.3f", row->median_ns, row->p99_ns);
   else
     fputs(",,", to);
   if (extremes)
-    fprintf(to, ",%.3f", row->max_ns);
+    text_print(to, ",%.3f", row->max_ns);
   else
     fputc(',', to);
 }
@@ -248,25 +249,25 @@ static void csv_row(const report_view *report, const ink_table_row *row, FILE *t
   ink_capture_kernels(report->loaded.capture, &kernels);
   const char *table = section_table_name(report, row);
   csv_field(to, report->loaded.path);
-  fprintf(to, ",%s,", ink_capture_simulated(report->loaded.capture) ? "simulated" : "gpu");
+  text_print(to, ",%s,", ink_capture_simulated(report->loaded.capture) ? "simulated" : "gpu");
   csv_field(to, kernels[row->kernel].name);
-  fprintf(to, ",%s,", report_by_name(report->settings->by));
+  text_print(to, ",%s,", report_by_name(report->settings->by));
   if (row->group == INK_ROW_UNKNOWN)
     fputs("unknown", to);
   else if (report->settings->by != INK_BY_SECTION && row->group != INK_ROW_NONE)
-    fprintf(to, "%" PRId64, row->group);
-  fprintf(to, ",%s,", table ? table : "");
+    text_print(to, "%" PRId64, row->group);
+  text_print(to, ",%s,", table ? table : "");
   csv_field(to, load_section_name(&report->loaded, row->section));
-  fprintf(to, ",%u,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->depth, row->called, row->summed,
+  text_print(to, ",%u,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->depth, row->called, row->summed,
           row->count, row->cut, row->total_cycles);
   csv_quantiles(to, row);
-  fprintf(to, ",%.6f,", row->share);
+  text_print(to, ",%.6f,", row->share);
   if (row->section != INK_SECTION_UNKNOWN)
-    fprintf(to, "%.6f", row->imbalance);
-  fprintf(to, ",%" PRIu64 ",%.3f,", row->marking_cycles, row->marking_bound_cycles);
+    text_print(to, "%.6f", row->imbalance);
+  text_print(to, ",%" PRIu64 ",%.3f,", row->marking_cycles, row->marking_bound_cycles);
   if (isfinite(row->bound_ns))
-    fprintf(to, "%.3f", row->bound_ns);
-  fprintf(to, ",%d\n", ink_table_row_below_bound(row));
+    text_print(to, "%.3f", row->bound_ns);
+  text_print(to, ",%d\n", ink_table_row_below_bound(row));
 }
 
 void report_csv_begin(report_sink *sink) {

@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "text_out.h"
 
 static const ink_mark_costs *costs_of(const report_view *report, int32_t device) {
   const ink_mark_costs *list;
@@ -25,10 +26,10 @@ void report_marking_note(const report_view *report, FILE *to) {
     const ink_mark_costs *costs = costs_of(report, devices[i].index);
     if (costs && costs->count && !costs->note[0])
       continue;
-    fprintf(to, "device %d: the times hold what the marks cost themselves, which was not measured",
+    text_print(to, "device %d: the times hold what the marks cost themselves, which was not measured",
             devices[i].index);
     if (costs && costs->note[0])
-      fprintf(to, " (%s)", costs->note);
+      text_print(to, " (%s)", costs->note);
     fputc('\n', to);
   }
 }
@@ -55,7 +56,7 @@ static void too_short(const report_view *report, uint32_t kernel, FILE *to) {
     return;
   for (size_t i = 0; i < report->row_count; i++)
     if (report->rows[i]->kernel == kernel && report_below_bound(report->rows[i]))
-      fprintf(to, "%s%s", n++ ? ", " : "  less is left than the marks' cost is known to: ",
+      text_print(to, "%s%s", n++ ? ", " : "  less is left than the marks' cost is known to: ",
               load_section_name(&report->loaded, report->rows[i]->section));
   if (n)
     fputc('\n', to);
@@ -67,11 +68,11 @@ void report_marking(const report_view *report, const ink_kernel_total *total, FI
     return;
   static const char *const units[] = {"cycles", "ns", "us"};
   const char *unit = units[report->settings->unit];
-  fprintf(to, "  marks: their own %s %s, %.1f %% of the tracks' time, are taken out, known to %s;",
+  text_print(to, "  marks: their own %s %s, %.1f %% of the tracks' time, are taken out, known to %s;",
           time_of(report, total, (double)total->marking_cycles).text, unit,
           100 * (double)total->marking_cycles / whole,
           time_of(report, total, total->marking_bound_cycles).text);
-  fprintf(to, " opening, closing and sums took about %s more\n",
+  text_print(to, " opening, closing and sums took about %s more\n",
           time_of(report, total, total->outside_cycles).text);
   too_short(report, total->kernel, to);
 }

@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "text_out.h"
 
 #include <stdlib.h>
 
@@ -165,7 +166,7 @@ static void caption(const section_matrix *matrix, FILE *to) {
   static const char *const words[] = {"total", "mean of a slice", "median of the slices",
                                       "longest slice", "number of slices"};
   static const char *const units[] = {", cycles", ", ns", ", us"};
-  fprintf(to, "  cells: %s over all tracks%s; count: slices of the section with the most\n",
+  text_print(to, "  cells: %s over all tracks%s; count: slices of the section with the most\n",
           words[matrix->cell],
           matrix->cell == CELL_COUNT ? "" : units[matrix->report->settings->unit]);
 }
@@ -173,13 +174,13 @@ static void caption(const section_matrix *matrix, FILE *to) {
 static void hidden_columns(const section_matrix *matrix, size_t hidden, FILE *to) {
   if (!hidden)
     return;
-  fprintf(to, "  %zu section%s with less time %s not shown (--all):", hidden,
+  text_print(to, "  %zu section%s with less time %s not shown (--all):", hidden,
           hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are");
   for (size_t c = 0; c < matrix->column_count; c++) {
     char title[160];
     column_title(matrix, &matrix->columns[c], title, sizeof title);
     if (!matrix->columns[c].shown)
-      fprintf(to, " %s%s", title, --hidden ? "," : "");
+      text_print(to, " %s%s", title, --hidden ? "," : "");
   }
   fputc('\n', to);
 }
@@ -199,7 +200,7 @@ bool report_matrix(const report_view *report, size_t first, size_t last, FILE *t
     fine = grid && grid_print(grid, to, 2);
     grid_free(grid);
     if (matrix.groups > matrix.groups_shown)
-      fprintf(to, "  %s more rows are not shown (--all)\n",
+      text_print(to, "  %s more rows are not shown (--all)\n",
               number_whole(matrix.groups - matrix.groups_shown).text);
     hidden_columns(&matrix, hidden, to);
   }

@@ -5,6 +5,7 @@
 
 #include "message.h"
 #include "open_tracks.h"
+#include "text_out.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,9 +13,9 @@
 __attribute__((format(printf, 2, 3))) void report_remark(FILE *to, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fprintf(to, "  %s", message_style(to, STYLE_WARNING));
-  vfprintf(to, format, arguments);
-  fprintf(to, "%s\n", message_style(to, STYLE_PLAIN));
+  text_print(to, "  %s", message_style(to, STYLE_WARNING));
+  text_vprint(to, format, arguments);
+  text_print(to, "%s\n", message_style(to, STYLE_PLAIN));
   va_end(arguments);
 }
 
@@ -24,7 +25,7 @@ static void advise(FILE *to, const char *option, uint64_t needed, const char *wo
   while (power < needed && power < UINT64_C(1) << 32)
     power *= 2;
   if (power <= UINT64_C(1) << 24)
-    fprintf(to, "    'inkmark record %s %" PRIu64 "' %s\n", option, power, words);
+    text_print(to, "    'inkmark record %s %" PRIu64 "' %s\n", option, power, words);
 }
 
 static uint64_t kept_words(const ink_stored_track *track, int called) {
@@ -68,7 +69,7 @@ static void dropped(const report_view *report, const ink_kernel_total *total, FI
       number_whole(total->marks_dropped).text, number_whole(total->marks_executed).text,
       number_whole(total->tracks_partial).text, number_plural(total->tracks_partial));
   if (longest_track(&report->loaded, total->kernel, &index, &words)) {
-    fprintf(to, "    the longest needs room for %s records: %s\n", number_whole(words).text,
+    text_print(to, "    the longest needs room for %s records: %s\n", number_whole(words).text,
             load_track_place(&report->loaded, index, place));
     advise(to, "--records-per-track", words, "holds it");
   }
@@ -109,7 +110,7 @@ void report_left_out(const report_view *report, const ink_kernel_total *total, F
         : whole ? "were used again before they were drained"
                 : "were in what is cut off or damaged, or used again before they were drained");
     if (failure)
-      fprintf(to, "    %s\n", failure);
+      text_print(to, "    %s\n", failure);
     else if (whole) /* no remedy for damage */
       fputs("    more --tracks or a shorter --drain-ms loses fewer\n", to);
   }
@@ -123,7 +124,7 @@ void report_unfinished(const report_view *report, FILE *to) {
   ink_open_track *open = NULL;
   size_t n = 0;
   if (facts->unknown_kernels)
-    fprintf(to,
+    text_print(to,
             "%s kernel entr%s recorded nothing: no PROF_SECTIONS that was handed over names the "
             "kernel\n",
             number_whole(facts->unknown_kernels).text, facts->unknown_kernels == 1 ? "y" : "ies");
@@ -138,16 +139,16 @@ void report_unfinished(const report_view *report, FILE *to) {
     ran |= !open[i].cut && !ended;
   }
   if (known)
-    fprintf(to, "%s track%s had not ended:\n", number_whole(n).text, number_plural(n));
+    text_print(to, "%s track%s had not ended:\n", number_whole(n).text, number_plural(n));
   else
-    fprintf(to, "%s track%s had not ended and hold%s no times%s: %s\n", number_whole(n).text, number_plural(n),
+    text_print(to, "%s track%s had not ended and hold%s no times%s: %s\n", number_whole(n).text, number_plural(n),
             n == 1 ? "s" : "", n == 1 ? "" : ", the first", load_track_place(loaded, index, place));
   if (known)
     open_tracks_print(loaded, open, n, report->settings->all, to);
   if (ran)
     fputs("  its kernel was running when the program was ended\n", to);
   if (left)
-    fprintf(to, "  %sits thread left the kernel past its end: by exit in assembly, or by a trap\n",
+    text_print(to, "  %sits thread left the kernel past its end: by exit in assembly, or by a trap\n",
             ran ? "left there: " : "");
   ink_open_tracks_free(open);
 }
@@ -159,20 +160,20 @@ void report_problems(const report_view *report, FILE *to) {
   size_t n = ink_table_problems(report->table, &problems, &total);
   if (!total)
     return;
-  fprintf(to, "\n%s%s problem%s in the records, the rest was used:%s\n",
+  text_print(to, "\n%s%s problem%s in the records, the rest was used:%s\n",
           message_style(to, STYLE_WARNING), number_whole(total).text, number_plural(total),
           message_style(to, STYLE_PLAIN));
   for (size_t i = 0; i < n && (report->settings->all || i < 10); i++) {
     const ink_problem *p = &problems[i];
-    fprintf(to, "  %s: ", p->text);
+    text_print(to, "  %s: ", p->text);
     if (p->times > 1)
-      fprintf(to, "%s times, first in ", number_whole(p->times).text);
-    fprintf(to, "%s (track %" PRIu64 ", %s %" PRIu64 ")\n",
+      text_print(to, "%s times, first in ", number_whole(p->times).text);
+    text_print(to, "%s (track %" PRIu64 ", %s %" PRIu64 ")\n",
             load_track_place(&report->loaded, p->track, place), p->track,
             p->called ? "called functions' word" : "word", p->word);
-    fprintf(to, "    %s\n", ink_problem_advice((enum ink_problem_kind)p->kind));
+    text_print(to, "    %s\n", ink_problem_advice((enum ink_problem_kind)p->kind));
     shown += p->times;
   }
   if (shown < total)
-    fprintf(to, "  and %s more\n", number_whole(total - shown).text);
+    text_print(to, "  and %s more\n", number_whole(total - shown).text);
 }

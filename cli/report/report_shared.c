@@ -3,6 +3,7 @@
  * PROF_KERNEL: the functions' names, where activity was recorded, else blocks of different sizes.
  */
 #include "report.h"
+#include "text_out.h"
 
 #include "inkmark/activity.h"
 
@@ -75,7 +76,7 @@ static void say_kind(const report_view *report, const shared_kind *kind, FILE *t
              kind->block_dim[1], kind->block_dim[2]);
   else
     snprintf(name, sizeof name, "%" PRIu32, kind->block_dim[0]);
-  fprintf(to, "%s (%s launch%s)", name, number_whole(kind->launches).text,
+  text_print(to, "%s (%s launch%s)", name, number_whole(kind->launches).text,
           kind->launches == 1 ? "" : "es");
 }
 
@@ -94,7 +95,7 @@ void report_shared(const report_view *report, const ink_kernel_total *total, FIL
     say_kind(report, &all->kinds[i], to);
   }
   if (all->count > SHOWN)
-    fprintf(to, " and %zu%s more", all->count - SHOWN, all->count == KINDS_MAX ? " or" : "");
+    text_print(to, " and %zu%s more", all->count - SHOWN, all->count == KINDS_MAX ? " or" : "");
   fputs(all == &named
             ? "; all name this section in PROF_KERNEL, so that they are one kernel here\n"
             : "; if these are several functions, they name the same section in PROF_KERNEL\n",

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "text_out.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -54,7 +55,7 @@ static void sums_inside(const report_branch *tree, size_t n, FILE *to) {
     summed |= tree[i].row->summed != 0;
   }
   if (summed && whole > 1.0005)
-    fprintf(to,
+    text_print(to,
             "  sums: what PROF_SUM adds up lies inside of other rows, so shares make %.1f %% together\n",
             whole * 100);
 }
@@ -107,7 +108,7 @@ static void nested(const report_view *report, size_t first, size_t last, FILE *t
   for (size_t i = first; i < last; i++)
     inside += report->rows[i]->nested;
   if (inside && report->settings->by != INK_BY_SECTION)
-    fprintf(to,
+    text_print(to,
             "  recursion: %s slice%s inside of another one of the section; totals and means are of "
             "the outermost\n",
             number_whole(inside).text, inside == 1 ? " lies" : "s lie");
@@ -115,7 +116,7 @@ static void nested(const report_view *report, size_t first, size_t last, FILE *t
     const ink_table_row *row = report->rows[i];
     const char *name = load_section_name(&report->loaded, row->section);
     if (row->nested)
-      fprintf(to,
+      text_print(to,
               "  recursion: %s of %s slices of %s lie inside of another one; total, share and "
               "imbalance are of the outermost\n",
               number_whole(row->nested).text, number_whole(row->count).text, name);
@@ -140,7 +141,7 @@ static void others(const ink_kernel_total *total, FILE *to) {
   bool some = false;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].count) {
-      fprintf(to, "%s%s %s", between, number_whole(all[i].count).text,
+      text_print(to, "%s%s %s", between, number_whole(all[i].count).text,
               all[i].count == 1 ? all[i].one : all[i].several);
       between = ", ";
       some = true;
@@ -152,7 +153,7 @@ static void others(const ink_kernel_total *total, FILE *to) {
 static void section_list(const report_view *report, const ink_section_index *sections, size_t n,
                          FILE *to) {
   for (size_t i = 0; i < n; i++)
-    fprintf(to, "%s%s", i ? ", " : "", load_section_name(&report->loaded, sections[i]));
+    text_print(to, "%s%s", i ? ", " : "", load_section_name(&report->loaded, sections[i]));
   fputc('\n', to);
 }
 
@@ -179,7 +180,7 @@ static void unseen(const report_view *report, const ink_kernel_total *total, FIL
   const size_t n = ink_table_unseen(report->table, kernel, &sections);
   if (!n || next_unseen(report, kernel, next_unseen(report, kernel, 0) + 1) < kernels)
     return;
-  fprintf(to, total->marks_dropped ? "  not in what was kept: " : "  no recording thread passed: ");
+  text_print(to, total->marks_dropped ? "  not in what was kept: " : "  no recording thread passed: ");
   section_list(report, sections, n, to);
 }
 
@@ -200,7 +201,7 @@ static void unseen_of_several(const report_view *report, FILE *to) {
     fputs(dropped ? "\nnot in what was kept, of any kernel" : "\nno recording thread passed, in any kernel",
           to);
     if (kernels[kernel].table)
-      fprintf(to, " of %s", kernels[kernel].table->name);
+      text_print(to, " of %s", kernels[kernel].table->name);
     fputs(": ", to);
     section_list(report, sections, count, to);
   }
@@ -210,11 +211,11 @@ static void kernel_title(const report_view *report, const ink_kernel_total *tota
   const ink_kernel *kernels;
   ink_capture_kernels(report->loaded.capture, &kernels);
   const ink_kernel *kernel = &kernels[total->kernel];
-  fprintf(to, "\n%skernel %s%s", message_style(to, STYLE_BOLD), kernel->name,
+  text_print(to, "\n%skernel %s%s", message_style(to, STYLE_BOLD), kernel->name,
           message_style(to, STYLE_PLAIN));
   if (kernel->table)
-    fprintf(to, " (%s)", kernel->table->name);
-  fprintf(to, ": %s launch%s, %s track%s, %s mark%s, %s %s in all tracks\n",
+    text_print(to, " (%s)", kernel->table->name);
+  text_print(to, ": %s launch%s, %s track%s, %s mark%s, %s %s in all tracks\n",
           number_whole(total->launches).text, total->launches == 1 ? "" : "es",
           number_whole(total->tracks).text, number_plural(total->tracks),
           number_whole(total->marks_executed).text, number_plural(total->marks_executed),
@@ -255,22 +256,22 @@ static void clock_lines(const report_view *report, FILE *to) {
   for (size_t i = 0; i < n && report->settings->unit != REPORT_CYCLES; i++) {
     const ink_clock_quality *q = &quality[i];
     if (q->sms_refused)
-      fprintf(to,
+      text_print(to,
               "device %d: globaltimer ran back by up to %s ns, a timer restarted: times are not "
               "good to anything",
               q->device, number_whole(q->went_back_ns).text);
     else if (q->bound_ns == INT64_MAX)
-      fprintf(to, "device %d: too few clock readings to say how good a time is", q->device);
+      text_print(to, "device %d: too few clock readings to say how good a time is", q->device);
     else
-      fprintf(to, "device %d: any single time is good to %s ns", q->device,
+      text_print(to, "device %d: any single time is good to %s ns", q->device,
               number_whole((uint64_t)q->bound_ns).text);
     if (q->timer_step_ns)
-      fprintf(to, " (globaltimer steps by %u ns)", q->timer_step_ns);
+      text_print(to, " (globaltimer steps by %u ns)", q->timer_step_ns);
     if (q->sms_guessed)
-      fprintf(to, "; %u of %u SMs have too few readings for a rate of their own", q->sms_guessed,
+      text_print(to, "; %u of %u SMs have too few readings for a rate of their own", q->sms_guessed,
               q->sms_seen);
     if (q->sms_changed)
-      fprintf(to, "; the rate of %u of %u SMs changed, every time is at its own", q->sms_changed,
+      text_print(to, "; the rate of %u of %u SMs changed, every time is at its own", q->sms_changed,
               q->sms_seen);
     fputc('\n', to);
   }
@@ -284,10 +285,10 @@ bool report_text(const report_view *report, report_sink *sink) {
   if (sink->follows)
     fputc('\n', to);
   sink->follows = true;
-  fprintf(to, "%s%s%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
+  text_print(to, "%s%s%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
           incomplete ? " (" : "", incomplete ? incomplete : "", incomplete ? ")" : "");
   if (ink_capture_simulated(capture))
-    fprintf(to, "%s%s%s\n", message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
+    text_print(to, "%s%s%s\n", message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
             message_style(to, STYLE_PLAIN));
   report_unfinished(report, to);
   report_marking_note(report, to);

@@ -3,6 +3,7 @@
 #include "instrument_list.h"
 
 #include "message.h"
+#include "text_out.h"
 
 #include <string.h>
 
@@ -22,12 +23,12 @@ static void print_counts(const ink_instrumented *result, FILE *to) {
     unsigned marked, left;
     count(result, (ink_place_kind)kind, &marked, &left);
     if (marked || left)
-      fprintf(to, "%s%u %s%s", kind ? ", " : "", marked, ink_place_kind_word((ink_place_kind)kind),
+      text_print(to, "%s%u %s%s", kind ? ", " : "", marked, ink_place_kind_word((ink_place_kind)kind),
               marked == 1 ? "" : "s");
     else if (!kind)
       fputs("no kernels", to);
     if (left)
-      fprintf(to, " (%u left alone)", left);
+      text_print(to, " (%u left alone)", left);
   }
   fputc('\n', to);
 }
@@ -41,27 +42,27 @@ void instrument_list_text(const ink_instrumented *result, const char *source, FI
   const ink_remark *remarks;
   const char *why;
   const char *parse = ink_instrumented_parse(result, &why);
-  fprintf(to, "%s: %s parse%s%s%s; ", source, parse, *why ? " (" : "", why, *why ? ")" : "");
+  text_print(to, "%s: %s parse%s%s%s; ", source, parse, *why ? " (" : "", why, *why ? ")" : "");
   print_counts(result, to);
   const size_t n = ink_instrumented_places(result, &places);
   for (size_t i = 0; i < n; i++) {
     const ink_place *place = &places[i];
-    fprintf(to, "%s:%u:%u: %s %s", place->file, place->line, place->column,
+    text_print(to, "%s:%u:%u: %s %s", place->file, place->line, place->column,
             ink_place_kind_word(place->kind), place->name);
     if (place->kind != INK_PLACE_KERNEL && *place->function)
-      fprintf(to, " in %s", place->function);
-    fprintf(to, ": %s", ink_place_state_word(place->state));
+      text_print(to, " in %s", place->function);
+    text_print(to, ": %s", ink_place_state_word(place->state));
     if (*place->section)
-      fprintf(to, " %s", place->section);
+      text_print(to, " %s", place->section);
     if (*place->held)
-      fprintf(to, " holds %s", place->held);
+      text_print(to, " holds %s", place->held);
     if (*place->reason)
-      fprintf(to, ": %s", place->reason);
+      text_print(to, ": %s", place->reason);
     fputc('\n', to);
   }
   const size_t said = ink_instrumented_remarks(result, &remarks);
   for (size_t i = 0; i < said; i++)
-    fprintf(to, "%s:%u:%u: %s%s\n", remarks[i].file, remarks[i].line, remarks[i].column,
+    text_print(to, "%s:%u:%u: %s%s\n", remarks[i].file, remarks[i].line, remarks[i].column,
             is_classed(remarks[i].text) ? "" : "note: ", remarks[i].text);
 }
 

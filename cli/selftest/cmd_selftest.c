@@ -10,6 +10,7 @@
 #include "outfile.h"
 #include "record/record.h"
 #include "record/record_child.h"
+#include "text_out.h"
 
 #include "inkmark/selftest.h"
 
@@ -73,7 +74,7 @@ static void first_line(const selftest_page *page, FILE *to) {
   strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
   for (size_t i = 0; i < page->count; i++)
     of[page->checks[i].verdict]++;
-  fprintf(to, "self-test of %s: %zu checks, %zu ok, %zu unusual, %zu wrong, %zu not known\n", date,
+  text_print(to, "self-test of %s: %zu checks, %zu ok, %zu unusual, %zu wrong, %zu not known\n", date,
           page->count, of[SELFTEST_FINE], of[SELFTEST_UNUSUAL], of[SELFTEST_WRONG],
           of[SELFTEST_UNKNOWN]);
 }
@@ -81,13 +82,13 @@ static void first_line(const selftest_page *page, FILE *to) {
 static void print_page(const selftest_result *result, FILE *to) {
   const ink_device_info *d = result->device;
   first_line(&result->page, to);
-  fprintf(to, "device %d: %s, %u SMs, compute capability %u.%u, driver %u\n", d->index, d->name,
+  text_print(to, "device %d: %s, %u SMs, compute capability %u.%u, driver %u\n", d->index, d->name,
           d->sm_count, d->capability / 10, d->capability % 10, d->driver_version);
   if (d->simulated)
-    fprintf(to, "%s\n", LOAD_SIMULATED_LINE);
+    text_print(to, "%s\n", LOAD_SIMULATED_LINE);
   for (size_t i = 0; i < result->page.count; i++) {
     const selftest_check *c = &result->page.checks[i];
-    fprintf(to, "  %-9s  %-17s  %s\n", selftest_word(c->verdict), c->name, c->text);
+    text_print(to, "  %-9s  %-17s  %s\n", selftest_word(c->verdict), c->name, c->text);
   }
 }
 

@@ -103,6 +103,8 @@ ink_status ink_read_activity_name(ink_capture *capture, const unsigned char *pay
   if (bytes <= sizeof id || payload[bytes - 1])
     return damaged(error, "an activity's name without its text");
   memcpy(&id, payload, sizeof id);
+  if (bytes - sizeof id > INK_NAME_BYTES_MAX)
+    return damaged(error, "an activity's name that is too long");
   if (!id || id > NAMES_MAX)
     return damaged(error, "an activity's name with an id that makes no sense");
   while (all->names.count < id) { /* ids come one after the other, but for what is damaged */

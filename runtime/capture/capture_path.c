@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What %X stands for; `word` is room for it. */
+/* What %X stands for, NULL for nothing; `word` is room for it. */
 static const char *piece_of(char letter, const ink_i_names *names, char word[32]) {
   if (letter == 'p')
     snprintf(word, 32, "%lld", (long long)names->pid);
@@ -20,7 +20,7 @@ static const char *piece_of(char letter, const ink_i_names *names, char word[32]
   else if (letter == '%')
     strcpy(word, "%");
   else
-    snprintf(word, 32, "%%%c", letter);
+    return NULL;
   return word;
 }
 
@@ -31,8 +31,11 @@ char *ink_i_capture_name(const char *template_, const ink_i_names *names, ink_er
     const char *piece = word;
     word[0] = *at;
     word[1] = 0;
-    if (*at == '%' && at[1])
-      piece = piece_of(*++at, names, word);
+    if (*at == '%' && !(piece = piece_of(*++at, names, word))) {
+      ink_error_set(error, INK_ERROR_ARGUMENT, "'%%%.1s' in '%.200s' is none of %%p, %%r, %%h and %%%%", at,
+                    template_);
+      return NULL;
+    }
     const size_t length = strlen(piece);
     if (n + length >= sizeof path) {
       ink_error_set(error, INK_ERROR_ARGUMENT, "the output path is too long");

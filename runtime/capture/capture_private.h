@@ -72,11 +72,15 @@ typedef struct capture_activity {
   uint64_t own_items;                     /* taken out of the items by that */
 } capture_activity;
 
+/* A name that is longer is no name, and outputs repeat names in every row: its chunk counts as damaged. */
+#define INK_NAME_BYTES_MAX ((size_t)1 << 16)
+
 struct ink_capture {
   const unsigned char *bytes; /* 8-aligned */
   uint64_t size;
   void *mapping;              /* munmap this, or NULL */
   void *owned;                /* free this, or NULL */
+  int fd;                     /* the file while its chunks are read; -1: none */
   ink_capture_facts facts;
   INK_I_LIST(fact) fact_list;
   INK_I_LIST(ink_device_info) devices;

@@ -19,6 +19,10 @@
  * mapped, and whoever truncates them under us gets a SIGBUS. */
 #define MAP_FROM_BYTES (UINT64_C(64) << 20)
 #define RELEASE_EVERY_BYTES (UINT64_C(32) << 20)
+/* How far behind the last whole chunk the next one is looked for, holes of the file not counted: a chunk
+ * of the longest rings fits twice; one that says that it is larger is none. */
+#define DATA_ASKED_BYTES (UINT64_C(1) << 16)
+#define SEARCH_BYTES (UINT64_C(1) << 30)
 
 static ink_status no_memory(ink_error *error) {
   return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the capture");
@@ -81,7 +85,7 @@ static ink_status load_file(const char *path, ink_capture *capture, ink_error *e
       }
     }
   }
-  close(fd);
+  capture->fd = fd;
   return status;
 }
 
@@ -120,7 +124,7 @@ static bool header_at(const ink_capture *capture, uint64_t at, ink_chunk_header 
   if (capture->size - at < sizeof *out)
     return false;
   memcpy(out, capture->bytes + at, sizeof *out);
-  return out->sync == INK_CHUNK_SYNC &&
+  return out->sync == INK_CHUNK_SYNC && out->bytes <= SEARCH_BYTES &&
          out->header_crc == (uint32_t)crc32_z(0, (const unsigned char *)out,
                                               offsetof(ink_chunk_header, header_crc));
 }
@@ -153,6 +157,8 @@ static ink_status read_device(ink_capture *capture, const unsigned char *payload
   const char *name;
   if (bytes < sizeof fixed || !has_text(&at, payload + bytes, &name))
     return ink_error_set(error, INK_ERROR_DAMAGED, "a device that is too short");
+  if (strlen(name) > INK_NAME_BYTES_MAX)
+    return ink_error_set(error, INK_ERROR_DAMAGED, "a device with a name of %zu bytes", strlen(name));
   memcpy(&fixed, payload, sizeof fixed);
   ink_device_info info = {.index = fixed.index,
                           .simulated = fixed.simulated,
@@ -240,16 +246,33 @@ static void count_damage(ink_capture *capture, scan *state, const char *text) {
   }
 }
 
+/* Where the file has data at or behind `at`, on a multiple of 8; its size where there is none. */
+static uint64_t data_from(const ink_capture *capture, uint64_t at) {
+  const off_t data = capture->fd >= 0 ? lseek(capture->fd, (off_t)at, SEEK_DATA) : (off_t)at;
+  if (data < 0)
+    return errno == ENXIO ? capture->size : at; /* others: the file system does not tell */
+  return (uint64_t)data <= at ? at : (uint64_t)data & ~UINT64_C(7);
+}
+
 /* No chunk header at state->at: goes to the next place that has one, or to the end. */
 static void resynchronise(ink_capture *capture, scan *state) {
-  uint64_t from = state->at;
+  uint64_t from = state->at, searched = 0, released = from;
   bool cut = capture->size - from < sizeof(ink_chunk_header);
   ink_chunk_header header;
   count_damage(capture, state, cut ? "is cut off" : "has a damaged header");
   while (state->at < capture->size) {
     state->at = capture->size - state->at > 8 ? state->at + 8 : capture->size;
+    searched += 8;
     if (header_at(capture, state->at, &header) && header.sequence >= state->next_sequence)
       break;
+    if (searched >= SEARCH_BYTES)
+      state->at = capture->size;
+    else if (state->at % DATA_ASKED_BYTES == 0 && state->at < capture->size)
+      state->at = data_from(capture, state->at);
+    if (state->at - released > RELEASE_EVERY_BYTES) {
+      ink_capture_release_pages(capture);
+      released = state->at;
+    }
   }
   state->skipped_bytes += state->at - from;
 }
@@ -370,9 +393,13 @@ ink_status ink_capture_open(const char *path, ink_capture **out, ink_error *erro
   ink_capture *capture = calloc(1, sizeof *capture);
   if (!capture)
     return no_memory(error);
+  capture->fd = -1;
   ink_status status = load_file(path, capture, error);
   if (status == INK_OK)
     status = open_loaded(capture, path, error);
+  if (capture->fd >= 0)
+    close(capture->fd);
+  capture->fd = -1;
   if (status == INK_OK)
     *out = capture;
   else
@@ -387,6 +414,7 @@ ink_status ink_capture_open_memory(const void *bytes, size_t size, ink_capture *
   ink_capture *capture = calloc(1, sizeof *capture);
   if (!capture)
     return no_memory(error);
+  capture->fd = -1;
   ink_status status = INK_OK;
   capture->bytes = bytes;
   capture->size = size;

@@ -88,6 +88,17 @@ static bool tell_apart(ink_capture *capture, const char **names, uint32_t count)
   return fine;
 }
 
+/* Of a table's own name, its file and its sections. */
+static size_t longest_name(const char *const *texts) {
+  size_t longest = strlen(texts[0]) > strlen(texts[1]) ? strlen(texts[0]) : strlen(texts[1]);
+  for (const char *at = texts[2]; *at; at += *at == ',') {
+    const size_t n = strcspn(at, ",");
+    longest = n > longest ? n : longest;
+    at += n;
+  }
+  return longest;
+}
+
 ink_status ink_read_table(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                           ink_error *error) {
   ink_file_table fixed;
@@ -112,6 +123,9 @@ ink_status ink_read_table(ink_capture *capture, const unsigned char *payload, ui
   if (room > INK_SECTION_MAX + 1)
     return ink_error_set(error, INK_ERROR_DAMAGED, "holds a section table of %u names",
                          (unsigned)room);
+  const size_t longest = longest_name(texts);
+  if (longest > INK_NAME_BYTES_MAX)
+    return ink_error_set(error, INK_ERROR_DAMAGED, "holds a section table with a name of %zu bytes", longest);
   char *copy = strdup(texts[2]);
   const char **names = malloc(room * sizeof *names);
   if (!adopt(capture, copy)) {

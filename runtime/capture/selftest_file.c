@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The file in which a device's self-test is kept between programs. */
 #include "inkmark/selftest.h"
+#include "number_text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* Letters, digits, '.' and '-' stay; the rest is not for file names. */
 static void clean(char *text) {
   for (; *text; text++)
-    if (!isalnum((unsigned char)*text) && *text != '.' && *text != '-')
+    if (!ink_i_is_alnum(*text) && *text != '.' && *text != '-')
       *text = '_';
 }
 

@@ -7,6 +7,7 @@
 #include "cuda/clock_catch.h"
 #include "cuda/cost_measure.h"
 #include "cuda/drain_runs.h"
+#include "number_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,7 +322,7 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *gi
     tracks /= 2;
   if (!status && code) {
     char what[96];
-    snprintf(what, sizeof what, "allocate %u tracks of %u records, %.1f GiB", tracks, options->records,
+    ink_i_print(what, sizeof what, "allocate %u tracks of %u records, %.1f GiB", tracks, options->records,
              (double)tracks * options->records * 16 / (1u << 30));
     status = ink_i_cuda_failed(d, code, what, error);
   }

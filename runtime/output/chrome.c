@@ -142,7 +142,7 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
   if (status == INK_OK)
     status = activity_lanes_make(&w.activity, &w.selection, error);
   if (status == INK_OK)
-    status = ink_file_open(&w.file, path, error);
+    status = ink_file_open_utf8(&w.file, path, error);
   if (status != INK_OK)
     goto cleanup;
   w.selection.begin_ns = activity_lanes_begin(&w.activity, w.selection.begin_ns);

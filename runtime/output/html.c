@@ -211,7 +211,7 @@ ink_status ink_write_html(const ink_capture *capture, const ink_clock_map *map,
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
   w.selection.without_marking = w.selection.options.marking != INK_MARKING_IN;
   if (status == INK_OK)
-    status = ink_file_open(&w.file, path, error);
+    status = ink_file_open_utf8(&w.file, path, error);
   if (status != INK_OK)
     goto cleanup;
   ink_file_write(&w.file, page, (size_t)(mark - page));

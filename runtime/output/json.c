@@ -12,7 +12,7 @@ ink_status ink_write_json(const ink_capture *capture, const ink_clock_map *map,
   if (status == INK_OK)
     status = ink_selection_table(&selection, INK_BY_SECTION, &table, error);
   if (status == INK_OK)
-    status = ink_file_open(&file, path, error);
+    status = ink_file_open_utf8(&file, path, error);
   if (status == INK_OK) {
     ink_summary_json(&file, &selection, table);
     ink_file_text(&file, "\n");

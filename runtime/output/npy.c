@@ -7,6 +7,7 @@
 #include "clock/clock_map.h"
 #include "outputs.h"
 #include "selection.h"
+#include "text_scan.h"
 #include "text_write.h"
 #include "track_events.h"
 
@@ -258,7 +259,8 @@ static ink_status open_files(npy *w, const char *stem, const char *kernel) {
       return INK_ERROR_MEMORY;
     snprintf(w->names[i], size, i == AXES ? "%s%s%s.axes.json" : "%s%s%s.%s.npy", stem,
              *kernel ? "." : "", kernel, i == AXES ? "" : array_names[i]);
-    ink_status status = ink_file_open(&w->arrays[i], w->names[i], w->error);
+    ink_status status = i == AXES ? ink_file_open_utf8(&w->arrays[i], w->names[i], w->error)
+                                  : ink_file_open(&w->arrays[i], w->names[i], w->error);
     if (status != INK_OK)
       return status;
   }
@@ -312,16 +314,30 @@ static ink_status write_kernel(npy *w, const char *stem, const char *name) {
   return status;
 }
 
-/* A kernel's name as a part of a file name; a number is added where two would be the same. */
-static void file_part(const npy *w, char *part, size_t size) {
-  const char *name = w->selection.kernels[w->kernel].name;
-  size_t n = 0;
-  for (; name[n] && n < size - 12; n++)
-    part[n] = strchr("/\\ :?*<>|\"", name[n]) || (unsigned char)name[n] < ' ' ? '_' : name[n];
+enum { PART_BYTES = 200 };
+
+/* A name without what is special in file names, or hidden in lists of them. */
+static size_t plain_part(const char *name, char *part) {
+  size_t left = strnlen(name, PART_BYTES), n = 0, bytes;
+  for (uint32_t code; left && n < PART_BYTES - 16; name += bytes, left -= bytes) {
+    bytes = ink_i_text_next(name, left, &code);
+    const bool plain = code != INK_I_NO_CHARACTER && !ink_i_text_hides(code) &&
+                       (code >= 0x80 || !strchr("/\\ :?*<>|\"", (int)code));
+    memcpy(part + n, plain ? name : "_", plain ? bytes : 1);
+    n += plain ? bytes : 1;
+  }
   part[n] = 0;
+  return n;
+}
+
+/* A kernel's name as a part of a file name; a number is added where two would be the same. */
+static void file_part(const npy *w, char *part) {
+  char other[PART_BYTES];
+  const size_t n = plain_part(w->selection.kernels[w->kernel].name, part);
   for (size_t i = 0; i < w->selection.kernel_count; i++) {
-    if (i != w->kernel && !strcmp(w->selection.kernels[i].name, name)) {
-      snprintf(part + n, size - n, ".%u", w->kernel);
+    plain_part(w->selection.kernels[i].name, other);
+    if (i != w->kernel && !strcmp(other, part)) {
+      snprintf(part + n, PART_BYTES - n, ".%u", w->kernel);
       break;
     }
   }
@@ -349,9 +365,9 @@ static ink_status write_kernels(npy *w, const char *path) {
   for (w->kernel = 0; w->kernel < count && status == INK_OK; w->kernel++) {
     if (!wanted[w->kernel])
       continue;
-    char part[200] = "";
+    char part[PART_BYTES] = "";
     if (chosen > 1)
-      file_part(w, part, sizeof part);
+      file_part(w, part);
     status = write_kernel(w, stem, part);
     forget_kernel(w);
   }

@@ -5,9 +5,14 @@
 #define ZLIB_CONST
 #include "output_file.h"
 
-#include <ctype.h>
+#include "errno_words.h"
+#include "number_text.h"
+#include "text_scan.h"
+#include "unfinished.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +29,12 @@ struct ink_gzip {
 
 /* "cannot write 'x': no space left on device": strerror in lower case, as all our messages are. */
 static ink_status say(const char *doing, const ink_file *file, int code, ink_error *error) {
-  char words[128];
   if (code == ENOMEM)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  snprintf(words, sizeof words, "%s", strerror(code));
-  if (words[0] && !isupper((unsigned char)words[1]))
-    words[0] = (char)tolower((unsigned char)words[0]);
+  const ink_i_words words = ink_i_errno_words(code);
   errno = code;
   return ink_error_set(error, INK_ERROR_IO, "cannot %s '%s': %s", doing,
-                       file->path ? file->path : "stdout", words);
+                       file->path ? file->path : "stdout", words.text);
 }
 
 static void write_fd(ink_file *file, const unsigned char *bytes, size_t size) {
@@ -65,16 +67,58 @@ static void write_packed(ink_file *file, const unsigned char *bytes, size_t size
   } while (z->avail_out == 0 && !file->failed);
 }
 
-void ink_file_flush(ink_file *file) {
-  if (!file->failed && file->used) {
-    if (file->sums)
-      file->crc = (uint32_t)crc32(file->crc, file->buffer, (uInt)file->used);
-    if (file->gzip)
-      write_packed(file, file->buffer, file->used, Z_NO_FLUSH);
-    else
-      write_fd(file, file->buffer, file->used);
+static void emit(ink_file *file, const void *bytes, size_t size) {
+  if (file->failed || !size)
+    return;
+  if (file->sums)
+    file->crc = (uint32_t)crc32(file->crc, bytes, (uInt)size);
+  if (file->gzip)
+    write_packed(file, bytes, size, Z_NO_FLUSH);
+  else
+    write_fd(file, bytes, size);
+}
+
+/* Writes the buffer with U+FFFD for what is no UTF-8. A character that is not whole at the end waits in the
+ * buffer for what comes, unless nothing does. */
+static void emit_utf8(ink_file *file, bool last) {
+  const char *text = (const char *)file->buffer;
+  const size_t waits = last ? 0 : ink_i_text_open_end(text, file->used), size = file->used - waits;
+  size_t from = 0, at = 0;
+  while (at < size) {
+    uint32_t code;
+    at += ink_i_text_ascii(text + at, size - at);
+    if (at == size)
+      break;
+    const size_t n = ink_i_text_next(text + at, size - at, &code);
+    if (code == INK_I_NO_CHARACTER) {
+      emit(file, text + from, at - from);
+      emit(file, "\xef\xbf\xbd", 3);
+      file->written += 3 - n;
+      from = at + n;
+    }
+    at += n;
   }
+  emit(file, text + from, size - from);
+  memmove(file->buffer, file->buffer + size, waits);
+  file->used = waits;
+}
+
+static void flush(ink_file *file, bool last) {
+  if (file->utf8 && file->used) {
+    emit_utf8(file, last);
+    return;
+  }
+  emit(file, file->buffer, file->used);
   file->used = 0;
+}
+
+void ink_file_flush(ink_file *file) {
+  flush(file, false);
+}
+
+void ink_file_utf8(ink_file *file, bool on) {
+  flush(file, true);
+  file->utf8 = on;
 }
 
 void ink_file_patch(ink_file *file, uint64_t at, const void *bytes, size_t size) {
@@ -100,7 +144,7 @@ void ink_file_print(ink_file *file, const char *format, ...) {
   char text[4096];
   va_list arguments;
   va_start(arguments, format);
-  int n = vsnprintf(text, sizeof text, format, arguments);
+  int n = ink_i_vprint(text, sizeof text, format, arguments);
   va_end(arguments);
   if (n < 0 || (size_t)n >= sizeof text) {
     file->failed = file->failed ? file->failed : EOVERFLOW;
@@ -125,18 +169,23 @@ static int open_beside(ink_file *file) {
   memcpy(directory, file->path, length);
   memcpy(directory + length, ".", 2);
 #ifdef O_TMPFILE
-  fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (access("/proc/self/fd", X_OK) == 0) /* it gets its name through there */
+    fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  else
+    errno = EOPNOTSUPP;
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT))
     goto cleanup;
 #endif
   for (unsigned i = 0; i < 100; i++) {
     snprintf(beside, size, "%s.%ld-%u.tmp", file->path, (long)getpid(), i);
+    ink_i_unfinished_add(beside); /* before it is there: a signal may come in between */
     fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) {
       file->beside = beside;
       beside = NULL;
       goto cleanup;
     }
+    ink_i_unfinished_drop(beside);
     if (errno != EEXIST)
       goto cleanup;
   }
@@ -148,6 +197,26 @@ cleanup:;
   return fd;
 }
 
+/* A link is followed, one to nothing too: what it points to is replaced, not the link. NULL: out of memory. */
+static char *target_of(const char *path) {
+  enum { LINKS_MAX = 40 }; /* as the kernel has it */
+  char link[PATH_MAX], *target = strdup(path);
+  for (int i = 0; target && i < LINKS_MAX; i++) {
+    const ssize_t n = readlink(target, link, sizeof link - 1);
+    if (n < 0)
+      return target;
+    link[n] = 0;
+    const char *slash = strrchr(target, '/');
+    const int folder = link[0] != '/' && slash ? (int)(slash + 1 - target) : 0;
+    char *next = NULL;
+    if (asprintf(&next, "%.*s%s", folder, target, link) < 0)
+      next = NULL;
+    free(target);
+    target = next;
+  }
+  return target;
+}
+
 static ink_status open_descriptor(ink_file *file, const char *path, ink_error *error) {
   struct stat st;
   if (!strcmp(path, "-")) {
@@ -155,9 +224,8 @@ static ink_status open_descriptor(ink_file *file, const char *path, ink_error *e
     file->direct = true;
     return INK_OK;
   }
-  /* A link is followed: what it points to is replaced, not the link. */
   bool there = stat(path, &st) == 0;
-  file->path = there && S_ISREG(st.st_mode) ? realpath(path, NULL) : strdup(path);
+  file->path = target_of(path);
   if (!file->path)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   if (there && S_ISDIR(st.st_mode))
@@ -202,12 +270,18 @@ ink_status ink_file_open(ink_file *file, const char *path, ink_error *error) {
   return status;
 }
 
+ink_status ink_file_open_utf8(ink_file *file, const char *path, ink_error *error) {
+  const ink_status status = ink_file_open(file, path, error);
+  file->utf8 = status == INK_OK;
+  return status;
+}
+
 ink_status ink_file_check(const ink_file *file, ink_error *error) {
   return file->failed ? say("write", file, file->failed, error) : INK_OK;
 }
 
 ink_status ink_file_finish(ink_file *file, ink_error *error) {
-  ink_file_flush(file);
+  flush(file, true);
   if (file->gzip && !file->failed)
     write_packed(file, NULL, 0, Z_FINISH);
   free(file->buffer);
@@ -228,10 +302,12 @@ static int name_beside(ink_file *file) {
   snprintf(from, sizeof from, "/proc/self/fd/%d", file->fd);
   for (unsigned i = 0; i < 100; i++) {
     snprintf(beside, size, "%s.%ld-%u.tmp", file->path, (long)getpid(), i);
+    ink_i_unfinished_add(beside);
     if (linkat(AT_FDCWD, from, AT_FDCWD, beside, AT_SYMLINK_FOLLOW) == 0) {
       file->beside = beside;
       return 0;
     }
+    ink_i_unfinished_drop(beside);
     if (errno != EEXIST)
       break;
   }
@@ -255,6 +331,7 @@ ink_status ink_file_commit(ink_file *file, ink_error *error) {
     if (rename(file->beside, file->path) != 0) {
       status = say("write", file, errno, error);
     } else {
+      ink_i_unfinished_drop(file->beside);
       free(file->beside);
       file->beside = NULL;
     }
@@ -272,8 +349,10 @@ ink_status ink_file_close(ink_file *file, ink_error *error) {
 }
 
 void ink_file_abandon(ink_file *file) {
-  if (file->beside)
+  if (file->beside) {
     unlink(file->beside);
+    ink_i_unfinished_drop(file->beside);
+  }
   if (file->fd > STDERR_FILENO) /* a zeroed file has descriptor 0, stdout stays open */
     close(file->fd);
   if (file->gzip)

@@ -19,12 +19,15 @@ typedef struct ink_file {
   size_t used, room;
   struct ink_gzip *gzip; /* NULL: plain */
   uint64_t written;      /* bytes taken from the writer, before packing */
+  bool utf8;             /* see ink_file_utf8 */
   bool sums;             /* crc counts what is flushed */
   uint32_t crc;          /* CRC-32, as zip has it */
 } ink_file;
 
 /* Opens for writing; "-" is stdout. A name that ends in .gz is packed with gzip. */
 ink_status ink_file_open(ink_file *file, const char *path, ink_error *error);
+/* The same for JSON and what holds it: always UTF-8. */
+ink_status ink_file_open_utf8(ink_file *file, const char *path, ink_error *error);
 /* Puts the rest on disk without giving the file its name yet. */
 ink_status ink_file_finish(ink_file *file, ink_error *error);
 /* Gives a finished file its name. */
@@ -38,6 +41,9 @@ void ink_file_abandon(ink_file *file);
 ink_status ink_file_check(const ink_file *file, ink_error *error);
 
 void ink_file_flush(ink_file *file);
+/* From here on, or until here, bytes that are no UTF-8 are written as U+FFFD; `written` counts what
+ * that makes of them. Off again flushes everything. */
+void ink_file_utf8(ink_file *file, bool on);
 /* Writes over bytes that were flushed before; only where the file is neither packed nor direct. */
 void ink_file_patch(ink_file *file, uint64_t at, const void *bytes, size_t size);
 void ink_file_write_slow(ink_file *file, const void *bytes, size_t size);

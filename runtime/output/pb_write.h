@@ -4,6 +4,8 @@
 #ifndef INK_PB_WRITE_H
 #define INK_PB_WRITE_H
 
+#include "text_scan.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -42,6 +44,14 @@ static inline char *pb_bytes(char *p, uint32_t field, const void *bytes, size_t 
   return p + size;
 }
 
+/* Text from outside: always UTF-8, as proto3 has it, and at most `most` bytes. */
+static inline char *pb_text(char *p, uint32_t field, const char *text, size_t size, size_t most) {
+  const size_t length = ink_i_text_repair(NULL, most, text, size);
+  p = pb_varint(pb_varint(p, (uint64_t)field << 3 | 2), length);
+  return p + ink_i_text_repair(p, length, text, size);
+}
+
+/* Text of ours. */
 static inline char *pb_string(char *p, uint32_t field, const char *text) {
   return pb_bytes(p, field, text, strlen(text));
 }

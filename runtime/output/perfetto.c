@@ -103,7 +103,7 @@ static void end_launch(writer *w) {
   char *p = perfetto_event(&w->out, span->begin_ns, TYPE_BEGIN, w->launch_uuid);
   p = pb_string(p, EVENT_CATEGORY_NAME, "kernel");
   const char *name = ink_selection_kernel(&w->selection, w->launch);
-  p = pb_bytes(p, EVENT_NAME, name, strnlen(name, PERFETTO_NAME_BYTES));
+  p = perfetto_text(p, EVENT_NAME, name);
   p = perfetto_named_uint(p, "launch", w->launch);
   p = perfetto_named_uint(p, "grid_id", l->grid_id);
   snprintf(text, sizeof text, "%ux%ux%u", l->grid_dim[0], l->grid_dim[1], l->grid_dim[2]);

@@ -91,6 +91,9 @@ enum perfetto_category { CATEGORY_INSTANT = 1, CATEGORY_SUM, CATEGORY_ASYNC, CAT
 
 enum { PERFETTO_EVENT_BYTES = 4096, PERFETTO_NAME_BYTES = 400 };
 
+/* A field of text from outside, at most PERFETTO_NAME_BYTES of it, as UTF-8. */
+char *perfetto_text(char *p, uint32_t field, const char *name);
+
 /* One packet sequence of one file. Every function leaves errors to the file. */
 typedef struct perfetto {
   ink_file *file; /* borrowed */

@@ -131,7 +131,7 @@ static void put_shown(const activity_writer *w, const activity_shown *shown) {
   activity_shown_name(w->lanes, a, name, sizeof name);
   char *p = perfetto_event(w->out, shown->begin_ns, TYPE_BEGIN, track);
   p = pb_string(p, EVENT_CATEGORY_NAME, activity_category(a));
-  p = pb_string(p, EVENT_NAME, name);
+  p = perfetto_text(p, EVENT_NAME, name);
   if (shown->flows)
     p = pb_fixed64(p, EVENT_FLOWS, perfetto_activity_flow(w->out, a->correlation));
   p = perfetto_named_uint(p, "correlation", a->correlation);

@@ -19,15 +19,11 @@ static const char *const category_names[] = {[CATEGORY_INSTANT] = "instant",
                                              [CATEGORY_BODY] = "track"};
 
 /* Names come from the capture; what is longer than anyone would read is cut at a character. */
-static size_t name_length(const char *name) {
+char *perfetto_text(char *p, uint32_t field, const char *name) {
   size_t length = strnlen(name, PERFETTO_NAME_BYTES);
-  while (length == PERFETTO_NAME_BYTES && length && ((unsigned char)name[length] & 0xc0) == 0x80)
-    length--;
-  return length;
-}
-
-static char *name_bytes(char *p, uint32_t field, const char *name) {
-  return pb_bytes(p, field, name, name_length(name));
+  if (length == PERFETTO_NAME_BYTES)
+    length -= ink_i_text_open_end(name, length);
+  return pb_text(p, field, name, length, PERFETTO_NAME_BYTES);
 }
 
 /* A packet of our sequence: returns where its other fields go. */
@@ -48,7 +44,7 @@ static char *clock_pair(char *p, unsigned id, int64_t ns, bool incremental) {
 
 static char *interned(char *p, uint32_t what, uint64_t iid, const char *name) {
   char *entry = p = pb_begin(p, what);
-  return pb_end(entry, name_bytes(pb_uint(p, INTERNED_IID, iid), INTERNED_TEXT, name));
+  return pb_end(entry, perfetto_text(pb_uint(p, INTERNED_IID, iid), INTERNED_TEXT, name));
 }
 
 static char *defaults(char *p, uint64_t track) {
@@ -171,13 +167,13 @@ static char *descriptor(char *p, const perfetto_track *track) {
   if (track->tid > 0) {
     char *thread = p = pb_begin(p, TRACK_THREAD);
     p = pb_int(pb_int(p, THREAD_PID, track->pid), THREAD_TID, track->tid);
-    p = pb_end(thread, name_bytes(p, THREAD_NAME, track->name));
+    p = pb_end(thread, perfetto_text(p, THREAD_NAME, track->name));
   } else if (track->pid >= 0) {
     char *process = p = pb_begin(p, TRACK_PROCESS);
     p = pb_int(p, PROCESS_PID, track->pid);
-    p = pb_end(process, name_bytes(p, PROCESS_NAME, track->name));
+    p = pb_end(process, perfetto_text(p, PROCESS_NAME, track->name));
   } else {
-    p = name_bytes(p, TRACK_NAME, track->name);
+    p = perfetto_text(p, TRACK_NAME, track->name);
   }
   if (track->counter)
     p = pb_bytes(p, TRACK_COUNTER, "", 0);
@@ -188,7 +184,7 @@ static char *descriptor(char *p, const perfetto_track *track) {
     p = pb_uint(p, TRACK_MERGE, MERGE_NONE);
   }
   if (track->description)
-    p = name_bytes(p, TRACK_DESCRIPTION, track->description);
+    p = perfetto_text(p, TRACK_DESCRIPTION, track->description);
   return pb_end(fields, p);
 }
 
@@ -231,7 +227,7 @@ char *perfetto_named_int(char *p, const char *name, int64_t value) {
 
 char *perfetto_named_text(char *p, const char *name, const char *value) {
   char *arg = p = pb_begin(p, EVENT_ARG);
-  return pb_end(arg, name_bytes(pb_string(p, ARG_NAME, name), ARG_STRING, value));
+  return pb_end(arg, perfetto_text(pb_string(p, ARG_NAME, name), ARG_STRING, value));
 }
 
 char *perfetto_named_double(char *p, const char *name, double value) {

@@ -95,7 +95,7 @@ static void begin_body(perfetto_tracks *w) {
   const perfetto_body *body = &w->body;
   char *p = perfetto_event(w->out, body->begin_ns, TYPE_BEGIN, 0);
   p = pb_uint(p, EVENT_CATEGORY, CATEGORY_BODY);
-  p = pb_bytes(p, EVENT_NAME, body->name, strnlen(body->name, PERFETTO_NAME_BYTES));
+  p = perfetto_text(p, EVENT_NAME, body->name);
   if (body->flow)
     p = pb_fixed64(p, EVENT_FLOW_ENDS, body->flow);
   p = perfetto_named_uint(p, "marks_dropped", body->marks_dropped);

@@ -2,6 +2,10 @@
 /* The rarer pieces of text: microseconds, doubles, JSON strings, CSV fields. */
 #include "text_write.h"
 
+#include "inkmark/text.h"
+#include "number_text.h"
+#include "text_scan.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,51 +43,44 @@ char *text_us_exact(char *p, int64_t ns) {
 char *text_double(char *p, double value) {
   if (!isfinite(value))
     return text_bytes(p, "null", 4);
-  int n = snprintf(p, 32, "%.15g", value);
-  if (strtod(p, NULL) != value)
-    n = snprintf(p, 32, "%.17g", value);
+  int n = ink_i_print(p, 32, "%.15g", value);
+  if (ink_i_to_double(p, NULL) != value)
+    n = ink_i_print(p, 32, "%.17g", value);
   return p + n;
+}
+
+/* What stands in a JSON string and in a script element as it is. */
+static size_t plain(const char *text) {
+  size_t n = 0;
+  while (text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' && text[n] != '\\' && text[n] != '<')
+    n++;
+  return n;
 }
 
 void ink_file_json_string(ink_file *file, const char *text) {
   ink_file_write(file, "\"", 1);
-  for (const char *run = text; *run;) {
-    size_t plain = 0;
-    while ((unsigned char)run[plain] >= 0x20 && !strchr("\"\\<", run[plain]))
-      plain++;
-    ink_file_write(file, run, plain);
-    run += plain;
-    if (*run) {
-      char escaped[8];
-      int n = *run == '"' || *run == '\\'
-                  ? snprintf(escaped, sizeof escaped, "\\%c", *run)
-                  : snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned char)*run);
-      ink_file_write(file, escaped, (size_t)n);
-      run++;
+  while (*text) {
+    const size_t n = plain(text);
+    ink_file_write(file, text, n);
+    text += n;
+    if (*text == '<') {
+      ink_file_write(file, "\\u003c", 6);
+      text++;
+    } else if (*text) {
+      char escaped[16];
+      uint32_t code;
+      const size_t bytes = ink_i_text_next(text, strnlen(text, 4), &code);
+      ink_file_write(file, escaped, ink_text_put(escaped, sizeof escaped, INK_TEXT_JSON, text, bytes));
+      text += bytes;
     }
   }
   ink_file_write(file, "\"", 1);
 }
 
 char *ink_csv_field(const char *text) {
-  size_t length = strlen(text), quotes = 0;
-  for (size_t i = 0; i < length; i++)
-    quotes += text[i] == '"';
-  char *field = malloc(length + quotes + 3);
-  if (!field)
-    return NULL;
-  if (!text[strcspn(text, ",\"\r\n")]) {
-    memcpy(field, text, length + 1);
-    return field;
-  }
-  char *p = field;
-  *p++ = '"';
-  for (size_t i = 0; i < length; i++) {
-    if (text[i] == '"')
-      *p++ = '"';
-    *p++ = text[i];
-  }
-  *p++ = '"';
-  *p = 0;
+  const size_t bytes = strlen(text), length = ink_text_put(NULL, 0, INK_TEXT_CELL, text, bytes);
+  char *field = malloc(length + 1);
+  if (field)
+    ink_text_put(field, length + 1, INK_TEXT_CELL, text, bytes);
   return field;
 }

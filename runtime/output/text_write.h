@@ -47,9 +47,10 @@ char *text_us_exact(char *p, int64_t ns); /* without it, for numbers beside anot
 /* A double so that it reads back the same; "null" where JSON has no number for it. */
 char *text_double(char *p, double value);
 
-/* A JSON string with its quotes; "<" is escaped too, so that it can stand in a script element. */
+/* A JSON string with its quotes, as INK_TEXT_JSON has it; "<" is escaped too, so that it can stand in a
+ * script element. */
 void ink_file_json_string(ink_file *file, const char *text);
-/* A new string: RFC 4180 quoting where the text needs it. NULL: out of memory. */
+/* A new string: the text as INK_TEXT_CELL has it. NULL: out of memory. */
 char *ink_csv_field(const char *text);
 
 #endif

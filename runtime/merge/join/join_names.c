@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares a kernel's name of ours with the forms that other profilers give. */
 #include "join_private.h"
+#include "number_text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -58,8 +59,8 @@ static void demangled_base(const char *text, const char **begin, size_t *length)
 static size_t plain(const char *text, size_t length, char *out, size_t room) {
   size_t n = 0;
   for (size_t i = 0; i < length && n < room; i++)
-    if (isalnum((unsigned char)text[i]))
-      out[n++] = (char)tolower((unsigned char)text[i]);
+    if (ink_i_is_alnum(text[i]))
+      out[n++] = ink_i_lower(text[i]);
   if (n > 6 && !memcmp(out + n - 6, "kernel", 6))
     n -= 6;
   if (n > 6 && !memcmp(out, "kernel", 6)) {

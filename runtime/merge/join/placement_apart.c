@@ -3,6 +3,8 @@
  * files then tell Unix time of one host, and that differs by little. */
 #include "placement.h"
 
+#include "number_text.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,7 +50,7 @@ ink_status placement_check_apart(const placement *p, ink_error *error) {
                          "'--align' joins them all the same",
                          p->with, subject, offset_ms, (double)p->gap_ns / 1e6);
   char line[400];
-  snprintf(line, sizeof line,
+  ink_i_print(line, sizeof line,
            "'%.150s' is perhaps of another run than %s: on GPU %d their clocks are %+.3f ms "
            "apart, more than those of one host",
            p->with, subject, clock->device, offset_ms);

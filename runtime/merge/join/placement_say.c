@@ -2,6 +2,8 @@
 /* Says what the join found: for a person, in a few lines. */
 #include "placement.h"
 
+#include "number_text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@ void placement_say(const placement *p, const char *format, ...) {
     return;
   int n = p->label ? snprintf(line, sizeof line, "'%.200s': ", p->label) : 0;
   va_start(arguments, format);
-  vsnprintf(line + n, sizeof line - (size_t)n, format, arguments);
+  ink_i_vprint(line + n, sizeof line - (size_t)n, format, arguments);
   va_end(arguments);
   p->options.remark(p->options.remark_user, line);
 }
@@ -146,7 +148,7 @@ static void tell_unjoined(const placement *p) {
   used = 0;
   for (size_t i = 0; i < n && i < LISTED; i++) {
     const ink_foreign_kernel *k = &p->kernels[extra[i]];
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s%.40s at %.3f ms",
+    used += (size_t)ink_i_print(text + used, sizeof text - used, "%s%.40s at %.3f ms",
                              used ? ", " : "", ink_foreign_name(p->foreign, k->type->name),
                              (double)(k->begin_ns - p->kernels[0].begin_ns) / 1e6);
   }

@@ -4,10 +4,10 @@
 #include "kineto.h"
 
 #include "capture/capture_format.h"
+#include "number_text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { HEAD_BYTES = 512 };
 
@@ -24,7 +24,7 @@ static int by_begin(const void *left, const void *right) {
 
 static bool ends_with(const char *path, const char *ending) {
   const size_t length = strlen(path), n = strlen(ending);
-  return length > n && !strcasecmp(path + length - n, ending);
+  return length > n && ink_i_same_letters(path + length - n, ending);
 }
 
 /* Fields 1 of a message: of a Perfetto trace packets, of an XSpace planes, whose field 2 is a name. */

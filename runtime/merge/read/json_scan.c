@@ -5,11 +5,11 @@
 #include "json_scan.h"
 
 #include "merge/try.h"
+#include "number_text.h"
 #include "output/track_events.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { BUFFER_BYTES = 256 * 1024, BEHIND = 16, EDITS_MAX = 1 << 20 };
 
@@ -277,7 +277,7 @@ static ink_status take_word(json_scan *s, enum json_token *token, ink_error *err
     if (!strcmp(s->own, words[i]))
       return INK_OK;
   const char *word = s->own + (s->own[0] == '-' || s->own[0] == '+');
-  if (!strcasecmp(word, "nan") || !strcasecmp(word, "inf") || !strcasecmp(word, "infinity"))
+  if (ink_i_same_letters(word, "nan") || ink_i_same_letters(word, "inf") || ink_i_same_letters(word, "infinity"))
     return note_edit(s, from, (uint32_t)s->length, "null", error);
   return broken(s, c < 0 ? c : '?', error);
 }

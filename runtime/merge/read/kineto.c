@@ -5,11 +5,11 @@
 #include "kineto.h"
 
 #include "merge/try.h"
+#include "number_text.h"
 #include "output/track_events.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { KEY_MAX = 20 };
 
@@ -102,7 +102,7 @@ static ink_status read_argument(reader *r, const char *key, enum json_token toke
   } else if (!strcmp(key, "kernel_details") && word) {
     read_details(text, "grid:", t->grid_dim);
     read_details(text, "block:", t->block_dim);
-  } else if (!strcmp(key, "memcpy_details") || !strcasecmp(key, "memset_details")) {
+  } else if (!strcmp(key, "memcpy_details") || ink_i_same_letters(key, "memset_details")) {
     r->copies = true;
   } else if (!strcmp(key, "name") && word) {
     trace_text(&r->scan, r->meta_name, sizeof r->meta_name);
@@ -116,7 +116,7 @@ static ink_status read_argument(reader *r, const char *key, enum json_token toke
 static bool is_kernel_category(const char *list) {
   for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
     at += strspn(at, " ");
-    if (!strncasecmp(at, "kernel", 6) && (!at[6] || at[6] == ',' || at[6] == ' '))
+    if (ink_i_begins_with(at, "kernel") && (!at[6] || at[6] == ',' || at[6] == ' '))
       return true;
   }
   return false;

@@ -2,9 +2,9 @@
 /* Reads a trace, unpacking it where it is packed, and says in one line what is wrong with it. */
 #include "trace_bytes.h"
 
+#include "errno_words.h"
 #include "zip_read.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,10 +34,8 @@ struct unpacker {
 };
 
 static ink_status cannot(const trace_bytes *in, const char *what, int code, ink_error *error) {
-  char words[128];
-  snprintf(words, sizeof words, "%s", strerror(code));
-  words[0] = (char)tolower((unsigned char)words[0]);
-  return ink_error_set(error, INK_ERROR_IO, "cannot %s '%s': %s", what, in->path, words);
+  return ink_error_set(error, INK_ERROR_IO, "cannot %s '%s': %s", what, in->path,
+                       ink_i_errno_words(code).text);
 }
 
 static const char *name_of(const struct unpacker *u) {

@@ -2,6 +2,8 @@
 /* The members of an event of a JSON trace. */
 #include "trace_event.h"
 
+#include "number_text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ bool ink_us_to_ns(const char *text, int64_t *out) {
     if (*p == '.' && decimals < 0) {
       decimals = 0;
     } else if (*p == 'e' || *p == 'E') {
-      double us = strtod(text, NULL);
+      double us = ink_i_to_double(text, NULL);
       if (!(us > -4.6e15 && us < 4.6e15))
         return false;
       *out = (int64_t)(us * 1000 + (us < 0 ? -0.5 : 0.5));

@@ -3,6 +3,7 @@
  * has no counterpart is counted by its name. */
 #include "convert_notes.h"
 #include "merge/try.h"
+#include "number_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static double read_double(const char *text, size_t length) {
   uint64_t digits = 0;
   int decimals = -1;
   if (length > 16)
-    return strtod(text, NULL);
+    return ink_i_to_double(text, NULL);
   for (; *p; p++) {
     if (*p == '.' && decimals < 0) {
       decimals = 0;
@@ -46,7 +47,7 @@ static double read_double(const char *text, size_t length) {
       digits = digits * 10 + (uint64_t)(*p - '0');
       decimals += decimals >= 0;
     } else {
-      return strtod(text, NULL);
+      return ink_i_to_double(text, NULL);
     }
   }
   double value = (double)digits / powers[decimals < 0 ? 0 : decimals];
@@ -92,7 +93,7 @@ static ink_status put_members(json_reader *r, enum json_token opened, unsigned d
 static ink_status put_value(json_reader *r, enum json_token token, uint32_t field, uint64_t name,
                             unsigned depth) {
   text_buffer *b = &r->args;
-  char *p = text_buffer_room(b, r->scan.length + 64);
+  char *p = text_buffer_room(b, 3 * r->scan.length + 64);
   if (!p)
     return INK_ERROR_MEMORY;
   char *fields = pb_begin(p, field);
@@ -118,7 +119,7 @@ static ink_status put_value(json_reader *r, enum json_token token, uint32_t fiel
     p = pb_uint(p, ARG_BOOL, *r->scan.text == 't');
   } else { /* also null and NaN, by their name */
     r->report->cut_texts += r->scan.length == JSON_TEXT_MAX - 1;
-    p = pb_bytes(p, ARG_STRING, r->scan.text, r->scan.length);
+    p = pb_text(p, ARG_STRING, r->scan.text, r->scan.length, SIZE_MAX);
   }
   b->size = (size_t)(pb_end(b->bytes + at, p) - b->bytes);
   return INK_OK;

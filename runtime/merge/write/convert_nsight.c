@@ -168,7 +168,7 @@ static ink_status put_column(nsight_reader *r, const cell *of, int i, void *row)
   bool texts = of->type == SQL_TEXT || of->type == SQL_BLOB;
   size_t bytes = texts ? (size_t)r->s.column_bytes(row, i) : 0;
   const void *text = bytes ? (const void *)r->s.column_text(row, i) : "";
-  char *p = text_buffer_room(&r->args, bytes + 64);
+  char *p = text_buffer_room(&r->args, 3 * bytes + 64);
   if (!p || !text)
     return INK_ERROR_MEMORY;
   char *fields = p = pb_begin(p, EVENT_ARG);
@@ -178,7 +178,7 @@ static ink_status put_column(nsight_reader *r, const cell *of, int i, void *row)
   else if (of->type == SQL_FLOAT)
     p = pb_double(p, ARG_DOUBLE, r->s.column_double(row, i));
   else
-    p = pb_bytes(p, ARG_STRING, text, bytes);
+    p = pb_text(p, ARG_STRING, text, bytes, SIZE_MAX);
   r->args.size = (size_t)(pb_end(fields, p) - r->args.bytes);
   return INK_OK;
 }

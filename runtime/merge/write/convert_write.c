@@ -58,14 +58,14 @@ ink_status convert_intern(convert *c, enum conv_names what, const char *text, si
   if (!fresh)
     return INK_OK;
   text_buffer packet = {0};
-  char *bytes = text_buffer_room(&packet, length + 128);
+  char *bytes = text_buffer_room(&packet, 3 * length + 128);
   if (!bytes)
     return INK_ERROR_MEMORY;
   char *p = pb_uint(bytes, PACKET_SEQUENCE_ID, CONVERT_SEQUENCE);
   char *data = p = pb_begin(p, PACKET_INTERNED_DATA);
   char *entry = p = pb_begin(p, fields[what]);
   p = pb_uint(p, INTERNED_IID, *iid);
-  p = pb_end(data, pb_end(entry, pb_bytes(p, INTERNED_TEXT, text, length)));
+  p = pb_end(data, pb_end(entry, pb_text(p, INTERNED_TEXT, text, length, SIZE_MAX)));
   put_packet(c, bytes, (size_t)(p - bytes));
   free(bytes);
   return INK_OK;

@@ -220,7 +220,7 @@ ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *e
   w->file.fd = -1;
   ink_status status = other_file_open(&in, p->with, error);
   if (status == INK_OK)
-    status = ink_file_open(&w->file, path, error);
+    status = ink_file_open_utf8(&w->file, path, error);
   if (status != INK_OK)
     goto cleanup;
   w->events = (chrome_events){.file = &w->file,

@@ -83,7 +83,7 @@ static void put_launch(merged_perfetto *w, size_t launch) {
   char text[96];
   char *q = perfetto_event(&w->out, l->begin_ns, TYPE_BEGIN, w->launch_uuid);
   q = pb_string(q, EVENT_CATEGORY_NAME, "inkmark");
-  q = pb_bytes(q, EVENT_NAME, name, strnlen(name, PERFETTO_NAME_BYTES));
+  q = perfetto_text(q, EVENT_NAME, name);
   if (w->flows[launch])
     q = pb_fixed64(q, EVENT_FLOW_ENDS, w->flows[launch]);
   for (uint64_t i = 0; i < l->shown && i < FLOWS_MAX; i++)

@@ -87,6 +87,7 @@ static member *begin_member(zip *z, const char *name) {
   ink_file_write(z->file, header, size);
   ink_file_flush(z->file);
   m->data_at = z->file->written;
+  ink_file_utf8(z->file, strstr(name, ".json") != NULL);
   z->file->sums = true;
   z->file->crc = 0;
   return m;
@@ -94,7 +95,7 @@ static member *begin_member(zip *z, const char *name) {
 
 static void end_member(zip *z, member *m) {
   char header[NAME_MAX_BYTES + 64];
-  ink_file_flush(z->file);
+  ink_file_utf8(z->file, false);
   z->file->sums = false;
   m->size = z->file->written - m->data_at;
   m->crc = z->file->crc;

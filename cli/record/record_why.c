@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a recording could not reach the program, or reaches it only later: what lives on, what the loader
+ * or an emptied environment leaves out, and outputs that keep nothing. */
+#include "record.h"
+
+#include "message.h"
+#include "outfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* Whether the environment that a process was started with has the line. */
+static bool environment_has(const char *pid, const char *line) {
+  char path[288], *text = NULL;
+  size_t room = 0;
+  bool found = false;
+  snprintf(path, sizeof path, "/proc/%s/environ", pid);
+  FILE *file = fopen(path, "re");
+  while (file && !found && getdelim(&text, &room, 0, file) > 0)
+    found = !strcmp(text, line);
+  if (file)
+    fclose(file);
+  free(text);
+  return found;
+}
+
+/* A process of this recording that has not ended, inkmark's own left out; 0: none is seen. */
+static long process_living_on(void) {
+  const char *began = getenv("INKMARK_BEGAN_NS");
+  char line[64], exe[288];
+  long found = 0;
+  DIR *processes = began ? opendir("/proc") : NULL;
+  snprintf(line, sizeof line, "INKMARK_BEGAN_NS=%s", began ? began : "");
+  for (struct dirent *entry; processes && !found && (entry = readdir(processes));) {
+    const long pid = atol(entry->d_name);
+    snprintf(exe, sizeof exe, "/proc/%s/exe", entry->d_name);
+    if (pid > 0 && pid != getpid() && !outfile_are_one("/proc/self/exe", exe) &&
+        environment_has(entry->d_name, line))
+      found = pid;
+  }
+  if (processes)
+    closedir(processes);
+  return found;
+}
+
+/* What makes the kernel start the file in secure mode, where LD_PRELOAD is left out; or NULL. */
+static const char *secure_by(const char *program) {
+  struct stat file;
+  if (stat(program, &file))
+    return NULL;
+  if (file.st_mode & S_ISUID && file.st_uid != getuid())
+    return "is set-uid";
+  if (file.st_mode & S_ISGID && file.st_mode & S_IXGRP && file.st_gid != getgid())
+    return "is set-gid";
+  if (getuid() && getxattr(program, "security.capability", NULL, 0) > 0)
+    return "has file capabilities";
+  return NULL;
+}
+
+/* env -i, env -, env --ignore-environment, and -u of what inkmark sets. */
+static bool empties_environment(char *const *argv) {
+  if (strcmp(base_name(argv[0]), "env"))
+    return false;
+  for (size_t i = 1; argv[i] && argv[i][0] == '-'; i++) {
+    const char *word = argv[i];
+    const bool long_option = word[1] == '-';
+    if (!word[1] || !strcmp(word, "--ignore-environment") || (!long_option && strchr(word, 'i')) ||
+        strstr(word, "LD_PRELOAD"))
+      return true;
+    if (!strcmp(word, "-u") || !strcmp(word, "--unset")) {
+      if (!argv[++i])
+        return false;
+      if (!strcmp(argv[i], "LD_PRELOAD"))
+        return true;
+    }
+  }
+  return false;
+}
+
+bool record_why_unreached(const record_plan *plan) {
+  const char *program = plan->program, *secure = secure_by(program);
+  struct stat output;
+  const long living = process_living_on();
+  if (living)
+    message_say("nothing was recorded so far: '%s' has ended, but process %ld, which it started, lives "
+                "on; what it records is written while it runs",
+                program, living);
+  else if (secure)
+    message_say("nothing was recorded: '%s' %s, so the loader leaves out what is preloaded; record a "
+                "copy without that, as the user that it needs",
+                program, secure);
+  else if (outfile_are_one("/proc/self/exe", program))
+    message_say("nothing was recorded: '%s' is inkmark itself; an 'inkmark record' inside of another "
+                "one writes captures of its own",
+                program);
+  else if (empties_environment(plan->argv))
+    message_say("nothing was recorded: '%s' takes away the environment that records; put it in front: "
+                "env ... inkmark record -- PROGRAM",
+                base_name(program));
+  else if (!stat(plan->output, &output) && S_ISCHR(output.st_mode) && output.st_rdev == makedev(1, 3))
+    message_say("nothing was kept: '-o %s' throws the capture away", plan->output);
+  else
+    return false;
+  return true;
+}
