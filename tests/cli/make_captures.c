@@ -472,7 +472,51 @@ static void streamed(const char *path) {
   end(&make);
 }
 
+/* A killed run with two kernels and a ring that was too short, whose every name would steer a terminal, end a
+ * line, be a formula, turn the reading direction or is no UTF-8. */
+static void hostile(const char *path) {
+  static const char bel[] = "\x1b]0;title\x07", row[] = "\r\nfake   100.0 %";
+  char sections[1024], table[256];
+  maker make;
+  snprintf(sections, sizeof sections, "K%s%s,=2+3*cmd|' /C calc'!A0,+1+1,-2+3,@SUM(A1),caf\xe9,\xc2\x9b" "31m,"
+           "\xe2\x80\xae" "abc\xe2\x80\xac,\x7f\b,'quoted',-17,back\\slash\\x1b,say \"hi\",\x9b" "1m\xe2\x82,Never\x1b[2J",
+           bel, row);
+  snprintf(table, sizeof table, "T%s%s", bel, row);
+  make = (maker){.hash = 0x123456};
+  check(&make, ink_writer_open(path, true, &make.writer, &make.error));
+  check(&make, ink_writer_fact(make.writer, "command", "./x 'pl\x1b[31m\nX' caf\xe9", &make.error));
+  check(&make, ink_writer_fact(make.writer, "host", "=host\x1b[2J\r", &make.error));
+  check(&make, ink_writer_fact(make.writer, "pid", "-4711", &make.error));
+  check(&make, ink_writer_fact(make.writer, "version", "@value\t\xc2\x85", &make.error));
+  check(&make, ink_writer_fact(make.writer, "write_failure", "full\x1b[7m\nline", &make.error));
+  check(&make, ink_writer_table(make.writer, table, sections, "f\x1b[5m\n.cu", 12, make.hash, &make.error));
+  device(&make, true, RING, 0);
+  ink_device_info info = {.index = 0, .simulated = 1, .sm_count = 4, .capability = 90, .clock_khz = 1000000,
+                          .track_count = 64, .records_per_track = RING, .aux_records_per_track = RING,
+                          .flags = INK_BUFFER_ON, .runtime_version = 13000, .driver_version = 13000,
+                          .name = "GPU\x1b[41m\n\xff"};
+  check(&make, ink_writer_device(make.writer, &info, &make.error)); /* the newest of that number counts */
+  costs(&make, "not\x1b[8m\nmeasured");
+  for (uint32_t b = 0; b < 2; b++) {
+    open_track(&make, 1, 7 + b, 2, b, 1000);
+    for (uint32_t i = 0; i < 12; i++) {
+      iteration(&make, i, 5);
+      record(&make, INK_KIND_BEGIN, 2 + i, 10);
+      record(&make, INK_KIND_END, 2 + (i == 3 ? 5 : i), 100);
+    }
+    called(&make, 3, 40);
+    close_track(&make, 20);
+  }
+  open_track(&make, 1, 9, 1, 0, 90000);
+  make.track.state = INK_TRACK_OPEN;
+  check(&make, ink_writer_track(make.writer, 0, &make.track, make.ring, make.aux, &make.error));
+  counts(&make, 1, 3, 4, 60, 90);
+  check(&make, ink_writer_flush(make.writer, &make.error));
+  ink_writer_abandon(make.writer);
+}
+
 int main(void) {
+  hostile("hostile.ink");
   recursive("recursive.ink");
   broken("broken.ink");
   mistakes("mistakes.ink");
