@@ -261,14 +261,15 @@ static void resynchronise(ink_capture *capture, scan *state) {
   ink_chunk_header header;
   count_damage(capture, state, cut ? "is cut off" : "has a damaged header");
   while (state->at < capture->size) {
-    state->at = capture->size - state->at > 8 ? state->at + 8 : capture->size;
+    uint64_t next = capture->size - state->at > 8 ? state->at + 8 : capture->size;
+    if (next % DATA_ASKED_BYTES == 0 && next < capture->size)
+      next = data_from(capture, next);
+    state->at = next;
     searched += 8;
     if (header_at(capture, state->at, &header) && header.sequence >= state->next_sequence)
       break;
     if (searched >= SEARCH_BYTES)
       state->at = capture->size;
-    else if (state->at % DATA_ASKED_BYTES == 0 && state->at < capture->size)
-      state->at = data_from(capture, state->at);
     if (state->at - released > RELEASE_EVERY_BYTES) {
       ink_capture_release_pages(capture);
       released = state->at;

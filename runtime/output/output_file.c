@@ -197,7 +197,7 @@ cleanup:;
   return fd;
 }
 
-/* A link is followed, one to nothing too: what it points to is replaced, not the link. NULL: out of memory. */
+/* A link is followed, one to nothing too: what it points to is replaced, not the link. NULL with errno: a circle of links. */
 static char *target_of(const char *path) {
   enum { LINKS_MAX = 40 }; /* as the kernel has it */
   char link[PATH_MAX], *target = strdup(path);
@@ -214,7 +214,10 @@ static char *target_of(const char *path) {
     free(target);
     target = next;
   }
-  return target;
+  const bool circle = target != NULL;
+  free(target);
+  errno = circle ? ELOOP : ENOMEM;
+  return NULL;
 }
 
 static ink_status open_descriptor(ink_file *file, const char *path, ink_error *error) {
@@ -226,6 +229,8 @@ static ink_status open_descriptor(ink_file *file, const char *path, ink_error *e
   }
   bool there = stat(path, &st) == 0;
   file->path = target_of(path);
+  if (!file->path && errno == ELOOP)
+    return ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", path, ink_i_errno_words(ELOOP).text);
   if (!file->path)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   if (there && S_ISDIR(st.st_mode))

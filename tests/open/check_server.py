@@ -64,6 +64,19 @@ def refusals(inkmark, trace, content):
         assert o.end()[0] == 0
 
 
+def many_idle(inkmark, trace, content):
+    """More connections than are held, which ask for nothing or for half: none of them keeps the browser out."""
+    with Opened(inkmark, trace) as o:
+        idle = [o.connect() for _ in range(20)]
+        for s in idle[::2]:
+            s.sendall(b"GET / HT")
+        status, _, body = o.ask()
+        assert status == 200 and body == content, status
+        for s in idle:
+            s.close()
+        assert o.end()[0] == 0
+
+
 def listens_on_loopback_only(inkmark, trace):
     with Opened(inkmark, trace) as o:
         found = []
@@ -163,6 +176,7 @@ def main(inkmark, make_captures, *unused):
         tokens = {one_load(inkmark, trace, content) for _ in range(3)}
         assert len(tokens) == 3, tokens
         refusals(inkmark, trace, content)
+        many_idle(inkmark, trace, content)
         listens_on_loopback_only(inkmark, trace)
         broken_load_does_not_count(inkmark, folder)
         big_files_stream(inkmark, folder)
