@@ -13,6 +13,12 @@ const cli_command *const cli_commands[] = {&cmd_record, &cmd_report, &cmd_export
                                            &cmd_instrument, &cmd_nvcc,
 #endif
                                            &cmd_help,   &cmd_version};
+#if defined(INKMARK_HAS_REWRITER)
+const char *const cli_left_out = NULL;
+#else
+const char *const cli_left_out = "which was built without libclang 19 or newer; install that (Debian: "
+                                 "libclang-19-dev) and build inkmark again";
+#endif
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
 const cli_command *cli_command_find(const char *name) {
@@ -22,22 +28,9 @@ const cli_command *cli_command_find(const char *name) {
   return NULL;
 }
 
-#if !defined(INKMARK_HAS_REWRITER)
-static bool is_left_out(const char *name) {
-  return !strcmp(name, "nvcc") || !strcmp(name, "instrument");
-}
-#else
-static bool is_left_out(const char *name) {
-  (void)name;
-  return false;
-}
-#endif
-
 static int unknown_command(const char *name) {
-  if (is_left_out(name))
-    return cli_usage_error(NULL, "'%s' is left out of this inkmark: it was built without libclang 19 or "
-                                 "newer (Debian: libclang-19-dev); build it again where that is installed",
-                           name);
+  if (cli_left_out && (!strcmp(name, "instrument") || !strcmp(name, "nvcc")))
+    return cli_usage_error(NULL, "'%s' is left out of this inkmark, %s", name, cli_left_out);
   const char *names[16];
   for (size_t i = 0; i < cli_command_count && i < 16; i++)
     names[i] = cli_commands[i]->name;

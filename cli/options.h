@@ -53,6 +53,7 @@ typedef struct cli_command {
 /* All commands, in the order of --help. */
 extern const cli_command *const cli_commands[];
 extern const size_t cli_command_count;
+extern const char *const cli_left_out; /* why `instrument` and `nvcc` are not among them; NULL: they are */
 const cli_command *cli_command_find(const char *name); /* or NULL */
 
 extern const cli_option cli_common_options[];

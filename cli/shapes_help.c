@@ -105,6 +105,8 @@ void cli_print_overview(FILE *to) {
         to);
   for (size_t i = 0; i < cli_command_count; i++)
     fprintf(to, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+  if (cli_left_out)
+    fprintf(to, "\n'instrument' and 'nvcc' are left out of this inkmark,\n%s\n", cli_left_out);
   fputs("\n'inkmark COMMAND --help' tells more\n", to);
 }
 

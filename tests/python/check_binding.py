@@ -155,7 +155,7 @@ def main():
     assert inkmark.__file__.startswith(os.path.abspath("installed")), inkmark.__file__
     print("members:", check_layout(inkmark))
     subprocess.run([make_captures], check=True)
-    captures = ["solver.ink", "costed.ink", "nested.ink", "recursive.ink", "dropped.ink", "wide.ink", "killed.ink", "none.ink"]
+    captures = ["solver.ink", "hostile.ink", "costed.ink", "nested.ink", "recursive.ink", "dropped.ink", "wide.ink", "killed.ink", "none.ink"]
     if example:
         subprocess.run([inkmark_command, "record", "--device", "sim", "-o", "example.ink", "--", example[0]], check=True,
                        capture_output=True)
