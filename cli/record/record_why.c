@@ -93,8 +93,8 @@ bool record_why_unreached(const record_plan *plan) {
   struct stat output;
   const long living = process_living_on();
   if (living)
-    message_say("nothing was recorded so far: '%s' has ended, but process %ld, which it started, lives "
-                "on; what it records is written while it runs",
+    message_say("nothing was recorded so far: '%s' has ended, but process %ld, which it started, goes on; "
+                "what it records is written while it runs",
                 program, living);
   else if (secure)
     message_say("nothing was recorded: '%s' %s, so the loader leaves out what is preloaded; record a "
@@ -105,8 +105,8 @@ bool record_why_unreached(const record_plan *plan) {
                 "one writes captures of its own",
                 program);
   else if (empties_environment(plan->argv))
-    message_say("nothing was recorded: '%s' takes away the environment that records; put it in front: "
-                "env ... inkmark record -- PROGRAM",
+    message_say("nothing was recorded: '%s' starts the program without the environment that records; put it "
+                "in front: env ... inkmark record -- PROGRAM",
                 base_name(program));
   else if (!stat(plan->output, &output) && S_ISCHR(output.st_mode) && output.st_rdev == makedev(1, 3))
     message_say("nothing was kept: '-o %s' throws the capture away", plan->output);

@@ -22,10 +22,10 @@ says() {
   rm -f x.ink*
 }
 
-says "nothing was recorded: 'env' takes away the environment that records" \
+says "nothing was recorded: 'env' starts the program without the environment" \
   "$inkmark" record --device sim -o x.ink -- env -i "$solver"
-says "nothing was recorded: 'env' takes away" "$inkmark" record --device sim -o x.ink -- env - A=1 "$solver"
-says "nothing was recorded: 'env' takes away" "$inkmark" record --device sim -o x.ink -- env -u A -u LD_PRELOAD "$solver"
+says "nothing was recorded: 'env' starts the program without" "$inkmark" record --device sim -o x.ink -- env - A=1 "$solver"
+says "nothing was recorded: 'env' starts the program without" "$inkmark" record --device sim -o x.ink -- env -u A -u LD_PRELOAD "$solver"
 says "nothing was kept: '-o /dev/null' throws the capture away" "$inkmark" record --device sim -o /dev/null -- "$solver"
 says 'is inkmark itself' "$inkmark" record --device sim -o x.ink -- "$inkmark" record --device sim -o inner.ink -- "$solver"
 says "nothing was recorded: '$solver' ended with exit code" "$inkmark" record --device sim -o x.ink -- "$solver" --no-such-option
@@ -36,7 +36,7 @@ rm -f x.ink
 
 # a daemon: the capture comes when it has recorded something
 "$inkmark" record --device sim -o x.ink -- sh -c "setsid sh -c 'while [ ! -e go ]; do sleep 0.1; done; exec \"$solver\"' >/dev/null 2>&1 & echo \$! >pid" >out 2>message
-grep -q "nothing was recorded so far: .* process $(cat pid), which it started, lives on" message || bad "a daemon: $(cat message)"
+grep -q "process $(cat pid).* goes on" message || bad "a daemon: $(cat message)"
 touch go
 while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.1; done
 ls x.ink* >/dev/null 2>&1 || bad 'the daemon left no capture'
