@@ -33,7 +33,8 @@ static const cli_option options[] = {
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(record_settings, device),
      "a real GPU, or the simulated device; auto (the default) simulates where there is no GPU"},
     {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),
-     "which CUDA devices record, as 0,2 or all (the default); a number that is not there is named"},
+     "which CUDA devices record, as 0,2; all; mine, the one of this rank on its node; or used (the default), "
+     "each with its first launch. A number that is not there is named"},
     {0, "drain-ms", CLI_COUNT, "N", offsetof(record_settings, drain_ms),
      "the longest time between two copies of what was recorded to the host, in milliseconds; 100 "
      "unless given; above 1000 it is not copied sooner when the buffer fills"},

@@ -85,7 +85,8 @@ int record_check(const cli_command *command, record_settings *settings) {
       !check_template(command, settings->output) ||
       !check_list(command, "blocks", settings->blocks, (1u << 27) - 1) ||
       !check_list(command, "warps", settings->warps, 31) ||
-      (settings->devices && strcmp(settings->devices, "all") &&
+      (settings->devices && strcmp(settings->devices, "all") && strcmp(settings->devices, "used") &&
+       strcmp(settings->devices, "mine") &&
        !check_list(command, "devices", settings->devices, 63)))
     return CLI_USAGE;
   if (settings->warps && !settings->granularity)

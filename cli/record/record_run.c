@@ -67,7 +67,7 @@ bool record_environment(record_plan *plan) {
               set("INKMARK_GRANULARITY", s->granularity ? "warp" : "block") &&
               set("INKMARK_KEEP", s->keep ? "first" : "last") && set("INKMARK_BLOCKS", s->blocks) &&
               set("INKMARK_WARPS", s->warps) && set("INKMARK_KERNELS", s->kernels) &&
-              set("INKMARK_DEVICES", s->devices ? s->devices : "all") &&
+              set("INKMARK_DEVICES", s->devices ? s->devices : "used") &&
               set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
               set_count("INKMARK_DRAIN_MS", s->drain_ms) && prepend("LD_PRELOAD", plan->library);
   fine = fine && set_activity(plan);

@@ -102,9 +102,13 @@ static ink_status parse_lists(const ink_session_options *in, ink_i_options *out,
     status = each_range(in->warps, 32, "warps", mark_mask, &bits, error);
     out->warps = (uint32_t)bits;
   }
-  if (!status && in->devices && *in->devices && strcmp(in->devices, "all") != 0) {
+  const char *devices = in->devices && *in->devices ? in->devices : "all";
+  out->choice = !strcmp(devices, "mine")   ? INK_I_DEVICES_MINE
+                : !strcmp(devices, "used") ? INK_I_DEVICES_USED
+                                           : INK_I_DEVICES_LISTED;
+  if (!status && strcmp(devices, "all") != 0 && out->choice == INK_I_DEVICES_LISTED) {
     out->devices = 0;
-    status = each_range(in->devices, INK_I_DEVICES_MAX, "devices", mark_mask, &out->devices, error);
+    status = each_range(devices, INK_I_DEVICES_MAX, "devices", mark_mask, &out->devices, error);
   }
   if (!status && in->blocks && *in->blocks)
     status = parse_blocks(in->blocks, out, error);

@@ -9,6 +9,12 @@
 
 #define INK_I_DEVICES_MAX 64
 
+enum ink_i_devices {
+  INK_I_DEVICES_LISTED, /* those of the mask, at the start */
+  INK_I_DEVICES_MINE,   /* the one of this rank on its node, or the current one */
+  INK_I_DEVICES_USED    /* each with its first launch, where that is seen */
+};
+
 typedef struct ink_i_options {
   char *output;          /* template */
   regex_t kernels;
@@ -17,6 +23,7 @@ typedef struct ink_i_options {
   uint32_t block_bit_count;
   uint32_t warps;        /* bits */
   uint64_t devices;      /* bits; all ones: all */
+  enum ink_i_devices choice;
   bool per_warp, keep_first, replace;
   uint32_t records;      /* a power of two, 0: by the device's memory */
   uint32_t tracks;       /* a power of two, 0: by the device's memory */

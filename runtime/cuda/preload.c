@@ -2,6 +2,7 @@
 /* libinkmark-preload.so, which `inkmark record` puts into LD_PRELOAD: finds the moment after all
  * static constructors and before main, and the ways out of a program that run no exit handler. Kept
  * apart from libinkmark, whose users link it without any of this. */
+#include "cuda/behind.h"
 #include "cuda/record_mode.h"
 #include "cuda/signals.h"
 
@@ -79,25 +80,11 @@ int InitializeInjection(void) {
 
 typedef int reset_fn(void);
 
-/* Behind this library in the order of the loader, or in a CUDA runtime that was loaded for a library of
- * its own, which that order does not have. */
-static reset_fn *find_reset(void) {
-  static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12"};
-  reset_fn *found = (reset_fn *)dlsym(RTLD_NEXT, "cudaDeviceReset");
-  for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes && !found; i++) {
-    void *runtime = dlopen(runtimes[i], RTLD_NOW | RTLD_NOLOAD);
-    if (!runtime)
-      continue;
-    found = (reset_fn *)dlsym(runtime, "cudaDeviceReset");
-    dlclose(runtime);
-  }
-  return found;
-}
-
 /* Where the CUDA runtime is a shared library: a reset takes the buffers with it. */
 INK_API int cudaDeviceReset(void);
 int cudaDeviceReset(void) {
-  reset_fn *real = find_reset();
+  static ink_behind known;
+  reset_fn *real = (reset_fn *)ink_behind_find(&known, "cudaDeviceReset", __builtin_return_address(0));
   if (!real)
     return 999; /* cudaErrorUnknown */
   sigset_t before;

@@ -4,11 +4,13 @@
  * process, for the command to print; nothing is printed here. */
 #include "cuda/record_mode.h"
 
+#include "cuda/device_choice.h"
 #include "cuda/ends.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
 #include "shm/link.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 static ink_session *session;
 static pid_t owner;
 static void (*take_signals)(void); /* of the preloaded library, or NULL */
+static atomic_bool use_watched;    /* devices are armed with their first launch */
 static bool cuda_starts; /* the driver has called InitializeInjection */
 
 static void report(const char *what, const char *text) { ink_i_link_report(what, text); }
@@ -51,6 +54,7 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
   if (!ending)
     return;
   session = NULL;
+  atomic_store(&use_watched, false);
   ending->leaves = leaves;
   ending->ended_by = signal;
   ending->at_once = at_once;
@@ -83,9 +87,10 @@ static void arm(void) {
   const ink_status status = ink_session_arm(session, &error);
   /* Exit handlers run in the opposite order of their registration, and the driver that the first CUDA
    * call loaded may have registered its own: behind that one no call gives anything any more. */
-  if (!status && !armed)
+  const bool works = !status && ink_i_session_any_works(session);
+  if (works && !armed)
     armed = atexit(ink_record_finish) == 0 && at_quick_exit(leave_quickly) == 0;
-  if (!status)
+  if (works)
     guard_ends();
   if (status)
     report("failed", error.message);
@@ -158,6 +163,7 @@ void ink_record_start(void (*signals_taker)(void)) {
   }
   owner = getpid();
   take_signals = signals_taker;
+  atomic_store(&use_watched, session->options.choice == INK_I_DEVICES_USED);
   ink_i_ends_watch_main();
   const char *began = secure_getenv("INKMARK_BEGAN_NS");
   session->by_writer = secure_getenv("INKMARK_WRITER") != NULL;
@@ -166,7 +172,9 @@ void ink_record_start(void (*signals_taker)(void)) {
     ink_record_cuda_starts();
   pthread_atfork(NULL, NULL, owner_in_child);
   atexit(ink_record_finish);
-  if (n && !word_is("INKMARK_MARKS", "off")) /* none yet: a library with marks may be loaded later */
+  if (word_is("INKMARK_MARKS", "off"))
+    atomic_store(&use_watched, false);
+  else if (n) /* none yet: a library with marks may be loaded later */
     arm();
 }
 
@@ -183,6 +191,22 @@ void ink_record_cuda_starts(void) {
   const char *refusal = ink_i_activity_refusal(session->activity);
   if (refusal)
     report("activity", refusal);
+}
+
+/* ---- a device's first launch ---- */
+
+bool ink_record_watches_use(void) { return atomic_load(&use_watched) && !ink_i_in_calls(); }
+
+/* The bit is set behind the arming: another thread's first launch waits for it as well. */
+void ink_record_before_launch(int device) {
+  static _Atomic uint64_t seen;
+  ink_session *recording = session;
+  if (!recording || device < 0 || device >= INK_I_DEVICES_MAX || (atomic_load(&seen) >> device & 1) ||
+      !ink_i_record_is_mine())
+    return;
+  ink_i_choice_use(recording, device);
+  ink_i_record_module_came();
+  atomic_fetch_or(&seen, 1ull << device);
 }
 
 void ink_i_record_module_came(void) {

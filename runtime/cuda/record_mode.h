@@ -6,6 +6,7 @@
 #include "inkmark/status.h"
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* Called before main, when every module of the program has registered. take_signals is called when
  * something is armed, more than once; from then on ink_record_signalled may be called. */
@@ -23,6 +24,9 @@ INK_API void ink_record_leave(int signal);
 /* From the handler of a signal whose default action ends the process: keeps what has been recorded, within a
  * second. The caller then ends the process by the signal. */
 INK_API void ink_record_signalled(int signal);
+/* In front of a launch on the current device, where a device is armed with its first one. */
+INK_API bool ink_record_watches_use(void);
+INK_API void ink_record_before_launch(int device);
 /* Around fork, in parent and child: signals are held between. */
 INK_API void ink_record_fork_begin(sigset_t *before);
 INK_API void ink_record_fork_end(const sigset_t *before);

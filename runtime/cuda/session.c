@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A session: arming devices, the thread that drains them, forks, the end. */
 #include "cuda/arming_remarks.h"
+#include "cuda/device_choice.h"
 #include "cuda/clock_catch.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
@@ -244,8 +245,9 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
   }
   if (count && !ink_i_remark_absent(s, modules[0].desc->cuda, count))
     status = ink_error_set(error, INK_ERROR_NOT_FOUND, "%s", s->remarks[0]);
+  const uint64_t chosen = n ? ink_i_choice_now(s, modules[0].desc->cuda, count) : 0;
   for (int i = 0; i < count && i < INK_I_DEVICES_MAX && n; i++) {
-    if (!(s->options.devices >> i & 1))
+    if (!(chosen >> i & 1))
       continue;
     ink_error why = {0};
     const ink_status one = make_device(s, i, modules[0].desc, &why);
@@ -277,7 +279,12 @@ static const ink_cuda_api *runtime_of(const ink_session *s) {
   return cuda;
 }
 
+static _Thread_local unsigned in_calls;
+
+bool ink_i_in_calls(void) { return in_calls > 0; }
+
 void ink_i_calls_begin(ink_session *s, ink_i_calls *own) {
+  in_calls++;
   *own = (ink_i_calls){.cuda = runtime_of(s), .mode = 2 /* cudaStreamCaptureModeRelaxed */};
   own->has_device = own->cuda && own->cuda->get_device(&own->device) == 0;
   own->has_mode = own->cuda && own->cuda->exchange_capture_mode(&own->mode) == 0;
@@ -292,6 +299,7 @@ void ink_i_calls_end(ink_session *s, ink_i_calls *own) {
     own->cuda->exchange_capture_mode(&own->mode);
   if (own->has_device)
     own->cuda->set_device(own->device);
+  in_calls--;
 }
 
 ink_status ink_i_session_on_devices(ink_session *s, ink_status (*what)(ink_session *, ink_error *),
@@ -322,8 +330,9 @@ void ink_i_session_start_activity(ink_session *s) {
 ink_status ink_session_arm(ink_session *s, ink_error *error) {
   if (pthread_mutex_lock(&s->lock))
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a file with marks was loaded while arming");
-  const ink_status status = ink_i_session_on_devices(s, arm_locked, error);
-  if (!status || s->activity)
+  const bool waits = ink_i_choice_waits(s);
+  const ink_status status = waits ? INK_OK : ink_i_session_on_devices(s, arm_locked, error);
+  if ((!status && !waits) || s->activity)
     start_thread(s);
   pthread_mutex_unlock(&s->lock);
   return status;

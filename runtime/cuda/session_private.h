@@ -21,6 +21,7 @@ struct ink_session {
   pthread_t thread;
   bool thread_runs, stop;
   ink_i_device devices[INK_I_DEVICES_MAX];
+  _Atomic uint64_t chosen; /* bits of the devices to be armed, where they are not listed */
   ink_writer *writer;     /* made with the first track */
   char *path;
   _Atomic uint64_t tracks_written; /* read without the lock too, by who waits for it */
@@ -82,6 +83,8 @@ typedef struct ink_i_calls {
 } ink_i_calls;
 void ink_i_calls_begin(ink_session *session, ink_i_calls *own);
 void ink_i_calls_end(ink_session *session, ink_i_calls *own);
+/* This thread is between the two. */
+bool ink_i_in_calls(void);
 ink_status ink_i_session_on_devices(ink_session *session, ink_status (*what)(ink_session *, ink_error *),
                                     ink_error *error);
 

@@ -157,8 +157,43 @@ def pools():
             print(f"{method}, {end}: {len(seen)} captures, 6 tracks")
 
 
+def rank(*devices, **environment):
+    """A rank that launches on these devices: how many buffers it had, and what its capture says."""
+    choice = environment.pop("choice", None)
+    run = recorded(os.path.join(PROGRAMS, "ranks"), *devices, options=("--devices", choice) if choice else (),
+                   env={**os.environ, "INKMARK_SIM_DEVICES": "8", **environment})
+    assert run.returncode == 0 and run.stdout.startswith("8 devices, "), run
+    seen = captures()
+    return int(run.stdout.split()[2]), sum(one["tracks"] for one in seen)
+
+
+def ranks():
+    """Eight ranks on eight devices make eight buffers, and no launch is lost."""
+    for choice, wanted in ((None, 8), ("used", 8), ("mine", 8), ("all", 64)):
+        made = [rank(str(i), choice=choice, LOCAL_RANK=str(i)) for i in range(8)]
+        assert sum(buffers for buffers, _ in made) == wanted, (choice, made)
+        assert all(tracks == 4 for _, tracks in made), (choice, made)
+        print(f"--devices {choice}: {wanted} buffers")
+    for name in "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID":
+        assert rank("5", choice="mine", **{name: "5"}) == (1, 4), name
+    assert rank("3", choice="mine", LOCAL_RANK="11") == (1, 4)
+
+
+def first_use():
+    """A device is armed in front of its first launch, whichever rank the process has: by two threads at once."""
+    assert rank("6", "0", "3") == (3, 12)
+    assert rank("6", "0", "3", LOCAL_RANK="7") == (3, 12)
+    assert rank("6", "2", choice="2") == (1, 4)
+    assert rank(choice="used") == (0, 0)
+    # a parent that has used no device, and children that do: by fork, too
+    script = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pool.py"),
+              os.path.join(PROGRAMS, "library.so"), "fork", "join"]
+    run = recorded(*script)
+    assert run.returncode == 0 and sum(one["tracks"] for one in captures()) == 6, run
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ["INKMARK_SIM_SEED"] = "1"
     {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "loops": loops,
-     "main-leaves": main_leaves, "pools": pools}[CASE]()
+     "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()
