@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulator's own thread, which takes no signals. A program may submit a host function and then
  * wait for what that function does, without calling the runtime again: where one is queued and no
- * call has come for a while, this thread runs the stream up to it. It starts with the first host
- * function; programs without any never have it. With INKMARK_SIM_ASYNC=1 it starts with the first
- * work and runs everything, as a GPU would: then what is done when depends on the host's speed. */
+ * call has come for a while, this thread runs the stream up to it. It starts with a host function and
+ * ends where none is queued any more, so that a process whose main ended by pthread_exit ends with its
+ * own last thread. With INKMARK_SIM_ASYNC=1 it starts with any work and runs everything, as a GPU
+ * would: then what is done when depends on the host's speed. */
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -19,10 +20,12 @@ static void *watch(void *unused) {
   (void)unused;
   uint64_t calls_before = 0;
   int idle = 0;
-  for (;;) {
+  bool wanted = true;
+  while (wanted) {
     nanosleep(&(struct timespec){0, LOOK_EVERY_NS}, NULL);
     rt_lock();
     rt_op *op = rt_first_host_call();
+    wanted = started = op != NULL;
     idle = op && rt_calls() == calls_before ? idle + 1 : 0;
     calls_before = rt_calls();
     if (idle >= IDLE_LOOKS)
@@ -35,12 +38,14 @@ static void *watch(void *unused) {
 static void *work(void *unused) {
   (void)unused;
   rt_lock();
-  for (;;) {
+  while (rt_first_op()) {
     if (rt_turn())
       rt_give_way();
     else
       rt_wait_for_others();
   }
+  started = false;
+  rt_unlock();
   return NULL;
 }
 

@@ -140,6 +140,7 @@ def main_leaves():
     expect("pthread-exit")
     expect("thread-goes-on", tracks=4)
     expect("cancel")
+    expect("host-call")
 
 
 def pools():
@@ -160,7 +161,7 @@ def pools():
 def rank(*devices, **environment):
     """A rank that launches on these devices: how many buffers it had, and what its capture says."""
     choice = environment.pop("choice", None)
-    run = recorded(os.path.join(PROGRAMS, "ranks"), *devices, options=("--devices", choice) if choice else (),
+    run = recorded(os.path.join(PROGRAMS, "ranks"), *devices, options=("--tracks", "64", *(("--devices", choice) if choice else ())),
                    env={**os.environ, "INKMARK_SIM_DEVICES": "8", **environment})
     assert run.returncode == 0 and run.stdout.startswith("8 devices, "), run
     seen = captures()

@@ -246,6 +246,8 @@ int main(int argc, char **argv) {
   }
   if (!strcmp(how, "pthread-exit"))
     pthread_exit(nullptr);
+  if (!strcmp(how, "host-call")) // of which the simulated device has a thread
+    cudaLaunchHostFunc(nullptr, [](void *) { puts("the host function has run"); }, nullptr), pthread_exit(nullptr);
   if (!strcmp(how, "thread-goes-on"))
     pthread_create(&thread, nullptr, launch_later, nullptr), pthread_exit(nullptr);
   if (!strcmp(how, "cancel"))
