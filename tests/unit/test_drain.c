@@ -270,7 +270,7 @@ static void cut_history(uint64_t seed) {
 /* ---- calls ---- */
 
 static void call_counts(void) {
-  ink_session *s = start(5, 16384, 1024, false);
+  ink_session *s = start(5, 16384, 32, false);
   ink_i_device *d = gpu.device;
   gpu.tracks_left = 16000;
   gpu_finish();
@@ -386,6 +386,49 @@ static void failing_writes(void) {
   remove(path);
 }
 
+/* ---- a thread that is stopped between two stores ---- */
+
+static void lane_to(int step) {
+  gpu.tracks_left += gpu.lanes[0].step == 0;
+  do
+    gpu_step(&gpu.lanes[0]);
+  while (gpu.lanes[0].step != step);
+}
+
+/* It has its ticket when a drain looks, and comes to its slot later, when nothing is claimed any more. */
+static void late_claim(void) {
+  ink_session *s = start(1, 8, 8, false);
+  lane_to(2);
+  for (int i = 0; i < 3; i++)
+    drain(s);
+  gpu_finish();
+  drain(s);
+  CHECK(s->tracks_written == 1, "%" PRIu64 " tracks", (uint64_t)s->tracks_written);
+  last_drain(s);
+  close_capture(s);
+  check_sums(gpu.device, "late", 0);
+  free_session(s);
+  remove(path);
+}
+
+/* In the midst of opening and of closing, in a slot that another track had: it is not stored as open, with the
+ * other's rows or though the counters may have it. */
+static void half_way(int step) {
+  ink_session *s = start(1, 1, 8, false);
+  lane_to(0);
+  drain(s);
+  drain(s);
+  lane_to(step);
+  for (int i = 0; i < 4; i++)
+    drain(s);
+  close_capture(s);
+  const sums sum = read_capture(gpu.device);
+  CHECK(sum.all_kept == 1 && sum.all_open == (step == 9), "stopped at %d: %" PRIu64 " kept, %" PRIu64 " open", step,
+        sum.all_kept, sum.all_open);
+  free_session(s);
+  remove(path);
+}
+
 int main(int argc, char **argv) {
   static const ink_table_desc table = {.abi = INK_MODULE_ABI, .bytes = sizeof table, .name = "Made",
                                        .sections = "K0, K1, K2", .file = "made_up.cu", .line = 1,
@@ -394,6 +437,9 @@ int main(int argc, char **argv) {
   path = synth_path("drain");
   ink_register_table(&table);
   call_counts();
+  late_claim();
+  for (int step = 2; step < 17; step++)
+    half_way(step);
   failing_calls();
   failing_writes();
   for (uint64_t seed = 1; seed <= histories; seed++) {
