@@ -54,7 +54,7 @@ static bool make_room(void **array, size_t count, size_t *room, size_t element_b
 
 INK_API void ink_register_module(const ink_module_desc *module) {
   if (!module || module->abi != INK_MODULE_ABI || module->bytes < INK_MODULE_BYTES_MIN || !module->cuda ||
-      module->cuda->bytes < sizeof *module->cuda)
+      module->cuda->bytes < offsetof(ink_cuda_api, memory)) /* as files of older headers have it */
     return;
   ink_i_registry_lock();
   if (make_room((void **)&modules, module_count, &module_room, sizeof *modules))

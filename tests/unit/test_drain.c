@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 ink_register_table_fn ink_register_table;
+ink_register_module_fn ink_register_module;
 
 static uint64_t allocations; /* of the library: see CMakeLists.txt */
 void *__real_malloc(size_t bytes);
@@ -386,6 +387,29 @@ static void failing_writes(void) {
   remove(path);
 }
 
+/* A file that was compiled before there was an entry point for the free memory is armed as it was then. */
+static void older_file(void) {
+  static ink_cuda_api older;
+  static ink_module_desc module;
+  ink_i_module *modules;
+  ink_error error;
+  older = gpu_api;
+  older.bytes = offsetof(ink_cuda_api, memory);
+  module = gpu_module;
+  module.cuda = &older;
+  ink_register_module(&module);
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_modules(&modules);
+  ink_i_registry_unlock();
+  CHECK(n == 1, "%zu files", n);
+  forget_gpu(1);
+  ink_session *s = open_session(0, 16, false);
+  NEED(ink_i_device_make(&s->devices[0], 0, &s->options, &module, &error), error);
+  CHECK(s->devices[0].info.track_count == 16384, "%u tracks", s->devices[0].info.track_count);
+  free_session(s);
+  ink_i_registry_remove(&module);
+}
+
 /* ---- a thread that is stopped between two stores ---- */
 
 static void lane_to(int step) {
@@ -437,6 +461,7 @@ int main(int argc, char **argv) {
   path = synth_path("drain");
   ink_register_table(&table);
   call_counts();
+  older_file();
   late_claim();
   for (int step = 2; step < 17; step++)
     half_way(step);
