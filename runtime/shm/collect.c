@@ -105,6 +105,7 @@ ink_status ink_collector_open(const ink_collector_options *options, ink_collecto
   c->began_ns = options->began_ns;
   c->control = above_standard(options->control);
   c->memory = ink_i_memory_budget(options->memory_bytes);
+  c->area_memory.most = c->memory.most * INK_I_AREAS_TIMES;
   c->listening = -1;
   if (getrandom(&c->address, sizeof c->address, 0) == (ssize_t)sizeof c->address)
     c->listening = listen_at(&c->address);
@@ -220,10 +221,10 @@ static int new_area(ink_collector *c, const ink_i_request *request, pid_t pid, i
       m = c->members[i];
   if (!m || m->area_count == INK_I_AREAS_MAX)
     return m ? ENOMEM : ENOENT;
-  if (!request->bytes || request->bytes > c->memory.most - c->memory.used)
+  if (!request->bytes || request->bytes > c->area_memory.most - c->area_memory.used)
     return ENOMEM;
   ink_i_area *area = &m->areas[m->area_count];
-  const int code = ink_i_shared_make(&c->memory, request->bytes, &area->shared, fd);
+  const int code = ink_i_shared_make(&c->area_memory, request->bytes, &area->shared, fd);
   if (code)
     return code;
   area->kind = request->area_kind;

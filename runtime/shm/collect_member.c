@@ -203,6 +203,6 @@ void ink_i_member_close(ink_collector *c, ink_i_member *m) {
   ink_i_ring_reader_free(&m->reader);
   ink_i_shared_free(&c->memory, &m->shared);
   for (size_t i = 0; i < m->area_count; i++)
-    ink_i_shared_free(&c->memory, &m->areas[i].shared);
+    ink_i_shared_free(&c->area_memory, &m->areas[i].shared);
   m->area_count = 0;
 }

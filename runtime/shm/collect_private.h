@@ -31,6 +31,8 @@ typedef struct ink_i_memory {
   uint64_t most, used;
 } ink_i_memory;
 
+enum { INK_I_AREAS_TIMES = 4 }; /* areas are asked for by name, and have so much more than all rings */
+
 /* As the options ask, or by what the machine has. */
 ink_i_memory ink_i_memory_budget(uint64_t asked);
 /* How many bytes of data a new ring gets: a power of two; 0: there is no room for `least`. */
@@ -88,7 +90,7 @@ struct ink_collector {
   char address_text[INK_I_ADDRESS_BYTES];
   ink_i_pending pending[INK_I_PENDING_MAX];
   size_t pending_count;
-  ink_i_memory memory;
+  ink_i_memory memory, area_memory;
   ink_i_member **members;
   size_t member_count, member_room;
   ink_i_watch *children; /* forked from members, without a ring so far */

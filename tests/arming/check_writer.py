@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # What the recorded program does to itself does not reach its capture, and the recording does not reach the
 # program: check_writer.py BUILD BIN CASE [COUNT [SEED]]. Each program runs alone and recorded; exit code, output and files
-# are to be the same. COUNT is for the cases kill-program, kill-record, kill-writer, which tests/long.sh runs. 77: the case needs root, or a tool, that is not here.
+# are to be the same. COUNT is for the cases kill-program, kill-record, kill-writer, children: tests/long.sh. 77: the case needs root, or a tool, that is not here.
 import os, random, re, shutil, signal, subprocess, sys, tempfile, time
 
-build, bin_, case = sys.argv[1:4]
+build, bin_ = map(os.path.abspath, sys.argv[1:3])
+case = sys.argv[3]
 ink = build + "/cli/inkmark"
 counts = bin_ + "/capture_counts"
 apart = bin_ + "/apart"
@@ -238,7 +239,7 @@ def exec_():
 
 def children():
     """Many at once: each is recorded, by the writer or by itself, and the writer's memory is bounded."""
-    n = 60
+    n = int(sys.argv[4]) if len(sys.argv) > 4 else 60
     record_ = start(apart, "children", str(n), output="run.%p.ink")
     writer, most = writer_of(record_), 0
     while record_.poll() is None:
@@ -256,6 +257,41 @@ def children():
         whole(path, 1)
     if most > (1 << 20) + 1024:
         fail(f"the writer shared {most} KiB")
+
+
+def traced():
+    """No program opens its capture, and what it got from the writer is closed at once."""
+    if not shutil.which("strace"):
+        finish(77, "needs strace")
+    seen = 0
+    for args in (["plain"], ["closes"], ["dups"], ["limit"], ["exec"], ["cloned"], ["children", "3"], ["noisy"]):
+        clean()
+        calls = "openat,open,creat,socket,recvmsg,close,execve,memfd_create"
+        subprocess.run(["strace", "-f", "-qq", "-o", "_trace", "-e", "trace=" + calls, ink, "record", "--device", "sim",
+                        "-o", "run.ink", "--", apart, *args], capture_output=True)
+        of_program, held = set(), {}
+        for line in open("_trace", errors="replace"):
+            pid, call = line.split(None, 1)
+            if call.startswith("execve(") and apart in call.split(",")[0]:
+                of_program.add(pid)
+            if pid not in of_program:
+                continue
+            if call.startswith(("open", "creat")) and ".ink" in call and "O_RDONLY" not in call:
+                fail(f"{args}: {line}")
+            if call.startswith("memfd_create"):
+                fail(f"{args}: {line}")
+            for pattern in (r"socket\(AF_UNIX, SOCK_SEQPACKET.*\) = (\d+)", r"cmsg_data=\[(\d+)\]"):
+                got = re.search(pattern, call)
+                if got:
+                    seen += 1
+                    held[pid, got[1]] = line
+            closed = re.match(r"close\((\d+)", call)
+            if closed:
+                held.pop((pid, closed[1]), None)
+        if held:
+            fail(f"{args}: never closed: {held}")
+    if seen < 16:
+        fail(f"only {seen} descriptors were seen: nothing was looked at")
 
 
 def network():
@@ -455,7 +491,7 @@ def kill_writer(): killed_at_random("writer")
 cases = {"kill-program": kill_program, "kill-record": kill_record, "kill-writer": kill_writer, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
          "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
          "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
-         "network": network, "cleared-environment": cleared_environment, "full-disk": full_disk,
+         "network": network, "traced": traced, "cleared-environment": cleared_environment, "full-disk": full_disk,
          "unwritable": unwritable, "old-file": old_file, "record-killed": record_killed,
          "writer-killed": writer_killed, "program-killed": program_killed, "ruined": ruined,
          "writer-stopped": writer_stopped}

@@ -382,6 +382,36 @@ static void budget(void) {
     remove(path);
   }
   stop(&l);
+  l = start_writer(3 << 20); /* and where one has it, the next is refused and may write by itself */
+  int hold[2], told[2];
+  char byte = 0, path[128];
+  CHECK(pipe(hold) == 0 && pipe(told) == 0, "pipe");
+  const pid_t first = fork();
+  if (!first) {
+    close(hold[1]);
+    put_number(have_writer(), 0);
+    _exit(write(told[1], "r", 1) < 0 || read(hold[0], &byte, 1) < 0);
+  }
+  CHECK(read(told[0], &byte, 1) == 1, "the first");
+  const pid_t second = fork();
+  if (!second) {
+    ink_error error = {0};
+    const ink_status status = ink_i_link_ring(4 << 20, 3 << 19, false, NULL, &error);
+    ink_i_link_report("failed", "by itself");
+    _exit(status != INK_ERROR_LIMIT || ink_i_link_current());
+  }
+  int status;
+  waitpid(second, &status, 0);
+  CHECK(status == 0, "the second: %x", (unsigned)status);
+  ask(&l);
+  CHECK(l.failed == 1, "what a process without a ring says");
+  close(hold[0]);
+  close(hold[1]);
+  waitpid(first, NULL, 0);
+  stop(&l);
+  path_of(first, path);
+  CHECK(numbers_in(path, NULL, NULL) == 1, "the first");
+  remove(path);
 }
 
 int main(int argc, char **argv) {

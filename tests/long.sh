@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The large counts that tests/run.sh runs a sample of: hours where it takes minutes. One line a check; its
+# output is kept in docs/measurements.md. tests/long.sh BUILD [CHECK...]
+set -u
+build=$(realpath "${1:?usage: long.sh BUILD [CHECK...]}")
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+bad=0
+wanted=" $* "
+check() { # NAME COMMAND...: what it prints last, and whether it was well
+  local name=$1
+  shift
+  [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return
+  local began=$SECONDS out
+  if out=$("$@" 2>&1); then echo "$name: $(tail -n 1 <<<"$out") ($((SECONDS - began)) s)"; else
+    echo "$name: FAILED after $((SECONDS - began)) s"
+    tail -n 20 <<<"$out"
+    bad=1
+  fi
+}
+writer() { python3 "$here/arming/check_writer.py" "$build" "$build/tests/arming" "$@"; }
+
+# the writer process
+check ring "$build/tests/shm/ring_threads" 2000000
+check writer-process "$build/tests/shm/writer_process" 1000
+check kill-program writer kill-program 1000
+check kill-record writer kill-record 200
+check kill-writer writer kill-writer 200
+check children writer children 1000
+exit $bad
