@@ -117,9 +117,17 @@ static void after_fork_in_child(void) {
   const size_t n = ink_i_registry_tables(&tables);
   for (size_t i = 0; i < n; i++)
     tables[i].written = false;
-  if (s->thread_runs) /* threads do not survive a fork */
-    s->thread_runs = ink_i_session_any_works(s) && ink_i_make_thread(&s->thread, ink_i_drain_thread, s);
+  s->thread_runs = s->thread_runs && ink_i_session_any_works(s); /* made below, last of all */
 }
+
+/* Threads do not survive a fork. The new one calls the CUDA runtime, whose own handler, registered behind
+ * the first call of it and before this one, has put it in order by now. */
+static void make_thread_in_child(void) {
+  if (current && current->thread_runs)
+    current->thread_runs = ink_i_make_thread(&current->thread, ink_i_drain_thread, current);
+}
+
+static void set_last_fork_handler(void) { pthread_atfork(NULL, NULL, make_thread_in_child); }
 
 static void set_fork_handlers(void) {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -312,6 +320,8 @@ ink_status ink_i_session_on_devices(ink_session *s, ink_status (*what)(ink_sessi
 }
 
 static void start_thread(ink_session *s) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, set_last_fork_handler);
   if (!s->thread_runs && s->options.drain_ms != UINT32_MAX)
     s->thread_runs = ink_i_make_thread(&s->thread, ink_i_drain_thread, s);
 }
