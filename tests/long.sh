@@ -28,4 +28,5 @@ check kill-program writer kill-program 1000
 check kill-record writer kill-record 200
 check kill-writer writer kill-writer 200
 check children writer children 1000
+check wanders writer wanders 200
 exit $bad

@@ -488,7 +488,46 @@ def kill_record(): killed_at_random("record")
 def kill_writer(): killed_at_random("writer")
 
 
-cases = {"kill-program": kill_program, "kill-record": kill_record, "kill-writer": kill_writer, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
+def steps_of(chance):
+    """The arguments of a program that wanders, from small words (wanders.cu)."""
+    words = ["l3", "l3", "l40", "a7", "t5", "c3", "o0", "o1", "o2", "d40", "d700", "s10", "s12", "s13", "i1", "i13", "w30",
+             "w400", "h", "b", "y", "f", "v", "x", "r64"]
+    ends = [[], [], ["e0"], ["e7"], ["E9"], ["q4"], ["A"], ["k15"], ["k2"], ["k1"], ["k9"], ["k11"]]
+    return ["l2"] + [chance.choice(words) for _ in range(chance.randrange(1, 9))] + chance.choice(ends)
+
+
+def wanders():
+    """Programs of a generator: exit code, output and files are the same, and what is captured can be read."""
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 12
+    chance = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 11)
+    program = bin_ + "/wanders"
+    env = dict(os.environ, LD_LIBRARY_PATH=build + "/device/sim")
+    none = 0
+    for n in range(count):
+        steps = steps_of(chance)
+
+        def run(command, **more):
+            for name in os.listdir("."):
+                shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
+            done = subprocess.run(command, capture_output=True, text=True, **more)
+            left = {os.path.join(folder, name): open(os.path.join(folder, name), "rb").read()
+                    for folder, _, names in os.walk(".") for name in names if ".ink" not in name and name != "core"}
+            err = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("inkmark: "))
+            return (done.returncode, done.stdout, err, left), done.stderr
+
+        plain, _ = run([program, *steps], env=env)
+        recorded, said = run([ink, "record", "--device", "sim", "-o", os.path.abspath("run.ink"), "--", program, *steps])
+        if plain != recorded:
+            fail(f"round {n}, {' '.join(steps)}: alone {plain}, recorded {recorded}; {said}")
+        for path in captures():
+            c = counted(path)
+            if c["problems"] or c["marks"] != c["kept"]:
+                fail(f"round {n}, {' '.join(steps)}: '{path}' has {c}")
+        none += not captures()
+    print(f"{count} programs, {none} without a capture")
+
+
+cases = {"wanders": wanders, "kill-program": kill_program, "kill-record": kill_record, "kill-writer": kill_writer, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
          "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
          "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
          "network": network, "traced": traced, "cleared-environment": cleared_environment, "full-disk": full_disk,
