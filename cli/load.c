@@ -147,6 +147,8 @@ const char *load_section_name(const loaded_capture *loaded, ink_section_index se
 const char *load_incomplete(const ink_capture *capture) {
   if (ink_capture_get_facts(capture)->complete)
     return NULL;
+  if (ink_capture_fact(capture, "recovered"))
+    return "recovered";
   return ink_capture_fact(capture, "write_failure") ? "a write failed"
          : ink_capture_fact(capture, "unfinished")  ? "the recording did not end"
                                                     : "the end is missing";

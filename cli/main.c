@@ -8,7 +8,7 @@
 
 const cli_command *const cli_commands[] = {&cmd_record, &cmd_report, &cmd_export,
                                            &cmd_open,   &cmd_info,   &cmd_verify,
-                                           &cmd_cost,   &cmd_selftest,
+                                           &cmd_cost,   &cmd_selftest, &cmd_recover,
 #if defined(INKMARK_HAS_REWRITER)
                                            &cmd_instrument, &cmd_nvcc,
 #endif

@@ -101,8 +101,13 @@ struct ink_capture {
   INK_I_LIST(part_ref) parts; /* by track, ring and first word, once joined */
   INK_I_LIST(joined_track) joined; /* by track */
   capture_activity activity;
+  bool keep_good;             /* note where good chunks stand: to copy them */
+  INK_I_LIST(uint64_t) good;  /* byte offsets of their headers */
   INK_I_LIST(void *) blocks;  /* further allocations to free */
 };
+
+/* As ink_capture_open, with `good` filled. */
+ink_status ink_i_capture_open_chunks(const char *path, ink_capture **out, ink_error *error);
 
 /* Grows a list so that one more item fits; false when out of memory. */
 bool ink_list_room(void **items, size_t *capacity, size_t count, size_t item_bytes);

@@ -296,6 +296,11 @@ static ink_status take_chunk(ink_capture *capture, scan *state, const ink_chunk_
     status = ink_error_set(&inner, INK_ERROR_DAMAGED, "has a wrong checksum");
   else
     status = read_chunk(capture, header, payload, &inner);
+  if (status == INK_OK && capture->keep_good) {
+    if (!INK_I_ROOM(capture->good))
+      return no_memory(error);
+    capture->good.items[capture->good.count++] = state->at;
+  }
   if (status == INK_ERROR_DAMAGED) {
     count_damage(capture, state, inner.message);
     state->skipped_bytes += sizeof *header + padded;
@@ -323,8 +328,13 @@ static void write_note(ink_capture *capture, const scan *state) {
   else if (state->missing)
     n = snprintf(note, room, "%" PRIu64 " chunks are missing", state->missing);
   const char *failure = ink_capture_fact(capture, "write_failure");
+  const char *recovered = ink_capture_fact(capture, "recovered");
   const char *unfinished = ink_capture_fact(capture, "unfinished");
-  if (failure && n >= 0 && (size_t)n < room) {
+  if (recovered && n >= 0 && (size_t)n < room) {
+    capture->facts.complete = false; /* though its end is there */
+    n += snprintf(note + n, room - (size_t)n, "%srecovered; of the file it is from: %.160s", n ? "; " : "",
+                  recovered);
+  } else if (failure && n >= 0 && (size_t)n < room) {
     capture->facts.complete = false; /* though its end is there */
     snprintf(note + n, room - (size_t)n, "%sa write failed while it was recorded: %s",
              n ? "; " : "", failure);
@@ -388,13 +398,14 @@ static ink_status open_loaded(ink_capture *capture, const char *name, ink_error 
   return status;
 }
 
-ink_status ink_capture_open(const char *path, ink_capture **out, ink_error *error) {
+static ink_status open_path(const char *path, bool keep_good, ink_capture **out, ink_error *error) {
   if (!path || !out)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no capture to open");
   ink_capture *capture = calloc(1, sizeof *capture);
   if (!capture)
     return no_memory(error);
   capture->fd = -1;
+  capture->keep_good = keep_good;
   ink_status status = load_file(path, capture, error);
   if (status == INK_OK)
     status = open_loaded(capture, path, error);
@@ -406,6 +417,14 @@ ink_status ink_capture_open(const char *path, ink_capture **out, ink_error *erro
   else
     ink_capture_free(capture);
   return status;
+}
+
+ink_status ink_capture_open(const char *path, ink_capture **out, ink_error *error) {
+  return open_path(path, false, out, error);
+}
+
+ink_status ink_i_capture_open_chunks(const char *path, ink_capture **out, ink_error *error) {
+  return open_path(path, true, out, error);
 }
 
 ink_status ink_capture_open_memory(const void *bytes, size_t size, ink_capture **out,
@@ -458,6 +477,7 @@ void ink_capture_free(ink_capture *capture) {
   free(capture->totals.items);
   free(capture->tracks.items);
   free(capture->parts.items);
+  free(capture->good.items);
   free(capture->joined.items);
   ink_activity_free(capture);
   free(capture->blocks.items);

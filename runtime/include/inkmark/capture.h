@@ -265,6 +265,17 @@ INK_API ink_status ink_capture_open_memory(const void *bytes, size_t size, ink_c
                                            ink_error *error);
 INK_API void ink_capture_free(ink_capture *capture); /* NULL is fine */
 
+typedef struct ink_recovered {
+  uint64_t chunks, tracks, open_tracks; /* taken over */
+  uint64_t lost_bytes;       /* of the file, that are in none of these */
+  char missing[256];         /* in words; empty: nothing was */
+} ink_recovered;
+/* Writes what a damaged or unfinished capture still has to `to`, which must not exist, as a whole capture: its good
+ * chunks as they are, and, unless nothing was missing, the fact "recovered", which says what was. Such a capture
+ * is not complete. INK_ERROR_DAMAGED: nothing can be read; else the errors of ink_capture_open and ink_writer_open. */
+INK_API ink_status ink_capture_recover(const char *from, const char *to, ink_recovered *out,
+                                       ink_error *error);
+
 INK_API const ink_capture_facts *ink_capture_get_facts(const ink_capture *capture);
 INK_API const char *ink_capture_fact(const ink_capture *capture, const char *key); /* or NULL */
 INK_API size_t ink_capture_devices(const ink_capture *capture, const ink_device_info **out);
