@@ -29,4 +29,7 @@ check kill-record writer kill-record 200
 check kill-writer writer kill-writer 200
 check children writer children 1000
 check wanders writer wanders 200
+
+# programs of a generator, alone and recorded
+check random-programs python3 "$here/arming/random_program.py" "$build" "$build/tests/arming/library.so" 1 200
 exit $bad
