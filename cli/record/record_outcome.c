@@ -296,9 +296,11 @@ static size_t tell_others(const record_plan *plan, const glob_t *found, telling 
     long pid;
     int text = 0;
     struct stat status;
-    if (sscanf(line, "%ld wrote %n", &pid, &text) != 1 || !text || is_among(found, line + text))
+    if (sscanf(line, "%ld wrote %n", &pid, &text) != 1 || !text)
       continue;
     if (stat(line + text, &status) || S_ISREG(status.st_mode)) {
+      if (is_among(found, line + text))
+        continue;
       if (++others <= FILES_TOLD)
         tell(plan, line + text, sum);
     } else {

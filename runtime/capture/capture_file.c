@@ -165,13 +165,15 @@ static ink_status write_header(ink_i_file *file, ink_error *error) {
   return write_quietly(file, (const unsigned char *)&header, sizeof header, error);
 }
 
+/* A pipe that nobody reads is ENXIO, and not waited for. */
 static int open_file(const char *path, bool replace, ink_error *error) {
-  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (replace ? 0 : O_EXCL);
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | (replace ? 0 : O_EXCL);
   const int fd = move_up(open(path, flags, 0666));
   if (fd < 0) {
     ink_error_set(error, INK_ERROR_IO, "cannot create '%s': %s", path, ink_i_errno_words(errno).text);
     return -1;
   }
+  fcntl(fd, F_SETFL, O_APPEND);
   /* Two writers would leave no file that can be read. Where there are no locks, both go on. */
   if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(fd);

@@ -56,10 +56,16 @@ static bool have_file(ink_collector *c, ink_i_member *m) {
   tame(m->request.rank);
   const ink_i_names names = {
       .pid = m->request.pid, .host = m->request.host, .rank = m->request.rank};
-  m->cannot_open = open_path(c, m, &names, &error) != INK_OK;
+  const bool fine = open_path(c, m, &names, &error) == INK_OK;
+  m->unread = !fine && error.code == ENXIO && !m->gone_at_ms;
+  m->cannot_open = !fine && !m->unread;
   if (m->cannot_open)
     note_failure(c, m, &error);
-  return !m->cannot_open;
+  if (!fine) {
+    free(m->path);
+    m->path = NULL;
+  }
+  return fine;
 }
 
 /* Writes the chunk in reader.chunk; what does not fit stays there and is tried again, so that the ring
@@ -67,11 +73,14 @@ static bool have_file(ink_collector *c, ink_i_member *m) {
 static void append(ink_collector *c, ink_i_member *m, uint32_t type, size_t bytes) {
   ink_error error = {0};
   size_t left = 0;
-  if (!have_file(c, m)) {
-    m->lost_chunks++;
+  const bool has_file = have_file(c, m);
+  m->left = !has_file && m->unread ? bytes : 0;
+  m->left_type = type;
+  m->retry_at_ms = ink_i_collector_now_ms() + RETRY_MS;
+  if (!has_file) {
+    m->lost_chunks += !m->unread;
     return;
   }
-  m->left = 0;
   if (ink_i_writer_append(m->writer, m->reader.chunk, type, bytes, &left, &error) == INK_OK)
     return;
   note_failure(c, m, &error);
@@ -80,8 +89,6 @@ static void append(ink_collector *c, ink_i_member *m, uint32_t type, size_t byte
     return;
   }
   m->left = left ? left : bytes;
-  m->left_type = type;
-  m->retry_at_ms = ink_i_collector_now_ms() + RETRY_MS;
 }
 
 /* ---- the ring ---- */

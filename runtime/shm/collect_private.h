@@ -60,6 +60,7 @@ typedef struct ink_i_member {
   ink_writer *writer;   /* made with the first chunk */
   char *path;
   bool cannot_open;     /* no file can be made: chunks are thrown away */
+  bool unread;          /* a pipe without a reader so far: chunks wait */
   size_t left;          /* of reader.chunk: what the disk had no room for, tried again */
   uint32_t left_type;
   int64_t retry_at_ms;

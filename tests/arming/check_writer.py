@@ -371,6 +371,28 @@ def old_file():
         fail("it was overwritten by nothing")
 
 
+def pipe():
+    """A pipe for an output, whose reader comes late, or never: nobody waits for it for ever."""
+    os.mkfifo("_pipe")
+    record_ = start(apart, "endless", output="_pipe")
+    wait_for("launches", lambda: launched() >= 3)
+    reader = subprocess.Popen(["cat", "_pipe"], stdout=open("_got.ink", "w"))
+    wait_for("the capture", lambda: os.path.getsize("_got.ink") > 0)
+    os.kill(program_of(record_), signal.SIGTERM)
+    record_.wait()
+    reader.wait()
+    if "which is no file" not in open("_err").read():
+        fail(open("_err").read())
+    if counted("_got.ink")["launches"] < launched() or not counted("_got.ink")["complete"]:
+        fail(f"{counted('_got.ink')}, {launched()} launches")
+    record_ = start(apart, "plain", output="_pipe")
+    writer = writer_of(record_)
+    record_.wait()
+    wait_for("the writer's end", lambda: is_gone(writer))
+    if record_.returncode or "cannot create" not in open("_err").read():
+        fail(f"{record_.returncode} {open('_err').read()}")
+
+
 def record_killed():
     for after in (1, 20, 60):
         clean()
@@ -531,7 +553,7 @@ cases = {"wanders": wanders, "kill-program": kill_program, "kill-record": kill_r
          "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
          "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
          "network": network, "traced": traced, "cleared-environment": cleared_environment, "full-disk": full_disk,
-         "unwritable": unwritable, "old-file": old_file, "record-killed": record_killed,
+         "unwritable": unwritable, "old-file": old_file, "pipe": pipe, "record-killed": record_killed,
          "writer-killed": writer_killed, "program-killed": program_killed, "ruined": ruined,
          "writer-stopped": writer_stopped}
 cases[case]()
