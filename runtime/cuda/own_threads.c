@@ -3,26 +3,29 @@
  * program whose last thread ends does not live on because of them. */
 #include "cuda/own_threads.h"
 
+#include <errno.h>
+#include <semaphore.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 static atomic_long running;
 
 typedef struct thread_start {
   void *(*body)(void *);
   void *user;
+  sem_t begun;
 } thread_start;
 
 static void *run(void *from) {
-  const thread_start start = *(thread_start *)from;
-  free(from);
-  void *result = start.body(start.user);
+  thread_start *given = from;
+  void *(*body)(void *) = given->body, *user = given->user;
+  sem_post(&given->begun); /* it is gone from here on */
+  void *result = body(user);
   atomic_fetch_sub(&running, 1);
   return result;
 }
 
 void ink_i_hold_signals(sigset_t *before) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
   sigset_t all;
   sigfillset(&all);
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
@@ -33,18 +36,21 @@ void ink_i_hold_signals(sigset_t *before) {
 void ink_i_release_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
 bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user) {
-  thread_start *start = malloc(sizeof *start);
+  thread_start start = {.body = body, .user = user};
   sigset_t before;
-  if (!start)
+  if (sem_init(&start.begun, 0, 0) != 0)
     return false;
-  *start = (thread_start){body, user};
   ink_i_hold_signals(&before);
-  const bool made = pthread_create(thread, NULL, run, start) == 0;
-  ink_i_release_signals(&before);
-  if (made)
+  const bool made = pthread_create(thread, NULL, run, &start) == 0;
+  if (made) {
     atomic_fetch_add(&running, 1);
-  else
-    free(start);
+    /* A new thread makes system calls that no other does: they are over before the program, which may
+     * filter its calls from its first moment on, runs. */
+    while (sem_wait(&start.begun) != 0 && errno == EINTR) {
+    }
+  }
+  ink_i_release_signals(&before);
+  sem_destroy(&start.begun);
   return made;
 }
 

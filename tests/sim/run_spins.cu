@@ -44,7 +44,7 @@ static volatile int handled, caught;
 
 static void wait_for(volatile int *what)
 {
-  while (!*what) usleep(1000); /* the test's own time limit ends what never comes */
+  while (!*what) usleep(1000); /* run.sh's guard ends what never comes */
 }
 
 static void make_board(void)
