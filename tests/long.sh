@@ -20,14 +20,20 @@ check() { # NAME COMMAND...: what it prints last, and whether it was well
   fi
 }
 writer() { python3 "$here/arming/check_writer.py" "$build" "$build/tests/arming" "$@"; }
+kills() {
+  python3 "$here/processes/kills.py" "$build/cli/inkmark" "$build/tests/processes/kills" \
+    "$build/tests/processes/capture_rows" "$@"
+}
 
 # the writer process
 check ring "$build/tests/shm/ring_threads" 2000000
 check writer-process "$build/tests/shm/writer_process" 1000
-check kill-program writer kill-program 1000
-check kill-record writer kill-record 200
-check kill-writer writer kill-writer 200
+check kill-program kills program 1000
+check kill-record kills record 200
+check kill-writer kills writer 200
 check children writer children 1000
+check children-memory python3 "$here/processes/memory.py" "$build/cli/inkmark" "$build/tests/processes/children" \
+  "$build/tests/arming/capture_counts" 1000
 check wanders writer wanders 200
 
 # programs of a generator, alone and recorded

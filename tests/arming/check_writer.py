@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What the recorded program does to itself does not reach its capture, and the recording does not reach the
 # program: check_writer.py BUILD BIN CASE [COUNT [SEED]]. Each program runs alone and recorded; exit code, output and files
-# are to be the same. COUNT is for the cases kill-program, kill-record, kill-writer, children: tests/long.sh. 77: the case needs root, or a tool, that is not here.
+# are to be the same. COUNT is for children
+# and wanders: tests/long.sh. 77: the case needs root, or a tool, that is not here.
 import os, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 build, bin_ = map(os.path.abspath, sys.argv[1:3])
@@ -259,41 +260,6 @@ def children():
         fail(f"the writer shared {most} KiB")
 
 
-def traced():
-    """No program opens its capture, and what it got from the writer is closed at once."""
-    if not shutil.which("strace"):
-        finish(77, "needs strace")
-    seen = 0
-    for args in (["plain"], ["closes"], ["dups"], ["limit"], ["exec"], ["cloned"], ["children", "3"], ["noisy"]):
-        clean()
-        calls = "openat,open,creat,socket,recvmsg,close,execve,memfd_create"
-        subprocess.run(["strace", "-f", "-qq", "-o", "_trace", "-e", "trace=" + calls, ink, "record", "--device", "sim",
-                        "-o", "run.ink", "--", apart, *args], capture_output=True)
-        of_program, held = set(), {}
-        for line in open("_trace", errors="replace"):
-            pid, call = line.split(None, 1)
-            if call.startswith("execve(") and apart in call.split(",")[0]:
-                of_program.add(pid)
-            if pid not in of_program:
-                continue
-            if call.startswith(("open", "creat")) and ".ink" in call and "O_RDONLY" not in call:
-                fail(f"{args}: {line}")
-            if call.startswith("memfd_create"):
-                fail(f"{args}: {line}")
-            for pattern in (r"socket\(AF_UNIX, SOCK_SEQPACKET.*\) = (\d+)", r"cmsg_data=\[(\d+)\]"):
-                got = re.search(pattern, call)
-                if got:
-                    seen += 1
-                    held[pid, got[1]] = line
-            closed = re.match(r"close\((\d+)", call)
-            if closed:
-                held.pop((pid, closed[1]), None)
-        if held:
-            fail(f"{args}: never closed: {held}")
-    if seen < 16:
-        fail(f"only {seen} descriptors were seen: nothing was looked at")
-
-
 def network():
     """Another network namespace does not see the writer: the process writes by itself."""
     need_root()
@@ -469,47 +435,6 @@ def writer_stopped():
         fail(f"{c}; {open('_err').read()}")
 
 
-def killed_at_random(whom):
-    """kill -9 at moments from before the first launch on."""
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else 3
-    chance = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
-    missing, late = 0, 0
-    for n in range(count):
-        clean()
-        record_ = start(apart, "endless")
-        program, writer = program_of(record_), writer_of(record_)
-        time.sleep(chance.random() * 1.5)
-        victim = {"program": program, "record": record_.pid, "writer": writer}[whom]
-        at_ns = time.monotonic_ns()
-        os.kill(victim, signal.SIGKILL)
-        if whom != "program":
-            time.sleep(chance.random() * 0.3)
-            os.kill(program, signal.SIGTERM)
-        record_.wait()
-        wait_for("the writer's end", lambda: is_gone(writer))
-        wait_for("the program's end", lambda: is_gone(program))
-        lines = [line.split() for line in open("_out").read().splitlines() if line.count(" ") == 1]
-        through = len(lines)
-        old = sum(int(line[1]) < at_ns - 300_000_000 for line in lines)
-        there = counted("run.ink") if os.path.exists("run.ink") else None
-        got = there["launches"] if there else 0
-        if there and (there["problems"] or there["lost"]):
-            fail(f"round {n}: {there}")
-        if whom == "record" and got < through:
-            fail(f"round {n}: {got} launches of {through}")
-        if whom == "program" and got < old:
-            late += 1
-            missing = max(missing, old - got)
-    print(f"{count} kills of the {whom}" + (f"; {late} lacked up to {missing} launches older than 300 ms" if late else ""))
-    if late:
-        fail("something older than 300 ms was lost")
-
-
-def kill_program(): killed_at_random("program")
-def kill_record(): killed_at_random("record")
-def kill_writer(): killed_at_random("writer")
-
-
 def steps_of(chance):
     """The arguments of a program that wanders, from small words (wanders.cu)."""
     words = ["l3", "l3", "l40", "a7", "t5", "c3", "o0", "o1", "o2", "d40", "d700", "s10", "s12", "s13", "i1", "i13", "w30",
@@ -549,10 +474,10 @@ def wanders():
     print(f"{count} programs, {none} without a capture")
 
 
-cases = {"wanders": wanders, "kill-program": kill_program, "kill-record": kill_record, "kill-writer": kill_writer, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
+cases = {"wanders": wanders, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
          "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
          "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
-         "network": network, "traced": traced, "cleared-environment": cleared_environment, "full-disk": full_disk,
+         "network": network, "cleared-environment": cleared_environment, "full-disk": full_disk,
          "unwritable": unwritable, "old-file": old_file, "pipe": pipe, "record-killed": record_killed,
          "writer-killed": writer_killed, "program-killed": program_killed, "ruined": ruined,
          "writer-stopped": writer_stopped}
