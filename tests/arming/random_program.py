@@ -135,7 +135,7 @@ class Program:
 
     def thread(self, depth):
         body = self.pick("launches", "works", "leaves")
-        return f"  {{ pthread_t t; say(\"create\", pthread_create(&t, 0, {body}, 0)); pthread_join(t, 0); }}\n"
+        return f"  {{ pthread_t t; const int code = pthread_create(&t, 0, {body}, 0); if (!code) pthread_join(t, 0); say(\"create\", code); }}\n"
 
     def handler(self, depth):
         return f"  {{ struct sigaction a = {{.sa_handler = count, .sa_flags = {self.pick('0', 'SA_RESTART', 'SA_RESETHAND')}}}, " \
@@ -150,7 +150,9 @@ class Program:
         return f"  signal({(s := self.signal())}, SIG_IGN); raise({s});\n"
 
     def alarm(self, depth):
-        return "  { const struct itimerval t = {{0, 0}, {0, 5000}}; signal(SIGALRM, count); setitimer(ITIMER_REAL, &t, 0); pause(); say(\"alarm\", seen); }\n"
+        return "  { const struct itimerval t = {{0, 0}, {0, 5000}}; sigset_t set, none; sigemptyset(&none); sigemptyset(&set); " \
+               "sigaddset(&set, SIGALRM); sigprocmask(SIG_BLOCK, &set, 0); signal(SIGALRM, count); setitimer(ITIMER_REAL, &t, 0); " \
+               "sigsuspend(&none); sigprocmask(SIG_UNBLOCK, &set, 0); say(\"alarm\", seen); }\n"
 
     def limits(self, depth):
         return self.pick(f"  limit(RLIMIT_NOFILE, {self.number(8, 40)});\n", "  limit(RLIMIT_CORE, 0);\n",
