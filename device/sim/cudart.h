@@ -180,6 +180,7 @@ typedef struct rt_thread {
   int device;
   cudaError_t last;
   enum cudaStreamCaptureMode capture_mode;
+  bool has_launched; /* a kernel or a host function; a thread that only copies is none that waits for one */
   bool in_host_call; /* runs a host function of a stream: no CUDA calls are allowed */
   const char *call;  /* of the call at hand, where an observer may want it */
   uint32_t correlation;

@@ -98,6 +98,7 @@ void rt_op_submit(rt_op *op) {
   rt_op_hold(op);
   op->sequence = ++engine.sequence;
   op->correlation = rt_self()->correlation;
+  rt_self()->has_launched |= op->work.kind == RT_KERNEL || op->work.kind == RT_HOST;
   op->state = op->unmet ? RT_OP_WAITING : RT_OP_READY;
   op->previous = engine.last;
   if (engine.last)

@@ -305,7 +305,7 @@ cudaError_t rt_enter(void) {
   if (!start.done)
     initialise();
   rt_lock();
-  calls++;
+  calls += self.has_launched;
   rt_observe_enter();
   if (self.in_host_call)
     return cudaErrorNotPermitted;
