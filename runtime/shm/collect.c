@@ -373,15 +373,16 @@ static void let_go(const ink_collector *c) {
 
 static void prepare_process(void) {
   static const int passing[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGTSTP, SIGTTOU};
-  static const int limits[] = {RLIMIT_NOFILE, RLIMIT_FSIZE};
+  struct rlimit files, bytes;
   for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
     signal(passing[i], SIG_IGN);
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-    struct rlimit limit;
-    if (getrlimit(limits[i], &limit) == 0) {
-      limit.rlim_cur = limit.rlim_max;
-      setrlimit(limits[i], &limit);
-    }
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  if (getrlimit(RLIMIT_FSIZE, &bytes) == 0) {
+    bytes.rlim_cur = bytes.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &bytes);
   }
 }
 
