@@ -35,6 +35,14 @@ static const cli_option options[] = {
     {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),
      "which CUDA devices record, as 0,2; all; mine, the one of this rank on its node; or used (the default), "
      "each with its first launch. A number that is not there is named"},
+    {0, "flight", CLI_FLAG, NULL, offsetof(record_settings, flight),
+     "keep rings in memory of the host, so that what was recorded outlives a trap, an illegal address, a reset of "
+     "the device or a killed program. Every mark then is a write over PCIe, and the opening and closing of a "
+     "track a few more and a read; 4096 tracks unless --tracks says more"},
+    {0, "hang", CLI_TEXT, "TIME", offsetof(record_settings, hang),
+     "say where blocks wait when a kernel does nothing new for so long, as 10s or 500ms"},
+    {0, "live", CLI_FLAG, NULL, offsetof(record_settings, live),
+     "record what tracks get while they are open too, so that a kernel that never ends is recorded"},
     {0, "drain-ms", CLI_COUNT, "N", offsetof(record_settings, drain_ms),
      "the longest time between two copies of what was recorded to the host, in milliseconds; 100 "
      "unless given; above 1000 it is not copied sooner when the buffer fills"},

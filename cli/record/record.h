@@ -19,8 +19,9 @@ typedef struct record_settings {
   int granularity; /* 0 block, 1 warp */
   int keep;        /* 0 last, 1 first */
   int device;      /* enum record_device */
-  bool activity;
-  const char *blocks, *warps, *kernels, *devices, *output;
+  bool activity, flight, live;
+  const char *blocks, *warps, *kernels, *devices, *output, *hang;
+  uint64_t hang_ms; /* of `hang`; record_check fills it in */
   uint64_t records, tracks, drain_ms; /* RECORD_UNSET when not given; record_check makes
                                          that 0, the library's default */
 } record_settings;
@@ -60,6 +61,8 @@ bool record_environment(record_plan *plan);
 bool record_writer_start(record_plan *plan);
 /* Tells it how a child ended, by its wait status. */
 void record_writer_end(const record_plan *plan, int64_t child, int wait_status);
+/* While the program runs: says what is to be said at once. */
+void record_writer_listen(record_plan *plan);
 /* Waits until it has written what there is, some seconds at most, and fills in plan->lines. */
 void record_writer_ask(record_plan *plan);
 void record_writer_free(record_plan *plan);

@@ -80,6 +80,33 @@ static bool check_template(const cli_command *command, const char *template) {
   return true;
 }
 
+/* "10s", "500ms", "2m"; a bare number is of seconds. 0: it is no time, or none that can be waited for. */
+static uint64_t parse_time_ms(const char *text) {
+  static const struct {
+    const char *unit;
+    uint64_t ms;
+  } units[] = {{"ms", 1}, {"s", 1000}, {"", 1000}, {"m", 60000}, {"min", 60000}};
+  char *end;
+  if (*text < '0' || *text > '9')
+    return 0;
+  errno = 0;
+  const unsigned long long number = strtoull(text, &end, 10);
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (!errno && !strcmp(end, units[i].unit) && number <= 86400000 / units[i].ms)
+      return number * units[i].ms;
+  return 0;
+}
+
+static int check_modes(const cli_command *command, record_settings *settings) {
+  if (settings->hang && !(settings->hang_ms = parse_time_ms(settings->hang)))
+    return cli_usage_error(command, "'%s' is not a time like 10s or 500ms, up to a day (option '--hang')",
+                           settings->hang);
+  if (settings->keep && (settings->flight || settings->hang || settings->live))
+    return cli_usage_error(command, "'--keep first' does not go with '--%s', which keeps the newest",
+                           settings->flight ? "flight" : settings->hang ? "hang" : "live");
+  return CLI_OK;
+}
+
 int record_check(const cli_command *command, record_settings *settings) {
   if (!cli_check_regex(command, "kernels", settings->kernels) ||
       !check_template(command, settings->output) ||
@@ -93,6 +120,8 @@ int record_check(const cli_command *command, record_settings *settings) {
     return cli_usage_error(command, "'--warps' needs '--granularity warp'");
   if (!round_up(command, "records-per-track", &settings->records, 4, 1u << 24) ||
       !round_up(command, "tracks", &settings->tracks, 1, 1u << 24))
+    return CLI_USAGE;
+  if (check_modes(command, settings))
     return CLI_USAGE;
   if (settings->drain_ms == RECORD_UNSET)
     settings->drain_ms = 0;

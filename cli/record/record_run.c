@@ -69,7 +69,9 @@ bool record_environment(record_plan *plan) {
               set("INKMARK_WARPS", s->warps) && set("INKMARK_KERNELS", s->kernels) &&
               set("INKMARK_DEVICES", s->devices ? s->devices : "used") &&
               set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
-              set_count("INKMARK_DRAIN_MS", s->drain_ms) && prepend("LD_PRELOAD", plan->library);
+              set_count("INKMARK_DRAIN_MS", s->drain_ms) && set("INKMARK_FLIGHT", s->flight ? "1" : NULL) &&
+              set("INKMARK_LIVE", s->live ? "1" : NULL) && set_count("INKMARK_HANG_MS", s->hang_ms) &&
+              prepend("LD_PRELOAD", plan->library);
   fine = fine && set_activity(plan);
   if (fine && plan->sim_folder)
     fine = prepend("LD_LIBRARY_PATH", plan->sim_folder);
@@ -141,10 +143,13 @@ static void stop_too(pid_t child) {
 }
 
 /* Waits for the child; the exit code, and the signal that ended it or 0. */
-static int wait_for(pid_t child, const sigset_t *caught, int *ended_by, int *wait_status) {
+static int wait_for(record_plan *plan, pid_t child, const sigset_t *caught, int *ended_by, int *wait_status) {
+  static const struct timespec a_while = {.tv_nsec = 250000000};
   for (;;) {
     siginfo_t info;
-    int status, signal = sigwaitinfo(caught, &info);
+    int status, signal = sigtimedwait(caught, &info, plan->settings->hang_ms ? &a_while : NULL);
+    if (signal < 0 && errno == EAGAIN)
+      record_writer_listen(plan);
     if (signal != SIGCHLD) {
       if (signal > 0)
         hand_on(child, &info);
@@ -204,7 +209,7 @@ int record_run(record_plan *plan, char **argv) {
     waitpid(child, NULL, 0);
     return code == ENOENT ? -127 : -126;
   }
-  code = wait_for(child, &caught, &ended_by, &wait_status);
+  code = wait_for(plan, child, &caught, &ended_by, &wait_status);
   plan->ended_by = ended_by;
   record_writer_end(plan, child, wait_status);
   sigprocmask(SIG_SETMASK, &before.blocked, NULL);

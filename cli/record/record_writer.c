@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -85,8 +86,20 @@ void record_writer_end(const record_plan *plan, int64_t child, int wait_status) 
     ink_collector_tell_end(plan->control, child, wait_status, NULL);
 }
 
+/* What a kernel that hangs waits in is said at once. */
+static bool tell_hang(const char *line) {
+  long pid;
+  int text = 0;
+  if (sscanf(line, "%ld hang %n", &pid, &text) != 1 || !text)
+    return false;
+  message_say("%s", line + text);
+  return true;
+}
+
 static void keep_line(void *user, const char *text) {
   record_plan *plan = user;
+  if (tell_hang(text))
+    return;
   char **more = realloc(plan->lines, (plan->line_count + 1) * sizeof *more);
   char *copy = strdup(text);
   if (more)
@@ -95,6 +108,17 @@ static void keep_line(void *user, const char *text) {
     plan->lines[plan->line_count++] = copy;
   else
     free(copy);
+}
+
+static void keep_what_happened(void *user, const char *text) {
+  long pid;
+  int end = 0;
+  if (sscanf(text, "%ld runs%n", &pid, &end) != 1 || !end)
+    keep_line(user, text);
+}
+
+void record_writer_listen(record_plan *plan) {
+  ink_collector_ask(plan->control, PATIENCE_MS, keep_what_happened, plan, NULL);
 }
 
 void record_writer_ask(record_plan *plan) {

@@ -103,6 +103,17 @@ inline const ink_cuda_api *cuda_api() {
   api.memory = [](size_t *free_bytes, size_t *total_bytes) -> int {
     return cudaMemGetInfo(free_bytes, total_bytes);
   };
+  api.set_2d_async = [](void *to, size_t pitch, int byte, size_t width, size_t height,
+                        void *stream) -> int {
+    return cudaMemset2DAsync(to, pitch, byte, width, height, (cudaStream_t)stream);
+  };
+  api.host_register = [](void *at, size_t bytes) -> int {
+    return cudaHostRegister(at, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable);
+  };
+  api.host_unregister = [](void *at) -> int { return cudaHostUnregister(at); };
+  api.host_device_pointer = [](void **device, void *at) -> int {
+    return cudaHostGetDevicePointer(device, at, 0);
+  };
   return &api;
 }
 

@@ -55,7 +55,7 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
 // together with that of the kernel's slot.
 #define INK_I_OPEN_LIMITS(which_warps)                                                      \
   "ld.global.v4.u32 {warps, slots_mask, last_block, tracks_mask}, [%3+16];\n\t"             \
-  "ld.global.v2.u64 {bits_at, rings_at}, [%3+32];\n\t"                                      \
+  "ld.global.v2.u64 {bits_at, rings_end}, [%3+32];\n\t"                                      \
   "ld.global.v4.u32 {%2, stride, tries, aux}, [%3+48];\n\t"                                 \
   which_warps                                                                               \
   "mov.u32 grid_x, %%nctaid.x; mov.u32 grid_y, %%nctaid.y;\n\t"                             \
@@ -96,15 +96,17 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
   "mov.b64 one, {a, 0};\n\t"                          \
   "@none " bra " missed;\n\t"
 
-// A track that can be claimed. `a` is 1 and no compiler knows it: see add_global.
+// A track that can be claimed. Tracks are counted from the end, so that their states need no address of their own:
+// b is the ticket's lower bits with ones above them. `a` is 1 and no compiler knows it: see add_global.
 #define INK_I_OPEN_CLAIM(bra)                     \
   "claim:\n\t"                                    \
   "atom.global.add.u64 ticket, [%3+64], one;\n\t" \
   "mov.b64 {b, c}, ticket;\n\t"                   \
-  "and.b32 b, b, tracks_mask;\n\t"                \
-  "mul.wide.u32 at, b, stride;\n\t"               \
-  "add.u64 ring, at, rings_at;\n\t"               \
-  "atom.global.or.b32 b, [ring+%9], a;\n\t"       \
+  "lop3.b32 b, b, tracks_mask, 0, 0xF3;\n\t"     \
+  "mul.wide.s32 at, b, stride;\n\t"              \
+  "add.u64 ring, at, rings_end;\n\t"             \
+  "mad.wide.s32 state, b, 4, %3;\n\t"            \
+  "atom.global.or.b32 b, [state], a;\n\t"        \
   "and.b32 b, b, 1;\n\t"                          \
   "setp.eq.u32 again, b, 0;\n\t"                  \
   "@again " bra " taken;\n\t"                     \
@@ -152,8 +154,8 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
   "mov.u64 grid, %%gridid;\n\t"                                                             \
   "st.global.v2.u64 [ring+%9+32], {ticket, grid};\n\t"                                      \
   INK_I_OPEN_ENTRY                                                                          \
-  "mov.b64 at, {entry, thread};\n\t"                                                        \
-  "st.global.v2.u64 [ring+%9+16], {slot, at};\n\t"                                          \
+  "st.global.v2.u64 [ring+%9], {state, slot};\n\t"                                          \
+  "st.global.v2.u32 [ring+%9+16], {entry, thread};\n\t"                                     \
   "mov.u32 a, %%smid;\n\t"                                                                  \
   "mov.u32 grid_x, %%nctaid.x; mov.u32 grid_y, %%nctaid.y; mov.u32 grid_z, %%nctaid.z;\n\t" \
   "st.global.v4.u32 [ring+%9+48], {grid_x, grid_y, grid_z, a};\n\t"                         \
@@ -176,13 +178,13 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
                ".reg .u32 a, b, c, warps, slots_mask, last_block, tracks_mask, stride, tries, aux;\n\t" \
                ".reg .u32 grid_x, grid_y, grid_z, ntid_x, ntid_y, ntid_z, block_x, block_y, block_z;\n\t" \
                ".reg .u32 bits, thread, entry;\n\t"                                                \
-               ".reg .u64 bits_at, rings_at, at, slot, found, enabled, one, ticket, ring, grid;\n\t" \
+               ".reg .u64 bits_at, rings_end, at, slot, found, enabled, one, ticket, ring, grid, state;\n\t" \
                INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)           \
                INK_I_OPEN_HEADER                                                                   \
                "}"                                                                                 \
                : "=r"(at.low), "+r"(at.high), "=r"(at.mask)                                        \
                : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), "r"(entries),                   \
-                 "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(state)),   \
+                 "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(state_at)), \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "n"(entry_magic),    \
                  "n"(INKMARK_WARPS * 32)                                                           \
                : "memory")
@@ -206,8 +208,10 @@ __device__ __forceinline__ void close_track(const cursor &at, u64 bytes, u64 ext
   const u64 global_ns = read_globaltimer();
   const u64 clock1 = read_clock();
   const u64 ring = (u64)at.high << 32 | (at.low & ~at.mask);
-  u32 slot_low, slot_high, entry, thread;
-  load_u32x4<INK_I_TRACK(slot)>(ring, slot_low, slot_high, entry, thread);
+  u64 state_at, slot;
+  u32 entry, thread;
+  load_u64x2<INK_I_TRACK(state_at)>(ring, state_at, slot);
+  load_u32x2<INK_I_TRACK(entry)>(ring, entry, thread);
   u64 aux_bytes = 0, aux_extra = 0;
 #if !defined(INKMARK_NO_SHARED)
   if (has_entry(thread) && load_shared_u32<INK_I_AT(state_entry, thread)>(entry) == thread) {
@@ -215,20 +219,20 @@ __device__ __forceinline__ void close_track(const cursor &at, u64 bytes, u64 ext
     store_shared_u32<INK_I_AT(state_entry, thread)>(entry, ~0u); // no thread
   }
 #endif
-  store_u64x2<INK_I_TRACK(close_clock0)>(ring, clock0, global_ns);
-  store_u64<INK_I_TRACK(close_clock1)>(ring, clock1);
-  store_u64x2<INK_I_TRACK(bytes)>(ring, bytes, extra);
-  store_u64x2<INK_I_TRACK(aux_bytes)>(ring, aux_bytes, aux_extra);
-  const u64 slot = (u64)slot_high << 32 | slot_low;
-  constexpr int sums = sizeof(ink_buffer);
-  add_global<sums + INK_I_AT(ink_kernel_slot, closed)>(slot, at.mask);
-  add_global<sums + INK_I_AT(ink_kernel_slot, extra)>(slot, extra + aux_extra);
-  add_global<sums + INK_I_AT(ink_kernel_slot, bytes)>(slot, bytes + aux_bytes);
   u32 state;
   asm("mad.lo.u32 %0, %1, %2, %3;"
       : "=r"(state)
       : "r"(read_smid()), "n"(1 << INK_STATE_BITS), "r"(~at.mask & INK_STATE_LOW));
-  store_last<INK_I_TRACK(state)>(ring, state);
+  store_u64x2<INK_I_TRACK(close_clock0)>(ring, clock0, global_ns);
+  store_u64x2<INK_I_TRACK(bytes)>(ring, bytes, extra);
+  store_u64x2<INK_I_TRACK(aux_bytes)>(ring, aux_bytes, aux_extra);
+  store_u64<INK_I_TRACK(close_clock1)>(ring, clock1);
+  store_last_where<INK_MASK_SYSTEM, INK_I_TRACK(closing)>(at.mask, ring, state);
+  constexpr int sums = sizeof(ink_buffer);
+  add_global<sums + INK_I_AT(ink_kernel_slot, closed)>(slot, at.mask);
+  add_global<sums + INK_I_AT(ink_kernel_slot, extra)>(slot, extra + aux_extra);
+  add_global<sums + INK_I_AT(ink_kernel_slot, bytes)>(slot, bytes + aux_bytes);
+  store_last(state_at, state);
 }
 
 #endif // __CUDA_ARCH__

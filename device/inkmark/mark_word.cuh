@@ -165,26 +165,11 @@ __device__ __forceinline__ u64 address_of(u64 base, u32 index, u32 size) {
 
 // Through a generic pointer every access would bring a path for shared memory. The loads are volatile:
 // they are issued where they stand, so that one wait serves those that stand together.
-template <int Offset>
-__device__ __forceinline__ void load_u32x4(u64 at, u32 &a, u32 &b, u32 &c, u32 &d) {
-  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4+%5];"
-               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-               : "l"(at), "n"(Offset));
+template <int Offset> __device__ __forceinline__ void load_u32x2(u64 at, u32 &a, u32 &b) {
+  asm volatile("ld.global.v2.u32 {%0, %1}, [%2+%3];" : "=r"(a), "=r"(b) : "l"(at), "n"(Offset));
 }
 template <int Offset> __device__ __forceinline__ void load_u64x2(u64 at, u64 &a, u64 &b) {
   asm volatile("ld.global.v2.u64 {%0, %1}, [%2+%3];" : "=l"(a), "=l"(b) : "l"(at), "n"(Offset));
-}
-template <int Offset> __device__ __forceinline__ u32 load_u32(u64 at) {
-  u32 word;
-  asm volatile("ld.global.u32 %0, [%1+%2];" : "=r"(word) : "l"(at), "n"(Offset));
-  return word;
-}
-template <int Offset>
-__device__ __forceinline__ void store_u32x4(u64 at, u32 a, u32 b, u32 c, u32 d) {
-  asm volatile("st.global.v4.u32 [%0+%1], {%2, %3, %4, %5};"
-               :
-               : "l"(at), "n"(Offset), "r"(a), "r"(b), "r"(c), "r"(d)
-               : "memory");
 }
 template <int Offset> __device__ __forceinline__ void store_u64x2(u64 at, u64 a, u64 b) {
   asm volatile("st.global.v2.u64 [%0+%1], {%2, %3};"
@@ -196,8 +181,20 @@ template <int Offset> __device__ __forceinline__ void store_u64(u64 at, u64 a) {
   asm volatile("st.global.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(a) : "memory");
 }
 // What was stored before is there for whoever finds this word.
-template <int Offset> __device__ __forceinline__ void store_last(u64 at, u32 word) {
-  asm volatile("st.release.gpu.global.u32 [%0+%1], %2;" : : "l"(at), "n"(Offset), "r"(word) : "memory");
+__device__ __forceinline__ void store_last(u64 at, u32 word) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(word) : "memory");
+}
+// The same for the host, where `mask` has the bit. A fence would bring a branch.
+template <u32 Bit, int Offset> __device__ __forceinline__ void store_last_where(u32 mask, u64 at, u32 word) {
+  asm volatile("{\n\t"
+               ".reg .pred p; .reg .u32 b;\n\t"
+               "and.b32 b, %0, %1;\n\t"
+               "setp.ne.u32 p, b, 0;\n\t"
+               "@p st.release.sys.global.u32 [%2+%3], %4;\n\t"
+               "}"
+               :
+               : "r"(mask), "n"(Bit), "l"(at), "n"(Offset), "r"(word)
+               : "memory");
 }
 
 // Around the addition of a value that is the same in all threads ptxas builds a warp-wide aggregate, 15
@@ -245,19 +242,20 @@ template <int Offset> __device__ __forceinline__ void store_shared_u64x2(u32 at,
 #endif
 #define INK_I_TRACK(field) (INK_I_AT(ink_device_track, field) - (int)sizeof(ink_device_track)) // from its ring
 static_assert(INK_I_AT(ink_buffer, warps) == 16 && INK_I_AT(ink_buffer, tracks_mask) == 28 &&
-                  INK_I_AT(ink_buffer, block_bits_at) == 32 && INK_I_AT(ink_buffer, rings_at) == 40 &&
+                  INK_I_AT(ink_buffer, block_bits_at) == 32 && INK_I_AT(ink_buffer, rings_end) == 40 &&
                   INK_I_AT(ink_buffer, ring_mask) == 48 && INK_I_AT(ink_buffer, aux) == 60 &&
                   INK_I_AT(ink_buffer, warps_chosen) == 12 && INK_I_AT(ink_buffer, claim) == 64 &&
                   INK_I_AT(ink_kernel_slot, enabled) == 8,
               "the fields that opening reads together");
-static_assert(INK_I_AT(ink_device_track, slot) == 16 && INK_I_AT(ink_device_track, ticket) == 32 &&
-                  INK_I_AT(ink_device_track, grid_dim) == 48 &&
+static_assert(INK_I_AT(ink_device_track, slot) == 8 && INK_I_AT(ink_device_track, entry) == 16 &&
+                  INK_I_AT(ink_device_track, ticket) == 32 && INK_I_AT(ink_device_track, grid_dim) == 48 &&
                   INK_I_AT(ink_device_track, block_dim) == 64 &&
                   INK_I_AT(ink_device_track, block_index) == 80 &&
                   INK_I_AT(ink_device_track, open_clock0) == 96 &&
-                  INK_I_AT(ink_device_track, close_clock0) == 112 &&
-                  INK_I_AT(ink_device_track, bytes) == 128 &&
-                  INK_I_AT(ink_device_track, aux_bytes) == 144,
+                  INK_I_AT(ink_device_track, close_clock0) == 128 &&
+                  INK_I_AT(ink_device_track, bytes) == 144 &&
+                  INK_I_AT(ink_device_track, aux_bytes) == 160 &&
+                  INK_I_AT(ink_device_track, close_clock1) == 176,
               "the rows that opening and closing write");
 
 #endif // __CUDA_ARCH__

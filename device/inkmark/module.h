@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define INK_MODULE_ABI 2u
+#define INK_MODULE_ABI 3u /* with INK_LAYOUT_VERSION: a file records to a buffer of its own layout only */
 
 /* The program's own CUDA runtime; every function returns a cudaError_t as int (0: success).
  * A stream is passed as void *. Entry points are added at the end; `bytes` says how many are there. */
@@ -43,6 +43,11 @@ typedef struct ink_cuda_api {
   int (*copy_2d_async)(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t height, int kind, void *stream);
   int (*memory)(size_t *free_bytes, size_t *total_bytes); /* cudaMemGetInfo; files of older headers lack it */
+  int (*set_2d_async)(void *to, size_t pitch, int byte, size_t width, size_t height, void *stream);
+  /* Memory of the host that every device reads and writes in place; where a device finds it. */
+  int (*host_register)(void *at, size_t bytes);
+  int (*host_unregister)(void *at);
+  int (*host_device_pointer)(void **device, void *at);
 } ink_cuda_api;
 
 #define INK_CUDA_HAS(api, member)                                                                  \

@@ -51,7 +51,7 @@ typedef unsigned long long uint64_t;
 #define INK_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
 #endif
 
-#define INK_LAYOUT_VERSION 2u
+#define INK_LAYOUT_VERSION 3u
 #define INK_BUFFER_MAGIC 0x6b6e69u /* "ink" */
 
 #define INK_TAG_SHIFT 48 /* a head is clock64 ^ tag << 48: see above how the tag is found again */
@@ -140,33 +140,37 @@ typedef struct ink_track {
 } ink_track;
 INK_STATIC_ASSERT(sizeof(ink_track) == 160, "ink_track is part of the file format");
 
-/* What kernels write of a track, right in front of its ring, so that closing finds it from the cursor.
- * Rows of 16 bytes, each one store. What the host can work out is left to it.
- *
- * state: opening sets bit 0, and is refused where it was set. Closing leaves the SM it is on, and below it
- * three bits: 0 to keep the newest, for the track can be claimed again, 7 to keep the first. */
-#define INK_STATE_FREE 0xfffffff8u /* never claimed */
+/* A track's state is a word of its own in device memory, apart from the header and the ring, which may lie in
+ * memory of the host: that of track i of n is 4 * (n - i) bytes in front of the buffer. Opening sets bit 0 and is
+ * refused where it was set. Closing leaves the SM it is on, and below it three bits, the opposite of those that
+ * the ring's mask has: so bit 0 is clear where the track can be claimed again at once. */
+#define INK_STATE_FREE 0xf8f8f8f8u /* never claimed, or drained and wiped; no SM has this number */
 #define INK_STATE_TAKEN 1u
 #define INK_STATE_LOW 7u
 #define INK_STATE_BITS 3
 
+/* What kernels write of a track, right in front of its ring, so that closing finds it from the cursor. Rows of 16
+ * bytes, each one store: eight at opening, four at closing. What the host can work out is left to it. */
 typedef struct ink_device_track {
-  uint32_t state;          /* see above */
-  uint32_t reserved;
-  uint64_t close_clock1;
-  uint64_t slot;           /* ink_kernel_slot * */
+  uint64_t state_at;       /* of its state */
+  uint64_t slot;           /* the buffer's address + the kernel slot's index times its size */
   uint32_t entry;          /* of its warp in shared memory, for marks in called functions */
   uint32_t thread;
+  uint32_t role, reserved; /* not written yet */
   uint64_t ticket, grid_id;
   uint32_t grid_dim[3], sm_open;
   uint32_t block_dim[3], cluster_rank;
   uint32_t block_index[3], open_clock1; /* the clock's lower half */
   uint64_t open_clock0, open_global_ns;
+  uint64_t instance, reserved1;  /* not written yet */
   uint64_t close_clock0, close_global_ns;
   uint64_t bytes, extra;         /* 8 bytes a word; as in ink_track */
   uint64_t aux_bytes, aux_extra;
+  uint64_t close_clock1;
+  uint32_t closing;        /* in memory of the host: the state that closing leaves, written last; else not written */
+  uint32_t reserved2;
 } ink_device_track;
-INK_STATIC_ASSERT(sizeof(ink_device_track) == 160, "ink_device_track is part of the layout");
+INK_STATIC_ASSERT(sizeof(ink_device_track) == 192, "ink_device_track is part of the layout");
 
 /* ---- one kernel of one section table ----------------------------------------------------- */
 
@@ -191,11 +195,16 @@ enum ink_buffer_flags {
   INK_BUFFER_PER_WARP = 2,   /* lane 0 of each warp records; else thread 0 of the block */
   INK_BUFFER_KEEP_FIRST = 4  /* stop when full, instead of keeping the newest */
 };
-#define INK_MASK_KEEP_LAST 7u /* in a ring's mask, see ink_buffer */
+/* The three lowest bits of a ring's mask, which no record's offset has set. 0: keep first. */
+#define INK_MASK_KEEP_LAST 5u /* keep the newest; a closed track can be claimed again at once */
+#define INK_MASK_HELD 4u      /* keep the newest; a closed track waits until the host has set its state free */
+#define INK_MASK_FLIGHT 2u    /* held; rings and headers are in memory of the host, which outlives the device's:
+                               * they are there, for the host too, before the closing's last words are */
+#define INK_MASK_SYSTEM 2u    /* the bit that only INK_MASK_FLIGHT has */
 
-/* Lives in device memory, with the kernel slots right behind it. The host writes it before a kernel can see
- * it; afterwards kernels change only `claim`, the kernel slots and the tracks, the host only the warps and
- * the slots' `enabled`. Track i's ring is at rings_at + i * stride, aligned to its size; its header, an
+/* Lives in device memory, with the tracks' states in front of it and the kernel slots right behind it. The host
+ * writes it before a kernel can see it; afterwards kernels change only `claim`, the kernel slots and the tracks,
+ * the host only the warps, the slots' `enabled` and what it wiped of tracks that are held. Track i's ring is at rings_end - (n - i) * stride, aligned to its size; its header, an
  * ink_device_track, in front of it; the ring of called functions right behind it. Kernels read and write 16
  * bytes at once: everything is aligned to 16, and fields that are read together stand together. */
 typedef struct ink_buffer {
@@ -207,9 +216,9 @@ typedef struct ink_buffer {
   uint32_t last_block;      /* linear blocks from here on share this one's bit */
   uint32_t tracks_mask;     /* track count - 1; a power of two */
   uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
-  uint64_t rings_at;        /* uint64_t * */
+  uint64_t rings_end;       /* uint64_t *: behind the last track, which is why all are counted from there */
   uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records;
-                             * and INK_MASK_KEEP_LAST, which no record's offset has set */
+                             * and one of INK_MASK_ in the lowest bits */
   uint32_t stride;          /* bytes from a track to the next */
   uint32_t tries;           /* how often more a thread may try to claim a track */
   uint32_t aux;             /* the ring's bytes + (records of the aux ring * 4 - 8), + 1 to keep last */

@@ -116,8 +116,23 @@ static uint64_t overlap(const joiner *j, const uint64_t *words, const part_ref *
   return part->first < j->end && !part->lost ? j->end - part->first : 0;
 }
 
+/* Pieces that a closed entry has whole make room for it: it may have words in front of theirs. */
+static void leave_to(joiner *j, const uint64_t *words, const part_ref *part) {
+  while (j->pieces.count) {
+    const ink_piece *last = &j->pieces.items[j->pieces.count - 1];
+    bool joined;
+    const uint64_t skip = overlap(j, words, part, &joined);
+    if (!joined || skip < last->count || memcmp(words + skip - last->count, last->words, last->count * 8) != 0)
+      return;
+    j->end -= last->count + last->lost;
+    j->pieces.count--;
+  }
+}
+
 static bool add(joiner *j, const ink_capture *capture, const part_ref *part) {
   const uint64_t *words = (const uint64_t *)(const void *)(capture->bytes + part->offset);
+  if (part->closed)
+    leave_to(j, words, part);
   ink_piece piece = {.words = words, .count = part->count, .lost = part->first, .lost_more = part->lost};
   if (j->pieces.count) {
     bool joined;

@@ -3,6 +3,8 @@
  * less room than wanted. Kept in the session for whoever can say it. */
 #include "cuda/arming_remarks.h"
 
+#include "cuda/flight.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,6 +48,20 @@ bool ink_i_remark_absent(ink_session *s, const ink_cuda_api *cuda, int count) {
   ink_i_remark(s, "device%s %s %s not there; this process sees %s", n == 1 ? "" : "s", numbers,
                n == 1 ? "is" : "are", devices);
   return (asked & there) != 0;
+}
+
+void ink_i_remark_other_abi(ink_session *s) {
+  const char *file = ink_i_registry_other_abi();
+  if (file)
+    ink_i_remark(s, "'%s' was compiled with the headers of another inkmark, whose tracks have another layout: its "
+                 "marks are not recorded; compile it with this one's", file);
+}
+
+void ink_i_remark_flight(ink_session *s, const ink_i_device *d) {
+  if (s->by_writer && d->flight && d->flight->owned)
+    ink_i_remark(s, "device %d: its rings are in the program's own memory, and are lost where the program is killed: "
+                 "there was none to share for %" PRIu32 " tracks of %" PRIu32 " records", d->index,
+                 d->info.track_count, d->info.records_per_track);
 }
 
 void ink_i_remark_room(ink_session *s, const ink_i_device *d) {

@@ -13,6 +13,10 @@ void ink_i_remark(ink_session *session, const char *format, ...);
 /* Devices asked for by number that are not among the `count` there are. False: none asked for is.
  */
 bool ink_i_remark_absent(ink_session *session, const ink_cuda_api *cuda, int count);
+/* A marked file of other headers, which is not recorded. */
+void ink_i_remark_other_abi(ink_session *session);
+/* Memory for a flight recorder that the writer process does not have. */
+void ink_i_remark_flight(ink_session *session, const ink_i_device *device);
 /* A device that had memory for fewer tracks than wanted. */
 void ink_i_remark_room(ink_session *session, const ink_i_device *device);
 

@@ -6,7 +6,9 @@
 #include "cuda/buffer_size.h"
 #include "cuda/clock_catch.h"
 #include "cuda/cost_measure.h"
+#include "cuda/drain_open.h"
 #include "cuda/drain_runs.h"
+#include "cuda/flight.h"
 #include "number_text.h"
 
 #include <stdio.h>
@@ -167,6 +169,7 @@ ink_status ink_i_device_add_kernels(ink_i_device *d, const ink_i_options *option
     return ink_i_cuda_failed(d, code, "read its counters", error);
   const ink_status status = put_tables(d, options, true, error);
   code = d->cuda->stream_synchronize(d->stream);
+  ink_i_flight_note(d);
   return status ? status : code ? ink_i_cuda_failed(d, code, "enter kernels", error) : INK_OK;
 }
 
@@ -182,33 +185,50 @@ static void free_memory(ink_i_device *d) {
   }
 }
 
-/* The parts of the fixed block, in order: header and slots, block bits, what clocks are read to. */
+/* How often more a thread tries for a track where those that are closed wait: if that many in a row are in use, the
+ * buffer is full, or most of it belongs to a kernel that stays. Each is two atomics. */
+enum { HELD_TRIES = 31 };
+enum { FLIGHT_TRACKS = 4096 }; /* pinned memory of the host: some 100 MB with the usual rings */
+
+static uint32_t keep_bits(const ink_i_options *options) {
+  return options->keep_first ? 0 : options->flight ? INK_MASK_FLIGHT
+         : options->live || options->hang_ms ? INK_MASK_HELD : INK_MASK_KEEP_LAST;
+}
+
+/* The parts of the fixed block, in order: states, header and slots, block bits, what clocks are read to. */
 static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const size_t ring_bytes = (size_t)options->records * 8, stride = ink_i_track_bytes(options->records);
-  const size_t bits_at = round_up(sizeof(ink_buffer) + d->slot_count * sizeof(ink_kernel_slot), 256);
+  const size_t buffer_at = round_up(tracks * sizeof *d->states, 256);
+  const size_t bits_at =
+      round_up(buffer_at + sizeof(ink_buffer) + d->slot_count * sizeof(ink_kernel_slot), 256);
   const size_t probe_at = round_up(bits_at + options->block_bit_count / 8 + 4, 256);
+  uint64_t rings_at = 0;
   int code = d->cuda->malloc_device(&d->fixed, probe_at + 256);
-  if (!code)
+  if (!code && options->flight)
+    code = ink_i_flight_make(d, tracks, stride, &rings_at);
+  else if (!code)
     code = d->cuda->malloc_device(&d->rings, all_tracks_bytes(ring_bytes, tracks));
-  const uint64_t rings_at = round_up((uintptr_t)d->rings + sizeof(ink_device_track), ring_bytes);
+  if (!options->flight)
+    rings_at = round_up((uintptr_t)d->rings + sizeof(ink_device_track), ring_bytes);
   if (!code && rings_at >> 32 == 0) /* kernels tell by these bits whether they record */
     code = 2;                       /* cudaErrorMemoryAllocation */
   if (code) {
     d->cuda->get_last_error(); /* ours, not the program's: fewer tracks may do */
+    ink_i_flight_free(d, true);
     free_memory(d);
     return code;
   }
   const uint64_t base = (uint64_t)(uintptr_t)d->fixed;
   const bool keep_last = !options->keep_first;
-  d->buffer = d->fixed;
+  d->buffer = (ink_buffer *)(uintptr_t)(base + buffer_at);
   d->probe = (uint64_t *)(uintptr_t)(base + probe_at);
   d->warps = options->warps;
   d->layout = (ink_buffer){
       .magic = INK_BUFFER_MAGIC, .version = INK_LAYOUT_VERSION, .flags = d->info.flags,
       .kernel_mask = d->slot_count - 1, .last_block = options->block_bit_count,
-      .tracks_mask = tracks - 1, .block_bits_at = base + bits_at, .rings_at = rings_at,
-      .ring_mask = (uint32_t)ring_bytes - 8 + (keep_last ? INK_MASK_KEEP_LAST : 0u),
-      .stride = (uint32_t)stride, .tries = keep_last ? tracks - 1 : 0,
+      .tracks_mask = tracks - 1, .block_bits_at = base + bits_at, .rings_end = rings_at + tracks * stride,
+      .ring_mask = (uint32_t)ring_bytes - 8 + keep_bits(options),
+      .stride = (uint32_t)stride, .tries = d->held ? HELD_TRIES : keep_last ? tracks - 1 : 0,
       .aux = (uint32_t)(ring_bytes + ring_bytes / 2 - 8 + keep_last)};
   set_warps(d);
   return 0;
@@ -216,17 +236,23 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
 
 static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const size_t ring_bytes = (size_t)options->records * 8;
-  const size_t one = 2 * ring_bytes + sizeof(ink_device_track), all = d->slot_count * sizeof *d->slots;
+  const size_t one = 2 * ring_bytes + sizeof(ink_device_track) + 8;
+  const size_t all = d->slot_count * sizeof *d->slots;
   const size_t most = one > all ? one : all; /* what must go through it at once */
   d->staging_bytes = STAGING_BYTES > most ? STAGING_BYTES : most;
   int code = d->cuda->malloc_host((void **)&d->headers, tracks * sizeof *d->headers);
   if (!code)
+    code = d->cuda->malloc_host((void **)&d->states, tracks * sizeof *d->states);
+  if (!code)
     code = d->cuda->malloc_host((void **)&d->staging, d->staging_bytes + 8);
+  for (uint32_t i = 0; i < tracks && !code; i++)
+    d->headers[i].closing = INK_STATE_FREE;
   d->seen = calloc(tracks, sizeof *d->seen);
   d->open = calloc(tracks, sizeof *d->open);
   d->wanted = calloc(tracks, sizeof *d->wanted);
   d->ended = calloc(tracks, sizeof *d->ended);
-  const bool made = d->seen && d->open && d->wanted && d->ended;
+  d->follows = calloc(tracks, sizeof *d->follows);
+  const bool made = d->seen && d->open && d->wanted && d->ended && d->follows;
   return code ? code : made ? 0 : 2 /* cudaErrorMemoryAllocation */;
 }
 
@@ -241,16 +267,13 @@ static int send_block_bits(ink_i_device *d, const ink_i_options *options) {
 
 static int send(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const ink_cuda_api *cuda = d->cuda;
+  /* INK_UNWRITTEN: where the first track on a ring ends without closing, the rest is known to be none of it. */
   int code = 0;
-  if (options->keep_first) /* INK_UNWRITTEN */
-    code = cuda->set_async(d->rings, 0xff, all_tracks_bytes((size_t)options->records * 8, tracks),
-                           d->stream);
-  for (uint32_t i = 0; i < tracks; i++)
-    d->headers[i] = (ink_device_track){.state = INK_STATE_FREE, .open_clock1 = UINT32_MAX}; /* no pair of clocks */
+  if (!d->flight) /* else it is wiped */
+    code = cuda->set_async(d->rings, 0xff, all_tracks_bytes((size_t)options->records * 8, tracks), d->stream);
   if (!code)
-    code = cuda->copy_2d_async((void *)(uintptr_t)ink_i_device_header_at(d, 0), d->layout.stride,
-                               d->headers, sizeof *d->headers, sizeof *d->headers, tracks, TO_DEVICE,
-                               d->stream);
+    code = cuda->set_async((void *)(uintptr_t)ink_i_device_state_at(d, 0), INK_STATE_FREE & 0xff,
+                           tracks * sizeof *d->states, d->stream);
   if (!code)
     code = cuda->copy_async(ink_i_device_slots(d), d->slots, d->slot_count * sizeof *d->slots,
                             TO_DEVICE, d->stream);
@@ -315,6 +338,9 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *gi
   uint32_t tracks = size.tracks;
   sized.records = d->info.records_per_track = d->info.aux_records_per_track = size.records;
   d->tracks_wanted = size.tracks_wanted;
+  d->held = options->flight || options->live || options->hang_ms;
+  if (options->flight && !options->tracks && tracks > FLIGHT_TRACKS)
+    d->tracks_wanted = tracks = FLIGHT_TRACKS;
   ink_status status = make_slots(d, options, error);
   if (!status && (code = d->cuda->stream_create(&d->stream)) != 0)
     status = ink_i_cuda_failed(d, code, "make a stream", error);
@@ -339,6 +365,7 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *gi
   catch_first_edges(d);
   ink_i_measure_costs(d);
   d->made = true;
+  ink_i_flight_note(d);
   return INK_OK;
 }
 
@@ -355,11 +382,17 @@ ink_status ink_i_device_set_flags(ink_i_device *d, uint32_t flags, ink_error *er
 }
 
 void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
-  if (free_device_memory && d->cuda) {
+  ink_i_follows_free(d);
+  free(d->hang);
+  if (free_device_memory && d->cuda)
     d->cuda->set_device(d->index);
+  ink_i_flight_free(d, free_device_memory);
+  if (free_device_memory && d->cuda) {
     free_memory(d);
     if (d->headers)
       d->cuda->free_host(d->headers);
+    if (d->states)
+      d->cuda->free_host(d->states);
     if (d->staging)
       d->cuda->free_host(d->staging);
     if (d->stream)

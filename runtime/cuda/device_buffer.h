@@ -14,7 +14,6 @@ enum { INK_I_COSTS_MAX = 32, INK_I_CAUGHT_MAX = 16 };
  * open in it, plus 1, with these. */
 #define INK_I_OPEN_STORED (1ull << 63)  /* its header is in the capture */
 #define INK_I_OPEN_FOREIGN (1ull << 62) /* it is a parent process's */
-#define INK_I_OPEN_SEEN (1ull << 61)    /* by a drain before */
 #define INK_I_OPEN_AGAIN (1ull << 60)   /* no track: the header was not whole */
 #define INK_I_OPEN_TICKET (INK_I_OPEN_AGAIN - 1)
 
@@ -30,12 +29,17 @@ typedef struct ink_i_device {
   char name[256];
   ink_buffer layout;            /* the buffer's header as it was sent */
   ink_buffer *buffer;           /* device */
-  void *fixed, *rings;          /* device allocations; fixed: header, slots, block bits; rings: tracks */
+  void *fixed, *rings;          /* device allocations; fixed: states, header, slots, block bits; rings: tracks */
+  bool held;                    /* a closed track is not used again before the drain has wiped it */
+  struct ink_i_flight *flight;  /* flight.h; NULL: rings are on the device */
+  struct ink_i_follow **follows; /* [tracks], drain_open.h: of open tracks */
+  struct ink_i_hang *hang;      /* hang.c; NULL: nothing was watched yet */
   uint32_t warps;               /* that may record, of any kernel */
   void *stream;
   uint64_t *probe;              /* device, 8 bytes */
   ink_edge_slot *edges;         /* device; NULL: no memory for it */
   ink_device_track *headers;    /* host, pinned, [tracks]: the newest reading */
+  uint32_t *states;             /* host, pinned, [tracks]: the newest reading */
   unsigned char *staging;       /* host, pinned; 8 bytes more than staging_bytes, for clocks */
   size_t staging_bytes;
   uint64_t *seen;               /* [tracks]: ticket + 1 of the track last captured from a slot */
@@ -84,13 +88,17 @@ void ink_i_device_free(ink_i_device *device, bool free_device_memory);
 
 /* Addresses on the device. */
 static inline ink_kernel_slot *ink_i_device_slots(const ink_i_device *device) {
-  return (ink_kernel_slot *)(uintptr_t)((uintptr_t)device->fixed + sizeof(ink_buffer));
+  return (ink_kernel_slot *)(uintptr_t)((uintptr_t)device->buffer + sizeof(ink_buffer));
 }
 static inline uint64_t ink_i_device_ring_at(const ink_i_device *device, uint32_t track) {
-  return device->layout.rings_at + (uint64_t)track * device->layout.stride;
+  return device->layout.rings_end - (uint64_t)(device->layout.tracks_mask + 1 - track) * device->layout.stride;
 }
 static inline uint64_t ink_i_device_header_at(const ink_i_device *device, uint32_t track) {
   return ink_i_device_ring_at(device, track) - sizeof(ink_device_track);
+}
+static inline uint64_t ink_i_device_state_at(const ink_i_device *device, uint32_t track) {
+  return (uint64_t)(uintptr_t)device->buffer -
+         (uint64_t)(device->layout.tracks_mask + 1 - track) * sizeof *device->states;
 }
 
 /* error, filled for a failed CUDA call; marks the device dead when dies. */

@@ -2,7 +2,9 @@
 /* A drain of one device: reads the headers that may have changed, tells closed tracks that are new and open
  * ones, and has the capture written: what ended, the counters, the tracks. */
 #include "cuda/drain.h"
+#include "cuda/drain_open.h"
 #include "cuda/drain_runs.h"
+#include "cuda/flight.h"
 
 #include <string.h>
 
@@ -25,10 +27,14 @@ static bool may_have_changed(const ink_i_device *d, uint64_t claims, uint32_t sl
   return d->open[slot] || (newest_ticket(d, claims, slot, &ticket) && ticket >= d->settled);
 }
 
+/* The states first: a header that is found as it was belongs to the state that was read before it. */
 static int read_headers(ink_i_device *d, uint32_t first, uint32_t end) {
-  return d->cuda->copy_2d_async(d->headers + first, sizeof *d->headers,
-                                (const void *)(uintptr_t)ink_i_device_header_at(d, first), d->layout.stride,
-                                sizeof *d->headers, end - first, INK_I_TO_HOST, d->stream);
+  const int code = ink_i_drain_copy_states(d, first, end);
+  return code ? code
+              : d->cuda->copy_2d_async(d->headers + first, sizeof *d->headers,
+                                       (const void *)(uintptr_t)ink_i_device_header_at(d, first),
+                                       d->layout.stride, sizeof *d->headers, end - first, INK_I_TO_HOST,
+                                       d->stream);
 }
 
 /* Notes in d->wanted which slots' headers are read, ascending; how many. */
@@ -68,7 +74,8 @@ typedef struct findings {
  * tracks is far apart, and a closing that is older than the opening is of the track before. */
 static bool is_whole_opening(const ink_i_device *d, const ink_device_track *h) {
   const uint32_t cycles = h->open_clock1 - (uint32_t)h->open_clock0;
-  return ink_i_kernel_of(d, h) < d->slot_count && cycles < 1u << 24 && h->open_global_ns >= h->close_global_ns;
+  return ink_i_kernel_of(d, h) < d->slot_count && cycles < 1u << 24 &&
+         (h->close_global_ns == INK_UNWRITTEN || h->open_global_ns >= h->close_global_ns);
 }
 
 /* An open track, from one drain to the next: d->open. One that was stored so ends once. */
@@ -121,27 +128,18 @@ static void classify(ink_i_device *d, uint64_t claims, uint32_t read, findings *
 
 /* ---- tracks that are open ---- */
 
-/* Stores the headers of tracks that are open: each once, at the drain after the one that saw it first, or
- * at the `last` one. So those of a kernel that hangs are there when the program is killed. */
-static ink_status store_open(ink_session *s, ink_i_device *d, bool last, ink_error *error) {
-  ink_status status = INK_OK;
-  for (uint32_t slot = 0; slot < d->info.track_count && !status && d->open_count; slot++) {
-    const uint64_t open = d->open[slot];
-    if (!open || (open & ~INK_I_OPEN_TICKET & ~INK_I_OPEN_SEEN))
-      continue;
-    if (!last && !(open & INK_I_OPEN_SEEN)) {
-      d->open[slot] |= INK_I_OPEN_SEEN;
-      continue;
-    }
-    if (!ink_i_drain_has_room(s, sizeof(ink_file_track)))
-      break;
-    const ink_track header = ink_i_host_track(d, &d->headers[slot]);
-    status = ink_i_session_writer(s, error);
-    if (!status)
-      status = ink_writer_track(s->writer, d->index, &header, NULL, NULL, error);
-    if (!status)
+/* Stores tracks that are open, with what is certain of their words: from the drain after the one that saw them first
+ * on, or at the `last` one. So those of a kernel that hangs are there when the program is killed. */
+static ink_status store_open(ink_session *s, ink_i_device *d, bool last, bool ended, ink_error *error) {
+  uint32_t n = 0;
+  for (uint32_t slot = 0; slot < d->info.track_count && d->open_count; slot++)
+    if ((d->open[slot] & INK_I_OPEN_TICKET) && !(d->open[slot] & INK_I_OPEN_FOREIGN))
+      d->wanted[n++].slot = slot;
+  const ink_status status = n ? ink_i_open_store(s, d, n, last, ended, error) : INK_OK;
+  for (uint32_t slot = 0; slot < d->info.track_count && n && !status; slot++)
+    if (d->open[slot] && d->follows[slot] && d->follows[slot]->stored &&
+        d->follows[slot]->ticket == (d->open[slot] & INK_I_OPEN_TICKET))
       d->open[slot] |= INK_I_OPEN_STORED;
-  }
   return status;
 }
 
@@ -163,6 +161,7 @@ void ink_i_drain_after_fork(ink_i_device *d) {
   for (uint32_t slot = 0; slot < d->info.track_count; slot++) {
     ink_device_track *h = &d->headers[slot];
     memcpy(h, (const void *)(uintptr_t)ink_i_device_header_at(d, slot), sizeof *h);
+    memcpy(&h->closing, (const void *)(uintptr_t)ink_i_device_state_at(d, slot), sizeof h->closing);
     const bool is_open = ink_i_state_of(d, h) == INK_TRACK_OPEN;
     const bool whole = d->seen[slot] != h->ticket + 1 && is_whole_opening(d, h);
     d->open[slot] = !is_open ? 0 : !whole ? INK_I_OPEN_AGAIN : (h->ticket + 1) | INK_I_OPEN_FOREIGN;
@@ -170,6 +169,7 @@ void ink_i_drain_after_fork(ink_i_device *d) {
     if (ink_i_state_of(d, h) == INK_TRACK_CLOSED)
       d->seen[slot] = h->ticket + 1;
   }
+  ink_i_flight_after_fork(d);
   d->sweep = true;
 }
 
@@ -197,6 +197,8 @@ static ink_status read_device(ink_i_device *d, uint64_t claims, bool all, uint32
     code = d->cuda->stream_synchronize(d->stream);
   if (code)
     return ink_i_cuda_failed(d, code, "read its tracks", error);
+  for (uint32_t i = 0; i < *read; i++)
+    d->headers[d->wanted[i].slot].closing = d->states[d->wanted[i].slot];
   ink_i_counts_take(d, all);
   return INK_OK;
 }
@@ -212,9 +214,7 @@ static ink_status write_device(ink_session *s, ink_i_device *d, const findings *
     status = ink_i_counts_write(s, d, all, error);
   if (!status)
     status = ink_i_drain_wanted(s, d, f->wanted, error);
-  if (!status)
-    status = store_open(s, d, false, error);
-  return status || !s->writer ? status : ink_writer_flush(s->writer, error);
+  return status;
 }
 
 static void note_settled(ink_i_device *d, uint64_t claims, const findings *f) {
@@ -232,6 +232,8 @@ static ink_status drain_device(ink_session *s, ink_i_device *d, ink_error *error
   if (!d->made || d->dead)
     return INK_OK;
   d->cuda->set_device(d->index);
+  if (d->held)
+    return ink_i_drain_held(s, d, error);
   uint64_t claims = 0;
   const int code = ink_i_counts_read_claims(d, &claims);
   if (code)
@@ -256,21 +258,30 @@ static ink_status drain_device(ink_session *s, ink_i_device *d, ink_error *error
   for (uint32_t i = 0; i < f.wanted; i++) /* torn, taken again, or not written: the next drain looks */
     if (d->seen[d->wanted[i].slot] != d->headers[d->wanted[i].slot].ticket + 1)
       read_again(d, d->wanted[i].slot);
-  return status;
+  if (!status)
+    status = store_open(s, d, false, false, error); /* what is wanted is lost with this */
+  return status || !s->writer ? status : ink_writer_flush(s->writer, error);
 }
 
 /* The next drain tries again, but what is used again until then is lost: the capture is to say why. */
 ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error) {
   ink_error why = {0};
   const ink_status status = drain_device(s, d, &why);
-  if (status == INK_ERROR_CUDA)
+  if (status == INK_ERROR_CUDA) {
     d->dead = true;
+    ink_i_flight_salvage(s, d, NULL);
+  }
   ink_i_session_note_failure(s, status, &why);
   if (status && error)
     *error = why;
   return status;
 }
 
-ink_status ink_i_drain_open(ink_session *s, ink_i_device *d, ink_error *error) {
-  return d->made && !d->dead ? store_open(s, d, true, error) : INK_OK;
+ink_status ink_i_drain_open(ink_session *s, ink_i_device *d, bool ended, ink_error *error) {
+  if (!d->made || d->dead)
+    return INK_OK;
+  const ink_status status = store_open(s, d, true, ended, error);
+  if (!status && d->flight)
+    d->flight->head->ended = 1;
+  return status || !s->writer ? status : ink_writer_flush(s->writer, error);
 }

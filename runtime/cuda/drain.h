@@ -31,6 +31,8 @@ static inline bool ink_i_drain_has_room(const ink_session *s, size_t bytes) {
 int ink_i_counts_read_claims(ink_i_device *d, uint64_t *claims);
 /* Queues the copies of the kernels' counters to the staging; `all`: of the empty slots' too. */
 int ink_i_counts_queue(ink_i_device *d, bool all);
+/* Of one slot, less what a parent process counted. */
+ink_kernel_counts ink_i_counts_of(const ink_i_device *d, uint32_t slot);
 /* Once they are there. */
 void ink_i_counts_take(ink_i_device *d, bool all);
 /* Writes the counters that changed, and those of kernels in d->touched that this capture does not name yet.
@@ -49,17 +51,23 @@ ink_status ink_i_drain_wanted(ink_session *s, ink_i_device *d, uint32_t count, i
  * drain is due at. */
 int64_t ink_i_look_again_us(int64_t us, uint64_t claimed, uint32_t tracks, int64_t most_us);
 
-/* ---- the header of a track ---- */
+/* ---- the header of a track: on the host its `closing` is the state that it was read with ---- */
+
+/* Queues the copy of the states of the slots first to end - 1 to d->states. */
+static inline int ink_i_drain_copy_states(ink_i_device *d, uint32_t first, uint32_t end) {
+  return ink_i_drain_copy(d, d->states + first, ink_i_device_state_at(d, first),
+                          (end - first) * sizeof *d->states);
+}
 
 static inline uint32_t ink_i_state_of(const ink_i_device *d, const ink_device_track *header) {
-  const uint32_t low = header->state & INK_STATE_LOW;
-  if (header->state == INK_STATE_FREE)
+  const uint32_t low = header->closing & INK_STATE_LOW;
+  if (header->closing == INK_STATE_FREE)
     return INK_TRACK_FREE;
   return low == (~d->layout.ring_mask & INK_STATE_LOW) ? INK_TRACK_CLOSED : INK_TRACK_OPEN;
 }
 
 static inline uint32_t ink_i_kernel_of(const ink_i_device *d, const ink_device_track *header) {
-  return (uint32_t)((header->slot - (uint64_t)(uintptr_t)d->fixed) / sizeof(ink_kernel_slot));
+  return (uint32_t)((header->slot - (uint64_t)(uintptr_t)d->buffer) / sizeof(ink_kernel_slot));
 }
 
 /* As the capture has it. */

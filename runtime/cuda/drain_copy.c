@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies closed tracks to the host while kernels go on. A track may be taken by another block at any moment, so
- * its header is read before and after its rings: what was copied counts only if the header is the same both
- * times. */
+ * its state and header are read before and after its rings: what was copied counts only if they are the same
+ * both times. */
 #include "cuda/drain.h"
 #include "cuda/drain_runs.h"
+#include "shm/flight_area.h"
 
 #include <string.h>
 
-enum { RUNS_MAX = 64 };
+/* What a track takes behind its rings: its header, and room for its state. */
+enum { RUNS_MAX = 64, TAIL_BYTES = sizeof(ink_device_track) + 8 };
 
 typedef struct placed_run {
   ink_i_run run;
@@ -23,36 +25,8 @@ typedef struct batch {
 
 static size_t ring_bytes_of(const ink_i_device *d) { return (size_t)d->info.records_per_track * 8; }
 
-/* The second reading of a clock, of whose lower half it is, soon after `clock0`. */
-static uint64_t soon_after(uint64_t clock0, uint32_t low) {
-  return clock0 + (uint32_t)(low - (uint32_t)clock0);
-}
-
 ink_track ink_i_host_track(const ink_i_device *d, const ink_device_track *h) {
-  ink_track track = {.state = ink_i_state_of(d, h),
-                     .kernel = ink_i_kernel_of(d, h),
-                     .ticket = h->ticket,
-                     .grid_id = h->grid_id,
-                     .thread = h->thread,
-                     .cluster_rank = h->cluster_rank,
-                     .sm_open = h->sm_open,
-                     .open_clock0 = h->open_clock0,
-                     .open_global_ns = h->open_global_ns,
-                     .open_clock1 = soon_after(h->open_clock0, h->open_clock1)};
-  memcpy(track.grid_dim, h->grid_dim, sizeof track.grid_dim);
-  memcpy(track.block_dim, h->block_dim, sizeof track.block_dim);
-  memcpy(track.block_index, h->block_index, sizeof track.block_index);
-  if (track.state != INK_TRACK_CLOSED)
-    return track;
-  track.sm_close = h->state >> INK_STATE_BITS;
-  track.close_clock0 = h->close_clock0;
-  track.close_global_ns = h->close_global_ns;
-  track.close_clock1 = h->close_clock1;
-  track.words = h->bytes / 8;
-  track.extra = h->extra;
-  track.aux_words = h->aux_bytes / 8;
-  track.aux_extra = h->aux_extra;
-  return track;
+  return ink_i_track_of_header(h, ink_i_kernel_of(d, h), ink_i_state_of(d, h), h->closing);
 }
 
 static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p, ink_error *error) {
@@ -62,13 +36,17 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p
   const unsigned char *others = run->joint ? rings + ring_bytes : rings + run->rows * pitch;
   const size_t others_pitch = run->joint ? pitch : run->aux_width;
   const unsigned char *headers = rings + ink_i_run_headers_at(run, ring_bytes);
+  const uint32_t *states = (const uint32_t *)(const void *)(headers + run->rows * sizeof(ink_device_track));
   ink_status status = INK_OK;
   for (uint32_t i = 0; i < run->wanted && !status; i++) {
     const uint32_t slot = p->wanted[i].slot, row = slot - run->first;
     const ink_device_track *then = &d->headers[slot];
     if (!ink_i_drain_has_room(s, sizeof(ink_file_track) + p->wanted[i].ring_bytes + p->wanted[i].aux_bytes))
       break;
-    if (memcmp(headers + row * sizeof *then, then, sizeof *then) != 0)
+    ink_device_track now;
+    memcpy(&now, headers + row * sizeof now, sizeof now);
+    now.closing = states[row];
+    if (memcmp(&now, then, sizeof now) != 0)
       continue; /* taken again, even in the midst of the first reading: lost, and counted so */
     const ink_track header = ink_i_host_track(d, then);
     status = ink_writer_track(s->writer, d->index, &header,
@@ -100,18 +78,23 @@ static int copy_rows(ink_i_device *d, size_t to, size_t to_pitch, uint64_t from,
                : 0;
 }
 
-/* The headers last: what they say then was true of the rings. */
+/* The states and the headers last: what they say then was true of the rings. */
 static int queue_run(ink_i_device *d, const placed_run *p) {
   const ink_i_run *run = &p->run;
   const size_t ring_bytes = ring_bytes_of(d), pitch = ink_i_run_pitch(run, ring_bytes);
+  const size_t headers_at = p->at + ink_i_run_headers_at(run, ring_bytes);
   const uint64_t from = ink_i_device_ring_at(d, run->first);
   int code = copy_rows(d, p->at, pitch, from, pitch, run->rows);
   if (!code && !run->joint)
     code = copy_rows(d, p->at + run->rows * pitch, run->aux_width, from + ring_bytes, run->aux_width,
                      run->rows);
+  if (!code)
+    code = ink_i_drain_copy(d, d->staging + headers_at + run->rows * sizeof(ink_device_track),
+                            ink_i_device_state_at(d, run->first),
+                            run->rows * sizeof *d->states);
   return code ? code
-              : copy_rows(d, p->at + ink_i_run_headers_at(run, ring_bytes), sizeof(ink_device_track),
-                          ink_i_device_header_at(d, run->first), sizeof(ink_device_track), run->rows);
+              : copy_rows(d, headers_at, sizeof(ink_device_track), ink_i_device_header_at(d, run->first),
+                          sizeof(ink_device_track), run->rows);
 }
 
 ink_status ink_i_drain_wanted(ink_session *s, ink_i_device *d, uint32_t count, ink_error *error) {
@@ -119,8 +102,8 @@ ink_status ink_i_drain_wanted(ink_session *s, ink_i_device *d, uint32_t count, i
   ink_status status = INK_OK;
   for (uint32_t i = 0; i < count && !status;) {
     const ink_i_run run = ink_i_run_choose(&d->wanted[i], count - i, ring_bytes_of(d),
-                                           sizeof(ink_device_track), d->staging_bytes);
-    const size_t bytes = ink_i_run_bytes(&run, ring_bytes_of(d), sizeof(ink_device_track));
+                                           TAIL_BYTES, d->staging_bytes);
+    const size_t bytes = ink_i_run_bytes(&run, ring_bytes_of(d), TAIL_BYTES);
     if (b.count == RUNS_MAX || b.used + bytes > d->staging_bytes)
       status = write_batch(s, d, &b, error);
     if (status || !ink_i_drain_has_room(s, b.used + sizeof(ink_file_track)))

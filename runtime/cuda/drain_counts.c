@@ -52,7 +52,7 @@ static bool differ(const ink_kernel_slot *a, const ink_kernel_slot *b) {
 }
 
 /* Less what a parent process counted. */
-static ink_kernel_counts counts_of(const ink_i_device *d, uint32_t i) {
+ink_kernel_counts ink_i_counts_of(const ink_i_device *d, uint32_t i) {
   const ink_kernel_slot *slot = &d->slots[i], *before = &d->before[i];
   const uint64_t words = (slot->bytes - before->bytes) / 8;
   return (ink_kernel_counts){.device = d->index, .slot = i, .key = slot->key,
@@ -67,7 +67,7 @@ ink_status ink_i_counts_write(ink_session *s, ink_i_device *d, bool all, ink_err
     const uint32_t i = d->kernels[k];
     const bool ran = differ(&d->slots[i], &d->before[i]);
     if ((ran && (all || differ(&d->slots[i], &d->written[i]))) || (d->touched[i] && !d->named[i]))
-      d->counts[n++] = counts_of(d, i);
+      d->counts[n++] = ink_i_counts_of(d, i);
   }
   if (!n && d->unknown == d->unknown_written)
     return INK_OK;

@@ -123,7 +123,11 @@ ink_status ink_i_options_parse(const ink_session_options *in, ink_i_options *out
   if (in->size != sizeof *in)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "ink_session_options.size is not set");
   *out = (ink_i_options){.per_warp = in->per_warp, .keep_first = in->keep_first,
-                         .replace = in->replace};
+                         .replace = in->replace, .flight = in->flight, .live = in->live,
+                         .hang_ms = in->hang_ms};
+  if (in->keep_first && (in->flight || in->live || in->hang_ms))
+    return ink_error_set(error, INK_ERROR_ARGUMENT,
+                         "flight, hang and live keep the newest: they do not go with keep first");
   ink_status status = parse_sizes(in, out, error);
   if (!status)
     status = parse_lists(in, out, error);

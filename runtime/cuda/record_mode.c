@@ -149,6 +149,9 @@ void ink_record_start(void (*signals_taker)(void)) {
       .tracks = number_from("INKMARK_TRACKS"),
       .drain_ms = number_from("INKMARK_DRAIN_MS"),
       .replace = true,
+      .flight = word_is("INKMARK_FLIGHT", "1"),
+      .live = word_is("INKMARK_LIVE", "1"),
+      .hang_ms = number_from("INKMARK_HANG_MS"),
   };
   ink_error error = {0};
   ink_i_module *modules;
@@ -174,7 +177,7 @@ void ink_record_start(void (*signals_taker)(void)) {
   atexit(ink_record_finish);
   if (word_is("INKMARK_MARKS", "off"))
     atomic_store(&use_watched, false);
-  else if (n) /* none yet: a library with marks may be loaded later */
+  else if (n || ink_i_registry_other_abi()) /* none yet: a library with marks may be loaded later */
     arm();
 }
 

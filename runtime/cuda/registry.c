@@ -10,12 +10,14 @@
 #include "section_hash.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ink_i_module *modules;
 static size_t module_count, module_room;
+static char old_file[512]; /* of another ABI, the first; its symbol is never set */
 static ink_i_table *tables;
 static size_t table_count, table_room;
 
@@ -52,7 +54,19 @@ static bool make_room(void **array, size_t count, size_t *room, size_t element_b
   return true;
 }
 
+/* What a file of another ABI records to is of another layout: it stays dormant, and is named. */
+static void note_other_abi(const ink_module_desc *module) {
+  ink_i_registry_lock();
+  if (!old_file[0] && module->bytes >= offsetof(ink_module_desc, set_buffer))
+    snprintf(old_file, sizeof old_file, "%s", module->file ? module->file : "?");
+  ink_i_registry_unlock();
+}
+
+const char *ink_i_registry_other_abi(void) { return old_file[0] ? old_file : NULL; }
+
 INK_API void ink_register_module(const ink_module_desc *module) {
+  if (module && (module->abi != INK_MODULE_ABI || (module->cuda && module->cuda->bytes < sizeof *module->cuda)))
+    note_other_abi(module);
   if (!module || module->abi != INK_MODULE_ABI || module->bytes < INK_MODULE_BYTES_MIN || !module->cuda ||
       module->cuda->bytes < offsetof(ink_cuda_api, memory)) /* as files of older headers have it */
     return;

@@ -27,6 +27,8 @@ void ink_i_registry_lock(void);
 void ink_i_registry_unlock(void);
 size_t ink_i_registry_modules(ink_i_module **out);
 size_t ink_i_registry_tables(ink_i_table **out);
+/* The first file of another INK_MODULE_ABI that wanted to register, or NULL. */
+const char *ink_i_registry_other_abi(void);
 /* Total sections of all tables. */
 size_t ink_i_registry_sections(void);
 

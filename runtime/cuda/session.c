@@ -245,8 +245,10 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
   ink_status status = INK_OK;
   bool any = false;
   int count = 0;
+  ink_i_remark_other_abi(s);
   if (n == 0)
-    status = ink_error_set(error, INK_ERROR_NOT_FOUND, "no file with marks is in this process");
+    status = ink_error_set(error, INK_ERROR_NOT_FOUND, "%s", s->remark_count ? s->remarks[0] :
+                           "no file with marks is in this process");
   else if (modules[0].desc->cuda->get_device_count(&count) != 0) {
     modules[0].desc->cuda->get_last_error();
     status = ink_error_set(error, INK_ERROR_CUDA, "no CUDA device is available to this process");
@@ -267,6 +269,10 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
       ink_i_remark(s, "%s", why.message);
     else
       ink_i_remark_room(s, &s->devices[i]);
+    if (!one && s->options.flight) { /* who reads what the device leaves must know what it is */
+      ink_i_remark_flight(s, &s->devices[i]);
+      ink_i_session_writer(s, NULL);
+    }
     any = any || !one;
     for (size_t m = 0; m < n && !one; m++)
       arm_module(&s->devices[i], &modules[m]);

@@ -2,6 +2,7 @@
 /* How a session ends, as a whole, for one device that is reset, or for a marked file that goes: what is there
  * is taken, as far as calls of the CUDA runtime are still possible. */
 #include "capture/capture_write.h"
+#include "cuda/flight.h"
 #include "cuda/session_private.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *erro
   const ink_status drained = ink_i_drain_device(s, d, status ? NULL : error);
   status = status ? status : drained;
   if (!status)
-    status = ink_i_drain_open(s, d, error);
+    status = ink_i_drain_open(s, d, true, error);
   return status ? status : finish_clock(s, d, error);
 }
 
@@ -60,7 +61,7 @@ static ink_status drain_all(ink_session *s, bool open, ink_error *error) {
     ink_i_device *d = &s->devices[i];
     ink_status one = d->made && !d->dead ? ink_i_drain_device(s, d, status ? NULL : error) : INK_OK;
     if (!one && open)
-      one = ink_i_drain_open(s, d, status ? NULL : error);
+      one = ink_i_drain_open(s, d, false, status ? NULL : error);
     status = status ? status : one;
   }
   return status;
@@ -174,6 +175,8 @@ void ink_i_session_reset_end(ink_session *s, int device) {
     modules[i].armed &= ~(1ull << device);
   ink_i_registry_unlock();
   s->devices[device].dead = s->devices[device].made;
+  if (s->devices[device].made)
+    ink_i_flight_salvage(s, &s->devices[device], NULL); /* of kernels that the reset ended */
   pthread_mutex_unlock(&s->lock);
 }
 

@@ -45,8 +45,8 @@ struct ink_session {
 
 /* Copies what is closed on one device to the capture. */
 ink_status ink_i_drain_device(ink_session *session, ink_i_device *device, ink_error *error);
-/* After a drain: stores the tracks that are still open, as headers. */
-ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, ink_error *error);
+/* After the last drain: stores the tracks that are still open. `ended`: no kernel runs any more. */
+ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, bool ended, ink_error *error);
 /* In a forked child: what was counted until now, and tracks that are open, are the parent's. */
 void ink_i_drain_after_fork(ink_i_device *device);
 /* So that the next drain of each device reads and writes everything, whether or not it seems to have changed. */

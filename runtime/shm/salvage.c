@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What is taken out of the areas of processes that are gone. No kind of area is read yet. */
+/* What is taken out of the areas of processes that are gone. */
 #include "shm/salvage.h"
 
+#include "shm/flight_area.h"
+#include "shm/link.h"
+
 void ink_i_salvage(const void *area, size_t bytes, uint32_t area_kind, bool ended, ink_writer *writer) {
-  (void)area, (void)bytes, (void)area_kind, (void)ended, (void)writer;
+  uint64_t tracks;
+  if (area_kind == INK_I_AREA_FLIGHT && !ended)
+    ink_i_flight_write_rest(area, bytes, false, writer, &tracks, NULL);
 }

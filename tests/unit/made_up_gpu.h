@@ -17,6 +17,7 @@ enum { GPU_KERNELS = 3, GPU_LANES = 8, GPU_TABLE = 0x4711, GPU_CODE = 700 };
 typedef struct gpu_lane {
   int step;                  /* 0: between two tracks; else the next store */
   uint64_t ticket, ring, word;
+  uint32_t from_end;         /* tracks from its own to the end */
   uint32_t kernel, tries;
   bool stays;                /* hangs before it closes, until gpu.ends */
 } gpu_lane;
@@ -56,7 +57,7 @@ static uint64_t gpu_aux_words(uint64_t ticket) {
   return n % 3 ? 0 : n / 3 % (2 * (uint64_t)gpu.device->info.records_per_track + 1);
 }
 static uint64_t gpu_word(uint64_t ticket, uint64_t k, bool aux) {
-  return ink_mix64(ticket << 20 ^ k << 1 ^ aux) >> 1; /* never INK_UNWRITTEN */
+  return INK_HEAD(INK_KIND_MARK, aux ? 2 : 1, (ticket << 12) + k); /* no other ticket's, and after the opening */
 }
 static uint32_t gpu_kernel(uint64_t ticket) { return (uint32_t)(ink_mix64(ticket * 3) % GPU_KERNELS); }
 
@@ -67,7 +68,7 @@ static ink_device_track *gpu_header(uint64_t ring) {
 }
 
 static ink_kernel_slot *gpu_slot(uint32_t kernel) {
-  ink_kernel_slot *slots = (ink_kernel_slot *)((char *)gpu.device->fixed + sizeof(ink_buffer));
+  ink_kernel_slot *slots = (ink_kernel_slot *)((char *)gpu.device->buffer + sizeof(ink_buffer));
   const uint64_t key = INK_KERNEL_KEY(GPU_TABLE, kernel + 1);
   for (uint32_t i = INK_KERNEL_HASH(key);; i++) {
     ink_kernel_slot *slot = &slots[i & gpu.device->buffer->kernel_mask];
@@ -79,14 +80,16 @@ static ink_kernel_slot *gpu_slot(uint32_t kernel) {
 static void gpu_claim(gpu_lane *lane) {
   ink_buffer *b = gpu.device->buffer;
   lane->ticket = b->claim++;
-  lane->ring = b->rings_at + (lane->ticket & b->tracks_mask) * b->stride;
+  lane->from_end = b->tracks_mask + 1 - ((uint32_t)lane->ticket & b->tracks_mask);
+  lane->ring = b->rings_end - lane->from_end * b->stride;
   lane->step = 2;
 }
 
+static uint32_t *gpu_state(const gpu_lane *lane) { return (uint32_t *)(void *)gpu.device->buffer - lane->from_end; }
+
 static void gpu_take(gpu_lane *lane) {
-  ink_device_track *h = gpu_header(lane->ring);
-  const bool taken = h->state & INK_STATE_TAKEN;
-  h->state |= INK_STATE_TAKEN;
+  const bool taken = *gpu_state(lane) & INK_STATE_TAKEN;
+  *gpu_state(lane) |= INK_STATE_TAKEN;
   lane->step = 3;
   if (!taken)
     return;
@@ -104,7 +107,11 @@ static void gpu_open(gpu_lane *lane) {
   const uint32_t low = (uint32_t)lane->ticket;
   switch (lane->step++) {
   case 3: h->ticket = lane->ticket; h->grid_id = lane->ticket / 4; break;
-  case 4: h->slot = (uint64_t)(uintptr_t)gpu_slot(lane->kernel) - sizeof(ink_buffer); h->thread = low * 7; break;
+  case 4:
+    h->state_at = (uint64_t)(uintptr_t)gpu_state(lane);
+    h->slot = (uint64_t)(uintptr_t)gpu_slot(lane->kernel) - sizeof(ink_buffer);
+    h->thread = low * 7;
+    break;
   case 5: h->grid_dim[0] = h->grid_dim[1] = h->grid_dim[2] = low + 1; h->sm_open = low * 5; break;
   case 6: h->block_dim[0] = h->block_dim[1] = h->block_dim[2] = low + 2; h->cluster_rank = low * 3; break;
   case 7:
@@ -142,12 +149,16 @@ static void gpu_close(gpu_lane *lane) {
   case 10: h->close_clock1 = (gpu_closed[lane->ticket & 0xffff] << 8) + 9; break;
   case 11: h->bytes = words * 8; h->extra = lane->ticket % 5; break;
   case 12: h->aux_bytes = aux * 8; h->aux_extra = 0; break;
-  case 13: sums->closed += gpu.device->buffer->ring_mask; gpu.closed[lane->kernel]++; break;
-  case 14: sums->extra += lane->ticket % 5; break;
-  case 15: sums->bytes += (words + aux) * 8; break;
+  case 13:
+    if (gpu.device->buffer->ring_mask & INK_MASK_SYSTEM)
+      h->closing = (uint32_t)lane->ticket % 9 << INK_STATE_BITS | (~gpu.device->buffer->ring_mask & INK_STATE_LOW);
+    break;
+  case 14: sums->closed += gpu.device->buffer->ring_mask; gpu.closed[lane->kernel]++; break;
+  case 15: sums->extra += lane->ticket % 5; break;
+  case 16: sums->bytes += (words + aux) * 8; break;
   default:
-    h->state = (uint32_t)lane->ticket % 9 << INK_STATE_BITS |
-               (~gpu.device->buffer->ring_mask & INK_STATE_LOW);
+    *gpu_state(lane) = (uint32_t)lane->ticket % 9 << INK_STATE_BITS |
+                       (~gpu.device->buffer->ring_mask & INK_STATE_LOW);
     lane->step = 0;
   }
 }
@@ -197,7 +208,7 @@ static uint64_t gpu_open_tracks(void) {
 /* So that no track is closed in the counters and open in its header. */
 static void gpu_close_whole(void) {
   for (int i = 0; i < GPU_LANES; i++)
-    while (gpu.lanes[i].step > 13)
+    while (gpu.lanes[i].step > 14)
       gpu_step(&gpu.lanes[i]);
 }
 
@@ -279,6 +290,18 @@ static int gpu_set(void *to, int byte, size_t bytes, void *stream) {
     memset(to, byte, bytes);
   return code;
 }
+static int gpu_set_2d(void *to, size_t pitch, int byte, size_t width, size_t height, void *stream) {
+  (void)stream;
+  const int code = gpu_call();
+  for (size_t row = 0; row < height && !code; row++) {
+    memset((char *)to + row * pitch, byte, width);
+    gpu_runs();
+  }
+  return code;
+}
+static int gpu_register(void *at, size_t bytes) { (void)at, (void)bytes; return gpu_call(); }
+static int gpu_unregister(void *at) { (void)at; return gpu_call(); }
+static int gpu_pointer(void **device, void *at) { *device = at; return gpu_call(); }
 static int gpu_stream(void **stream) { *stream = &gpu; return gpu_call(); }
 static int gpu_stream_end(void *stream) { (void)stream; return gpu_call(); }
 static int gpu_wait(void *stream) { (void)stream; gpu.waits++; return gpu_call(); }
@@ -303,7 +326,8 @@ static ink_cuda_api gpu_api = {
     .stream_destroy = gpu_stream_end, .stream_synchronize = gpu_wait, .runtime_version = gpu_one,
     .driver_version = gpu_one, .peek_last_error = gpu_nothing, .get_last_error = gpu_nothing,
     .error_string = gpu_error, .exchange_capture_mode = gpu_one, .copy_2d_async = gpu_copy_2d,
-    .memory = gpu_memory};
+    .memory = gpu_memory, .set_2d_async = gpu_set_2d, .host_register = gpu_register,
+    .host_unregister = gpu_unregister, .host_device_pointer = gpu_pointer};
 
 static const ink_module_desc gpu_module = {.abi = INK_MODULE_ABI, .bytes = sizeof gpu_module, .file = "made_up.cu",
                                            .set_buffer = gpu_set_buffer, .read_globaltimer = gpu_read_clock,

@@ -26,9 +26,12 @@ void *__wrap_realloc(void *at, size_t bytes) { allocations++; return __real_real
 static const char *path;
 static uint64_t already_closed[GPU_KERNELS], already_missed[GPU_KERNELS], already_unknown; /* before a fork */
 
+static bool held, flight; /* the sessions that are opened from now on */
+
 static ink_session *open_session(uint32_t tracks, uint32_t records, bool keep_first) {
   const ink_session_options options = {.size = sizeof options, .output = path, .replace = true, .tracks = tracks,
-                                       .records_per_track = records, .keep_first = keep_first};
+                                       .records_per_track = records, .keep_first = keep_first,
+                                       .hang_ms = held ? 86400000 : 0, .flight = flight};
   ink_session *s = calloc(1, sizeof *s);
   ink_error error;
   NEED(ink_i_options_parse(&options, &s->options, &error), error);
@@ -62,7 +65,7 @@ static void last_drain(ink_session *s) {
   ink_error error;
   gpu.device->sweep = true;
   drain(s);
-  NEED(ink_i_drain_open(s, gpu.device, &error), error);
+  NEED(ink_i_drain_open(s, gpu.device, true, &error), error);
 }
 
 static void free_session(ink_session *s) {
@@ -107,10 +110,32 @@ static bool is_own(const ink_stored_track *t) {
 static bool has_own_words(const uint64_t *words, uint64_t kept, uint64_t executed, uint64_t ticket, bool aux,
                           bool first, uint64_t records) {
   const uint64_t from = first ? 0 : executed - kept;
-  bool own = kept == (executed < records ? executed : records);
+  /* More than a ring: what was stored of it while it was open joins. */
+  bool own = kept >= (executed < records ? executed : records) && kept <= executed;
   for (uint64_t i = 0; i < kept && own; i++)
     own = words[i] == gpu_word(ticket, from + i, aux);
   return own;
+}
+
+/* One that was stored while it was open comes in pieces. */
+static bool has_own_pieces(const ink_stored_track *t, int which, bool first, uint64_t records) {
+  const uint64_t executed = which ? t->header.aux_words : t->header.words;
+  const uint64_t n = t->piece_count[which];
+  if (n < 2)
+    return has_own_words(which ? t->aux : t->ring, which ? t->aux_words : t->ring_words, executed, t->header.ticket,
+                         which, first, records);
+  uint64_t from = executed, kept = 0;
+  for (uint64_t i = n; i--;) {
+    const ink_piece *piece = &t->pieces[which][i];
+    from -= piece->count;
+    kept += piece->count;
+    for (uint64_t k = 0; k < piece->count; k++)
+      if (piece->words[k] != gpu_word(t->header.ticket, from + k, which))
+        return false;
+    if (piece->lost || piece->lost_more)
+      break;
+  }
+  return kept >= (executed < records ? executed : records);
 }
 
 static sums read_capture(const ink_i_device *d) {
@@ -133,9 +158,8 @@ static sums read_capture(const ink_i_device *d) {
     const bool closed = t.header.state == INK_TRACK_CLOSED;
     CHECK(is_own(&t), "the header of ticket %" PRIu64 " is torn", ticket);
     if (closed)
-      CHECK(has_own_words(t.ring, t.ring_words, t.header.words, ticket, false, first, d->info.records_per_track) &&
-                has_own_words(t.aux, t.aux_words, t.header.aux_words, ticket, true, first,
-                              d->info.records_per_track),
+      CHECK(has_own_pieces(&t, 0, first, d->info.records_per_track) &&
+                has_own_pieces(&t, 1, first, d->info.records_per_track),
             "the words of ticket %" PRIu64 " are not its own", ticket);
     CHECK(id_map_get(&tickets, ticket) == INK_ID_NONE, "ticket %" PRIu64 " is there twice", ticket);
     id_map_put(&tickets, ticket, 0);
@@ -220,7 +244,10 @@ static void random_history(uint64_t seed, bool keep_first, bool forks) {
   const bool written = s->writer != NULL;
   close_capture(s);
   if (written) {
-    check_sums(d, forks ? "fork" : keep_first ? "keep first" : "keep last", seed);
+    if (held || flight)
+      CHECK(read_capture(d).all_lost == 0, "seed %" PRIu64 ": %" PRIu64 " lost of what waits", seed,
+            read_capture(d).all_lost);
+    check_sums(d, flight ? "flight" : held ? "held" : forks ? "fork" : keep_first ? "keep first" : "keep last", seed);
     note(d);
     if (!forks && !keep_first)
       CHECK(read_capture(d).all_open == gpu_open_tracks(), "seed %" PRIu64, seed);
@@ -291,13 +318,17 @@ static void call_counts(void) {
   gpu.tracks_left = 1;
   gpu_finish();
   drain(s);
-  for (int i = 0; i < 8; i++) { /* a track is open: its header and the counters, no more */
+  uint32_t rings_read = 0;
+  for (int i = 0; i < 8; i++) { /* a track is open: its state and header and the counters, seldom its rings */
     const uint64_t copies = gpu.copies, bytes = gpu.bytes;
     const bool counters = d->until_full == 0;
     drain(s);
-    CHECK(counters || (gpu.copies - copies == 3 && gpu.bytes - bytes < 1000),
-          "one open: %" PRIu64 " copies, %" PRIu64 " bytes", gpu.copies - copies, gpu.bytes - bytes);
+    const bool little = gpu.copies - copies == 4 && gpu.bytes - bytes < 1000;
+    rings_read += !little && !counters;
+    CHECK(counters || gpu.copies - copies <= 8, "one open: %" PRIu64 " copies, %" PRIu64 " bytes",
+          gpu.copies - copies, gpu.bytes - bytes);
   }
+  CHECK(rings_read <= 3, "the rings of a track that stays open were read in %u of 8 drains", rings_read);
   gpu.ends = true;
   gpu_finish();
   const uint64_t made = allocations, copies = gpu.copies;
@@ -352,7 +383,8 @@ static void failing_calls(void) {
     if (written) {
       const sums sum = read_capture(d);
       for (int i = 0; i < GPU_KERNELS; i++)
-        CHECK(sum.kept[i] + sum.lost[i] <= gpu.closed[i], "call %" PRIu64, at);
+        CHECK(sum.kept[i] + sum.lost[i] <= gpu.closed[i], "%s, call %" PRIu64 ": %" PRIu64 " kept, %" PRIu64 " lost, %" PRIu64 " closed",
+              flight ? "flight" : "plain", at, sum.kept[i], sum.lost[i], gpu.closed[i]);
     }
     free_session(s);
     remove(path);
@@ -472,7 +504,15 @@ int main(int argc, char **argv) {
     random_history(seed, true, false);
     random_history(seed, false, true);
     cut_history(seed);
+    for (int mode = 1; mode < 4; mode++) {
+      held = mode & 1;
+      flight = mode & 2;
+      random_history(seed, false, false);
+    }
+    held = flight = false;
   }
+  flight = true;
+  failing_calls();
   printf("drain: %" PRIu64 " tracks kept, %" PRIu64 " lost, %" PRIu64 " open in %" PRIu64 " drains\n",
          seen_in_all.kept, seen_in_all.lost, seen_in_all.open, seen_in_all.drains);
   CHECK(seen_in_all.kept > 100 && seen_in_all.lost > 100 && seen_in_all.open > 10, "the histories are too tame");

@@ -35,6 +35,11 @@ typedef struct ink_session_options {
   uint32_t drain_ms;           /* a thread drains at least so often (100); UINT32_MAX: only when asked */
   bool replace;                /* write over an existing file */
   bool activity;               /* kernels, copies and calls too, from CUPTI (inkmark/activity.h) */
+  /* Closed tracks are not used again before they are drained; docs/arming.md says what else they cost. None of
+   * the three goes with keep_first. */
+  bool flight;                 /* rings and headers in memory of the host, which outlives the device's */
+  bool live;                   /* tracks that are open are drained too */
+  uint32_t hang_ms;            /* says what tracks wait in that are open for longer than this, with nothing new (0: no) */
 } ink_session_options;
 
 /* Checks the options; no file is made and no device is touched before the first arming.

@@ -13,8 +13,8 @@ LIMITS = {75: (5, 7)}
 STRAIGHT, ROLLED = 5, 6
 TOLERANCE = 0.2  # a loop's own instructions change a little with its length
 REGISTERS = 8
-OPEN_CLOSE = {75: 135}
-OPEN_CLOSE_MOST = 125
+OPEN_CLOSE = {75: 140}
+OPEN_CLOSE_MOST = 135
 
 
 def code(arch, form, marks, *flags):

@@ -66,7 +66,7 @@ static void switch_to(bool on) {
     INK([&](ink_error *error) { return ink_session_set_on(session, on, error); });
 }
 
-// Every byte of the buffer: header, kernel slots, tracks with both rings.
+// Every byte of the buffer: states, header, kernel slots, tracks with both rings.
 static std::vector<unsigned char> snapshot() {
   std::vector<unsigned char> bytes;
   if (!buffer.device)
@@ -80,7 +80,8 @@ static std::vector<unsigned char> snapshot() {
   CUDA(cudaMemcpy(&header, buffer.device, sizeof header, cudaMemcpyDeviceToHost));
   const size_t tracks = header.tracks_mask + 1;
   add(buffer.device, sizeof header + (header.kernel_mask + 1) * sizeof(ink_kernel_slot));
-  add((char *)header.rings_at - sizeof(ink_device_track), tracks * header.stride);
+  add((char *)buffer.device - tracks * sizeof(uint32_t), tracks * sizeof(uint32_t));
+  add((char *)header.rings_end - tracks * header.stride - sizeof(ink_device_track), tracks * header.stride);
   return bytes;
 }
 
