@@ -78,11 +78,11 @@ public:
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_at(u64 now) {
     if (Hash == Table) {
       const u64 record[] = {head_word(INK_TAG(Kind, Section), now)};
-      put(record);
+      put<false>(record);
     } else {
       const u64 record[] = {head_word(INK_TAG(Kind, Section), now),
                             escape_word(INK_ESCAPE_TABLE, Hash, now)};
-      put(record);
+      put<true>(record);
     }
   }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
@@ -97,11 +97,11 @@ public:
     const u64 now = read_clock();
     if (Hash == Table || Section == 0) {
       const u64 record[] = {payload, head_word(INK_TAG(Kind, Section), now)};
-      put(record);
+      put<false>(record);
     } else {
       const u64 record[] = {payload, head_word(INK_TAG(Kind, Section), now),
                             escape_word(INK_ESCAPE_TABLE, Hash, now)};
-      put(record);
+      put<true>(record);
     }
   }
   template <u32 Section, u64 Hash>
@@ -109,7 +109,7 @@ public:
     const u64 now = read_clock();
     const u64 record[] = {payload, head_word(INK_TAG(INK_KIND_INSTANT, Section), now),
                           escape_word(escape, Hash, now)};
-    put(record);
+    put<true>(record);
   }
   __device__ __forceinline__ void clocks() {
     const u64 before = read_clock();
@@ -117,7 +117,7 @@ public:
     const u64 after = read_clock();
     const u64 record[] = {before, after, ns, head_word(INK_TAG(INK_KIND_INSTANT, 0), after),
                           escape_word(INK_ESCAPE_CLOCKS, 0, after)};
-    put(record);
+    put<true>(record);
   }
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() {
     sum &slot = sums[Section % sum_slots];
@@ -144,13 +144,11 @@ public:
   }
 
 private:
-  template <u32 N> __device__ __forceinline__ void put(const u64 (&record)[N]) {
+  template <bool Escaped, u32 N> __device__ __forceinline__ void put(const u64 (&record)[N]) {
 #pragma unroll
     for (u32 i = 0; i + 1 < N; i++) // does the whole record fit? else the ring is full from here on
       stop_at_end(on, bytes + 8 * i, at.mask);
-#pragma unroll
-    for (u32 i = 0; i < N; i++)
-      store_word(at, bytes + 8 * i, on, record[i]);
+    store_record<Escaped>(at, bytes, on, record);
     stop_at_end(on, bytes + 8 * (N - 1), at.mask);
     bytes += 8 * N;
     extra += N - 1;
@@ -162,7 +160,7 @@ private:
     const u64 record[] = {slot.count, slot.total, slot.least, slot.most,
                           head_word(INK_TAG(INK_KIND_INSTANT, slot.section), now),
                           escape_word(INK_ESCAPE_SUM, slot.hash, now)};
-    put(record);
+    put<true>(record);
     slot.count = slot.total = slot.most = 0;
     slot.least = ~0ull;
   }
@@ -185,17 +183,17 @@ struct called {
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_at(u64 now) {
     const u64 record[] = {head_word(INK_TAG(Kind, Section), now),
                           escape_word(INK_ESCAPE_TABLE, Hash, now)};
-    put(record);
+    put<true>(record);
   }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp(u64 payload) {
     const u64 now = read_clock();
     if (Section == 0) { // ITER: no section, no table
       const u64 record[] = {payload, head_word(INK_TAG(Kind, Section), now)};
-      put(record);
+      put<false>(record);
     } else {
       const u64 record[] = {payload, head_word(INK_TAG(Kind, Section), now),
                             escape_word(INK_ESCAPE_TABLE, Hash, now)};
-      put(record);
+      put<true>(record);
     }
   }
   template <u32 Section, u64 Hash>
@@ -203,7 +201,7 @@ struct called {
     const u64 now = read_clock();
     const u64 record[] = {payload, head_word(INK_TAG(INK_KIND_INSTANT, Section), now),
                           escape_word(escape, Hash, now)};
-    put(record);
+    put<true>(record);
   }
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() { no_sums<Hash>(); }
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_end() { no_sums<Hash>(); }
@@ -215,7 +213,7 @@ private:
     static_assert(Hash == 0, "inkmark: PROF_SUM_BEGIN, PROF_SUM_END and PROF_CLOCKS belong in the "
                              "body of a kernel that has a PROF_KERNEL");
   }
-  template <u32 N> static __device__ __forceinline__ void put(const u64 (&record)[N]) {
+  template <bool Escaped, u32 N> static __device__ __forceinline__ void put(const u64 (&record)[N]) {
 #if !defined(INKMARK_NO_SHARED)
     const u32 thread = linear_thread();
     if (!has_entry(thread))
@@ -231,9 +229,7 @@ private:
     cursor at = {low, high, mask};
     // Keep first: does the whole record fit? What did not fit was counted, so nothing fits after it.
     const bool on = (low & 1) || bytes <= mask - 8 * (N - 1);
-#pragma unroll
-    for (u32 i = 0; i < N; i++)
-      store_word(at, bytes + 8 * i, on, record[i]);
+    store_record<Escaped>(at, bytes, on, record);
     store_shared_u64x2<INK_I_AT(state_entry, bytes)>(entry, bytes + 8 * N, extra + (N - 1));
 #endif
   }
