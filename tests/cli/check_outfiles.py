@@ -25,7 +25,7 @@ def run(words, out, odd=None, number=0, **more):
     checks += 1
     environment = dict(os.environ)
     if odd or number:
-        environment["LD_PRELOAD"] = odd_disk
+        environment["LD_PRELOAD"] = " ".join(filter(None, (environment.get("LD_PRELOAD"), odd_disk)))
     if odd:
         environment["ODD_DISK"] = odd
     if number:

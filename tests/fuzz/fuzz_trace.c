@@ -25,7 +25,10 @@ static void read_and_convert(bool base_known) {
   ink_status status = ink_kineto_read(foreign, notes, input.path, NULL, &error);
   fuzz_failed(status, &error);
   if (status == INK_OK) {
-    FUZZ_CHECK(base_known || foreign->events_end < foreign->facts.bytes);
+    /* the bracket that closes the events is in the file, or will be behind it */
+    const json_edits *edits = &foreign->edits;
+    const bool unclosed = edits->count && *edits->list[edits->count - 1].put == ']';
+    FUZZ_CHECK(base_known || foreign->events_end + !unclosed <= foreign->facts.bytes);
     if (base_known || convert_notes_fit(notes, foreign->facts.base_ns)) {
       /* a file that does not change must give the same twice */
       status = fuzz_convert(&notes->c, "/dev/null", second_pass, &notes->report);
