@@ -36,6 +36,13 @@ check children-memory python3 "$here/processes/memory.py" "$build/cli/inkmark" "
   "$build/tests/arming/capture_counts" 1000
 check wanders writer wanders 200
 
+# tracks that stay open
+for mode in live flight hang all; do
+  check "histories-$mode" python3 "$here/flight/check_histories.py" "$build" "$build/tests/flight" "$mode" 1 2500
+done
+check persistent python3 "$here/flight/check_ends.py" "$build/cli/inkmark" "$build/tests/flight" \
+  "$build/tests/arming/capture_counts" stream 5000
+
 # programs of a generator, alone and recorded
 check random-programs python3 "$here/arming/random_program.py" "$build" "$build/tests/arming/library.so" 1 200
 exit $bad

@@ -39,7 +39,7 @@ class Capture:
             for i in range(n):
                 slot, _, key, missed, tracks, marks, words = struct.unpack_from("<IIQQQQQ", body, 24 + i * 48)
                 self.counts[slot] = (missed, tracks, marks, words)
-        elif kind in (6, 12):
+        elif kind in (6, 13):
             n, at = struct.unpack_from("<Q", body, 8)[0], 16
             for _ in range(n):
                 at = (self.track if kind == 6 else self.part)(body, at)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""check_ends.py INKMARK BIN COUNTS CASE [ROUNDS]: records kernels that trap, leave by `exit`, hang or run for long (ends.cu,
+streamed.cu) in the mode that keeps their marks, and reads what the report says of them."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+INKMARK, BIN, COUNTS, CASE = sys.argv[1:5]
+ROUNDS = int(sys.argv[5]) if sys.argv[5:] else 50 # of "stream"
+folder = tempfile.TemporaryDirectory(prefix="inkmark-ends-")
+CAPTURE = os.path.join(folder.name, "c.ink")
+
+
+def record(options, words):
+    command = [INKMARK, "record", "--device", "sim", "-o", CAPTURE, *options, "--", os.path.join(BIN, words[0]), *words[1:]]
+    # kernels of the simulated device run while nobody waits for them, as a GPU's do
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                            env=dict(os.environ, INKMARK_SIM_ASYNC="1"))
+
+
+def report(*options):
+    return subprocess.run([INKMARK, "report", *options, CAPTURE], capture_output=True, text=True, check=True).stdout
+
+
+def row(text, section):
+    """[count, total, ...] of a section in the report's table."""
+    found = re.search(rf"^  {section} +([\d,]+) +([\d,]+)", text, re.M)
+    return [int(cell.replace(",", "")) for cell in found.groups()] if found else None
+
+
+def counts():
+    words = subprocess.run([COUNTS, CAPTURE], capture_output=True, text=True, check=True).stdout.split()
+    return {name: int(value) for name, value in zip(words[::2], words[1::2])}
+
+
+def has(text, *wanted):
+    for line in wanted:
+        assert line in text, f"'{line}' is not in:\n{text}"
+
+
+def fault(word, error, launches_before):
+    run = record(["--flight"], ["ends", word])
+    out, said = run.communicate()
+    assert out.split() == ["launches", error] and run.returncode == 0, (run.returncode, out, said)
+    text = report()
+    has(text, f"kernel Kern, launch {launches_before}, block 2: after Load")
+    assert row(text, "Load")[0] >= 4 * launches_before + 1, text
+    if launches_before:
+        closed = row(text, "Store")
+        assert closed and closed[0] >= 4, text
+    return text
+
+
+def until_said(run, words):
+    """Reads record's messages up to one with these words; a guard of minutes ends a run that never says them."""
+    signal.alarm(600)
+    for line in run.stderr:
+        if words in line:
+            signal.alarm(0)
+            return line
+    raise AssertionError(f"record ended without saying '{words}'")
+
+
+def kill_program(run):
+    found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(run.pid)], capture_output=True, text=True).stdout
+    mine = [int(line.split()[0]) for line in found.splitlines() if line.split()[1] == os.path.join(BIN, "ends")]
+    assert len(mine) == 1, found
+    os.kill(mine[0], signal.SIGKILL)
+    run.communicate()
+    assert run.returncode == -signal.SIGKILL, run.returncode
+
+
+if CASE == "trap":
+    fault("trap", "cudaErrorLaunchFailure", 0)
+elif CASE == "illegal":
+    fault("illegal", "cudaErrorIllegalAddress", 0)
+elif CASE == "second":
+    text = fault("second", "cudaErrorLaunchFailure", 1)
+    assert counts()["launches"] == 2, text
+elif CASE == "exit":
+    run = record([], ["ends", "exit"])
+    out, said = run.communicate()
+    assert run.returncode == 0 and out.split()[1] == "cudaSuccess", (out, said)
+    text = report()
+    has(text, "kernel Kern, launch 0, block 2: after Load", "left the kernel past its end")
+    assert row(text, "Load")[0] == 8 and row(text, "Store")[0] == 7, text
+elif CASE in ("range", "mark"):
+    place = "block 3 inside Wait (" if CASE == "range" else "block 3 after Wait" # a mark behind it closes no section yet
+    run = record(["--hang", "200ms"], ["ends", CASE])
+    line = until_said(run, "block 3")
+    has(line, "kernel Kern", "7 blocks ended")
+    if CASE == "range":
+        has(line, place)
+    else:
+        assert "inside" not in line, line # only of ranges
+    kill_program(run)
+    text = report()
+    has(text, "kernel Kern, launch 0, block 3:")
+    if CASE == "range":
+        has(text, "block 3: inside Wait, after Load")
+    assert row(text, "Load")[0] == 8 and row(text, "Check")[0] == 7, text
+elif CASE == "stream": # every mark of two tracks, though a ring holds few of them
+    run = record(["--live", "-r", "1024", "--drain-ms", "5"], ["streamed", str(ROUNDS), "1000", CAPTURE])
+    out, said = run.communicate()
+    assert run.returncode == 0, (run.returncode, said)
+    got = counts()
+    assert got["marks"] == got["kept"] == 2000 * ROUNDS and got["lost"] == 0 and got["complete"] == 1, got
+    assert row(report(), "Work")[0] == 2000 * ROUNDS
+elif CASE == "lapped": # a ring is lapped many times: what is lost is counted
+    run = record(["--live", "-r", "64", "--drain-ms", "5"], ["streamed", "20", "10000", "-"])
+    out, said = run.communicate()
+    assert run.returncode == 0, (run.returncode, said)
+    got = counts()
+    assert got["marks"] == 400_000 and got["complete"] == 1 and 128 <= got["kept"] < got["marks"], got
+    assert row(report(), "Work")[0] <= got["kept"], report()
+print(f"{CASE}: as it should be")
