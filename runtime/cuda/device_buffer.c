@@ -236,7 +236,7 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
 
 static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const size_t ring_bytes = (size_t)options->records * 8;
-  const size_t one = 2 * ring_bytes + sizeof(ink_device_track) + 8;
+  const size_t one = 4 * ring_bytes + sizeof(ink_device_track) + 8; /* an open track's rings are copied twice */
   const size_t all = d->slot_count * sizeof *d->slots;
   const size_t most = one > all ? one : all; /* what must go through it at once */
   d->staging_bytes = STAGING_BYTES > most ? STAGING_BYTES : most;

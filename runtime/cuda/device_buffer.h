@@ -30,6 +30,7 @@ typedef struct ink_i_device {
   ink_buffer layout;            /* the buffer's header as it was sent */
   ink_buffer *buffer;           /* device */
   void *fixed, *rings;          /* device allocations; fixed: states, header, slots, block bits; rings: tracks */
+  bool left;                    /* the capture had no room for something, since the last drain began */
   bool held;                    /* a closed track is not used again before the drain has wiped it */
   struct ink_i_flight *flight;  /* flight.h; NULL: rings are on the device */
   struct ink_i_follow **follows; /* [tracks], drain_open.h: of open tracks */

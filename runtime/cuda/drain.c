@@ -143,12 +143,28 @@ static ink_status store_open(ink_session *s, ink_i_device *d, bool last, bool en
   return status;
 }
 
+/* Of tracks that wait for a drain the parent's are the parent's to write: here their slots are free again. */
+static void free_held(ink_i_device *d) {
+  for (uint32_t slot = 0; slot < d->info.track_count; slot++) {
+    uint32_t *state = (uint32_t *)(uintptr_t)ink_i_device_state_at(d, slot);
+    if (*state == INK_STATE_FREE)
+      continue;
+    memset((void *)(uintptr_t)ink_i_device_header_at(d, slot), 0xff,
+           sizeof(ink_device_track) + (size_t)d->info.records_per_track * 16);
+    *state = INK_STATE_FREE;
+    ink_i_follow_end(d, slot);
+  }
+}
+
 /* In a child only the simulated device works, whose memory is the process's: it is read as it is, without a
  * call. What kernels did since the parent's last drain is in the parent too, and the parent's. */
 void ink_i_drain_after_fork(ink_i_device *d) {
   uint64_t unknown = 0;
+  ink_i_flight_after_fork(d);
   if (d->dead)
     return;
+  if (d->held)
+    free_held(d);
   memcpy(d->slots, ink_i_device_slots(d), d->slot_count * sizeof *d->slots);
   memcpy(d->before, d->slots, d->slot_count * sizeof *d->slots);
   memcpy(d->written, d->slots, d->slot_count * sizeof *d->slots);
@@ -169,7 +185,7 @@ void ink_i_drain_after_fork(ink_i_device *d) {
     if (ink_i_state_of(d, h) == INK_TRACK_CLOSED)
       d->seen[slot] = h->ticket + 1;
   }
-  ink_i_flight_after_fork(d);
+  ink_i_flight_note(d);
   d->sweep = true;
 }
 
@@ -207,7 +223,7 @@ static ink_status read_device(ink_i_device *d, uint64_t claims, bool all, uint32
  * twice. */
 static ink_status write_device(ink_session *s, ink_i_device *d, const findings *f, bool all,
                                ink_error *error) {
-  if (!ink_i_drain_has_room(s, sizeof(ink_file_track)))
+  if (!ink_i_drain_has_room(s, d, sizeof(ink_file_track)))
     return INK_OK;
   ink_status status = write_ended(s, d, error);
   if (!status)
@@ -258,6 +274,8 @@ static ink_status drain_device(ink_session *s, ink_i_device *d, ink_error *error
   for (uint32_t i = 0; i < f.wanted; i++) /* torn, taken again, or not written: the next drain looks */
     if (d->seen[d->wanted[i].slot] != d->headers[d->wanted[i].slot].ticket + 1)
       read_again(d, d->wanted[i].slot);
+  if (!status && d->open_count && s->writer) /* what closed goes out before rings are copied */
+    status = ink_writer_flush(s->writer, error);
   if (!status)
     status = store_open(s, d, false, false, error); /* what is wanted is lost with this */
   return status || !s->writer ? status : ink_writer_flush(s->writer, error);
@@ -266,6 +284,7 @@ static ink_status drain_device(ink_session *s, ink_i_device *d, ink_error *error
 /* The next drain tries again, but what is used again until then is lost: the capture is to say why. */
 ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error) {
   ink_error why = {0};
+  d->left = false;
   const ink_status status = drain_device(s, d, &why);
   if (status == INK_ERROR_CUDA) {
     d->dead = true;
@@ -280,8 +299,10 @@ ink_status ink_i_drain_device(ink_session *s, ink_i_device *d, ink_error *error)
 ink_status ink_i_drain_open(ink_session *s, ink_i_device *d, bool ended, ink_error *error) {
   if (!d->made || d->dead)
     return INK_OK;
-  const ink_status status = store_open(s, d, true, ended, error);
-  if (!status && d->flight)
+  ink_status status = store_open(s, d, true, ended, error);
+  if (!status && s->writer)
+    status = ink_writer_flush(s->writer, error);
+  if (!status && d->flight && !d->left)
     d->flight->head->ended = 1;
-  return status || !s->writer ? status : ink_writer_flush(s->writer, error);
+  return status;
 }

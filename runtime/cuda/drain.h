@@ -6,6 +6,7 @@
 
 #include "capture/capture_format.h"
 #include "capture/capture_write.h"
+#include "cuda/flight.h"
 #include "cuda/session_private.h"
 
 enum { INK_I_TO_HOST = 2 }; /* cudaMemcpyDeviceToHost */
@@ -20,9 +21,13 @@ static inline int ink_i_drain_copy(ink_i_device *d, void *to, uint64_t from, siz
 }
 
 /* Whether the capture takes so many bytes of tracks more; what it does not take stays on the device for the next
- * drain. At the end they are written anyway: the writer waits for room then. */
-static inline bool ink_i_drain_has_room(const ink_session *s, size_t bytes) {
-  return s->stop || !s->writer || ink_i_writer_has_room(s->writer, bytes);
+ * drain. At the end they are written anyway: the writer waits for room then; but what the writer process has in a
+ * flight's memory, it takes from there. */
+static inline bool ink_i_drain_has_room(const ink_session *s, ink_i_device *d, size_t bytes) {
+  const bool must = s->stop && !(d->flight && !d->flight->owned);
+  const bool has = must || !s->writer || ink_i_writer_has_room(s->writer, bytes);
+  d->left = d->left || !has;
+  return has;
 }
 
 /* ---- drain_counts.c: cudaError_t as int ---- */

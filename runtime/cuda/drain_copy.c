@@ -41,7 +41,7 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p
   for (uint32_t i = 0; i < run->wanted && !status; i++) {
     const uint32_t slot = p->wanted[i].slot, row = slot - run->first;
     const ink_device_track *then = &d->headers[slot];
-    if (!ink_i_drain_has_room(s, sizeof(ink_file_track) + p->wanted[i].ring_bytes + p->wanted[i].aux_bytes))
+    if (!ink_i_drain_has_room(s, d, sizeof(ink_file_track) + p->wanted[i].ring_bytes + p->wanted[i].aux_bytes))
       break;
     ink_device_track now;
     memcpy(&now, headers + row * sizeof now, sizeof now);
@@ -106,7 +106,7 @@ ink_status ink_i_drain_wanted(ink_session *s, ink_i_device *d, uint32_t count, i
     const size_t bytes = ink_i_run_bytes(&run, ring_bytes_of(d), TAIL_BYTES);
     if (b.count == RUNS_MAX || b.used + bytes > d->staging_bytes)
       status = write_batch(s, d, &b, error);
-    if (status || !ink_i_drain_has_room(s, b.used + sizeof(ink_file_track)))
+    if (status || !ink_i_drain_has_room(s, d, b.used + sizeof(ink_file_track)))
       break;
     placed_run *p = &b.runs[b.count++];
     *p = (placed_run){run, b.used, &d->wanted[i]};

@@ -150,7 +150,7 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const ink_i_wanted 
     const uint64_t *ring = (const uint64_t *)(const void *)(d->staging + row * (size_t)run->ring_width);
     const uint64_t *aux = (const uint64_t *)(const void *)(d->staging + aux_at + row * (size_t)run->aux_width);
     const ink_track track = ink_i_host_track(d, &d->headers[wanted[i].slot]);
-    if (!ink_i_drain_has_room(s, sizeof(ink_file_track) + wanted[i].ring_bytes + wanted[i].aux_bytes))
+    if (!ink_i_drain_has_room(s, d, sizeof(ink_file_track) + wanted[i].ring_bytes + wanted[i].aux_bytes))
       break;
     status = ink_writer_track(s->writer, d->index, &track, ring, aux, error);
     *written += !status;
@@ -208,11 +208,13 @@ ink_status ink_i_drain_held(ink_session *s, ink_i_device *d, ink_error *error) {
   memset(d->touched, 0, d->slot_count * sizeof *d->touched);
   const uint32_t closed = classify(d, read);
   ink_i_flight_note(d);
-  if (!ink_i_drain_has_room(s, sizeof(ink_file_track)))
+  if (!ink_i_drain_has_room(s, d, sizeof(ink_file_track)))
     return INK_OK;
   status = ink_i_counts_write(s, d, d->sweep, error);
   if (!status)
     status = write_closed(s, d, closed, error);
+  if (!status && d->open_count && s->writer) /* what closed goes out before rings are copied */
+    status = ink_writer_flush(s->writer, error);
   if (!status && d->open_count)
     status = ink_i_open_store(s, d, ink_i_drain_list_open(d), false, false, error);
   if (!status && s->options.hang_ms)

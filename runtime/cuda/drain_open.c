@@ -102,6 +102,20 @@ static ink_status find(const ink_i_device *d, ink_i_open_view *view, const uint6
   return status;
 }
 
+/* Whether the track got records since it was looked at last. Copies that differ say so too: of a ring that was lapped
+ * between them nothing is certain. */
+static bool has_moved(const ink_i_device *d, ink_i_open_view *view, const uint64_t *a, const uint64_t *b) {
+  bool moved = b && memcmp(a, b, rings_bytes(d)) != 0;
+  for (int i = 0; i < 2; i++) {
+    uint64_t *seen = &view->follow->ring[i].seen_clock;
+    if (!view->found[i].count || view->found[i].reached_clock == *seen)
+      continue;
+    *seen = view->found[i].reached_clock;
+    moved = true;
+  }
+  return moved;
+}
+
 /* One slot; a and b are the two copies, room for both rings at `to`. */
 static ink_status view_one(ink_session *s, ink_i_device *d, uint32_t slot, const uint64_t *a, const uint64_t *b,
                            bool ended, bool news, uint64_t *to, ink_i_open_sink *sink, void *user,
@@ -122,7 +136,7 @@ static ink_status view_one(ink_session *s, ink_i_device *d, uint32_t slot, const
   view.track.aux_words = aux->reached;
   view.track.flags = (body->exact && aux->exact ? 0u : INK_TRACK_LOST_OLDER) | (ended ? INK_TRACK_CUT : 0u) |
                      (body->newest && aux->newest ? INK_TRACK_NEWEST : 0u);
-  if (view.fresh[0] || view.fresh[1])
+  if (has_moved(d, &view, a, b))
     view.follow->changed_ns = monotonic_ns();
   return sink(s, d, &view, user, error);
 }
@@ -185,20 +199,24 @@ static ink_status store_one(ink_session *s, ink_i_device *d, const ink_i_open_vi
                             ink_error *error) {
   const bool last = *(bool *)user, parts = s->options.live;
   const bool fresh = view->fresh[0] || view->fresh[1];
-  if (!ink_i_drain_has_room(s, sizeof(ink_file_track) + (view->found[0].count + view->found[1].count) * 8))
+  if (!ink_i_drain_has_room(s, d, sizeof(ink_file_track) + (view->found[0].count + view->found[1].count) * 8))
     return INK_OK; /* the next drain finds them again, or says what was lost */
   ink_status status = ink_i_session_writer(s, error);
   for (uint32_t which = 0; which < 2 && parts && !status; which++)
     status = store_part(s, d, view, which, error);
-  if (!status && (parts || fresh))
+  if (!status && parts)
     note_stored(view);
-  if (status || (view->follow->stored && !last && (parts || !fresh)))
+  if (!status && (!view->follow->stored || last || (!parts && fresh)))
+    status = ink_writer_open_track(s->writer, d->index, &view->track, view->words[0],
+                                   parts ? 0 : view->found[0].count, view->words[1],
+                                   parts ? 0 : view->found[1].count, error);
+  if (status)
     return status;
-  status = ink_writer_open_track(s->writer, d->index, &view->track, view->words[0],
-                                 parts ? 0 : view->found[0].count, view->words[1], parts ? 0 : view->found[1].count,
-                                 error);
+  if (fresh)
+    note_stored(view);
   view->follow->stored = true;
-  return status;
+  view->follow->due = 2 * view->follow->drains; /* so a track that runs for long is stored some dozen times in all */
+  return INK_OK;
 }
 
 ink_status ink_i_open_store(ink_session *s, ink_i_device *d, uint32_t n, bool last, bool ended, ink_error *error) {
@@ -211,7 +229,6 @@ ink_status ink_i_open_store(ink_session *s, ink_i_device *d, uint32_t n, bool la
     f->drains++;
     if (!last && !s->options.live && f->drains < f->due)
       continue;
-    f->due = 2 * f->drains; /* so a track that runs for long is stored some dozen times in all */
     d->wanted[due++] = d->wanted[i];
   }
   return ink_i_open_view_each(s, d, due, ended, s->options.live, store_one, &last, error);

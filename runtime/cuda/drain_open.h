@@ -14,8 +14,9 @@ typedef struct ink_i_follow {
   int64_t seen_ns, changed_ns;  /* CLOCK_MONOTONIC of the first drain that saw it, and of the last that found more */
   bool stored;                  /* its header is in the capture */
   struct {
-    uint64_t reached, reached_clock;
+    uint64_t reached, reached_clock; /* as stored last */
     bool exact;
+    uint64_t seen_clock;             /* as last found, stored or not */
   } ring[2];
 } ink_i_follow;
 

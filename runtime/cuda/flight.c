@@ -30,8 +30,6 @@ static ink_i_flight_head *map_area(ink_i_flight *f) {
 static void unmap_area(ink_i_flight *f) {
   if (f->owned && f->head)
     munmap(f->head, f->bytes);
-  else if (f->head)
-    f->head->ended = 1;
   f->head = NULL;
 }
 
@@ -108,24 +106,28 @@ void ink_i_flight_note_written(ink_i_device *d, uint32_t track, const ink_device
   k->extra += h->extra + h->aux_extra;
 }
 
-/* The child's kernels store to the same addresses, where the writer process's memory is not inherited. */
+/* The child's kernels store to the same addresses, where the writer process's memory is not inherited. Those of the
+ * simulated device, which see the host's addresses: on a GPU there are none, and what is there is the parent's. */
 void ink_i_flight_after_fork(ink_i_device *d) {
   ink_i_flight *f = d->flight;
   if (!f || !f->head)
     return;
-  if (!f->owned) {
+  if (!f->owned && !d->dead) {
     void *at = mmap(f->head, f->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     f->owned = at != MAP_FAILED;
-    if (!f->owned)
-      return;
-    ink_i_flight_head head = describe(d, d->info.track_count);
-    ink_i_flight_place(&head, d->layout.rings_end - d->info.track_count * d->layout.stride -
-                                  (uint64_t)(uintptr_t)f->head, d->layout.stride);
-    *f->head = head;
-    wipe(f->head, f->bytes);
+    d->dead = !f->owned;
+    if (f->owned) {
+      ink_i_flight_head head = describe(d, d->info.track_count);
+      ink_i_flight_place(&head, (uint64_t)(uintptr_t)f->head, d->layout.stride);
+      head.bytes = f->bytes;
+      *f->head = head;
+      wipe(f->head, f->bytes);
+    }
   }
-  memset(ink_i_flight_kernels(f->head), 0, d->slot_count * sizeof(ink_i_flight_kernel));
-  ink_i_flight_note(d);
+  if (d->dead)
+    f->head = NULL;
+  else
+    memset(ink_i_flight_kernels(f->head), 0, d->slot_count * sizeof(ink_i_flight_kernel));
 }
 
 ink_status ink_i_flight_salvage(ink_session *s, ink_i_device *d, ink_error *error) {

@@ -20,7 +20,7 @@ void ink_i_flight_free(ink_i_device *device, bool with_cuda);
 void ink_i_flight_note(ink_i_device *device);
 /* A closed track is in the capture. */
 void ink_i_flight_note_written(ink_i_device *device, uint32_t track, const ink_device_track *header, uint32_t kernel);
-/* In a forked child: memory of its own in the same place. */
+/* In a forked child, before anything reads there: memory of its own in the same place, or none if the device is dead. */
 void ink_i_flight_after_fork(ink_i_device *device);
 /* After the device failed for good: what it left. No call of the CUDA runtime. */
 ink_status ink_i_flight_salvage(ink_session *session, ink_i_device *device, ink_error *error);

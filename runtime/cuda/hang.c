@@ -293,6 +293,8 @@ static ink_status tell(ink_session *s, ink_i_device *d, launch *l, int64_t now_n
   if (l->ended)
     put(&out, "; %" PRIu64 " %s%s ended", l->ended, d->info.flags & INK_BUFFER_PER_WARP ? "warp" : "block",
         l->ended == 1 ? "" : "s");
+  if (l->ended && rank_of(&h->groups[0])) /* the launch may be over: nothing that costs little tells */
+    put(&out, "; what left by `exit` looks the same");
   ink_i_link_report("hang", out.text);
   status = ink_i_session_writer(s, error);
   return status ? status : ink_writer_fact(s->writer, "hang", out.text, error);

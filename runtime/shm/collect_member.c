@@ -160,8 +160,7 @@ static ink_status write_ends(ink_i_member *m, ink_error *error) {
   char text[200];
   ink_status status = INK_OK;
   for (size_t i = 0; i < m->area_count; i++)
-    ink_i_salvage(m->areas[i].shared.map, m->areas[i].shared.bytes, m->areas[i].kind, m->ended,
-                  m->writer);
+    ink_i_salvage(m->areas[i].shared.map, m->areas[i].shared.bytes, m->areas[i].kind, m->writer);
   const uint64_t damaged = m->reader.damaged + m->reader.missing;
   if (damaged) {
     snprintf(text, sizeof text, "%llu parts were ruined in the program's memory",

@@ -36,6 +36,7 @@ static struct made_up_gpu {
   uint64_t closed[GPU_KERNELS], missed[GPU_KERNELS];
   uint64_t unknown;          /* entries of a kernel that no table names */
   uint64_t calls, copies, bytes, waits; /* of the runtime; copies of both kinds, to the host */
+  bool laps;                 /* whoever hangs writes over its ring in the midst of a copy */
   uint64_t fails_at;         /* this call fails, and all after it; 0: none */
   bool failed;
   size_t free_bytes;         /* what the runtime says of its memory */
@@ -192,6 +193,9 @@ static void gpu_step(gpu_lane *lane) {
 
 /* The GPU goes on, by a number of stores that nobody knows. */
 static void gpu_runs(void) {
+  for (int i = 0; i < GPU_LANES && gpu.laps; i++)
+    for (uint64_t n = gpu.lanes[i].step == 9 ? gpu.device->info.records_per_track : 0; n; n--)
+      gpu_store_word(&gpu.lanes[i]);
   if (!gpu.device || !gpu.device->buffer || !gpu.rate)
     return;
   for (uint32_t n = gpu_random(gpu.rate + 1); n; n--)
@@ -266,9 +270,16 @@ static int gpu_free(void *at) {
   free(at);
   return gpu_call();
 }
+/* What goes past the end of the staging is refused, as CUDA does of pinned memory. */
+static int gpu_refuses(const void *to, size_t bytes) {
+  const unsigned char *at = to, *staging = gpu.device ? gpu.device->staging : NULL;
+  const size_t room = staging ? gpu.device->staging_bytes + 8 : 0;
+  return staging && at >= staging && at < staging + room && bytes > (size_t)(staging + room - at) ? 1 : 0;
+}
 static int gpu_copy(void *to, const void *from, size_t bytes, int kind, void *stream) {
   (void)stream;
-  const int code = gpu_call();
+  int code = gpu_call();
+  code = code ? code : gpu_refuses(to, bytes);
   gpu.copies += kind == 2;
   if (!code)
     gpu_copy_bytes(to, from, bytes, kind);
@@ -277,7 +288,8 @@ static int gpu_copy(void *to, const void *from, size_t bytes, int kind, void *st
 static int gpu_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t height, int kind, void *stream) {
   (void)stream;
-  const int code = gpu_call();
+  int code = gpu_call();
+  code = code ? code : gpu_refuses(to, (height - 1) * to_pitch + width);
   gpu.copies += kind == 2;
   for (size_t row = 0; row < height && !code; row++)
     gpu_copy_bytes((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind);

@@ -2,12 +2,15 @@
 /* The drain against a GPU that runs between any two of its calls, and in the midst of its copies: what is in
  * the capture is whole and the track's own, and kept + lost + open is what ran, exactly. */
 #include "check.h"
+#include "cuda/drain_open.h"
+#include "cuda/flight.h"
 #include "inkmark/capture.h"
 #include "made_up_gpu.h"
 #include "synth.h"
 
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 ink_register_table_fn ink_register_table;
@@ -485,6 +488,116 @@ static void half_way(int step) {
   remove(path);
 }
 
+/* ---- tracks that stay open ---- */
+
+/* Rings as large as the staging: two copies of them go through it. */
+static void large_rings(void) {
+  ink_session *s = start(1, 2, 1 << 18, false);
+  gpu.stay_one_in = 1;
+  gpu.tracks_left = 1;
+  gpu_finish();
+  for (int i = 0; i < 4; i++)
+    drain(s);
+  gpu.ends = true;
+  gpu_finish();
+  last_drain(s);
+  close_capture(s);
+  check_sums(gpu.device, "large rings", 0);
+  CHECK(read_capture(gpu.device).all_kept == 1, "%" PRIu64 " kept", read_capture(gpu.device).all_kept);
+  free_session(s);
+  remove(path);
+}
+
+static ink_status note_view(ink_session *s, ink_i_device *d, const ink_i_open_view *view, void *user, ink_error *error) {
+  (void)s, (void)d, (void)error;
+  *(int64_t *)user = view->follow->changed_ns;
+  return INK_OK;
+}
+
+static int64_t changed_ns(ink_session *s) {
+  ink_error error;
+  int64_t at = 0;
+  NEED(ink_i_open_view_each(s, gpu.device, ink_i_drain_list_open(gpu.device), false, false, note_view, &at, &error),
+       error);
+  CHECK(at, "no track is open");
+  return at;
+}
+
+/* A track that does nothing is seen to do nothing between two stores of it, and one that writes over its ring while
+ * that is copied is seen to run. */
+static void news_of_open(void) {
+  held = true;
+  ink_session *s = start(4, 1, 64, false);
+  gpu.stay_one_in = 1;
+  uint64_t ticket = 4096; /* high: its words' clocks follow from it, and are behind the opening */
+  while (gpu_words(ticket) < 40 || gpu_words(ticket) > 60)
+    ticket++;
+  gpu.device->buffer->claim = ticket;
+  lane_to(9);
+  while (gpu.lanes[0].word < 20)
+    gpu_step(&gpu.lanes[0]);
+  for (int i = 0; i < 5; i++)
+    drain(s);
+  const int64_t before = changed_ns(s);
+  gpu_step(&gpu.lanes[0]); /* a record more */
+  const int64_t moved = changed_ns(s);
+  CHECK(moved > before, "a new record is no news");
+  drain(s);
+  CHECK(changed_ns(s) == moved && changed_ns(s) == moved, "what was seen is news again");
+  gpu.laps = true;
+  CHECK(changed_ns(s) > moved, "a ring that was written over between its copies is no news");
+  gpu.laps = false;
+  gpu.ends = true;
+  gpu_finish();
+  last_drain(s);
+  close_capture(s);
+  free_session(s);
+  remove(path);
+  held = false;
+}
+
+/* A child has the writer process's memory not: what is there in its place is laid out as its kernels see it, and
+ * nothing waits in it. A child on a GPU has none. */
+static void fork_in_flight(bool dead) {
+  flight = true;
+  ink_session *s = start(2, 4, 4096, false);
+  ink_i_device *d = gpu.device;
+  ink_error error;
+  gpu.stay_one_in = 2;
+  gpu.tracks_left = 3;
+  gpu_finish();
+  drain(s);
+  close_capture(s);
+  const uint64_t rings_at = d->flight->head->rings_at, kernels_at = d->flight->head->kernels_at;
+  munmap(d->flight->head, d->flight->bytes);
+  d->flight->owned = false;
+  d->dead = dead;
+  ink_i_drain_after_fork(d);
+  if (dead) {
+    CHECK(!d->flight->head && !ink_i_flight_salvage(s, d, &error), "a child reads what it does not have");
+  } else {
+    CHECK(d->flight->head->rings_at == rings_at && d->flight->head->kernels_at == kernels_at,
+          "the rings are at %" PRIu64 " and were at %" PRIu64, d->flight->head->rings_at, rings_at);
+    memset(gpu.lanes, 0, sizeof gpu.lanes); /* the parent's kernels are not here */
+    memcpy(already_closed, gpu.closed, sizeof gpu.closed);
+    memcpy(already_missed, gpu.missed, sizeof gpu.missed);
+    already_unknown = gpu.unknown;
+    ink_i_registry_after_fork();
+    d->described = false;
+    gpu.stay_one_in = 0;
+    gpu.tracks_left = 4;
+    gpu_finish();
+    last_drain(s);
+    close_capture(s);
+    check_sums(d, "flight fork", 0);
+    CHECK(read_capture(d).all_kept + gpu.unknown - already_unknown == 4, "%" PRIu64 " kept in the child",
+          read_capture(d).all_kept);
+  }
+  free_session(s);
+  remove(path);
+  flight = false;
+}
+
 int main(int argc, char **argv) {
   static const ink_table_desc table = {.abi = INK_MODULE_ABI, .bytes = sizeof table, .name = "Made",
                                        .sections = "K0, K1, K2", .file = "made_up.cu", .line = 1,
@@ -497,6 +610,10 @@ int main(int argc, char **argv) {
   late_claim();
   for (int step = 2; step < 17; step++)
     half_way(step);
+  large_rings();
+  news_of_open();
+  fork_in_flight(false);
+  fork_in_flight(true);
   failing_calls();
   failing_writes();
   for (uint64_t seed = 1; seed <= histories; seed++) {
