@@ -15,7 +15,7 @@ CAPTURE = os.path.join(folder.name, "c.ink")
 
 
 def record(options, words):
-    command = [INKMARK, "record", "--device", "sim", "-o", CAPTURE, *options, "--", os.path.join(BIN, words[0]), *words[1:]]
+    command = [INKMARK, "record", "--device", os.environ.get("INKMARK_TEST_DEVICE", "sim"), "-o", CAPTURE, *options, "--", os.path.join(BIN, words[0]), *words[1:]]
     # kernels of the simulated device run while nobody waits for them, as a GPU's do
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                             env=dict(os.environ, INKMARK_SIM_ASYNC="1"))

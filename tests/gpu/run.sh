@@ -7,7 +7,7 @@
 # where another failed, and leaves a log; one table at the end says what held, what did not, what was not run.
 #   tests/gpu/run.sh                       on a machine with a GPU; builds in build-gpu/
 #     --results FOLDER    logs, the table and some captures go there (build-gpu/results)
-#     --steps A,B,...     these only: machine host programs compare arming costs selftest activity sanitizer
+#     --steps A,B,...     these only: machine host programs compare arming open costs selftest activity sanitizer
 #     --budget SECONDS    for all of it (540); what does not fit is left for another call, which builds nothing again
 #     --host BUILD        the command and the libraries of that build, if zlib's headers or cmake are not here
 #   tests/gpu/run.sh --simulated BUILD     the same comparisons on the simulated device of a build
@@ -17,7 +17,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/gpu
 expected=$here/expected
 mode=gpu device=gpu build=$root/build-gpu results='' host=''
-steps='machine host programs compare arming costs selftest activity sanitizer' budget=540 one=
+steps='machine host programs compare arming open costs selftest activity sanitizer' budget=540 one=
 while [ $# -gt 0 ]; do
   case $1 in
     --simulated | --update)
@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
 done
 examples='solver matmul pipeline'
 programs='straight loop early nested divergent multi streams chosen payload called relocated'
-built='marks_cost branch_cost selftest busy lives lives_shared lives_rdc guest'
+built='marks_cost branch_cost selftest busy lives lives_shared lives_rdc guest ends streamed'
 
 # NAME|RECORDING|OPTIONS: what is recorded, and how
 recordings() {
@@ -129,6 +129,7 @@ build_one() { # NAME TARGET_FLAGS
     lives) sources=("$arming/program.cu") ;;
     lives_shared) sources=("$arming/program.cu") flags+=(-cudart shared) ;;
     lives_rdc) sources=("$arming/program.cu") flags+=(-rdc=true) ;;
+    ends | streamed) sources=("$root/tests/flight/$name.cu") ;;
     guest) sources=("$arming/guest.cu") flags+=(-cudart shared -ldl) ;;
     *) sources=("$root/tests/device/truth/$name.cu") ;;
   esac
@@ -272,6 +273,22 @@ step_arming() {
   life 0 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1 " guest sigwait
   life 0 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1 " guest error
   life 5 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1 " guest handler
+}
+
+# ---- step: tracks that stay open: traps, kernels that hang or run for long
+step_open() {
+  local case bin=$build/programs counts=$build/programs/capture_counts began
+  set_inkmark || return
+  [ "$mode" = gpu ] || { bin=$build/tests/flight counts=$build/tests/arming/capture_counts; }
+  command -v python3 >/dev/null || { leave_out 'python3 is not here'; return; }
+  for case in trap illegal second exit range mark stream lapped; do
+    [ -x "$bin/ends" ] && [ -x "$bin/streamed" ] && [ -x "$counts" ] || { complain 'ends, streamed or capture_counts was not built'; return; }
+    began=$(date +%s%N)
+    INKMARK_TEST_DEVICE=$device within 40 python3 "$root/tests/flight/check_ends.py" "$inkmark" "$bin" "$counts" "$case" ||
+      complain "$case: ended with $?"
+    compared=$((compared + 1))
+    echo "$case: $((($(date +%s%N) - began) / 1000000)) ms in all"
+  done
 }
 
 # ---- step: what marks cost
