@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { FILES_TOLD = 8, SECTIONS_BYTES = 8192 };
@@ -304,8 +305,11 @@ static size_t tell_others(const record_plan *plan, const glob_t *found, telling 
       if (++others <= FILES_TOLD)
         tell(plan, line + text, sum);
     } else {
-      message_say("what process %ld recorded went to '%s', which is no file: it cannot be read again",
-                  pid, short_path(line + text));
+      if (S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3)) /* null(4) */
+        message_say("nothing was kept: '-o %s' throws the capture away", line + text);
+      else
+        message_say("what process %ld recorded went to '%s', which is no file: it cannot be read again",
+                    pid, short_path(line + text));
       sum->files++;
       sum->explained = true;
     }

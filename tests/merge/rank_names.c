@@ -24,6 +24,16 @@ static void expect(const char *template_, const char *wanted) {
   free(path);
 }
 
+static void refuse(const char *template_) {
+  ink_error error = {0};
+  char *path = ink_i_expand_path(template_, &error);
+  if (path || error.status != INK_ERROR_ARGUMENT) {
+    printf("'%s' became '%s', status %d\n", template_, path ? path : "nothing", (int)error.status);
+    failures++;
+  }
+  free(path);
+}
+
 static void clear(void) {
   for (int i = 0; i < LAUNCHERS; i++)
     unsetenv(launchers[i]);
@@ -53,8 +63,10 @@ int main(void) {
   clear();
   if (gethostname(host, sizeof host))
     return 1;
-  snprintf(wanted, sizeof wanted, "%s.%ld.0%%.%%x%%", host, (long)getpid());
-  expect("%h.%p.%r%%.%x%", wanted);
+  snprintf(wanted, sizeof wanted, "%s.%ld.0%%.x", host, (long)getpid());
+  expect("%h.%p.%r%%.x", wanted);
+  refuse("%h.%x"); /* one that means nothing */
+  refuse("a%");
   expect("", "");
   char *longest = malloc(2 * PATH_MAX);
   if (!longest)

@@ -39,7 +39,7 @@ def add_extensions(data):
     names = {e.name: e.number for e in pool.FindAllExtensions(schema.TrackEvent.DESCRIPTOR)}
     assert names == {"sm": 2036, "block": 2037, "warp": 2038, "bound_ns": 2039, "iteration": 2040,
                      "cycles": 2041, "cut": 2042, "called": 2043, "key": 2044, "iteration_unknown": 2045,
-                     "marking_cycles": 2046, "net_ns": 2047}, names
+                     "marking_cycles": 2046, "net_ns": 2047, "open": 2048}, names
 
 
 def main(tool):
