@@ -141,7 +141,9 @@ static bool add(joiner *j, const ink_capture *capture, const part_ref *part) {
       return true; /* nothing new */
     piece.words += skip < part->count ? skip : 0;
     piece.count -= skip < part->count ? skip : 0;
-    const uint64_t from = part->first + (skip < part->count ? skip : 0);
+    uint64_t from = part->first + (skip < part->count ? skip : 0);
+    if (part->lost && !joined && from < j->end) /* the least that it can be, and none of it was there before */
+      from = j->end;
     const bool known = !part->lost && !(part->closed && j->uncertain);
     piece.lost_more = !joined && !known;
     piece.lost = joined || !known || from < j->end ? 0 : from - j->end;

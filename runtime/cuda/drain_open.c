@@ -77,6 +77,24 @@ static int check_headers(ink_i_device *d, uint32_t first, uint32_t rows, ink_dev
 
 /* ---- what is certain ---- */
 
+/* Words of a ring that was lapped have the least index that their place in it allows: behind what was stored of it
+ * before. None is from before the first word stored then, so that what is stored later comes later. */
+static void place_behind(const ink_i_device *d, const ink_i_follow *follow, int which, uint64_t *words,
+                         ink_open_words *out) {
+  const uint64_t first = follow->ring[which].first, reached = follow->ring[which].reached;
+  const uint64_t records = d->info.records_per_track;
+  uint64_t end = reached + ((out->first + out->count - reached) & (records - 1));
+  if (end == reached && out->reached_clock != follow->ring[which].reached_clock)
+    end += records;
+  if (end < first + out->count) {
+    const uint64_t cut = first + out->count - end;
+    out->count -= cut;
+    memmove(words, words + cut, out->count * sizeof *words);
+  }
+  out->first = end - out->count;
+  out->reached = end;
+}
+
 static ink_status find(const ink_i_device *d, ink_i_open_view *view, const uint64_t *words, const uint64_t *again,
                        int which, bool news, uint64_t *to, ink_error *error) {
   ink_open_words *out = &view->found[which];
@@ -98,6 +116,8 @@ static ink_status find(const ink_i_device *d, ink_i_open_view *view, const uint6
   }
   *out = (ink_open_words){0};
   const ink_status status = ink_i_open_ring_find(&ring, to, out, error);
+  if (!news && !status && out->count && !out->exact && view->follow->ring[which].reached)
+    place_behind(d, view->follow, which, to, out);
   view->fresh[which] = out->count && (news || out->reached_clock != view->follow->ring[which].reached_clock);
   return status;
 }
@@ -189,6 +209,7 @@ static ink_status store_part(ink_session *s, ink_i_device *d, const ink_i_open_v
 
 static void note_stored(const ink_i_open_view *view) {
   for (int i = 0; i < 2; i++) {
+    view->follow->ring[i].first = view->found[i].first;
     view->follow->ring[i].reached = view->found[i].reached;
     view->follow->ring[i].reached_clock = view->found[i].reached_clock;
     view->follow->ring[i].exact = view->found[i].reached_exact;

@@ -14,7 +14,7 @@ typedef struct ink_i_follow {
   int64_t seen_ns, changed_ns;  /* CLOCK_MONOTONIC of the first drain that saw it, and of the last that found more */
   bool stored;                  /* its header is in the capture */
   struct {
-    uint64_t reached, reached_clock; /* as stored last */
+    uint64_t first, reached, reached_clock; /* as stored last */
     bool exact;
     uint64_t seen_clock;             /* as last found, stored or not */
   } ring[2];

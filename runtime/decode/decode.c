@@ -149,9 +149,11 @@ static void set_track(ink_decoder *decoder, const ink_clock_map *map, uint64_t i
       if (newest < track->partial_after_cycles)
         track->partial_after_cycles = newest;
     }
+    const uint64_t words = i ? header->aux_words : header->words;
     if (decoder->open) /* at least */
-      executed += pieces->records + ((i ? header->aux_words : header->words) - pieces->whole +
-                                     INK_RECORD_WORDS_MAX - 1) / INK_RECORD_WORDS_MAX;
+      executed += pieces->records + (words > pieces->whole ? (words - pieces->whole + INK_RECORD_WORDS_MAX - 1) /
+                                                                 INK_RECORD_WORDS_MAX
+                                                           : 0);
   }
   if (decoder->open)
     set_last_seen(decoder, line, last);
