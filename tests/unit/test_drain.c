@@ -569,6 +569,8 @@ static void fork_in_flight(bool dead) {
   gpu_finish();
   drain(s);
   close_capture(s);
+  free(s->path);
+  s->path = NULL;
   const uint64_t rings_at = d->flight->head->rings_at, kernels_at = d->flight->head->kernels_at;
   munmap(d->flight->head, d->flight->bytes);
   d->flight->owned = false;
