@@ -6,6 +6,7 @@
 #include "message.h"
 
 #include "inkmark/activity.h"
+#include "inkmark/decode.h"
 
 #include <glob.h>
 #include <regex.h>
@@ -73,6 +74,21 @@ static void describe_activity(const ink_capture *capture, char *text, size_t byt
              number_plural(kernels), number_whole(copies).text, copies == 1 ? "y" : "ies");
 }
 
+/* Of open tracks those that are kept, as a report has them. */
+static uint64_t marks_of_open(const ink_capture *capture) {
+  ink_clock_map *map = NULL;
+  ink_open_track *open = NULL;
+  size_t n = 0;
+  uint64_t marks = 0;
+  if (ink_capture_get_facts(capture)->open_tracks && !ink_clock_map_make(capture, &map, NULL) &&
+      !ink_open_tracks(capture, map, &open, &n, NULL))
+    for (size_t i = 0; i < n; i++)
+      marks += open[i].marks;
+  ink_open_tracks_free(open);
+  ink_clock_map_free(map);
+  return marks;
+}
+
 /* What was said of the captures so far. */
 typedef struct telling {
   size_t files;
@@ -107,7 +123,7 @@ static void tell(const record_plan *plan, const char *path, telling *sum) {
     ink_capture_free(capture);
     return;
   }
-  uint64_t tracks = ink_capture_track_count(capture), marks = 0, missed = 0, lost = 0;
+  uint64_t tracks = ink_capture_track_count(capture), marks = marks_of_open(capture), missed = 0, lost = 0;
   const uint64_t open = ink_capture_get_facts(capture)->open_tracks;
   const uint64_t full = ink_capture_get_facts(capture)->full_tracks;
   size_t n = ink_capture_kernels(capture, &kernels);

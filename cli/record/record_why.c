@@ -68,14 +68,21 @@ static const char *secure_by(const char *program) {
   return NULL;
 }
 
+/* A word of short options with -i among them: what stands behind -u, -C or -S is their value. */
+static bool has_short_i(const char *word) {
+  for (const char *at = word + 1; word[1] != '-' && *at && !strchr("uCS", *at); at++)
+    if (*at == 'i')
+      return true;
+  return false;
+}
+
 /* env -i, env -, env --ignore-environment, and -u of what inkmark sets. */
 static bool empties_environment(char *const *argv) {
   if (strcmp(base_name(argv[0]), "env"))
     return false;
   for (size_t i = 1; argv[i] && argv[i][0] == '-'; i++) {
     const char *word = argv[i];
-    const bool long_option = word[1] == '-';
-    if (!word[1] || !strcmp(word, "--ignore-environment") || (!long_option && strchr(word, 'i')) ||
+    if (!word[1] || !strcmp(word, "--ignore-environment") || has_short_i(word) ||
         strstr(word, "LD_PRELOAD"))
       return true;
     if (!strcmp(word, "-u") || !strcmp(word, "--unset")) {

@@ -58,6 +58,7 @@ bool record_writer_start(record_plan *plan) {
       .size = sizeof options,
       .output = plan->output,
       .began_ns = (int64_t)plan->begin.tv_sec * 1000000000 + plan->begin.tv_nsec,
+      .says_at_once = plan->settings->hang_ms != 0,
       .control = pair[1]};
   const ink_status status = ink_collector_open(&options, &collector, &error);
   if (status) {
@@ -110,15 +111,9 @@ static void keep_line(void *user, const char *text) {
     free(copy);
 }
 
-static void keep_what_happened(void *user, const char *text) {
-  long pid;
-  int end = 0;
-  if (sscanf(text, "%ld runs%n", &pid, &end) != 1 || !end)
-    keep_line(user, text);
-}
-
 void record_writer_listen(record_plan *plan) {
-  ink_collector_ask(plan->control, PATIENCE_MS, keep_what_happened, plan, NULL);
+  if (plan->control >= 0)
+    ink_collector_listen(plan->control, keep_line, plan);
 }
 
 void record_writer_ask(record_plan *plan) {

@@ -131,7 +131,8 @@ void report_unfinished(const report_view *report, FILE *to) {
   if (!facts->open_tracks || !load_open_track(loaded, &index) || !open_tracks_list(loaded, &open, &n))
     return;
   /* Where the program ended normally nothing can run on: each left, whoever wrote the capture says so or not. */
-  const bool ended = facts->complete || ink_capture_fact(loaded->capture, "write_failure");
+  const bool killed = ink_capture_fact(loaded->capture, "ended_by") || ink_capture_fact(loaded->capture, "unfinished");
+  const bool ended = !killed && (facts->complete || ink_capture_fact(loaded->capture, "write_failure"));
   bool known = false, left = false, ran = false;
   for (size_t i = 0; i < n; i++) {
     known |= open[i].place.known;

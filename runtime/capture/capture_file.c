@@ -209,6 +209,8 @@ ink_status ink_i_file_open(const char *path, bool replace, ink_i_file **out, ink
   file->inode = info.st_ino;
   const ink_status status = write_header(file, error);
   if (status != INK_OK) {
+    if (!replace) /* so it was made here */
+      unlink(path);
     ink_i_file_abandon(file);
     return status;
   }

@@ -138,12 +138,32 @@ static bool has_text(const unsigned char **at, const unsigned char *end, const c
   return true;
 }
 
+/* Failures that are told one by one are one fact: `item` becomes both, or stays the first where that is very long. */
+static ink_status join_failures(ink_capture *capture, fact *item, ink_error *error) {
+  enum { MOST = 2048 };
+  const char *before = strcmp(item->key, "write_failure") ? NULL : ink_capture_fact(capture, item->key);
+  const size_t bytes = before ? strlen(before) + strlen(item->value) + sizeof "; " : 0;
+  if (bytes > MOST)
+    item->value = before;
+  if (!before || bytes > MOST)
+    return INK_OK;
+  char *both = INK_I_ROOM(capture->blocks) ? malloc(bytes) : NULL;
+  if (!both)
+    return no_memory(error);
+  snprintf(both, bytes, "%s; %s", before, item->value);
+  capture->blocks.items[capture->blocks.count++] = both;
+  item->value = both;
+  return INK_OK;
+}
+
 static ink_status read_fact(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                             ink_error *error) {
   const unsigned char *at = payload, *end = payload + bytes;
   fact item;
   if (!has_text(&at, end, &item.key) || !has_text(&at, end, &item.value))
     return ink_error_set(error, INK_ERROR_DAMAGED, "a fact without its text");
+  if (join_failures(capture, &item, error) != INK_OK)
+    return INK_ERROR_MEMORY;
   if (!INK_I_ROOM(capture->fact_list))
     return no_memory(error);
   capture->fact_list.items[capture->fact_list.count++] = item;

@@ -108,11 +108,20 @@ static ink_status finish(ink_session *s, ink_error *error) {
 
 /* ---- a marked file goes, a device is reset ---- */
 
+/* What a drain leaves on a device that goes is lost: room for it is waited for, as at the end. */
+static void take_all(ink_session *s, bool on) {
+  s->takes_all = on;
+  if (s->writer && !s->stop)
+    ink_i_writer_patience(s->writer, on ? INK_I_LAST_PATIENCE_MS : INK_I_PATIENCE_MS);
+}
+
 /* Without any other file there is no way to the device any more: what is there is taken now. */
 static void leave_device(ink_session *s, ink_i_device *d) {
   ink_error why = {0};
+  take_all(s, true);
   if (!d->dead)
     ink_i_session_note_failure(s, finish_device(s, d, &why), &why);
+  take_all(s, false);
   ink_i_device_free(d, !d->dead);
 }
 
@@ -155,7 +164,9 @@ int ink_i_session_reset_begin(ink_session *s) {
   if (pthread_mutex_lock(&s->lock))
     return -1;
   ink_i_session_sweep(s);
+  take_all(s, true);
   ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
+  take_all(s, false);
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
   if (n && modules[0].desc->cuda->get_device(&device) != 0)

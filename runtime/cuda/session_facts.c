@@ -160,7 +160,7 @@ static ink_status open_writer(ink_session *s, ink_error *error) {
   const ink_status status = s->by_writer && ink_i_link_current()
                                 ? ink_i_writer_open_ring(track_bytes(s), &s->writer, error)
                                 : open_file(s, error);
-  if (!status && s->stop)
+  if (!status && (s->stop || s->takes_all))
     ink_i_writer_patience(s->writer, INK_I_LAST_PATIENCE_MS);
   return status ? status : write_facts(s, error);
 }

@@ -33,6 +33,7 @@ struct ink_session {
   char command[4096], host[256]; /* facts, read while the program has not shut itself in */
   char *selftests[INK_I_DEVICES_MAX]; /* the same of devices; NULL: `inkmark selftest` left nothing */
   pid_t pid;
+  bool takes_all;         /* a device goes: a drain waits for room as at the end */
   bool leaves;            /* the process ends at once: nothing is freed, which may want a lock of malloc */
   bool at_once;           /* it is ended by a signal: no kernel is waited for */
   int ended_by;           /* the signal that ends the process, or 0 */

@@ -103,6 +103,7 @@ ink_status ink_collector_open(const ink_collector_options *options, ink_collecto
   }
   c->output = output;
   c->began_ns = options->began_ns;
+  c->says_at_once = options->says_at_once;
   c->control = above_standard(options->control);
   c->memory = ink_i_memory_budget(options->memory_bytes);
   c->area_memory.most = c->memory.most * INK_I_AREAS_TIMES;
@@ -400,6 +401,8 @@ void ink_collector_run(ink_collector *c) {
       return;
     serve_all(c);
     more = take_all(c, false);
+    if (c->says_at_once)
+      ink_i_collector_say_lines(c);
     if (wait[1].revents && c->control >= 0)
       ink_i_collector_control(c);
   }

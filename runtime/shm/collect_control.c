@@ -60,6 +60,14 @@ ink_status ink_collector_ask(int control, uint32_t patience_ms,
   return status;
 }
 
+void ink_collector_listen(int control, void (*line)(void *user, const char *text), void *user) {
+  char text[LINE_BYTES];
+  for (ssize_t n; (n = recv(control, text, sizeof text - 1, MSG_DONTWAIT)) > 0;) {
+    text[n] = 0;
+    line(user, text);
+  }
+}
+
 /* ---- the writer's side ---- */
 
 void ink_i_collector_line(ink_collector *c, pid_t pid, const char *word, const char *text) {
@@ -89,6 +97,16 @@ void ink_i_collector_report(ink_collector *c, pid_t pid, const char *report, siz
 /* A launcher that does not read is not waited for. */
 static bool say(const ink_collector *c, const char *text) {
   return send(c->control, text, strlen(text), MSG_NOSIGNAL) >= 0;
+}
+
+void ink_i_collector_say_lines(ink_collector *c) {
+  size_t said = 0;
+  while (said < c->line_count && c->control >= 0 &&
+         send(c->control, c->lines[said], strlen(c->lines[said]), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+    free(c->lines[said++]);
+  c->line_count -= said;
+  if (said)
+    memmove(c->lines, c->lines + said, c->line_count * sizeof *c->lines);
 }
 
 static bool has_ring(const ink_collector *c, pid_t pid) {

@@ -156,25 +156,41 @@ static void how_it_ended(const ink_i_member *m, char *text, size_t bytes) {
     snprintf(text, bytes, "the program was killed, or left by a way that ends no recording");
 }
 
-static ink_status write_ends(ink_i_member *m, ink_error *error) {
-  char text[200];
+/* All that is missing, in words; empty: nothing is. */
+static void what_failed(const ink_i_member *m, char *text, size_t bytes) {
+  const unsigned long long damaged = m->reader.damaged + m->reader.missing, given_up = m->lost_chunks,
+                           lost = atomic_load(&m->reader.header->lost);
+  int n = snprintf(text, bytes, "%s", m->failure);
+  if (given_up)
+    n += snprintf(text + n, bytes - (size_t)n, "%s%llu chunk%s could not be written", n ? "; " : "", given_up,
+                  given_up == 1 ? "" : "s");
+  if (damaged)
+    n += snprintf(text + n, bytes - (size_t)n, "%s%llu parts were ruined in the program's memory", n ? "; " : "",
+                  damaged);
+  if (lost)
+    snprintf(text + n, bytes - (size_t)n, "%sthe writer was too slow or stopped: %llu chunks found no room",
+             n ? "; " : "", lost);
+}
+
+/* A failed salvage leaves tracks out: that is said too. */
+static void salvage(ink_collector *c, ink_i_member *m) {
+  for (size_t i = 0; i < m->area_count; i++) {
+    ink_error error = {0};
+    if (ink_i_salvage(m->areas[i].shared.map, m->areas[i].shared.bytes, m->areas[i].kind, m->writer,
+                      &error) != INK_OK) {
+      note_failure(c, m, &error);
+      m->lost_chunks++;
+    }
+  }
+}
+
+static ink_status write_ends(ink_collector *c, ink_i_member *m, ink_error *error) {
+  char text[sizeof m->failure + 300];
   ink_status status = INK_OK;
-  for (size_t i = 0; i < m->area_count; i++)
-    ink_i_salvage(m->areas[i].shared.map, m->areas[i].shared.bytes, m->areas[i].kind, m->writer);
-  const uint64_t damaged = m->reader.damaged + m->reader.missing;
-  if (damaged) {
-    snprintf(text, sizeof text, "%llu parts were ruined in the program's memory",
-             (unsigned long long)damaged);
+  salvage(c, m);
+  what_failed(m, text, sizeof text);
+  if (text[0])
     status = ink_writer_fact(m->writer, "write_failure", text, error);
-  }
-  const uint64_t lost = atomic_load(&m->reader.header->lost);
-  if (status == INK_OK && lost) {
-    snprintf(text, sizeof text, "the writer was too slow or stopped: %llu chunks found no room",
-             (unsigned long long)lost);
-    status = ink_writer_fact(m->writer, "write_failure", text, error);
-  }
-  if (status == INK_OK && m->failure[0])
-    status = ink_writer_fact(m->writer, "write_failure", m->failure, error);
   if (status == INK_OK && !m->ended) {
     how_it_ended(m, text, sizeof text);
     status = ink_writer_fact(m->writer, "unfinished", text, error);
@@ -194,7 +210,7 @@ void ink_i_member_close(ink_collector *c, ink_i_member *m) {
     continue;
   ink_error error = {0};
   if (m->writer) {
-    ink_status status = write_ends(m, &error);
+    ink_status status = write_ends(c, m, &error);
     if (status == INK_OK)
       status = ink_writer_close(m->writer, &error);
     else

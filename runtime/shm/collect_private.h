@@ -85,6 +85,7 @@ enum { INK_I_PENDING_MAX = 64 };
 
 struct ink_collector {
   char *output;
+  bool says_at_once;
   int64_t began_ns;
   int control, listening;
   ink_i_address address;
@@ -115,6 +116,8 @@ bool ink_i_collector_room(void **items, size_t count, size_t *room, size_t item_
 void ink_i_collector_settle(ink_collector *c);
 /* Answers the launcher; closes the socket when it is gone. */
 void ink_i_collector_control(ink_collector *c);
+/* Says what lines there are; where the launcher does not read, they stay. */
+void ink_i_collector_say_lines(ink_collector *c);
 
 int64_t ink_i_collector_now_ms(void);
 

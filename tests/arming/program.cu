@@ -39,6 +39,15 @@ __global__ void hangs(volatile int *stop) {
     PROF_MARK(First);
 }
 
+// More than the writer's ring holds, with 512 records a track.
+__global__ void fills(int *out) {
+  PROF_KERNEL(Second);
+  for (int i = 0; i < 500; i++) {
+    out[threadIdx.x] += i;
+    PROF_MARK(First);
+  }
+}
+
 #define CHECK(call)                                                                                \
   do {                                                                                             \
     const cudaError_t error_ = (call);                                                             \
@@ -154,6 +163,16 @@ static void resets() {
   CHECK(cudaDeviceSynchronize());
 }
 
+// The buffer's tracks have not been drained when the device is reset.
+static void resets_full() {
+  int *out;
+  CHECK(cudaMalloc(&out, 32 * sizeof(int)));
+  CHECK(cudaMemset(out, 0, 32 * sizeof(int)));
+  fills<<<1500, 32>>>(out);
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaDeviceReset());
+}
+
 static void replays(cudaGraphExec_t graph) {
   for (int i = 0; i < 3; i++)
     CHECK(cudaGraphLaunch(graph, nullptr));
@@ -215,6 +234,8 @@ int main(int argc, char **argv) {
     threads();
   else if (!strcmp(how, "reset"))
     resets();
+  else if (!strcmp(how, "reset-full"))
+    resets_full();
   else if (!strcmp(how, "graph"))
     replays(record_graph());
   else if (!strcmp(how, "early-graph"))

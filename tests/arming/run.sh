@@ -90,6 +90,10 @@ fork-idle) record 0 "$bin/program" fork-idle; captured 1 "$(counts 1 2 1)" ;;
 fork-cuda) record 0 "$bin/program" fork-cuda; captured 2 "$(counts 1 2 1; counts 1 2 1)" ;;
 vfork) record 0 "$bin/program" vfork; captured 1 "$(counts 1 2 1)" ;;
 reset) record 0 "$bin/program" reset; captured 1 "$(counts 1 3 1)" ;;
+reset-full) # more than the writer takes at once: the reset waits for it
+  "$ink" record --device sim -o "run.%p.ink" --tracks 2048 --records-per-track 512 --drain-ms 2000 -- "$bin/program" reset-full \
+    >out 2>record.err || fail "exit code $?"
+  captured 1 "devices 1 launches 1 tracks 1500 marks 750000 kept 750000 lost 0 missed 0 problems 0 complete 1" ;;
 threads) record 0 "$bin/program" threads; captured 1 "$(counts 1 20 1)" ;;
 graph) SLOW_CAPTURE=1 record 0 "$bin/program" graph; captured 1 "$(counts 1 3 1)" ;;
 early-graph) EARLY_GRAPH=1 record 0 "$bin/program" early-graph; captured 1 "$(counts 1 3 1)" ;;

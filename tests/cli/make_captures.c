@@ -381,10 +381,29 @@ static void leave_open(maker *make, uint32_t flags, uint64_t seen) {
                                     make->aux, make->track.aux_words, &make->error));
 }
 
+/* How the recording of a kernel that hangs ends. */
+enum hung_end { KILLED, BY_SIGNAL, WRITER_SAW_KILL };
+static void end_hung(maker *make, enum hung_end how) {
+  if (how != KILLED)
+    check(make, ink_writer_fact(make->writer, "ended_by", how == BY_SIGNAL ? "signal 15 (SIGTERM)" : "signal 9 (SIGKILL)",
+                                &make->error));
+  if (how == WRITER_SAW_KILL) {
+    check(make, ink_writer_fact(make->writer, "write_failure", "3 chunks could not be written", &make->error));
+    check(make, ink_writer_fact(make->writer, "write_failure", "2 parts were ruined", &make->error));
+    check(make, ink_writer_fact(make->writer, "unfinished", "the program was killed by signal 9 (Killed)",
+                                &make->error));
+  }
+  check(make, ink_writer_flush(make->writer, &make->error));
+  if (how == KILLED)
+    ink_writer_abandon(make->writer);
+  else
+    check(make, ink_writer_close(make->writer, &make->error));
+}
+
 /* The program was killed while a kernel of 8 blocks hung: blocks 0 to 3 had closed, block 4 waits in iteration 7, 5
  * stands behind its Load, 6 in a helper in a range, of 7 no more is known than that it was past Load. A second
  * kernel left by `exit` behind its Load in one of two blocks. */
-static void hung(const char *path) {
+static void hung(const char *path, enum hung_end how) {
   maker make;
   begin(&make, path, "./hung", "Hang", "Step, Load, Wait, Compute, Helper, Short");
   device(&make, true, RING, 0);
@@ -424,8 +443,7 @@ static void hung(const char *path) {
   }
   counts(&make, 1, 0, 4, 4 * 40, 4 * 48);
   counts(&make, 6, 0, 1, 2, 2);
-  check(&make, ink_writer_flush(make.writer, &make.error));
-  ink_writer_abandon(make.writer);
+  end_hung(&make, how);
 }
 
 /* 40 blocks hang: 36 in Wait, 3 behind Load, one before its first mark. */
@@ -529,7 +547,9 @@ int main(void) {
   wide("wide.ink");
   none("none.ink");
   killed("killed.ink");
-  hung("hung.ink");
+  hung("hung.ink", KILLED);
+  hung("hung_ended.ink", BY_SIGNAL);
+  hung("hung_failed.ink", WRITER_SAW_KILL);
   many_hung("many_hung.ink");
   streamed("streamed.ink");
   make_activity("activity.ink");

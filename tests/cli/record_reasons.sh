@@ -26,6 +26,11 @@ says "nothing was recorded: 'env' starts the program without the environment" \
   "$inkmark" record --device sim -o x.ink -- env -i "$solver"
 says "nothing was recorded: 'env' starts the program without" "$inkmark" record --device sim -o x.ink -- env - A=1 "$solver"
 says "nothing was recorded: 'env' starts the program without" "$inkmark" record --device sim -o x.ink -- env -u A -u LD_PRELOAD "$solver"
+says "nothing was recorded: 'env' starts the program without" "$inkmark" record --device sim -o x.ink -- env -vi "$solver"
+# what stands behind -u is a name, whatever letters it has
+"$inkmark" record --device sim -o x.ink -- env -uDISPLAYi true >out 2>message
+grep -q 'nothing was recorded' message || bad "env -uDISPLAYi: no reason: $(cat message)"
+grep -q 'starts the program without' message && bad "env -uDISPLAYi: a reason that is not true: $(cat message)"
 says "nothing was kept: '-o /dev/null' throws the capture away" "$inkmark" record --device sim -o /dev/null -- "$solver"
 says 'is inkmark itself' "$inkmark" record --device sim -o x.ink -- "$inkmark" record --device sim -o inner.ink -- "$solver"
 says "nothing was recorded: '$solver' ended with exit code" "$inkmark" record --device sim -o x.ink -- "$solver" --no-such-option

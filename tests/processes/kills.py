@@ -4,7 +4,8 @@ random moments of a recording and holds what is left against the program's own l
 
 program  everything that was closed 300 ms before the kill is in the capture
 record   nothing is lost: the program ends as it would have, the capture is whole
-writer   the program ends as it would have, with its output; the capture holds whole tracks only
+writer   the program ends as it would have, with its output; the capture holds whole tracks only, and everything
+         that was closed 300 ms before the kill
 
 Never is a track there twice, or one that was not launched.
 
@@ -117,6 +118,11 @@ def kill_program(run, log, draw, launches, tool):
     ended, beats = log.ended(), log.beats()
     rows, _ = rows_of(tool, run.capture)
     check_rows(rows, len(ended))
+    return check_due(rows, ended, beats, killed_ns)
+
+
+def check_due(rows, ended, beats, killed_ns):
+    """What was closed in time before the kill is there; how many launches that were."""
     due = [i for i, at in enumerate(ended) if killed_ns - at > BOUND_NS + 3 * taken_ns(beats, at, killed_ns)]
     lost = [i for i in due if rows.get(i) != BLOCKS]
     if lost:
@@ -147,6 +153,7 @@ def kill_writer(run, log, draw, launches, tool):
     writers = run.writers()
     if len(writers) != 1 and not log.head()[3]:
         raise Failed(f"{len(writers)} writer processes")
+    killed_ns = time.monotonic_ns()
     for pid in writers:
         os.kill(pid, signal.SIGKILL)
     code = run.exit_code()
@@ -160,7 +167,7 @@ def kill_writer(run, log, draw, launches, tool):
         done = subprocess.run([run.ink, "info", run.capture], capture_output=True, text=True, check=False)
         if done.returncode:
             raise Failed(f"info ends with {done.returncode}: {done.stderr}")
-    return len(rows)
+    return check_due(rows, log.ended(), log.beats(), killed_ns)
 
 
 def main():
@@ -172,7 +179,7 @@ def main():
     failures = judged = 0
     for number in range(int(count)):
         draw = random.Random(f"{seed} {whom} {number}")
-        launches = draw.randrange(30, 250) if whom == "program" else draw.randrange(30, 60)
+        launches = draw.randrange(30, 60) if whom == "record" else draw.randrange(30, 250)
         folder = tempfile.mkdtemp(prefix="inkmark-kills-")
         log = Log(os.path.join(folder, "log"))
         try:
@@ -186,7 +193,7 @@ def main():
                     print("".join(f"  {name}: {line}" for line in file))
         shutil.rmtree(folder)
     print(f"{whom}: {count} kills, {failures} failed, {judged} launches judged")
-    if whom != "writer" and not judged:
+    if not judged:
         print("FAILED: nothing could be judged")
         failures += 1
     sys.exit(1 if failures else 0)

@@ -237,7 +237,7 @@ typedef struct ink_kernel {
   uint64_t key;
   const char *name;          /* the section that PROF_KERNEL named; "?" when no table is known */
   const ink_section_table *table; /* NULL when unknown */
-  uint64_t launches, tracks, marks_executed; /* of the stored tracks, open ones included */
+  uint64_t launches, tracks, marks_executed; /* of the stored tracks; no marks of open ones */
   uint64_t missed;
   uint64_t tracks_lost, marks_lost; /* closed on the device, overwritten before they were drained */
 } ink_kernel;
@@ -272,7 +272,8 @@ typedef struct ink_recovered {
 } ink_recovered;
 /* Writes what a damaged or unfinished capture still has to `to`, which must not exist, as a whole capture: its good
  * chunks as they are, and, unless nothing was missing, the fact "recovered", which says what was. Such a capture
- * is not complete. INK_ERROR_DAMAGED: nothing can be read; else the errors of ink_capture_open and ink_writer_open. */
+ * is not complete. A failure leaves no file. INK_ERROR_DAMAGED: nothing can be read; else the errors of
+ * ink_capture_open and ink_writer_open. */
 INK_API ink_status ink_capture_recover(const char *from, const char *to, ink_recovered *out,
                                        ink_error *error);
 

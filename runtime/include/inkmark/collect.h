@@ -10,6 +10,8 @@
 
 #include "inkmark/status.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,6 +25,7 @@ typedef struct ink_collector_options {
   int64_t began_ns;       /* CLOCK_REALTIME: a newer file of that name is another process's (now) */
   int control;            /* a SOCK_SEQPACKET socket to the launcher, taken over; -1: none */
   uint64_t memory_bytes;  /* most shared memory at a time (a sixteenth of what there is, 64 MiB to 1 GiB) */
+  bool says_at_once;      /* lines come without being asked for: ink_collector_listen */
 } ink_collector_options;
 
 /* Listens. INK_ERROR_IO: an output without %p, %h or %r cannot be written; INK_ERROR_UNSUPPORTED: there
@@ -50,6 +53,8 @@ INK_API ink_status ink_collector_tell_end(int control, int64_t pid, int wait_sta
 INK_API ink_status ink_collector_ask(int control, uint32_t patience_ms,
                                      void (*line)(void *user, const char *text), void *user,
                                      ink_error *error);
+/* Hands over the lines that have come unasked, with says_at_once; waits for nothing. */
+INK_API void ink_collector_listen(int control, void (*line)(void *user, const char *text), void *user);
 
 #ifdef __cplusplus
 }
