@@ -21,8 +21,8 @@ static inline int ink_i_drain_copy(ink_i_device *d, void *to, uint64_t from, siz
 }
 
 /* Whether the capture takes so many bytes of tracks more; what it does not take stays on the device for the next
- * drain. At the end, or where the device goes, they are written anyway: the writer waits for room then; but what the writer process has in a
- * flight's memory, it takes from there. */
+ * drain. At the end, or where the device goes, they are written anyway: the writer waits for room then; but what
+ * the writer process has in a flight's memory at the end, it takes from there. */
 static inline bool ink_i_drain_has_room(const ink_session *s, ink_i_device *d, size_t bytes) {
   const bool must = s->takes_all || (s->stop && !(d->flight && !d->flight->owned));
   const bool has = must || !s->writer || ink_i_writer_has_room(s->writer, bytes);
