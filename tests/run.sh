@@ -68,7 +68,7 @@ check() {
   local folder=$1 out=$1/ctest.log number
   shift
   setup_say "testing $folder ($((SECONDS - start)) s)"
-  ctest --test-dir "$folder" --output-on-failure --timeout 3600 --parallel "$(setup_jobs)" "$@" 2>&1 | tee "$out"
+  ctest --test-dir "$folder" --output-on-failure --timeout 1200 --parallel "$(setup_jobs)" "$@" 2>&1 | tee "$out"
   if [ "${PIPESTATUS[0]}" != 0 ]; then broken+=("tests in $folder"); fi
   number=$(grep -cE 'Test +#[0-9]+: .* Passed ' "$out")
   passed=$((passed + number))

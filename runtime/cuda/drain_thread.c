@@ -79,6 +79,7 @@ void *ink_i_drain_thread(void *user) {
       continue;
     int64_t next_us = most_us;
     bool due = monotonic_us() - drained_us >= period_us;
+    ink_i_session_arm_late(s);
     relax(s, &relaxed);
     ink_i_activity_own_begin(s->activity);
     for (int i = 0; i < INK_I_DEVICES_MAX && looks; i++)

@@ -7,6 +7,7 @@
 #include "cuda/session_private.h"
 #include "shm/link.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -343,8 +344,28 @@ void ink_i_session_start_activity(ink_session *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
+/* Who arms may be a library that is being loaded, and holds the loader's lock, which a call of the CUDA runtime
+ * that the drain thread makes with the session's lock may want. So nobody waits here for ever. */
+static int lock_to_arm(ink_session *s) {
+  enum { PATIENCE_S = 5 };
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += PATIENCE_S;
+  return pthread_mutex_timedlock(&s->lock, &until);
+}
+
+void ink_i_session_arm_late(ink_session *s) {
+  if (atomic_exchange(&s->arm_wanted, false) && !ink_i_choice_waits(s))
+    ink_i_session_on_devices(s, arm_locked, NULL);
+}
+
 ink_status ink_session_arm(ink_session *s, ink_error *error) {
-  if (pthread_mutex_lock(&s->lock))
+  const int code = lock_to_arm(s);
+  if (code == ETIMEDOUT) {
+    atomic_store(&s->arm_wanted, true);
+    return INK_OK;
+  }
+  if (code)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a file with marks was loaded while arming");
   const bool waits = ink_i_choice_waits(s);
   const ink_status status = waits ? INK_OK : ink_i_session_on_devices(s, arm_locked, error);

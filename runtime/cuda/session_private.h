@@ -20,6 +20,7 @@ struct ink_session {
   pthread_cond_t wake;
   pthread_t thread;
   bool thread_runs, stop;
+  _Atomic bool arm_wanted; /* an arming could not wait for the lock: the drain thread does it */
   ink_i_device devices[INK_I_DEVICES_MAX];
   _Atomic uint64_t chosen; /* bits of the devices to be armed, where they are not listed */
   ink_writer *writer;     /* made with the first track */
@@ -74,6 +75,8 @@ void ink_i_session_keep_caught(ink_i_device *device, ink_i_caught *caught);
 size_t ink_i_session_modules(ink_i_module **out);
 /* Points a module's symbol at a buffer; a cudaError_t. */
 int ink_i_session_set_symbol(ink_i_device *device, const ink_module_desc *module, ink_buffer *buffer);
+/* Arms what ink_session_arm left to the drain thread. */
+void ink_i_session_arm_late(ink_session *session);
 bool ink_i_session_any_works(const ink_session *session);
 /* What a thread has of its own and is to find again: its device and its capture mode. Between the two our
  * calls are legal while a thread captures. */

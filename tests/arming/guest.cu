@@ -97,13 +97,14 @@ extern "C" int first_call(int *count) {
 }
 extern "C" int later_call() __asm__("cudaDeviceSynchronize");
 extern "C" int later_call() {
-  return driver_is_gone ? cudaErrorCudartUnloading : ((int (*)())dlsym(RTLD_NEXT, "cudaDeviceSynchronize"))();
+  static int (*const real)() = (int (*)())dlsym(RTLD_NEXT, "cudaDeviceSynchronize");
+  return driver_is_gone ? cudaErrorCudartUnloading : real();
 }
 extern "C" int copy_call(void *, const void *, size_t, int, void *) __asm__("cudaMemcpyAsync");
 extern "C" int copy_call(void *to, const void *from, size_t bytes, int kind, void *stream) {
   typedef int copy(void *, const void *, size_t, int, void *);
-  return driver_is_gone ? cudaErrorCudartUnloading
-                        : ((copy *)dlsym(RTLD_NEXT, "cudaMemcpyAsync"))(to, from, bytes, kind, stream);
+  static copy *const real = (copy *)dlsym(RTLD_NEXT, "cudaMemcpyAsync"); // at arming: not while a library is loaded
+  return driver_is_gone ? cudaErrorCudartUnloading : real(to, from, bytes, kind, stream);
 }
 
 int main(int argc, char **argv) {
