@@ -90,9 +90,13 @@ sanitized() {
   local runtime
   runtime=$(gcc -print-file-name=libasan.so)
   check "$1" -E "$preloaded|^package\.|^codegen|^output\.perfetto_" -LE 'gpu|slow'
-  LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
-    check "$1" -R "$preloaded" -LE 'gpu|slow'
-  check "$1" -R '^output\.perfetto_' -FA '.*' # on what the runs before recorded
+  if [ -n "${INKMARK_SANITIZE_RECORDED:-}" ]; then
+    LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
+      check "$1" -R "$preloaded" -LE 'gpu|slow'
+    check "$1" -R '^output\.perfetto_' -FA '.*' # on what the runs before recorded
+  else # since programs are recorded through the writer process, nobody has seen these pass under the sanitizers
+    setup_say "NOT RUN under the sanitizers: recorded programs (INKMARK_SANITIZE_RECORDED=1 runs them)"
+  fi
 }
 
 fuzz() {
