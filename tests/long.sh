@@ -43,6 +43,9 @@ done
 check persistent python3 "$here/flight/check_ends.py" "$build/cli/inkmark" "$build/tests/flight" \
   "$build/tests/arming/capture_counts" stream 5000
 
+# joins where another place fits nearly as well
+check rivals python3 "$here/merge/check_rivals.py" "$build/cli/inkmark" "$build/tests/merge/plan_capture" 1 2000
+
 # programs of a generator, alone and recorded
 check random-programs python3 "$here/arming/random_program.py" "$build" "$build/tests/arming/library.so" 1 200
 exit $bad
