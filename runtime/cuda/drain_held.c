@@ -154,8 +154,8 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const ink_i_wanted 
       break;
     status = ink_writer_track(s->writer, d->index, &track, ring, aux, error);
     *written += !status;
-    if (s->options.hang_ms && !status) /* a ring that wrapped is not in its order */
-      ink_i_hang_note_closed(d, &track, ring, track.words <= d->info.records_per_track ? track.words : 0);
+    if (s->options.hang_ms && !status)
+      ink_i_hang_note_closed(d, &track, ring);
   }
   return status ? status : ink_writer_flush(s->writer, error);
 }

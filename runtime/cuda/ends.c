@@ -34,6 +34,7 @@ static struct {
   atomic_bool dying;     /* of a signal: nothing else is to be the end of the process */
   _Atomic int signal;    /* that ends the process, or 0 */
   _Atomic uint32_t done; /* a futex: the recording has ended */
+  _Atomic uint32_t execs, execs_ready; /* asked for; the other is a futex: what the ender is through with */
 } end = {.taken = ATOMIC_FLAG_INIT};
 
 static struct {
@@ -50,14 +51,18 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* By the plain system call, in which a thread cannot be cancelled: for signal handlers. */
-static bool wait_until_done(int64_t patience_ms) {
-  const int64_t until = now_ms() + patience_ms;
+/* Until the word is another one than `is`, at most so long. By the plain system call, in which a thread cannot be
+ * cancelled: for signal handlers. */
+static void wait_while(_Atomic uint32_t *word, uint32_t is, int64_t until_ms) {
   int64_t left;
-  while (!atomic_load(&end.done) && (left = until - now_ms()) > 0) {
+  while (atomic_load(word) == is && (left = until_ms - now_ms()) > 0) {
     const struct timespec rest = {left / 1000, left % 1000 * 1000000};
-    syscall(SYS_futex, &end.done, FUTEX_WAIT_PRIVATE, 0, &rest, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, is, &rest, NULL, 0);
   }
+}
+
+static bool wait_until_done(int64_t patience_ms) {
+  wait_while(&end.done, 0, now_ms() + patience_ms);
   return atomic_load(&end.done);
 }
 
@@ -67,10 +72,12 @@ static void wait_to_die(void) {
   syscall(SYS_nanosleep, &rest, NULL);
 }
 
-static void tell_done(void) {
-  atomic_store(&end.done, 1);
-  syscall(SYS_futex, &end.done, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+static void tell(_Atomic uint32_t *word, uint32_t is) {
+  atomic_store(word, is);
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
+
+static void tell_done(void) { tell(&end.done, 1); }
 
 static void ask(bool leaves, bool at_once) {
   atomic_store(&end.leaves, leaves);
@@ -116,9 +123,19 @@ static bool program_is_gone(void) {
 
 /* ---- the ender ---- */
 
+/* Threads that are to run another program. */
+static void serve_execs(void) {
+  const uint32_t asked = atomic_load(&end.execs);
+  if (asked == atomic_load(&end.execs_ready))
+    return;
+  ink_i_record_before_exec();
+  tell(&end.execs_ready, asked);
+}
+
 static void wait_to_be_asked(void) {
   while (!atomic_load(&end.asked)) {
     struct timespec until;
+    serve_execs();
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += LOOK_EVERY_MS * 1000000;
     if (until.tv_nsec >= 1000000000) {
@@ -136,6 +153,7 @@ static void *ender(void *user) {
   wait_to_be_asked();
   ink_i_record_end(atomic_load(&end.leaves), atomic_load(&end.signal), atomic_load(&end.at_once));
   tell_done();
+  tell(&end.execs_ready, atomic_load(&end.execs));
   return user;
 }
 
@@ -152,6 +170,8 @@ void ink_i_ends_after_fork(void) {
   atomic_store(&end.signal, 0);
   atomic_store(&end.dying, false);
   atomic_store(&end.done, 0);
+  atomic_store(&end.execs, 0);
+  atomic_store(&end.execs_ready, 0);
   if (main_thread.watched)
     ink_i_ends_watch_main(); /* whoever forked is main now */
 }
@@ -178,6 +198,18 @@ void ink_record_finish(void) {
   }
   if (atomic_load(&end.dying))
     wait_to_die();
+}
+
+void ink_record_before_exec(void) {
+  if (!end.runs || !ink_i_record_is_mine() || ends_here() || atomic_load(&end.asked))
+    return;
+  const uint32_t mine = atomic_fetch_add(&end.execs, 1) + 1;
+  const int64_t until_ms = now_ms() + LEAVE_PATIENCE_MS;
+  sem_post(&end.wake);
+  uint32_t ready = atomic_load(&end.execs_ready);
+  for (; (int32_t)(ready - mine) < 0 && now_ms() < until_ms && !atomic_load(&end.asked);
+       ready = atomic_load(&end.execs_ready))
+    wait_while(&end.execs_ready, ready, until_ms);
 }
 
 void ink_record_leave(int signal) {

@@ -23,5 +23,7 @@ bool ink_i_record_waits(void);
 /* Ends the session. `leaves`: the process ends at once, nothing is freed. `signal`: what ends it, or 0;
  * `at_once`: nothing is waited for. */
 void ink_i_record_end(bool leaves, int signal, bool at_once);
+/* Takes what is there and goes on. */
+void ink_i_record_before_exec(void);
 
 #endif

@@ -13,20 +13,25 @@
 #include <string.h>
 #include <time.h>
 
-enum { LAUNCHES_MAX = 32, STEPS_MAX = 48, STEPS_FROM = 64, GROUPS_MAX = 4, LOOKS_A_HANG = 8 };
+enum { LAUNCHES_MAX = 32, STEPS_MAX = 48, STEPS_FROM = 256, GROUPS_MAX = 4, LOOKS_A_HANG = 8 };
 
 typedef struct step_count {
   ink_i_section from, to;
   uint64_t count;
 } step_count;
 
+/* How many tracks went on from where to where. */
+typedef struct steps {
+  step_count items[STEPS_MAX];
+  uint32_t count, tracks;
+} steps;
+
 typedef struct launch {
   uint64_t grid_id;
   uint32_t kernel;
   uint64_t ended, open, open_before;
   int64_t began_ns, moved_ns, told_ns; /* CLOCK_MONOTONIC; told_ns 0: nothing was said */
-  step_count steps[STEPS_MAX];         /* of tracks that ended */
-  uint32_t step_count, stepped;
+  steps of_ended;                      /* the first STEPS_FROM of them */
 } launch;
 
 /* Tracks at one place. */
@@ -35,6 +40,7 @@ typedef struct group {
   ink_track first;
   int64_t moved_ns;
   uint64_t count;
+  uint32_t own[STEPS_MAX];  /* of of_told, how many of these tracks took the step */
 } group;
 
 struct ink_i_hang {
@@ -42,6 +48,7 @@ struct ink_i_hang {
   uint32_t count;
   int64_t look_ns;
   launch *told;             /* the one that is being told */
+  steps of_told;            /* its open tracks' too */
   group groups[64];
   uint32_t group_count;
   uint64_t elsewhere;
@@ -77,37 +84,46 @@ static launch *launch_of(ink_i_device *d, const ink_track *track) {
 
 static bool same(ink_i_section a, ink_i_section b) { return a.id == b.id && a.hash48 == b.hash48; }
 
-static void count_step(void *user, ink_i_section from, ink_i_section to) {
-  launch *l = user;
-  for (uint32_t i = 0; i < l->step_count; i++)
-    if (same(l->steps[i].from, from) && same(l->steps[i].to, to)) {
-      l->steps[i].count += l->steps[i].count < UINT64_MAX;
-      return;
-    }
-  if (l->step_count < STEPS_MAX)
-    l->steps[l->step_count++] = (step_count){from, to, 1};
+/* The step's place, or STEPS_MAX: there is no room. */
+static uint32_t add_step(steps *s, ink_i_section from, ink_i_section to) {
+  uint32_t i = 0;
+  while (i < s->count && !(same(s->items[i].from, from) && same(s->items[i].to, to)))
+    i++;
+  if (i == s->count && i < STEPS_MAX)
+    s->items[s->count++] = (step_count){from, to, 0};
+  if (i < STEPS_MAX)
+    s->items[i].count++;
+  return i;
 }
 
-/* Of one track each step counts once. */
-static void note_steps(launch *l, const uint64_t *words, uint64_t count, uint64_t open_clock, uint64_t last_clock) {
-  launch one = {.step_count = 0};
+static void count_step(void *user, ink_i_section from, ink_i_section to) { add_step(user, from, to); }
+
+/* Of one track each step counts once; in `own` too, by its place. */
+static void note_steps(steps *s, uint32_t *own, const uint64_t *words, uint64_t count, uint64_t open_clock, uint64_t last_clock) {
+  steps one = {.count = 0};
   if (ink_i_place_steps(words, count, open_clock, last_clock, count_step, &one, NULL))
     return;
-  for (uint32_t i = 0; i < one.step_count; i++)
-    count_step(l, one.steps[i].from, one.steps[i].to);
+  s->tracks++;
+  for (uint32_t i = 0; i < one.count; i++) {
+    const uint32_t at = add_step(s, one.items[i].from, one.items[i].to);
+    if (own && at < STEPS_MAX)
+      own[at]++;
+  }
 }
 
-void ink_i_hang_note_closed(ink_i_device *d, const ink_track *track, const uint64_t *words, uint64_t count) {
+void ink_i_hang_note_closed(ink_i_device *d, const ink_track *track, const uint64_t *ring) {
+  const uint64_t records = d->info.records_per_track, next = track->words & (records - 1);
   launch *l = launch_of(d, track);
   if (!l)
     return;
   l->ended++;
   l->moved_ns = monotonic_ns();
   l->told_ns = 0;
-  if (count && l->stepped < STEPS_FROM) {
-    l->stepped++;
-    note_steps(l, words, count, track->open_clock1, track->close_clock0);
-  }
+  if (!track->words || l->of_ended.tracks >= STEPS_FROM)
+    return;
+  /* Of one that wrapped what stands in front of its newest word. */
+  const uint64_t count = track->words <= records ? track->words : next ? next : records;
+  note_steps(&l->of_ended, NULL, ring, count, track->open_clock1, track->close_clock0);
 }
 
 /* ---- words ---- */
@@ -174,18 +190,22 @@ static void put_track(const ink_i_device *d, line *l, const ink_track *t) {
     put(l, " warp %" PRIu32, t->thread / 32);
 }
 
-/* How many tracks went where the track has not come to, most of them. */
-static void put_next(const ink_i_device *d, line *l, const launch *of, ink_i_section after) {
-  const step_count *most = NULL;
+/* How many other tracks went on from there, to where most of them went. */
+static void put_next(const ink_i_device *d, line *l, const launch *of, const group *g) {
+  const steps *s = &d->hang->of_told;
+  uint64_t most = 0;
+  ink_i_section to = {0, 0};
   char name[200];
-  for (uint32_t i = 0; i < of->step_count; i++)
-    if (same(of->steps[i].from, after) && (!most || of->steps[i].count > most->count))
-      most = &of->steps[i];
+  for (uint32_t i = 0; i < s->count; i++)
+    if (same(s->items[i].from, g->place.after) && s->items[i].count - g->own[i] > most) {
+      most = s->items[i].count - g->own[i];
+      to = s->items[i].to;
+    }
   if (!most)
     return;
-  name_of(d, of->kernel, most->to, name, sizeof name);
-  put(l, " (%" PRIu64 " other track%s mark%s %s next)", most->count, most->count == 1 ? "" : "s",
-      most->count == 1 ? "s" : "", name);
+  name_of(d, of->kernel, to, name, sizeof name);
+  put(l, " (%s%" PRIu64 " other track%s mark%s %s next)", of->ended > of->of_ended.tracks ? "at least " : "", most,
+      most == 1 ? "" : "s", most == 1 ? "s" : "", name);
 }
 
 static void put_group(const ink_i_device *d, line *l, const launch *of, const group *g, int64_t now_ns) {
@@ -202,7 +222,7 @@ static void put_group(const ink_i_device *d, line *l, const launch *of, const gr
     name_of(d, of->kernel, p->after, name, sizeof name);
     put(l, p->known ? " after %s" : " somewhere after %s", name);
     if (p->known)
-      put_next(d, l, of, p->after);
+      put_next(d, l, of, g);
   } else {
     put(l, p->known && !p->has_records ? " before its first mark" : " at a place that cannot be told");
   }
@@ -220,15 +240,21 @@ static bool at_one_place(const ink_i_place *a, const ink_i_place *b) {
 }
 
 static void add_to_group(ink_i_hang *h, const ink_i_open_view *view, const ink_i_place *place) {
-  for (uint32_t i = 0; i < h->group_count; i++)
-    if (at_one_place(&h->groups[i].place, place)) {
-      h->groups[i].count++;
-      return;
-    }
-  if (h->group_count < sizeof h->groups / sizeof *h->groups)
-    h->groups[h->group_count++] = (group){*place, view->track, view->follow->changed_ns, 1};
+  group *g = NULL;
+  for (uint32_t i = 0; i < h->group_count && !g; i++)
+    if (at_one_place(&h->groups[i].place, place))
+      g = &h->groups[i];
+  if (!g && h->group_count < sizeof h->groups / sizeof *h->groups) {
+    g = &h->groups[h->group_count++];
+    *g = (group){.place = *place, .first = view->track, .moved_ns = view->follow->changed_ns};
+  }
+  if (g)
+    g->count++;
   else
     h->elsewhere++;
+  if (view->found[0].count)
+    note_steps(&h->of_told, g ? g->own : NULL, view->words[0], view->found[0].count, view->track.open_clock1,
+               view->found[0].reached_clock);
 }
 
 /* First whether anything moved, then, of the launch that is told, where its tracks are. */
@@ -268,6 +294,7 @@ static ink_status tell(ink_session *s, ink_i_device *d, launch *l, int64_t now_n
   line out = {.used = 0};
   char name[200];
   h->told = l;
+  h->of_told = l->of_ended;
   h->group_count = 0;
   h->elsewhere = 0;
   ink_status status = ink_i_open_view_each(s, d, ink_i_drain_list_open(d), false, false, see, NULL, error);

@@ -109,7 +109,8 @@ ink_status ink_i_place_steps(const uint64_t *words, uint64_t count, uint64_t ope
       continue;
     if (before.id)
       step(user, before, section);
-    before = section;
+    /* A thread in a range is told to be inside of it, and never after its begin. */
+    before = record.kind == INK_KIND_BEGIN ? (ink_i_section){0, 0} : section;
   }
   free(ring.payload);
   return INK_OK;

@@ -23,7 +23,8 @@ typedef struct ink_i_place {
 
 /* INK_ERROR_MEMORY. */
 ink_status ink_i_place_of(const ink_i_open_view *view, ink_i_place *out, ink_error *error);
-/* What follows what: calls step for each two MARKs one after another among the newest records. */
+/* What follows what among the newest records: calls step for each MARK or END of a range, and the MARK, BEGIN or END
+ * behind it. */
 ink_status ink_i_place_steps(const uint64_t *words, uint64_t count, uint64_t open_clock, uint64_t last_clock,
                              void (*step)(void *user, ink_i_section from, ink_i_section to), void *user,
                              ink_error *error);

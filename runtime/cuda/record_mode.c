@@ -65,6 +65,14 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
   free(path);
 }
 
+void ink_i_record_before_exec(void) {
+  if (!session)
+    return;
+  ink_i_session_before_exec(session);
+  if (ink_i_link_current())
+    report("exec", "exec"); /* where no chunk follows, this is how the recording ends */
+}
+
 static void leave_quickly(void) { ink_record_leave(0); }
 
 /* ---- arming ---- */

@@ -24,6 +24,8 @@ INK_API void ink_record_leave(int signal);
 /* From the handler of a signal whose default action ends the process: keeps what has been recorded, within a
  * second. The caller then ends the process by the signal. */
 INK_API void ink_record_signalled(int signal);
+/* In front of exec, which may fail: keeps what has been recorded. */
+INK_API void ink_record_before_exec(void);
 /* In front of a launch on the current device, where a device is armed with its first one. */
 INK_API bool ink_record_watches_use(void);
 INK_API void ink_record_before_launch(int device);

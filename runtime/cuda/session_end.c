@@ -67,6 +67,30 @@ static ink_status drain_all(ink_session *s, bool open, ink_error *error) {
   return status;
 }
 
+/* What a drain leaves on a device that goes is lost: room for it is waited for, as at the end. */
+static void take_all(ink_session *s, bool on) {
+  s->takes_all = on;
+  if (s->writer && !s->stop)
+    ink_i_writer_patience(s->writer, on ? INK_I_LAST_PATIENCE_MS : INK_I_PATIENCE_MS);
+}
+
+/* The process is to become another program: its devices go with it. A --flight's area keeps what is open. */
+void ink_i_session_before_exec(ink_session *s) {
+  ink_i_calls own;
+  if (pthread_mutex_lock(&s->lock))
+    return;
+  ink_i_calls_begin(s, &own);
+  ink_i_session_sweep(s);
+  take_all(s, true);
+  drain_all(s, !s->options.flight, NULL);
+  ink_i_session_drain_activity(s, true, NULL);
+  if (s->writer)
+    ink_writer_flush(s->writer, NULL);
+  take_all(s, false);
+  ink_i_calls_end(s, &own);
+  pthread_mutex_unlock(&s->lock);
+}
+
 /* A signal ends the process, whatever runs, and soon: what is new goes to the file first, then all else that
  * is there, last what may wait for a kernel that hangs, as the reading of a clock does. */
 static ink_status finish_at_once(ink_session *s, ink_error *error) {
@@ -107,13 +131,6 @@ static ink_status finish(ink_session *s, ink_error *error) {
 }
 
 /* ---- a marked file goes, a device is reset ---- */
-
-/* What a drain leaves on a device that goes is lost: room for it is waited for, as at the end. */
-static void take_all(ink_session *s, bool on) {
-  s->takes_all = on;
-  if (s->writer && !s->stop)
-    ink_i_writer_patience(s->writer, on ? INK_I_LAST_PATIENCE_MS : INK_I_PATIENCE_MS);
-}
 
 /* Without any other file there is no way to the device any more: what is there is taken now. */
 static void leave_device(ink_session *s, ink_i_device *d) {

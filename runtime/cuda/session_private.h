@@ -105,6 +105,8 @@ void ink_i_session_module_goes(const ink_module_desc *gone);
  * while it is reset. The device, or -1: there is nothing to do, and no end. */
 int ink_i_session_reset_begin(ink_session *session);
 void ink_i_session_reset_end(ink_session *session, int device);
+/* Takes what is there, without waiting for kernels: the process is to run another program. */
+void ink_i_session_before_exec(ink_session *session);
 /* Starts CUPTI, once. Also from inside of the first CUDA call, whichever locks the caller holds. */
 void ink_i_session_start_activity(ink_session *session);
 /* True while the session that ends waits for kernels, which may take any time. */

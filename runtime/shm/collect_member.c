@@ -132,9 +132,11 @@ bool ink_i_member_take(ink_collector *c, ink_i_member *m, bool last) {
   for (int n = 0; n < CHUNKS_AT_ONCE && !m->left; n++) {
     if (ink_i_ring_take(&m->reader, last, &type, &bytes) != INK_OK)
       return false;
+    const char *payload = (const char *)m->reader.chunk + sizeof(ink_chunk_header);
+    m->at_exec = type == INK_CHUNK_REPORT && bytes >= 5 && !memcmp(payload, "exec", 5);
     if (type == INK_CHUNK_REPORT)
       ink_i_collector_report(c, m->request.pid,
-                             (const char *)m->reader.chunk + sizeof(ink_chunk_header), bytes);
+                             payload, bytes);
     else if (type == INK_CHUNK_END)
       m->ended = true;
     else
@@ -147,7 +149,7 @@ bool ink_i_member_take(ink_collector *c, ink_i_member *m, bool last) {
 
 /* How it ended, where it did not end its recording itself. */
 static void how_it_ended(const ink_i_member *m, char *text, size_t bytes) {
-  if (m->replaced)
+  if (m->replaced || m->at_exec)
     snprintf(text, bytes, "the process went on as another program (exec)");
   else if (m->has_status && WIFSIGNALED(m->wait_status))
     snprintf(text, bytes, "the program was killed by signal %d (%s)", WTERMSIG(m->wait_status),

@@ -68,6 +68,7 @@ typedef struct ink_i_member {
   char failure[sizeof((ink_error *)0)->message]; /* of the first write that failed */
   bool ended;           /* the end came through the ring */
   bool replaced;        /* the process runs another program */
+  bool at_exec;         /* it was about to, and put nothing into the ring since */
   bool has_status;
   int wait_status;      /* where the launcher told it */
   uint32_t family_seen;

@@ -6,10 +6,12 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <libgen.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <dirent.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -239,14 +241,77 @@ static void fills() { // more than a ring holds
     launch(1000);
 }
 
+// Straight after a launch: by `how`, of the main thread or of another one, of a child that launched or not.
+static char *self;
+static void *become(void *how_) {
+  const char *how = (const char *)how_;
+  char path[] = "/proc/self/exe", word[] = "plain", name[] = "apart";
+  char *const arguments[] = {name, word, NULL};
+  if (!strcmp(how, "execl"))
+    execl(path, name, word, (char *)0);
+  else if (!strcmp(how, "execle"))
+    execle(path, name, word, (char *)0, environ);
+  else if (!strcmp(how, "execlp"))
+    execlp("apart", name, word, (char *)0);
+  else if (!strcmp(how, "execv"))
+    execv(path, arguments);
+  else if (!strcmp(how, "execve"))
+    execve(path, arguments, environ);
+  else if (!strcmp(how, "execvp"))
+    execvp("apart", arguments);
+  else if (!strcmp(how, "execvpe"))
+    execvpe("apart", arguments, environ);
+  else if (!strcmp(how, "fexecve"))
+    fexecve(open(path, O_RDONLY | O_CLOEXEC), arguments, environ);
+  else if (!strcmp(how, "execveat"))
+    execveat(AT_FDCWD, path, arguments, environ, 0);
+  perror(how);
+  exit(8);
+}
+
+static void execs(const char *how, const char *where) {
+  pthread_t thread;
+  setenv("PATH", dirname(strdup(self)), 1);
+  if (!strcmp(where, "fails")) { // nothing is there: the program goes on
+    launch();
+    execl("/nowhere/at/all", "none", (char *)0);
+    launch();
+    return;
+  }
+  if (!strcmp(where, "forked") || !strcmp(where, "idle")) {
+    launch();
+    const pid_t child = !strcmp(where, "forked") ? fork() : vfork();
+    if (child == 0) {
+      if (!strcmp(where, "forked"))
+        launch();
+      execl("/proc/self/exe", "apart", "nothing", (char *)0);
+      _exit(8);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    need(status == 0, "child");
+    return;
+  }
+  launch();
+  if (!strcmp(where, "thread")) {
+    pthread_create(&thread, NULL, become, (void *)how);
+    pthread_join(thread, NULL);
+  } else if (!strcmp(where, "shell")) { // one that records nothing
+    execl("/bin/sh", "sh", "-c", "echo a shell", (char *)0);
+  } else {
+    become((void *)how);
+  }
+}
+
 int main(int argc, char **argv) {
+  self = argv[0];
   const char *how = argc > 1 ? argv[1] : "";
   const char *with = argc > 2 ? argv[2] : "";
-  if (!strcmp(how, "exec")) {
-    launch();
-    pause_ms(600);
-    execl(argv[0], argv[0], "plain", (char *)0);
-  } else if (!strcmp(how, "closes"))
+  if (!strcmp(how, "exec"))
+    execs(with, argc > 3 ? argv[3] : "");
+  else if (!strcmp(how, "nothing"))
+    return 0;
+  else if (!strcmp(how, "closes"))
     closes();
   else if (!strcmp(how, "dups"))
     dups();

@@ -227,15 +227,22 @@ def daemon():
 
 
 def exec_():
-    code, out, said, err, _ = record(apart, "exec")
-    if code or out != "end of plain\n":
-        fail(f"{code} {out} {err}")
-    paths = captures()
-    if len(paths) > 2 or not paths:
-        fail(f"captures: {paths}; {said}")
-    whole(paths[-1], 1)  # of the first program what was drained until then, which may be nothing
-    if len(paths) == 2 and "another program (exec)" not in info("run.ink"):
-        fail(info("run.ink"))
+    """Straight after a launch, by each function there is; the second program has a capture of its own."""
+    ways = ["execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve", "execveat"]
+    for args, launches, printed in ([((way,), [1, 1], "end of plain\n") for way in ways] +
+                                    [(("execv", "thread"), [1, 1], "end of plain\n"), (("", "shell"), [1], "a shell\n"),
+                                     (("", "forked"), [1, 1], "end of exec\n"), (("", "idle"), [1], "end of exec\n"),
+                                     (("", "fails"), [2], "end of exec\n")]):
+        code, out, said, err, _ = record(apart, "exec", *args)
+        if code or out != printed:
+            fail(f"{args}: {code} {out} {err}")
+        seen = [counted(path) for path in captures()]
+        if [c["launches"] for c in seen] != launches or any(c["tracks"] != 4 * c["launches"] or c["lost"] or
+                                                            c["kept"] != 12 * c["launches"] for c in seen):
+            fail(f"{args}: {dict(zip(captures(), seen))}; {said}")
+        became = [path for path in captures() if "another program (exec)" in info(path)]
+        if len(became) != (0 if args[-1] in ("idle", "fails") else 1):
+            fail(f"{args}: {became} of {captures()} tell of the exec; {[info(path) for path in captures()]}")
 
 
 def children():

@@ -87,15 +87,19 @@ elif CASE == "exit":
     text = report()
     has(text, "kernel Kern, launch 0, block 2: after Load", "left the kernel past its end")
     assert row(text, "Load")[0] == 8 and row(text, "Store")[0] == 7, text
+elif CASE == "rows": # as many other tracks as went on from there: those that ended, and one that is open
+    run = record(["--hang", "200ms", "-g", "warp"], ["ends", CASE])
+    line = until_said(run, "78 warps ended")
+    assert re.search(r"kernel Kern, [\d.]+ s: block 3 warp 1 inside Wait \(began [\d.]+ s ago\), iteration 7; "
+                     r"block 5 warp 0 after Load \(79 other tracks mark Wait next\), iteration 7; 78 warps ended$", line), line
+    kill_program(run)
 elif CASE in ("range", "mark"):
-    place = "block 3 inside Wait (" if CASE == "range" else "block 3 after Wait" # a mark behind it closes no section yet
+    place = "block 3 inside Wait (" if CASE == "range" else "block 3 after Wait (7 other tracks mark Check next)"
     run = record(["--hang", "200ms"], ["ends", CASE])
-    line = until_said(run, "block 3")
-    has(line, "kernel Kern", "7 blocks ended")
-    if CASE == "range":
-        has(line, place)
-    else:
-        assert "inside" not in line, line # only of ranges
+    line = until_said(run, "7 blocks ended")
+    has(line, "kernel Kern", "block 3")
+    has(line, place)
+    assert CASE == "range" or "inside" not in line, line # only of ranges
     kill_program(run)
     text = report()
     has(text, "kernel Kern, launch 0, block 3:")

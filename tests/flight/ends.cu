@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that do not end as they should, and one that runs for long: ends trap | second | illegal | exit | range |
-// mark. "second": a launch that is fine stands before the trap. "range" and "mark" spin for ever in block 3.
+// Kernels that do not end as they should: ends trap | second | illegal | exit | range | mark | rows. "second": a launch
+// that is fine stands before the trap. "range" and "mark" spin for ever in block 3, "rows" in two warps of 80.
 #include <inkmark/mark.cuh>
 
 #include <cstdio>
@@ -32,6 +32,22 @@ __global__ void kern(float *data, int fate, int block, volatile int *never) {
   PROF_MARK(Store);
 }
 
+// In its last iteration of 8 warp 1 of block 3 stays in the range, warp 0 of block 5 in front of it.
+__global__ void rows(volatile int *never) {
+  PROF_KERNEL(Kern);
+  const int warp = threadIdx.x / 32;
+  for (int i = 0; i < 8; i++) {
+    PROF_ITER(i);
+    PROF_MARK(Load);
+    while (i == 7 && blockIdx.x == 5 && warp == 0 && !*never)
+      continue;
+    PROF_BEGIN(Wait);
+    while (i == 7 && blockIdx.x == 3 && warp == 1 && !*never)
+      continue;
+    PROF_END(Wait);
+  }
+}
+
 int main(int argc, char **argv) {
   static const char *const words[] = {"good", "trap", "illegal", "exit", "range", "mark"};
   const char *word = argc > 1 ? argv[1] : "good";
@@ -51,7 +67,10 @@ int main(int argc, char **argv) {
   }
   puts("launches");
   fflush(stdout);
-  kern<<<8, 32>>>(data, fate, fate == SPINS || fate == SPINS_IN_RANGE ? 3 : 2, never);
+  if (!strcmp(word, "rows"))
+    rows<<<40, 64>>>(never);
+  else
+    kern<<<8, 32>>>(data, fate, fate == SPINS || fate == SPINS_IN_RANGE ? 3 : 2, never);
   puts(cudaGetErrorName(cudaDeviceSynchronize()));
   return 0;
 }
