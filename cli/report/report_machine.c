@@ -88,6 +88,7 @@ static void json_kernel(json_writer *json, const report_view *report,
   json_unsigned(json, "marks_executed", total->marks_executed);
   json_unsigned(json, "marks_kept", total->marks_kept);
   json_unsigned(json, "marks_dropped", total->marks_dropped);
+  json_bool(json, "dropped_at_least", total->marks_dropped_open != 0);
   json_unsigned(json, "tracks_partial", total->tracks_partial);
   json_unsigned(json, "missed", total->missed);
   json_unsigned(json, "tracks_lost", total->tracks_lost);

@@ -49,7 +49,8 @@ total_dtype = numpy.dtype([
     ("total_cycles", "u8"), ("unmarked_cycles", "u8"), ("total_ns", "f8"), ("unmarked_ns", "f8"),
     ("unknown_cycles", "u8"), ("without_marking", "?"), ("marking_cycles", "u8"), ("marking_bound_cycles", "f8"),
     ("bound_ns", "f8"), ("outside_cycles", "f8"),
-    ("async_ranges", "u8"), ("instants", "u8"), ("values", "u8")], align=True)
+    ("async_ranges", "u8"), ("instants", "u8"), ("values", "u8"), ("marks_dropped_open", "u8")],
+    align=True)
 # One launch, ink_launch: dimensions are x, y, z; times are raw globaltimer.
 launch_dtype = numpy.dtype([
     ("device", "i4"), ("kernel", "u4"), ("grid_id", "u8"), ("grid_dim", "u4", 3), ("block_dim", "u4", 3),

@@ -134,6 +134,7 @@ static void put_total(ink_file *f, const ink_selection *s, const ink_table *tabl
   field_u64(f, "marks_executed", t->marks_executed);
   field_u64(f, "marks_kept", t->marks_kept);
   field_u64(f, "marks_dropped", t->marks_dropped);
+  field_bool(f, "dropped_at_least", t->marks_dropped_open != 0);
   field_u64(f, "entries_missed", t->missed);
   field_u64(f, "tracks_partial", t->tracks_partial);
   field_u64(f, "tracks_lost", t->tracks_lost);

@@ -465,8 +465,8 @@ static void many_hung(const char *path) {
 }
 
 /* A kernel that ran for long, written in parts while it did: 30 iterations, of which the parts lack 10 to 14 and the ring
- * of 32 records has the last ones; it closed in the end. */
-static void streamed(const char *path) {
+ * of 32 records has the last ones; it closed in the end, or was open when the program was killed. */
+static void streamed(const char *path, bool closes) {
   maker make;
   uint64_t words[256];
   begin(&make, path, "./streamed", "Stream", "Server, Poll, Work");
@@ -481,13 +481,23 @@ static void streamed(const char *path) {
     for (uint64_t k = from; k < make.track.words; k++)
       words[k] = make.ring[k % 32];
     const ink_part part = {.ticket = header.ticket, .open_clock0 = header.open_clock0, .first = from,
-                           .words = words + from, .count = make.track.words - from};
+                           .flags = i == 15 && !closes ? INK_PART_LOST : 0, .words = words + from,
+                           .count = make.track.words - from};
     if (i < 25 && (i < 10 || i > 14))
       check(&make, ink_writer_part(make.writer, &part, &make.error));
   }
-  close_track(&make, 20);
-  counts(&make, 1, 0, 1, 90, 120);
-  end(&make);
+  if (closes) {
+    close_track(&make, 20);
+    counts(&make, 1, 0, 1, 90, 120);
+    end(&make);
+    return;
+  }
+  make.track.state = INK_TRACK_OPEN;
+  make.track.extra = 0;
+  make.track.flags = INK_TRACK_LOST_OLDER;
+  check(&make, ink_writer_open_track(make.writer, 0, &make.track, NULL, 0, NULL, 0, &make.error));
+  counts(&make, 1, 0, 0, 0, 0);
+  end_hung(&make, KILLED);
 }
 
 /* A killed run with two kernels and a ring that was too short, whose every name would steer a terminal, end a
@@ -551,7 +561,8 @@ int main(void) {
   hung("hung_ended.ink", BY_SIGNAL);
   hung("hung_failed.ink", WRITER_SAW_KILL);
   many_hung("many_hung.ink");
-  streamed("streamed.ink");
+  streamed("streamed.ink", true);
+  streamed("streamed_open.ink", false);
   make_activity("activity.ink");
   return 0;
 }

@@ -75,6 +75,8 @@ typedef struct ink_kernel_total {
   double bound_ns;             /* as a row's, of total_ns */
   double outside_cycles;       /* opening and closing of the tracks, passes of PROF_SUM: not taken out */
   uint64_t async_ranges, instants, values; /* of PROF_ASYNC (also without an end), PROF_EVENT, PROF_VALUE: in no row */
+  uint64_t marks_dropped_open; /* of marks_dropped, those of tracks that never closed; where there are any, dropped and
+                                * executed are at least what is said */
 } ink_kernel_total;
 
 typedef struct ink_table ink_table;
