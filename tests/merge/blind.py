@@ -43,7 +43,8 @@ class Json:
         self.base = int(self.trace.get("baseTimeNanoseconds", 0))
         self.integer = any(isinstance(e.get("ts"), int) for e in self.trace["traceEvents"] if self.is_kernel(e))
         self.kernels = [self.read(e) for e in self.trace["traceEvents"] if self.is_kernel(e)]
-        self.base_known = self.base != 0
+        dates = all(k.begin > 12 * 10 ** 17 for k in self.kernels) # absolute microseconds are Unix time: later than 2008
+        self.base_known = self.base != 0 or dates
 
     @staticmethod
     def is_kernel(e):

@@ -95,5 +95,5 @@ END
 run bash "$work/complete.sh" "$prefix/share/bash-completion/completions/inkmark"
 [ "$(cat "$work/log")" = "--by
 ns
-record report" ] || { cat "$work/log"; fail "bash completion"; }
+record report recover" ] || { cat "$work/log"; fail "bash completion"; }
 echo "all held"
