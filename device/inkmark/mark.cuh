@@ -67,10 +67,24 @@
 
 #else
 
+#if __cplusplus < 201402L
+#error "inkmark/mark.cuh needs C++14 or newer: compile with -std=c++14, -std=c++17 or -std=c++20"
+#endif
+
 #include "inkmark/mark_strict.cuh"
 #if !defined(__CUDACC_RTC__)
 #include "inkmark/mark_host.h"
 #endif
+
+// A table's names travel inside every module too, as text that no code refers to: no registrar hands over those
+// of a module that comes by the driver's API. docs/format.md has the form.
+#define INK_I_TEXT(number) INK_I_TEXT_(number)
+#define INK_I_TEXT_(number) #number
+#define INK_I_TABLE_TEXT(name, sections)                                                           \
+  namespace {                                                                                      \
+  __device__ __attribute__((used, unused)) const char ink_table_text[] =                           \
+      INK_TABLE_TEXT_MAGIC "\0" name "\0" sections "\0" __FILE__ "\0" INK_I_TEXT(__LINE__);         \
+  }
 
 // What `ink_ctx_()` means in a function that has no PROF_KERNEL of its own.
 static __host__ __device__ __forceinline__ ink_i::called ink_ctx_() { return ink_i::called(); }
@@ -93,6 +107,7 @@ namespace names_of_PROF_SECTIONS {}
   }                                                                                                \
   static_assert(ink_behind_the_last <= INK_SECTION_MAX + 1,                                        \
                 "a table of PROF_SECTIONS has more than 8,191 sections");                          \
+  INK_I_TABLE_TEXT(text, #__VA_ARGS__)                                                             \
   INK_I_REGISTER_TABLE(text, #__VA_ARGS__)                                                         \
   }                                                                                                \
   namespace names_of_PROF_SECTIONS {                                                               \

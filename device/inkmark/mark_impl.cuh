@@ -8,10 +8,13 @@
 #include "inkmark/mark_track.cuh"
 
 // The buffer that kernels without an explicit argument record to; NULL: nothing is recorded. One per
-// file, or one per program with -rdc=true, set by the registrar (mark_host.h).
-#if defined(__CUDACC_RTC__)
-extern "C" __device__ ink_buffer *ink_current;
-__device__ ink_buffer *ink_current;
+// file, or one per program with -rdc=true, set by the registrar (mark_host.h). Programs of NVRTC that are linked
+// into one module share one, a weak symbol: else nvJitLink refuses them, or leaves two of which one is set. (NVRTC
+// before 13.5 does not see the attribute.)
+#if defined(__CUDACC_RTC__) && __cplusplus >= 201703L
+inline __device__ ink_buffer *ink_current;
+#elif defined(__CUDACC_RTC__)
+__device__ __attribute__((weak)) ink_buffer *ink_current;
 #elif defined(__CUDACC_RDC__)
 inline __device__ ink_buffer *ink_current;
 #else

@@ -59,6 +59,7 @@ typedef unsigned long long uint64_t;
 #define INK_SECTION_BITS 13
 #define INK_SECTION_MASK 0x1fffu
 #define INK_SECTION_MAX 8191u
+#define INK_TABLE_TEXT_MAGIC "inkmark table 1" /* what a section table inside a module begins with */
 #define INK_NAME_COMMA '\x1a' /* in the text of a section table: a comma that is part of a name */
 
 enum ink_kind {

@@ -166,6 +166,7 @@ public:
   }                                                                                                \
   static_assert(ink_behind_the_last <= INK_SECTION_MAX + 1,                                        \
                 "a table of PROF_SECTIONS has more than 8,191 sections");                          \
+  INK_I_TABLE_TEXT(#table, text)                                                                   \
   INK_I_REGISTER_TABLE(#table, text)                                                               \
   }                                                                                                \
   namespace names_of_PROF_SECTIONS {                                                               \

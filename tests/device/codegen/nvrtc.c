@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nvrtc LIBRARY ARCH FOLDER SOURCE: compiles SOURCE with that libnvrtc and prints its PTX. */
+/* nvrtc LIBRARY ARCH FOLDER SOURCE OPTION...: compiles SOURCE with that libnvrtc and prints its PTX. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void print_text(void *library, void *program, const char *size_name, cons
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5)
+  if (argc < 6 || argc > 12)
     return 2;
   void *library = dlopen(argv[1], RTLD_NOW);
   create_fn *create = library ? (create_fn *)dlsym(library, "nvrtcCreateProgram") : NULL;
@@ -37,11 +37,13 @@ int main(int argc, char **argv) {
   fclose(file);
   snprintf(arch, sizeof arch, "--gpu-architecture=compute_%s", argv[2]);
   snprintf(path, sizeof path, "--include-path=%s", argv[3]);
-  const char *options[] = {arch, path, "--std=c++14"};
+  const char *options[12] = {arch, path};
+  for (int i = 5; i < argc; i++)
+    options[i - 3] = argv[i];
   void *program = NULL;
   if (create(&program, source, "kernel.cu", 0, NULL, NULL))
     return 1;
-  const int failed = compile(program, 3, options);
+  const int failed = compile(program, argc - 3, options);
   print_text(library, program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog", stderr);
   if (!failed)
     print_text(library, program, "nvrtcGetPTXSize", "nvrtcGetPTX", stdout);

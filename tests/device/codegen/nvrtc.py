@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 
+from names import tables_of_ptx
 from toolchain import DEVICE, HERE, ROOT, Checks, run, skip
 
 
@@ -29,14 +30,20 @@ def main():
         built = run(["cc", "-std=gnu11", "-o", program, os.path.join(HERE, "nvrtc.c"), "-ldl"])
         checks.that(built.returncode == 0, built.stderr)
         for arch in ("75", "80", "90", "100", "120"):
-            done = run([program, library, arch, DEVICE, os.path.join(HERE, "nvrtc.cu")],
+            done = run([program, library, arch, DEVICE, os.path.join(HERE, "nvrtc.cu"), "--std=c++14"],
                        env={**os.environ, "LD_LIBRARY_PATH": os.path.dirname(library)})
             checks.that(done.returncode == 0 and "warning" not in done.stderr, f"sm_{arch}: {done.stderr}")
             checks.that(done.stdout.count("%clock64") > 8, f"sm_{arch}: marks are missing from the PTX")
+            checks.that(tables_of_ptx(done.stdout) == {("Rtc", "Kernel, Step, Search", "kernel.cu", 4)},
+                        f"sm_{arch}: the section table is not in the PTX")
             with open(ptx, "w", encoding="utf-8") as file:
                 file.write(done.stdout)
             accepted = run([ptxas, f"-arch=sm_{arch}", "-o", os.path.join(folder, "o"), ptx])
             checks.that(accepted.returncode == 0, f"sm_{arch}: {accepted.stdout}{accepted.stderr}")
+        linked = run([program, library, "90", DEVICE, os.path.join(HERE, "nvrtc.cu"), "--std=c++17", "-rdc=true"],
+                     env={**os.environ, "LD_LIBRARY_PATH": os.path.dirname(library)})
+        checks.that(".weak .global .align 8 .u64 ink_current" in linked.stdout,
+                    f"ink_current is not weak, so two programs cannot be linked: {linked.stderr}")
     version = run([ptxas, "--version"]).stdout.strip().splitlines()
     print(os.path.basename(library), version[-2] if len(version) > 1 else version)
     checks.finish()

@@ -45,6 +45,9 @@ CASES = [
     ("nearly all, with fewer warps",
      "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12240]; a[threadIdx.x] = *x;"
      " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", ["-DINKMARK_WARPS=4"], None),
+    ("C++11", "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", ["-std=c++11"],
+     ["inkmark/mark.cuh needs C++14 or newer"]),
+    ("C++14", "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", ["-std=c++14"], None),
     ("as many sections as an id holds", table_of(8191), [], None),
     ("one section more", table_of(8192), [], ["a table of PROF_SECTIONS has more than 8,191 sections"]),
     ("many more, in a table of the rewriter's", '#include "inkmark/rewritten.cuh"\n' + table_of(10000).replace(
@@ -60,7 +63,7 @@ def main():
         for name, text, flags, words in CASES:
             with open(source, "w", encoding="utf-8") as file:
                 file.write(HEAD + text + "\n")
-            done = nvcc("-std=c++17", "-arch=sm_90", "-cubin", *flags, "-o", os.path.join(folder, "o"),
+            done = nvcc(*([] if any(f.startswith("-std") for f in flags) else ["-std=c++17"]), "-arch=sm_90", "-cubin", *flags, "-o", os.path.join(folder, "o"),
                         source, check=False)
             said = done.stdout + done.stderr
             if words is None:
