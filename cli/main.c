@@ -6,7 +6,7 @@
 #include <locale.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {&cmd_record, &cmd_report, &cmd_export,
+const cli_command *const cli_commands[] = {&cmd_record, &cmd_top,    &cmd_report, &cmd_export,
                                            &cmd_open,   &cmd_info,   &cmd_verify,
                                            &cmd_cost,   &cmd_selftest, &cmd_recover,
 #if defined(INKMARK_HAS_REWRITER)

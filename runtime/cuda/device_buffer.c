@@ -422,6 +422,11 @@ static int64_t clock_ns(clockid_t clock) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+uint64_t ink_i_device_global_ns(const ink_i_device *d) {
+  const int64_t since_ns = clock_ns(CLOCK_MONOTONIC) - d->start.monotonic_before_ns;
+  return d->has_start && since_ns >= 0 ? d->start.global_ns + (uint64_t)since_ns : 0;
+}
+
 ink_status ink_i_device_read_clock(ink_i_device *d, ink_host_clock *out, ink_error *error) {
   const int tries = d->info.simulated ? 2 : 24; /* the smallest round trip wins */
   unsigned char *clock = d->staging + d->staging_bytes; /* tracks may wait in the rest of it */

@@ -84,6 +84,9 @@ ink_status ink_i_device_add_kernels(ink_i_device *device, const ink_i_options *o
                                     ink_error *error);
 ink_status ink_i_device_set_flags(ink_i_device *device, uint32_t flags, ink_error *error);
 /* Reads globaltimer between two host clocks, some times over; the tightest reading. */
+/* What globaltimer is about now, by the host's clock since arming; 0: not known. No call of the CUDA runtime. Of the
+ * simulated device, whose time is none of the host's, it is later than its own. */
+uint64_t ink_i_device_global_ns(const ink_i_device *device);
 ink_status ink_i_device_read_clock(ink_i_device *device, ink_host_clock *out, ink_error *error);
 void ink_i_device_free(ink_i_device *device, bool free_device_memory);
 

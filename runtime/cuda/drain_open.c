@@ -138,7 +138,7 @@ static bool has_moved(const ink_i_device *d, ink_i_open_view *view, const uint64
 
 /* One slot; a and b are the two copies, room for both rings at `to`. */
 static ink_status view_one(ink_session *s, ink_i_device *d, uint32_t slot, const uint64_t *a, const uint64_t *b,
-                           bool ended, bool news, uint64_t *to, ink_i_open_sink *sink, void *user,
+                           bool ended, bool news, uint64_t seen_ns, uint64_t *to, ink_i_open_sink *sink, void *user,
                            ink_error *error) {
   const uint32_t records = d->info.records_per_track;
   ink_i_open_view view = {.track = ink_i_host_track(d, &d->headers[slot]),
@@ -158,6 +158,8 @@ static ink_status view_one(ink_session *s, ink_i_device *d, uint32_t slot, const
                      (body->newest && aux->newest ? INK_TRACK_NEWEST : 0u);
   if (has_moved(d, &view, a, b))
     view.follow->changed_ns = monotonic_ns();
+  if (!ended && seen_ns > view.track.open_global_ns)
+    view.track.close_global_ns = seen_ns;
   return sink(s, d, &view, user, error);
 }
 
@@ -176,6 +178,7 @@ ink_status ink_i_open_view_each(ink_session *s, ink_i_device *d, uint32_t n, boo
     int code = copy_rings(d, d->staging, first, rows);
     if (!code && !ended)
       code = copy_rings(d, b, first, rows);
+    const uint64_t seen_ns = ink_i_device_global_ns(d);
     if (!code)
       code = check_headers(d, first, rows, headers);
     if (code)
@@ -183,7 +186,8 @@ ink_status ink_i_open_view_each(ink_session *s, ink_i_device *d, uint32_t n, boo
     for (uint32_t row = 0; row < rows && !status; row++)
       if (headers[row].ticket != INK_UNWRITTEN)
         status = view_one(s, d, first + row, (uint64_t *)(void *)(d->staging + row * one),
-                          ended ? NULL : (uint64_t *)(void *)(b + row * one), ended, news, room, sink, user, error);
+                          ended ? NULL : (uint64_t *)(void *)(b + row * one), ended, news, seen_ns, room, sink, user,
+                          error);
   }
   free(room);
   return status;

@@ -85,6 +85,7 @@ void ink_i_flight_note(ink_i_device *d) {
   d->flight->head->buffer_at = (uint64_t)(uintptr_t)d->buffer;
   d->flight->head->claims = d->claims;
   d->flight->head->unknown = d->unknown;
+  d->flight->head->seen_ns = ink_i_device_global_ns(d);
   for (uint32_t i = 0; i < d->kernel_count; i++) {
     const uint32_t slot = d->kernels[i];
     kernels[slot].key = d->slots[slot].key;

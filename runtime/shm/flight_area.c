@@ -177,6 +177,7 @@ static ink_status write_open(rest *r, ink_track *track, const uint64_t *ring, in
     return status;
   track->words = body.first + body.count;
   track->aux_words = aux.first + aux.count;
+  track->close_global_ns = r->head.seen_ns > track->open_global_ns ? r->head.seen_ns : 0;
   track->flags = (body.exact && aux.exact ? 0u : INK_TRACK_LOST_OLDER) |
                  (body.newest && aux.newest ? INK_TRACK_NEWEST : 0u) | (r->cut ? INK_TRACK_CUT : 0u);
   return ink_writer_open_track(r->writer, r->head.info.index, track, r->body, body.count, r->aux, aux.count, error);

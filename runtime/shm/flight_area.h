@@ -8,7 +8,7 @@
 #include "inkmark/capture.h"
 
 #define INK_I_FLIGHT_MAGIC UINT64_C(0x746867696c666b6e)
-enum { INK_I_FLIGHT_VERSION = 1 };
+enum { INK_I_FLIGHT_VERSION = 2 };
 
 /* What was written of one kernel slot's closed tracks, and what was counted of it when that was last read. */
 typedef struct ink_i_flight_kernel {
@@ -27,6 +27,7 @@ typedef struct ink_i_flight_head {
   uint64_t written_at;          /* uint64_t[info.track_count]: ticket + 1 of the closed track last written */
   uint64_t bytes;               /* of the whole area */
   uint64_t claims, unknown;     /* as the last drain had them */
+  uint64_t seen_ns;             /* globaltimer, about, of the last drain; 0: not known */
   uint32_t slot_count;
   uint32_t ended;               /* nothing is left to be written */
 } ink_i_flight_head;

@@ -118,6 +118,7 @@ def the_reports():
 
 def the_info():
     for more in ([], ["--all"]):
+        shown(run("top", "-n", "1", "hostile.ink").stdout, "top")
         done = run("info", *more, "hostile.ink")
         text = shown(done.stdout, "info")
         shown(done.stderr, "info")

@@ -93,6 +93,20 @@ elif CASE == "rows": # as many other tracks as went on from there: those that en
     assert re.search(r"kernel Kern, [\d.]+ s: block 3 warp 1 inside Wait \(began [\d.]+ s ago\), iteration 7; "
                      r"block 5 warp 0 after Load \(79 other tracks mark Wait next\), iteration 7; 78 warps ended$", line), line
     kill_program(run)
+elif CASE == "top": # what hangs is seen while it does, and that it ended
+    run = record(["--live"], ["ends", "range"])
+    top = subprocess.Popen([INKMARK, "top", "-i", "20", CAPTURE], stdout=subprocess.PIPE, text=True)
+    signal.alarm(600)
+    seen = ""
+    while not re.search(r"\(recording.*block 3: inside Wait \(.*^Kern    Load +8 .*^\n", seen, re.M | re.S):
+        line = top.stdout.readline()
+        assert line, seen
+        seen += line
+    kill_program(run)
+    last = top.communicate()[0].strip().split("\n\n")[-1]
+    signal.alarm(0)
+    assert top.returncode == 0, (top.returncode, last)
+    has(last, "(ended: the recording did not end)", "block 3: inside Wait")
 elif CASE in ("range", "mark"):
     place = "block 3 inside Wait (" if CASE == "range" else "block 3 after Wait (7 other tracks mark Check next)"
     run = record(["--hang", "200ms"], ["ends", CASE])
@@ -104,7 +118,7 @@ elif CASE in ("range", "mark"):
     text = report()
     has(text, "kernel Kern, launch 0, block 3:")
     if CASE == "range":
-        has(text, "block 3: inside Wait, after Load")
+        assert re.search(r"block 3: inside Wait \(began [\d.]+ m?s before it was last seen\), after Load", text), text
     assert row(text, "Load")[0] == 8 and row(text, "Check")[0] == 7, text
 elif CASE == "stream": # every mark of two tracks, though a ring holds few of them
     run = record(["--live", "-r", "1024", "--drain-ms", "5"], ["streamed", str(ROUNDS), "1000", CAPTURE])
