@@ -180,6 +180,7 @@ typedef struct rt_thread {
   int device;
   cudaError_t last;
   enum cudaStreamCaptureMode capture_mode;
+  bool uses_runtime; /* so it has the primary context of its device, where no other was set */
   bool has_launched; /* a kernel or a host function; a thread that only copies is none that waits for one */
   bool in_host_call; /* runs a host function of a stream: no CUDA calls are allowed */
   const char *call;  /* of the call at hand, where an observer may want it */
@@ -207,6 +208,11 @@ void rt_unlock(void);
 void rt_yield(void);
 void rt_give_way(void);        /* lets in whoever waits, at once */
 void rt_wait_for_others(void); /* sleeps until another thread gives the lock back */
+
+/* cudaDeviceReset, for the driver too. */
+void rt_device_reset(rt_gpu *gpu);
+/* Numbers of the device; false where nothing is known of the attribute. */
+bool rt_attribute_of(enum cudaDeviceAttr attribute, int device, int *value);
 
 rt_gpu *rt_current(void);     /* opened */
 rt_gpu *rt_gpu_at(int index); /* opened; NULL for no such device */
@@ -239,10 +245,12 @@ struct rt_image { /* one registered fat binary */
   rt_image *next;
 };
 
-struct CUkern_st { /* a registered __global__ function; what cudaKernel_t points at */
+struct CUkern_st { /* a __global__ function that is registered, or of a module; what cudaKernel_t points at */
   const void *host;
   char *name;
   rt_image *image;
+  struct CUmod_st *module;  /* driver.h: of this module, or */
+  struct CUlib_st *library; /* of this library, in whichever context is current; both NULL: registered */
   int max_dynamic_shared_bytes; /* cudaFuncAttributeMaxDynamicSharedMemorySize, -1: not set */
   rt_kernel *next;
 };
@@ -250,6 +258,8 @@ struct CUkern_st { /* a registered __global__ function; what cudaKernel_t points
 sim_module *rt_image_load(rt_image *image, rt_gpu *gpu);
 rt_kernel *rt_kernel_find(const void *host); /* also takes a cudaKernel_t; NULL: not registered */
 sim_kernel *rt_kernel_on(rt_kernel *kernel, rt_gpu *gpu); /* NULL: the PTX has no such entry */
+/* Takes PTX out of a fat binary's container. */
+enum fatbin_status rt_container_ptx(const void *container, char **text);
 /* The address of a registered variable on the device; NULL: not registered. */
 void *rt_variable_on(const void *host, rt_gpu *gpu, size_t *bytes);
 
@@ -329,6 +339,8 @@ struct CUgraph_st {
   size_t n_nodes;
 };
 
+/* cudaGraphLaunch, for the driver: a profiler may stand in front of the runtime's name. */
+cudaError_t rt_graph_launch(cudaGraphExec_t graph, cudaStream_t stream);
 rt_node *rt_graph_add(rt_graph *graph, enum cudaGraphNodeType type, rt_work work,
                       rt_node *const *deps, size_t n_deps);
 rt_graph *rt_graph_new(void);
@@ -362,6 +374,9 @@ void rt_memory_free_now(void *pointer);
  * want the caller to wait for the copy. */
 cudaError_t rt_copy_prepare(rt_copy *copy, enum cudaMemcpyKind kind, bool *synchronous);
 cudaError_t rt_fill_check(const rt_fill *fill);
+/* cudaMemset2DAsync with elements of 1, 2 or 4 bytes; `width` in bytes. Takes the lock itself. */
+cudaError_t rt_fill_elements(void *to, size_t width, size_t height, size_t pitch, uint32_t value,
+                             unsigned element_bytes, cudaStream_t stream);
 void rt_copy_run(const rt_copy *copy);
 void rt_fill_run(const rt_fill *fill);
 cudaError_t rt_copy_from_3d(const struct cudaMemcpy3DParms *p, rt_copy *copy);
@@ -371,6 +386,9 @@ cudaError_t rt_copy_from_3d(const struct cudaMemcpy3DParms *p, rt_copy *copy);
 /* Checks a launch and copies its arguments. */
 cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, dim3 grid, dim3 block, void **args,
                               size_t dynamic_shared_bytes, bool cooperative, rt_work *work);
+/* Checks a launch in a stream, and submits it. `launch` of the runtime and of the driver. */
+cudaError_t rt_launch_submit(cudaStream_t stream, rt_kernel *kernel, dim3 grid, dim3 block, void **args,
+                             size_t dynamic_shared_bytes, bool cooperative);
 /* Begins the grid. */
 sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error);
 

@@ -274,6 +274,11 @@ static rt_fill fill_box(struct cudaPitchedPtr to, int value, struct cudaExtent e
                    to.pitch, to.pitch * to.ysize, (uint32_t)value & 0xff, 1};
 }
 
+cudaError_t rt_fill_elements(void *to, size_t width, size_t height, size_t pitch, uint32_t value,
+                             unsigned element_bytes, cudaStream_t stream) {
+  return fill("cudaMemset2DAsync", (rt_fill){to, width, height, 1, pitch, 0, value, element_bytes}, stream);
+}
+
 RT_API cudaError_t cudaMemset(void *to, int value, size_t bytes) {
   return fill(__func__, fill_rows(to, bytes, value, bytes, 1), NULL);
 }

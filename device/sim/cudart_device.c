@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cudart.h"
+#include "driver.h"
 
-#define CUDART_VERSION_SIMULATED CUDART_VERSION
+enum { DRIVER_VERSION = 13990 }; /* no compiler of CUDA 13 is newer, and makes machine code for that reason */
 
 RT_API cudaError_t cudaGetDeviceCount(int *count) {
   const cudaError_t error = rt_enter();
@@ -28,6 +28,7 @@ RT_API cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= rt.config.devices)
     return rt_leave(cudaErrorInvalidDevice);
   rt_self()->device = device;
+  drv_context_set(device);
   const rt_gpu *gpu = rt_current();
   return rt_leave(gpu->sticky);
 }
@@ -75,10 +76,9 @@ RT_API cudaError_t cudaDeviceSynchronize(void) {
 }
 
 /* Ends what runs, frees everything of the device, and clears a sticky error. */
-RT_API cudaError_t cudaDeviceReset(void) {
-  rt_enter();
-  rt_gpu *gpu = rt_current();
+void rt_device_reset(rt_gpu *gpu) {
   rt_cancel_gpu(gpu);
+  drv_device_reset(gpu);
   rt_streams_reset(gpu);
   sim_device_reset(gpu->device);
   gpu->generation++; /* modules are loaded anew at their next use */
@@ -86,6 +86,11 @@ RT_API cudaError_t cudaDeviceReset(void) {
   gpu->sticky = cudaSuccess;
   gpu->flags = 0;
   rt_self()->last = cudaSuccess;
+}
+
+RT_API cudaError_t cudaDeviceReset(void) {
+  rt_enter();
+  rt_device_reset(rt_current());
   return rt_leave(cudaSuccess);
 }
 
@@ -216,8 +221,7 @@ static bool is_in(const enum cudaDeviceAttr *list, size_t n, enum cudaDeviceAttr
   return false;
 }
 
-/* False where nothing is known of the attribute. */
-static bool attribute_of(enum cudaDeviceAttr attribute, int device, int *value) {
+bool rt_attribute_of(enum cudaDeviceAttr attribute, int device, int *value) {
   struct cudaDeviceProp p;
   fill_properties(&p, device);
   const attribute_value numbers[] = {
@@ -268,7 +272,7 @@ RT_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attrib
     error = cudaErrorInvalidValue;
   if (!error && (device < 0 || device >= rt.config.devices))
     error = cudaErrorInvalidDevice;
-  if (!error && !attribute_of(attribute, device, value))
+  if (!error && !rt_attribute_of(attribute, device, value))
     rt_refuse("device attribute %d is not simulated", (int)attribute);
   return rt_leave(error);
 }
@@ -371,14 +375,14 @@ RT_API cudaError_t cudaCtxResetPersistingL2Cache(void) {
 RT_API cudaError_t cudaDriverGetVersion(int *version) {
   if (!version)
     return cudaErrorInvalidValue;
-  *version = CUDART_VERSION_SIMULATED;
+  *version = DRIVER_VERSION;
   return cudaSuccess;
 }
 
 RT_API cudaError_t cudaRuntimeGetVersion(int *version) {
   if (!version)
     return cudaErrorInvalidValue;
-  *version = CUDART_VERSION_SIMULATED;
+  *version = CUDART_VERSION;
   return cudaSuccess;
 }
 
@@ -390,18 +394,18 @@ RT_API cudaError_t cudaProfilerStop(void) {
   return rt_leave(rt_enter());
 }
 
-/* There is no driver below this runtime. */
 RT_API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **entry,
                                                     unsigned version, unsigned long long flags,
                                                     enum cudaDriverEntryPointQueryResult *status) {
-  (void)symbol, (void)version, (void)flags;
-  if (!entry)
+  if (!symbol || !entry)
     return cudaErrorInvalidValue;
-  *entry = NULL;
-  if (!status)
-    return cudaErrorSymbolNotFound;
-  *status = cudaDriverEntryPointSymbolNotFound;
-  return cudaSuccess;
+  bool known;
+  *entry = drv_entry_point(symbol, (int)version, flags & cudaEnablePerThreadDefaultStream, &known);
+  if (status)
+    *status = *entry  ? cudaDriverEntryPointSuccess
+              : known ? cudaDriverEntryPointVersionNotSufficent
+                      : cudaDriverEntryPointSymbolNotFound;
+  return *entry || status ? cudaSuccess : cudaErrorSymbolNotFound;
 }
 
 RT_API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **entry,

@@ -245,8 +245,8 @@ static void submit_graph(exec *graph, rt_stream *stream) {
   free(ops);
 }
 
-RT_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t handle) {
-  rt_call(__func__);
+cudaError_t rt_graph_launch(cudaGraphExec_t graph, cudaStream_t handle) {
+  rt_call("cudaGraphLaunch");
   cudaError_t error = rt_enter();
   rt_stream *stream;
   if (!error && !graph)
@@ -262,6 +262,10 @@ RT_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t handle) {
     error = rt_stream_bound(stream);
   }
   return rt_leave(error);
+}
+
+RT_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  return rt_graph_launch(graph, stream);
 }
 
 RT_API cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t handle) {

@@ -140,25 +140,28 @@ sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error
   return begun;
 }
 
+cudaError_t rt_launch_submit(cudaStream_t handle, rt_kernel *kernel, dim3 grid, dim3 block, void **args,
+                             size_t dynamic_shared_bytes, bool cooperative) {
+  rt_stream *stream;
+  cudaError_t error = rt_stream_of(handle, &stream);
+  if (error)
+    return error;
+  /* a captured launch goes to the stream's device, as does a plain one */
+  if (stream->gpu != rt_current())
+    return cudaErrorInvalidResourceHandle;
+  rt_work work;
+  error = rt_launch_prepare(stream->gpu, kernel, grid, block, args, dynamic_shared_bytes, cooperative, &work);
+  return error ? error : rt_stream_submit(stream, work, NULL);
+}
+
 static cudaError_t launch(const char *call, const void *function, dim3 grid, dim3 block,
-                          void **args, size_t dynamic_shared_bytes, cudaStream_t handle,
+                          void **args, size_t dynamic_shared_bytes, cudaStream_t stream,
                           bool cooperative) {
   rt_call(call);
   cudaError_t error = rt_enter();
-  rt_stream *stream;
   if (!error)
-    error = rt_stream_of(handle, &stream);
-  rt_work work;
-  if (!error) {
-    /* a captured launch goes to the stream's device, as does a plain one */
-    if (stream->gpu != rt_current())
-      error = cudaErrorInvalidResourceHandle;
-    else
-      error = rt_launch_prepare(stream->gpu, rt_kernel_find(function), grid, block, args,
-                                dynamic_shared_bytes, cooperative, &work);
-  }
-  if (!error)
-    error = rt_stream_submit(stream, work, NULL);
+    error = rt_launch_submit(stream, rt_kernel_find(function), grid, block, args, dynamic_shared_bytes,
+                             cooperative);
   return rt_leave(error);
 }
 

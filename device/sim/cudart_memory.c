@@ -8,7 +8,7 @@
 
 #include "cudart.h"
 
-enum { ALIGNMENT = 512, PITCH = 512 };
+enum { PITCH = 512 };
 
 static struct {
   rt_range *ranges; /* by start */
@@ -101,6 +101,11 @@ static void drop(const rt_range *range) {
 
 /* ---- device memory ---- */
 
+/* As CUDA's addresses lie: small allocations share a page of 2 MiB, large ones begin one. */
+static size_t alignment_of(size_t bytes) {
+  return bytes >= 1u << 20 ? 2u << 20 : bytes >= 4096 ? 4096 : 512;
+}
+
 static cudaError_t allocate(void **pointer, size_t bytes) {
   if (!pointer)
     return cudaErrorInvalidValue;
@@ -111,7 +116,7 @@ static cudaError_t allocate(void **pointer, size_t bytes) {
   rt_gpu *gpu = rt_current();
   if (bytes > rt.memory_bytes - gpu->used_bytes)
     return cudaErrorMemoryAllocation;
-  void *made = sim_memory_alloc(gpu->device, bytes, ALIGNMENT);
+  void *made = sim_memory_alloc(gpu->device, bytes, alignment_of(bytes));
   if (!made)
     return cudaErrorMemoryAllocation;
   gpu->used_bytes += bytes;

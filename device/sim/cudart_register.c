@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cudart.h"
+#include "driver.h"
 
 typedef struct variable {
   const void *host;
@@ -43,10 +43,13 @@ static void add_text(rt_image *image, char *text) {
   image->texts[image->n_texts++] = text;
 }
 
+enum fatbin_status rt_container_ptx(const void *container, char **text) {
+  return fatbin_find_ptx(container, SIZE_MAX, rt_capability(), text, NULL);
+}
+
 static void add_container(rt_image *image, const void *container) {
   char *text;
-  const enum fatbin_status status =
-      fatbin_find_ptx(container, SIZE_MAX, rt_capability(), &text, NULL);
+  const enum fatbin_status status = rt_container_ptx(container, &text);
   if (status == FATBIN_NO_PTX) {
     image->lacks_ptx = true;
     return;
@@ -201,7 +204,7 @@ rt_kernel *rt_kernel_find(const void *host) {
   for (rt_kernel *kernel = registered.kernels; kernel; kernel = kernel->next)
     if (kernel->host == host || (const void *)kernel == host)
       return kernel;
-  return NULL;
+  return drv_kernel_here(host);
 }
 
 sim_kernel *rt_kernel_on(rt_kernel *kernel, rt_gpu *gpu) {

@@ -305,6 +305,7 @@ cudaError_t rt_enter(void) {
   if (!start.done)
     initialise();
   rt_lock();
+  self.uses_runtime = true;
   calls += self.has_launched;
   rt_observe_enter();
   if (self.in_host_call)
