@@ -36,7 +36,8 @@
 // PROF_KERNEL_IF lets the kernel choose. Every other thread executes the marks but stores nothing.
 //
 // COST, machine instructions a mark in a kernel's body, nvcc 13.0 (codegen.cost counts them): 5 in
-// straight line and 6 in a rolled loop (7 on sm_75) on sm_75 to sm_120; about 33 in a called function.
+// straight line and 6 in a rolled loop (7 on sm_75) on sm_75 to sm_120, also in an inlined function with PROF_PARAMS;
+// about 33 in a called function without.
 // Opening and closing take about 120 in a kernel. 0 to 8 registers more in a tiled matrix product.
 #ifndef INKMARK_MARK_CUH
 #define INKMARK_MARK_CUH
@@ -49,6 +50,11 @@
 #define PROF_KERNEL(...) ((void)0)
 #define PROF_KERNEL_IF(...) ((void)0)
 #define PROF_LAMBDA() ((void)0)
+#define PROF_PARAMS(...) __VA_ARGS__
+#define PROF_ARGS(...) __VA_ARGS__
+#define PROF_ARGS_OFF(...) __VA_ARGS__
+#define PROF_MEMBER()
+#define PROF_BIND(object) ((void)0)
 #define PROF_MARK(...) ((void)0)
 #define PROF_MARK_STRICT(...) ((void)0)
 #define PROF_MARK_LOADED(...) ((void)0)
@@ -127,6 +133,20 @@ namespace names_of_PROF_SECTIONS {}
 #define PROF_KERNEL_IF(cond, ...)                                                                  \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(__VA_ARGS__, true, (cond))
 
+// The context as a parameter: marks in a function that has it and is inlined cost what they cost in the kernel's
+// body. `void run(PROF_PARAMS(float *x, int n))` is called as `run(PROF_ARGS(x, n))`, from the body, from a lambda
+// [&] in it or from another function with PROF_PARAMS (in which no mark may stand in the call's own expression); up to
+// 62 parameters, none is fine. Where it is not inlined its marks cost more than in the body, and those of the body
+// stay what they are. PROF_SUM there is recorded at its PROF_ITER or at the call's end. PROF_ARGS_OFF where no track was opened: nothing is recorded.
+#define PROF_PARAMS(...) INK_I_IF_ANY(INK_I_PARAMS_SOME, INK_I_PARAMS_NONE, __VA_ARGS__)(__VA_ARGS__)
+#define PROF_ARGS(...) INK_I_IF_ANY(INK_I_ARGS_SOME, INK_I_ARGS_NONE, __VA_ARGS__)(__VA_ARGS__)
+#define PROF_ARGS_OFF(...) INK_I_IF_ANY(INK_I_OFF_SOME, INK_I_OFF_NONE, __VA_ARGS__)(__VA_ARGS__)
+// The context as a member of an object, for all of its functions: `struct Loop { PROF_MEMBER() int n; ... };` and,
+// where the track is open, `PROF_BIND(loop);`. As cheap as long as the functions are inlined: where one is not,
+// the caller's marks have their cursor in memory too. Marks of an object that was not bound record nothing.
+#define PROF_MEMBER() ::ink_i::bound ink_ctx_;
+#define PROF_BIND(object) ((object).ink_ctx_.bind(::ink_i::lender(ink_ctx_)))
+
 // At the top of a lambda that has marks of its own: they are recorded as those of a called function.
 #define PROF_LAMBDA()                                                                              \
   const ::ink_i::called ink_ctx_ = ::ink_i::called();                                              \
@@ -168,7 +188,7 @@ namespace names_of_PROF_SECTIONS {}
   INK_I_ASYNC(INK_KIND_ASYNC_END, S, __VA_ARGS__, ::ink_i::end_of_values())
 
 // Count, total, least and most cycles of a range that is passed too often to record each time: kept in
-// registers, one record of 6 words at the next PROF_ITER or at the kernel's end. Kernel body only.
+// registers, one record of 6 words at the next PROF_ITER or at the kernel's end. Not without a context.
 #define PROF_SUM_BEGIN(...) INK_I_SUM(sum_begin, __VA_ARGS__, ::ink_i::end_of_values())
 #define PROF_SUM_END(...) INK_I_SUM(sum_end, __VA_ARGS__, ::ink_i::end_of_values())
 // Records them here, in the row that one is in. Behind a loop, before the PROF_END of the range that its rows
@@ -176,7 +196,7 @@ namespace names_of_PROF_SECTIONS {}
 #define PROF_SUM_FLUSH() ::ink_i::sum_flush(ink_ctx_())
 
 // For kernels that run for milliseconds: a clock64-globaltimer-clock64 triple here and now, so that a
-// change of the clock rate inside the kernel is seen. Kernel body only. 5 words.
+// change of the clock rate inside the kernel is seen. Not without a context. 5 words.
 #define PROF_CLOCKS() ::ink_i::clocks(ink_ctx_())
 
 // ---- private ------------------------------------------------------------------------------------
@@ -185,6 +205,32 @@ namespace names_of_PROF_SECTIONS {}
 #define INK_I_JOIN_(a, b) a##b
 #define INK_I_THIRD(a, b, c, ...) c
 #define INK_I_SECTION(S) names_of_PROF_SECTIONS::S, ink_table_hash(names_of_PROF_SECTIONS::S)
+
+// Is there an argument? Without __VA_OPT__, which C++14 and 17 lack: an empty one in front of () makes INK_I_COMMA
+// an invocation, and so a comma, where neither of the two does so alone.
+#define INK_I_COMMA(...) ,
+#define INK_I_64TH(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20,   \
+                   a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38,    \
+                   a39, a40, a41, a42, a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56,    \
+                   a57, a58, a59, a60, a61, a62, a63, a64, ...)                                                 \
+  a64
+#define INK_I_HAS_COMMA(...)                                                                                    \
+  INK_I_64TH(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,   \
+             1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
+             1, 0, 0)
+#define INK_I_IF_ANY(some, none, ...)                                                              \
+  INK_I_CHOOSE(INK_I_HAS_COMMA(__VA_ARGS__), INK_I_HAS_COMMA(INK_I_COMMA __VA_ARGS__),              \
+               INK_I_HAS_COMMA(__VA_ARGS__()), INK_I_HAS_COMMA(INK_I_COMMA __VA_ARGS__()), some, none)
+#define INK_I_CHOOSE(a, b, c, d, some, none) INK_I_CHOOSE_(a, b, c, d, some, none)
+#define INK_I_CHOOSE_(a, b, c, d, some, none) INK_I_THIRD_OF(INK_I_EMPTY_##a##b##c##d, none, some, )
+#define INK_I_THIRD_OF(...) INK_I_THIRD(__VA_ARGS__)
+#define INK_I_EMPTY_0001 ,
+#define INK_I_PARAMS_NONE() ::ink_i::context &ink_ctx_
+#define INK_I_PARAMS_SOME(...) ::ink_i::context &ink_ctx_, __VA_ARGS__
+#define INK_I_ARGS_NONE() ::ink_i::lending(::ink_i::context(), ::ink_i::lender(ink_ctx_)).get()
+#define INK_I_ARGS_SOME(...) ::ink_i::lending(::ink_i::context(), ::ink_i::lender(ink_ctx_)).get(), __VA_ARGS__
+#define INK_I_OFF_NONE() ::ink_i::lent_nothing(::ink_i::context())
+#define INK_I_OFF_SOME(...) ::ink_i::lent_nothing(::ink_i::context()), __VA_ARGS__
 
 #define INK_I_KERNEL_SYMBOL(S, chosen, cond)                                                       \
   ::ink_i::kernel<::ink_i::from_symbol, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(       \

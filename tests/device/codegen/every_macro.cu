@@ -73,6 +73,50 @@ struct member {
   }
 };
 
+// ---- functions with a context ----
+
+__device__ float no_arguments(PROF_PARAMS()) {
+  PROF_MARK(Step);
+  return 1;
+}
+__device__ __noinline__ float with_context(PROF_PARAMS(float (&d)[4], int n)) {
+  PROF_SCOPE(Search);
+  PROF_ITER(n);
+  PROF_SUM_BEGIN(Sum);
+  d[1] += n;
+  PROF_SUM_END(Sum, d);
+  PROF_SUM_FLUSH();
+  PROF_CLOCKS();
+  PROF_EVENT(Step);
+  PROF_VALUE(Step, n);
+  PROF_ASYNC_BEGIN(Copy, n);
+  PROF_ASYNC_END(Copy, n);
+  PROF_MARK_STRICT(Step, n);
+  PROF_MARK_LOADED(Second::Shared, n);
+  return no_arguments(PROF_ARGS()) + d[0];
+}
+struct staged {
+  PROF_MEMBER()
+  int n;
+  __device__ float run(float x) {
+    PROF_MARK(Step, x);
+    return no_arguments(PROF_ARGS()) + x * n;
+  }
+};
+__global__ void context_kernel(float *x) {
+  PROF_KERNEL(Kernel);
+  float d[4] = {x[0], x[1], x[2], x[3]};
+  staged object;
+  object.n = 3;
+  PROF_BIND(object);
+  auto lambda = [&](float y) {
+    PROF_MARK(Search, y);
+    return no_arguments(PROF_ARGS()) + y;
+  };
+  d[2] += with_context(PROF_ARGS(d, (int)no_arguments(PROF_ARGS()))) + object.run(d[3]) + lambda(d[1]);
+  x[4] = d[2] + with_context(PROF_ARGS_OFF(d, 3)) + no_arguments(PROF_ARGS_OFF());
+}
+
 // ---- kernels ----
 
 extern "C" __global__ void __launch_bounds__(256, 2) plain_kernel(float *x, int n) {

@@ -31,3 +31,16 @@ extern "C" __global__ void symbol_kernel(float *x) {
   *x += 1;
   PROF_MARK(Step);
 }
+__device__ float lent(PROF_PARAMS()) {
+  PROF_SUM_BEGIN(Search);
+  PROF_SUM_END(Search);
+  return 1;
+}
+__device__ float lent_on(PROF_PARAMS(float x, int n)) {
+  PROF_MARK(Step, x);
+  return lent(PROF_ARGS()) + x * n;
+}
+extern "C" __global__ void context_kernel(float *x) {
+  PROF_KERNEL(Kernel);
+  *x = lent_on(PROF_ARGS(*x, 3));
+}

@@ -9,12 +9,14 @@ import tempfile
 from toolchain import ARCHS, HERE, ROOT, Checks, in_parallel, nvcc
 
 MACROS = ("KERNEL KERNEL_IF LAMBDA MARK MARK_STRICT MARK_LOADED BEGIN END SCOPE ITER EVENT VALUE ASYNC_BEGIN ASYNC_END SUM_BEGIN "
-          "SUM_END CLOCKS").split()
+          "SUM_END SUM_FLUSH CLOCKS BIND").split()
+LISTS = "PARAMS ARGS ARGS_OFF".split()
 
 
 def twin(text):
     """The source without the header. prof_buffer is a parameter's type: the twin needs one of that size."""
     lines = "#define PROF_SECTIONS(...)\n" + "".join(f"#define PROF_{m}(...) ((void)0)\n" for m in MACROS)
+    lines += "".join(f"#define PROF_{m}(...) __VA_ARGS__\n" for m in LISTS) + "#define PROF_MEMBER()\n"
     if "prof_buffer" in text:
         lines += "struct ink_buffer;\ntypedef struct prof_buffer { ink_buffer *device; } prof_buffer;\n"
     assert '#include "inkmark/mark.cuh"' in text

@@ -36,6 +36,13 @@ CASES = [
      "__global__ void k() { PROF_KERNEL(Kernel); f(); }", [], ["PROF_SUM_BEGIN", "belong in the body of a kernel"]),
     ("a clock triple in a called function", "__device__ void f() { PROF_CLOCKS(); }"
      "__global__ void k() { PROF_KERNEL(Kernel); f(); }", [], ["PROF_CLOCKS", "belong in the body of a kernel"]),
+    ("a context that the caller lacks", "__device__ void f(PROF_PARAMS(int)) { PROF_MARK(Step); }"
+     "__device__ void g() { f(PROF_ARGS(1)); }", [], ["PROF_ARGS needs a context", "PROF_PARAMS of this function"]),
+    ("a context that a lambda lacks", "__device__ void f(PROF_PARAMS()) { PROF_MARK(Step); }"
+     "__global__ void k() { PROF_KERNEL(Kernel); auto g = [] { PROF_LAMBDA(); f(PROF_ARGS()); }; g(); }", [],
+     ["PROF_ARGS needs a context"]),
+    ("a call without PROF_ARGS", "__device__ void f(PROF_PARAMS(int)) { PROF_MARK(Step); }"
+     "__global__ void k() { PROF_KERNEL(Kernel); f(1); }", [], ["ink_i::context"]),
     ("all static shared memory used",
      "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12288]; a[threadIdx.x] = *x;"
      " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", [], ["too much shared data", "0xc400 bytes, 0xc000 max"]),

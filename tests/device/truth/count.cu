@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Counts forced past 2^32: right after the opening the test sets the track's word counts, as if
-// that many marks had been executed, and the real code goes on counting from there. Built with a
-// copy of mark_impl.cuh whose class kernel is a struct (open_kernel.cmake), and else as it is.
+// that many marks had been executed, and the real code goes on counting from there.
 #include "truth.cuh"
 
 #include "count.h"
@@ -19,8 +18,8 @@ __device__ __noinline__ unsigned help(unsigned x) {
 __global__ void count_kernel(unsigned *out) {
   PROF_KERNEL(Kernel);
 #if !defined(INKMARK_DISABLE) && defined(__CUDA_ARCH__)
-  if (ink_ctx_.at.high) {
-    ink_ctx_.bytes = COUNT_START * 8;
+  if (ink_ctx_.here.at.high) {
+    ink_ctx_.here.bytes = COUNT_START * 8;
     ink_i::state()[0].bytes = COUNT_START_CALLED * 8;
   }
 #endif

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// Private: the context of marks whose cursor is in registers: a kernel's, and what a function with PROF_PARAMS is
+// given of it. One type without template parameters, so that the functions need none.
+#ifndef INKMARK_MARK_CONTEXT_CUH
+#define INKMARK_MARK_CONTEXT_CUH
+
+#include "inkmark/mark_track.cuh"
+
+namespace ink_i {
+
+// ---- sums: count, total, min and max in registers ----------------------------------------------
+
+struct sum {
+  u32 section;
+  u64 hash, begun;
+  u64 count, total, least, most;
+};
+
+// ---- the context -------------------------------------------------------------------------------
+
+// Where this thread's next record goes. A mark works on a copy: where a callee has it in memory, it is read and
+// written once a mark. Set field by field: of an aggregate initialiser nvcc makes a global object of zeros with
+// -rdc=true, which every opening would load.
+struct __align__(16) place {
+  cursor at;      // high is 0 where this thread does not record
+  u32 on;         // 1: this thread records, and its ring is not full
+  u64 bytes;      // 8 a word, not masked
+  u64 extra;      // words
+
+#if defined(__CUDA_ARCH__)
+  template <u32 Tag> __device__ __forceinline__ void stamp() {
+    store_stamp<Tag>(at, bytes, on);
+    bytes += 8;
+  }
+  template <bool Escaped, u32 N> __device__ __forceinline__ void put(const u64 (&record)[N]) {
+#pragma unroll
+    for (u32 i = 0; i + 1 < N; i++) // does the whole record fit? else the ring is full from here on
+      stop_at_end(on, bytes + 8 * i, at.mask);
+    store_record<Escaped>(at, bytes, on, record);
+    stop_at_end(on, bytes + 8 * (N - 1), at.mask);
+    bytes += 8 * N;
+    extra += N - 1;
+  }
+  __device__ __forceinline__ void put_sum(sum &of) {
+    if (of.count == 0)
+      return;
+    const u64 now = read_clock();
+    const u64 record[] = {of.count, of.total, of.least, of.most,
+                          head_word(INK_TAG(INK_KIND_INSTANT, of.section), now),
+                          escape_word(INK_ESCAPE_SUM, of.hash, now)};
+    put<true>(record);
+    of.count = of.total = of.most = 0;
+    of.least = ~0ull;
+  }
+#endif
+};
+
+struct __align__(16) context {
+  place here;
+  u64 table;      // the hash of the kernel's section table
+  u32 is_lent;    // 1: while a call with PROF_ARGS is under way the place is that of *lent
+  u32 summed;     // bit i: sums[i] is in use
+  context *lent;
+  static constexpr u32 sum_slots = 2; // of a function; more sections than this in turn: more records
+  sum sums[sum_slots];
+
+  __host__ __device__ __forceinline__ context() : table(0), is_lent(0), summed(0), lent(nullptr) {
+    here.at.low = here.at.high = here.at.mask = here.on = 0;
+    here.bytes = here.extra = 0;
+  }
+  context(const context &) = delete;
+  context &operator=(const context &) = delete;
+
+  __host__ __device__ __forceinline__ context &operator()() { return *this; }
+
+  __host__ __device__ __forceinline__ void fetch() {}
+  __host__ __device__ __forceinline__ void give() {}
+
+#if defined(__CUDA_ARCH__)
+  // A word whose uppermost bit is 0, which no compiler knows: addresses have fewer bits.
+  __device__ __forceinline__ u32 top_is_zero() const { return here.at.high; }
+
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_at(u64 now) {
+    if (Hash == table) {
+      const u64 record[] = {head_word(INK_TAG(Kind, Section), now)};
+      put<false>(record);
+    } else {
+      const u64 record[] = {head_word(INK_TAG(Kind, Section), now),
+                            escape_word(INK_ESCAPE_TABLE, Hash, now)};
+      put<true>(record);
+    }
+  }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
+    if (Section == 0 || Hash == table) {
+      place next = here;
+      next.stamp<INK_TAG(Kind, Section)>();
+      here = next;
+    } else {
+      stamp_at<Kind, Section, Hash>(read_clock());
+    }
+  }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp(u64 payload) {
+    const u64 now = read_clock();
+    if (Section == 0 || Hash == table) {
+      const u64 record[] = {payload, head_word(INK_TAG(Kind, Section), now)};
+      put<false>(record);
+    } else {
+      const u64 record[] = {payload, head_word(INK_TAG(Kind, Section), now),
+                            escape_word(INK_ESCAPE_TABLE, Hash, now)};
+      put<true>(record);
+    }
+  }
+  template <u32 Section, u64 Hash>
+  __device__ __forceinline__ void value(u32 escape, u64 payload) {
+    const u64 now = read_clock();
+    const u64 record[] = {payload, head_word(INK_TAG(INK_KIND_INSTANT, Section), now),
+                          escape_word(escape, Hash, now)};
+    put<true>(record);
+  }
+  __device__ __forceinline__ void clocks() {
+    const u64 before = read_clock();
+    const u64 ns = read_globaltimer();
+    const u64 after = read_clock();
+    const u64 record[] = {before, after, ns, head_word(INK_TAG(INK_KIND_INSTANT, 0), after),
+                          escape_word(INK_ESCAPE_CLOCKS, 0, after)};
+    put<true>(record);
+  }
+  template <bool Escaped, u32 N> __device__ __forceinline__ void put(const u64 (&record)[N]) {
+    place next = here;
+    next.put<Escaped>(record);
+    here = next;
+  }
+
+  template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() {
+    begin_sum<Section, Hash>(sums, summed);
+  }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_end() {
+    end_sum<Section>(sums, summed);
+  }
+  __device__ __forceinline__ void flush_sums() { flush(sums, summed); }
+
+  template <u32 Section, u64 Hash, u32 N>
+  __device__ __forceinline__ void begin_sum(sum (&slots)[N], u32 &used) {
+    sum &slot = slots[Section % N];
+    if (!(used >> Section % N & 1)) {
+      used |= 1u << Section % N;
+      slot.section = 0;
+      slot.count = 0;
+    }
+    if (slot.section != Section || slot.hash != Hash) { // known at compile time but for shared slots
+      here.put_sum(slot);
+      slot.section = Section;
+      slot.hash = Hash;
+      slot.count = slot.total = slot.most = 0;
+      slot.least = ~0ull;
+    }
+    slot.begun = read_clock();
+  }
+  template <u32 Section, u32 N> __device__ __forceinline__ void end_sum(sum (&slots)[N], u32 used) {
+    if (!(used >> Section % N & 1)) // its PROF_SUM_BEGIN stands in another function
+      return;
+    sum &slot = slots[Section % N];
+    const u64 cycles = read_clock() - slot.begun;
+    slot.count += 1;
+    slot.total += cycles;
+    slot.least = cycles < slot.least ? cycles : slot.least;
+    slot.most = cycles > slot.most ? cycles : slot.most;
+  }
+  template <u32 N> __device__ __forceinline__ void flush(sum (&slots)[N], u32 used) {
+    if (used == 0)
+      return;
+#pragma unroll
+    for (u32 i = 0; i < N; i++)
+      if (used >> i & 1)
+        here.put_sum(slots[i]);
+  }
+#endif
+};
+
+// The context of an object (PROF_MEMBER): a pointer to that of the kernel, or none.
+class bound {
+  context *to = nullptr;
+
+public:
+  __host__ __device__ __forceinline__ void bind(context *in) { to = in; }
+  __host__ __device__ __forceinline__ context *get() const { return to; }
+  __host__ __device__ __forceinline__ const bound &operator()() const { return *this; }
+  __host__ __device__ __forceinline__ void fetch() const {
+    if (to)
+      to->fetch();
+  }
+  __host__ __device__ __forceinline__ void give() const {
+    if (to)
+      to->give();
+  }
+
+#if defined(__CUDA_ARCH__)
+  __device__ __forceinline__ u32 top_is_zero() const { return read_smid(); }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_at(u64 now) const {
+    if (to)
+      to->template stamp_at<Kind, Section, Hash>(now);
+  }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() const {
+    if (to)
+      to->template stamp<Kind, Section, Hash>();
+  }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp(u64 payload) const {
+    if (to)
+      to->template stamp<Kind, Section, Hash>(payload);
+  }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ void value(u32 escape, u64 payload) const {
+    if (to)
+      to->template value<Section, Hash>(escape, payload);
+  }
+  __device__ __forceinline__ void clocks() const {
+    if (to)
+      to->clocks();
+  }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() const {
+    if (to)
+      to->template sum_begin<Section, Hash>();
+  }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_end() const {
+    if (to)
+      to->template sum_end<Section, Hash>();
+  }
+  __device__ __forceinline__ void flush_sums() const {
+    if (to)
+      to->flush_sums();
+  }
+#endif
+};
+
+// What PROF_ARGS lends the context of. `ink_ctx_` may be a function, or a lambda's: see mark.cuh.
+__host__ __device__ __forceinline__ context *lender_at(context *of) { return of; }
+__host__ __device__ __forceinline__ context *lender_at(const bound *of) { return of->get(); }
+struct no_lender {
+  __host__ __device__ __forceinline__ operator context *() const { return nullptr; }
+};
+__host__ __device__ no_lender lender_at(const volatile void *of);
+__host__ __device__ no_lender lender_at(struct called (*function)());
+template <class From> __host__ __device__ __forceinline__ context *lender(From &of) {
+  static_assert(sizeof lender_at(&of) == sizeof(context *),
+                "inkmark: PROF_ARGS needs a context: a PROF_KERNEL before it, PROF_PARAMS of this function, or "
+                "PROF_ARGS_OFF, which records nothing");
+  return lender_at(&of);
+}
+
+// PROF_ARGS: for the length of the full expression the cursor is in a temporary of its own, whose address is all
+// that the callee gets. Where the callee is not inlined, that temporary is in memory, and the caller's context
+// stays in registers: the lending object knows both, and no callee sees it. A second PROF_ARGS in the
+// same expression, and marks in it, use the same temporary: see context::operator().
+class lending {
+  context *from;      // NULL: of an object that was not bound
+  context &temporary;
+  bool first; // this object's temporary is the one in use
+
+public:
+  __host__ __device__ __forceinline__ lending(context &&own, context *lender)
+      : from(lender), temporary(own), first(lender && !lender->is_lent) {
+    if (first) {
+      temporary.here = from->here;
+      temporary.table = from->table;
+      from->lent = &temporary;
+      from->is_lent = 1;
+    }
+  }
+  __host__ __device__ __forceinline__ ~lending() {
+    if (first) {
+      from->here.at.low = temporary.here.at.low; // the rest of its address does not change
+      from->here.on = temporary.here.on;
+      from->here.bytes = temporary.here.bytes;
+      from->here.extra = temporary.here.extra;
+      from->is_lent = 0;
+#if defined(__CUDA_ARCH__)
+      from->flush(temporary.sums, temporary.summed);
+#endif
+    }
+  }
+  lending(const lending &) = delete;
+  lending &operator=(const lending &) = delete;
+  __host__ __device__ __forceinline__ context &get() { return first || !from ? temporary : *from->lent; }
+};
+__host__ __device__ __forceinline__ context &lent_nothing(context &&nothing) { return nothing; }
+
+} // namespace ink_i
+
+#endif
