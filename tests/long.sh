@@ -37,6 +37,7 @@ check children-memory python3 "$here/processes/memory.py" "$build/cli/inkmark" "
 check wanders writer wanders 200
 
 # tracks that stay open
+for seed in 1 2 3 7 11; do check "open-ring-$seed" "$build/tests/unit/test_open_ring" 60000 "$seed"; done
 for mode in live flight hang all; do
   check "histories-$mode" python3 "$here/flight/check_histories.py" "$build" "$build/tests/flight" "$mode" 1 2500
 done

@@ -178,6 +178,19 @@ static uint32_t longest(finder *f, uint64_t after, uint64_t *length) {
   return best;
 }
 
+static bool is_escape(uint64_t word, uint64_t upper) {
+  const uint64_t tag = (word ^ upper) >> INK_TAG_SHIFT;
+  return tag >> INK_SECTION_BITS == INK_KIND_ESCAPE && (tag & INK_SECTION_MASK) <= INK_ESCAPE_CLOCKS;
+}
+
+/* Whether the word behind the record that ends at `at` may be the escape word of a record that is not whole yet and went
+ * around the ring: its head is to come where that record ends. */
+static bool may_be_overtaken(const finder *f, uint32_t at) {
+  const uint64_t word = word_at(f, at + 1), upper = f->base & ~INK_CLOCK_MASK;
+  return is_escape(word, upper) ||
+         (is_behind_wrap(f, f->limit) && is_escape(word, upper + INK_CLOCK_MASK + 1));
+}
+
 /* How many words of whole records later than `after` end with `last`. The two oldest records of a chain are left
  * out: a newest one that is not whole yet may have overwritten words of one up to where its head will be, and
  * of another where its escape word is. */
@@ -192,7 +205,7 @@ static uint64_t walk_back(const finder *f, uint32_t last, uint64_t after) {
     newer = length;
     at = (at - length) & f->mask;
   }
-  return f->clock[at] > after ? words - newer : words;
+  return f->clock[at] > after || may_be_overtaken(f, at) ? words - newer : words;
 }
 
 /* Whether the last record of a chain is whole. Kernels store a head when all other words of its record are
@@ -260,6 +273,22 @@ static bool all_settled(const finder *f) {
          !memcmp(f->ring->words, f->ring->again, (size_t)f->ring->records * sizeof *f->ring->words);
 }
 
+/* Words that may be a head and something else are taken for none (SMALL_NUMBERS, record_words): whether one behind `last`
+ * may be the head of a record newer than the clock `reached`. */
+static bool may_hide_newer(const finder *f, uint32_t last, uint64_t reached) {
+  for (uint32_t i = 1; i <= UNFINISHED; i++) {
+    uint64_t clock;
+    const uint64_t word = word_at(f, last + i);
+    if (!clock_of(f, word, &clock) || clock < reached)
+      continue;
+    const bool small = clock >> INK_TAG_SHIFT && word < SMALL_NUMBERS;
+    if (small || (plain_words(f, word, true, &clock) &&
+                  escaped_words(f, word_at(f, last + i - 1), word, &clock)))
+      return true;
+  }
+  return is_behind_wrap(f, reached);
+}
+
 /* Nothing behind the `count` words from the ring's beginning on but a record that was not whole. */
 static bool rest_unwritten(const finder *f, uint32_t count) {
   for (uint64_t at = (uint64_t)count + UNFINISHED; at < f->ring->records; at++)
@@ -286,7 +315,7 @@ static bool begins_with_opening(const finder *f, uint64_t count) {
   if (f->ring->stale_clock_most > f->ring->open_clock || !known(f, records - 1) ||
       count + 2 * UNFINISHED > records) /* else one that is not whole may have touched the ring's last record */
     return false;
-  return f->ring->wiped ? unwritten(f, records - 1) : !f->length[records - 1];
+  return !f->ring->wiped && !f->length[records - 1]; /* wiped: it went around, or has_not_wrapped() */
 }
 
 static void from_anywhere(finder *f, ink_open_words *out) {
@@ -302,7 +331,7 @@ static void from_anywhere(finder *f, ink_open_words *out) {
   uint64_t first = (last + 1 - length) & f->mask;
   if (!ring->reached && !first && length < records && begins_with_opening(f, length)) {
     out->exact = out->joined = true;
-    out->newest = all_settled(f) && !off && (!ring->wiped || rest_unwritten(f, (uint32_t)length));
+    out->newest = all_settled(f) && !off;
   } else {
     /* Where all of a wiped ring is the track's own, no more than its ends can be left over. */
     out->newest = all_settled(f) && (!ring->wiped || length + 2 * UNFINISHED >= records);
@@ -333,7 +362,7 @@ static uint64_t trimmed(const finder *f, uint32_t last, uint32_t count) {
 static bool from_reached(finder *f, ink_open_words *out) {
   const ink_open_ring *ring = f->ring;
   const uint32_t records = ring->records, at = (uint32_t)(ring->reached - 1) & f->mask;
-  if (!f->length[at] || f->clock[at] != ring->reached_clock)
+  if (!f->length[at] || f->clock[at] != ring->reached_clock || (!has_not_wrapped(f) && may_be_overtaken(f, at)))
     return false;
   uint32_t more = chain_from(f, at, ring->keep_first ? records - 1 - at : records - 1);
   const bool wrapped = !ring->reached_exact || ring->reached + more >= records || !ring->wiped;
@@ -388,11 +417,13 @@ ink_status ink_i_open_ring_find(const ink_open_ring *ring, uint64_t *to, ink_ope
       from_anywhere(&f, &found);
     for (uint64_t i = 0; i < found.count; i++)
       to[i] = ring->words[(found.first + i) & f.mask];
-    found.newest = found.newest && (found.count || !ring->reached) && (found.count || found.exact);
     found.reached = found.count ? found.first + found.count : ring->reached;
     found.reached_clock =
         found.count ? f.clock[(found.reached - 1) & f.mask] : ring->reached_clock;
     found.reached_exact = found.count ? found.exact : ring->reached_exact;
+    found.newest =
+        found.newest && (found.count || (!ring->reached && found.exact)) &&
+        !may_hide_newer(&f, (uint32_t)(found.reached - 1), found.count ? found.reached_clock : f.base);
   }
   free(f.clock);
   free(f.run);
