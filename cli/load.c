@@ -5,6 +5,7 @@
 #include "message.h"
 #include "options.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -32,6 +33,33 @@ bool load_capture(const char *path, loaded_capture *out) {
   if (facts->note[0])
     message_say("'%s': %s", path, facts->note);
   return true;
+}
+
+/* Of two of the same time the last by name: process ids rise. */
+char *load_newest(void) {
+  DIR *folder = opendir(".");
+  char *newest = NULL;
+  struct timespec at = {0, 0};
+  for (struct dirent *entry; folder && (entry = readdir(folder));) {
+    struct stat file;
+    const size_t length = strlen(entry->d_name);
+    if (length < 5 || strcmp(entry->d_name + length - 4, ".ink") || stat(entry->d_name, &file) ||
+        !S_ISREG(file.st_mode))
+      continue;
+    const struct timespec its = file.st_mtim;
+    const bool later = its.tv_sec != at.tv_sec ? its.tv_sec > at.tv_sec : its.tv_nsec > at.tv_nsec;
+    const bool same = its.tv_sec == at.tv_sec && its.tv_nsec == at.tv_nsec;
+    if (newest && !later && !(same && strcmp(entry->d_name, newest) > 0))
+      continue;
+    free(newest);
+    newest = strdup(entry->d_name);
+    at = its;
+  }
+  if (folder)
+    closedir(folder);
+  if (!newest)
+    message_say("no capture (*.ink) in this folder: name one");
+  return newest;
 }
 
 void unload_capture(loaded_capture *loaded) {

@@ -136,29 +136,3 @@ void open_tracks_print(const loaded_capture *loaded, const ink_open_track *track
     text_print(to, "  %s: %s%s\n", load_track_place(loaded, tracks[i].track, place),
             open_tracks_words(loaded, &tracks[i], true, words), tracks[i].cut ? "; left there" : "");
 }
-
-void open_tracks_json(const loaded_capture *loaded, const ink_open_track *tracks, size_t count,
-                      json_writer *json) {
-  char place[LOAD_PLACE_BYTES];
-  json_open(json, "open", '[');
-  for (size_t i = 0; i < count; i++) {
-    const ink_place *p = &tracks[i].place;
-    json_open_flat(json, NULL);
-    json_unsigned(json, "track", tracks[i].track);
-    json_string(json, "place", load_track_place(loaded, tracks[i].track, place));
-    json_bool(json, "known", p->known);
-    json_string(json, "inside",
-                p->inside == INK_SECTION_UNKNOWN ? NULL : load_section_name(loaded, p->inside));
-    if (p->inside != INK_SECTION_UNKNOWN && tracks[i].seen_known)
-      json_unsigned(json, "inside_ns", (uint64_t)(tracks[i].inside_ns > 0 ? tracks[i].inside_ns : 0));
-    json_string(json, "after",
-                p->after == INK_SECTION_UNKNOWN ? NULL : load_section_name(loaded, p->after));
-    if (p->row != INK_ROW_NONE && p->row != INK_ROW_UNKNOWN)
-      json_signed(json, "row", p->row);
-    json_bool(json, "newest", p->newest);
-    json_bool(json, "cut", tracks[i].cut);
-    json_signed(json, "seen_ns", tracks[i].seen_ns);
-    json_close(json, '}');
-  }
-  json_close(json, ']');
-}

@@ -4,7 +4,6 @@
 #define INKMARK_CLI_OPEN_TRACKS_H
 
 #include "grid.h"
-#include "json.h"
 #include "load.h"
 
 /* False after a message. The caller frees the list with ink_open_tracks_free. */
@@ -19,8 +18,5 @@ const char *open_tracks_words(const loaded_capture *loaded, const ink_open_track
 /* A line for each, or, where they are many and not `all` are wanted, for each place. */
 void open_tracks_print(const loaded_capture *loaded, const ink_open_track *tracks, size_t count, bool all,
                        FILE *to);
-/* A list "open". */
-void open_tracks_json(const loaded_capture *loaded, const ink_open_track *tracks, size_t count,
-                      json_writer *json);
 
 #endif

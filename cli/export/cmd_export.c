@@ -34,7 +34,7 @@ static const cli_option options[] = {
     {'m', "marking", CLI_CHOICE, "usual|in|out", offsetof(export_settings, marking),
      "what the marks cost themselves: left in the times as they were stamped, or taken out of them "
      "as 'inkmark report' does; a trace keeps its times and gets both as arguments. Usually out in "
-     "the tables of html, in everywhere else"},
+     "the tables of json and html, in everywhere else"},
     {'w', "with", CLI_TEXT, "TRACE", offsetof(export_settings, with),
      "merge with the trace that another profiler recorded of the same run: PyTorch's or "
      "XLA's JSON, also in gzip, zstd or a zip, or an Nsight Systems SQLite export. The output is "

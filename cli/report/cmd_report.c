@@ -6,12 +6,24 @@
 #include "message.h"
 #include "outfile.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 static const cli_option options[] = {
-    {'b', "by", CLI_CHOICE, "section|iteration|block|sm|launch", offsetof(report_settings, by),
+    {'b', "by", CLI_CHOICE, "section|iteration|block|sm|launch|warp|device|instance", offsetof(report_settings, by),
      "what the rows are: sections with their statistics (the default), or one row for each "
-     "iteration (PROF_ITER), block, SM or launch, with the sections as columns"},
+     "iteration (PROF_ITER), block, SM, launch, warp of a block, device or template instance (as far as "
+     "'record --activity' knows it), with the sections as columns"},
+    {'s', "sort", CLI_CHOICE, "usual|total|self|max|imbalance", offsetof(report_settings, sort),
+     "of text and csv: the row with the most first; self is the time without the sections inside"},
+    {'n', "top", CLI_COUNT, "N", offsetof(report_settings, top),
+     "of text tables: no more than N rows of each kernel"},
+    {0, "head", CLI_FLAG, NULL, offsetof(report_settings, head),
+     "of text: only a line for each kernel"},
+    {'q', "quiet", CLI_FLAG, NULL, offsetof(report_settings, quiet),
+     "of text: the tables alone, without what is said of what they leave out"},
+    {0, "kept", CLI_FLAG, NULL, offsetof(report_settings, kept),
+     "the times of what was kept also where marks were dropped: of the newest marks of each track, which "
+     "may be unlike the others"},
     {'c', "cell", CLI_CHOICE, "total|mean|median|max|count", offsetof(report_settings, cell),
      "what the cells of such a table hold, over all tracks: mean is the default for iterations, "
      "total for the others"},
@@ -43,8 +55,8 @@ static bool report_file(const report_settings *settings, const char *path, repor
   if (!load_capture(path, &report.loaded))
     return false;
   if (load_check_choice(&report.loaded, settings->kernel, settings->launch)) {
-    ink_table_options choice = {
-        .size = sizeof choice,
+    report.choice = (ink_table_options){
+        .size = sizeof report.choice,
         .by = (enum ink_group_by)settings->by,
         .kernel_regex = settings->kernel,
         .launch = settings->launch == UINT64_MAX ? UINT32_MAX : (uint32_t)settings->launch,
@@ -53,7 +65,7 @@ static bool report_file(const report_settings *settings, const char *path, repor
         .without_marking = !settings->raw,
     };
     error.status =
-        ink_table_make(report.loaded.capture, report.loaded.map, &choice, &report.table, &error);
+        ink_table_make(report.loaded.capture, report.loaded.map, &report.choice, &report.table, &error);
     message_progress_end();
     if (error.status)
       message_failure(&error);
@@ -64,6 +76,56 @@ static bool report_file(const report_settings *settings, const char *path, repor
   return fine;
 }
 
+static bool json_begin(const report_settings *settings, char **argv, size_t operands, report_sink *sink) {
+  ink_error error = {0};
+  if (!outfile_is_none_of(settings->output, argv, operands))
+    return false;
+  error.status = ink_tables_json_open(settings->output ? settings->output : "-", &sink->json, &error);
+  if (error.status)
+    message_failure(&error);
+  return !error.status;
+}
+
+bool report_json(const report_view *report, report_sink *sink) {
+  ink_error error = {0};
+  error.status = ink_tables_json_add(sink->json, report->loaded.path, report->loaded.capture, report->loaded.map,
+                                     report->table, &report->choice, &error);
+  if (error.status)
+    message_failure(&error);
+  return !error.status;
+}
+
+static bool json_end(report_sink *sink, bool keep) {
+  ink_error error = {0};
+  error.status = ink_tables_json_close(sink->json, keep, &error);
+  if (error.status)
+    message_failure(&error);
+  return !error.status;
+}
+
+static int report_all(const report_settings *settings, char **argv, size_t operands) {
+  if (settings->activity)
+    return report_activity(settings, argv, operands);
+
+  static bool (*const printers[])(const report_view *, report_sink *) = {report_text, report_json,
+                                                                         report_csv};
+  report_sink sink = {.print = printers[settings->format]};
+  outfile file;
+  const bool json = settings->format == REPORT_JSON;
+  if (json ? !json_begin(settings, argv, operands, &sink)
+           : !outfile_open_for(&file, settings->output, argv, operands))
+    return CLI_FAILED;
+  bool fine = true;
+  if (!json)
+    sink.to = file.stream;
+  if (settings->format == REPORT_CSV)
+    report_csv_begin(&sink);
+  for (size_t i = 0; i < operands; i++)
+    fine = report_file(settings, argv[i], &sink) && fine;
+  fine = (json ? json_end(&sink, fine) : outfile_close(&file, fine)) && fine;
+  return fine ? CLI_OK : CLI_FAILED;
+}
+
 static int run(int argc, char **argv) {
   report_settings settings = {.cell = -1, .launch = UINT64_MAX};
   size_t operands;
@@ -72,48 +134,44 @@ static int run(int argc, char **argv) {
     return cli_leave(parsed);
   if (!cli_check_regex(&cmd_report, "kernel", settings.kernel))
     return CLI_USAGE;
-  if (settings.activity)
-    return report_activity(&settings, argv, operands);
-
-  static bool (*const printers[])(const report_view *, report_sink *) = {report_text, report_json,
-                                                                         report_csv};
-  outfile file;
-  if (!outfile_open_for(&file, settings.output, argv, operands))
-    return CLI_FAILED;
-  report_sink sink = {.to = file.stream, .print = printers[settings.format]};
-  bool fine = true;
-  if (settings.format == REPORT_JSON)
-    report_json_begin(&sink);
-  else if (settings.format == REPORT_CSV)
-    report_csv_begin(&sink);
-  for (size_t i = 0; i < operands; i++)
-    fine = report_file(&settings, argv[i], &sink) && fine;
-  if (settings.format == REPORT_JSON)
-    report_json_end(&sink);
-  fine = outfile_close(&file, fine) && fine;
-  return fine ? CLI_OK : CLI_FAILED;
+  if (settings.sort == SORT_SELF && settings.by == INK_BY_ITERATION)
+    return cli_usage_error(&cmd_report, "'--sort self' is not known by iteration");
+  char *newest = NULL, *one[1];
+  if (!operands) {
+    if (!(newest = load_newest()))
+      return CLI_FAILED;
+    one[0] = newest;
+    argv = one;
+    operands = 1;
+  }
+  const int code = report_all(&settings, argv, operands);
+  free(newest);
+  return code;
 }
 
 const cli_command cmd_report = {
     .name = "report",
     .summary = "print where the time inside kernels went",
-    .operands = "FILE...",
+    .operands = "[FILE...]",
     .about =
         "Times are of slices: PROF_MARK(S) ends a slice of S that began at the stamp before it. "
         "A row '(unmarked)' is time that no section claims. Share is of the kernel's whole "
         "track time. A section stands below the one that its slices lie in, whose time holds its own; "
         "one that lies in several says which. 'called' is marked in a function that the kernel calls. "
-        "Imbalance is the largest total of a track divided by the mean over those that passed the "
-        "section: 1.00 is even. PROF_ASYNC, PROF_EVENT and PROF_VALUE are in no table, 'inkmark "
+        "Imbalance is the largest total of a track divided by the mean over those of its launch that passed the "
+        "section, averaged over the launches: 1.00 is even. Self is without the time of the sections inside. "
+        "Devices and template instances are apart. Without FILE it is the newest capture (*.ink) here. PROF_ASYNC, PROF_EVENT and PROF_VALUE are in no table, 'inkmark "
         "export' shows them. Median and p99 are exact up to 32 slices and within 1 % of the true value beyond. What the marks cost themselves, as it "
         "was measured when the program was recorded, is taken out of the times of the sections; "
         "the report says how much that is.",
     .examples = "inkmark report solver.ink\tsections of every kernel\n"
+                "inkmark report\tof the newest capture here\n"
+                "inkmark report --by block --sort total --top 5 solver.ink\tthe five slowest blocks\n"
                 "inkmark report --by iteration --unit us solver.ink\tone row for each iteration\n"
                 "inkmark report --activity solver.ink\tkernels, copies and calls around them\n"
                 "inkmark report --by block --format csv solver.ink\tfor a spreadsheet",
     .options = options,
-    .operands_min = 1,
+    .operands_min = 0,
     .operands_max = SIZE_MAX,
     .operand_kind = "capture",
     .run = run,

@@ -8,10 +8,11 @@
 #include "load.h"
 #include "options.h"
 
-#include "inkmark/table.h"
+#include "inkmark/tables_json.h"
 
 enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_CSV };
 enum report_unit { REPORT_CYCLES, REPORT_NS, REPORT_US };
+enum report_sort { SORT_NONE, SORT_TOTAL, SORT_SELF, SORT_MAX, SORT_IMBALANCE };
 enum report_cell { CELL_TOTAL, CELL_MEAN, CELL_MEDIAN, CELL_MAX, CELL_COUNT };
 
 typedef struct report_settings {
@@ -19,16 +20,19 @@ typedef struct report_settings {
   int by; /* enum ink_group_by */
   int cell, unit, format;
   bool activity;
-  bool all, raw;
+  bool all, raw, kept, quiet, head;
+  int sort; /* enum report_sort */
+  uint64_t top; /* 0: all */
   const char *kernel, *output;
   uint64_t launch;
 } report_settings;
 
 typedef struct report_view {
   const report_settings *settings;
+  ink_table_options choice; /* what the table was made with */
   loaded_capture loaded;
   ink_table *table;
-  const ink_table_row **rows; /* by kernel, then group, then section; "(unmarked)" last */
+  const ink_table_row **rows; /* by part, then as the settings say, else by group, then section; "(unmarked)" last */
   size_t row_count;
 } report_view;
 
@@ -36,19 +40,32 @@ typedef struct report_sink report_sink;
 struct report_sink {
   FILE *to;
   bool (*print)(const report_view *report, report_sink *sink); /* false after a message */
-  json_writer json;
+  ink_tables_json *json;
   bool follows; /* a file was printed before */
 };
 
-bool report_prepare(report_view *report); /* fills `rows`; false after a message */
+bool report_prepare(report_view *report); /* fills `rows`, sorted as asked for; false after a message */
 void report_release(report_view *report);
 
 bool report_text(const report_view *report, report_sink *sink);
 bool report_json(const report_view *report, report_sink *sink);
 bool report_csv(const report_view *report, report_sink *sink);
-void report_json_begin(report_sink *sink);
 void report_csv_begin(report_sink *sink);
-void report_json_end(report_sink *sink);
+
+/* The table of the sections [first, last) of a kernel; what is said below it of slices that were cut or lie in
+ * each other; and what stands for it where marks were dropped. */
+bool report_sections(const report_view *report, size_t first, size_t last, FILE *to);
+bool report_kept(const report_view *report, const ink_kernel_total *total, size_t first, size_t last, FILE *to);
+void report_cut(const report_view *report, size_t first, size_t last, FILE *to);
+void report_nested(const report_view *report, size_t first, size_t last, FILE *to);
+bool report_keeps_first(const report_view *report); /* full rings stop, instead of keeping the newest */
+/* Sections that no recording thread passed: of this kernel alone, and those that several share. */
+void report_unseen(const report_view *report, const ink_kernel_total *total, FILE *to);
+void report_unseen_of_several(const report_view *report, FILE *to);
+/* Indices of ink_table_kernels, the one with the most time first. The caller frees them; NULL after a message. */
+size_t *report_kernel_order(const report_view *report);
+/* Whether the instance's short name is no other one's of its kernel. */
+bool report_short_is_one(const report_view *report, const ink_kernel_total *total);
 
 /* A line below a kernel's table, in the colour of warnings. */
 __attribute__((format(printf, 2, 3))) void report_remark(FILE *to, const char *format, ...);
@@ -65,8 +82,6 @@ void report_marking_note(const report_view *report, FILE *to);
 void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to);
 /* What is left of a row without the marks' cost is less than what that cost is known to. */
 bool report_below_bound(const ink_table_row *row);
-/* "out": taken out of the times; "in": it is in them. */
-const char *report_marking_word(const ink_kernel_total *total);
 
 /* A row of the table of sections, and how deep it stands in the tree. */
 typedef struct report_branch {
@@ -84,8 +99,12 @@ void report_inside(const report_view *report, const ink_table_row *row, char *te
 /* The table of one kernel with groups as rows and sections as columns; rows [first, last). */
 bool report_matrix(const report_view *report, size_t first, size_t last, FILE *to);
 
-/* "12", "(none)", "(unknown)", "3 (grid 17)" by what the groups are. */
-number_text report_group_name(const report_view *report, int64_t group);
+/* "12", "(none)", "(unknown)", "3 (grid 17)", "saxpy<float>" by what the groups are. Good until the next call. */
+const char *report_group_name(const report_view *report, int64_t group);
+uint64_t report_linear_block(const ink_track *header);
+/* "launch 2, block 5, warp 1, iteration 41", as far as these tell places of the part apart; "" where it is not
+ * known. Good until the next call. */
+const char *report_max_place(const report_view *report, const ink_table_row *row);
 /* A duration in the unit of the settings. */
 number_text report_time(const report_view *report, uint64_t cycles, double ns);
 const char *report_by_name(int by);

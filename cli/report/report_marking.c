@@ -34,10 +34,6 @@ void report_marking_note(const report_view *report, FILE *to) {
   }
 }
 
-const char *report_marking_word(const ink_kernel_total *total) {
-  return total->without_marking ? "out" : "in";
-}
-
 /* The unit of the settings, at the kernel's own mean rate. */
 static number_text time_of(const report_view *report, const ink_kernel_total *total,
                            double cycles) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report with one row for each iteration, block, SM or launch, and the sections as columns. What
+/* A report with one row for each iteration, block, SM, launch, ..., and the sections as columns. What
  * does not fit the terminal or 40 rows is left out, and said to be. */
 #include "report.h"
 
@@ -75,6 +75,10 @@ static void column_title(const section_matrix *matrix, const matrix_column *colu
            column->called ? " (called)" : "");
 }
 
+static uint64_t rows_shown(const report_settings *settings) {
+  return settings->top ? settings->top : settings->all ? UINT64_MAX : ROWS_SHOWN;
+}
+
 /* Finds the columns, their widths over the shown rows, and the number of groups. */
 static bool measure(section_matrix *matrix) {
   char title[160];
@@ -84,7 +88,7 @@ static bool measure(section_matrix *matrix) {
   for (size_t i = 0; i < matrix->row_count; i++) {
     const ink_table_row *row = matrix->rows[i];
     matrix->groups += !i || row->group != matrix->rows[i - 1]->group;
-    if (matrix->report->settings->all || matrix->groups <= ROWS_SHOWN)
+    if (matrix->groups <= rows_shown(matrix->report->settings))
       matrix->groups_shown = matrix->groups;
     matrix_column *column = column_of(matrix, row);
     if (!column) {
@@ -123,11 +127,12 @@ static size_t fit(section_matrix *matrix, size_t width) {
 
 /* The cells of the rows [at, end), which are one group. */
 static void group_row(const section_matrix *matrix, text_grid *grid, size_t at, size_t end) {
-  uint64_t most = 0;
-  for (size_t i = at; i < end; i++)
+  const bool passes = matrix->report->settings->by == INK_BY_ITERATION;
+  uint64_t most = passes ? matrix->rows[at]->passes : 0;
+  for (size_t i = at; i < end && !passes; i++)
     if (matrix->rows[i]->section != INK_SECTION_UNKNOWN && matrix->rows[i]->count > most)
       most = matrix->rows[i]->count;
-  grid_cell(grid, "%s", report_group_name(matrix->report, matrix->rows[at]->group).text);
+  grid_cell(grid, "%s", report_group_name(matrix->report, matrix->rows[at]->group));
   grid_cell(grid, "%s", number_whole(most).text);
   for (size_t c = 0; c < matrix->column_count; c++) {
     const matrix_column *column = &matrix->columns[c];
@@ -146,7 +151,7 @@ static text_grid *fill(const section_matrix *matrix) {
   if (!grid)
     return NULL;
   grid_column(grid, GRID_RIGHT, report_by_name(matrix->report->settings->by));
-  grid_column(grid, GRID_RIGHT, "count");
+  grid_column(grid, GRID_RIGHT, matrix->report->settings->by == INK_BY_ITERATION ? "passes" : "count");
   for (size_t c = 0; c < matrix->column_count; c++)
     if (matrix->columns[c].shown) {
       column_title(matrix, &matrix->columns[c], title, sizeof title);
@@ -166,9 +171,10 @@ static void caption(const section_matrix *matrix, FILE *to) {
   static const char *const words[] = {"total", "mean of a slice", "median of the slices",
                                       "longest slice", "number of slices"};
   static const char *const units[] = {", cycles", ", ns", ", us"};
-  text_print(to, "  cells: %s over all tracks%s; count: slices of the section with the most\n",
-          words[matrix->cell],
-          matrix->cell == CELL_COUNT ? "" : units[matrix->report->settings->unit]);
+  const bool passes = matrix->report->settings->by == INK_BY_ITERATION;
+  text_print(to, "  cells: %s over all tracks%s; %s\n", words[matrix->cell],
+          matrix->cell == CELL_COUNT ? "" : units[matrix->report->settings->unit],
+          passes ? "passes: of the iteration, by all tracks" : "count: slices of the section with the most");
 }
 
 static void hidden_columns(const section_matrix *matrix, size_t hidden, FILE *to) {
@@ -200,8 +206,9 @@ bool report_matrix(const report_view *report, size_t first, size_t last, FILE *t
     fine = grid && grid_print(grid, to, 2);
     grid_free(grid);
     if (matrix.groups > matrix.groups_shown)
-      text_print(to, "  %s more rows are not shown (--all)\n",
-              number_whole(matrix.groups - matrix.groups_shown).text);
+      text_print(to, "  %s more row%s not shown (%s)\n",
+              number_whole(matrix.groups - matrix.groups_shown).text,
+              matrix.groups - matrix.groups_shown == 1 ? " is" : "s are", report->settings->top ? "--top" : "--all");
     hidden_columns(&matrix, hidden, to);
   }
   if (!fine)

@@ -81,6 +81,8 @@ static void say_kind(const report_view *report, const shared_kind *kind, FILE *t
 }
 
 void report_shared(const report_view *report, const ink_kernel_total *total, FILE *to) {
+  if (total->instance)
+    return; /* one function's */
   shared_kinds named = {.count = 0}, sized = {.count = 0}, *all = &named;
   functions(report, total->kernel, &named);
   if (!named.count) {

@@ -20,7 +20,8 @@
 
 /* A row of the table, known again by its names: indices change as more comes. */
 typedef struct counted {
-  uint64_t kernel_key, hash48;
+  uint64_t kernel_key, instance, hash48; /* instance: of the function's name, 0: not known */
+  int32_t device;
   uint32_t section_id, called;
   uint64_t count, kernel_cycles, cycles; /* kernel_cycles: of all of its tracks */
 } counted;
@@ -51,7 +52,8 @@ void top_view_free(top_view *view) {
 
 static int by_name(const void *left, const void *right) {
   const counted *a = left, *b = right;
-  const uint64_t keys[][2] = {{a->kernel_key, b->kernel_key}, {a->hash48, b->hash48},
+  const uint64_t keys[][2] = {{a->kernel_key, b->kernel_key}, {(uint32_t)a->device, (uint32_t)b->device},
+                              {a->instance, b->instance}, {a->hash48, b->hash48},
                               {a->section_id, b->section_id}, {a->called, b->called}};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (keys[i][0] != keys[i][1])
@@ -71,24 +73,25 @@ static int by_time(const void *left, const void *right) {
 /* What was counted may also become less: a track that was open is told of anew when it closes. */
 static uint64_t more(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }
 
-static const ink_kernel_total *total_of(const ink_table *table, uint32_t kernel) {
-  const ink_kernel_total *totals;
-  const size_t n = ink_table_kernels(table, &totals);
-  for (size_t i = 0; i < n; i++)
-    if (totals[i].kernel == kernel)
-      return &totals[i];
-  return NULL;
+static uint64_t hash_of(const char *text) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+  for (; *text; text++)
+    hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+  return hash;
 }
 
 static counted count_row(const loaded_capture *loaded, const ink_table *table, const ink_table_row *row) {
   const ink_kernel *kernels;
   const ink_section *sections;
-  const ink_kernel_total *total = total_of(table, row->kernel);
+  const ink_kernel_total *totals;
+  ink_table_kernels(table, &totals);
+  const ink_kernel_total *total = &totals[row->part];
   ink_capture_kernels(loaded->capture, &kernels);
   const size_t n = ink_capture_sections(loaded->capture, &sections);
   counted out = {.kernel_key = kernels[row->kernel].key, .section_id = UINT32_MAX, .called = row->called,
-                 .count = row->count, .cycles = row->total_cycles,
-                 .kernel_cycles = total ? total->total_cycles : 0};
+                 .count = row->count, .cycles = row->total_cycles, .device = total->device,
+                 .instance = total->instance ? hash_of(total->instance) : 0,
+                 .kernel_cycles = total->total_cycles};
   if (row->section < n) {
     out.hash48 = sections[row->section].table->hash48;
     out.section_id = sections[row->section].id;

@@ -32,19 +32,21 @@ ROW_UNKNOWN = -2**63 + 1
 
 _EVERY_LAUNCH = 0xFFFFFFFF
 _MARKING = {None: 0, "in": 1, "out": 2}
-_BY = {"section": 0, "iteration": 1, "block": 2, "sm": 3, "launch": 4}
+_BY = {"section": 0, "iteration": 1, "block": 2, "sm": 3, "launch": 4, "warp": 5, "device": 6, "instance": 7}
 
 # One row of a table, ink_table_row: inkmark/table.h says what each field means.
 row_dtype = numpy.dtype([
-    ("kernel", "u4"), ("section", "u4"), ("group", "i8"), ("depth", "u4"), ("called", "u1"), ("summed", "u1"),
-    ("twice", "u1"), ("inside_count", "u1"), ("inside", "u4", 4), ("count", "u8"), ("cut", "u8"), ("nested", "u8"),
-    ("total_cycles", "u8"), ("min_cycles", "u8"), ("median_cycles", "u8"), ("p99_cycles", "u8"), ("max_cycles", "u8"),
-    ("total_ns", "f8"), ("min_ns", "f8"), ("median_ns", "f8"), ("p99_ns", "f8"), ("max_ns", "f8"),
+    ("part", "u4"), ("kernel", "u4"), ("section", "u4"), ("group", "i8"), ("depth", "u4"), ("called", "u1"),
+    ("summed", "u1"), ("twice", "u1"), ("self_known", "u1"), ("inside_count", "u1"), ("inside", "u4", 4),
+    ("count", "u8"), ("cut", "u8"), ("nested", "u8"), ("passes", "u8"), ("tracks", "u8"),
+    ("total_cycles", "u8"), ("self_cycles", "u8"), ("min_cycles", "u8"), ("p1_cycles", "u8"), ("median_cycles", "u8"),
+    ("p99_cycles", "u8"), ("max_cycles", "u8"), ("total_ns", "f8"), ("self_ns", "f8"), ("min_ns", "f8"),
+    ("p1_ns", "f8"), ("median_ns", "f8"), ("p99_ns", "f8"), ("max_ns", "f8"), ("max_track", "u8"), ("max_iteration", "i8"),
     ("share", "f8"), ("imbalance", "f8"), ("marking_cycles", "u8"), ("marking_bound_cycles", "f8"),
     ("bound_ns", "f8")], align=True)
-# The totals of one kernel, ink_kernel_total.
+# The totals of one part of a kernel, ink_kernel_total. `instance` is a C string's address; Capture.instance reads it.
 total_dtype = numpy.dtype([
-    ("kernel", "u4"), ("tracks", "u8"), ("launches", "u8"), ("marks_executed", "u8"), ("marks_kept", "u8"),
+    ("kernel", "u4"), ("device", "i4"), ("instance", "u8"), ("iterations", "u8"), ("tracks", "u8"), ("launches", "u8"), ("marks_executed", "u8"), ("marks_kept", "u8"),
     ("marks_dropped", "u8"), ("missed", "u8"), ("tracks_partial", "u8"), ("tracks_lost", "u8"), ("marks_lost", "u8"),
     ("total_cycles", "u8"), ("unmarked_cycles", "u8"), ("total_ns", "f8"), ("unmarked_ns", "f8"),
     ("unknown_cycles", "u8"), ("without_marking", "?"), ("marking_cycles", "u8"), ("marking_bound_cycles", "f8"),
@@ -289,19 +291,24 @@ class Capture:
                                 _EVERY_LAUNCH if launch is None else launch, None, None, not raw)
         capture, clock = self._pointers()
         _check(lib.ink_table_make(capture, clock, byref(options), byref(table), byref(error)), error)
-        return _Owned(table, lib.ink_table_free)
+        table = _Owned(table, lib.ink_table_free)
+        if kernel and self.kernels and not lib.ink_table_kernels(table.pointer, byref(c_void_p())):
+            raise KeyError(f"no kernel matches {kernel!r}; there are {[k['name'] for k in self.kernels]}")
+        return table
 
     def table(self, by="section", kernel=None, launch=None, raw=False):
-        """Array [row] of row_dtype: one row for each kernel, group and section, sorted so; "(unmarked)" last.
-        `by`: what a group is, "section" (none), "iteration", "block", "sm" or "launch". `kernel`: a POSIX
-        extended regular expression of kernels' names. `launch`: an index into launches. `raw`: leave the
-        marks' own cost in the times. Raises Error for a bad expression or a launch that is not there."""
+        """Array [row] of row_dtype: one row for each part of a kernel, group and section, sorted so; "(unmarked)"
+        last. A part is what of a kernel ran on one device as one template instance, as totals() has them.
+        `by`: what a group is, "section" (none), "iteration", "block", "sm", "launch", "warp", "device" or
+        "instance". `kernel`: a POSIX extended regular expression of kernels' names, some of which it must match.
+        `launch`: an index into launches. `raw`: leave the marks' own cost in the times. Raises Error for a bad
+        expression or a launch that is not there, KeyError for a kernel that is not."""
         table, address = self._table(by, kernel, launch, raw), c_void_p()
         count = _lib().ink_table_rows(table.pointer, byref(address))
         return _array(address.value, count, row_dtype, table)
 
     def totals(self, kernel=None, launch=None, raw=False):
-        """Array [kernel] of total_dtype: tracks, marks kept and dropped, time in all tracks."""
+        """Array [part] of total_dtype: tracks, marks kept and dropped, time in all tracks."""
         table, address = self._table("section", kernel, launch, raw), c_void_p()
         count = _lib().ink_table_kernels(table.pointer, byref(address))
         return _array(address.value, count, total_dtype, table)
@@ -322,6 +329,12 @@ class Capture:
         values = numpy.full((len(groups), len(sections)), numpy.nan if kind.kind == "f" else 0, kind)
         values[row_at, column_at] = rows[value]
         return values, groups, [self.section_name(s) for s in sections]
+
+    def instance(self, total):
+        """The full name of the function that a row of totals() is of; None: it is not known."""
+        self._pointers()
+        address = int(total["instance"])
+        return _text(ctypes.string_at(address)) if address else None
 
     def section_name(self, section):
         """Of an index into sections; "(unmarked)" for UNMARKED."""

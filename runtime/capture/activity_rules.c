@@ -84,7 +84,6 @@ const char *ink_activity_copy_words(unsigned copy) {
   return words[copy < sizeof words / sizeof *words ? copy : 0];
 }
 
-/* Appends "<...>" for template arguments; whether they end is not looked at. */
 static bool put_piece(char *out, size_t bytes, size_t *used, const char *text, size_t length) {
   if (*used + length >= bytes)
     length = bytes - 1 - *used;
@@ -113,6 +112,55 @@ static const char *source_name(const char *at, char *out, size_t bytes, size_t *
   return at + length;
 }
 
+/* Template arguments that are plain types, pointers to them, and whole numbers ("IfLi4EE" is <float, 4>).
+ * False: there is something else among them. */
+static bool put_arguments(const char *at, char *out, size_t bytes, size_t *used) {
+  static const char *const types[26] = {
+      ['a' - 'a'] = "signed char",   ['b' - 'a'] = "bool",           ['c' - 'a'] = "char",
+      ['d' - 'a'] = "double",        ['f' - 'a'] = "float",          ['h' - 'a'] = "unsigned char",
+      ['i' - 'a'] = "int",           ['j' - 'a'] = "unsigned",       ['l' - 'a'] = "long",
+      ['m' - 'a'] = "unsigned long", ['s' - 'a'] = "short",          ['t' - 'a'] = "unsigned short",
+      ['x' - 'a'] = "long long",     ['y' - 'a'] = "unsigned long long"};
+  bool follows = false;
+  put_piece(out, bytes, used, "<", 1);
+  for (at++; *at && *at != 'E'; follows = true) {
+    size_t stars = 0;
+    if (follows)
+      put_piece(out, bytes, used, ", ", 2);
+    if (*at == 'L') { /* a literal: its type, an n before a negative number, digits */
+      at += at[1] ? 2 : 1;
+      if (*at == 'n')
+        put_piece(out, bytes, used, "-", at++ ? 1 : 0);
+      const size_t digits = strspn(at, "0123456789");
+      put_piece(out, bytes, used, at, digits);
+      if (!digits || at[digits] != 'E')
+        return false;
+      at += digits + 1;
+      continue;
+    }
+    for (; *at == 'P'; at++)
+      stars++;
+    if (*at >= '1' && *at <= '9') {
+      char name[128] = "";
+      size_t length = 0;
+      if (!(at = source_name(at, name, sizeof name, &length)))
+        return false;
+      put_piece(out, bytes, used, name, length);
+      if (*at == 'I')
+        return false; /* a template itself */
+    } else if (*at >= 'a' && *at <= 'z' && types[*at - 'a']) {
+      put_piece(out, bytes, used, types[*at - 'a'], strlen(types[*at - 'a']));
+      at++;
+    } else {
+      return false;
+    }
+    for (; stars; stars--)
+      put_piece(out, bytes, used, "*", 1);
+  }
+  put_piece(out, bytes, used, ">", 1);
+  return *at == 'E' && follows;
+}
+
 void ink_activity_short_name(const char *name, char *out, size_t bytes) {
   size_t used = 0;
   const char *at = name;
@@ -130,8 +178,13 @@ void ink_activity_short_name(const char *name, char *out, size_t bytes) {
     do {
       at = source_name(at, out, bytes, &used);
     } while (at && nested && *at >= '1' && *at <= '9');
-    if (at && *at == 'I')
+    const size_t named = used;
+    if (at && *at == 'I' && !put_arguments(at, out, bytes, &used)) {
+      used = named;
       put_piece(out, bytes, &used, "<...>", 5);
+    }
+    if (at && *at == 'I')
+      ;
     else if (!at || (nested && *at != 'E'))
       used = 0; /* something else stands here: rather the whole name */
   }

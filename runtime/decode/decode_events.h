@@ -82,7 +82,8 @@ enum ink_event_type {
   INK_EVENT_ASYNC,
   INK_EVENT_GAP,    /* [begin, end] at the body's base level that no section claims */
   INK_EVENT_RECORD, /* only for those who want records */
-  INK_EVENT_INSIDE, /* for those who want it: slices of `section` lay directly in one of `parent` */
+  INK_EVENT_INSIDE, /* for those who want it: slices of `section` lay directly in one of `parent`; of an
+                     * unknown section: called ones took the cycles `value` of one of `parent` */
   /* MARKs of the kernel's own table, and ITERs, one right after another at one level of the body.
    * A MARK word makes the slice from the stamp before it (of the first: `begin`) to its own; where
    * payload[i] is 1, word i is the row from here on, word i + 1 the head of an ITER, and, at the base
@@ -202,6 +203,7 @@ typedef struct ink_decoder {
   /* Sections that called functions marked at their base level since the body's last stamp; what is too
    * many is not told of. */
   uint32_t waiting[16], waiting_count;
+  uint64_t waiting_cycles; /* of all of these, without the marks' cost */
   uint32_t *told_of;       /* [sections]: the parent that INSIDE told last, for kernel `told_kernel` */
   uint32_t told_kernel;
   uint64_t body_changes;   /* BEGIN, END and ITER of the body */
@@ -255,7 +257,7 @@ void ink_pieces_load(ink_decoder *decoder, int called, size_t k);
 size_t ink_pieces_open_at_front(ink_decoder *decoder, int called);
 void ink_pieces_free(ink_pieces *pieces);
 /* decode_inside.c: a called slice waits for the body's next stamp, which tells what it lay in. */
-void ink_decoder_wait(ink_decoder *decoder, uint32_t section);
+void ink_decoder_wait(ink_decoder *decoder, uint32_t section, uint64_t cycles);
 ink_status ink_decoder_tell(ink_decoder *decoder, uint32_t parent);
 static inline ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t parent) {
   return decoder->waiting_count ? ink_decoder_tell(decoder, parent) : INK_OK;

@@ -3,9 +3,10 @@
  * ends around slices of called functions comes after them. */
 #include "decode_events.h"
 
-void ink_decoder_wait(ink_decoder *decoder, uint32_t section) {
+void ink_decoder_wait(ink_decoder *decoder, uint32_t section, uint64_t cycles) {
   if (!decoder->sink->want_inside || section == INK_SECTION_UNKNOWN)
     return;
+  decoder->waiting_cycles += cycles;
   for (uint32_t i = 0; i < decoder->waiting_count; i++)
     if (decoder->waiting[i] == section)
       return;
@@ -32,6 +33,13 @@ ink_status ink_decoder_tell(ink_decoder *decoder, uint32_t parent) {
         .type = INK_EVENT_INSIDE, .called = 1, .section = decoder->waiting[i], .parent = parent};
     status = ink_decoder_give(decoder);
   }
+  if (status == INK_OK && decoder->waiting_cycles && parent < decoder->capture->sections.count) {
+    *ink_decoder_next(decoder) =
+        (ink_event){.type = INK_EVENT_INSIDE, .called = 1, .section = INK_SECTION_UNKNOWN, .parent = parent,
+                    .u.value = decoder->waiting_cycles};
+    status = ink_decoder_give(decoder);
+  }
   decoder->waiting_count = 0;
+  decoder->waiting_cycles = 0;
   return status;
 }

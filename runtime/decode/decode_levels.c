@@ -176,6 +176,11 @@ static void move_stamp(const ink_decoder *decoder, ink_level *level, uint64_t no
   level->stamp_known = true;
 }
 
+static uint64_t net_cycles(uint64_t begin, uint64_t end, ink_toll toll) {
+  const uint64_t cycles = end - begin;
+  return cycles - earlier(toll.cycles, cycles);
+}
+
 static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint64_t now) {
   ink_level *level = top(decoder, called);
   uint64_t begin = level->stamp;
@@ -185,13 +190,13 @@ static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint6
   if (called) {
     const ink_level *body = top(decoder, BODY);
     const bool base = decoder->levels[CALLED].count == 1;
-    if (base)
-      ink_decoder_wait(decoder, section);
     if (body->stamp > begin)
       toll = ink_toll_since(decoder, body->stamp_toll);
     /* Within a range the body's stamps should not have moved; the range's END tells. */
     cut |= base ? !body->stamp_known : begin < body->stamp;
     begin = later(begin, body->stamp);
+    if (base)
+      ink_decoder_wait(decoder, section, cut ? 0 : net_cycles(begin, now, toll));
     claim_called(decoder, begin, now, toll);
   } else {
     status = ink_decoder_settle(decoder, section);
@@ -258,8 +263,6 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
       forget_claims(decoder);
   } else {
     const ink_level *body = top(decoder, BODY);
-    if (decoder->levels[CALLED].count == 1)
-      ink_decoder_wait(decoder, section);
     if (body->stamp_known && body->stamp > begin)
       toll = ink_toll_since(decoder, body->stamp_toll);
     if (begin < body->stamp && begin_known && body->stamp_known) {
@@ -271,6 +274,8 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
     } else {
       begin = later(begin, body->stamp_known ? body->stamp : 0);
     }
+    if (decoder->levels[CALLED].count == 1)
+      ink_decoder_wait(decoder, section, cut ? 0 : net_cycles(begin, now, toll));
     claim_called(decoder, begin, now, toll);
   }
   if (status != INK_OK)

@@ -4,7 +4,7 @@
  */
 #include "outputs.h"
 #include "report_page.h"
-#include "summary_json.h"
+#include "tables_object.h"
 #include "text_write.h"
 #include "track_events.h"
 
@@ -18,6 +18,7 @@ typedef struct html {
   ink_selection selection; /* first: see ink_selection_decode */
   ink_file file;
   ink_error *error;
+  ink_table *table;
   ink_track_events events;
   char label[160];
   uint64_t tracks, lanes, slices, left_out_slices;
@@ -40,7 +41,7 @@ static size_t name_index(const html *w, ink_section_index section) {
   return section < w->selection.section_count ? section : w->selection.section_count;
 }
 
-/* Rows of [kernel, section, iteration, count, cycles, ns]. */
+/* Rows of [part, section, iteration, count, cycles, ns]. */
 static ink_status put_iterations(html *w) {
   ink_table *table;
   ink_status status = ink_selection_table(&w->selection, INK_BY_ITERATION, &table, w->error);
@@ -58,7 +59,7 @@ static ink_status put_iterations(html *w) {
       left_out++;
       continue;
     }
-    ink_file_print(&w->file, "%s\n[%u,%zu,%lld,%llu,%llu,%.0f]", put++ ? "," : "", rows[i].kernel,
+    ink_file_print(&w->file, "%s\n[%u,%zu,%lld,%llu,%llu,%.0f]", put++ ? "," : "", rows[i].part,
                    name_index(w, rows[i].section), (long long)rows[i].group,
                    (unsigned long long)rows[i].count, (unsigned long long)rows[i].total_cycles,
                    rows[i].total_ns);
@@ -144,7 +145,7 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   }
   const ink_stored_track *stored = track->stored;
   ink_file_print(&w->file, "],[%u,%u,%d,%u,%lld,%lld]]",
-                 w->selection.launches[stored->launch].kernel, stored->header.sm_open,
+                 ink_table_part_of(w->table, stored->launch), stored->header.sm_open,
                  stored->device, stored->launch,
                  (long long)ink_ns_between(w->selection.begin_ns, track->open_ns),
                  (long long)ink_ns_between(track->open_ns, track->close_ns));
@@ -192,15 +193,16 @@ static ink_status put_lanes(html *w) {
 }
 
 static ink_status put_data(html *w) {
-  ink_table *table;
-  ink_status status = ink_selection_table(&w->selection, INK_BY_SECTION, &table, w->error);
+  ink_status status = ink_selection_table(&w->selection, INK_BY_SECTION, &w->table, w->error);
   if (status != INK_OK)
     return status;
   ink_file_text(&w->file, "<script type=\"application/json\" id=\"summary\">");
-  ink_summary_json(&w->file, &w->selection, table);
+  ink_tables_begin(&w->file);
+  status = ink_tables_capture(&w->file, &w->selection, NULL, w->table, INK_BY_SECTION, w->error);
+  ink_tables_end(&w->file);
   ink_file_text(&w->file, "</script>\n");
-  ink_table_free(table);
-  status = put_iterations(w);
+  if (status == INK_OK)
+    status = put_iterations(w);
   return status == INK_OK ? put_lanes(w) : status;
 }
 
@@ -223,6 +225,7 @@ ink_status ink_write_html(const ink_capture *capture, const ink_clock_map *map,
     ink_error_set(error, status, "out of memory");
   }
 cleanup:
+  ink_table_free(w.table);
   ink_file_abandon(&w.file);
   ink_selection_free(&w.selection);
   ink_track_events_free(&w.events);

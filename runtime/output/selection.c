@@ -139,6 +139,18 @@ ink_status ink_selection_decode(ink_selection *s, const ink_sink *sink, ink_erro
   return status;
 }
 
+ink_status ink_selection_table(const ink_selection *s, enum ink_group_by by, ink_table **out,
+                               ink_error *error) {
+  const ink_table_options options = {.size = sizeof options,
+                                     .by = by,
+                                     .kernel_regex = s->options.kernel_regex,
+                                     .launch = s->options.launch,
+                                     .progress = s->options.progress,
+                                     .user = s->options.user,
+                                     .without_marking = s->without_marking};
+  return ink_table_make(s->capture, s->map, &options, out, error);
+}
+
 const ink_device_info *ink_selection_device(const ink_selection *s, int32_t device) {
   for (size_t i = 0; i < s->device_count; i++)
     if (s->devices[i].index == device)

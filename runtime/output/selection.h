@@ -5,6 +5,7 @@
 #define INK_SELECTION_H
 
 #include "inkmark/output.h"
+#include "inkmark/table.h"
 
 #include <stdio.h>
 
@@ -41,6 +42,10 @@ bool ink_selection_has(const ink_selection *selection, size_t launch);
 /* Decodes the chosen launches. The selection is the first member of the output's own state: it is
  * what the sink's callbacks get as `user`. The sink's progress is ours. */
 ink_status ink_selection_decode(ink_selection *selection, const ink_sink *sink, ink_error *error);
+
+/* A table for the selection's options. */
+ink_status ink_selection_table(const ink_selection *selection, enum ink_group_by by, ink_table **out,
+                               ink_error *error);
 
 /* The device of that ordinal, or NULL. */
 const ink_device_info *ink_selection_device(const ink_selection *selection, int32_t device);

@@ -12,31 +12,38 @@ static ink_status no_memory(ink_table *table) {
   return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
 }
 
-static inline __attribute__((always_inline)) bool add_value(ink_cell *cell, uint64_t cycles) {
+static inline __attribute__((always_inline)) bool add_value(ink_cell *cell, int64_t row, uint64_t cycles) {
   cell->now_count++;
   cell->now_total += cycles;
   if (cycles < cell->now_min)
     cell->now_min = cycles;
-  if (cycles > cell->now_max)
+  if (cycles > cell->now_max) {
     cell->now_max = cycles;
+    cell->now_max_row = row;
+  }
   return ink_quantile_add(&cell->sketch, cycles);
 }
 
-/* A stretch of time that costs nothing at all stays: what is taken off is less. */
-static inline __attribute__((always_inline)) bool add_tolled(ink_cell *cell, uint64_t cycles,
-                                                             ink_toll toll) {
+/* A stretch of time that costs nothing at all stays: what is taken off is less. What is left is added to
+ * *sum too. */
+static inline __attribute__((always_inline)) bool
+add_tolled(ink_cell *cell, int64_t row, uint64_t cycles, ink_toll toll, uint64_t *sum) {
   uint64_t paid = toll.cycles < cycles ? toll.cycles : cycles;
   cell->now_toll.cycles += paid;
   cell->now_toll.bound_millicycles += toll.bound_millicycles;
-  return add_value(cell, cycles - paid);
+  *sum += cycles - paid;
+  return add_value(cell, row, cycles - paid);
 }
 
 /* A slice inside of another one of its section: its time is in that one's already. */
-static bool add_nested(ink_cell *cell, uint64_t cycles, ink_toll toll) {
+static bool add_nested(ink_cell *cell, int64_t row, uint64_t cycles, ink_toll toll, uint64_t *sum) {
   const uint64_t total = cell->now_total;
-  const bool fine = add_value(cell, cycles - (toll.cycles < cycles ? toll.cycles : cycles));
+  const uint64_t net = cycles - (toll.cycles < cycles ? toll.cycles : cycles);
+  const bool fine = add_value(cell, row, net);
   cell->now_total = total;
   cell->nested++;
+  cell->nested_cycles += net;
+  *sum += net;
   return fine;
 }
 
@@ -54,13 +61,16 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
     return INK_OK;
   }
   const uint64_t cycles = event->end - event->begin;
-  const bool fine =
-      event->nested ? add_nested(cell, cycles, event->toll) : add_tolled(cell, cycles, event->toll);
-  return fine ? INK_OK : no_memory(table);
+  uint64_t net = 0;
+  const bool fine = event->nested ? add_nested(cell, event->row, cycles, event->toll, &net)
+                                  : add_tolled(cell, event->row, cycles, event->toll, &net);
+  return fine && ink_table_child(table, event->parent, event->row, net) ? INK_OK : no_memory(table);
 }
 
 /* A called function's slices turned out to lie directly in one of `parent`. */
 static ink_status take_inside(ink_table *table, const ink_event *event) {
+  if (event->section == INK_SECTION_UNKNOWN)
+    return ink_table_child(table, event->parent, 0, event->u.value) ? INK_OK : no_memory(table);
   ink_cell *cell = ink_table_visit(table, event->section, 0);
   if (!cell)
     return no_memory(table);
@@ -71,7 +81,7 @@ static ink_status take_inside(ink_table *table, const ink_event *event) {
 
 /* Makes the cell of a run's word ready for the current visit; NULL when out of memory. */
 static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t row) {
-  bool gap = place == table->section_count;
+  bool gap = place == table->cache_room - 1;
   ink_cell *cell = ink_table_visit(table, gap ? INK_SECTION_UNKNOWN : (uint32_t)place, row);
   if (!cell)
     return NULL;
@@ -91,12 +101,13 @@ static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t r
 static inline __attribute__((always_inline)) bool add_at(ink_table *table, ink_cell **cells,
                                                          uint64_t now, uint32_t depth,
                                                          size_t place, int64_t row,
-                                                         uint64_t cycles, ink_toll toll) {
+                                                         uint64_t cycles, ink_toll toll,
+                                                         uint64_t *sum) {
   ink_cell *cell = cells[place];
   if (__builtin_expect(!cell || cell->visit != now, 0) &&
       !(cell = ready(table, depth, place, row)))
     return false;
-  return add_tolled(cell, cycles, toll);
+  return add_tolled(cell, row, cycles, toll, sum);
 }
 
 static void begin_visit(ink_table *table, const ink_event *run, int64_t row) {
@@ -120,7 +131,8 @@ take_rows(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, 
   size_t first = (size_t)run->section - 1;
   int64_t row = run->row;
   ink_cell **cells = table->cache;
-  uint64_t now = table->visit;
+  uint64_t now = table->visit, sum = 0, gaps = 0;
+  const size_t gap = table->cache_room - 1;
   uint32_t depth = run->depth, count = run->count;
   const uint8_t *payload = run->payload;
   bool rows = table->options.by == INK_BY_ITERATION, ok = true;
@@ -129,12 +141,13 @@ take_rows(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, 
     const uint64_t plain = words[iter ? i + 1 : i] ^ upper, clock = plain & INK_CLOCK_MASK;
     if (!iter) {
       ok = add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
-                  clock - last, toll);
+                  clock - last, toll, &sum);
       toll = of_mark;
     } else {
       if (run->gaps && clock != last)
-        ok = add_at(table, cells, now, 0, table->section_count, row, clock - last, toll);
+        ok = add_at(table, cells, now, 0, gap, row, clock - last, toll, &gaps);
       row = (int64_t)words[i++];
+      ok = ok && ink_table_pass(table, row);
       if (rows) {
         begin_visit(table, run, row);
         now = table->visit;
@@ -143,7 +156,7 @@ take_rows(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, 
     }
     last = clock;
   }
-  return ok ? INK_OK : no_memory(table);
+  return ok && ink_table_child(table, run->parent, row, sum) ? INK_OK : no_memory(table);
 }
 
 static inline __attribute__((always_inline)) ink_status
@@ -153,16 +166,17 @@ take_marks(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll,
   ink_cell **cells = table->cache;
   const uint64_t *words = run->u.words, now = table->visit;
   uint32_t depth = run->depth, count = run->count;
+  uint64_t sum = 0;
   int64_t row = run->row;
   for (uint32_t i = 0; i < count; i++) {
     uint64_t plain = words[i] ^ upper, clock = plain & INK_CLOCK_MASK;
     if (!add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
-                clock - last, toll))
+                clock - last, toll, &sum))
       return no_memory(table);
     last = clock;
     toll = of_mark;
   }
-  return INK_OK;
+  return ink_table_child(table, run->parent, row, sum) ? INK_OK : no_memory(table);
 }
 
 static ink_status take_run(ink_table *table, const ink_event *run) {
@@ -204,9 +218,11 @@ ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **ou
     cell->now_toll.bound_millicycles += count * inside.bound_millicycles;
   if (least - each < cell->now_min)
     cell->now_min = least - each;
-  if (most >= each && most - each > cell->now_max)
+  if (most >= each && most - each > cell->now_max) {
     cell->now_max = most - each;
-  table->totals[table->kernel].outside_cycles +=
+    cell->now_max_row = event->row;
+  }
+  table->totals.items[table->part].outside_cycles +=
       (double)count * (double)table->tolls.sum_pair.cycles - (double)event->toll.cycles;
   return INK_OK;
 }
@@ -221,9 +237,10 @@ static ink_status take_gap(ink_table *table, const ink_event *event) {
   ink_cell *cell = ink_table_visit(table, INK_SECTION_UNKNOWN, event->row);
   if (!cell)
     return no_memory(table);
+  uint64_t net = 0;
   cell->depth = 0;
   cell->called = 0;
-  return add_tolled(cell, event->u.value, event->toll) ? INK_OK : no_memory(table);
+  return add_tolled(cell, event->row, event->u.value, event->toll, &net) ? INK_OK : no_memory(table);
 }
 
 /* What is in no row, so that a report can say that it is there. */
@@ -253,8 +270,11 @@ static ink_status on_events(void *user, const ink_event *events, size_t n) {
       status = take_gap(table, event);
     else if (event->type == INK_EVENT_POINT && event->escape == INK_ESCAPE_SUM)
       status = take_sum(table, event);
+    if (event->type == INK_EVENT_POINT && event->kind == INK_KIND_ITER && status == INK_OK &&
+        !ink_table_pass(table, (int64_t)event->u.value))
+      status = no_memory(table);
     if (event->type == INK_EVENT_POINT || event->type == INK_EVENT_ASYNC)
-      count_others(&table->totals[table->kernel], event);
+      count_others(&table->totals.items[table->part], event);
     if (event->section < table->section_count && event->type != INK_EVENT_RUN)
       table->seen[event->section] = 1;
   }
@@ -270,12 +290,17 @@ static bool on_want_launch(void *user, uint32_t launch) {
 
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   ink_table *table = user;
+  const uint32_t part = ink_table_part(table, launch, info);
+  if (part == UINT32_MAX)
+    return no_memory(table);
   table->launch = launch;
-  if (table->kernel != info->kernel) { /* cells are cached for one kernel */
+  table->parts_of[launch] = part;
+  table->kernel = info->kernel;
+  if (table->part != part) { /* cells are cached for one part */
     memset(table->cache, 0, table->cache_room * sizeof *table->cache);
-    table->kernel = info->kernel;
+    table->part = part;
   }
-  table->totals[info->kernel].launches++;
+  table->totals.items[part].launches++;
   return INK_OK;
 }
 
@@ -316,6 +341,15 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track,
   case INK_BY_LAUNCH:
     table->group = table->launch;
     break;
+  case INK_BY_WARP:
+    table->group = track->stored->header.thread / 32;
+    break;
+  case INK_BY_DEVICE:
+    table->group = track->stored->device;
+    break;
+  case INK_BY_INSTANCE:
+    table->group = ink_table_instance_of(table, table->launch);
+    break;
   default:
     table->group = 0;
   }
@@ -324,7 +358,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track,
 
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   ink_table *table = user;
-  ink_kernel_total *total = &table->totals[table->kernel];
+  ink_kernel_total *total = &table->totals.items[table->part];
   bool open = track->stored->header.state != INK_TRACK_CLOSED;
   /* Of an open track the time up to its last mark: what comes after is of no section yet. */
   const bool early = open && track->partial_after_cycles < track->close_cycles;
@@ -366,13 +400,13 @@ static ink_status on_problem(void *user, const ink_problem *problem) {
   for (size_t i = 0; i < table->problem_count; i++) {
     ink_problem *known = &table->problems[i];
     if (known->kind == problem->kind && known->section == problem->section &&
-        known->called == problem->called && table->problem_kernels[i] == table->kernel) {
+        known->called == problem->called && table->problem_parts[i] == table->part) {
       known->times++;
       return INK_OK;
     }
   }
   if (table->problem_count < INK_PROBLEMS_KEPT) {
-    table->problem_kernels[table->problem_count] = table->kernel;
+    table->problem_parts[table->problem_count] = table->part;
     table->problems[table->problem_count++] = *problem;
   }
   return INK_OK;
@@ -409,17 +443,19 @@ static ink_status choose_kernels(ink_table *table) {
 static bool allocate(ink_table *table) {
   size_t kernels = table->capture->kernels.count;
   table->section_count = table->capture->sections.count;
-  table->cache_room = table->section_count + 1;
+  table->cache_room = table->section_count + 2;
   table->cache = calloc(table->cache_room, sizeof *table->cache);
   table->seen = calloc(table->section_count + 1, 1);
   table->unseen = calloc(table->section_count + 1, sizeof *table->unseen);
   table->wanted = calloc(kernels + 1, sizeof *table->wanted);
-  table->totals = calloc(kernels + 1, sizeof *table->totals);
   table->unseen_of = calloc(kernels + 1, sizeof *table->unseen_of);
   table->kernel_count = kernels;
+  table->launch_count = table->capture->launches.count;
+  table->parts_of = malloc((table->launch_count + 1) * sizeof *table->parts_of);
+  if (table->parts_of)
+    memset(table->parts_of, 0xff, (table->launch_count + 1) * sizeof *table->parts_of);
   table->problems = calloc(INK_PROBLEMS_KEPT, sizeof *table->problems);
-  return table->cache && table->seen && table->unseen && table->wanted && table->totals &&
-         table->unseen_of && table->problems;
+  return table->cache && table->seen && table->unseen && table->wanted && table->parts_of && table->unseen_of && table->problems;
 }
 
 ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
@@ -432,15 +468,17 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
   table->capture = capture;
   table->timed = ink_clock_map_changes(map);
   table->error = error;
-  table->kernel = UINT32_MAX;
+  table->kernel = table->part = UINT32_MAX;
   table->options = (ink_table_options){.launch = UINT32_MAX};
   if (options)
     memcpy(&table->options, options,
            options->size < sizeof *options ? options->size : sizeof *options);
   ink_status status = allocate(table) ? choose_kernels(table) : no_memory(table);
+  if (status == INK_OK)
+    status = ink_table_find_instances(table);
   table->tolls_device = INT32_MIN;
   ink_event_sink sink = {.user = table, .want_tolls = table->options.without_marking,
-                         .want_inside = table->options.by == INK_BY_SECTION,
+                         .want_inside = table->options.by != INK_BY_ITERATION,
                          .want_launch = on_want_launch, .launch = on_launch,
                          .track_begin = on_track_begin, .events = on_events,
                          .problem = on_problem, .track_end = on_track_end,
@@ -468,7 +506,10 @@ void ink_table_free(ink_table *table) {
   free(table->unseen);
   free(table->unseen_of);
   free(table->wanted);
-  free(table->totals);
+  free(table->totals.items);
+  free(table->parts_of);
+  free(table->instances);
+  free(table->instance_names);
   free(table->problems);
   free(table->rows);
   free(table);

@@ -11,7 +11,7 @@ ink_cell *ink_table_cell(const ink_table *table, uint32_t index) {
   return &table->blocks[index / CELLS_PER_BLOCK][index % CELLS_PER_BLOCK];
 }
 
-static ink_cell *make_cell(ink_table *table, uint32_t kernel, uint32_t section, int64_t group,
+static ink_cell *make_cell(ink_table *table, uint32_t part, uint32_t section, int64_t group,
                            uint64_t hash, uint32_t next) {
   if (table->cell_count >= INK_ID_NONE - 1)
     return NULL;
@@ -31,23 +31,24 @@ static ink_cell *make_cell(ink_table *table, uint32_t kernel, uint32_t section, 
     return NULL;
   }
   ink_cell *cell = ink_table_cell(table, table->cell_count++);
-  *cell = (ink_cell){.kernel = kernel, .section = section, .group = group, .next = next,
-                     .track = UINT64_MAX, .min = UINT64_MAX, .depth = UINT32_MAX, .called = 1};
+  *cell = (ink_cell){.part = part, .section = section, .group = group, .next = next,
+                     .track = UINT64_MAX, .min = UINT64_MAX, .depth = UINT32_MAX, .called = 1,
+                     .max_track = UINT64_MAX, .max_row = INK_ROW_NONE, .launch = UINT32_MAX};
   return cell;
 }
 
-/* The cell of a section in the current kernel; NULL when out of memory. */
+/* The cell of a section in the current part; NULL when out of memory. */
 static ink_cell *find_cell(ink_table *table, uint32_t section, int64_t group) {
-  uint32_t kernel = table->kernel;
-  uint64_t hash = ink_mix64(ink_mix64((uint64_t)group) + ((uint64_t)kernel << 32 | section));
+  uint32_t part = table->part;
+  uint64_t hash = ink_mix64(ink_mix64((uint64_t)group) + ((uint64_t)part << 32 | section));
   uint32_t first = id_map_get(&table->cell_map, hash);
   for (uint32_t i = first; i != INK_ID_NONE;) {
     ink_cell *cell = ink_table_cell(table, i);
-    if (cell->kernel == kernel && cell->section == section && cell->group == group)
+    if (cell->part == part && cell->section == section && cell->group == group)
       return cell;
     i = cell->next;
   }
-  return make_cell(table, kernel, section, group, hash, first);
+  return make_cell(table, part, section, group, hash, first);
 }
 
 /* Tracks pass the same cells in the same order: the guess from last time saves looking them up, and
@@ -55,7 +56,7 @@ static ink_cell *find_cell(ink_table *table, uint32_t section, int64_t group) {
 static ink_cell *follow(ink_table *table, uint32_t section, int64_t group) {
   ink_cell *before = table->latest, *cell = before ? before->follow : NULL;
   if (!cell || cell->section != section || cell->group != group ||
-      cell->kernel != table->kernel) {
+      cell->part != table->part) {
     cell = find_cell(table, section, group);
     if (!cell)
       return NULL;
@@ -76,6 +77,11 @@ static ink_cell *follow(ink_table *table, uint32_t section, int64_t group) {
   return cell;
 }
 
+void ink_cell_end_launch(ink_cell *cell) {
+  cell->uneven += (double)cell->launch_largest * (double)cell->launch_tracks;
+  cell->launch_largest = cell->launch_tracks = 0;
+}
+
 /* Ends the visit of a track to a cell: its sums become the cell's. Where no SM changed its rate, a track
  * has one rate. */
 void ink_table_fold(const ink_table *table, ink_cell *cell) {
@@ -86,12 +92,19 @@ void ink_table_fold(const ink_table *table, ink_cell *cell) {
   cell->total += cell->now_total;
   cell->toll.cycles += cell->now_toll.cycles;
   cell->toll.bound_millicycles += cell->now_toll.bound_millicycles;
-  if (cell->now_total > cell->largest_track)
-    cell->largest_track = cell->now_total;
+  if (cell->launch != cell->now_launch)
+    ink_cell_end_launch(cell);
+  cell->launch = cell->now_launch;
+  cell->launch_tracks++;
+  if (cell->now_total > cell->launch_largest)
+    cell->launch_largest = cell->now_total;
   if (cell->now_min < cell->min)
     cell->min = cell->now_min;
-  if (cell->now_max > cell->max)
+  if (cell->now_max > cell->max || cell->max_track == UINT64_MAX) {
     cell->max = cell->now_max;
+    cell->max_track = cell->track;
+    cell->max_row = cell->now_max_row;
+  }
   if (!table->timed) {
     cell->now_ns = (double)cell->now_total * cell->now_scale;
     cell->now_min_ns = (double)cell->now_min * cell->now_scale;
@@ -108,12 +121,14 @@ void ink_table_fold(const ink_table *table, ink_cell *cell) {
   cell->now_count = 0;
 }
 
-/* Cells of the current kernel and group, by section: most events hit the same few. */
+/* Cells of the current part and group, by section: most events hit the same few. */
 ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row) {
   int64_t group = table->options.by == INK_BY_ITERATION ? row : table->group;
-  size_t place = section == INK_SECTION_UNKNOWN ? table->cache_room - 1 : section;
+  size_t place = section >= INK_SECTION_PASSES
+                     ? table->cache_room - 1 - (size_t)(INK_SECTION_UNKNOWN - section)
+                     : section;
   ink_cell *cell = table->cache[place];
-  if (!cell || cell->group != group || cell->kernel != table->kernel) {
+  if (!cell || cell->group != group || cell->part != table->part) {
     cell = follow(table, section, group);
     if (!cell)
       return NULL;
@@ -122,6 +137,8 @@ ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row) {
   if (cell->track != table->track) {
     ink_table_fold(table, cell);
     cell->track = table->track;
+    cell->now_launch = table->launch;
+    cell->now_max_row = INK_ROW_NONE;
     cell->now_scale = table->line.ns_per_cycle;
     cell->now_bound_scale = table->bound_scale;
     cell->now_bound_each = table->bound_each;

@@ -13,18 +13,26 @@
 typedef struct ink_cell {
   uint64_t visit;          /* table->visit when this cell was made ready for it */
   uint64_t now_count, now_total, now_min, now_max;
+  int64_t now_max_row;     /* of now_max */
   ink_toll now_toll;       /* taken out of now_total */
   ink_quantile sketch;     /* together with the above in one or two cache lines */
   double now_scale;
   uint64_t track;          /* whose now_* these are; UINT64_MAX: none yet */
   struct ink_cell *follow; /* the cell visited after this one, last time */
   int64_t group;
-  uint32_t kernel, section, next; /* next cell with the same hash */
+  uint32_t part, section, next; /* next cell with the same hash */
   uint32_t depth;
   uint8_t called, summed, twice, inside_count;
   uint32_t inside[INK_ROW_INSIDE_MAX];
-  uint64_t nested;
-  uint64_t count, cut, total, min, max, tracks, largest_track;
+  uint64_t nested, nested_cycles; /* slices inside of others of the section; not in the total */
+  uint64_t child_cycles;   /* of slices that lay directly in its own */
+  uint64_t count, cut, total, min, max, tracks;
+  uint64_t max_track;      /* where max was */
+  int64_t max_row;
+  /* Of the launch that is being added, and of those before: each one's largest track times its tracks. */
+  uint32_t launch, now_launch;
+  uint64_t launch_tracks, launch_largest;
+  double uneven;
   double total_ns, min_ns, max_ns, bound_ns;
   ink_toll toll;
   double now_bound_scale, now_bound_each; /* of a cycle, of a stretch */
@@ -36,13 +44,15 @@ typedef struct ink_cell {
 #define INK_NS_PARTS 16
 
 enum { INK_PROBLEMS_KEPT = 100 };
+/* The section of cells that count the passes of an iteration. */
+#define INK_SECTION_PASSES (UINT32_MAX - 1)
 
 struct ink_table {
   const ink_capture *capture; /* only while the table is made */
   ink_error *error;
   ink_table_options options;
   /* Where the decoder is. */
-  uint32_t kernel, launch;
+  uint32_t kernel, part, launch;
   uint64_t track;
   int64_t group;
   ink_line line;
@@ -63,20 +73,23 @@ struct ink_table {
   uint32_t cell_count;
   id_map cell_map;
   ink_cell *latest;        /* visited */
-  ink_cell **cache;        /* [cache_room]: by section, the last for the unmarked */
+  ink_cell **cache;        /* [cache_room]: by section, the last two for passes and for the unmarked */
   size_t cache_room, section_count;
   uint8_t *seen;           /* [section_count] */
   bool *wanted;            /* [kernels] */
+  uint32_t *parts_of;      /* [launches] UINT32_MAX: not in the table */
+  const char **instances;  /* [launches] the functions' names, or NULL; the array may be NULL */
+  const char **instance_names; /* each name once: what a group BY_INSTANCE is an index into */
+  size_t instance_count, launch_count;
   /* The results. */
-  ink_kernel_total *totals; /* [kernels], then the wanted ones packed */
-  size_t total_count;
+  INK_I_LIST(ink_kernel_total) totals; /* of parts, sorted at the end */
   ink_table_row *rows;
   size_t row_count;
   ink_section_index *unseen; /* in rising order */
   size_t (*unseen_of)[2];    /* [kernels]: first and count in `unseen` */
   size_t kernel_count;
   ink_problem *problems;    /* [INK_PROBLEMS_KEPT] */
-  uint32_t problem_kernels[INK_PROBLEMS_KEPT];
+  uint32_t problem_parts[INK_PROBLEMS_KEPT];
   size_t problem_count;
   uint64_t problem_total;
 };
@@ -84,11 +97,20 @@ struct ink_table {
 /* Folds are done; makes the rows and packs the totals. */
 ink_status ink_table_finish(ink_table *table);
 
+/* table_parts.c: the functions that launches are of, where the capture knows them. */
+ink_status ink_table_find_instances(ink_table *table);
+int64_t ink_table_instance_of(const ink_table *table, uint32_t launch); /* -1: not known */
+/* The part that a launch belongs to; UINT32_MAX: out of memory. */
+uint32_t ink_table_part(ink_table *table, uint32_t launch, const ink_launch *info);
+/* Sorts the parts, and the cells with them. */
+ink_status ink_table_sort_parts(ink_table *table);
+
 /* table_cells.c */
 ink_cell *ink_table_cell(const ink_table *table, uint32_t index);
 /* The cell of a section at a row, ready for what the current track adds; NULL: out of memory. */
 ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row);
 void ink_table_fold(const ink_table *table, ink_cell *cell);
+void ink_cell_end_launch(ink_cell *cell);
 void ink_table_free_cells(ink_table *table);
 
 /* Adds a SUM up in cycles; *out is NULL where it says nothing. */
@@ -97,6 +119,28 @@ ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **ou
 
 /* table_timed.c: an event of a timed table. */
 ink_status ink_table_timed(ink_table *table, const ink_event *event);
+
+/* What lay directly in a slice of `parent` is not that section's own time; false: out of memory. */
+static inline bool ink_table_child(ink_table *table, uint32_t parent, int64_t row, uint64_t cycles) {
+  if (parent >= table->section_count || !cycles || table->options.by == INK_BY_ITERATION)
+    return true;
+  ink_cell *cell = ink_table_visit(table, parent, row);
+  if (!cell)
+    return false;
+  cell->child_cycles += cycles;
+  return true;
+}
+/* One more pass of an iteration; false: out of memory. */
+static inline bool ink_table_pass(ink_table *table, int64_t row) {
+  table->totals.items[table->part].iterations++;
+  if (table->options.by != INK_BY_ITERATION)
+    return true;
+  ink_cell *cell = ink_table_visit(table, INK_SECTION_PASSES, row);
+  if (!cell)
+    return false;
+  cell->now_count++;
+  return true;
+}
 
 static inline void ink_cell_inside(ink_cell *cell, uint32_t parent) {
   if (parent == INK_PARENT_UNKNOWN || parent == cell->section)

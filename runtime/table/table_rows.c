@@ -11,9 +11,19 @@ static double quantile_ns(ink_cell *cell, double quantile) {
   return fmin(fmax(ns, cell->min_ns), cell->max_ns);
 }
 
+/* Slices inside of others of the section have children of their own, and are children of these. */
+static void set_self(const ink_table *table, const ink_cell *cell, ink_table_row *row) {
+  const uint64_t whole = cell->total + cell->nested_cycles;
+  row->self_known = table->options.by != INK_BY_ITERATION && !cell->cut && cell->child_cycles <= whole;
+  row->self_cycles = row->self_known ? whole - cell->child_cycles : 0;
+  row->self_ns = cell->total ? cell->total_ns * ((double)row->self_cycles / (double)cell->total) : 0;
+}
+
 static ink_table_row row_of(ink_table *table, ink_cell *cell) {
-  const ink_kernel_total *total = &table->totals[cell->kernel];
-  ink_table_row row = {.kernel = cell->kernel, .section = cell->section, .group = cell->group,
+  const ink_kernel_total *total = &table->totals.items[cell->part];
+  ink_table_row row = {.part = cell->part, .kernel = total->kernel, .section = cell->section,
+                       .group = cell->group, .max_track = UINT64_MAX, .max_iteration = INK_ROW_NONE,
+                       .tracks = cell->tracks,
                        .depth = cell->depth == UINT32_MAX ? 0 : cell->depth,
                        .called = cell->called, .summed = cell->summed, .count = cell->count,
                        .cut = cell->cut, .nested = cell->nested, .twice = cell->twice,
@@ -32,29 +42,32 @@ static ink_table_row row_of(ink_table *table, ink_cell *cell) {
   row.marking_bound_cycles = (double)cell->toll.bound_millicycles / 1000;
   if (total->total_cycles)
     row.share = (double)cell->total / (double)total->total_cycles;
-  if (cell->total)
-    row.imbalance =
-        (double)cell->largest_track / ((double)cell->total / (double)cell->tracks);
-  else
-    row.imbalance = 1;
+  ink_cell_end_launch(cell);
+  row.imbalance = cell->total ? cell->uneven / (double)cell->total : 1;
+  row.max_track = cell->max_track;
+  row.max_iteration = cell->max_row;
+  set_self(table, cell, &row);
   if (cell->summed)
     return row;
+  row.p1_cycles = ink_quantile_get(&cell->sketch, 0.01);
   row.median_cycles = ink_quantile_get(&cell->sketch, 0.5);
   row.p99_cycles = ink_quantile_get(&cell->sketch, 0.99);
   /* A histogram bucket's middle may lie outside of what was seen. */
-  uint64_t *quantiles[] = {&row.median_cycles, &row.p99_cycles};
-  for (int i = 0; i < 2; i++) {
+  uint64_t *quantiles[] = {&row.p1_cycles, &row.median_cycles, &row.p99_cycles};
+  for (int i = 0; i < 3; i++) {
     if (*quantiles[i] < cell->min)
       *quantiles[i] = cell->min;
     if (*quantiles[i] > cell->max)
       *quantiles[i] = cell->max;
   }
   if (table->timed) {
+    row.p1_ns = quantile_ns(cell, 0.01);
     row.median_ns = quantile_ns(cell, 0.5);
     row.p99_ns = quantile_ns(cell, 0.99);
     return row;
   }
   double scale = cell->total ? cell->total_ns / (double)cell->total : 0;
+  row.p1_ns = (double)row.p1_cycles * scale;
   row.median_ns = (double)row.median_cycles * scale;
   row.p99_ns = (double)row.p99_cycles * scale;
   return row;
@@ -62,13 +75,39 @@ static ink_table_row row_of(ink_table *table, ink_cell *cell) {
 
 static int compare(const void *left, const void *right) {
   const ink_table_row *a = left, *b = right;
-  if (a->kernel != b->kernel)
-    return a->kernel < b->kernel ? -1 : 1;
+  if (a->part != b->part)
+    return a->part < b->part ? -1 : 1;
   if (a->group != b->group)
     return a->group < b->group ? -1 : 1;
   if (a->section != b->section)
     return a->section < b->section ? -1 : 1;
   return 0;
+}
+
+static bool has_tracks(const ink_table *table, size_t kernel) {
+  for (size_t i = 0; i < table->totals.count; i++)
+    if (table->totals.items[i].kernel == kernel && table->totals.items[i].tracks)
+      return true;
+  return false;
+}
+
+/* The rows that count the passes of an iteration tell those of its sections, and go. */
+static void tell_passes(ink_table *table) {
+  size_t kept = 0;
+  for (size_t at = 0, end; at < table->row_count; at = end) {
+    uint64_t passes = 0;
+    for (end = at; end < table->row_count && table->rows[end].part == table->rows[at].part &&
+                   table->rows[end].group == table->rows[at].group;
+         end++)
+      if (table->rows[end].section == INK_SECTION_PASSES)
+        passes = table->rows[end].count;
+    for (size_t i = at; i < end; i++)
+      if (table->rows[i].section != INK_SECTION_PASSES) {
+        table->rows[kept] = table->rows[i];
+        table->rows[kept++].passes = passes;
+      }
+  }
+  table->row_count = kept;
 }
 
 /* Sections that no thread passed, whichever kernel it ran; a kernel's own name is none. */
@@ -86,7 +125,7 @@ static void list_unseen(ink_table *table) {
       table->unseen[count++] = i;
   for (size_t i = 0; i < capture->kernels.count; i++) {
     const ink_kernel *kernel = &capture->kernels.items[i];
-    if (!kernel->table || !table->totals[i].tracks)
+    if (!kernel->table || !has_tracks(table, i))
       continue;
     uint32_t base = ink_table_base(capture, kernel->table);
     size_t first = 0, last;
@@ -100,8 +139,10 @@ static void list_unseen(ink_table *table) {
 }
 
 ink_status ink_table_finish(ink_table *table) {
-  table->rows = malloc(((size_t)table->cell_count + 1) * sizeof *table->rows);
-  if (!table->rows)
+  ink_status status = ink_table_sort_parts(table);
+  if (status == INK_OK && !(table->rows = malloc(((size_t)table->cell_count + 1) * sizeof *table->rows)))
+    status = INK_ERROR_MEMORY;
+  if (status != INK_OK)
     return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
   for (uint32_t i = 0; i < table->cell_count; i++) {
     ink_cell *cell = ink_table_cell(table, i);
@@ -109,18 +150,9 @@ ink_status ink_table_finish(ink_table *table) {
       table->rows[table->row_count++] = row_of(table, cell);
   }
   qsort(table->rows, table->row_count, sizeof *table->rows, compare);
+  if (table->options.by == INK_BY_ITERATION)
+    tell_passes(table);
   list_unseen(table);
-  for (uint32_t i = 0; i < table->capture->kernels.count; i++) {
-    const ink_kernel *kernel = &table->capture->kernels.items[i];
-    if (!table->wanted[i])
-      continue;
-    ink_kernel_total total = table->totals[i];
-    total.kernel = i;
-    total.missed = kernel->missed;
-    total.tracks_lost = kernel->tracks_lost;
-    total.marks_lost = kernel->marks_lost;
-    table->totals[table->total_count++] = total;
-  }
   return INK_OK;
 }
 
@@ -138,8 +170,8 @@ bool ink_table_row_below_marking_bound(const ink_table_row *row) {
 }
 
 size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out) {
-  *out = table->totals;
-  return table->total_count;
+  *out = table->totals.items;
+  return table->totals.count;
 }
 
 size_t ink_table_unseen(const ink_table *table, uint32_t kernel, const ink_section_index **out) {

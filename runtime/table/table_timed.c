@@ -19,7 +19,7 @@ static void add_ns(ink_cell *cell, double ns, double min_ns, double max_ns, doub
 }
 
 /* `cycles` of the stretch are the cell's, all but what the marks in it cost. */
-static bool add(ink_table *table, ink_cell *cell, uint64_t from, uint64_t to, uint64_t cycles,
+static bool add(ink_table *table, ink_cell *cell, int64_t row, uint64_t from, uint64_t to, uint64_t cycles,
                 ink_toll toll) {
   const uint64_t paid = toll.cycles < cycles ? toll.cycles : cycles;
   const double part = to > from ? (double)(cycles - paid) / (double)(to - from) : 0;
@@ -30,8 +30,10 @@ static bool add(ink_table *table, ink_cell *cell, uint64_t from, uint64_t to, ui
   cell->now_total += cycles - paid;
   if (cycles - paid < cell->now_min)
     cell->now_min = cycles - paid;
-  if (cycles - paid > cell->now_max)
+  if (cycles - paid > cell->now_max) {
     cell->now_max = cycles - paid;
+    cell->now_max_row = row;
+  }
   add_ns(cell, ns, ns, ns, table->cycle_ns + ink_line_span_bound(&table->line, from, to));
   const double parts = ns * INK_NS_PARTS + 0.5;
   return ink_quantile_add(&cell->sketch, cycles - paid) &&
@@ -47,7 +49,7 @@ static ink_status add_gap(ink_table *table, int64_t row, uint64_t from, uint64_t
   const uint64_t before_cycles = cell->now_total;
   cell->depth = 0;
   cell->called = 0;
-  if (!add(table, cell, from, to, cycles, toll))
+  if (!add(table, cell, row, from, to, cycles, toll))
     return no_memory(table);
   table->gap_ns += cell->now_ns - before_ns;
   table->gap_cycles += cell->now_total - before_cycles;
@@ -55,23 +57,26 @@ static ink_status add_gap(ink_table *table, int64_t row, uint64_t from, uint64_t
 }
 
 static ink_status add_mark(ink_table *table, const ink_event *run, size_t section, int64_t row,
-                           uint64_t from, uint64_t to, ink_toll toll) {
+                           uint64_t from, uint64_t to, ink_toll toll, uint64_t *sum) {
   ink_cell *cell = ink_table_visit(table, (uint32_t)section, row);
   if (!cell)
     return no_memory(table);
+  const uint64_t before = cell->now_total;
   table->seen[section] = 1;
   if (run->depth < cell->depth)
     cell->depth = run->depth;
   cell->called = 0;
   ink_cell_inside(cell, run->parent);
-  return add(table, cell, from, to, to - from, toll) ? INK_OK : no_memory(table);
+  const bool fine = add(table, cell, row, from, to, to - from, toll);
+  *sum += cell->now_total - before;
+  return fine ? INK_OK : no_memory(table);
 }
 
 static ink_status take_run(ink_table *table, const ink_event *run) {
   const ink_toll none = {0, 0}, *of = run->tolls ? run->tolls->of[0] : NULL;
   const uint64_t upper = run->end & ~INK_CLOCK_MASK, *words = run->u.words;
   const size_t first = (size_t)run->section - 1;
-  uint64_t last = run->begin;
+  uint64_t last = run->begin, sum = 0;
   ink_toll toll = run->tolls ? run->toll : none;
   int64_t row = run->row;
   ink_status status = INK_OK;
@@ -79,15 +84,19 @@ static ink_status take_run(ink_table *table, const ink_event *run) {
     const bool iter = run->payload && run->payload[i];
     const uint64_t plain = words[i + iter] ^ upper, clock = upper | (plain & INK_CLOCK_MASK);
     if (!iter) {
-      status = add_mark(table, run, first + (size_t)(plain >> INK_TAG_SHIFT), row, last, clock, toll);
+      status = add_mark(table, run, first + (size_t)(plain >> INK_TAG_SHIFT), row, last, clock, toll, &sum);
     } else {
       if (run->gaps && clock != last)
         status = add_gap(table, row, last, clock, clock - last, toll);
       row = (int64_t)words[i++];
+      if (status == INK_OK && !ink_table_pass(table, row))
+        status = no_memory(table);
     }
     last = clock;
     toll = !of ? none : iter ? of[INK_KIND_ITER] : of[INK_KIND_MARK];
   }
+  if (status == INK_OK && !ink_table_child(table, run->parent, row, sum))
+    status = no_memory(table);
   return status;
 }
 
@@ -105,16 +114,18 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
   const uint64_t total = cell->now_total;
   const ink_toll paid = cell->now_toll;
   const double ns = cell->now_ns, bound_ns = cell->now_bound_ns;
-  if (!add(table, cell, event->begin, event->end, event->end - event->begin, event->toll))
+  if (!add(table, cell, event->row, event->begin, event->end, event->end - event->begin, event->toll))
     return no_memory(table);
+  const uint64_t net = cell->now_total - total;
   if (event->nested) { /* its time is in the slice's around it already */
     cell->nested++;
+    cell->nested_cycles += net;
     cell->now_total = total;
     cell->now_toll = paid;
     cell->now_ns = ns;
     cell->now_bound_ns = bound_ns;
   }
-  return INK_OK;
+  return ink_table_child(table, event->parent, event->row, net) ? INK_OK : no_memory(table);
 }
 
 /* The passes of a sum have no stamps: the rate at its end is taken, and what other rates of the track

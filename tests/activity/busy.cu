@@ -99,7 +99,7 @@ static void run_device(int device, bool tells) {
   capturing.unlock();
   for (int i = 0; i < 3; i++) {
     shapes::marked<float><<<4 + i, 64, 0, streams[i % 2]>>>(floats, t.ids, t.used);
-    t.rows[t.used] = {device, t.used, 4 + i, 64, 128, 0, "shapes::marked<...>"};
+    t.rows[t.used] = {device, t.used, 4 + i, 64, 128, 0, "shapes::marked<float>"};
     t.used++;
   }
   plain<<<2, 96, 96 * sizeof(int), streams[1]>>>(ints, t.ids, t.used);
@@ -123,7 +123,7 @@ static void run_device(int device, bool tells) {
     CHECK(cudaGraphLaunch(exec, streams[0]));
     CHECK(cudaStreamSynchronize(streams[0]));
     if (tells) {
-      printf("kernel %d %llu 3 32 128 1 shapes::marked<...>\n", device, t.ids[t.used]);
+      printf("kernel %d %llu 3 32 128 1 shapes::marked<float>\n", device, t.ids[t.used]);
       printf("kernel %d %llu 1 32 128 1 plain\n", device, t.ids[t.used + 1]);
     }
   }

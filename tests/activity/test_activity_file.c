@@ -200,8 +200,11 @@ static void test_clock(void) {
 static void test_names(void) {
   static const char *const names[][2] = {
       {"_Z4stepPK11EnvironmentP8Solution", "step"},
-      {"_ZN4gemm3runIfLi4EEEvPT_i", "gemm::run<...>"},
-      {"_Z3addIfEvPT_", "add<...>"},
+      {"_ZN4gemm3runIfLi4EEEvPT_i", "gemm::run<float, 4>"},
+      {"_Z3addIfEvPT_", "add<float>"},
+      {"_Z1kIPKdEvT_", "k<...>"},
+      {"_Z1kIPP3JobLin12Eb", "k<...>"},
+      {"_Z1kIPP3JobLin12EbEvT_", "k<Job**, -12, bool>"},
       {"_ZN12_GLOBAL__N_14workEPi", "(anonymous)::work"},
       {"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_",
        "at::native::vectorized_elementwise_kernel<...>"},

@@ -50,8 +50,8 @@ def main(tool, screenshot=None):
         for k in truth["kernels"]:
             assert f"{k['executed']:,} marks executed, {k['kept']:,} kept" in text, k
             assert not k["dropped"] or f"{k['dropped']:,} overwritten or not stored" in text
-        statistics = json.loads(re.search(r'id="summary">(.*?)</script>', source, re.S)[1])["statistics"]
-        for r in statistics:
+        summary = json.loads(re.search(r'id="summary">(.*?)</script>', source, re.S)[1])["captures"][0]
+        for r in (r for k in summary["kernels"] for r in k["rows"]):
             if (None in r["inside"] if r.get("inside") else r["depth"] == 0) and r["share"] > 0:
                 name = r["section"].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
                 assert f"{name} {100 * r['share']:.1f} % " in text, ("the bar of shares", r["section"])

@@ -66,18 +66,20 @@ def check_table(inkmark, capture, by, *more):
     raw = "--raw" in more
     rows, checked = capture.table(by=by, raw=raw), 0
     assert rows.dtype == inkmark.row_dtype and not rows.flags.writeable and rows.ndim == 1
-    for kernel, total in zip(report(capture.path, by, *more), capture.totals(raw=raw)):
+    for part, (kernel, total) in enumerate(zip(report(capture.path, by, *more), capture.totals(raw=raw), strict=True)):
         index = int(total["kernel"])
         assert capture.kernels[index]["name"] == kernel["kernel"]
         for field in inkmark.total_dtype.names:
-            if field in kernel and field != "kernel":
+            if field in kernel and field not in ("kernel", "instance"):
                 assert near(total[field], kernel[field]), (field, total[field], kernel[field])
-        mine = rows[rows["kernel"] == index]
+        assert capture.instance(total) == kernel["instance"]
+        mine = rows[rows["part"] == part]
         assert len(mine) == len(kernel["rows"]), (by, len(mine), len(kernel["rows"]))
         for row, told in zip(mine, kernel["rows"]):
             assert capture.section_name(row["section"]) == told["section"]
             for field in ("count", "cut", "nested", "total_cycles", "min_cycles", "median_cycles", "p99_cycles", "max_cycles",
-                          "total_ns", "min_ns", "max_ns", "bound_ns", "marking_cycles", "share", "imbalance", "depth"):
+                          "total_ns", "min_ns", "max_ns", "bound_ns", "marking_cycles", "share", "imbalance", "depth",
+                          "self_cycles", "self_ns", "p1_cycles", "passes", "tracks"):
                 if field in told:
                     assert near(row[field], told[field]), (by, told["section"], field, row[field], told[field])
                     checked += 1
@@ -136,7 +138,9 @@ def check_refusals(inkmark):
     refused(lambda: inkmark.open("text.ink"), "is not an inkmark capture", inkmark.Error)
     refused(lambda: capture.table(kernel="a("), "'a('", inkmark.Error)
     refused(lambda: capture.table(launch=9), "no launch 9", inkmark.Error)
-    refused(lambda: capture.table(by="warp"), "by is one of", ValueError)
+    refused(lambda: capture.table(by="lane"), "by is one of", ValueError)
+    refused(lambda: capture.table(kernel="Nobody"), "'Work'", KeyError)
+    refused(lambda: capture.totals(kernel="Nobody"), "'Work'", KeyError)
     refused(lambda: capture.export("x.csv", marking="off"), "marking is one of", ValueError)
     refused(lambda: capture.matrix("Nobody"), "'Work'", KeyError)
     refused(lambda: capture.export("x.unknown"), "does not tell the format", inkmark.Error)
@@ -155,7 +159,7 @@ def main():
     assert inkmark.__file__.startswith(os.path.abspath("installed")), inkmark.__file__
     print("members:", check_layout(inkmark))
     subprocess.run([make_captures], check=True)
-    captures = ["solver.ink", "hostile.ink", "costed.ink", "nested.ink", "recursive.ink", "dropped.ink", "wide.ink", "killed.ink", "none.ink"]
+    captures = ["solver.ink", "hostile.ink", "costed.ink", "nested.ink", "recursive.ink", "dropped.ink", "wide.ink", "killed.ink", "none.ink", "activity.ink"]
     if example:
         subprocess.run([inkmark_command, "record", "--device", "sim", "-o", "example.ink", "--", example[0]], check=True,
                        capture_output=True)
@@ -163,7 +167,7 @@ def main():
     checked = 0
     for path in captures:
         with inkmark.open(path) as capture:
-            for by in ("section", "iteration", "block", "sm", "launch"):
+            for by in ("section", "iteration", "block", "sm", "launch", "warp"):
                 checked += check_table(inkmark, capture, by) + check_table(inkmark, capture, by, "--raw")
             checked += check_matrix(inkmark, capture)
             for marking, asked in ((None, []), ("out", ["--marking", "out"])):

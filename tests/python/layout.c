@@ -13,7 +13,9 @@
 int main(void) {
 #define T ink_table_row
   SIZE(ink_table_row)
-  AT(T, kernel) AT(T, section) AT(T, group) AT(T, depth) AT(T, called) AT(T, summed) AT(T, twice)
+  AT(T, part) AT(T, kernel) AT(T, section) AT(T, group) AT(T, depth) AT(T, called) AT(T, summed)
+  AT(T, twice) AT(T, self_known) AT(T, passes) AT(T, tracks) AT(T, self_cycles) AT(T, p1_cycles)
+  AT(T, self_ns) AT(T, p1_ns) AT(T, max_track) AT(T, max_iteration)
   AT(T, inside_count) AT(T, inside) AT(T, count) AT(T, cut) AT(T, nested) AT(T, total_cycles)
   AT(T, min_cycles) AT(T, median_cycles) AT(T, p99_cycles) AT(T, max_cycles) AT(T, total_ns)
   AT(T, min_ns) AT(T, median_ns) AT(T, p99_ns) AT(T, max_ns) AT(T, share) AT(T, imbalance)
@@ -21,7 +23,7 @@ int main(void) {
 #undef T
 #define T ink_kernel_total
   SIZE(ink_kernel_total)
-  AT(T, kernel) AT(T, tracks) AT(T, launches) AT(T, marks_executed) AT(T, marks_kept)
+  AT(T, kernel) AT(T, device) AT(T, instance) AT(T, iterations) AT(T, tracks) AT(T, launches) AT(T, marks_executed) AT(T, marks_kept)
   AT(T, marks_dropped) AT(T, missed) AT(T, tracks_partial) AT(T, tracks_lost) AT(T, marks_lost)
   AT(T, total_cycles) AT(T, unmarked_cycles) AT(T, total_ns) AT(T, unmarked_ns)
   AT(T, unknown_cycles) AT(T, without_marking) AT(T, marking_cycles) AT(T, marking_bound_cycles)

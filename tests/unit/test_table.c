@@ -106,10 +106,14 @@ static void by_hand(void) {
   CHECK(fabs(r->share - 660 / total) < 1e-12, "share %g", r->share);
   CHECK(fabs(r->imbalance - 360.0 / 330) < 1e-9, "imbalance %g", r->imbalance);
   CHECK(r->depth == 0 && !r->called && !r->summed && !r->cut, "flags");
+  CHECK(r->self_known && r->self_cycles == 660 - 40, "Gradient is not LineSearch's own: %" PRIu64, r->self_cycles);
+  CHECK(fabs(r->self_ns - 480.0 * 620 / 660) < 0.01, "at the row's mean rate: %f", r->self_ns);
+  CHECK(r->max_track == 0 && r->max_iteration == 1, "the first of the longest: %" PRIu64, r->max_track);
   r = find(table, SYNTH_HESSIAN, 0);
   CHECK(r->count == 2 && r->total_cycles == 60 && r->depth == 1, "nested");
   r = find(table, SYNTH_UPDATE, 0);
   CHECK(r->count == 2 && r->total_cycles == 80 && r->depth == 0, "range");
+  CHECK(r->self_known && r->self_cycles == 20, "without Hessian: %" PRIu64, r->self_cycles);
   r = find(table, SYNTH_GRADIENT, 0);
   CHECK(r->count == 2 && r->total_cycles == 40 && r->called && r->depth == 1, "called");
   r = find(table, 7, 0); /* Alpha of the other table */
@@ -125,6 +129,7 @@ static void by_hand(void) {
             totals[0].tracks_lost == 1 && totals[0].marks_lost == 12 &&
             totals[0].marks_executed == 18 && totals[0].marks_kept == 18 &&
             totals[0].marks_dropped == 0 && totals[0].tracks_partial == 0, "kernel's counts");
+  CHECK(totals[0].iterations == 4, "%" PRIu64 " of the marks are ITERs", totals[0].iterations);
   CHECK(totals[0].total_cycles == (uint64_t)total && totals[0].unmarked_cycles == unmarked &&
             totals[0].unknown_cycles == 0 && fabs(totals[0].total_ns - 20000000) < 0.01,
         "kernel's time: %f ns", totals[0].total_ns);
@@ -143,6 +148,9 @@ static void by_hand(void) {
   CHECK(fabs(find(table, SYNTH_LINE_SEARCH, 0)->imbalance - 160.0 / 130) < 1e-9, "of row 0");
   CHECK(find(table, SYNTH_HESSIAN, 0)->total_cycles == 60, "a range is in the row around it");
   CHECK(find(table, SYNTH_GRADIENT, 0)->total_cycles == 40, "so is a called function");
+  CHECK(find(table, SYNTH_LINE_SEARCH, 1)->passes == 2 && find(table, INK_SECTION_UNKNOWN, 0)->passes == 2 &&
+            find(table, INK_SECTION_UNKNOWN, INK_ROW_NONE)->passes == 0, "both blocks passed row 1 once");
+  CHECK(!find(table, SYNTH_UPDATE, 0)->self_known, "self by iteration is not known");
   CHECK(find(table, 7, 1)->count == 8, "a sum is in the row where it was stored");
   CHECK(find(table, INK_SECTION_UNKNOWN, INK_ROW_NONE)->total_cycles == 20, "before any row");
   CHECK(find(table, INK_SECTION_UNKNOWN, 0)->total_cycles == 20, "gaps of row 0");
@@ -208,6 +216,8 @@ static void recursion(bool timed) {
         "Gradient: %" PRIu64 " of %" PRIu64 " nested, %" PRIu64 " cycles, %" PRIu64 " %" PRIu64 " %" PRIu64,
         r->nested, r->count, r->total_cycles, r->min_cycles, r->median_cycles, r->max_cycles);
   CHECK(fabs(r->share - 135.0 / 230) < 1e-9 && r->imbalance == 1, "share %g", r->share);
+  CHECK(r->self_known && r->self_cycles == 2 * (20 + 10 + 30 + 10 + 10), "Gradient's own: %" PRIu64,
+        r->self_cycles);
   CHECK(r->inside_count == 2 && r->inside[0] == SYNTH_UPDATE - 1 && r->inside[1] == SYNTH_LINE_SEARCH - 1 &&
             !r->twice,
         "Gradient lies in %u", r->inside_count);
@@ -216,6 +226,8 @@ static void recursion(bool timed) {
         r->nested, r->total_cycles);
   CHECK(r->inside_count == 2 && r->inside[0] == SYNTH_GRADIENT - 1 && r->inside[1] == SYNTH_LAST - 1,
         "Update lies in %u", r->inside_count);
+  CHECK(r->self_known && r->self_cycles == 2 * (65 - 15 + 5 + 64), "Update's own: %" PRIu64, r->self_cycles);
+  CHECK(find(table, SYNTH_LINE_SEARCH, 0)->self_cycles == 2 * 15, "LineSearch's own");
   r = find(table, SYNTH_LAST, 0);
   CHECK(r->count == 2 * 5 && r->nested == 8 && r->total_cycles == 2 * 80, "Last: %" PRIu64 " %" PRIu64,
         r->nested, r->total_cycles);
@@ -290,6 +302,90 @@ static void partial(void) {
   close_capture(path);
 }
 
+/* One launch's tracks: so many blocks, each LineSearch for `cycles`, but the first for `first`. */
+static void put_launch(ink_writer *writer, int32_t device, uint64_t grid, uint32_t blocks, uint64_t first,
+                       uint64_t cycles) {
+  static uint64_t ticket;
+  for (uint32_t block = 0; block < blocks; block++) {
+    synth_track t;
+    ink_error error;
+    const uint64_t open = 1000 + grid * 1000000;
+    synth_track_init(&t, 64, 4, false);
+    t.header.grid_id = grid;
+    t.header.grid_dim[0] = blocks;
+    t.header.block_index[0] = t.header.sm_open = t.header.sm_close = block;
+    t.header.ticket = ticket++;
+    synth_open(&t, open, open);
+    synth_record(&t, 0, INK_KIND_ITER, 0, block, open);
+    synth_record(&t, 0, INK_KIND_MARK, SYNTH_LINE_SEARCH, 0, open + (block ? cycles : first));
+    synth_close(&t, open + (block ? cycles : first), open + (block ? cycles : first));
+    NEED(ink_writer_track(writer, device, &t.header, t.rings[0], t.rings[1], &error), error);
+    synth_track_free(&t);
+  }
+}
+
+/* Imbalance is within a launch; launches of other lengths and other devices do not make it. */
+static void uneven(void) {
+  const char *path = synth_path("uneven");
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  for (uint64_t grid = 1; grid <= 9; grid++)
+    put_launch(writer, 0, grid, 4, 10, 10);
+  put_launch(writer, 0, 10, 4, 1000, 1000);
+  synth_finish(writer);
+  open_capture(path);
+  ink_table *table = make(INK_BY_SECTION, NULL);
+  const ink_table_row *r = find(table, SYNTH_LINE_SEARCH, 0);
+  CHECK(r->imbalance == 1 && r->count == 40 && r->tracks == 40, "ten even launches: %g", r->imbalance);
+  ink_stored_track track;
+  ink_capture_track(capture, r->max_track, &track);
+  CHECK(r->max_cycles == 1000 && track.launch == 9 && r->max_iteration == 0, "in launch %u", track.launch);
+  ink_table_free(table);
+  close_capture(path);
+
+  writer = synth_writer(path, 64, 4, false);
+  put_launch(writer, 0, 1, 4, 40, 20); /* 40 of a mean of 25 */
+  put_launch(writer, 0, 2, 2, 300, 100); /* 300 of a mean of 200, four times the total */
+  synth_finish(writer);
+  open_capture(path);
+  table = make(INK_BY_SECTION, NULL);
+  r = find(table, SYNTH_LINE_SEARCH, 0);
+  CHECK(fabs(r->imbalance - (1.6 * 100 + 1.5 * 400) / 500) < 1e-9, "weighted by the total: %g", r->imbalance);
+  ink_table_free(table);
+  close_capture(path);
+}
+
+/* What ran on another device is another part, but by device. */
+static void devices(void) {
+  const char *path = synth_path("devices");
+  ink_error error;
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  const ink_device_info second = {.index = 1, .simulated = 1, .sm_count = 4, .track_count = 64,
+                                  .records_per_track = 64, .aux_records_per_track = 4, .flags = INK_BUFFER_ON,
+                                  .name = "another"};
+  const ink_kernel_counts counts = {.device = 1, .key = INK_KERNEL_KEY(SYNTH_HASH, 1), .missed = 3};
+  NEED(ink_writer_device(writer, &second, &error), error);
+  NEED(ink_writer_counts(writer, &counts, 1, 0, 0, 1, &error), error);
+  put_launch(writer, 0, 1, 2, 10, 10);
+  put_launch(writer, 1, 1, 2, 50, 50);
+  synth_finish(writer);
+  open_capture(path);
+  ink_table *table = make(INK_BY_SECTION, NULL);
+  const ink_table_row *rows;
+  const ink_kernel_total *totals;
+  size_t n = ink_table_rows(table, &rows);
+  CHECK(ink_table_kernels(table, &totals) == 2 && totals[0].device == 0 && totals[1].device == 1 &&
+            totals[0].total_cycles == 20 && totals[1].total_cycles == 100, "a part for each device");
+  CHECK(totals[0].missed == 3 && totals[1].missed == 0, "what is the kernel's is told once");
+  CHECK(n == 2 && rows[0].part == 0 && rows[1].part == 1 && rows[1].total_cycles == 100 && rows[1].imbalance == 1,
+        "%zu rows", n);
+  ink_table_free(table);
+  table = make(INK_BY_DEVICE, NULL);
+  CHECK(ink_table_kernels(table, &totals) == 1 && totals[0].total_cycles == 120, "one part by device");
+  CHECK(find(table, SYNTH_LINE_SEARCH, 1)->total_cycles == 100, "device 1");
+  ink_table_free(table);
+  close_capture(path);
+}
+
 static int compare(const void *left, const void *right) {
   uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
   return a < b ? -1 : a > b;
@@ -325,6 +421,8 @@ int main(void) {
   recursion(true);
   refusals();
   partial();
+  uneven();
+  devices();
   quantiles();
   return check_result("table");
 }

@@ -128,8 +128,8 @@ INK_API int64_t ink_activity_unix_ns(const ink_activity_clock *clock, int32_t de
 /* "host to device", "peer to peer", ... */
 INK_API const char *ink_activity_copy_words(unsigned copy);
 
-/* The readable part of a kernel's mangled C++ name: "gemm::run<...>" for "_ZN4gemm3runIfEEvPf".
- * What it does not understand it copies. Cut off at `bytes`, zero included. */
+/* The readable part of a kernel's mangled C++ name: "gemm::run<float>" for "_ZN4gemm3runIfEEvPf", with "<...>"
+ * for template arguments that are more than plain types, pointers to them and numbers. What it does not understand it copies. Cut off at `bytes`, zero included. */
 INK_API void ink_activity_short_name(const char *name, char *out, size_t bytes);
 
 /* How many warps of the kernel an SM can hold at once, and what sets the limit. */

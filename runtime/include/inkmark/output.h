@@ -12,7 +12,7 @@ extern "C" {
 /* The marks' own cost, as it was measured when the capture was made: in the times, as they were
  * stamped, or taken out of them, as `inkmark report` does. Moments are always those of the stamps. */
 enum ink_output_marking {
-  INK_MARKING_USUAL, /* out in the tables of html, in everywhere else */
+  INK_MARKING_USUAL, /* out in the tables of json and html, in everywhere else */
   INK_MARKING_IN,
   INK_MARKING_OUT
 };

@@ -9,7 +9,16 @@
 extern "C" {
 #endif
 
-enum ink_group_by { INK_BY_SECTION, INK_BY_ITERATION, INK_BY_BLOCK, INK_BY_SM, INK_BY_LAUNCH };
+enum ink_group_by {
+  INK_BY_SECTION,
+  INK_BY_ITERATION,
+  INK_BY_BLOCK,
+  INK_BY_SM,
+  INK_BY_LAUNCH,
+  INK_BY_WARP,     /* of its block */
+  INK_BY_DEVICE,   /* a kernel's devices in one part */
+  INK_BY_INSTANCE  /* a kernel's template instances in one part; the group is ink_table_instance's */
+};
 
 typedef struct ink_table_options {
   size_t size;               /* sizeof(ink_table_options) */
@@ -26,7 +35,9 @@ typedef struct ink_table_options {
 
 enum { INK_ROW_INSIDE_MAX = 4 };
 
-/* One row: a section of a kernel, in a group (iteration, block, SM or launch; 0 for BY_SECTION).
+/* One row: a section of a part of a kernel, in a group (iteration, block, SM, launch, warp, device or instance;
+ * 0 for BY_SECTION). A part is what of a kernel ran on one device as one template instance, where the capture
+ * knows instances: neither are ever added up, unless they are the groups.
  * Slices whose begin was cut off, or that never ended, are counted in `cut`, not in the times.
  * median and p99 are exact (nearest rank) up to 32 values and within 1/128 of the true value beyond;
  * their ns are the cycles at the row's mean rate or, where an SM of the capture changed its rate, those of
@@ -34,27 +45,37 @@ enum { INK_ROW_INSIDE_MAX = 4 };
  * stamps; the ranges of PROF_SUM, which have none, those of the rate at their row's end. A kernel's total is the time
  * from the openings to the closings of its tracks; "(unmarked)" counts the gaps, and leaves out what
  * is not known because marks were overwritten. Rows of nested and of called sections lie inside
- * other rows' time: only those of depth 0 and "(unmarked)" add up. Sorted by kernel, group, section;
+ * other rows' time: only those of depth 0 and "(unmarked)" add up. Sorted by part, group, section;
  * "(unmarked)" last.
+ * Self is the total without the time of slices that lay directly inside. It is not known (self_known) by
+ * iteration, since a slice's row is that of its end, nor where slices of the section were cut. Its ns are the
+ * cycles at the row's mean rate.
  * Where ranges of a section lie inside each other, as those of a recursive function, times but those of
  * single slices are of the outermost: total, share and imbalance count no moment twice. Only a MARK of the
  * body around MARKs of the same section in called functions does (`twice`). */
 typedef struct ink_table_row {
+  uint32_t part;             /* index into ink_table_kernels */
   uint32_t kernel;           /* index into ink_capture_kernels */
   ink_section_index section; /* INK_SECTION_UNKNOWN: the "(unmarked)" row */
-  int64_t group;             /* iteration row (INK_ROW_NONE, INK_ROW_UNKNOWN), linear block, SM, launch */
+  int64_t group;             /* iteration row (INK_ROW_NONE, INK_ROW_UNKNOWN), linear block, SM, ... */
   uint32_t depth;            /* least depth at which it was seen */
   uint8_t called, summed;    /* summed: from PROF_SUM, no quantiles */
   uint8_t twice;             /* total and share count some time of it twice */
+  uint8_t self_known;
   uint8_t inside_count;      /* BY_SECTION only; more than INK_ROW_INSIDE_MAX are not told of */
   ink_section_index inside[INK_ROW_INSIDE_MAX]; /* whose slices its own lay directly in, first come first;
                               * INK_SECTION_UNKNOWN: none, they lay in the kernel's body */
   uint64_t count, cut;
   uint64_t nested;           /* of count: inside of another slice of the section; their times are not added */
-  uint64_t total_cycles, min_cycles, median_cycles, p99_cycles, max_cycles;
-  double total_ns, min_ns, median_ns, p99_ns, max_ns;
-  double share;              /* of the kernel's total track time */
-  double imbalance;          /* largest total of a track / mean total of the tracks that passed it */
+  uint64_t passes;           /* BY_ITERATION: how often the group's PROF_ITER was passed, over all tracks */
+  uint64_t tracks;           /* that passed it; one that came back to the group counts again */
+  uint64_t total_cycles, self_cycles, min_cycles, p1_cycles, median_cycles, p99_cycles, max_cycles;
+  double total_ns, self_ns, min_ns, p1_ns, median_ns, p99_ns, max_ns;
+  uint64_t max_track;        /* where the longest slice was: index of ink_capture_track; UINT64_MAX: none */
+  int64_t max_iteration;     /* and its row */
+  double share;              /* of the part's total track time */
+  double imbalance;          /* largest total of a track / mean total of the tracks that passed it, of each
+                              * launch; its mean over the launches, weighted by their totals */
   uint64_t marking_cycles;   /* taken out of total_cycles: the raw total is the sum of the two */
   double marking_bound_cycles; /* by how much total_cycles may be wrong for that, at most */
   double bound_ns;           /* by how much total_ns may be wrong for what is known of the clocks, at most: of
@@ -62,8 +83,12 @@ typedef struct ink_table_row {
                               * INFINITY: nothing is known */
 } ink_table_row;
 
+/* Of one part of a kernel. What is known of a kernel only, missed and lost tracks, its first part has. */
 typedef struct ink_kernel_total {
   uint32_t kernel;
+  int32_t device;            /* BY_DEVICE: that of the first launch */
+  const char *instance;      /* the kernel function's full name, the capture's; NULL: not known, or BY_INSTANCE */
+  uint64_t iterations;       /* PROF_ITERs among marks_kept */
   uint64_t tracks, launches, marks_executed, marks_kept, marks_dropped, missed;
   uint64_t tracks_partial, tracks_lost, marks_lost;
   uint64_t total_cycles, unmarked_cycles;
@@ -92,6 +117,10 @@ INK_API bool ink_table_row_below_bound(const ink_table_row *row);
 /* Whether less is left of a row than what the marks' cost, which was taken out of it, is known to. */
 INK_API bool ink_table_row_below_marking_bound(const ink_table_row *row);
 INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out);
+/* The part that a launch is in: index into ink_table_kernels; UINT32_MAX: the table has none of it. */
+INK_API uint32_t ink_table_part_of(const ink_table *table, uint32_t launch);
+/* The full name of the function that a group BY_INSTANCE is of; NULL: it is not known. */
+INK_API const char *ink_table_instance(const ink_table *table, int64_t group);
 /* Sections of a seen kernel's table that no recording thread passed, of whichever of the decoded
  * kernels; the names of kernels are left out. */
 INK_API size_t ink_table_unseen(const ink_table *table, uint32_t kernel,

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables as JSON: what `inkmark report --format json`, `inkmark export` and the HTML page hold. The schema is
+ * docs/tables.schema.json; docs/outputs.md tells what its fields mean. */
+#ifndef INKMARK_TABLES_JSON_H
+#define INKMARK_TABLES_JSON_H
+
+#include "inkmark/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { INK_TABLES_SCHEMA_VERSION = 2 };
+
+typedef struct ink_tables_json ink_tables_json;
+
+/* Writes to `path` ("-": stdout). The file appears under its name when it is closed with `keep`. */
+INK_API ink_status ink_tables_json_open(const char *path, ink_tables_json **out, ink_error *error);
+/* One capture: `table` was made with the options. `name`: the capture's file, NULL: not known. */
+INK_API ink_status ink_tables_json_add(ink_tables_json *json, const char *name, const ink_capture *capture,
+                                       const ink_clock_map *map, const ink_table *table,
+                                       const ink_table_options *options, ink_error *error);
+/* Closes and frees, also when it fails; without `keep` nothing is left of a file. */
+INK_API ink_status ink_tables_json_close(ink_tables_json *json, bool keep, ink_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Records kernels of which it is known what a report must say, and reads that in its JSON and its text.
+
+check_cases.py INKMARK CASES"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import schema
+
+inkmark, cases = (os.path.abspath(path) for path in sys.argv[1:])
+
+
+def run(*arguments, **environment):
+    done = subprocess.run([inkmark, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
+    assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+    return done.stdout
+
+
+def record(name, *more, **environment):
+    run("record", "--device", "sim", *more, "-o", name + ".ink", "--", cases, name, **environment)
+    return name + ".ink"
+
+
+def kernels(path, *more):
+    return schema.load(run("report", "--format", "json", *more, path))["captures"][0]["kernels"]
+
+
+def rows(kernel):
+    return {row["section"]: row for row in kernel["rows"]}
+
+
+def imbalance():
+    path = record("launches")
+    (kernel,) = kernels(path)
+    work = rows(kernel)["Work"]
+    assert kernel["launches"] == 10 and work["imbalance"] < 1.02, work
+    assert work["max_at"]["launch"] == 9 and 0 <= work["max_at"]["block"] < 16, work["max_at"]
+    assert "launch 9, block" in run("report", path)
+    parts = kernels(record("devices", INKMARK_SIM_DEVICES="3"))
+    assert [k["device"] for k in parts] == [0, 1, 2] and all(rows(k)["Work"]["imbalance"] < 1.02 for k in parts)
+    times = [rows(k)["Work"]["median_cycles"] for k in parts]
+    assert times[0] < times[1] < times[2], times
+    (whole,) = kernels("devices.ink", "--by", "device")
+    assert sorted({r["group"] for r in whole["rows"]}) == [0, 1, 2]
+    assert "on device 2" in run("report", "devices.ink")
+
+
+def overflow():
+    path = record("loop", "--records-per-track", "1024")
+    text = run("report", path)
+    work = next(line for line in text.splitlines() if line.split()[:1] == ["Work"])
+    assert len(work.split()) == 2, f"a count alone: {work}"
+    assert "of 40,000 marks were kept, the newest of each track" in text and "median" not in text, text
+    assert "median" in run("report", "--kept", path)
+    path = record("loop", "--records-per-track", "65536")
+    text = run("report", path)
+    assert "median" in text and "20,000 marks" in text, text  # an ITER is no mark
+
+
+def nested():
+    path = record("nested")
+    found = rows(kernels(path)[0])
+    assert found["Outer"]["self_cycles"] == found["Outer"]["total_cycles"] - found["Inner"]["total_cycles"]
+    assert 0 < found["Outer"]["self_cycles"] < found["Inner"]["self_cycles"] == found["Inner"]["total_cycles"]
+    assert " self " in run("report", path)
+    first = run("report", "-q", "--sort", "self", path).splitlines()
+    first = [line.split()[0] for line in first if line.startswith("  ")]
+    assert first.index("Outer") < first.index("Inner"), "Inner stands below Outer"
+
+
+def passes():
+    path = record("passes")
+    for row in kernels(path, "--by", "iteration")[0]["rows"]:
+        if row["group"] is not None:
+            assert row["passes"] == 3 and row["count"] == (21 if row["section"] == "Inner" else row["count"]), row
+    table = run("report", "--by", "iteration", path)
+    assert [line.split()[1] for line in table.splitlines() if line.split()[:1] == ["4"]] == ["3"], table
+    text = run("report", path)
+    assert "inkmark record -g warp" in text, text  # blocks of 64 threads, and sections that nobody passed
+
+
+def warps():
+    path = record("roles", "-g", "warp")
+    groups = {r["group"]: {} for r in kernels(path, "--by", "warp")[0]["rows"]}
+    for row in kernels(path, "--by", "warp")[0]["rows"]:
+        groups[row["group"]][row["section"]] = row
+    assert set(groups) == {0, 1} and "ProdLoad" in groups[0] and "ConsMma" in groups[1]
+    assert "ConsMma" not in groups[0] and "-g warp" not in run("report", path)
+
+
+def instances():
+    path = record("instances", "--activity")
+    parts = kernels(path)
+    assert len(parts) == 3 and all(k["launches"] == 1 and rows(k)["Work"]["imbalance"] < 1.02 for k in parts), parts
+    assert {k["instance"] for k in parts} == {"_Z8instanceIfLi4EEvPT_", "_Z8instanceIdLi40EEvPT_", "_Z8instanceIiLi4EEvPT_"}
+    text = run("report", path)
+    for name in ("<float, 4>", "<double, 40>", "<int, 4>"):
+        assert f"kernel Kern (Cases) as instance{name}: 1 launch" in text, text
+    assert text.index("<double, 40>") < text.index("<int, 4>") < text.index("<float, 4>"), "the most expensive first"
+    assert len({r["group"] for r in kernels(path, "--by", "instance")[0]["rows"]}) == 3
+    assert "instance<double, 40>" in run("report", "--by", "instance", path)
+
+
+def one_schema():
+    path = record("tail")
+    run("export", "-q", path, "-o", "x.tables.json")
+    with open("x.tables.json") as file:
+        exported = schema.load(file.read())
+    reported = schema.load(run("report", "--format", "json", path))
+    exported["captures"][0]["file"] = path
+    assert exported == reported
+    run("export", "-q", path, "-o", "x.tables.json", "--marking", "in")
+    with open("x.tables.json") as file:
+        exported = schema.load(file.read())
+    reported = schema.load(run("report", "--raw", "--format", "json", path))
+    exported["captures"][0]["file"] = path
+    assert exported == reported
+
+
+def newest():
+    os.utime("tail.ink", (2**31, 2**31))
+    assert run("report", "--head").startswith("tail.ink")
+    os.mkdir("empty")
+    done = subprocess.run([inkmark, "report"], cwd="empty", capture_output=True, text=True)
+    assert done.returncode == 1 and "no capture" in done.stderr, done
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for check in (imbalance, overflow, nested, passes, warps, instances, one_schema, newest):
+        check()
+        print("ok:", check.__name__)
