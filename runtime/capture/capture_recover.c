@@ -3,7 +3,15 @@
  * are, also those of types that this version does not know, and a fact that says what was missing. */
 #include "capture_private.h"
 
+#include "errno_words.h"
+#include "output/unfinished.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static ink_status copy_chunks(const ink_capture *from, ink_writer *writer, ink_error *error) {
@@ -19,11 +27,11 @@ static ink_status copy_chunks(const ink_capture *from, ink_writer *writer, ink_e
   return status;
 }
 
-/* A failure leaves no file: one that holds a part would pass for what there was. */
-static ink_status write_to(const ink_capture *capture, const char *to, ink_error *error) {
+/* One that holds a part would pass for what there was. */
+static ink_status write_file(const ink_capture *capture, const char *path, ink_error *error) {
   const ink_capture_facts *facts = ink_capture_get_facts(capture);
   ink_writer *writer = NULL;
-  ink_status status = ink_writer_open(to, false, &writer, error);
+  ink_status status = ink_writer_open(path, false, &writer, error);
   if (status != INK_OK)
     return status;
   status = copy_chunks(capture, writer, error);
@@ -33,8 +41,46 @@ static ink_status write_to(const ink_capture *capture, const char *to, ink_error
     status = ink_writer_close(writer, error);
   else
     ink_writer_abandon(writer);
+  return status;
+}
+
+static ink_status cannot(const char *to, int code, ink_error *error) {
+  errno = code;
+  return ink_error_set(error, INK_ERROR_IO, "cannot %s '%s': %s", code == EEXIST ? "create" : "write", to,
+                       ink_i_errno_words(code).text);
+}
+
+/* Gives the file its name unless another one has it. Where neither call is there, looking must do. */
+static int give_name(const char *from, const char *to) {
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    return 0;
+  if (errno != EINVAL && errno != ENOSYS)
+    return errno;
+  if (link(from, to) == 0)
+    return unlink(from) == 0 ? 0 : errno;
+  if (errno == EEXIST)
+    return errno;
+  return access(to, F_OK) == 0 ? EEXIST : rename(from, to) == 0 ? 0 : errno;
+}
+
+/* Beside its name until it is whole, whatever ends this process meanwhile. */
+static ink_status write_to(const ink_capture *capture, const char *to, ink_error *error) {
+  char *beside = NULL;
+  struct stat there;
+  if (lstat(to, &there) == 0)
+    return cannot(to, EEXIST, error);
+  if (asprintf(&beside, "%s.%ld.tmp", to, (long)getpid()) < 0)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  ink_i_unfinished_add(beside); /* before it is there: a signal may come in between */
+  unlink(beside);               /* of a process that had this id */
+  ink_status status = write_file(capture, beside, error);
+  const int code = status == INK_OK ? give_name(beside, to) : status == INK_ERROR_IO && error ? error->code : 0;
+  if (code) /* said of the name that was asked for */
+    status = cannot(to, code, error);
   if (status != INK_OK)
-    unlink(to);
+    unlink(beside);
+  ink_i_unfinished_drop(beside);
+  free(beside);
   return status;
 }
 

@@ -99,6 +99,23 @@ def signals(name, words, odd):
             os.unlink(path)
 
 
+def recovers(odd):
+    """recover: nothing has the name but what is whole, and what has it already stays."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        assert run(["recover"], "new", odd, number).returncode == -number
+        assert sorted(os.listdir(".")) == sorted(base), (odd, number, os.listdir("."))
+    assert run(["recover"], "new", odd, signal.SIGKILL).returncode == -signal.SIGKILL
+    left = sorted(set(os.listdir(".")) - set(base))
+    assert len(left) == 1 and left[0].startswith("new.") and left[0].endswith(".tmp"), left
+    assert run(["recover"], "new", odd).returncode == 0
+    whole = read("new")
+    assert sorted(set(os.listdir(".")) - set(base)) == sorted(left + ["new"]), os.listdir(".")
+    done = run(["recover"], "new", odd)
+    assert done.returncode == 1 and b"cannot create 'new': file exists" in done.stderr and read("new") == whole, done
+    for path in left + ["new"]:
+        os.unlink(path)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     subprocess.run([make_captures], check=True)
@@ -111,6 +128,8 @@ with tempfile.TemporaryDirectory() as folder:
             signals(name, words, odd)
             assert sorted(os.listdir(".")) == sorted(base), (name, os.listdir("."))
         streams(name, words, wanted)
+    for odd in (None, "named"):
+        recovers(odd)
     assert run(["report", "-f", "json"], "r.json.gz").returncode == 0
     assert gzip.decompress(read("r.json.gz")) == run(["report", "-f", "json"], "-").stdout
     print(f"{checks} runs")

@@ -24,6 +24,21 @@ int open(const char *path, int flags, ...) {
   return real(path, flags, mode);
 }
 
+/* Where a file is to replace none. */
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
+  static int (*real)(int, const char *, int, const char *, unsigned);
+  const char *number = getenv("ODD_SIGNAL");
+  if (!real)
+    real = (int (*)(int, const char *, int, const char *, unsigned))dlsym(RTLD_NEXT, "renameat2");
+  if (number)
+    raise(atoi(number));
+  if (getenv("ODD_DISK")) {
+    errno = EINVAL;
+    return -1;
+  }
+  return real(from_folder, from, to_folder, to, flags);
+}
+
 int rename(const char *from, const char *to) {
   static int (*real)(const char *, const char *);
   const char *number = getenv("ODD_SIGNAL");
