@@ -6,20 +6,61 @@
 #include "cuda/drain.h"
 #include "shm/link.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { NO_MEMORY = 2 }; /* cudaErrorMemoryAllocation */
 
-static void wipe(ink_i_flight_head *head, size_t bytes) {
-  unsigned char *at = (unsigned char *)ink_i_flight_header(head, 0);
-  memset(at, 0xff, (size_t)((unsigned char *)head + bytes - at));
+/* The new head is there last: a writer that finds it finds nothing of an earlier use. */
+static void publish(ink_i_flight_head *to, const ink_i_flight_head *head, size_t bytes) {
+  unsigned char *at = (unsigned char *)to + head->rings_at - sizeof(ink_device_track);
+  memset(at, 0xff, (size_t)((unsigned char *)to + bytes - at));
+  atomic_signal_fence(memory_order_seq_cst);
+  *to = *head;
+}
+
+/* ---- areas that the writer process has too ---- */
+
+/* It has them until this process is gone: what a device that was reset does not need any more is used again. With the
+ * session's lock. */
+static struct {
+  ink_i_flight_head *head;
+  size_t bytes;
+  pid_t pid; /* no child has the mapping */
+} idle[64];
+
+/* Nothing is left there to be written, and no kernel stores there any more. */
+static void keep_idle(ink_i_flight_head *head, size_t bytes) {
+  for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+    if (!idle[i].head || idle[i].pid != getpid()) {
+      idle[i].head = head;
+      idle[i].bytes = bytes;
+      idle[i].pid = getpid();
+      return;
+    }
+}
+
+/* As the writer process hands it over; until there is a new head it has ended. */
+static ink_i_flight_head *take_idle(size_t bytes) {
+  for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+    ink_i_flight_head *head = idle[i].head;
+    if (!head || idle[i].pid != getpid() || idle[i].bytes != bytes)
+      continue;
+    idle[i].head = NULL;
+    memset(head + 1, 0, bytes - sizeof *head);
+    return head;
+  }
+  return NULL;
 }
 
 /* Asks the writer process for it, so that it outlives this one; else it is this process's own. */
 static ink_i_flight_head *map_area(ink_i_flight *f) {
-  ink_i_flight_head *shared = ink_i_link_current() ? ink_i_link_area(f->bytes, INK_I_AREA_FLIGHT, NULL) : NULL;
+  ink_i_flight_head *shared = ink_i_link_current() ? take_idle(f->bytes) : NULL;
+  if (!shared && ink_i_link_current())
+    shared = ink_i_link_area(f->bytes, INK_I_AREA_FLIGHT, NULL);
   if (shared)
     return shared;
   void *at = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -30,7 +71,14 @@ static ink_i_flight_head *map_area(ink_i_flight *f) {
 static void unmap_area(ink_i_flight *f) {
   if (f->owned && f->head)
     munmap(f->head, f->bytes);
+  else if (f->head && f->head->ended)
+    keep_idle(f->head, f->bytes);
   f->head = NULL;
+}
+
+void ink_i_flight_reset(ink_i_device *d) {
+  if (d->flight)
+    unmap_area(d->flight);
 }
 
 static ink_i_flight_head describe(const ink_i_device *d, uint32_t tracks) {
@@ -61,8 +109,7 @@ int ink_i_flight_make(ink_i_device *d, uint32_t tracks, uint64_t stride, uint64_
     return code;
   ink_i_flight_place(&head, (uint64_t)(uintptr_t)device, stride);
   head.bytes = f->bytes;
-  *f->head = head;
-  wipe(f->head, f->bytes);
+  publish(f->head, &head, f->bytes);
   *rings_at = (uint64_t)(uintptr_t)device + head.rings_at;
   return 0;
 }
@@ -121,8 +168,7 @@ void ink_i_flight_after_fork(ink_i_device *d) {
       ink_i_flight_head head = describe(d, d->info.track_count);
       ink_i_flight_place(&head, (uint64_t)(uintptr_t)f->head, d->layout.stride);
       head.bytes = f->bytes;
-      *f->head = head;
-      wipe(f->head, f->bytes);
+      publish(f->head, &head, f->bytes);
     }
   }
   if (d->dead)

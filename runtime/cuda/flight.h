@@ -15,6 +15,8 @@ typedef struct ink_i_flight {
 
 /* Makes and registers it, wiped; *rings_at: of the first ring, as the device sees it. A cudaError_t. */
 int ink_i_flight_make(ink_i_device *device, uint32_t tracks, uint64_t stride, uint64_t *rings_at);
+/* After a reset of the device, when what it left was taken: no kernel stores there any more. */
+void ink_i_flight_reset(ink_i_device *device);
 void ink_i_flight_free(ink_i_device *device, bool with_cuda);
 /* After kernels got their slots, and after a drain read the counters. */
 void ink_i_flight_note(ink_i_device *device);

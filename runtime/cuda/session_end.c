@@ -196,6 +196,12 @@ int ink_i_session_reset_begin(ink_session *s) {
   return device;
 }
 
+/* Of kernels that the reset ended. */
+static void take_reset(ink_session *s, ink_i_device *d) {
+  ink_i_flight_salvage(s, d, NULL);
+  ink_i_flight_reset(d);
+}
+
 void ink_i_session_reset_end(ink_session *s, int device) {
   ink_i_module *modules;
   ink_i_registry_lock();
@@ -204,7 +210,7 @@ void ink_i_session_reset_end(ink_session *s, int device) {
   ink_i_registry_unlock();
   s->devices[device].dead = s->devices[device].made;
   if (s->devices[device].made)
-    ink_i_flight_salvage(s, &s->devices[device], NULL); /* of kernels that the reset ended */
+    take_reset(s, &s->devices[device]);
   pthread_mutex_unlock(&s->lock);
 }
 

@@ -48,7 +48,7 @@ typedef struct ink_i_area {
   uint32_t kind;
 } ink_i_area;
 
-enum { INK_I_AREAS_MAX = 16 };
+enum { INK_I_AREAS_MAX = 64 }; /* one for each device that a process can have */
 
 typedef struct ink_i_member {
   ink_i_watch watch;

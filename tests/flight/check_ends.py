@@ -93,6 +93,15 @@ elif CASE == "rows": # as many other tracks as went on from there: those that en
     assert re.search(r"kernel Kern, [\d.]+ s: block 3 warp 1 inside Wait \(began [\d.]+ s ago\), iteration 7; "
                      r"block 5 warp 0 after Load \(79 other tracks mark Wait next\), iteration 7; 78 warps ended$", line), line
     kill_program(run)
+elif CASE == "resets": # the device is reset often, then the program is killed before anything was drained
+    run = record(["--flight", "--drain-ms", "600000"], ["ends", "resets"])
+    signal.alarm(600)
+    assert run.stdout.readline() == "stays\n"
+    signal.alarm(0)
+    kill_program(run)
+    text = report()
+    has(text, "kernel Kern, launch 70, block 3: inside Wait")
+    assert row(text, "Load") and row(text, "Load")[0] == 71 * 8, text
 elif CASE == "top": # what hangs is seen while it does, and that it ended
     run = record(["--live"], ["ends", "range"])
     top = subprocess.Popen([INKMARK, "top", "-i", "20", CAPTURE], stdout=subprocess.PIPE, text=True)

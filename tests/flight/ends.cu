@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that do not end as they should: ends trap | second | illegal | exit | range | mark | rows. "second": a launch
-// that is fine stands before the trap. "range" and "mark" spin for ever in block 3, "rows" in two warps of 80.
+// Kernels that do not end as they should: ends trap | second | illegal | exit | range | mark | rows | resets. "second": a
+// launch that is fine stands before the trap. "range" and "mark" spin for ever in block 3, "rows" in two warps of 80.
 #include <inkmark/mark.cuh>
 
 #include <cstdio>
@@ -48,9 +48,42 @@ __global__ void rows(volatile int *never) {
   }
 }
 
+// Block 3 stays in the range; where each of the blocks has come to is said before.
+__global__ void stays(volatile int *never, volatile int *begun) {
+  PROF_KERNEL(Kern);
+  PROF_MARK(Load);
+  PROF_BEGIN(Wait);
+  begun[blockIdx.x] = 1;
+  while (blockIdx.x == 3 && !*never)
+    continue;
+  PROF_END(Wait);
+}
+
+// The device is reset more often than the writer process has room for areas, then a kernel hangs.
+static int resets() {
+  for (int i = 0; i <= 70; i++) {
+    int *words;
+    if (cudaMallocManaged(&words, 16 * sizeof *words))
+      return 1;
+    memset(words, 0, 16 * sizeof *words);
+    volatile int *begun = words + 1;
+    words[0] = i < 70; // "never": all but the last end
+    stays<<<8, 32>>>(words, begun);
+    if (i < 70 && (cudaDeviceSynchronize() || cudaDeviceReset()))
+      return 1;
+    for (int b = 0; i == 70 && b < 8;)
+      b += begun[b];
+  }
+  puts("stays");
+  fflush(stdout);
+  return cudaDeviceSynchronize();
+}
+
 int main(int argc, char **argv) {
   static const char *const words[] = {"good", "trap", "illegal", "exit", "range", "mark"};
   const char *word = argc > 1 ? argv[1] : "good";
+  if (!strcmp(word, "resets"))
+    return resets();
   const bool second = !strcmp(word, "second");
   int fate = second ? TRAPS : GOES_ON, *never;
   for (int i = 0; i < 6; i++)
