@@ -239,6 +239,15 @@ static writer_device *find_device(const ink_writer *writer, int32_t index) {
   return NULL;
 }
 
+bool ink_i_writer_rings(const ink_writer *writer, int32_t device, uint32_t *records, uint32_t *aux_records) {
+  const writer_device *known = find_device(writer, device);
+  if (!known)
+    return false;
+  *records = known->records;
+  *aux_records = known->aux_records;
+  return true;
+}
+
 static ink_status add_device(ink_writer *writer, int32_t index, uint32_t records, uint32_t aux_records,
                              uint32_t flags, ink_error *error) {
   writer_device *known = find_device(writer, index);

@@ -15,6 +15,9 @@ ink_status ink_i_writer_open_ring(size_t track_bytes, ink_writer **out, ink_erro
  * what is left there may be drained later, or is overwritten and counted. Always true of a file. */
 bool ink_i_writer_has_room(const ink_writer *writer, size_t bytes);
 
+/* How many records the device's rings have, which ink_writer_track reads; false: it was not told of. */
+bool ink_i_writer_rings(const ink_writer *writer, int32_t device, uint32_t *records, uint32_t *aux_records);
+
 /* For how long a reader that does not go on is waited for, from here on. */
 enum { INK_I_PATIENCE_MS = 100, INK_I_LAST_PATIENCE_MS = 800 };
 void ink_i_writer_patience(ink_writer *writer, uint32_t ms);

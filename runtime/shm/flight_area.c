@@ -2,6 +2,7 @@
 /* Reads headers and rings that kernels kept in memory of the host, after the kernels. */
 #include "shm/flight_area.h"
 
+#include "capture/capture_write.h"
 #include "decode/open_ring.h"
 
 #include <stdlib.h>
@@ -216,6 +217,10 @@ static ink_status prepare(rest *r, ink_error *error) {
   return INK_OK;
 }
 
+static ink_status ruined(ink_error *error) {
+  return ink_error_set(error, INK_ERROR_DAMAGED, "the memory of a device's rings was ruined by the program");
+}
+
 ink_status ink_i_flight_write_rest(const void *area, size_t bytes, bool cut, ink_writer *writer, uint64_t *tracks,
                                    ink_error *error) {
   rest r = {.area = area, .cut = cut, .writer = writer};
@@ -223,8 +228,17 @@ ink_status ink_i_flight_write_rest(const void *area, size_t bytes, bool cut, ink
   if (bytes < sizeof r.head)
     return INK_OK;
   memcpy(&r.head, area, sizeof r.head);
-  if (r.head.ended || !is_sound(&r.head, bytes))
+  if (!r.head.magic)
     return INK_OK;
+  if (!is_sound(&r.head, bytes) || r.head.ended > 1)
+    return ruined(error);
+  if (r.head.ended)
+    return INK_OK;
+  uint32_t records, aux_records;
+  if (!ink_i_writer_rings(writer, r.head.info.index, &records, &aux_records)) /* it was not even armed */
+    return INK_OK;
+  if (records != r.head.info.records_per_track || aux_records != r.head.info.aux_records_per_track)
+    return ruined(error);
   ink_status status = prepare(&r, error);
   if (!status)
     status = write_counts(&r, error);

@@ -56,7 +56,7 @@ ink_track ink_i_track_of_header(const ink_device_track *header, uint32_t kernel,
 
 /* Writes every track of the area that is not in the capture yet, closed ones and what is certain of open ones, and
  * the counts. No kernel records to it any more: it trapped (`cut`), or its process is gone. Of an area from another
- * process nothing is believed. The writer has been told of the device, once: told again it would count anew. */
+ * process nothing is believed; INK_ERROR_DAMAGED: it cannot be read. The writer has been told of the device, once: told again it would count anew. */
 ink_status ink_i_flight_write_rest(const void *area, size_t bytes, bool cut, ink_writer *writer, uint64_t *tracks,
                                    ink_error *error);
 

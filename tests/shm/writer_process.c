@@ -340,6 +340,11 @@ static void areas(launcher *l) {
   ask(l);
   path_of(child, path);
   CHECK(numbers_in(path, NULL, NULL) == 1, "the ring beside it");
+  ink_capture *capture = NULL;
+  CHECK(ink_capture_open(path, &capture, NULL) == INK_OK, "the capture");
+  const char *failure = ink_capture_fact(capture, "write_failure");
+  CHECK(failure && strstr(failure, "was ruined by the program"), "'%s'", failure ? failure : "nothing");
+  ink_capture_free(capture);
   remove(path);
 }
 
