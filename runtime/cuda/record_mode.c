@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 static ink_session *session;
@@ -120,6 +122,27 @@ static bool word_is(const char *name, const char *word) {
   return text && strcmp(text, word) == 0;
 }
 
+/* ---- children ---- */
+
+enum { CHILD_IS_NEW = 0, CHILD_IS_TAKEN, CHILD_IS_KNOWN };
+
+/* In a page that a child finds zeroed, whichever system call made it, unless it shares this memory. NULL: the kernel
+ * has no such pages. */
+static _Atomic int *known_child;
+
+static void know_this_process(void) {
+  void *page = known_child ? (void *)known_child : mmap(NULL, INK_I_RING_PAGE, PROT_READ | PROT_WRITE,
+                                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED)
+    return;
+  if (!known_child && madvise(page, INK_I_RING_PAGE, MADV_WIPEONFORK) != 0) {
+    munmap(page, INK_I_RING_PAGE);
+    return;
+  }
+  known_child = page;
+  atomic_store(known_child, CHILD_IS_KNOWN);
+}
+
 static void owner_in_child(void) {
   owner = getpid();
   ink_i_ends_after_fork();
@@ -127,6 +150,30 @@ static void owner_in_child(void) {
     session = NULL;
   if (session && session->thread_runs)
     ink_i_ends_start();
+}
+
+static void forked_child(void) {
+  owner_in_child();
+  know_this_process();
+}
+
+/* Whether what this process does is this session's to record. One that clone made, without a handler of fork, is taken
+ * in with its first launch. */
+static bool is_mine_or_taken_in(void) {
+  int is = CHILD_IS_NEW;
+  if (ink_i_record_is_mine())
+    return true;
+  if (!owner || !known_child)
+    return false;
+  if (atomic_compare_exchange_strong(known_child, &is, CHILD_IS_TAKEN)) {
+    ink_i_session_after_clone();
+    owner_in_child();
+    ink_i_session_thread_after_clone();
+    know_this_process();
+  }
+  while (atomic_load(known_child) == CHILD_IS_TAKEN)
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  return ink_i_record_is_mine();
 }
 
 void ink_record_fork_begin(sigset_t *before) {
@@ -173,6 +220,7 @@ void ink_record_start(void (*signals_taker)(void)) {
     return;
   }
   owner = getpid();
+  know_this_process();
   take_signals = signals_taker;
   atomic_store(&use_watched, session->options.choice == INK_I_DEVICES_USED);
   ink_i_ends_watch_main();
@@ -181,7 +229,7 @@ void ink_record_start(void (*signals_taker)(void)) {
   session->options.began_ns = began ? strtoll(began, NULL, 10) : 0;
   if (cuda_starts)
     ink_record_cuda_starts();
-  pthread_atfork(NULL, NULL, owner_in_child);
+  pthread_atfork(NULL, NULL, forked_child);
   atexit(ink_record_finish);
   if (word_is("INKMARK_MARKS", "off"))
     atomic_store(&use_watched, false);
@@ -211,9 +259,11 @@ bool ink_record_watches_use(void) { return atomic_load(&use_watched) && !ink_i_i
 /* The bit is set behind the arming: another thread's first launch waits for it as well. */
 void ink_record_before_launch(int device) {
   static _Atomic uint64_t seen;
-  ink_session *recording = session;
-  if (!recording || device < 0 || device >= INK_I_DEVICES_MAX || (atomic_load(&seen) >> device & 1) ||
-      !ink_i_record_is_mine())
+  if (!session || device < 0 || device >= INK_I_DEVICES_MAX || !is_mine_or_taken_in() ||
+      (atomic_load(&seen) >> device & 1))
+    return;
+  ink_session *recording = session; /* a child may have lost it */
+  if (!recording)
     return;
   ink_i_choice_use(recording, device);
   ink_i_record_module_came();
@@ -221,7 +271,7 @@ void ink_record_before_launch(int device) {
 }
 
 void ink_i_record_module_came(void) {
-  if (session && !word_is("INKMARK_MARKS", "off"))
+  if (session && is_mine_or_taken_in() && session && !word_is("INKMARK_MARKS", "off"))
     arm();
 }
 

@@ -134,6 +134,15 @@ static void set_fork_handlers(void) {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+void ink_i_session_after_clone(void) {
+  fork_prepared = false;
+  /* Held by a thread that is not here, it was in the middle of something. */
+  fork_locked = current && pthread_mutex_trylock(&current->lock) == 0;
+  after_fork_in_child();
+}
+
+void ink_i_session_thread_after_clone(void) { make_thread_in_child(); }
+
 bool ink_i_session_is_gone(const ink_session *s) { return current != s; }
 
 ink_session *ink_i_session_current(void) {

@@ -98,6 +98,9 @@ void ink_i_session_forget(void);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
 void ink_i_session_fork_end(ink_session *session);
+/* In a child that no handler of fork saw: what they do. The thread comes last, as there. */
+void ink_i_session_after_clone(void);
+void ink_i_session_thread_after_clone(void);
 /* Takes a marked file out of the registry; its code is gone when this returns, so whatever is called
  * through it is called through another one from now on. */
 void ink_i_session_module_goes(const ink_module_desc *gone);

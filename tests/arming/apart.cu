@@ -207,6 +207,22 @@ static void cloned() { // a child that no handler of a fork sees
   launch();
 }
 
+// The same, which launches itself, before its parent ever did or after it.
+static void clone_launches(const char *when, const char *end) {
+  if (!strcmp(when, "after"))
+    launch();
+  const long child = syscall(SYS_clone, (unsigned long)SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    launch();
+    launch();
+    !strcmp(end, "exit") ? exit(0) : _exit(0);
+  }
+  int status = 0;
+  waitpid((pid_t)child, &status, 0);
+  need(status == 0, "child");
+  launch();
+}
+
 // A heap that is ruined: every page that can be written and is nobody's file, but stacks and modules.
 static void ruins() {
   launch();
@@ -333,6 +349,8 @@ int main(int argc, char **argv) {
     children(atoi(with));
   else if (!strcmp(how, "cloned"))
     cloned();
+  else if (!strcmp(how, "clone-launches"))
+    clone_launches(with, argc > 3 ? argv[3] : "");
   else if (!strcmp(how, "ruins"))
     ruins();
   else if (!strcmp(how, "endless"))

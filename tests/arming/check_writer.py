@@ -159,6 +159,23 @@ def descriptors(): same(["descriptors"], 1)
 def cloned(): same(["cloned"], 2)
 
 
+def clone_launches():
+    """A child that no handler of fork saw has a recording of its own."""
+    for when in ("before", "after"):
+        for end in ("exit", "_exit"):
+            args = ["clone-launches", when, end]
+            plain = alone(*args)
+            code, out, said, err, left = record(apart, *args)
+            if (code, out, err, left) != plain:
+                fail(f"{args}: alone {plain}, recorded {(code, out, err, left)}; {said}")
+            seen = {path: counted(path)["launches"] for path in captures()}
+            parent = 1 if when == "before" else 2
+            if len(seen) != 2 or sorted(seen.values()) != sorted([2, parent]):
+                fail(f"{args}: {seen}; {said}")
+            for path in seen:
+                whole(path, seen[path])
+
+
 def setuid():
     need_root()
     same(["setuid"], 2)
@@ -481,7 +498,7 @@ def wanders():
     print(f"{count} programs, {none} without a capture")
 
 
-cases = {"wanders": wanders, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "setuid": setuid,
+cases = {"wanders": wanders, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "clone-launches": clone_launches, "setuid": setuid,
          "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
          "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
          "network": network, "cleared-environment": cleared_environment, "full-disk": full_disk,
