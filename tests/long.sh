@@ -31,6 +31,7 @@ check writer-process "$build/tests/shm/writer_process" 1000
 check kill-program kills program 1000
 check kill-record kills record 200
 check kill-writer kills writer 200
+check kill-all kills all 100
 check children writer children 1000
 check children-memory python3 "$here/processes/memory.py" "$build/cli/inkmark" "$build/tests/processes/children" \
   "$build/tests/arming/capture_counts" 1000

@@ -305,6 +305,64 @@ def network():
         fail("that the descriptor was closed is not told")
 
 
+def pid_namespace():
+    """The program in a namespace of process ids below the writer's, then the writer in one and the program outside: it
+    cannot be seen from there, so it writes by itself."""
+    need_root()
+    if subprocess.run(["unshare", "-p", "-f", "true"], stderr=subprocess.DEVNULL).returncode:
+        finish(77, "namespaces of process ids cannot be made here")
+    for args, launches in ((["plain"], 1), (["closes"], 2)):
+        code, out, said, err, _ = record("unshare", "-p", "-f", apart, *args)
+        if code or err or captures() != ["run.ink"]:
+            fail(f"{code} {err} {captures()} {said}")
+        whole("run.ink", launches)
+    # killed there, its end is seen too
+    clean()
+    record_ = start("unshare", "-p", "-f", "--kill-child", apart, "endless")
+    wait_for("launches", lambda: launched() >= 20 and launches_in("run.ink") >= 10)
+    os.kill(child_named(record_.pid, "unshare"), signal.SIGKILL)
+    record_.wait()
+    wait_for("its end", lambda: "the recording did not end" in info("run.ink"))
+    c = counted("run.ink")
+    if c["launches"] < 10 or c["lost"] or c["problems"]:
+        fail(str(c))
+    # the other way round
+    clean()
+    inside = subprocess.Popen(["unshare", "-p", "-f", ink, "record", "--device", "sim", "-o", os.path.abspath("run.ink"),
+                               "--", "sh", "-c", "env >_env; mv _env _ready; while [ ! -e _go ]; do sleep 0.02; done"],
+                              stdout=subprocess.DEVNULL, stderr=open("_err", "w"))
+    wait_for("record", lambda: os.path.exists("_ready"))
+    env = dict(line.split("=", 1) for line in open("_ready").read().splitlines() if line.startswith(("INKMARK_", "LD_")))
+    done = subprocess.run([apart, "closes"], capture_output=True, text=True, env=dict(os.environ, **env))
+    open("_go", "w").close()
+    inside.wait()
+    if (done.returncode, done.stdout, done.stderr) != (0, "end of closes\n", "") or inside.returncode:
+        fail(f"{done} {inside.returncode} {open('_err').read()}")
+    whole("run.ink", 2)
+    if "wrote 'run.ink': 8 tracks" not in open("_err").read():
+        fail(open("_err").read())
+
+
+def writer_gone_before():
+    """A process that starts when the writer is gone writes its file itself."""
+    clean()
+    record_ = start("sh", "-c", 'echo >_ready; while [ ! -e _go ]; do sleep 0.02; done; exec "$0" closes', apart)
+    wait_for("the program", lambda: os.path.exists("_ready"))
+    writer = writer_of(record_)
+    os.kill(writer, signal.SIGKILL)
+    wait_for("the writer's end", lambda: is_gone(writer))
+    open("_go", "w").close()
+    record_.wait()
+    if record_.returncode or open("_out").read() != "end of closes\n":
+        fail(f"{record_.returncode} {open('_out').read()} {open('_err').read()}")
+    whole("run.ink", 2)
+    if any(len(data) != 20 for name, data in files().items() if name.startswith("mine")):
+        fail(f"{files()}")
+    said = open("_err").read()
+    if "the writer process is gone" not in said or "wrote 'run.ink': 8 tracks" not in said:
+        fail(said)
+
+
 def cleared_environment():
     code, out, said, err, _ = record("env", "-i", "LD_LIBRARY_PATH=" + build + "/device/sim", apart, "plain")
     if code or captures():
@@ -501,7 +559,7 @@ def wanders():
 cases = {"wanders": wanders, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "clone-launches": clone_launches, "setuid": setuid,
          "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
          "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
-         "network": network, "cleared-environment": cleared_environment, "full-disk": full_disk,
+         "network": network, "pid-namespace": pid_namespace, "writer-gone-before": writer_gone_before, "cleared-environment": cleared_environment, "full-disk": full_disk,
          "unwritable": unwritable, "old-file": old_file, "pipe": pipe, "record-killed": record_killed,
          "writer-killed": writer_killed, "program-killed": program_killed, "ruined": ruined,
          "writer-stopped": writer_stopped}

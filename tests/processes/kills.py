@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""kills.py INK PROGRAM ROWS WHOM COUNT [SEED]: kills WHOM (program, record or writer) with SIGKILL at COUNT
+"""kills.py INK PROGRAM ROWS WHOM COUNT [SEED]: kills WHOM (program, record, writer or all) with SIGKILL at COUNT
 random moments of a recording and holds what is left against the program's own log.
 
 program  everything that was closed 300 ms before the kill is in the capture
 record   nothing is lost: the program ends as it would have, the capture is whole
 writer   the program ends as it would have, with its output; the capture holds whole tracks only, and everything
          that was closed 300 ms before the kill
+all      program, writer and every second time `record` too, as the end of a cgroup does: the same of the capture;
+         what it lacks is said by `record`, where it lives, and by every reader
 
 Never is a track there twice, or one that was not launched.
 
@@ -170,11 +172,35 @@ def kill_writer(run, log, draw, launches, tool):
     return check_due(rows, log.ended(), log.beats(), killed_ns)
 
 
+def kill_all(run, log, draw, launches, tool):
+    at_a_moment(log, draw, launches)
+    pid, with_record = log.head()[0], draw.random() < 0.5
+    over, doomed = log.head()[3], run.writers() + [pid] + [run.record.pid] * with_record
+    draw.shuffle(doomed)
+    killed_ns = time.monotonic_ns()
+    for one in doomed:
+        os.kill(one, signal.SIGKILL)
+    code = run.exit_code()
+    if code not in (-signal.SIGKILL, 7):
+        raise Failed(f"record ended with {code}")
+    run.reap_all()
+    rows, complete = rows_of(tool, run.capture)
+    check_rows(rows, len(log.ended()))
+    said = run.said()
+    if not with_record and not over and not ("the writer process is gone" in said and "until then is lost" in said):
+        raise Failed(f"record does not tell: {said}")
+    if os.path.exists(run.capture) and not complete:
+        done = subprocess.run([run.ink, "info", run.capture], capture_output=True, text=True, check=False)
+        if done.returncode or "the end is missing" not in done.stderr:
+            raise Failed(f"info ends with {done.returncode} and does not tell: {done.stderr}")
+    return check_due(rows, log.ended(), log.beats(), killed_ns)
+
+
 def main():
     ink, program, tool = map(os.path.abspath, sys.argv[1:4])
     whom, count = sys.argv[4:6]
     seed = int(sys.argv[6]) if len(sys.argv) > 6 else 1
-    kill = {"program": kill_program, "record": kill_record, "writer": kill_writer}[whom]
+    kill = {"program": kill_program, "record": kill_record, "writer": kill_writer, "all": kill_all}[whom]
     become_parent_of_orphans()
     failures = judged = 0
     for number in range(int(count)):
