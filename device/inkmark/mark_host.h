@@ -117,11 +117,11 @@ inline const ink_cuda_api *cuda_api() {
   return &api;
 }
 
-inline int set_buffer(void *buffer) {
+inline int set_buffer(void *, void *buffer) {
   ink_buffer *pointer = (ink_buffer *)buffer;
   return cudaMemcpyToSymbol(ink_current, &pointer, sizeof pointer);
 }
-inline int set_buffer_in(void *buffer, void *stream) {
+inline int set_buffer_in(void *, void *buffer, void *stream) {
   ink_buffer *pointer = (ink_buffer *)buffer; // pageable memory: read before the call returns
   return cudaMemcpyToSymbolAsync(ink_current, &pointer, sizeof pointer, 0, cudaMemcpyHostToDevice,
                                  (cudaStream_t)stream);
@@ -138,18 +138,18 @@ inline int launch_clock_kernel(u64 *ns, ink_edge_slot *slots, u32 slot_count, u3
   void *arguments[] = {&ns, &slots, &slot_count, &few_cycles, &most_cycles};
   return launch((const void *)clock_kernel, blocks, 1, arguments, stream);
 }
-inline int launch_read_globaltimer(uint64_t *device_ns, void *stream) {
+inline int launch_read_globaltimer(void *, uint64_t *device_ns, void *stream) {
   return launch_clock_kernel((u64 *)device_ns, nullptr, 0, 1, 0, 0, stream);
 }
-inline int launch_catch_edges(ink_edge_slot *slots, uint32_t slot_count, uint32_t blocks,
+inline int launch_catch_edges(void *, ink_edge_slot *slots, uint32_t slot_count, uint32_t blocks,
                               uint64_t few_cycles, uint64_t most_cycles, void *stream) {
   return launch_clock_kernel(nullptr, slots, slot_count, blocks, few_cycles, most_cycles, stream);
 }
 
 #if defined(INKMARK_NO_COST)
-constexpr int (*launch_mark_cost)(void *, uint64_t *, void *) = nullptr;
+constexpr int (*launch_mark_cost)(void *, void *, uint64_t *, void *) = nullptr;
 #else
-inline int launch_mark_cost(void *buffer, uint64_t *samples, void *stream) {
+inline int launch_mark_cost(void *, void *buffer, uint64_t *samples, void *stream) {
   prof_buffer argument = {(ink_buffer *)buffer};
   void *arguments[] = {&argument, &samples};
   return launch((const void *)mark_cost_kernel, 1, INK_COST_THREADS, arguments, stream);
@@ -169,7 +169,7 @@ struct module_registrar {
   ink_module_desc desc;
   module_registrar() {
     desc = {INK_MODULE_ABI, sizeof desc, __FILE__, set_buffer, launch_read_globaltimer, nullptr,
-            launch_mark_cost, launch_catch_edges, set_buffer_in};
+            launch_mark_cost, launch_catch_edges, set_buffer_in, nullptr, 0};
     if (void *found = find_runtime("ink_register_module")) {
       desc.cuda = cuda_api();
       ((ink_register_module_fn *)found)(&desc);

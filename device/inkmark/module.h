@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define INK_MODULE_ABI 3u /* with INK_LAYOUT_VERSION: a file records to a buffer of its own layout only */
+#define INK_MODULE_ABI 4u /* with INK_LAYOUT_VERSION: a file records to a buffer of its own layout only */
 
 /* The program's own CUDA runtime; every function returns a cudaError_t as int (0: success).
  * A stream is passed as void *. Entry points are added at the end; `bytes` says how many are there. */
@@ -93,26 +93,31 @@ typedef struct ink_edge_slot {
   ink_edge_words edges[INK_EDGES_MAX];
 } ink_edge_slot;
 
-/* One file's buffer symbol. set_buffer copies the pointer into the symbol on the current device. */
+/* One buffer symbol: of a file that nvcc compiled, or of a module that the program loaded itself. Callbacks are
+ * handed `self`, and act on the current device: for a module of the driver's API, in its context. */
 typedef struct ink_module_desc {
   uint32_t abi; /* INK_MODULE_ABI */
   uint32_t bytes;
   const char *file;
-  int (*set_buffer)(void *device_buffer);
-  /* Launches one thread on `stream` of the current device that stores globaltimer in *device_ns. */
-  int (*read_globaltimer)(uint64_t *device_ns, void *stream);
+  /* Copies the pointer into the symbol. */
+  int (*set_buffer)(void *self, void *device_buffer);
+  /* Launches one thread on `stream` that stores globaltimer in *device_ns. */
+  int (*read_globaltimer)(void *self, uint64_t *device_ns, void *stream);
   const ink_cuda_api *cuda;
-  /* Launches one warp on `stream` of the current device that measures what this file's marks cost, once
-   * with a buffer that has a track and a slot for INK_COST_TABLE's section 1, once with NULL. */
-  int (*measure_cost)(void *device_buffer, uint64_t *device_samples, void *stream);
-  /* Launches `blocks` blocks on `stream` of the current device; slots[%smid] is filled on each SM that
-   * one of them comes to, until INK_EDGES_MAX edges are caught, or two and few_cycles have passed, or
-   * most_cycles have. */
-  int (*catch_edges)(ink_edge_slot *device_slots, uint32_t slot_count, uint32_t blocks,
+  /* Launches one warp on `stream` that measures what this file's marks cost, once with a buffer that has a
+   * track and a slot for INK_COST_TABLE's section 1, once with NULL. */
+  int (*measure_cost)(void *self, void *device_buffer, uint64_t *device_samples, void *stream);
+  /* Launches `blocks` blocks on `stream`; slots[%smid] is filled on each SM that one of them comes to, until
+   * INK_EDGES_MAX edges are caught, or two and few_cycles have passed, or most_cycles have. */
+  int (*catch_edges)(void *self, ink_edge_slot *device_slots, uint32_t slot_count, uint32_t blocks,
                      uint64_t few_cycles, uint64_t most_cycles, void *stream);
   /* set_buffer in the order of `stream`, without a word to the legacy stream: that would wait for the
    * program's kernels, and break a capture that goes on in a stream of its own. */
-  int (*set_buffer_in)(void *device_buffer, void *stream);
+  int (*set_buffer_in)(void *self, void *device_buffer, void *stream);
+  void *self;
+  /* 0: the symbol is on every device, as a CUDA runtime has it. Else the one device of `cuda` that it is on,
+   * plus 1. */
+  uint32_t only_device;
 } ink_module_desc;
 
 /* Descriptors grow at their end: what a file was compiled with may be shorter than this header's. */

@@ -55,7 +55,7 @@ static int run(ink_i_device *d, const ink_module_desc *module, ink_edge_slot *sl
   const size_t bytes = n * sizeof *slots;
   int code = d->cuda->set_async(d->edges, 0, bytes, d->stream);
   for (int i = 0; i < LAUNCHES && !code; i++) {
-    code = module->catch_edges(d->edges, n, d->info.sm_count * BLOCKS_PER_SM, FEW_CYCLES,
+    code = module->catch_edges(module->self, d->edges, n, d->info.sm_count * BLOCKS_PER_SM, FEW_CYCLES,
                                MOST_CYCLES, d->stream);
     if (!code)
       code = d->cuda->copy_async(slots, d->edges, bytes, TO_HOST, d->stream);

@@ -69,7 +69,7 @@ static void fill(cost_block *block, uint64_t base) {
 static int launch(ink_i_device *d, uint64_t base, bool recording, cost_block *block) {
   void *buffer = recording ? (void *)(uintptr_t)(base + offsetof(cost_block, buffer)) : NULL;
   uint64_t *at = (uint64_t *)(uintptr_t)(base + offsetof(cost_block, samples));
-  int code = d->cost_module->measure_cost(buffer, at, d->stream);
+  int code = d->cost_module->measure_cost(d->cost_module->self, buffer, at, d->stream);
   if (!code)
     code = d->cuda->copy_async(block, (const void *)(uintptr_t)base, sizeof *block, TO_HOST,
                                d->stream);
@@ -279,7 +279,9 @@ void ink_i_measure_costs(ink_i_device *d) {
   d->cost_note[0] = 0;
   d->cost_module = find_module(d->module);
   if (!INK_MODULE_HAS(d->cost_module, measure_cost)) {
-    snprintf(d->cost_note, sizeof d->cost_note, "all marks were compiled with INKMARK_NO_COST");
+    snprintf(d->cost_note, sizeof d->cost_note, "%s",
+             d->module->file[0] ? "all marks were compiled with INKMARK_NO_COST"
+                                : "this inkmark was built without nvcc, and brings no kernel that measures it");
     return;
   }
   cost_block *block = malloc(sizeof *block);

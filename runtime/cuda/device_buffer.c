@@ -83,24 +83,36 @@ static bool name_selected(const ink_i_options *options, const char *table, const
 /* Returns the slot's index, or slot_count when there is no room. *added: it is new. An eighth of the slots
  * stays empty: where none is, a kernel whose key is not there would search for ever. */
 static uint32_t put_key(ink_i_device *d, uint64_t key, bool enabled, bool *added) {
+  uint32_t free_slot = d->slot_count;
   *added = false;
   for (uint32_t i = 0; i < d->slot_count; i++) {
     const uint32_t at = (INK_KERNEL_HASH(key) + i) & (d->slot_count - 1);
     if (d->slots[at].key == key)
       return at;
-    if (d->slots[at].key == 0) {
+    if (d->slots[at].key == INK_I_SLOT_GIVEN_BACK && free_slot == d->slot_count)
+      free_slot = at;
+    if (d->slots[at].key != 0)
+      continue;
+    if (free_slot == d->slot_count) {
       if (d->slots_taken >= d->slot_count - d->slot_count / 8)
         return d->slot_count;
       d->slots_taken++;
       d->unknown_before += d->slots[at].missed;
-      d->before[at] = d->written[at] = d->slots[at];
-      d->slots[at].key = key;
-      d->slots[at].enabled = enabled;
-      *added = true;
-      return at;
+      free_slot = at;
     }
+    d->before[free_slot] = d->written[free_slot] = d->slots[free_slot];
+    d->touched[free_slot] = d->named[free_slot] = false;
+    d->slots[free_slot].key = key;
+    d->slots[free_slot].enabled = enabled;
+    *added = true;
+    return free_slot;
   }
   return d->slot_count;
+}
+
+static int send_slot(ink_i_device *d, uint32_t slot) {
+  return d->cuda->copy_async(ink_i_device_slots(d) + slot, &d->slots[slot], offsetof(ink_kernel_slot, missed),
+                             TO_DEVICE, d->stream);
 }
 
 /* Enters every section of a table: any of them may name a kernel. `send` copies new ones at once. */
@@ -123,13 +135,19 @@ static ink_status put_table(ink_i_device *d, const ink_i_options *options, const
                            "no room for the kernels of section table '%s': it came after arming",
                            table->name);
     if (added && send) {
-      const int code = d->cuda->copy_async(ink_i_device_slots(d) + slot, &d->slots[slot],
-                                           offsetof(ink_kernel_slot, missed), TO_DEVICE, d->stream);
+      const int code = send_slot(d, slot);
       if (code)
         return ink_i_cuda_failed(d, code, "enter a kernel", error);
     }
   }
   return INK_OK;
+}
+
+static void list_kernels(ink_i_device *d) {
+  d->kernel_count = 0;
+  for (uint32_t i = 0; i < d->slot_count; i++)
+    if (d->slots[i].key && d->slots[i].key != INK_I_SLOT_GIVEN_BACK)
+      d->kernels[d->kernel_count++] = i;
 }
 
 static ink_status put_tables(ink_i_device *d, const ink_i_options *options, bool send,
@@ -145,16 +163,36 @@ static ink_status put_tables(ink_i_device *d, const ink_i_options *options, bool
   if (!copy)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the section tables");
   for (size_t i = 0; i < n; i++) {
+    if (!copy[i].modules && !copy[i].lasting)
+      continue;
     const ink_status one = put_table(d, options, &copy[i], send, error);
     if (one)
       status = one;
   }
   free(copy);
-  d->kernel_count = 0;
-  for (uint32_t i = 0; i < d->slot_count; i++)
-    if (d->slots[i].key)
-      d->kernels[d->kernel_count++] = i;
+  list_kernels(d);
   return status;
+}
+
+ink_status ink_i_device_drop_kernels(ink_i_device *d, uint64_t hash48, uint32_t sections, ink_error *error) {
+  int code = 0;
+  d->cuda->set_device(d->index);
+  for (uint32_t id = 1; id <= sections && !code; id++) {
+    const uint64_t key = INK_KERNEL_KEY(hash48, id);
+    uint32_t at = INK_KERNEL_HASH(key) & (d->slot_count - 1);
+    while (d->slots[at].key && d->slots[at].key != key)
+      at = (at + 1) & (d->slot_count - 1);
+    if (d->slots[at].key != key)
+      continue;
+    d->slots[at].key = INK_I_SLOT_GIVEN_BACK;
+    d->slots[at].enabled = 0;
+    code = send_slot(d, at);
+  }
+  if (!code)
+    code = d->cuda->stream_synchronize(d->stream);
+  list_kernels(d);
+  ink_i_flight_note(d);
+  return code ? ink_i_cuda_failed(d, code, "give kernels' slots back", error) : INK_OK;
 }
 
 ink_status ink_i_device_add_kernels(ink_i_device *d, const ink_i_options *options,
@@ -439,7 +477,7 @@ ink_status ink_i_device_read_clock(ink_i_device *d, ink_host_clock *out, ink_err
     pair.realtime_before_ns = clock_ns(CLOCK_REALTIME);
     const int64_t width = pair.realtime_before_ns - earlier; /* negative: it was set just now */
     pair.monotonic_width_ns = width < 0 || width > UINT32_MAX ? 0 : (uint32_t)width + 1;
-    int code = d->module->read_globaltimer(d->probe, d->stream);
+    int code = d->module->read_globaltimer(d->module->self, d->probe, d->stream);
     if (!code)
       code = d->cuda->stream_synchronize(d->stream);
     pair.realtime_after_ns = clock_ns(CLOCK_REALTIME);

@@ -82,6 +82,10 @@ ink_status ink_i_device_make(ink_i_device *device, int index, const ink_i_option
 /* Gives kernels of newly registered tables their slots. */
 ink_status ink_i_device_add_kernels(ink_i_device *device, const ink_i_options *options,
                                     ink_error *error);
+/* Takes a table's kernels out of their slots; their counts are in the capture. */
+ink_status ink_i_device_drop_kernels(ink_i_device *device, uint64_t hash48, uint32_t sections, ink_error *error);
+/* A slot that is free again has this key, which no kernel has: a search goes on behind it. */
+#define INK_I_SLOT_GIVEN_BACK UINT64_MAX
 ink_status ink_i_device_set_flags(ink_i_device *device, uint32_t flags, ink_error *error);
 /* Reads globaltimer between two host clocks, some times over; the tightest reading. */
 /* What globaltimer is about now, by the host's clock since arming; 0: not known. No call of the CUDA runtime. Of the

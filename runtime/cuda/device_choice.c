@@ -109,3 +109,5 @@ void ink_i_choice_use(ink_session *s, int device) {
   if (s->options.choice == INK_I_DEVICES_USED)
     atomic_fetch_or(&s->chosen, 1ull << device);
 }
+
+void ink_i_choice_forget(ink_session *s, int device) { atomic_fetch_and(&s->chosen, ~(1ull << device)); }

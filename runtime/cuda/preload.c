@@ -88,7 +88,7 @@ int cudaDeviceReset(void) {
   if (!real)
     return 999; /* cudaErrorUnknown */
   sigset_t before;
-  const int device = ink_record_before_reset(&before);
+  const int device = ink_record_before_reset(-1, &before);
   const int code = real();
   ink_record_after_reset(device, &before);
   return code;

@@ -5,7 +5,11 @@
 #include "cuda/record_mode.h"
 
 #include "cuda/device_choice.h"
+#include "cuda/driver_api.h"
+#include "cuda/driver_kernels.h"
+#include "cuda/driver_modules.h"
 #include "cuda/ends.h"
+#include "cuda/module_scan.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
 #include "shm/link.h"
@@ -275,15 +279,68 @@ void ink_i_record_module_came(void) {
     arm();
 }
 
-int ink_record_before_reset(sigset_t *before) {
+int ink_record_before_reset(int device, sigset_t *before) {
+  const bool mine = session && getpid() == owner && !ink_i_in_calls();
+  const int slot = !mine ? -1 : device < 0 ? ink_i_driver_slot_here() : device;
   ink_i_hold_signals(before);
-  return session && getpid() == owner ? ink_i_session_reset_begin(session) : -1;
+  if (slot >= 0)
+    ink_i_modules_context_gone(ink_i_driver_ordinal(slot));
+  return mine ? ink_i_session_reset_begin(session, device) : -1;
 }
 
 void ink_record_after_reset(int device, const sigset_t *before) {
   if (device >= 0) {
+    ink_i_kernels_forget(device);
     ink_i_session_reset_end(session, device);
     ink_i_record_module_came();
   }
   ink_i_release_signals(before);
+}
+
+/* ---- the driver's API ---- */
+
+static bool takes_part(void) {
+  return session && getpid() == owner && !ink_i_in_calls() && !word_is("INKMARK_MARKS", "off");
+}
+
+/* Whoever loads a module uses its device: it is armed at once, where it was not left out by --devices. */
+static void arm_here(void) {
+  const int slot = ink_i_driver_slot_here();
+  if (slot >= 0) {
+    ink_i_choice_use(session, slot);
+    arm();
+  }
+}
+
+void ink_record_module_loaded(void *handle, bool library, const void *image, size_t bytes) {
+  bool marked = false;
+  if (!takes_part() || ink_i_is_linked_in(image))
+    return;
+  ink_i_modules_came(handle, library, image, bytes, &marked, NULL);
+  if (marked)
+    arm_here();
+}
+
+void ink_record_module_goes(void *handle, bool library) {
+  if (takes_part())
+    ink_i_modules_gone(handle, library);
+}
+
+void ink_record_context_came(void *context) {
+  if (!context || !takes_part() || ink_i_driver_slot_of(context) >= 0)
+    return;
+  ink_i_driver_slot_here();
+  if (ink_i_modules_context_came())
+    arm_here();
+}
+
+void ink_record_context_goes(void *context) {
+  const int slot = takes_part() ? ink_i_driver_slot_of(context) : -1;
+  if (slot < 0)
+    return;
+  ink_i_modules_context_gone(slot);
+  ink_i_session_context_goes(slot);
+  ink_i_kernels_forget(slot); /* which the last drain launched */
+  ink_i_choice_forget(session, slot);
+  ink_i_driver_context_goes(slot);
 }

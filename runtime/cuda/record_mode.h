@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Called before main, when every module of the program has registered. take_signals is called when
  * something is armed, more than once; from then on ink_record_signalled may be called. */
@@ -32,8 +33,20 @@ INK_API void ink_record_before_launch(int device);
 /* Around fork, in parent and child: signals are held between. */
 INK_API void ink_record_fork_begin(sigset_t *before);
 INK_API void ink_record_fork_end(const sigset_t *before);
-/* Around cudaDeviceReset: drains before, arms again after. What before gives goes to after: the device. */
-INK_API int ink_record_before_reset(sigset_t *before);
+/* Around a reset of a device, -1 for the current one: drains before, arms again after. What before gives goes to
+ * after: the device. */
+INK_API int ink_record_before_reset(int device, sigset_t *before);
 INK_API void ink_record_after_reset(int device, const sigset_t *before);
+
+/* ---- the driver's API: none of these does anything inside of a call that the recording makes ---- */
+
+/* A module or a library was loaded; `bytes` 0: the image says itself how long it is. NULL: a file was, that could
+ * not be read. */
+INK_API void ink_record_module_loaded(void *handle, bool library, const void *image, size_t bytes);
+/* It is about to be unloaded. */
+INK_API void ink_record_module_goes(void *handle, bool library);
+/* The calling thread has this context, which may be new; it is about to be destroyed. */
+INK_API void ink_record_context_came(void *context);
+INK_API void ink_record_context_goes(void *context);
 
 #endif

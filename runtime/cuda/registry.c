@@ -64,16 +64,20 @@ static void note_other_abi(const ink_module_desc *module) {
 
 const char *ink_i_registry_other_abi(void) { return old_file[0] ? old_file : NULL; }
 
+void ink_i_registry_add(const ink_module_desc *module) {
+  ink_i_registry_lock();
+  if (make_room((void **)&modules, module_count, &module_room, sizeof *modules))
+    modules[module_count++] = (ink_i_module){.desc = module};
+  ink_i_registry_unlock();
+}
+
 INK_API void ink_register_module(const ink_module_desc *module) {
   if (module && (module->abi != INK_MODULE_ABI || (module->cuda && module->cuda->bytes < sizeof *module->cuda)))
     note_other_abi(module);
   if (!module || module->abi != INK_MODULE_ABI || module->bytes < INK_MODULE_BYTES_MIN || !module->cuda ||
       module->cuda->bytes < offsetof(ink_cuda_api, memory)) /* as files of older headers have it */
     return;
-  ink_i_registry_lock();
-  if (make_room((void **)&modules, module_count, &module_room, sizeof *modules))
-    modules[module_count++] = (ink_i_module){.desc = module};
-  ink_i_registry_unlock();
+  ink_i_registry_add(module);
   ink_i_record_module_came(); /* nothing before main: the program's other files are yet to come */
 }
 
@@ -94,12 +98,16 @@ static uint32_t count_sections(const char *sections) {
   return n;
 }
 
+/* `lasting`: no module that may go brings it. */
 static ink_status add_table(const char *name, const char *sections, const char *file, uint32_t line,
-                            uint64_t hash48, ink_error *error) {
+                            uint64_t hash48, bool lasting, ink_error *error) {
   for (size_t i = 0; i < table_count; i++)
     if (tables[i].hash48 == hash48) {
-      if (strcmp(tables[i].name, name) == 0 && strcmp(tables[i].sections, sections) == 0)
-        return INK_OK; /* the same header in another file */
+      if (strcmp(tables[i].name, name) == 0 && strcmp(tables[i].sections, sections) == 0) {
+        tables[i].modules += !lasting; /* the same header in another file */
+        tables[i].lasting = tables[i].lasting || lasting;
+        return INK_OK;
+      }
       return ink_error_set(error, INK_ERROR_LIMIT,
                            "the section tables '%s' and '%s' have the same hash: rename one",
                            tables[i].name, name);
@@ -109,7 +117,7 @@ static ink_status add_table(const char *name, const char *sections, const char *
     return ink_error_set(error, INK_ERROR_LIMIT, "section table '%s' has %u names: at most %u", name,
                          n, INK_SECTION_MAX);
   ink_i_table table = {strdup(name), strdup(sections), strdup(file ? file : ""), line, n, hash48,
-                       false};
+                       false, !lasting, lasting};
   if (!table.name || !table.sections || !table.file ||
       !make_room((void **)&tables, table_count, &table_room, sizeof *tables)) {
     free(table.name);
@@ -125,7 +133,7 @@ INK_API void ink_register_table(const ink_table_desc *table) {
   if (!table || table->abi != INK_MODULE_ABI || table->bytes < sizeof *table)
     return;
   ink_i_registry_lock();
-  add_table(table->name, table->sections, table->file, table->line, table->hash48, NULL);
+  add_table(table->name, table->sections, table->file, table->line, table->hash48, true, NULL);
   ink_i_registry_unlock();
   ink_i_record_module_came(); /* a table comes after its file's module: its kernels need slots */
 }
@@ -136,7 +144,26 @@ ink_status ink_register_sections(const char *table, const char *sections, const 
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a section table needs a name and sections");
   ink_i_registry_lock();
   const ink_status status =
-      add_table(table, sections, file, line, ink_section_hash48(table, sections), error);
+      add_table(table, sections, file, line, ink_section_hash48(table, sections), true, error);
   ink_i_registry_unlock();
   return status;
+}
+
+bool ink_i_registry_table_came(const char *name, const char *sections, const char *file, uint32_t line,
+                               uint64_t *hash48) {
+  *hash48 = ink_section_hash48(name, sections);
+  ink_i_registry_lock();
+  const bool kept = add_table(name, sections, file, line, *hash48, false, NULL) == INK_OK;
+  ink_i_registry_unlock();
+  return kept;
+}
+
+uint32_t ink_i_registry_table_gone(uint64_t hash48) {
+  uint32_t sections = 0;
+  ink_i_registry_lock();
+  for (size_t i = 0; i < table_count; i++)
+    if (tables[i].hash48 == hash48 && tables[i].modules && --tables[i].modules == 0 && !tables[i].lasting)
+      sections = tables[i].section_count;
+  ink_i_registry_unlock();
+  return sections;
 }

@@ -19,6 +19,8 @@ typedef struct ink_i_table {
   uint32_t section_count;
   uint64_t hash48;
   bool written; /* to the open capture */
+  uint32_t modules; /* loaded through the driver's API, that have it */
+  bool lasting; /* of a file of nvcc's, or registered by hand: never given back */
 } ink_i_table;
 
 /* Everything below needs the registry locked. The lock is taken by registrars too, so it is never
@@ -32,7 +34,13 @@ const char *ink_i_registry_other_abi(void);
 /* Total sections of all tables. */
 size_t ink_i_registry_sections(void);
 
-/* Takes the lock itself. */
+/* Take the lock themselves, and arm nothing. A table of a module: false where it cannot be kept, else what it is
+ * called by. */
+void ink_i_registry_add(const ink_module_desc *module);
+bool ink_i_registry_table_came(const char *name, const char *sections, const char *file, uint32_t line,
+                               uint64_t *hash48);
+/* One module less has it. The number of its sections, if nobody has it any more; else 0. */
+uint32_t ink_i_registry_table_gone(uint64_t hash48);
 void ink_i_registry_remove(const ink_module_desc *module);
 
 /* In a forked child: the lock as new. */

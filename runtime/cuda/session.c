@@ -2,6 +2,8 @@
 /* A session: arming devices, the thread that drains them, forks, the end. */
 #include "cuda/arming_remarks.h"
 #include "cuda/device_choice.h"
+#include "cuda/driver_api.h"
+#include "cuda/driver_modules.h"
 #include "cuda/clock_catch.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
@@ -233,15 +235,19 @@ static ink_status make_device(ink_session *s, int index, const ink_module_desc *
 int ink_i_session_set_symbol(ink_i_device *d, const ink_module_desc *module, ink_buffer *buffer) {
   module->cuda->set_device(d->index);
   if (!INK_MODULE_HAS(module, set_buffer_in))
-    return module->set_buffer(buffer);
-  const int code = module->set_buffer_in(buffer, d->stream);
+    return module->set_buffer(module->self, buffer);
+  const int code = module->set_buffer_in(module->self, buffer, d->stream);
   return code ? code : module->cuda->stream_synchronize(d->stream);
+}
+
+static bool is_on(const ink_module_desc *module, int device) {
+  return !module->only_device || module->only_device == (uint32_t)device + 1;
 }
 
 /* Points one module's symbol at the device's buffer. A module whose CUDA registration is still to
  * come (-rdc=true: the last object of the link does it) is left for the next call. */
 static void arm_module(ink_i_device *d, const ink_i_module *module) {
-  if (!d->made || d->dead || (module->armed >> d->index & 1))
+  if (!d->made || d->dead || (module->armed >> d->index & 1) || !is_on(module->desc, d->index))
     return;
   if (ink_i_session_set_symbol(d, module->desc, d->buffer) == 0)
     note_armed(module->desc, d->index);
@@ -249,40 +255,72 @@ static void arm_module(ink_i_device *d, const ink_i_module *module) {
     module->desc->cuda->get_last_error();
 }
 
+/* Through which a device is called: a file of nvcc's, with its CUDA runtime; else the driver, where a module is
+ * on the device. */
+static const ink_module_desc *maker_of(const ink_i_module *modules, size_t n, int device, int count) {
+  for (size_t i = 0; i < n && device < count; i++)
+    if (!modules[i].desc->only_device)
+      return modules[i].desc;
+  for (size_t i = 0; i < n; i++)
+    if (modules[i].desc->only_device == (uint32_t)device + 1)
+      return ink_i_driver_desc();
+  return NULL;
+}
+
+static const ink_module_desc *any_maker(const ink_i_module *modules, size_t n) {
+  const ink_module_desc *found = maker_of(modules, n, 0, 1);
+  return found ? found : n ? ink_i_driver_desc() : NULL;
+}
+
+/* A list of devices names a context's by its device. */
+static bool is_chosen(const ink_session *s, uint64_t chosen, int device, int count) {
+  if (device >= count && s->options.choice == INK_I_DEVICES_LISTED)
+    device = ink_i_driver_ordinal(device);
+  return chosen >> device & 1;
+}
+
+static ink_status arm_one(ink_session *s, int device, const ink_module_desc *by, ink_error *error) {
+  const ink_status status = make_device(s, device, by, error);
+  if (status) {
+    ink_i_remark(s, "%s", error->message);
+    return status;
+  }
+  ink_i_remark_room(s, &s->devices[device]);
+  if (s->options.flight) { /* who reads what the device leaves must know what it is */
+    ink_i_remark_flight(s, &s->devices[device]);
+    ink_i_session_writer(s, NULL);
+  }
+  return INK_OK;
+}
+
 static ink_status arm_locked(ink_session *s, ink_error *error) {
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
+  const ink_module_desc *any_module = any_maker(modules, n);
   ink_status status = INK_OK;
   bool any = false;
   int count = 0;
   ink_i_remark_other_abi(s);
-  if (n == 0)
+  if (!any_module)
     status = ink_error_set(error, INK_ERROR_NOT_FOUND, "%s", s->remark_count ? s->remarks[0] :
                            "no file with marks is in this process");
-  else if (modules[0].desc->cuda->get_device_count(&count) != 0) {
-    modules[0].desc->cuda->get_last_error();
+  else if (any_module->cuda->get_device_count(&count) != 0) {
+    any_module->cuda->get_last_error();
     status = ink_error_set(error, INK_ERROR_CUDA, "no CUDA device is available to this process");
   }
-  if (count && !ink_i_remark_absent(s, modules[0].desc->cuda, count))
+  if (count && !ink_i_remark_absent(s, any_module->cuda, count))
     status = ink_error_set(error, INK_ERROR_NOT_FOUND, "%s", s->remarks[0]);
-  const uint64_t chosen = n ? ink_i_choice_now(s, modules[0].desc->cuda, count) : 0;
-  for (int i = 0; i < count && i < INK_I_DEVICES_MAX && n; i++) {
-    if (!(chosen >> i & 1))
+  const uint64_t chosen = any_module ? ink_i_choice_now(s, any_module->cuda, count) : 0;
+  for (int i = 0; i < INK_I_DEVICES_MAX && count; i++) {
+    const ink_module_desc *by = maker_of(modules, n, i, count);
+    if (!by || !is_chosen(s, chosen, i, count))
       continue;
     ink_error why = {0};
-    const ink_status one = make_device(s, i, modules[0].desc, &why);
+    const ink_status one = arm_one(s, i, by, &why);
     if (one && !status && error)
       *error = why;
     if (one && !status)
       status = one;
-    if (one)
-      ink_i_remark(s, "%s", why.message);
-    else
-      ink_i_remark_room(s, &s->devices[i]);
-    if (!one && s->options.flight) { /* who reads what the device leaves must know what it is */
-      ink_i_remark_flight(s, &s->devices[i]);
-      ink_i_session_writer(s, NULL);
-    }
     any = any || !one;
     for (size_t m = 0; m < n && !one; m++)
       arm_module(&s->devices[i], &modules[m]);
@@ -291,14 +329,17 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
   return any ? INK_OK : status;
 }
 
-/* That of a device that is armed, which takes no allocation, or of any file. */
+/* The driver, which knows contexts; that of a device that is armed, which takes no allocation; or of any file. */
 static const ink_cuda_api *runtime_of(const ink_session *s) {
-  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+  const ink_cuda_api *cuda = ink_i_driver();
+  for (int i = 0; i < INK_I_DEVICES_MAX && !cuda; i++)
     if (s->devices[i].made)
-      return s->devices[i].cuda;
+      cuda = s->devices[i].cuda;
+  if (cuda)
+    return cuda;
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
-  const ink_cuda_api *cuda = n ? modules[0].desc->cuda : NULL;
+  cuda = n ? modules[0].desc->cuda : NULL;
   free(modules);
   return cuda;
 }
@@ -384,12 +425,53 @@ ink_status ink_session_arm(ink_session *s, ink_error *error) {
   return status;
 }
 
+static ink_status add(ink_session *s, void *handle, bool library, const void *image, size_t bytes, bool *marked,
+                      ink_error *error) {
+  bool has_marks;
+  if (!handle)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no module");
+  const ink_status status = ink_i_modules_came(handle, library, image, bytes, &has_marks, error);
+  if (status)
+    return status;
+  if (marked)
+    *marked = has_marks;
+  const int slot = ink_i_driver_slot_here();
+  if (!has_marks || slot < 0)
+    return INK_OK;
+  ink_i_choice_use(s, slot);
+  return ink_session_arm(s, error);
+}
+
+ink_status ink_session_add_module(ink_session *s, void *module, const void *image, size_t bytes, bool *marked,
+                                  ink_error *error) {
+  return add(s, module, false, image, bytes, marked, error);
+}
+
+ink_status ink_session_add_library(ink_session *s, void *library, const void *image, size_t bytes, bool *marked,
+                                   ink_error *error) {
+  return add(s, library, true, image, bytes, marked, error);
+}
+
+void ink_session_remove_module(ink_session *s, void *module) {
+  (void)s; /* there is one */
+  ink_i_modules_gone(module, false);
+}
+
+void ink_session_remove_library(ink_session *s, void *library) {
+  (void)s;
+  ink_i_modules_gone(library, true);
+}
+
 static ink_status make_one(ink_session *s, int device, ink_error *error) {
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
+  const ink_module_desc *by = maker_of(modules, n, device, INK_I_DEVICES_MAX);
+  if (!by)
+    by = ink_i_driver_desc();
   const ink_status status =
-      n ? make_device(s, device, modules[0].desc, error)
-        : ink_error_set(error, INK_ERROR_NOT_FOUND, "no file with marks is in this process");
+      by ? make_device(s, device, by, error)
+         : ink_error_set(error, INK_ERROR_NOT_FOUND,
+                         "no file with marks is in this process, and no CUDA driver is loaded");
   free(modules);
   return status;
 }

@@ -143,7 +143,7 @@ static void leave_device(ink_session *s, ink_i_device *d) {
 }
 
 static bool is_used_by(const ink_i_device *d, const ink_module_desc *module) {
-  return d->made && (d->cuda == module->cuda || d->module == module);
+  return d->made && !module->only_device && (d->cuda == module->cuda || d->module == module);
 }
 
 void ink_i_session_module_goes(const ink_module_desc *gone) {
@@ -160,14 +160,17 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
   ink_i_registry_remove(gone);
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
+  const ink_module_desc *other = NULL;
+  for (size_t i = 0; i < n && !other; i++)
+    other = modules[i].desc->only_device ? NULL : modules[i].desc;
   for (int i = 0; i < INK_I_DEVICES_MAX && used; i++) {
     ink_i_device *d = &s->devices[i];
     if (!is_used_by(d, gone))
       continue;
-    if (!n)
+    if (!other)
       leave_device(s, d);
     else
-      d->cuda = (d->module = modules[0].desc)->cuda;
+      d->cuda = (d->module = other)->cuda;
   }
   free(modules);
   if (used)
@@ -176,8 +179,37 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
     pthread_mutex_unlock(&s->lock);
 }
 
-int ink_i_session_reset_begin(ink_session *s) {
-  int device = -1;
+void ink_i_session_context_goes(int slot) {
+  ink_session *s = ink_i_session_current();
+  if (!s || s->pid != getpid() || pthread_mutex_lock(&s->lock))
+    return;
+  if (s->devices[slot].made) {
+    ink_i_calls own;
+    ink_i_calls_begin(s, &own);
+    leave_device(s, &s->devices[slot]);
+    ink_i_calls_end(s, &own);
+  }
+  pthread_mutex_unlock(&s->lock);
+}
+
+void ink_i_session_table_goes(uint64_t hash48) {
+  const uint32_t sections = ink_i_registry_table_gone(hash48);
+  ink_session *s = sections ? ink_i_session_current() : NULL;
+  if (!s || s->pid != getpid() || !ink_i_session_any_works(s) || pthread_mutex_lock(&s->lock))
+    return;
+  ink_i_calls own;
+  ink_i_calls_begin(s, &own);
+  ink_i_session_sweep(s); /* all counts are written, and tracks that are closed know their kernels */
+  ink_error why = {0};
+  ink_i_session_note_failure(s, ink_i_session_drain_locked(s, &why), &why);
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    if (s->devices[i].made && !s->devices[i].dead)
+      ink_i_device_drop_kernels(&s->devices[i], hash48, sections, NULL);
+  ink_i_calls_end(s, &own);
+  pthread_mutex_unlock(&s->lock);
+}
+
+int ink_i_session_reset_begin(ink_session *s, int device) {
   if (pthread_mutex_lock(&s->lock))
     return -1;
   ink_i_session_sweep(s);
@@ -186,7 +218,7 @@ int ink_i_session_reset_begin(ink_session *s) {
   take_all(s, false);
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
-  if (n && modules[0].desc->cuda->get_device(&device) != 0)
+  if (device < 0 && n && modules[0].desc->cuda->get_device(&device) != 0)
     modules[0].desc->cuda->get_last_error();
   free(modules);
   if (device < 0 || device >= INK_I_DEVICES_MAX) {

@@ -104,9 +104,14 @@ void ink_i_session_thread_after_clone(void);
 /* Takes a marked file out of the registry; its code is gone when this returns, so whatever is called
  * through it is called through another one from now on. */
 void ink_i_session_module_goes(const ink_module_desc *gone);
-/* Around cudaDeviceReset on the current device: drains and holds the lock, for nobody may use a device
+/* A section table that no module has any more: what its kernels counted is written, and their slots are given
+ * back. */
+void ink_i_session_table_goes(uint64_t hash48);
+/* Before a context of cuCtxCreate's is destroyed: all that is there is taken. */
+void ink_i_session_context_goes(int slot);
+/* Around cudaDeviceReset on a device, -1 for the current one: drains and holds the lock, for nobody may use a device
  * while it is reset. The device, or -1: there is nothing to do, and no end. */
-int ink_i_session_reset_begin(ink_session *session);
+int ink_i_session_reset_begin(ink_session *session, int device);
 void ink_i_session_reset_end(ink_session *session, int device);
 /* Takes what is there, without waiting for kernels: the process is to run another program. */
 void ink_i_session_before_exec(ink_session *session);

@@ -318,8 +318,8 @@ static int gpu_stream(void **stream) { *stream = &gpu; return gpu_call(); }
 static int gpu_stream_end(void *stream) { (void)stream; return gpu_call(); }
 static int gpu_wait(void *stream) { (void)stream; gpu.waits++; return gpu_call(); }
 static const char *gpu_error(int code) { return code == GPU_CODE ? "illegal address" : "out of memory"; }
-static int gpu_read_clock(uint64_t *ns, void *stream) {
-  (void)stream;
+static int gpu_read_clock(void *self, uint64_t *ns, void *stream) {
+  (void)self, (void)stream;
   *ns = gpu.calls;
   return gpu_call();
 }
@@ -328,7 +328,7 @@ static int gpu_memory(size_t *free_bytes, size_t *total_bytes) {
   *total_bytes = gpu.free_bytes * 2;
   return gpu_call();
 }
-static int gpu_set_buffer(void *buffer) { (void)buffer; return gpu_call(); }
+static int gpu_set_buffer(void *self, void *buffer) { (void)self, (void)buffer; return gpu_call(); }
 
 static ink_cuda_api gpu_api = {
     .bytes = sizeof gpu_api, .get_device_count = gpu_one, .get_device = gpu_zero, .set_device = gpu_use,

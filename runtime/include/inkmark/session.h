@@ -13,6 +13,7 @@
 #include "inkmark/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,6 +79,19 @@ INK_API ink_status ink_session_calibrate(ink_session *session, ink_error *error)
  * whether a file was made: none is when no kernel recorded. Frees the session also when it fails. No other
  * thread may be in a function of the session, nor launch kernels that have its buffer as an argument. */
 INK_API ink_status ink_session_close(ink_session *session, bool *written, ink_error *error);
+
+/* A module, or a library of CUDA 12, that the program loaded through the driver's API: the CUmodule or CUlibrary, and
+ * the image that it was made of, in which its section tables are found; `bytes` 0: the image says itself how long it
+ * is, NULL: ink_register_sections has told of them. Its kernels are recorded from here on, in the calling thread's
+ * context; those of a library in every context that is seen. Under `inkmark record` nobody needs to call these.
+ * *marked, if not NULL, says whether it has marks. INK_ERROR_NOT_FOUND: no driver, or no context of this thread. */
+INK_API ink_status ink_session_add_module(ink_session *session, void *module, const void *image, size_t bytes,
+                                          bool *marked, ink_error *error);
+INK_API ink_status ink_session_add_library(ink_session *session, void *library, const void *image, size_t bytes,
+                                           bool *marked, ink_error *error);
+/* Before such a one is unloaded, or the context that it is in destroyed. */
+INK_API void ink_session_remove_module(ink_session *session, void *module);
+INK_API void ink_session_remove_library(ink_session *session, void *library);
 
 /* A section table, for kernels whose registrar cannot run (NVRTC): the name and the comma-separated
  * sections of PROF_SECTIONS, as written there. */

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of what has marks: one entry for each module, and for each context that a library is in. With lazy
+ * loading a library comes into a context when something of it is first asked for there; to ask for its buffer
+ * symbol brings it in, so that is done for libraries with marks only, and no launch has to be watched. */
+#include "cuda/driver_modules.h"
+
+#include "cuda/driver_api.h"
+#include "cuda/driver_kernels.h"
+#include "cuda/module_scan.h"
+#include "cuda/options.h"
+#include "cuda/registry.h"
+#include "cuda/session_private.h"
+#include "inkmark/session.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct entry {
+  void *handle;
+  bool library;
+  int slot;                /* -1: a library, whichever contexts it is in */
+  ink_i_device_ptr symbol;
+  ink_module_desc desc;    /* registered, where there is a slot */
+  uint64_t *tables;        /* hashes, of the entry that the image belonged to */
+  size_t table_count;
+  struct entry *next;
+} entry;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list; held for nothing else */
+static entry *entries;
+static _Atomic unsigned libraries; /* with marks */
+
+/* ---- descriptors ---- */
+
+static int set_buffer_in(void *self, void *buffer, void *stream) {
+  const entry *e = self;
+  return ink_i_driver_write(e->symbol, &buffer, sizeof buffer, stream);
+}
+
+static int set_buffer(void *self, void *buffer) { return set_buffer_in(self, buffer, NULL); }
+
+static int set_nothing(void *self, void *buffer) {
+  (void)self, (void)buffer;
+  return 0;
+}
+
+const ink_module_desc *ink_i_driver_desc(void) {
+  static ink_module_desc desc;
+  static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+  const ink_cuda_api *cuda = ink_i_driver();
+  if (!cuda)
+    return NULL;
+  pthread_mutex_lock(&once);
+  if (!desc.cuda)
+    desc = (ink_module_desc){.abi = INK_MODULE_ABI, .bytes = sizeof desc, .file = "", .set_buffer = set_nothing,
+                             .read_globaltimer = ink_i_kernel_globaltimer, .cuda = cuda,
+                             .measure_cost = ink_i_kernels_are_all() ? ink_i_kernel_cost : NULL,
+                             .catch_edges = ink_i_kernels_are_all() ? ink_i_kernel_edges : NULL};
+  pthread_mutex_unlock(&once);
+  return &desc;
+}
+
+static void describe(entry *e) {
+  e->desc = *ink_i_driver_desc();
+  e->desc.set_buffer = set_buffer;
+  e->desc.set_buffer_in = set_buffer_in;
+  e->desc.self = e;
+  e->desc.only_device = (uint32_t)e->slot + 1;
+}
+
+/* ---- tables ---- */
+
+static void note_table(void *user, const char *name, const char *sections, const char *file, uint32_t line) {
+  entry *e = user;
+  uint64_t *grown = realloc(e->tables, (e->table_count + 1) * sizeof *grown);
+  if (grown)
+    e->tables = grown;
+  uint64_t hash;
+  if (grown && ink_i_registry_table_came(name, sections, file, line, &hash))
+    e->tables[e->table_count++] = hash;
+}
+
+/* Those that no other module has give their kernels' slots back. */
+static void release_tables(entry *e) {
+  for (size_t i = 0; i < e->table_count; i++)
+    ink_i_session_table_goes(e->tables[i]);
+  free(e->tables);
+  e->tables = NULL;
+  e->table_count = 0;
+}
+
+/* ---- coming ---- */
+
+static void put(entry *e) {
+  pthread_mutex_lock(&lock);
+  e->next = entries;
+  entries = e;
+  pthread_mutex_unlock(&lock);
+}
+
+/* The entry of one context, registered; the buffer symbol is asked for. False: it has none. */
+static bool put_here(void *handle, bool library, int slot, entry *image) {
+  ink_i_device_ptr symbol = 0;
+  size_t bytes = 0;
+  if (slot < 0 || ink_i_driver_global(library, handle, "ink_current", &symbol, &bytes) || bytes != sizeof(void *))
+    return false;
+  entry *e = image ? image : calloc(1, sizeof *e);
+  if (!e)
+    return false;
+  e->handle = handle;
+  e->library = library;
+  e->slot = slot;
+  e->symbol = symbol;
+  describe(e);
+  put(e);
+  ink_i_registry_add(&e->desc);
+  return true;
+}
+
+/* In every context that is known, each of them current for a moment. */
+static void put_everywhere(void *handle) {
+  const ink_cuda_api *cuda = ink_i_driver();
+  int before;
+  if (cuda->get_device(&before))
+    return;
+  ink_i_driver_slot_here();
+  for (int slot = 0; slot < INK_I_DEVICES_MAX; slot++)
+    if (ink_i_driver_is_seen(slot) && cuda->set_device(slot) == 0)
+      put_here(handle, true, slot, NULL);
+  cuda->set_device(before);
+}
+
+ink_status ink_i_modules_came(void *handle, bool library, const void *image, size_t bytes, bool *marked,
+                              ink_error *error) {
+  *marked = false;
+  if (!ink_i_driver_desc())
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no CUDA driver is loaded in this process");
+  const int slot = ink_i_driver_slot_here();
+  if (slot < 0 && !library)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "this thread has no CUDA context");
+  entry *e = calloc(1, sizeof *e);
+  if (!e)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a module");
+  const ink_i_scan seen = ink_i_scan_image(image, bytes, note_table, e);
+  /* What is compressed is asked for its symbol, and so is a module without an image. */
+  const bool ask = seen.has_marks || seen.compressed || !image;
+  if (library && ask) {
+    *e = (entry){.handle = handle, .library = true, .slot = -1, .tables = e->tables, .table_count = e->table_count};
+    put(e);
+    atomic_fetch_add(&libraries, 1);
+    put_everywhere(handle);
+    *marked = true;
+  } else if (ask && put_here(handle, false, slot, e)) {
+    *marked = true;
+  } else {
+    release_tables(e);
+    free(e);
+  }
+  return INK_OK;
+}
+
+bool ink_i_modules_context_came(void) {
+  void *handles[64];
+  size_t n = 0;
+  bool any = false;
+  if (!atomic_load(&libraries))
+    return false;
+  const int slot = ink_i_driver_slot_here();
+  pthread_mutex_lock(&lock);
+  for (const entry *e = entries; e && slot >= 0; e = e->next) {
+    bool there = e->slot >= 0 || n == sizeof handles / sizeof *handles;
+    for (const entry *other = entries; other && !there; other = other->next)
+      there = other->library && other->handle == e->handle && other->slot == slot;
+    if (!there)
+      handles[n++] = e->handle;
+  }
+  pthread_mutex_unlock(&lock);
+  for (size_t i = 0; i < n; i++)
+    any = put_here(handles[i], true, slot, NULL) || any;
+  return any;
+}
+
+/* ---- going ---- */
+
+typedef struct goes {
+  const void *handle; /* NULL: any */
+  bool library;
+  int slot; /* -1: any */
+} goes;
+
+static entry *take(const goes *which) {
+  pthread_mutex_lock(&lock);
+  entry **link = &entries;
+  while (*link && !(which->handle ? (*link)->handle == which->handle && (*link)->library == which->library
+                                  : (*link)->slot == which->slot))
+    link = &(*link)->next;
+  entry *found = *link;
+  if (found)
+    *link = found->next;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+/* Whoever writes to the symbol has the session's lock, as taking it out of the registry has. */
+static void take_all(const goes *which) {
+  entry *e;
+  while ((e = take(which))) {
+    if (e->slot >= 0)
+      ink_i_session_module_goes(&e->desc);
+    else
+      atomic_fetch_sub(&libraries, 1);
+    release_tables(e);
+    free(e);
+  }
+}
+
+void ink_i_modules_gone(void *handle, bool library) { take_all(&(goes){handle, library, -1}); }
+
+void ink_i_modules_context_gone(int slot) {
+  take_all(&(goes){NULL, false, slot});
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Sees what a program loads through the driver's API, in the preloaded library. Programs come to the driver by
+ * their PLT (linked with -lcuda), by dlsym, and by cuGetProcAddress, with which a CUDA runtime comes to it too: in
+ * each of these ways some functions are exchanged for those below, which call the driver's own. Launches are not
+ * among them. */
+#include "cuda/driver_wrap.h"
+
+#include "cuda/record_mode.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NOT_INITIALIZED = 3 /* CUDA_ERROR_NOT_INITIALIZED */ };
+
+/* Each function with what the driver has by its name; found by dlsym where the program has asked for nothing. */
+#define WRAPPED(X)                                                                                 \
+  X(cuModuleLoad, (void **module, const char *path), (module, path))                               \
+  X(cuModuleLoadData, (void **module, const void *image), (module, image))                         \
+  X(cuModuleLoadDataEx, (void **module, const void *image, unsigned n, int *options, void **values), \
+    (module, image, n, options, values))                                                           \
+  X(cuModuleLoadFatBinary, (void **module, const void *image), (module, image))                    \
+  X(cuModuleUnload, (void *module), (module))                                                      \
+  X(cuLibraryLoadData, (void **library, const void *image, int *jit, void **jit_values, unsigned jit_n, \
+                        int *options, void **values, unsigned n),                                  \
+    (library, image, jit, jit_values, jit_n, options, values, n))                                  \
+  X(cuLibraryLoadFromFile, (void **library, const char *path, int *jit, void **jit_values, unsigned jit_n, \
+                            int *options, void **values, unsigned n),                              \
+    (library, path, jit, jit_values, jit_n, options, values, n))                                   \
+  X(cuLibraryUnload, (void *library), (library))                                                   \
+  X(cuCtxCreate, (void **context, unsigned flags, int device), (context, flags, device))           \
+  X(cuCtxCreate_v2, (void **context, unsigned flags, int device), (context, flags, device))        \
+  X(cuCtxCreate_v3, (void **context, void *parameters, int n, unsigned flags, int device),         \
+    (context, parameters, n, flags, device))                                                       \
+  X(cuCtxCreate_v4, (void **context, void *parameters, unsigned flags, int device),                \
+    (context, parameters, flags, device))                                                          \
+  X(cuCtxDestroy, (void *context), (context))                                                      \
+  X(cuCtxDestroy_v2, (void *context), (context))                                                   \
+  X(cuCtxSetCurrent, (void *context), (context))                                                   \
+  X(cuCtxPushCurrent, (void *context), (context))                                                  \
+  X(cuCtxPushCurrent_v2, (void *context), (context))                                               \
+  X(cuDevicePrimaryCtxReset, (int device), (device))                                               \
+  X(cuDevicePrimaryCtxReset_v2, (int device), (device))                                            \
+  X(cuGetProcAddress, (const char *name, void **entry, int version, uint64_t flags),               \
+    (name, entry, version, flags))                                                                 \
+  X(cuGetProcAddress_v2, (const char *name, void **entry, int version, uint64_t flags, int *status), \
+    (name, entry, version, flags, status))
+
+enum wrapped_index {
+#define INDEX(name, parameters, arguments) INDEX_##name,
+  WRAPPED(INDEX)
+#undef INDEX
+      WRAPPED_COUNT
+};
+
+#define DECLARE(name, parameters, arguments)                                                       \
+  typedef int name##_fn parameters;                                                                \
+  INK_API int name parameters;
+WRAPPED(DECLARE)
+#undef DECLARE
+
+static const struct {
+  const char *name;
+  void *function;
+} wrapped[] = {
+#define ROW(name, parameters, arguments) {#name, (void *)name},
+    WRAPPED(ROW)
+#undef ROW
+};
+
+static void *_Atomic behind[WRAPPED_COUNT];
+
+/* ---- what is behind ---- */
+
+static void *find_behind(enum wrapped_index which) {
+  void *found = atomic_load(&behind[which]);
+  if (found)
+    return found;
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (!driver)
+    driver = dlopen("libcuda.so", RTLD_NOW | RTLD_NOLOAD);
+  found = driver ? ink_real_dlsym(driver, wrapped[which].name) : NULL;
+  if (found)
+    atomic_store(&behind[which], found);
+  if (driver)
+    dlclose(driver);
+  return found;
+}
+
+#define REAL(name) name##_fn *real = (name##_fn *)find_behind(INDEX_##name)
+
+/* What the program gets for a driver's function; the same one, where it is not among ours. */
+static void *exchange(const char *name, void *found) {
+  for (size_t i = 0; i < WRAPPED_COUNT; i++)
+    if (!strcmp(name, wrapped[i].name) && found != wrapped[i].function) {
+      atomic_store(&behind[i], found);
+      return wrapped[i].function;
+    }
+  return found;
+}
+
+/* cuGetProcAddress is asked by the name without a version, and gives a function of some version: what it gave is
+ * told by the driver's own names. */
+static void *exchange_by_address(const char *name, void *found) {
+  const size_t length = strlen(name);
+  for (size_t i = 0; i < WRAPPED_COUNT; i++)
+    if (!strncmp(name, wrapped[i].name, length) &&
+        (!wrapped[i].name[length] || wrapped[i].name[length] == '_') && found == find_behind((enum wrapped_index)i))
+      return wrapped[i].function;
+  return found;
+}
+
+/* The real dlsym goes on with NULL: its caller stays who it was. */
+void *ink_wrap_dlsym(void *handle, const char *name) {
+  if (!name || name[0] != 'c' || name[1] != 'u' || handle == RTLD_NEXT)
+    return NULL;
+  for (size_t i = 0; i < WRAPPED_COUNT; i++)
+    if (!strcmp(name, wrapped[i].name)) {
+      void *found = ink_real_dlsym(handle, name);
+      return found ? exchange(name, found) : NULL;
+    }
+  return NULL;
+}
+
+/* ---- loading ---- */
+
+static void came(int code, void *const *handle, bool library, const void *image, size_t bytes) {
+  if (!code && handle)
+    ink_record_module_loaded(*handle, library, image, bytes);
+}
+
+/* The driver has read the file; it is there and is read again. */
+static void came_from_file(int code, void *const *handle, bool library, const char *path) {
+  struct stat status;
+  const int descriptor = code ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+  void *image = MAP_FAILED;
+  if (descriptor >= 0 && !fstat(descriptor, &status) && status.st_size > 0)
+    image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (descriptor >= 0)
+    close(descriptor);
+  if (image == MAP_FAILED) {
+    came(code, handle, library, NULL, 0);
+    return;
+  }
+  came(code, handle, library, image, (size_t)status.st_size);
+  munmap(image, (size_t)status.st_size);
+}
+
+int cuModuleLoad(void **module, const char *path) {
+  REAL(cuModuleLoad);
+  const int code = real ? real(module, path) : NOT_INITIALIZED;
+  came_from_file(code, module, false, path);
+  return code;
+}
+
+int cuModuleLoadData(void **module, const void *image) {
+  REAL(cuModuleLoadData);
+  const int code = real ? real(module, image) : NOT_INITIALIZED;
+  came(code, module, false, image, 0);
+  return code;
+}
+
+int cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *options, void **values) {
+  REAL(cuModuleLoadDataEx);
+  const int code = real ? real(module, image, n, options, values) : NOT_INITIALIZED;
+  came(code, module, false, image, 0);
+  return code;
+}
+
+int cuModuleLoadFatBinary(void **module, const void *image) {
+  REAL(cuModuleLoadFatBinary);
+  const int code = real ? real(module, image) : NOT_INITIALIZED;
+  came(code, module, false, image, 0);
+  return code;
+}
+
+int cuLibraryLoadData(void **library, const void *image, int *jit, void **jit_values, unsigned jit_n, int *options,
+                      void **values, unsigned n) {
+  REAL(cuLibraryLoadData);
+  const int code = real ? real(library, image, jit, jit_values, jit_n, options, values, n) : NOT_INITIALIZED;
+  came(code, library, true, image, 0);
+  return code;
+}
+
+int cuLibraryLoadFromFile(void **library, const char *path, int *jit, void **jit_values, unsigned jit_n,
+                          int *options, void **values, unsigned n) {
+  REAL(cuLibraryLoadFromFile);
+  const int code = real ? real(library, path, jit, jit_values, jit_n, options, values, n) : NOT_INITIALIZED;
+  came_from_file(code, library, true, path);
+  return code;
+}
+
+int cuModuleUnload(void *module) {
+  REAL(cuModuleUnload);
+  ink_record_module_goes(module, false);
+  return real ? real(module) : NOT_INITIALIZED;
+}
+
+int cuLibraryUnload(void *library) {
+  REAL(cuLibraryUnload);
+  ink_record_module_goes(library, true);
+  return real ? real(library) : NOT_INITIALIZED;
+}
+
+/* ---- contexts ---- */
+
+static int made(int code, void *const *context) {
+  if (!code && context)
+    ink_record_context_came(*context);
+  return code;
+}
+
+#define CONTEXT_MADE(name, parameters, arguments)                                                  \
+  int name parameters {                                                                            \
+    REAL(name);                                                                                    \
+    return real ? made(real arguments, context) : NOT_INITIALIZED;                                 \
+  }
+CONTEXT_MADE(cuCtxCreate, (void **context, unsigned flags, int device), (context, flags, device))
+CONTEXT_MADE(cuCtxCreate_v2, (void **context, unsigned flags, int device), (context, flags, device))
+CONTEXT_MADE(cuCtxCreate_v3, (void **context, void *parameters, int n, unsigned flags, int device),
+             (context, parameters, n, flags, device))
+CONTEXT_MADE(cuCtxCreate_v4, (void **context, void *parameters, unsigned flags, int device),
+             (context, parameters, flags, device))
+
+#define CONTEXT_SET(name)                                                                          \
+  int name(void *context) {                                                                        \
+    REAL(name);                                                                                    \
+    return real ? made(real(context), &context) : NOT_INITIALIZED;                                 \
+  }
+CONTEXT_SET(cuCtxSetCurrent)
+CONTEXT_SET(cuCtxPushCurrent)
+CONTEXT_SET(cuCtxPushCurrent_v2)
+
+#define CONTEXT_DESTROYED(name)                                                                    \
+  int name(void *context) {                                                                        \
+    REAL(name);                                                                                    \
+    ink_record_context_goes(context);                                                              \
+    return real ? real(context) : NOT_INITIALIZED;                                                 \
+  }
+CONTEXT_DESTROYED(cuCtxDestroy)
+CONTEXT_DESTROYED(cuCtxDestroy_v2)
+
+#define CONTEXT_RESET(name)                                                                        \
+  int name(int device) {                                                                           \
+    REAL(name);                                                                                    \
+    sigset_t before;                                                                               \
+    const int reset = ink_record_before_reset(device, &before);                                    \
+    const int code = real ? real(device) : NOT_INITIALIZED;                                        \
+    ink_record_after_reset(reset, &before);                                                        \
+    return code;                                                                                   \
+  }
+CONTEXT_RESET(cuDevicePrimaryCtxReset)
+CONTEXT_RESET(cuDevicePrimaryCtxReset_v2)
+
+/* ---- by name and version ---- */
+
+int cuGetProcAddress(const char *name, void **entry, int version, uint64_t flags) {
+  REAL(cuGetProcAddress);
+  const int code = real ? real(name, entry, version, flags) : NOT_INITIALIZED;
+  if (!code && name && *entry)
+    *entry = exchange_by_address(name, *entry);
+  return code;
+}
+
+int cuGetProcAddress_v2(const char *name, void **entry, int version, uint64_t flags, int *status) {
+  REAL(cuGetProcAddress_v2);
+  const int code = real ? real(name, entry, version, flags, status) : NOT_INITIALIZED;
+  if (!code && name && *entry)
+    *entry = exchange_by_address(name, *entry);
+  return code;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks for two things in a module's image: the name of the buffer symbol, and the text that each PROF_SECTIONS
+ * leaves there. Machine code has the text's bytes, PTX its numbers. An image comes from the program, and may be
+ * anything that a driver refuses: every offset is checked where a size is known. */
+#include "cuda/module_scan.h"
+
+#include "inkmark/record.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[] = INK_TABLE_TEXT_MAGIC;
+static const char symbol[] = "ink_current", table_symbol[] = "ink_table_text";
+
+#define FATBIN_WRAPPER 0x466243b1u
+#define FATBIN_CONTAINER 0xba55ed50u
+
+typedef struct fatbin_head { /* as nvcc and nvFatbin write it */
+  uint32_t magic;
+  uint16_t version, head_bytes;
+  uint64_t bytes; /* behind the head */
+} fatbin_head;
+
+typedef struct fatbin_entry {
+  uint16_t kind, version;
+  uint32_t head_bytes;
+  uint64_t bytes; /* behind the head, padded */
+} fatbin_entry;
+
+typedef struct scan {
+  ink_i_scan result;
+  ink_i_table_fn *found;
+  void *user;
+} scan;
+
+/* ---- one table: four strings behind the magic, each with its NUL ---- */
+
+static void take_table(scan *s, const char *text, size_t bytes) {
+  const char *strings[4], *at = text, *end = text + bytes;
+  for (int i = 0; i < 4; i++) {
+    strings[i] = at;
+    const char *nul = memchr(at, 0, (size_t)(end - at));
+    if (!nul)
+      return;
+    at = nul + 1;
+  }
+  if (!*strings[0] || !*strings[1])
+    return;
+  s->result.tables++;
+  if (s->found)
+    s->found(s->user, strings[0], strings[1], strings[2], (uint32_t)strtoul(strings[3], NULL, 10));
+}
+
+static void scan_bytes(scan *s, const char *bytes, size_t n) {
+  const char *end = bytes + n;
+  s->result.has_marks = s->result.has_marks || memmem(bytes, n, symbol, sizeof symbol - 1);
+  for (const char *at = bytes; at < end && (at = memmem(at, (size_t)(end - at), magic, sizeof magic));) {
+    at += sizeof magic;
+    take_table(s, at, (size_t)(end - at));
+  }
+}
+
+/* ---- PTX ---- */
+
+/* "= {105, 110, ...}" as bytes; 0: it is not of that form. */
+static size_t numbers(const char *at, const char *end, char *out, size_t room) {
+  size_t n = 0;
+  while (at < end && n < room) {
+    char *behind;
+    const unsigned long value = strtoul(at, &behind, 10);
+    if (behind == at || behind > end || value > 255)
+      return 0;
+    out[n++] = (char)value;
+    at = behind + strspn(behind, ", \t\r\n");
+    if (*at == '}')
+      return n;
+  }
+  return 0;
+}
+
+static void scan_ptx(scan *s, const char *text) {
+  s->result.has_marks = s->result.has_marks || strstr(text, symbol);
+  for (const char *at = text; (at = strstr(at, table_symbol)); at++) {
+    const char *open = at + strcspn(at, "{;\n"), *end = strchr(open, ';');
+    if (*open != '{' || !end)
+      continue;
+    const size_t room = (size_t)(end - open); /* a number is one character or more */
+    char *bytes = calloc(room + 1, 1);      /* zeros at the end may be left out */
+    const size_t n = bytes ? numbers(open + 1, end, bytes, room) : 0;
+    if (n > sizeof magic && memcmp(bytes, magic, sizeof magic) == 0)
+      take_table(s, bytes + sizeof magic, n + 1 - sizeof magic);
+    free(bytes);
+  }
+}
+
+/* ---- containers ---- */
+
+/* The section headers are an image's last part, but for the program headers. */
+static size_t elf_bytes(const void *image) {
+  Elf64_Ehdr head;
+  memcpy(&head, image, sizeof head);
+  const uint64_t sections = head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize;
+  const uint64_t programs = head.e_phoff + (uint64_t)head.e_phnum * head.e_phentsize;
+  const uint64_t end = sections > programs ? sections : programs;
+  return end > UINT32_MAX ? 0 : (size_t)end;
+}
+
+/* Entries that are compressed show neither their names nor whether they have marks. */
+static void scan_container(scan *s, const char *image, size_t limit) {
+  enum { COMPRESSED_LZ4 = 0x2000, COMPRESSED_ZSTD = 0x8000, FLAGS_AT = 40 };
+  fatbin_head head;
+  memcpy(&head, image, sizeof head);
+  if (head.head_bytes < sizeof head || (limit && head.bytes > limit - head.head_bytes))
+    return;
+  const char *at = image + head.head_bytes, *end = at + head.bytes;
+  while ((size_t)(end - at) >= FLAGS_AT + 8) {
+    fatbin_entry entry;
+    uint64_t flags;
+    memcpy(&entry, at, sizeof entry);
+    memcpy(&flags, at + FLAGS_AT, sizeof flags);
+    if (entry.head_bytes < FLAGS_AT || entry.head_bytes > (size_t)(end - at) ||
+        entry.bytes > (size_t)(end - at) - entry.head_bytes)
+      return;
+    if (flags & (COMPRESSED_LZ4 | COMPRESSED_ZSTD)) {
+      s->result.compressed = true;
+    } else if (entry.kind == 1) { /* PTX, perhaps without a NUL */
+      char *text = malloc(entry.bytes + 1);
+      if (text) {
+        memcpy(text, at + entry.head_bytes, entry.bytes);
+        text[entry.bytes] = 0;
+        scan_ptx(s, text);
+      }
+      free(text);
+    } else {
+      scan_bytes(s, at + entry.head_bytes, entry.bytes);
+    }
+    at += entry.head_bytes + entry.bytes;
+  }
+}
+
+/* One text or several, with or without a NUL at the end. */
+static void scan_texts(scan *s, const char *image, size_t bytes) {
+  char *copy = calloc(bytes + 1, 1);
+  if (!copy)
+    return;
+  memcpy(copy, image, bytes);
+  for (const char *at = copy; at < copy + bytes; at += strlen(at) + 1)
+    scan_ptx(s, at);
+  free(copy);
+}
+
+static void scan_any(scan *s, const void *image, size_t bytes) {
+  uint32_t first;
+  memcpy(&first, image, sizeof first);
+  if (first == FATBIN_WRAPPER) {
+    const void *data;
+    memcpy(&data, (const char *)image + 8, sizeof data);
+    if (data)
+      scan_container(s, data, 0);
+  } else if (first == FATBIN_CONTAINER) {
+    scan_container(s, image, bytes);
+  } else if (!memcmp(image, ELFMAG, SELFMAG)) {
+    const size_t whole = elf_bytes(image);
+    scan_bytes(s, image, bytes && bytes < whole ? bytes : whole);
+  } else if (bytes) {
+    scan_texts(s, image, bytes);
+  } else {
+    scan_ptx(s, image);
+  }
+}
+
+bool ink_i_is_linked_in(const void *image) {
+  uint32_t first;
+  Dl_info info;
+  if (!image)
+    return false;
+  memcpy(&first, image, sizeof first);
+  return (first == FATBIN_WRAPPER || first == FATBIN_CONTAINER) && dladdr(image, &info);
+}
+
+ink_i_scan ink_i_scan_image(const void *image, size_t bytes, ink_i_table_fn *found, void *user) {
+  scan s = {.found = found, .user = user};
+  if (image && (!bytes || bytes >= 64))
+    scan_any(&s, image, bytes);
+  return s.result;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: the section tables that travel inside a module (docs/format.md), found in the image that the program
+ * hands to the driver: PTX, machine code, fat binaries that are not compressed. */
+#ifndef INK_CUDA_MODULE_SCAN_H
+#define INK_CUDA_MODULE_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ink_i_scan {
+  bool has_marks;  /* the image has the buffer symbol */
+  bool compressed; /* a part of it could not be looked at */
+  uint32_t tables;
+} ink_i_scan;
+
+/* A fat binary that lies in a file of the program is a CUDA runtime's, whose registrars tell of it; there may be
+ * hundreds of MB of them, which nobody has read yet. */
+bool ink_i_is_linked_in(const void *image);
+
+/* The strings are valid during the call. */
+typedef void ink_i_table_fn(void *user, const char *name, const char *sections, const char *file, uint32_t line);
+
+/* `bytes` 0: as long as the image itself says, as the driver takes it. `found` may be NULL. */
+ink_i_scan ink_i_scan_image(const void *image, size_t bytes, ink_i_table_fn *found, void *user);
+
+#endif

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# check.py BUILD FOLDER CASE: a program that loads its kernels through the driver's API, recorded on the simulated
+# device, and what the capture has of it. FOLDER holds the programs and the images.
+import json, os, subprocess, sys, tempfile
+
+build, folder, case = sys.argv[1:]
+inkmark = os.path.join(build, "cli", "inkmark")
+failed = []
+
+
+def that(holds, what):
+    if not holds:
+        failed.append(what)
+
+
+def record(program, way, what, *images, options=()):
+    done = subprocess.run([inkmark, "record", "--device", "sim", "-o", "x.ink", *options, "--",
+                           os.path.join(folder, program), way, what, *images], capture_output=True, text=True)
+    that(done.returncode == 0, f"{what} by {way}: exit code {done.returncode}: {done.stderr}")
+    return done.stderr
+
+
+def kernels(said=""):
+    """Name -> (launches, tracks, {sections with their tables, called ones}), of all rows of a kernel."""
+    if not os.path.exists("x.ink"):
+        that(False, f"no capture: {said}")
+        return {}
+    shown = json.loads(subprocess.run([inkmark, "report", "-f", "json", "x.ink"], capture_output=True, text=True,
+                                      check=True).stdout)["captures"][0]
+    that(shown["complete"] and shown["unknown_kernels"] == 0, f"not whole: {said}")
+    found = {}
+    for kernel in shown["kernels"]:
+        rows = {(row["table"], row["section"], row["called"]) for row in kernel["rows"] if row["table"]}
+        that(kernel["marking"] == "out", "what marks cost was not measured")
+        before = found.get(kernel["kernel"], (0, 0, set()))
+        found[kernel["kernel"]] = (before[0] + kernel["launches"], before[1] + kernel["tracks"], before[2] | rows)
+    return found
+
+
+ROWS = {("Core", "Load", False), ("Core", "Compute", False), ("Other", "Square", True)}
+
+
+def one(program, way, what, image, launches):
+    said = record(program, way, what, os.path.join(folder, image))
+    found = kernels(said)
+    that(found == {"Step": (launches, 4 * launches, ROWS)}, f"{what} by {way}: {found}: {said}")
+
+
+os.chdir(tempfile.mkdtemp())
+if case == "ways":
+    for program, way in (("linked", "plt"), ("program", "dlsym"), ("program", "address")):
+        one(program, way, "module", "kernels.ptx", 1)
+        one(program, way, "library", "kernels.ptx", 1)
+elif case == "file":
+    one("program", "dlsym", "file", "kernels.ptx", 1)
+elif case == "fatbin":
+    one("program", "dlsym", "fatbin", "packed_kernels.fatbin", 1)
+elif case == "contexts":
+    # a context of cuCtxCreate's is a device of its own: 2 launches of the first, 3 of the primary, 1 of the third
+    one("program", "address", "contexts", "kernels.ptx", 6)
+elif case == "unload":
+    one("program", "dlsym", "unload", "kernels.ptx", 2)
+elif case == "reset":
+    one("program", "dlsym", "reset", "kernels.ptx", 2)
+elif case == "edits":
+    # 20 names each: more than there are slots, if none were given back
+    said = record("program", "dlsym", "edits", os.path.join(folder, "edited.ptx"), "1000")
+    found = kernels(said)
+    that(list(found) == ["Cell"] and found["Cell"][:2] == (1, 4), f"edits: {found}: {said}")
+    that("no room" not in said, said)
+elif case == "session":
+    done = subprocess.run([os.path.join(folder, "session"), "dlsym", "x.ink", os.path.join(folder, "kernels.ptx")],
+                          capture_output=True, text=True,
+                          env={**os.environ, "LD_LIBRARY_PATH": os.path.join(build, "device", "sim")})
+    that(done.returncode == 0, done.stderr)
+    found = kernels(done.stderr)
+    that(found == {"Step": (3, 12, ROWS)}, f"session: {found}")
+else:
+    sys.exit(f"no case {case}")
+for what in failed:
+    print("FAILED:", what)
+sys.exit(bool(failed))

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* program WAY CASE IMAGE...: loads modules through the driver's API and launches their kernels. It comes to the
+ * driver by its PLT, by dlsym, or by cuGetProcAddress. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(WITH_SESSION)
+#include "inkmark/session.h"
+#endif
+
+typedef unsigned long long address;
+
+/* name, what cuGetProcAddress is asked for, parameters */
+#define FUNCTIONS(X)                                                                               \
+  X(cuInit, "cuInit", (unsigned))                                                                  \
+  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (void **, int))                          \
+  X(cuDevicePrimaryCtxReset_v2, "cuDevicePrimaryCtxReset", (int))                                  \
+  X(cuCtxCreate_v2, "cuCtxCreate", (void **, unsigned, int))                                       \
+  X(cuCtxDestroy_v2, "cuCtxDestroy", (void *))                                                     \
+  X(cuCtxSetCurrent, "cuCtxSetCurrent", (void *))                                                  \
+  X(cuCtxSynchronize, "cuCtxSynchronize", (void))                                                  \
+  X(cuModuleLoad, "cuModuleLoad", (void **, const char *))                                         \
+  X(cuModuleLoadData, "cuModuleLoadData", (void **, const void *))                                 \
+  X(cuModuleLoadDataEx, "cuModuleLoadDataEx", (void **, const void *, unsigned, int *, void **))   \
+  X(cuModuleLoadFatBinary, "cuModuleLoadFatBinary", (void **, const void *))                       \
+  X(cuModuleUnload, "cuModuleUnload", (void *))                                                    \
+  X(cuModuleGetFunction, "cuModuleGetFunction", (void **, void *, const char *))                   \
+  X(cuLibraryLoadData, "cuLibraryLoadData",                                                        \
+    (void **, const void *, int *, void **, unsigned, int *, void **, unsigned))                   \
+  X(cuLibraryUnload, "cuLibraryUnload", (void *))                                                  \
+  X(cuLibraryGetKernel, "cuLibraryGetKernel", (void **, void *, const char *))                     \
+  X(cuMemAlloc_v2, "cuMemAlloc", (address *, size_t))                                              \
+  X(cuMemFree_v2, "cuMemFree", (address))                                                          \
+  X(cuMemsetD8_v2, "cuMemsetD8", (address, unsigned char, size_t))                                 \
+  X(cuMemcpyDtoH_v2, "cuMemcpyDtoH", (void *, address, size_t))                                    \
+  X(cuLaunchKernel, "cuLaunchKernel", (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+                                       unsigned, void *, void **, void **))
+
+#define DECLARE(name, asked, parameters) int name parameters;
+FUNCTIONS(DECLARE)
+#undef DECLARE
+
+static struct {
+#define FIELD(name, asked, parameters) int(*name) parameters;
+  FUNCTIONS(FIELD)
+#undef FIELD
+} cu;
+
+static void fail(const char *what, int code) {
+  fprintf(stderr, "program: %s: %d\n", what, code);
+  exit(1);
+}
+
+#define OK(call)                                                                                   \
+  do {                                                                                             \
+    const int code_ = (call);                                                                      \
+    if (code_)                                                                                     \
+      fail(#call, code_);                                                                          \
+  } while (0)
+
+#if defined(LINKED)
+static void find(const char *way) {
+  (void)way;
+#define TAKE(name, asked, parameters) cu.name = name;
+  FUNCTIONS(TAKE)
+#undef TAKE
+}
+#else
+static void find(const char *way) {
+  int (*by_name)(const char *, void **, int, uint64_t, int *) = NULL;
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!driver)
+    fail(dlerror(), 0);
+  if (!strcmp(way, "address"))
+    *(void **)&by_name = dlsym(driver, "cuGetProcAddress_v2");
+#define TAKE(name, asked, parameters)                                                              \
+  if (by_name)                                                                                     \
+    OK(by_name(asked, (void **)&cu.name, !strcmp(asked, "cuCtxCreate") ? 4000 : 13000, 0, NULL));  \
+  else                                                                                             \
+    *(void **)&cu.name = dlsym(driver, #name);
+  FUNCTIONS(TAKE)
+#undef TAKE
+}
+#endif
+
+static void *read_image(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *bytes = calloc(1, 1 << 22);
+  if (!file || !bytes || !fread(bytes, 1, (1 << 22) - 1, file))
+    fail(path, 0);
+  fclose(file);
+  return bytes;
+}
+
+/* 4 blocks, 3 turns: ((0 * 1.5 + 0)^2 * 1.5 + 1)^2 and so on, of four blocks one after another or not */
+static void run(void *function) {
+  address x;
+  float host[32];
+  int n = 3;
+  OK(cu.cuMemAlloc_v2(&x, sizeof host));
+  OK(cu.cuMemsetD8_v2(x, 0, sizeof host));
+  void *arguments[] = {&x, &n};
+  OK(cu.cuLaunchKernel(function, 4, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+  OK(cu.cuCtxSynchronize());
+  OK(cu.cuMemcpyDtoH_v2(host, x, sizeof host));
+  OK(cu.cuMemFree_v2(x));
+  if (!(host[0] > 0))
+    fail("the kernel did not run", 0);
+}
+
+static void run_module(void *module, const char *name) {
+  void *function;
+  OK(cu.cuModuleGetFunction(&function, module, name));
+  run(function);
+}
+
+static void run_library(void *library) {
+  void *kernel;
+  OK(cu.cuLibraryGetKernel(&kernel, library, "step"));
+  run(kernel);
+}
+
+static void *use_primary(void) {
+  void *context;
+  OK(cu.cuDevicePrimaryCtxRetain(&context, 0));
+  OK(cu.cuCtxSetCurrent(context));
+  return context;
+}
+
+static void *load(const void *image) {
+  void *module;
+  OK(cu.cuModuleLoadDataEx(&module, image, 0, NULL, NULL));
+  return module;
+}
+
+static void *load_library(const void *image) {
+  void *library;
+  OK(cu.cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+  return library;
+}
+
+#if !defined(WITH_SESSION)
+/* Modules, and one library, in two contexts of a device; one of which goes. */
+static void contexts(const void *image) {
+  void *library = load_library(image); /* before any context */
+  void *first = use_primary(), *second;
+  void *module = load(image);
+  run_library(library);
+  OK(cu.cuCtxCreate_v2(&second, 0, 0));
+  run_library(library);
+  run_module(load(image), "step");
+  OK(cu.cuCtxDestroy_v2(second));
+  OK(cu.cuCtxSetCurrent(first));
+  run_module(module, "step");
+  OK(cu.cuCtxCreate_v2(&second, 0, 0)); /* perhaps with the same handle */
+  run_library(library);
+  OK(cu.cuCtxSetCurrent(first));
+  run_library(library);
+  OK(cu.cuLibraryUnload(library));
+}
+
+/* `edits` modules one after another, whose tables differ in their names alone: of none but the last a kernel runs. */
+static void edits(char *image, int count) {
+  char digits[64];
+  snprintf(digits, sizeof digits, "69, 100, 105, 116, 48, 48, 48, 48,");
+  char *at = strstr(image, digits), *original = strdup(image);
+  if (!at)
+    fail("the PTX has no table Edit0000", 0);
+  for (int i = 1; i <= count; i++) {
+    snprintf(digits, sizeof digits, "69, 100, 105, 116, %d, %d, %d, %d,", '0' + i / 1000 % 10, '0' + i / 100 % 10,
+             '0' + i / 10 % 10, '0' + i % 10);
+    memcpy(at, digits, strlen(digits));
+    OK(cu.cuModuleUnload(load(image)));
+  }
+  run_module(load(original), "cell");
+}
+
+static void run_case(const char *what, char **images) {
+  void *module;
+  if (!strcmp(what, "contexts")) {
+    contexts(read_image(images[0]));
+    return;
+  }
+  use_primary();
+  if (!strcmp(what, "module")) {
+    OK(cu.cuModuleLoadData(&module, read_image(images[0])));
+    run_module(module, "step");
+  } else if (!strcmp(what, "library")) {
+    run_library(load_library(read_image(images[0])));
+  } else if (!strcmp(what, "file")) {
+    OK(cu.cuModuleLoad(&module, images[0]));
+    run_module(module, "step");
+  } else if (!strcmp(what, "fatbin")) {
+    OK(cu.cuModuleLoadFatBinary(&module, read_image(images[0])));
+    run_module(module, "step");
+  } else if (!strcmp(what, "unload")) { /* while tracks wait to be drained */
+    module = load(read_image(images[0]));
+    run_module(module, "step");
+    OK(cu.cuModuleUnload(module));
+    run_module(load(read_image(images[0])), "step");
+  } else if (!strcmp(what, "reset")) {
+    run_module(load(read_image(images[0])), "step");
+    OK(cu.cuDevicePrimaryCtxReset_v2(0));
+    use_primary();
+    run_module(load(read_image(images[0])), "step");
+  } else if (!strcmp(what, "edits")) {
+    edits(read_image(images[0]), atoi(images[1]));
+  } else {
+    fail(what, 0);
+  }
+}
+
+#else
+/* The same by the program itself, which hands its module over. */
+static void session(const char *output, const char *path) {
+  ink_session *s;
+  ink_error error;
+  prof_buffer buffer;
+  bool marked = false;
+  const ink_session_options options = {.size = sizeof options, .output = output, .replace = true};
+  use_primary();
+  if (ink_session_open(&options, &s, &error) || ink_session_buffer(s, 0, &buffer, &error))
+    fail(error.message, 0);
+  void *image = read_image(path), *module = load(image), *library = load_library(image);
+  if (ink_session_add_module(s, module, image, 0, &marked, &error) || !marked ||
+      ink_session_add_library(s, library, image, 0, &marked, &error) || !marked)
+    fail(error.message, 0);
+  run_module(module, "step");
+  run_library(library);
+  ink_session_remove_module(s, module);
+  OK(cu.cuModuleUnload(module));
+  run_library(library);
+  if (ink_session_close(s, &marked, &error) || !marked)
+    fail(error.message, 0);
+}
+#endif
+
+int main(int argc, char **argv) {
+  if (argc < 4)
+    return 2;
+  find(argv[1]);
+  OK(cu.cuInit(0));
+#if defined(WITH_SESSION)
+  session(argv[2], argv[3]);
+#else
+  run_case(argv[2], argv + 3);
+#endif
+  return 0;
+}
