@@ -87,8 +87,7 @@ const cli_command cmd_record = {
         "The program needs no change but the marks: it runs with libinkmark preloaded, which "
         "hands its kernels a buffer and writes what they record to a capture. The exit code, or "
         "the signal that ended it, is the program's. Without a GPU the program runs on the simulated device, which needs "
-        "the shared CUDA runtime (nvcc -cudart shared) and PTX in the program; cycles are then "
-        "the simulator's, and every output says so.",
+        "PTX in the program, as nvcc puts there by default; cycles are then the simulator's, and every output says so.",
     .examples = "inkmark record -- ./solver -n 64\twrites solver.PID.ink\n"
                 "inkmark record -g warp -b 0,7 -o run.ink -- ./pipeline\tevery warp of two blocks\n"
                 "inkmark record -o 'run.%r.ink' -- ./solver\tone capture for each rank",

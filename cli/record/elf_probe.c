@@ -60,6 +60,7 @@ static void read_sections(const elf_image *image, const Elf64_Ehdr *head, elf_pr
     const char *name = string_at(image, &names, each.sh_name);
     if (!strcmp(name, ".nv_fatbin") || !strcmp(name, "__nv_relfatbin"))
       probe->device_code = true;
+    probe->symbols = probe->symbols || each.sh_type == SHT_SYMTAB;
     if (each.sh_type == SHT_DYNAMIC) {
       probe->static_link = false;
       read_needed(image, head, &each, probe);

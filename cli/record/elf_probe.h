@@ -10,6 +10,7 @@ typedef struct elf_probe {
   bool device_code; /* nvcc put a fat binary into it */
   bool marks;       /* mark.cuh's registrar is in it */
   bool static_link; /* no dynamic section: nothing can be preloaded */
+  bool symbols;     /* it is not stripped */
   char cudart[64];  /* the shared CUDA runtime it needs, "libcudart.so.13", or "" */
 } elf_probe;
 

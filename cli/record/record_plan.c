@@ -93,6 +93,13 @@ bool record_gpu_is_here(void) {
   return false;
 }
 
+/* Whether the entries of a runtime inside of the program can be made jumps: device/sim/audit_static.c. */
+#if defined(__x86_64__)
+enum { CAN_REDIRECT = 1 };
+#else
+enum { CAN_REDIRECT = 0 };
+#endif
+
 /* A device that can run this program, or a message. */
 static bool choose_device(record_plan *plan) {
   const char *program = plan->program;
@@ -115,11 +122,17 @@ static bool choose_device(record_plan *plan) {
   plan->sim_folder = runtime;
   plan->simulates = true;
   const elf_probe *probe = &plan->probe;
-  if (probe->elf && probe->device_code && !probe->cudart[0]) {
-    message_say(
-        "'%s' has the CUDA runtime linked in statically, so the simulated device cannot run "
-        "it: build it with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY Shared)",
-        program);
+  if (probe->elf && probe->device_code && !probe->cudart[0] && !CAN_REDIRECT) {
+    message_say("'%s' has the CUDA runtime linked in statically, which is given the simulated device on x86-64 only: "
+                "build it with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY Shared)",
+                program);
+    return false;
+  }
+  if (probe->elf && probe->device_code && !probe->cudart[0] && !probe->symbols) {
+    message_say("'%s' has the CUDA runtime linked in statically and is stripped of its symbols, so the simulated device "
+                "cannot run it: do not strip it, or build it with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY "
+                "Shared)",
+                program);
     return false;
   }
   if (probe->cudart[0] && strcmp(probe->cudart, "libcudart.so.13")) {

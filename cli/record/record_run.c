@@ -59,6 +59,19 @@ static bool set_activity(record_plan *plan) {
   return fine;
 }
 
+/* The stand-in is there before the program is, for one that has a runtime of its own inside; the loader is told of it
+ * through a second library, which also answers for the compilers. */
+static bool set_simulated(const record_plan *plan) {
+  char *runtime = NULL, *audit = NULL;
+  const bool fine = asprintf(&runtime, "%s:%s/libcudart.so.13", plan->library, plan->sim_folder) >= 0 &&
+                    asprintf(&audit, "%s/libinkmark-sim-audit.so", plan->sim_folder) >= 0 &&
+                    prepend("LD_PRELOAD", runtime) && prepend("LD_LIBRARY_PATH", plan->sim_folder) &&
+                    prepend("LD_AUDIT", audit);
+  free(runtime);
+  free(audit);
+  return fine;
+}
+
 bool record_environment(record_plan *plan) {
   const record_settings *s = plan->settings;
   clock_gettime(CLOCK_REALTIME, &plan->begin);
@@ -70,11 +83,9 @@ bool record_environment(record_plan *plan) {
               set("INKMARK_DEVICES", s->devices ? s->devices : "used") &&
               set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
               set_count("INKMARK_DRAIN_MS", s->drain_ms) && set("INKMARK_FLIGHT", s->flight ? "1" : NULL) &&
-              set("INKMARK_LIVE", s->live ? "1" : NULL) && set_count("INKMARK_HANG_MS", s->hang_ms) &&
-              prepend("LD_PRELOAD", plan->library);
+              set("INKMARK_LIVE", s->live ? "1" : NULL) && set_count("INKMARK_HANG_MS", s->hang_ms);
   fine = fine && set_activity(plan);
-  if (fine && plan->sim_folder)
-    fine = prepend("LD_LIBRARY_PATH", plan->sim_folder);
+  fine = fine && (plan->sim_folder ? set_simulated(plan) : prepend("LD_PRELOAD", plan->library));
   fine = fine && set_count("INKMARK_BEGAN_NS", (uint64_t)plan->begin.tv_sec * 1000000000u +
                                                    (uint64_t)plan->begin.tv_nsec);
   return fine && record_writer_start(plan);

@@ -260,6 +260,14 @@ void ink_record_cuda_starts(void) {
 
 bool ink_record_watches_use(void) { return atomic_load(&use_watched) && !ink_i_in_calls(); }
 
+static bool has_modules(void) {
+  ink_i_module *modules;
+  ink_i_registry_lock();
+  const size_t n = ink_i_registry_modules(&modules);
+  ink_i_registry_unlock();
+  return n > 0;
+}
+
 /* The bit is set behind the arming: another thread's first launch waits for it as well. */
 void ink_record_before_launch(int device) {
   static _Atomic uint64_t seen;
@@ -270,7 +278,8 @@ void ink_record_before_launch(int device) {
   if (!recording)
     return;
   ink_i_choice_use(recording, device);
-  ink_i_record_module_came();
+  if (has_modules()) /* else with the first one that comes */
+    ink_i_record_module_came();
   atomic_fetch_or(&seen, 1ull << device);
 }
 

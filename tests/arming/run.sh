@@ -246,14 +246,20 @@ dormant) # no recording asked for, and no library anywhere: it just runs
   LD_LIBRARY_PATH="$build/device/sim" "$bin/program" plain >out 2>record.err || fail "exit code $?"
   [ -z "$(ls ./*.ink 2>/dev/null)" ] || fail "a capture was written"
   echo "$case: ran, nothing written" ;;
-static) # linked with the static CUDA runtime: links, starts, and fails as without marks, having no GPU
-  LD_LIBRARY_PATH="$build/device/sim" "$bin/program_static" plain >out 2>record.err
-  code=$?
-  if [ -e /dev/nvidiactl ]; then [ $code = 0 ] || fail "exit code $code"; else
-    [ $code = 1 ] && grep -q "cudaMalloc" record.err || fail "exit code $code"
-    "$ink" record --device sim -- "$bin/program_static" plain >out 2>static.err
-    grep -q -- "-cudart shared" static.err || fail "no word on how to build for the simulated device"
-  fi
-  echo "$case: $(tail -n 1 ./*.err | tail -n 1)" ;;
+static) # nvcc's default: the runtime is inside of the program, or of a library that is loaded
+  same() { # what is recorded of one program is recorded of the other
+    "$ink" record --device sim -o static.ink -- "${@:1:$#/2}" >out 2>record.err || fail "exit code $?: $1"
+    "$ink" record --device sim -o shared.ink -- "${@:$#/2+1}" >out 2>record.err || fail "exit code $?: $*"
+    "$bin/capture_counts" static.ink >static.counts
+    "$bin/capture_counts" shared.ink >shared.counts
+    cmp static.counts shared.counts || fail "$1: $(cat static.counts), with the shared runtime $(cat shared.counts)"
+  }
+  same "$bin/program_static" plain "$bin/program" plain
+  same "$bin/program_static" reset "$bin/program" reset
+  same "$bin/loader" "$bin/library_static.so" "$bin/loader" "$bin/library.so"
+  strip -o stripped "$bin/program_static"
+  "$ink" record --device sim -- ./stripped plain >out 2>stripped.err && fail "a stripped program was run"
+  grep -q -- "is stripped of its symbols.*-cudart shared" stripped.err || fail "no word on a stripped program"
+  echo "$case: $(cat static.counts)" ;;
 *) fail "no such case" ;;
 esac

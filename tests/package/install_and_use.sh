@@ -47,11 +47,15 @@ run "$work/odd place:here/bin/inkmark" record --device sim -o odd.ink -- ./build
 expect record "wrote 'odd.ink': 3 tracks, 36 marks"
 [ -z "$(ls -d /tmp/inkmark-?????? 2>/dev/null)" ] || fail "links were left in /tmp"
 
-echo "== a program with the static CUDA runtime is told what to do"
-if "$inkmark" record --device sim -- ./build/scale_static >"$work/log" 2>&1; then
-  fail "the static program was recorded on the simulated device"
+echo "== a program with the static CUDA runtime, nvcc's default; stripped, it is told what to do"
+run "$inkmark" record --device sim -o static.ink -- ./build/scale_static
+expect static '^right$'
+expect static "wrote 'static.ink': 3 tracks, 36 marks"
+strip -o build/scale_stripped build/scale_static
+if "$inkmark" record --device sim -- ./build/scale_stripped >"$work/log" 2>&1; then
+  fail "the stripped program was recorded on the simulated device"
 fi
-expect static "has the CUDA runtime linked in statically.*-cudart shared"
+expect stripped "has the CUDA runtime linked in statically and is stripped.*-cudart shared"
 
 echo "== the self-test and the cost of marks, as installed"
 run env XDG_CACHE_HOME="$work/cache" "$inkmark" selftest --device sim

@@ -65,7 +65,7 @@ run
 cat >"$work/commands.sh" <<END
 . build/env.sh
 PATH=$work/prefix/bin:\$PATH
-inkmark nvcc -I device -O3 -cudart shared relax.cu -o relax_nvcc
+inkmark nvcc -I device -O3 relax.cu -o relax_nvcc
 inkmark record -a -o activity.ink -- ./relax
 inkmark report --activity activity.ink
 inkmark cost --runs 1 -- ./relax
