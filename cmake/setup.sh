@@ -59,26 +59,28 @@ setup_build_tools() {
 }
 
 setup_venv() {
-  [ -x "$root/.venv/bin/pip" ] && return 0
-  setup_say "making .venv"
-  rm -rf "$root/.venv"
-  python3 -m venv "$root/.venv" || setup_fail "python3 -m venv does not work (Debian: python3-venv)"
+  [ -x "$root/$1/bin/pip" ] && return 0
+  setup_say "making $1"
+  rm -rf "${root:?}/$1"
+  python3 -m venv "$root/$1" || setup_fail "python3 -m venv does not work (Debian: python3-venv)"
 }
 
-# setup_pip NAME ARGUMENTS...: pip install once; again when the arguments or a listed file change.
+# setup_pip NAME ARGUMENTS...: pip install once; again when the arguments or a listed file change. Into .venv, or the
+# folder that setup_into names.
 setup_pip() {
+  local into=${setup_into:-.venv}
   local name=$1 stamp argument
   shift
   stamp=$(
     printf '%s\n' "$@"
     for argument; do if [ -f "$argument" ]; then cat "$argument"; fi; done
   )
-  setup_venv
-  if [ "$(cat "$root/.venv/$name.stamp" 2>/dev/null)" = "$stamp" ]; then return 0; fi
-  setup_say "pip installs into .venv: $name"
-  "$root/.venv/bin/pip" install -q --disable-pip-version-check --retries 5 "$@" >&2 ||
+  setup_venv "$into"
+  if [ "$(cat "$root/$into/$name.stamp" 2>/dev/null)" = "$stamp" ]; then return 0; fi
+  setup_say "pip installs into $into: $name"
+  "$root/$into/bin/pip" install -q --disable-pip-version-check --retries 5 "$@" >&2 ||
     setup_fail "pip could not install $name"
-  printf '%s\n' "$stamp" >"$root/.venv/$name.stamp"
+  printf '%s\n' "$stamp" >"$root/$into/$name.stamp"
 }
 
 # PyPI's CUDA has no lib64 and no name to link by.

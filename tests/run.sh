@@ -27,6 +27,8 @@ clang_major=$(clang -dumpversion | cut -d. -f1)
 setup_debian "/usr/lib/llvm-$clang_major/lib/clang/*/lib/*/libclang_rt.fuzzer*=libclang-rt-$clang_major-dev"
 setup_cuda
 setup_pip tests -r "$root/requirements-test.txt"
+(setup_into=.venv-wheels setup_pip wheels -r "$root/requirements-wheels.txt") ||
+  setup_say "tests/wheels will skip what is missing"
 if [ -f package.json ]; then
   if ! cmp -s package-lock.json node_modules/.installed; then
     setup_say "npm installs into node_modules"

@@ -113,14 +113,15 @@ static void jump(uintptr_t at, uintptr_t to) { (void)at, (void)to; }
 static const bool can_jump = false;
 #endif
 
-/* What a static runtime has, and nothing else: registration is called by nvcc's code in the same object. */
+/* A program may define a function of the runtime's itself, to stand in front of a shared one. Nobody but a runtime
+ * has what nvcc's start-up code calls. */
 static bool has_runtime(const audit_symbols *symbols, bool *older) {
   bool has = false;
   for (size_t i = 0; i < symbols->count; i++) {
     const char *name = audit_function(symbols, i);
     if (!name || !is_runtime_name(name))
       continue;
-    has = has || !strcmp(name, "cudaGetDeviceCount");
+    has = has || !strcmp(name, "__cudaRegisterFatBinary");
     *older = *older || !strcmp(name, "cudaGetDeviceProperties_v2"); /* of CUDA 12 */
   }
   return has;

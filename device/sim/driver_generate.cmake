@@ -6,6 +6,15 @@
 # Usage: cmake -D CUDA_INCLUDE=... -D OUT=... -P driver_generate.cmake
 file(READ ${CUDA_INCLUDE}/cuda.h api)
 file(READ ${CUDA_INCLUDE}/cudaTypedefs.h types)
+foreach(part GL EGL VDPAU Profiler) # what else the driver has
+  foreach(kind "" Typedefs)
+    if(EXISTS ${CUDA_INCLUDE}/cuda${part}${kind}.h)
+      file(READ ${CUDA_INCLUDE}/cuda${part}${kind}.h text)
+      string(APPEND api "${text}")
+      string(APPEND types "${text}")
+    endif()
+  endforeach()
+endforeach()
 string(REPLACE ";" " " api "${api}")
 string(REPLACE ";" " " types "${types}")
 
