@@ -6,20 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct block {
-  uint32_t first, count;
-  uint32_t to[2]; /* successors, or NONE */
-  bool leaves;    /* the function can end here */
-  bool anywhere;  /* an indirect branch: every label */
-} block;
-
-typedef struct graph {
-  block *blocks;
-  uint32_t count;
-  uint32_t *block_of; /* [instructions of the function] */
-} graph;
-
-static bool opcode_is(const v_instruction *i, const char *name) {
+bool ink_v_opcode_is(const v_instruction *i, const char *name) {
   size_t bytes;
   const char *opcode = ink_v_opcode(i, &bytes);
   const size_t n = strlen(name);
@@ -31,13 +18,13 @@ static bool opcode_is(const v_instruction *i, const char *name) {
 static bool may_fall_through(const v_instruction *i) {
   size_t bytes;
   const char *opcode = ink_v_opcode(i, &bytes);
-  if ((*i->text == '@' && memcmp(i->text, "@PT", 3) != 0) || opcode_is(i, "CALL") ||
-      opcode_is(i, "BRA.DIV"))
+  if ((*i->text == '@' && memcmp(i->text, "@PT", 3) != 0) || ink_v_opcode_is(i, "CALL") ||
+      ink_v_opcode_is(i, "BRA.DIV"))
     return true;
   const char *operand = opcode + bytes, *end = i->text + i->text_bytes;
   while (operand < end && *operand == ' ')
     operand++;
-  return opcode_is(i, "BRA") && operand < end && *operand != '`';
+  return ink_v_opcode_is(i, "BRA") && operand < end && *operand != '`';
 }
 
 static uint32_t target_of(const ink_verify *v, const v_function *f, const v_instruction *i) {
@@ -55,13 +42,13 @@ static uint32_t target_of(const ink_verify *v, const v_function *f, const v_inst
 
 /* CALL to a label of the function itself: code that ptxas put aside, which comes back by RET or BRA. */
 static bool is_branch(const v_instruction *i) {
-  return opcode_is(i, "BRA") || (opcode_is(i, "CALL") && memmem(i->text, i->text_bytes, "`(.L_", 5));
+  return ink_v_opcode_is(i, "BRA") || (ink_v_opcode_is(i, "CALL") && memmem(i->text, i->text_bytes, "`(.L_", 5));
 }
 static bool is_indirect(const v_instruction *i) {
-  return opcode_is(i, "BRX") || opcode_is(i, "BRXU") || opcode_is(i, "JMX");
+  return ink_v_opcode_is(i, "BRX") || ink_v_opcode_is(i, "BRXU") || ink_v_opcode_is(i, "JMX");
 }
 static bool is_leaving(const v_instruction *i) {
-  return opcode_is(i, "EXIT") || opcode_is(i, "RET") || opcode_is(i, "KILL");
+  return ink_v_opcode_is(i, "EXIT") || ink_v_opcode_is(i, "RET") || ink_v_opcode_is(i, "KILL");
 }
 
 static void find_starts(const ink_verify *v, const v_function *f, bool *starts) {
@@ -76,8 +63,8 @@ static void find_starts(const ink_verify *v, const v_function *f, bool *starts) 
   }
 }
 
-static void link_block(const ink_verify *v, const v_function *f, graph *g, uint32_t b) {
-  block *this = &g->blocks[b];
+static void link_block(const ink_verify *v, const v_function *f, v_graph *g, uint32_t b) {
+  v_block *this = &g->blocks[b];
   const v_instruction *last = &v->instructions[f->first + this->first + this->count - 1];
   const bool stops = is_branch(last) || is_indirect(last) || is_leaving(last);
   this->to[0] = this->to[1] = INK_V_NONE;
@@ -92,7 +79,7 @@ static void link_block(const ink_verify *v, const v_function *f, graph *g, uint3
   }
 }
 
-static bool make_graph(const ink_verify *v, const v_function *f, graph *g) {
+bool ink_v_make_graph(const ink_verify *v, const v_function *f, v_graph *g) {
   bool *starts = calloc(f->count + 1, sizeof *starts);
   g->block_of = calloc(f->count + 1, sizeof *g->block_of);
   g->blocks = calloc(f->count + 1, sizeof *g->blocks);
@@ -113,6 +100,11 @@ static bool make_graph(const ink_verify *v, const v_function *f, graph *g) {
   return true;
 }
 
+void ink_v_free_graph(v_graph *g) {
+  free(g->blocks);
+  free(g->block_of);
+}
+
 static bool merge(uint64_t *into, const uint64_t *from, size_t words) {
   bool changed = false;
   for (size_t i = 0; i < words; i++) {
@@ -128,7 +120,7 @@ static void set_only(uint64_t *set, size_t words, uint32_t bit) {
 }
 
 /* One pass over a block, forwards for `last`, backwards for `next`; the result is what leaves it. */
-static void run_block(const ink_verify *v, const v_function *f, const block *b, bool forward,
+static void run_block(const ink_verify *v, const v_function *f, const v_block *b, bool forward,
                       uint64_t *state, uint64_t *sets, size_t words) {
   for (uint32_t n = 0; n < b->count; n++) {
     const uint32_t i = b->first + (forward ? n : b->count - 1 - n);
@@ -139,15 +131,15 @@ static void run_block(const ink_verify *v, const v_function *f, const block *b, 
   }
 }
 
-static bool flow_to(const graph *g, uint32_t from, uint32_t to) {
-  const block *b = &g->blocks[from];
+bool ink_v_flows_to(const v_graph *g, uint32_t from, uint32_t to) {
+  const v_block *b = &g->blocks[from];
   return b->to[0] == to || b->to[1] == to || b->anywhere;
 }
 
 /* What a block starts (or ends) with: the function's begin (end); or, where control comes (goes) in a
  * way that is not seen, such as through a return address, the bit behind both edges: unknown. */
-static uint32_t edge_of(const graph *g, uint32_t b, bool forward, uint32_t edge_bit) {
-  const block *this = &g->blocks[b];
+static uint32_t edge_of(const v_graph *g, uint32_t b, bool forward, uint32_t edge_bit) {
+  const v_block *this = &g->blocks[b];
   if (!forward) {
     if (this->leaves)
       return edge_bit;
@@ -157,13 +149,13 @@ static uint32_t edge_of(const graph *g, uint32_t b, bool forward, uint32_t edge_
   if (b == 0)
     return edge_bit;
   for (uint32_t other = 0; other < g->count; other++)
-    if (flow_to(g, other, b))
+    if (ink_v_flows_to(g, other, b))
       return INK_V_NONE;
   return edge_bit + 2;
 }
 
 /* Rounds until nothing changes; functions have hundreds of blocks, sets few words. */
-static bool solve(const ink_verify *v, const v_function *f, const graph *g, bool forward,
+static bool solve(const ink_verify *v, const v_function *f, const v_graph *g, bool forward,
                   uint32_t edge_bit, uint64_t *sets, size_t words) {
   uint64_t *in = calloc((g->count + 1) * words, sizeof *in);
   uint64_t *state = calloc(words, sizeof *state);
@@ -187,7 +179,7 @@ static bool solve(const ink_verify *v, const v_function *f, const graph *g, bool
         continue;
       }
       for (uint32_t other = 0; other < g->count; other++)
-        if (forward ? flow_to(g, b, other) : flow_to(g, other, b))
+        if (forward ? ink_v_flows_to(g, b, other) : ink_v_flows_to(g, other, b))
           changed |= merge(in + other * words, state, words);
     }
   }
@@ -198,15 +190,14 @@ static bool solve(const ink_verify *v, const v_function *f, const graph *g, bool
 
 ink_status ink_v_flow(const ink_verify *v, const v_function *f, size_t stamp_count,
                       uint64_t **last, uint64_t **next, size_t *words, ink_error *error) {
-  graph g = {0};
+  v_graph g = {0};
   *words = (stamp_count + 3 + 63) / 64;
   *last = calloc(f->count * *words + 1, sizeof **last);
   *next = calloc(f->count * *words + 1, sizeof **next);
-  const bool fine = *last && *next && make_graph(v, f, &g) &&
+  const bool fine = *last && *next && ink_v_make_graph(v, f, &g) &&
                     solve(v, f, &g, true, (uint32_t)stamp_count, *last, *words) &&
                     solve(v, f, &g, false, (uint32_t)stamp_count + 1, *next, *words);
-  free(g.blocks);
-  free(g.block_of);
+  ink_v_free_graph(&g);
   if (!fine)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
   return INK_OK;

@@ -23,24 +23,51 @@ static bool any_of(const v_instruction *i, const char *const *words) {
   return false;
 }
 
+/* Indices and addresses where nothing else is made of them: use.c tells. */
+static bool serves(const v_instruction *i) {
+  static const char *const words[] = {"PLOP3", "UPLOP3", "ISETP", "UISETP", "LEA", "ULEA", "PRMT", NULL};
+  static const char *const beginnings[] = {"IMAD.IADD", "IMAD.WIDE", "IMAD.SHL", NULL};
+  size_t bytes;
+  const char *opcode = ink_v_opcode(i, &bytes);
+  if (any_of(i, words) || *opcode == 'U')
+    return true;
+  for (const char *const *word = beginnings; *word; word++)
+    if (bytes >= strlen(*word) && memcmp(opcode, *word, strlen(*word)) == 0)
+      return true;
+  return false;
+}
+
+/* LDC R4, c[0x3][R6]: a table of constants, at an index. */
+static bool reads_table(const v_instruction *i) {
+  const char *open = memmem(i->text, i->text_bytes, "][", 2);
+  return open && open + 2 < i->text + i->text_bytes && (open[2] == 'R' || open[2] == 'U') && open[3] != 'Z' &&
+         !(open[2] == 'U' && open[3] == 'R' && open[4] == 'Z');
+}
+
+/* LDL R4, [R1+0x10], STL: a register that was put aside. */
+static bool spills(const v_instruction *i) {
+  return any_of(i, (const char *const[]){"LDL", "STL", NULL}) &&
+         (memmem(i->text, i->text_bytes, "[R1]", 4) || memmem(i->text, i->text_bytes, "[R1+", 4));
+}
+
 /* Moves, constants, special registers, branches, addresses. */
 static bool is_bookkeeping(const v_instruction *i) {
   static const char *const always[] = {
-      "MOV", "UMOV", "MOV64", "LDC", "LDCU", "ULDC", "S2R", "S2UR", "CS2R", "R2UR", "R2P", "P2R",
+      "MOV", "UMOV", "MOV64", "S2R", "S2UR", "CS2R", "R2UR", "R2P", "P2R",
       "BRA", "BRX", "BSSY", "BSYNC", "BREAK", "BMOV", "EXIT", "RET", "NOP", "YIELD", "WARPSYNC", "COLLECTIVE",
-      "ENDCOLLECTIVE",
-      "PLOP3", "UPLOP3", "ISETP", "UISETP", "LEA", "ULEA", "UR2UP", "DEPBAR", "ELECT", NULL};
-  static const char *const moves[] = {"IMAD.MOV", "IMAD.U32", "IMAD.IADD", "IMAD.WIDE", "IMAD.SHL", "UIMAD.WIDE",
-                                      "PRMT", NULL};
+      "ENDCOLLECTIVE", "UR2UP", "UP2UR", "DEPBAR", "ELECT", NULL};
   size_t bytes;
   const char *opcode = ink_v_opcode(i, &bytes);
-  if (any_of(i, always) || *opcode == 'U') /* the uniform datapath: indices and addresses */
+  if (any_of(i, always) || spills(i))
     return true;
+  if (any_of(i, (const char *const[]){"LDC", "LDCU", "ULDC", NULL}))
+    return !i->work || !reads_table(i);
+  if (serves(i) && !ink_v_is_device_unit(i))
+    return !i->work;
   if (starts_with(opcode, bytes, "CALL") && memmem(i->text, i->text_bytes, "`(.L_", 5))
     return true; /* into the function itself: the assembler's own flow, not a call of the source */
-  for (const char *const *word = moves; *word; word++)
-    if (bytes >= strlen(*word) && memcmp(opcode, *word, strlen(*word)) == 0)
-      return true;
+  if ((bytes >= 8 && memcmp(opcode, "IMAD.MOV", 8) == 0) || (bytes >= 8 && memcmp(opcode, "IMAD.U32", 8) == 0))
+    return true;
   if (starts_with(opcode, bytes, "IMAD") && memmem(i->text, i->text_bytes, ", RZ, RZ, -", 11))
     return true; /* a move that negates: a loop's bound, to be counted up to zero */
   /* HFMA2 R5, -RZ, RZ, 0, 0 loads a constant */
@@ -66,7 +93,7 @@ static bool is_counting(const v_instruction *i) {
   static const char *const words[] = {"IADD3", "UIADD3", "VIADD", "IADD", "ISETP", "UISETP", "SEL",
                                       "VIMNMX", "IMNMX", "LOP3", "ULOP3", "SHF", "USHF", "VOTE", "VOTEU",
                                       "IMAD.X", NULL};
-  return any_of(i, words) || is_scaling(i) || is_bookkeeping(i);
+  return any_of(i, words) || is_scaling(i) || is_bookkeeping(i) || (serves(i) && !ink_v_is_device_unit(i));
 }
 
 static bool same_line(const ink_verify *v, v_place a, v_place b) {
@@ -118,11 +145,15 @@ static bool between(const judgement *j, v_place place, size_t a, size_t b) {
   if (after_a == 2 || before_b == 2 || after_a == 0 || before_b == 0)
     return true;
   const bool forward = a == j->n || b == j->n + 1 ||
-                       ink_v_compare(j->v, j->stamps[a].place, j->stamps[b].place) < 0;
+                       ink_v_compare_stamps(j->v, &j->stamps[a], &j->stamps[b]) < 0;
   return forward ? after_a > 0 && before_b < 0 : after_a > 0 || before_b < 0;
 }
 
+/* Reached in a way that is not seen; or between marks that the machine code does not tell apart. */
 static bool is_unknown(const judgement *j) {
+  for (size_t s = 0; s < j->n; s++)
+    if (j->stamps[s].shared && has_bit(j->last, s) && has_bit(j->next, s))
+      return true;
   return has_bit(j->last, j->n + 2) || has_bit(j->next, j->n + 2);
 }
 
@@ -183,10 +214,10 @@ static void around(const judgement *j, v_place place, uint32_t *after, uint32_t 
   for (size_t s = 0; s < j->n; s++) {
     const int order = ink_v_compare_stamp(j->v, place, &j->stamps[s]);
     if (order == 1 && (*after == INK_V_NONE ||
-                       ink_v_compare(j->v, j->stamps[*after].place, j->stamps[s].place) == -1))
+                       ink_v_compare_stamps(j->v, &j->stamps[*after], &j->stamps[s]) == -1))
       *after = (uint32_t)s;
     if (order == -1 && (*before == INK_V_NONE ||
-                        ink_v_compare(j->v, j->stamps[s].place, j->stamps[*before].place) == -1))
+                        ink_v_compare_stamps(j->v, &j->stamps[s], &j->stamps[*before]) == -1))
       *before = (uint32_t)s;
   }
 }
@@ -379,7 +410,9 @@ ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size
   uint64_t *last = NULL, *next = NULL;
   size_t words = 0;
   gathered g = {0};
-  ink_status status = ink_v_flow(v, f, n, &last, &next, &words, error);
+  ink_status status = ink_v_find_work(v, f, error);
+  if (!status)
+    status = ink_v_flow(v, f, n, &last, &next, &words, error);
   judgement j = {.v = v, .f = f, .stamps = stamps, .n = n, .words = words};
   const bool strict = options && options->bookkeeping;
   for (uint32_t i = 0; i < f->count && !status; i++)

@@ -38,6 +38,13 @@ int ink_v_compare_stamp(const ink_verify *v, v_place place, const v_stamp *stamp
   return ink_v_compare(v, place, stamp->place);
 }
 
+int ink_v_compare_stamps(const ink_verify *v, const v_stamp *a, const v_stamp *b) {
+  const int order = ink_v_compare(v, a->place, b->place);
+  if (order || !a->mark || !b->mark || a->mark == b->mark || a->place.count != b->place.count)
+    return order;
+  return a->mark < b->mark ? -1 : 1;
+}
+
 static bool text_has(const v_instruction *i, const char *word) {
   return memmem(i->text, i->text_bytes, word, strlen(word)) != NULL;
 }
@@ -90,6 +97,30 @@ static uint32_t find_tag(const ink_verify *v, const v_function *f, uint32_t at) 
   return INK_V_NONE;
 }
 
+/* The read's words go into the track with a store of its register pair, whatever line the table lends that. */
+static void claim_store(ink_verify *v, const v_function *f, uint32_t at) {
+  size_t bytes;
+  const char *opcode = ink_v_opcode(&v->instructions[at], &bytes);
+  const char *reg = memchr(opcode + bytes, 'R', 3);
+  char pair[16];
+  const int n = reg ? snprintf(pair, sizeof pair, ", R%lu", strtoul(reg + 1, NULL, 10)) : 0;
+  const uint32_t end = f->first + f->count < at + 96 ? f->first + f->count : at + 96;
+  for (uint32_t i = at + 1; n > 0 && i < end; i++) {
+    v_instruction *other = &v->instructions[i];
+    if (reads_clock(other) && text_has(other, pair + 2))
+      return;
+    const char *last = memrchr(other->text, ',', other->text_bytes);
+    const size_t length = last ? (size_t)(other->text + other->text_bytes - last) : 0;
+    if (!text_has(other, "STG.E.64") || length < (size_t)n || memcmp(last, pair, (size_t)n))
+      continue;
+    const char behind = last[n];
+    if (length == (size_t)n || behind == ' ' || behind == '.') {
+      other->ours = true;
+      return;
+    }
+  }
+}
+
 static const v_frame *inner_frame(const ink_verify *v, v_place place) {
   return &v->frames[place.first + place.count - 1];
 }
@@ -117,33 +148,79 @@ static bool place_of(const ink_verify *v, const v_function *f, const v_mark *mar
   return false;
 }
 
-/* Where the read comes from: its own place if a mark that fits stands there, else the only other mark
- * that fits, else its own place all the same. */
-static v_place settle_place(const ink_verify *v, const v_function *f, const v_instruction *read,
+/* The lines of the function in its own file; false: none is known. */
+static bool own_lines(const ink_verify *v, const v_function *f, uint32_t *file, uint32_t *low, uint32_t *high) {
+  bool known = false;
+  for (uint32_t i = f->first; i < f->first + f->count; i++) {
+    const v_place place = v->instructions[i].place;
+    if (!place.count || (known && v->frames[place.first].file != *file))
+      continue;
+    const v_frame *frame = &v->frames[place.first];
+    *low = known && *low < frame->line ? *low : frame->line;
+    *high = known && *high > frame->line ? *high : frame->line;
+    *file = frame->file;
+    known = true;
+  }
+  return known;
+}
+
+/* A place at the line of `mark`: that of an instruction, else one of the function's own text. False: none, or no memory. */
+static bool find_place(ink_verify *v, const v_function *f, const v_mark *mark, v_place *place) {
+  uint32_t file, low, high;
+  if (place_of(v, f, mark, place))
+    return true;
+  if (!own_lines(v, f, &file, &low, &high) || mark->file != file || mark->line < low || mark->line > high ||
+      !ink_v_room((void **)&v->frames, v->frame_count, &v->frame_room, sizeof *v->frames))
+    return false;
+  v->frames[v->frame_count] = (v_frame){file, mark->line};
+  *place = (v_place){(uint32_t)v->frame_count++, 1};
+  return true;
+}
+
+/* Where the read comes from: its own place if a mark that fits stands there, else the nearest other mark that fits, and
+ * rather one behind, for the line table gives the reads of neighbours to the first; else its own place all the same. */
+static v_place settle_place(ink_verify *v, const v_function *f, const v_instruction *read,
                             uint32_t tag, const v_mark **mark) {
-  v_place place = read->place;
-  *mark = mark_at(v, inner_frame(v, place), tag);
+  v_place place = read->place, other;
+  const v_frame at = *inner_frame(v, place);
+  uint32_t nearest = UINT32_MAX;
+  *mark = mark_at(v, &at, tag);
   if (*mark || tag == INK_V_NONE)
     return place;
-  size_t fitting = 0;
   for (size_t i = 0; i < v->mark_count; i++) {
-    v_place other;
-    if (!ink_v_mark_fits(v, &v->marks[i], tag) || !place_of(v, f, &v->marks[i], &other))
+    const v_mark *other_mark = &v->marks[i];
+    if (!ink_v_mark_fits(v, other_mark, tag) || !find_place(v, f, other_mark, &other))
       continue;
-    if (fitting++ == 0) {
+    const bool behind = other_mark->line > at.line;
+    const uint32_t away = other_mark->file != at.file ? UINT32_MAX - 1
+                          : behind                    ? (other_mark->line - at.line) * 2
+                                                      : (at.line - other_mark->line) * 2 + 1;
+    if (away < nearest) {
+      nearest = away;
       place = other;
-      *mark = &v->marks[i];
+      *mark = other_mark;
     }
   }
-  if (fitting == 0)
-    *mark = mark_at(v, inner_frame(v, place), INK_V_NONE);
+  if (!*mark)
+    *mark = mark_at(v, &at, INK_V_NONE);
   return place;
+}
+
+/* More than one mark of the stamp's line that its tag fits. */
+static bool is_shared(const ink_verify *v, const v_stamp *stamp) {
+  uint32_t fitting = 0;
+  for (size_t i = 0; i < v->mark_count && stamp->mark && stamp->tag != INK_V_NONE; i++)
+    fitting += v->marks[i].file == stamp->mark->file && v->marks[i].line == stamp->mark->line &&
+               ink_v_mark_fits(v, &v->marks[i], stamp->tag);
+  return fitting > 1;
 }
 
 static bool name_stamp(ink_verify *v, v_stamp *stamp, const v_mark *mark) {
   const v_frame *inner = inner_frame(v, stamp->place);
   char *name = NULL;
   stamp->first_line = stamp->last_line = inner->line;
+  stamp->mark = mark;
+  stamp->shared = is_shared(v, stamp);
   /* The rewriter's marks in expressions, and those whose text is not to be seen, which may be such. */
   if (!mark || strncmp(mark->macro, "INK_", 4) == 0)
     ink_v_statement(v, inner->file, inner->line, &stamp->first_line, &stamp->last_line);
@@ -164,23 +241,18 @@ static bool name_stamp(ink_verify *v, v_stamp *stamp, const v_mark *mark) {
 /* Every PROF_MARK (_STRICT, _LOADED) between the first and the last line of the function, in its own file. */
 static bool add_removed(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
                         size_t *room) {
-  uint32_t low = UINT32_MAX, high = 0, file = 0;
-  for (uint32_t i = f->first; i < f->first + f->count; i++) {
-    const v_place place = v->instructions[i].place;
-    if (!place.count || (low != UINT32_MAX && v->frames[place.first].file != file))
-      continue;
-    const v_frame *frame = &v->frames[place.first];
-    file = frame->file;
-    low = frame->line < low ? frame->line : low;
-    high = frame->line > high ? frame->line : high;
-  }
+  uint32_t low, high, file;
+  if (!own_lines(v, f, &file, &low, &high))
+    return true;
   for (size_t m = 0; m < v->mark_count; m++) {
     const v_mark *mark = &v->marks[m];
     bool known = mark->file != file || mark->line < low || mark->line > high ||
                  mark->kinds != 1u << INK_KIND_MARK;
     for (size_t i = 0; i < *count && !known; i++) {
-      const v_frame *inner = inner_frame(v, (*stamps)[i].place);
-      known = inner->line == mark->line && inner->file == file;
+      const v_stamp *stamp = &(*stamps)[i];
+      const v_frame *inner = inner_frame(v, stamp->place);
+      known = stamp->mark == mark || ((stamp->shared || stamp->tag == INK_V_NONE) &&
+                                      inner->line == mark->line && inner->file == file);
     }
     if (known)
       continue;
@@ -203,7 +275,7 @@ static bool sort_stamps(ink_verify *v, const v_function *f, v_stamp *stamps, siz
   const bool fine = moved && order && copy;
   for (uint32_t i = 0; fine && i < count; i++) { /* insertion: there are few, and mostly in order */
     uint32_t at = i;
-    for (; at > 0 && ink_v_compare(v, stamps[i].place, stamps[order[at - 1]].place) == -1; at--)
+    for (; at > 0 && ink_v_compare_stamps(v, &stamps[i], &stamps[order[at - 1]]) == -1; at--)
       order[at] = order[at - 1];
     order[at] = i;
   }
@@ -250,6 +322,7 @@ ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamp
       if (!name_stamp(v, &(*stamps)[at], mark))
         return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the stamps");
     }
+    claim_store(v, f, i);
     (*stamps)[at].copies++;
     read->stamp = (uint32_t)at;
   }

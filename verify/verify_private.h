@@ -30,7 +30,7 @@ typedef struct v_instruction {
   uint32_t block;
   uint32_t stamp;     /* index into the function's stamps, or NONE */
   bool ours;          /* comes from inkmark's header */
-  bool bookkeeping;
+  bool work;          /* its result goes into what is work: see use.c */
 } v_instruction;
 
 typedef struct v_label {
@@ -67,6 +67,8 @@ typedef struct v_stamp {
   /* In the innermost frame's file: code of these lines may stand on either side of the stamp. */
   uint32_t first_line, last_line;
   uint32_t tag; /* as the machine code has it, or NONE */
+  const v_mark *mark; /* of the source's text, or NULL; later in an array is later in the text */
+  bool shared;        /* several marks of one line that the machine code cannot tell apart */
   uint32_t copies;
   const char *name, *macro; /* live as long as the analysis */
 } v_stamp;
@@ -117,6 +119,8 @@ void ink_v_statement(const ink_verify *v, uint32_t file, uint32_t line, uint32_t
 
 /* stamps.c: the order of the source, -1, 0, 1; 2: cannot be compared. */
 int ink_v_compare(const ink_verify *v, v_place a, v_place b);
+/* The same of two stamps: of one line, by the text where their marks are known. */
+int ink_v_compare_stamps(const ink_verify *v, const v_stamp *a, const v_stamp *b);
 /* The same of a place and a stamp. */
 int ink_v_compare_stamp(const ink_verify *v, v_place place, const v_stamp *stamp);
 
@@ -126,6 +130,30 @@ ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamp
 
 /* argument.c: the instruction only makes the number of a PROF_ITER a word. */
 bool ink_v_is_argument(const ink_verify *v, const v_function *f, uint32_t at);
+
+/* flow.c: the blocks of a function. */
+typedef struct v_block {
+  uint32_t first, count; /* instructions, from the function's first on */
+  uint32_t to[2];        /* successors, or NONE */
+  bool leaves;           /* the function can end here */
+  bool anywhere;         /* an indirect branch: every label */
+} v_block;
+
+typedef struct v_graph {
+  v_block *blocks;
+  uint32_t count;
+  uint32_t *block_of; /* [instructions of the function] */
+} v_graph;
+
+bool ink_v_make_graph(const ink_verify *v, const v_function *f, v_graph *graph); /* false: no memory */
+void ink_v_free_graph(v_graph *graph);
+bool ink_v_flows_to(const v_graph *graph, uint32_t from, uint32_t to);
+bool ink_v_opcode_is(const v_instruction *instruction, const char *name); /* NAME or NAME.more */
+
+/* use.c: an instruction of TMA, bulk copies or tensor memory. */
+bool ink_v_is_device_unit(const v_instruction *instruction);
+/* Sets `work` of every instruction. */
+ink_status ink_v_find_work(ink_verify *v, const v_function *f, ink_error *error);
 
 /* flow.c: for each instruction, which stamps (bits; n: the begin, n + 1: the end, n + 2: unknown) can
  * have been passed last and can come next. Arrays of words_per_set words for each instruction, the caller's to free. */
