@@ -98,6 +98,20 @@ static void print_leaks(const ink_verify_kernel *k, FILE *to) {
   }
 }
 
+static void print_gone(const ink_verify_kernel *k, FILE *to) {
+  for (size_t i = 0; i < k->gone_count; i++) {
+    const ink_verify_gone *gone = &k->gone[i];
+    char lines[40];
+    if (gone->first_line == gone->last_line)
+      snprintf(lines, sizeof lines, "line %u", gone->first_line);
+    else
+      snprintf(lines, sizeof lines, "lines %u-%u", gone->first_line, gone->last_line);
+    text_print(to, "  %sgone%s     %s: no instruction of %s, between %s and %s, is left in the machine code\n",
+               message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN), base_name(gone->file), lines,
+               stamp_text(k, gone->after, true).text, stamp_text(k, gone->before, false).text);
+  }
+}
+
 static void print_lines(const ink_verify_kernel *k, FILE *to) {
   text_grid *grid = grid_new();
   if (!grid)
@@ -156,16 +170,20 @@ static void print_text(const verify_settings *settings, const char *path, const 
             message_style(to, STYLE_BOLD), k->name, message_style(to, STYLE_PLAIN),
             base_name(path), k->target, k->stamp_count, k->stamp_count == 1 ? "" : "s",
             k->instructions);
-    if (k->moved)
-      text_print(to, "%s%u moved%s\n", message_style(to, STYLE_WARNING), k->moved,
-              message_style(to, STYLE_PLAIN));
-    else
+    if (k->moved || k->gone_count) {
+      text_print(to, "%s%u moved", message_style(to, STYLE_WARNING), k->moved);
+      if (k->gone_count)
+        text_print(to, ", %zu range%s of the source gone", k->gone_count, k->gone_count == 1 ? "" : "s");
+      text_print(to, "%s\n", message_style(to, STYLE_PLAIN));
+    } else {
       text_print(to, "all held\n");
+    }
     if (k->unknown)
       text_print(to, "  note     %u more instructions are reached through a return address: not judged\n",
               k->unknown);
     print_stamps(k, to);
     print_leaks(k, to);
+    print_gone(k, to);
     if (settings->lines)
       print_lines(k, to);
     if (settings->listing)
@@ -211,6 +229,17 @@ static void json_kernel(json_writer *json, const char *path, const ink_verify_ke
     json_stamp(json, "belongs_before", k, leak->belongs_before);
     json_stamp(json, "found_after", k, leak->found_after);
     json_stamp(json, "found_before", k, leak->found_before);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_open(json, "gone", '[');
+  for (size_t i = 0; i < k->gone_count; i++) {
+    json_open_flat(json, NULL);
+    json_string(json, "file", k->gone[i].file);
+    json_unsigned(json, "first_line", k->gone[i].first_line);
+    json_unsigned(json, "last_line", k->gone[i].last_line);
+    json_stamp(json, "after", k, k->gone[i].after);
+    json_stamp(json, "before", k, k->gone[i].before);
     json_close(json, '}');
   }
   json_close(json, ']');
@@ -268,7 +297,7 @@ static bool verify_one(const verify_settings *settings, const char *path, json_w
     *begun = true;
   }
   for (size_t i = 0; i < n; i++) {
-    *moved = *moved || kernels[i].moved;
+    *moved = *moved || kernels[i].moved || kernels[i].gone_count;
     if (settings->format == VERIFY_JSON)
       json_kernel(json, path, &kernels[i]);
   }
@@ -307,7 +336,9 @@ const cli_command cmd_verify = {
              "line information (-lineinfo). Needs nvdisasm, and cuobjdump for anything but a cubin, "
              "from the CUDA toolkit or PyPI.\n\nAn instruction has moved when no stamps around it in "
              "the machine code have its source line between them. Code on a mark's own line is taken "
-             "to be on the right side: the disassembly has no columns. Exit code 3: something moved.",
+             "to be on the right side: the disassembly has no columns. Lines between two marks that "
+             "compute something and have no instruction left are gone: fused with what stands behind the mark, "
+             "or folded. Exit code 3: something moved, or is gone.",
     .examples = "inkmark verify solver.cubin\twhere the compiler moved work across a mark\n"
                 "inkmark verify --listing -k step app\tthe machine code with the marks in place",
     .options = options,

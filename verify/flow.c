@@ -105,6 +105,45 @@ void ink_v_free_graph(v_graph *g) {
   free(g->block_of);
 }
 
+static bool has_opcode(const ink_verify *v, const v_function *f, const v_block *b, const char *name) {
+  for (uint32_t i = 0; i < b->count; i++)
+    if (ink_v_opcode_is(&v->instructions[f->first + b->first + i], name))
+      return true;
+  return false;
+}
+
+/* The only block but itself that goes to `b`; NONE: another number. */
+static uint32_t only_entry(const v_graph *g, uint32_t b) {
+  uint32_t entry = INK_V_NONE;
+  for (uint32_t other = 0; other < g->count; other++)
+    if (other != b && ink_v_flows_to(g, other, b)) {
+      if (entry != INK_V_NONE)
+        return INK_V_NONE;
+      entry = other;
+    }
+  return entry;
+}
+
+ink_status ink_v_place_retries(ink_verify *v, const v_function *f, ink_error *error) {
+  v_graph g = {0};
+  if (!ink_v_make_graph(v, f, &g)) {
+    ink_v_free_graph(&g);
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
+  }
+  for (uint32_t b = 0; b < g.count; b++) {
+    const uint32_t entry = only_entry(&g, b);
+    if (entry == INK_V_NONE || entry + 1 == b || !ink_v_flows_to(&g, b, b) || !has_opcode(v, f, &g.blocks[b], "SYNCS") ||
+        !has_opcode(v, f, &g.blocks[entry], "SYNCS"))
+      continue;
+    const v_block *from = &g.blocks[entry];
+    const v_place place = v->instructions[f->first + from->first + from->count - 1].place;
+    for (uint32_t i = 0; i < g.blocks[b].count && place.count; i++)
+      v->instructions[f->first + g.blocks[b].first + i].place = place;
+  }
+  ink_v_free_graph(&g);
+  return INK_OK;
+}
+
 static bool merge(uint64_t *into, const uint64_t *from, size_t words) {
   bool changed = false;
   for (size_t i = 0; i < words; i++) {

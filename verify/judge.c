@@ -50,18 +50,24 @@ static bool spills(const v_instruction *i) {
          (memmem(i->text, i->text_bytes, "[R1]", 4) || memmem(i->text, i->text_bytes, "[R1+", 4));
 }
 
+bool ink_v_only_moves(const v_instruction *i) {
+  static const char *const words[] = {
+      "MOV", "UMOV", "MOV64", "S2R", "S2UR", "CS2R", "R2UR", "R2P", "P2R", "UR2UP", "UP2UR",
+      "BRA", "BRX", "BSSY", "BSYNC", "BREAK", "BMOV", "EXIT", "RET", "NOP", "YIELD", "WARPSYNC", "COLLECTIVE",
+      "ENDCOLLECTIVE", "DEPBAR", "ELECT", NULL};
+  if (any_of(i, words) || spills(i))
+    return true;
+  return any_of(i, (const char *const[]){"LDC", "LDCU", "ULDC", NULL}) && (!i->work || !reads_table(i));
+}
+
 /* Moves, constants, special registers, branches, addresses. */
 static bool is_bookkeeping(const v_instruction *i) {
-  static const char *const always[] = {
-      "MOV", "UMOV", "MOV64", "S2R", "S2UR", "CS2R", "R2UR", "R2P", "P2R",
-      "BRA", "BRX", "BSSY", "BSYNC", "BREAK", "BMOV", "EXIT", "RET", "NOP", "YIELD", "WARPSYNC", "COLLECTIVE",
-      "ENDCOLLECTIVE", "UR2UP", "UP2UR", "DEPBAR", "ELECT", NULL};
   size_t bytes;
   const char *opcode = ink_v_opcode(i, &bytes);
-  if (any_of(i, always) || spills(i))
+  if (ink_v_only_moves(i))
     return true;
   if (any_of(i, (const char *const[]){"LDC", "LDCU", "ULDC", NULL}))
-    return !i->work || !reads_table(i);
+    return false;
   if (serves(i) && !ink_v_is_device_unit(i))
     return !i->work;
   if (starts_with(opcode, bytes, "CALL") && memmem(i->text, i->text_bytes, "`(.L_", 5))
@@ -175,6 +181,7 @@ static bool in_place(const judgement *j, v_place place) {
 typedef struct variant {
   v_place place;
   uint32_t count; /* instructions that the table gives to it */
+  uint32_t moved; /* of these, as leaks of their own */
   bool seen;      /* one of the line's instructions lies where this one belongs */
 } variant;
 
@@ -198,6 +205,11 @@ static bool add_variant(const ink_verify *v, variants *list, v_place place) {
     return false;
   list->items[list->count++] = (variant){.place = place, .count = 1};
   return true;
+}
+
+static void count_moved(const ink_verify *v, variants *list, v_place place) {
+  for (size_t i = 0; i < list->count; i++)
+    list->items[i].moved += same_place(v, list->items[i].place, place);
 }
 
 static bool any_in_place(const judgement *j, variants *list, v_place place) {
@@ -255,11 +267,19 @@ static void count_opcode(found *at, const v_instruction *i) {
     }
 }
 
+/* The innermost line that is not of a header of CUDA's own. */
+static const v_frame *users_frame(const ink_verify *v, v_place place) {
+  uint32_t at = place.count - 1;
+  while (at > 0 && v->lines && v->lines[v->frames[place.first + at].file].toolkit)
+    at--;
+  return &v->frames[place.first + at];
+}
+
 /* *which is the leak that the instruction was added to. */
 static bool add_leak(const judgement *j, const v_instruction *i, found **list, size_t *count,
                      size_t *room, uint32_t *which) {
   ink_verify_leak leak = {.count = 1};
-  const v_frame *inner = &j->v->frames[i->place.first + i->place.count - 1];
+  const v_frame *inner = users_frame(j->v, i->place);
   leak.line = inner->line;
   leak.file = j->v->files[inner->file];
   around(j, i->place, &leak.belongs_after, &leak.belongs_before);
@@ -352,6 +372,24 @@ static ink_status fill(ink_verify *v, ink_verify_kernel *k, const v_stamp *stamp
   return INK_OK;
 }
 
+static ink_status fill_gone(ink_verify *v, const v_function *f, const v_stamp *stamps, size_t n,
+                            ink_verify_kernel *k, ink_error *error) {
+  v_gone *gone = NULL;
+  size_t count;
+  ink_status status = ink_v_find_gone(v, f, stamps, n, &gone, &count, error);
+  ink_verify_gone *out = status ? NULL : calloc(count + 1, sizeof *out);
+  k->gone = (ink_verify_gone *)ink_v_keep(v, (char *)out);
+  if (!status && !k->gone)
+    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
+  for (size_t i = 0; i < count && !status; i++) {
+    const char *file = v->files[v->frames[stamps[gone[i].after].place.first].file];
+    out[i] = (ink_verify_gone){gone[i].after, gone[i].before, file, gone[i].first, gone[i].last};
+  }
+  k->gone_count = status ? 0 : count;
+  free(gone);
+  return status;
+}
+
 /* What the pass over a function's instructions gathers. */
 typedef struct gathered {
   variants places;
@@ -371,10 +409,13 @@ static bool judge_one(judgement *j, const v_instruction *i, bool bookkeeping, ga
       k->unknown++;
     else
       k->instructions++;
-    if (!add_line(j, i, &g->lines, &g->line_count, &g->line_room) ||
-        (!any_in_place(j, &g->places, i->place) &&
-         !add_leak(j, i, &g->leaks, &g->leak_count, &g->leak_room, &leak)))
+    if (!add_line(j, i, &g->lines, &g->line_count, &g->line_room))
       return false;
+    if (!any_in_place(j, &g->places, i->place)) {
+      if (!add_leak(j, i, &g->leaks, &g->leak_count, &g->leak_room, &leak))
+        return false;
+      count_moved(j->v, &g->places, i->place);
+    }
   }
   return (i->stamp == INK_V_NONE && leak == INK_V_NONE) ||
          add_remark(&g->remarks, &g->remark_count, &g->remark_room, i->listing_at, i->stamp, leak);
@@ -389,7 +430,7 @@ static bool add_absent(judgement *j, gathered *g) {
   for (size_t i = 0; i < g->places.count && fine; i++) {
     const variant *at = &g->places.items[i];
     uint32_t leak;
-    if (at->seen || at->place.count < 2)
+    if (at->seen || at->place.count < 2 || at->moved == at->count)
       continue;
     none.place = at->place;
     j->last = j->next = set;
@@ -410,7 +451,9 @@ ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size
   uint64_t *last = NULL, *next = NULL;
   size_t words = 0;
   gathered g = {0};
-  ink_status status = ink_v_find_work(v, f, error);
+  ink_status status = ink_v_place_retries(v, f, error);
+  if (!status)
+    status = ink_v_find_work(v, f, error);
   if (!status)
     status = ink_v_flow(v, f, n, &last, &next, &words, error);
   judgement j = {.v = v, .f = f, .stamps = stamps, .n = n, .words = words};
@@ -429,6 +472,8 @@ ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
   if (!status)
     status = fill(v, &k, stamps, n, g.leaks, g.leak_count, error);
+  if (!status)
+    status = fill_gone(v, f, stamps, n, &k, error);
   if (f->count) {
     k.listing_begin = v->instructions[f->first].listing_at;
     k.listing_end = v->instructions[f->first + f->count - 1].listing_at;

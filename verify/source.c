@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Which macros make a head of which kind. */
 static const struct {
@@ -151,6 +152,25 @@ static bool scan_file(ink_verify *v, uint32_t file, const char *text) {
   return true;
 }
 
+/* In the folder of cuda_runtime_api.h, or below it. */
+static bool is_toolkit_header(const char *path) {
+  char folder[4096];
+  const size_t bytes = strlen(path);
+  if (bytes >= sizeof folder - 32)
+    return false;
+  memcpy(folder, path, bytes + 1);
+  for (int up = 0; up < 8; up++) {
+    char *slash = strrchr(folder, '/');
+    if (!slash || slash == folder)
+      return false;
+    strcpy(slash, "/cuda_runtime_api.h");
+    if (access(folder, F_OK) == 0)
+      return true;
+    *slash = 0;
+  }
+  return false;
+}
+
 ink_status ink_v_scan_sources(ink_verify *v, ink_error *error) {
   v->lines = calloc(v->file_count + 1, sizeof *v->lines);
   if (!v->lines)
@@ -158,6 +178,7 @@ ink_status ink_v_scan_sources(ink_verify *v, ink_error *error) {
   for (uint32_t i = 0; i < v->file_count; i++) {
     if (strstr(v->files[i], "/inkmark/mark") || strstr(v->files[i], "/inkmark/rewritten.cuh"))
       continue;
+    v->lines[i].toolkit = is_toolkit_header(v->files[i]);
     char *text = read_source(v->files[i]);
     const bool fine = !text || (scan_file(v, i, text) && ink_v_scan_statements(text, &v->lines[i]));
     free(text);

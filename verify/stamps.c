@@ -238,6 +238,22 @@ static bool name_stamp(ink_verify *v, v_stamp *stamp, const v_mark *mark) {
 
 /* ---- marks that left no clock read ---- */
 
+/* Whether the function has an instruction of the branch of #if that the line stands in; without one it may not have been
+ * compiled. */
+static bool is_compiled(const ink_verify *v, const v_function *f, uint32_t file, uint32_t line) {
+  const v_lines *lines = v->lines ? &v->lines[file] : NULL;
+  if (!lines || !lines->of || line > lines->count || !lines->of[line].branch)
+    return true;
+  for (uint32_t i = f->first; i < f->first + f->count; i++) {
+    const v_place place = v->instructions[i].place;
+    const v_frame *frame = place.count ? &v->frames[place.first] : NULL;
+    if (frame && frame->file == file && frame->line <= lines->count &&
+        lines->of[frame->line].branch == lines->of[line].branch)
+      return true;
+  }
+  return false;
+}
+
 /* Every PROF_MARK (_STRICT, _LOADED) between the first and the last line of the function, in its own file. */
 static bool add_removed(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
                         size_t *room) {
@@ -247,7 +263,7 @@ static bool add_removed(ink_verify *v, const v_function *f, v_stamp **stamps, si
   for (size_t m = 0; m < v->mark_count; m++) {
     const v_mark *mark = &v->marks[m];
     bool known = mark->file != file || mark->line < low || mark->line > high ||
-                 mark->kinds != 1u << INK_KIND_MARK;
+                 mark->kinds != 1u << INK_KIND_MARK || !is_compiled(v, f, file, mark->line);
     for (size_t i = 0; i < *count && !known; i++) {
       const v_stamp *stamp = &(*stamps)[i];
       const v_frame *inner = inner_frame(v, stamp->place);

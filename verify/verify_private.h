@@ -55,11 +55,18 @@ typedef struct v_mark {
   const char *name;
 } v_mark;
 
-/* Of each line of a file, from 1 on, the first and the last line of the statements that touch it; {0, 0}
- * where none does. */
+/* What the text of a file says of a line. */
+typedef struct v_line {
+  uint32_t first, last; /* of the statements that touch it; 0: none does */
+  uint32_t branch;      /* of #if, #elif or #else that it stands in, the innermost; 0: in none */
+  bool assigns;         /* of a statement that gives something computed to a variable */
+  bool turns;           /* has a brace, a label or a directive: control may not just pass */
+} v_line;
+
 typedef struct v_lines {
   uint32_t count;
-  uint32_t (*of)[2]; /* [count + 1], or NULL: the file cannot be read */
+  v_line *of;   /* [count + 1], from 1 on, or NULL: the file cannot be read */
+  bool toolkit; /* a header that comes with CUDA */
 } v_lines;
 
 typedef struct v_stamp {
@@ -112,7 +119,7 @@ ink_status ink_v_scan_sources(ink_verify *v, ink_error *error);
 /* Can this macro call have made a head with this tag? */
 bool ink_v_mark_fits(const ink_verify *v, const v_mark *mark, uint32_t tag);
 
-/* statement.c: the extents of a text's statements, and those around a line; false: no memory. */
+/* statement.c: what a text says of its lines; false: no memory. */
 bool ink_v_scan_statements(const char *text, v_lines *out);
 void ink_v_statement(const ink_verify *v, uint32_t file, uint32_t line, uint32_t *first,
                      uint32_t *last);
@@ -150,17 +157,34 @@ void ink_v_free_graph(v_graph *graph);
 bool ink_v_flows_to(const v_graph *graph, uint32_t from, uint32_t to);
 bool ink_v_opcode_is(const v_instruction *instruction, const char *name); /* NAME or NAME.more */
 
+/* The retry loop of an mbarrier wait stands at the function's end, and the line table lends all copies of it one call's line:
+ * it is placed where the branch to it is. */
+ink_status ink_v_place_retries(ink_verify *v, const v_function *f, ink_error *error);
+
 /* use.c: an instruction of TMA, bulk copies or tensor memory. */
 bool ink_v_is_device_unit(const v_instruction *instruction);
 /* Sets `work` of every instruction. */
 ink_status ink_v_find_work(ink_verify *v, const v_function *f, ink_error *error);
+
+/* gone.c: ranges of the source between two stamps that compute something of which no instruction is left. *out: `count`,
+ * to be freed. */
+typedef struct v_gone {
+  uint32_t after, before; /* stamps */
+  uint32_t first, last;   /* lines */
+} v_gone;
+
+ink_status ink_v_find_gone(const ink_verify *v, const v_function *f, const v_stamp *stamps, size_t stamp_count,
+                           v_gone **out, size_t *count, ink_error *error);
 
 /* flow.c: for each instruction, which stamps (bits; n: the begin, n + 1: the end, n + 2: unknown) can
  * have been passed last and can come next. Arrays of words_per_set words for each instruction, the caller's to free. */
 ink_status ink_v_flow(const ink_verify *v, const v_function *f, size_t stamp_count,
                       uint64_t **last, uint64_t **next, size_t *words_per_set, ink_error *error);
 
-/* judge.c: fills one ink_verify_kernel. */
+/* judge.c: a move, a constant, a special register or a branch: no work on any line. */
+bool ink_v_only_moves(const v_instruction *instruction);
+
+/* Fills one ink_verify_kernel. */
 ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size_t stamp_count,
                        const ink_verify_options *options, ink_error *error);
 

@@ -29,10 +29,11 @@ extern "C" __global__ void sinks(float *s, double *t) {
 extern "C" __global__ void fuses(float *s, float a, float b) {
   PROF_KERNEL(Kernel);
   float x = s[threadIdx.x];
-  x = x * a;
   PROF_MARK(First, x);
-  x = x + b;
+  x = x * a;
   PROF_MARK(Second, x);
+  x = x + b;
+  PROF_MARK(Third, x);
   s[threadIdx.x] = x;
 }
 

@@ -35,11 +35,10 @@ for form in plain held; do
   of $form sinks | grep -q "moved    adversarial.cu:$(line_of 'sunk conversion'): F2I" ||
     fail "$form: the conversion stayed: $(of $form sinks)"
 done
-if [ "$arch" -ge 100 ]; then
-  of plain helpers | grep -q "moved    adversarial.cu:$(line_of 'inlined helper'): FFMA x 12" ||
-    fail "plain: helpers: $(of plain helpers)"
-fi
-for kernel in fuses two_chains exp_chain helpers unrolled pipelined folded invariant unreached alike; do
+of held fuses | grep -q "0 moved, 1 range of the source gone" || fail "held: fuses: $(of held fuses)"
+of held fuses | grep -q "gone     adversarial.cu: no instruction of line .*, between First .* and Second .*, is left" ||
+  fail "held: fuses: $(of held fuses)"
+for kernel in two_chains exp_chain helpers unrolled pipelined folded invariant unreached alike; do
   of held $kernel | grep -q "all held" || fail "held: $kernel: $(of held $kernel)"
 done
 [ "$(count held fuses '\b(FMUL|FADD)\b')" = 0 ] || fail "held: the multiply and the add were not fused"

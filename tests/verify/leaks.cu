@@ -11,23 +11,22 @@ __device__ __noinline__ float work(float x, int n) {
   return x;
 }
 
-// Chains of fused multiply-adds: 10, 6 and 3 of them all end up in Third.
+// Chains of fused multiply-adds: 3, 10 and 6; that of Second sinks behind Third, to its store.
 extern "C" __global__ void chain_leaks(float *s, int n) {
   PROF_KERNEL(Kernel);
-  float x = s[threadIdx.x];
-#pragma unroll 1
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < 10; k++)
-      x = x * 1.01f + 0.5f; // chain of First
-    PROF_MARK(First);
-    for (int k = 0; k < 6; k++)
-      x = x * 1.02f + 0.25f; // chain of Second
-    PROF_MARK(Second);
-    for (int k = 0; k < 3; k++)
-      x = x * 1.03f + 0.125f; // chain of Third
-    PROF_MARK(Third);
-  }
+  float x = s[threadIdx.x], y = s[threadIdx.x + 32], z = s[threadIdx.x + 64];
+  for (int k = 0; k < 3; k++)
+    x = x * 1.03f + 0.125f; // chain of First
+  PROF_MARK(First, x);
+  for (int k = 0; k < 10; k++)
+    y = y * 1.01f + 0.5f; // chain of Second
+  PROF_MARK(Second, x);
+  for (int k = 0; k < 6; k++)
+    z = z * 1.02f + 0.25f; // chain of Third
+  PROF_MARK(Third, x);
   s[threadIdx.x] = x;
+  s[threadIdx.x + 32] = y;
+  s[threadIdx.x + 64] = z;
 }
 
 extern "C" __global__ void chain_holds(float *s, int n) {

@@ -57,6 +57,14 @@ typedef struct ink_verify_line {
   uint32_t count;
 } ink_verify_line;
 
+/* Source lines between two stamps that compute something and have no instruction left in the machine code: fused with
+ * what stands behind a stamp, or folded away. */
+typedef struct ink_verify_gone {
+  uint32_t after, before;    /* stamps */
+  const char *file;
+  uint32_t first_line, last_line;
+} ink_verify_gone;
+
 /* A line of the listing that is worth a word: a stamp's clock read, or an instruction that leaked. */
 typedef struct ink_verify_remark {
   size_t at;                 /* offset of the line in ink_verify_text */
@@ -78,6 +86,8 @@ typedef struct ink_verify_kernel {
   size_t remark_count;
   size_t listing_begin, listing_end; /* the function's part of ink_verify_text */
   bool has_lines;            /* false: no line information, nothing could be judged */
+  const ink_verify_gone *gone;
+  size_t gone_count;
 } ink_verify_kernel;
 
 /* Analyses a listing. INK_ERROR_FORMAT: it is not nvdisasm's. INK_ERROR_EMPTY: no stamp in it. */
