@@ -77,15 +77,67 @@ static char *read_source(const char *path) {
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
+/* Behind the parenthesis that closes the one at `open`, or at `end`. */
+static const char *behind_call(const char *open, const char *end) {
+  long depth = 0;
+  for (; open < end; open++) {
+    depth += *open == '(' ? 1 : *open == ')' ? -1 : 0;
+    if (depth == 0)
+      return open + 1;
+  }
+  return end;
+}
+
+/* Statements other than marks between `at` and `end`: 0: none, 1: some, -1: what may run in another order. */
+static int other_text(const char *at, const char *end) {
+  static const char *const turning[] = {"for", "while", "if", "else", "do", "switch", "case", NULL};
+  bool some = false;
+  while (at < end) {
+    if (!is_word(*at)) {
+      if (strchr("{}?#", *at))
+        return -1;
+      at++;
+      continue;
+    }
+    const char *word = at;
+    while (at < end && is_word(*at))
+      at++;
+    const size_t bytes = (size_t)(at - word);
+    const char *open = at + strspn(at, " \t");
+    if ((bytes > 5 && memcmp(word, "PROF_", 5) == 0) || (bytes > 4 && memcmp(word, "INK_", 4) == 0)) {
+      at = open < end && *open == '(' ? behind_call(open, end) : at;
+      continue;
+    }
+    for (const char *const *turn = turning; *turn; turn++)
+      if (strlen(*turn) == bytes && memcmp(word, *turn, bytes) == 0)
+        return -1;
+    some = true;
+  }
+  return some;
+}
+
+/* Where the mark at `at`, its parenthesis at `open`, has the other text of its line. */
+static int side_of(const char *text, const char *at, const char *open) {
+  const char *begin = at, *end = open + strcspn(open, "\n");
+  while (begin > text && begin[-1] != '\n')
+    begin--;
+  const char *behind = behind_call(open, end);
+  for (const char *p = open + 1; p < behind - 1; p++)
+    if (!is_word(*p) && !strchr(" ,:.", *p))
+      return 0; /* it computes by itself */
+  const int before = other_text(begin, at), after = other_text(behind, end);
+  return before < 0 || after < 0 || before == after ? 0 : before ? -1 : 1;
+}
+
 static bool keep_mark(ink_verify *v, uint32_t file, uint32_t line, size_t macro, const char *name,
-                      size_t bytes) {
+                      size_t bytes, int side) {
   if (!ink_v_room((void **)&v->marks, v->mark_count, &v->mark_room, sizeof *v->marks))
     return false;
   char *copy = ink_v_keep(v, strndup(name, bytes));
   if (!copy)
     return false;
   v->marks[v->mark_count++] =
-      (v_mark){file, line, macros[macro].macro, macros[macro].kinds, copy};
+      (v_mark){file, line, macros[macro].macro, macros[macro].kinds, copy, side};
   return true;
 }
 
@@ -145,7 +197,8 @@ static bool scan_file(ink_verify *v, uint32_t file, const char *text) {
       size_t bytes;
       const char *name = first_argument(open, &bytes);
       if (strlen(macros[m].macro) == length && memcmp(at, macros[m].macro, length) == 0 &&
-          !keep_mark(v, file, line, m, name, bytes))
+          !keep_mark(v, file, line, m, name, bytes,
+                     memcmp(at, "INK_", 4) == 0 ? 0 : side_of(text, at, open)))
         return false;
     }
   }

@@ -33,7 +33,7 @@ int ink_v_compare_stamp(const ink_verify *v, v_place place, const v_stamp *stamp
   if (inner < place.count) {
     const v_frame *x = &v->frames[place.first + inner], *y = &v->frames[stamp->place.first + inner];
     if (x->file == y->file && x->line >= stamp->first_line && x->line <= stamp->last_line)
-      return 0;
+      return stamp->mark && x->line == y->line && !stamp->shared ? stamp->mark->side : 0;
   }
   return ink_v_compare(v, place, stamp->place);
 }

@@ -47,12 +47,13 @@ typedef struct v_function {
   bool has_lines;
 } v_function;
 
-/* A macro call in the text of a source file. */
+/* A macro call in the text of a source file; in the order of the text within each file. */
 typedef struct v_mark {
   uint32_t file, line;
   const char *macro;
   uint32_t kinds; /* bits of enum ink_kind */
   const char *name;
+  int side;       /* of its line's other text: -1: all stands before it, 1: all behind it, 0: neither, or not known */
 } v_mark;
 
 /* What the text of a file says of a line. */
