@@ -48,6 +48,9 @@ check persistent python3 "$here/flight/check_ends.py" "$build/cli/inkmark" "$bui
 # joins where another place fits nearly as well
 check rivals python3 "$here/merge/check_rivals.py" "$build/cli/inkmark" "$build/tests/merge/plan_capture" 1 2000
 
+# work that moves across marks, judged by verify and by a reader of its own
+check faults env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/seeded_faults.py" "$build/cli/inkmark" --seeds 25
+
 # programs of a generator, alone and recorded
 check random-programs python3 "$here/arming/random_program.py" "$build" "$build/tests/arming/library.so" 1 200
 exit $bad

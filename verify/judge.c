@@ -107,16 +107,18 @@ static bool same_line(const ink_verify *v, v_place a, v_place b) {
   return x->file == y->file && x->line == y->line;
 }
 
-/* A line whose instructions only count, compare and branch. */
+/* A line whose instructions only count, compare and branch: by its text the head of a loop, or with a branch. */
 static bool is_loop_head(const ink_verify *v, const v_function *f, v_place place) {
-  bool branches = false;
+  const v_frame *inner = &v->frames[place.first + place.count - 1];
+  const v_lines *lines = v->lines ? &v->lines[inner->file] : NULL;
+  bool branches = lines && lines->of && inner->line <= lines->count && lines->of[inner->line].loop;
   for (uint32_t i = f->first; i < f->first + f->count; i++) {
     const v_instruction *at = &v->instructions[i];
     if (at->ours || !at->place.count || !same_line(v, at->place, place))
       continue;
     if (!is_counting(at))
       return false;
-    branches = branches || any_of(at, (const char *const[]){"ISETP", "UISETP", "BRA", NULL});
+    branches = branches || any_of(at, (const char *const[]){"BRA", NULL});
   }
   return branches;
 }

@@ -29,9 +29,9 @@ static void cover(v_lines *lines, uint32_t first, uint32_t last, bool assigns) {
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-static bool begins_with(const char *at, const char *end, const char *word) {
+static bool begins_with(const char *at, const char *word) {
   const size_t n = strlen(word);
-  return (size_t)(end - at) > n && memcmp(at, word, n) == 0 && !is_word_char(at[n]);
+  return strncmp(at, word, n) == 0 && !is_word_char(at[n]);
 }
 
 /* An operator on values, or a call, between `at` and `end`. */
@@ -67,7 +67,7 @@ static bool is_assignment(const char *at, const char *end) {
   while (at < end && isspace((unsigned char)*at))
     at++;
   for (const char *const *word = others; *word; word++)
-    if (begins_with(at, end, *word))
+    if (begins_with(at, *word))
       return false;
   long depth = 0;
   for (const char *p = at; p < end; p++) {
@@ -139,7 +139,7 @@ bool ink_v_scan_statements(const char *text, v_lines *out) {
   out->of = calloc((size_t)out->count + 1, sizeof *out->of);
   if (!out->of)
     return false;
-  bool line_begins = true;
+  bool line_begins = true, head = false;
   for (const char *at = text; *at; at++) {
     if (*at == '\n') {
       begin_line(out, &open, ++line);
@@ -160,15 +160,21 @@ bool ink_v_scan_statements(const char *text, v_lines *out) {
       continue;
     }
     line_begins = false;
-    begin = first ? begin : at;
-    first = first ? first : line;
+    if (!first) {
+      begin = at;
+      first = line;
+      head = begins_with(at, "for") || begins_with(at, "while");
+    }
     if ((*at == '"' || *at == '\'') && !is_digit_separator(text, at))
       at = skip_quoted(at);
     else if (*at == '(' || *at == '[')
       depth++;
-    else if (*at == ')' || *at == ']')
+    else if (*at == ')' || *at == ']') {
       depth -= depth > 0;
-    else if (!depth && (*at == ';' || *at == '{' || *at == '}')) {
+      for (uint32_t of = first; head && !depth && of <= line; of++)
+        out->of[of].loop = true;
+      head = head && depth;
+    } else if (!depth && (*at == ';' || *at == '{' || *at == '}')) {
       cover(out, first, line, *at == ';' && is_assignment(begin, at));
       out->of[line].turns = out->of[line].turns || *at != ';';
       first = 0;

@@ -61,6 +61,7 @@ typedef struct v_line {
   uint32_t first, last; /* of the statements that touch it; 0: none does */
   uint32_t branch;      /* of #if, #elif or #else that it stands in, the innermost; 0: in none */
   bool assigns;         /* of a statement that gives something computed to a variable */
+  bool loop;            /* in the head of for or while */
   bool turns;           /* has a brace, a label or a directive: control may not just pass */
 } v_line;
 
