@@ -99,6 +99,16 @@ class _Facts(Structure):
                 ("note", c_char * 256), ("full_tracks", c_uint64)]
 
 
+class _Place(Structure):
+    _fields_ = [("known", c_bool), ("newest", c_bool), ("ranges", c_bool), ("inside", c_uint32), ("after", c_uint32),
+                ("row", c_int64), ("begin_cycles", c_uint64)]
+
+
+class _OpenTrack(Structure):
+    _fields_ = [("track", c_uint64), ("launch", c_uint32), ("cut", c_bool), ("seen_known", c_bool), ("seen_ns", c_int64),
+                ("inside_ns", c_double), ("marks", c_uint64), ("place", _Place)]
+
+
 class _TableOptions(Structure):
     _fields_ = [("size", c_size_t), ("by", c_int), ("kernel_regex", c_char_p), ("launch", c_uint32),
                 ("progress", c_void_p), ("user", c_void_p), ("without_marking", c_bool)]
@@ -157,6 +167,8 @@ def _declare(lib):
     function("ink_table_free", None, c_void_p)
     function("ink_table_rows", c_size_t, c_void_p, POINTER(c_void_p))
     function("ink_table_kernels", c_size_t, c_void_p, POINTER(c_void_p))
+    function("ink_open_tracks", c_int, c_void_p, c_void_p, POINTER(POINTER(_OpenTrack)), POINTER(c_size_t), error)
+    function("ink_open_tracks_free", None, c_void_p)
     function("ink_output_by_name", POINTER(_Output), c_char_p)
     function("ink_output_by_path", POINTER(_Output), c_char_p)
     return lib
@@ -335,6 +347,24 @@ class Capture:
         self._pointers()
         address = int(total["instance"])
         return _text(ctypes.string_at(address)) if address else None
+
+    def open_tracks(self):
+        """list of dicts, one for each track that never closed: track, launch, known (where it stood), inside and after
+        (names, None: in no range, behind no mark), iteration (None: in none), newest (False: it may have gone on),
+        cut (its thread left there), seen_ns, inside_ns (how long it was in the range then, None: not known), marks."""
+        lib, error, first, count = _lib(), _Error(), POINTER(_OpenTrack)(), c_size_t()
+        capture, clock = self._pointers()
+        _check(lib.ink_open_tracks(capture, clock, byref(first), byref(count), byref(error)), error)
+        out = []
+        for track in (first[i] for i in range(count.value)):
+            place = track.place
+            inside, after = (None if s == UNMARKED else self.section_name(s) for s in (place.inside, place.after))
+            out.append({"track": track.track, "launch": track.launch, "known": place.known, "inside": inside, "after": after,
+                        "iteration": None if place.row in (ROW_NONE, ROW_UNKNOWN) else place.row, "newest": place.newest,
+                        "cut": track.cut, "seen_ns": track.seen_ns, "marks": track.marks,
+                        "inside_ns": track.inside_ns if inside and track.seen_known else None})
+        lib.ink_open_tracks_free(first)
+        return out
 
     def section_name(self, section):
         """Of an index into sections; "(unmarked)" for UNMARKED."""

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { TRACKS_MAX = 4096, SLICES_MAX = 200000, ITERATION_ROWS_MAX = 20000 };
+enum { TRACKS_MAX = 4096, SLICES_MAX = 200000, ITERATION_ROWS_MAX = 20000, OPEN_MOST = 1000 };
 
 static const char data_mark[] = "<!--DATA-->";
 
@@ -193,6 +193,7 @@ static ink_status put_lanes(html *w) {
 }
 
 static ink_status put_data(html *w) {
+  w->selection.open_most = OPEN_MOST;
   ink_status status = ink_selection_table(&w->selection, INK_BY_SECTION, &w->table, w->error);
   if (status != INK_OK)
     return status;

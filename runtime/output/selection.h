@@ -29,6 +29,7 @@ typedef struct ink_selection {
   size_t chosen_launches;
   uint32_t passes, passes_done; /* progress: how often the whole is decoded */
   int64_t begin_ns, end_ns;     /* over the chosen launches */
+  size_t open_most;             /* of tracks that never closed, so many are told of; 0: all */
   bool without_marking;         /* what tables take out and slices tell of; by the options */
 } ink_selection;
 

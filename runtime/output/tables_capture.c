@@ -85,8 +85,10 @@ static ink_status put_open_tracks(ink_file *f, const ink_selection *s, ink_error
     return status;
   ink_json_key(f, "open");
   ink_file_text(f, "[");
-  for (size_t i = 0; i < count; i++) {
-    ink_file_text(f, i ? ",\n  " : "\n  ");
+  for (size_t i = 0, n = 0; i < count && (!s->open_most || n < s->open_most); i++) {
+    if (!ink_selection_has(s, open[i].launch))
+      continue;
+    ink_file_text(f, n++ ? ",\n  " : "\n  ");
     put_open_track(f, s, &open[i]);
   }
   ink_file_text(f, "]");

@@ -9,16 +9,17 @@ const { Scratch, start, skipWithout, sorted, loadTrace, sumBy } = require('./tra
 
 const [modules, tool] = process.argv.slice(2);
 skipWithout(modules);
+const open = e => Number(e.cut === 3); // INK_CUT_OPEN
 const arg = name => `extract_arg(s.arg_set_id, 'args.${name}')`;
 
 function checkSlices(processor, truth, base) {
   const found = processor.query(`select process.pid, thread.name, s.name, s.ts, s.dur, ${arg('cycles')},
-    ifnull(${arg('iteration')}, '') from slice s join thread_track t on s.track_id = t.id join thread using (utid)
+    ifnull(${arg('iteration')}, ''), ifnull(${arg('open')}, 0) from slice s join thread_track t on s.track_id = t.id join thread using (utid)
     join process using (upid) where s.category = 'section'`).rows.map(r => r.map(String));
   const expected = truth.events.filter(e => e.kind === 'slice').map(e => [e.device,
     `launch ${e.launch} SM ${e.sm} block ${e.block}` + (e.thread ? ` warp ${e.thread >> 5}` : '') +
     (e.thread % 32 ? ` lane ${e.thread % 32}` : ''), e.name, BigInt(e.begin_ns) - base,
-    BigInt(e.end_ns) - BigInt(e.begin_ns), e.cycles, e.row ?? ''].map(String));
+    BigInt(e.end_ns) - BigInt(e.begin_ns), e.cycles, e.row ?? '', open(e)].map(String));
   assert.deepStrictEqual(sorted(found), sorted(expected));
 }
 
@@ -27,9 +28,9 @@ function checkRest(processor, truth, base) {
   const points = truth.events.filter(e => e.kind === 'point'), asyncs = truth.events.filter(e => e.kind === 'async');
   assert.strictEqual(count("category = 'instant'"), points.filter(p => p.record === 3).length);
   assert.strictEqual(count("category = 'sum'"), points.filter(p => p.escape === 10).length);
-  assert.deepStrictEqual(sorted(processor.query(`select s.name, s.ts, s.dur, s.depth, ${arg('key')}, ${arg('cycles')}
-    from slice s where category = 'async'`).rows), sorted(asyncs.map(a => [a.name, BigInt(a.begin_ns) - base,
-    BigInt(a.end_ns) - BigInt(a.begin_ns), 0, a.key, a.cycles])));
+  assert.deepStrictEqual(sorted(processor.query(`select s.name, s.ts, s.dur, s.depth, ${arg('key')}, ${arg('cycles')},
+    ifnull(${arg('open')}, 0) from slice s where category = 'async'`).rows), sorted(asyncs.map(a => [a.name, BigInt(a.begin_ns) - base,
+    BigInt(a.end_ns) - BigInt(a.begin_ns), 0, a.key, a.cycles, open(a)])));
   assert.strictEqual(count("category = 'kernel' and depth = 0"), sumBy(truth.kernels, 'launches'));
   assert.strictEqual(Number(processor.query('select count(*) from counter').rows[0][0]),
     points.filter(p => p.record === 7 && p.escape !== 10).length);
@@ -80,6 +81,12 @@ async function main() {
   checkSlices(processor, truth, base);
   checkRest(processor, truth, base);
   checkSlices(await loadTrace(modules, scratch.write('chrome', capture, 'mixed.json.gz')), truth, base);
+  const hung = scratch.make('open'), left = scratch.dump(hung), written = scratch.write('chrome', hung, 'open.json');
+  assert.strictEqual(left.events.filter(open).length, 3);
+  const from = BigInt(JSON.parse(fs.readFileSync(written)).otherData.baseTimeNanoseconds);
+  const seen = await loadTrace(modules, written);
+  checkSlices(seen, left, from);
+  checkRest(seen, left, from);
   scratch.remove();
 }
 

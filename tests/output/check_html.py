@@ -65,6 +65,18 @@ def main(tool, screenshot=None):
         for words in ("simulated clock", "3 threads found no free track", "any single ns is good to",
                       "no recording thread passed: NeverPassed", "'&lt;/script&gt;'", "30 lanes"):
             assert words in text, words
+        hung = scratch.write("html", scratch.make("open"), "open.html")
+        text = visible_text(browse(browser, hung, "--dump-dom"))
+        for words in ("3 tracks had not ended:", "kernel Main, launch 1, block 0: after Wait",
+                      "kernel Step, launch 0, block 2: after Gradient or later, iteration 2"):
+            assert words in text, (words, text[:3000])
+        assert re.search(r"kernel Step, launch 0, block 1: inside Inner, after UpdateConstraint, iteration 2 "
+                         r"\(in it for 7,\d\d\d ns when it was last seen\)", text), text[:3000]
+        many = scratch.write("html", scratch.make("hung:1500"), "hung.html")
+        text = visible_text(browse(browser, many, "--dump-dom"))
+        for words in ("1,500 tracks had not ended:", "750 inside Gradient, after UpdateConstraint, the first: kernel Step",
+                      "250 after UpdateConstraint, the first:", "500 more are not in this page"):
+            assert words in text, (words, text[:3000])
         # A console message is seen: the check can fail.
         broken = scratch.path("broken.html")
         with open(broken, "w") as f:

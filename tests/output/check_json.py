@@ -48,6 +48,13 @@ def main(tool):
                                                if e["kind"] == "track")
         with open(scratch.write("json", capture, "main.tables.json", "Main")) as f:
             assert [k["kernel"] for k in json.load(f)["captures"][0]["kernels"]] == ["Main"]
+        hung = scratch.make("open")
+        for kernel, places in (("", [("Step", 0, "block 1", "Inner", "UpdateConstraint"),
+                                     ("Step", 0, "block 2", None, "Gradient"), ("Main", 1, "block 0", None, "Wait")]),
+                               ("Main", [("Main", 1, "block 0", None, "Wait")])):
+            with open(scratch.write("json", hung, "open.tables.json", kernel)) as f:
+                told = schema.load(f.read())["captures"][0]["open"]
+            assert [(o["kernel"], o["launch"], o["place"], o["inside"], o["after"]) for o in told] == places, told
     print("ok")
 
 

@@ -16,6 +16,8 @@ const arg = name => `ifnull(extract_arg(s.arg_set_id, '${name}'), extract_arg(s.
 const label = e => 'block ' + (e.block_y === undefined ? e.block : `(${e.block},${e.block_y},${e.block_z})`) + (e.thread ? ` warp ${Math.floor(e.thread / 32)}` : '') +
   (e.thread % 32 ? ` lane ${e.thread % 32}` : '');
 const place = e => [`${e.launch}`, `SM ${e.sm}`, label(e)];
+const OPEN = 3; // enum ink_cut
+const cut = e => e.cut === OPEN ? 0 : e.cut, open = e => Number(e.cut === OPEN);
 const row = e => e.row === 'unknown' ? 'unknown' : e.row === null ? '' : String(e.row);
 
 // A row that starts with a track's number, with launch, SM and block instead.
@@ -34,11 +36,11 @@ function nesting(slice, all) {
 function checkSlices({ processor, descriptors }, truth) {
   const found = processor.query(`select ${UUID}, s.name, s.ts, s.dur, s.depth,
     ifnull(${arg('iteration')}, iif(${arg('iteration_unknown')}, 'unknown', '')), ${arg('cycles')},
-    ifnull(${arg('cut')}, 0), ifnull(${arg('called')}, 0)
+    ifnull(${arg('cut')}, 0), ifnull(${arg('open')}, 0), ifnull(${arg('called')}, 0)
     from slice s join track t on s.track_id = t.id where s.category is null`).rows.map(r => placed(descriptors, r));
   const slices = truth.events.filter(e => e.kind === 'slice');
   const expected = slices.map(e => [...place(e), e.name, e.begin_ns,
-    BigInt(e.end_ns) - BigInt(e.begin_ns), nesting(e, slices), row(e), e.cycles, e.cut, e.called].map(String));
+    BigInt(e.end_ns) - BigInt(e.begin_ns), nesting(e, slices), row(e), e.cycles, cut(e), open(e), e.called].map(String));
   assert.ok(expected.length > 0);
   assert.deepStrictEqual(sorted(found), sorted(expected));
 }
@@ -49,7 +51,7 @@ function checkTable({ processor, descriptors }, truth) {
     where s.category = 'kernel'`).rows.map(([launch, name]) => [String(launch), name]));
   const sums = new Map();
   for (const r of processor.query(`select ${UUID}, s.name, s.dur, ${arg('cycles')} from slice s
-    join track t on s.track_id = t.id where s.category is null and ${arg('cut')} is null`).rows) {
+    join track t on s.track_id = t.id where s.category is null and ${arg('cut')} is null and ${arg('open')} is null`).rows) {
     const [launch, , , name, ns, cycles] = placed(descriptors, r), key = kernels.get(launch) + '|' + name;
     const sum = sums.get(key) ?? { count: 0, ns: 0, cycles: [] };
     sum.count++;
@@ -109,10 +111,10 @@ function checkPoints({ processor, descriptors }, truth) {
 
 function checkAsyncs({ processor }, truth) {
   const expected = truth.events.filter(e => e.kind === 'async').map(e =>
-    [e.name, e.begin_ns, BigInt(e.end_ns) - BigInt(e.begin_ns), e.key, e.cycles, 0].map(String));
+    [e.name, e.begin_ns, BigInt(e.end_ns) - BigInt(e.begin_ns), e.key, e.cycles, open(e), 0].map(String));
   // Depth 0: each lies on a lane where it overlaps no other.
-  const found = processor.query(`select s.name, s.ts, s.dur, ${arg('key')}, ${arg('cycles')}, s.depth
-    from slice s where s.category = 'async'`).rows.map(r => r.map(String));
+  const found = processor.query(`select s.name, s.ts, s.dur, ${arg('key')}, ${arg('cycles')},
+    ifnull(${arg('open')}, 0), s.depth from slice s where s.category = 'async'`).rows.map(r => r.map(String));
   assert.deepStrictEqual(sorted(found), sorted(expected));
 }
 
@@ -163,6 +165,15 @@ async function checkMadeUp(scratch) {
     [['Main', 1n]]);
   const second = await load(scratch.write('perfetto', capture, 'second.pftrace', '', '1'));
   checkSlices(second, { events: truth.events.filter(e => e.launch === 1) });
+
+  // What is open is drawn up to when it was last seen, and says so.
+  const hung = scratch.make('open'), left = scratch.dump(hung), opened = left.events.filter(e => open(e));
+  assert.deepStrictEqual(opened.map(e => `${e.kind} ${e.name}`).sort(), ['async Copy', 'slice Gradient', 'slice Inner']);
+  assert.ok(opened.every(e => BigInt(e.end_ns) - BigInt(e.begin_ns) > 5000n), JSON.stringify(opened));
+  const seen = await load(scratch.write('perfetto', hung, 'open.pftrace'));
+  for (const check of [checkSlices, checkTable, checkPoints, checkAsyncs]) // a kernel's end is that in globaltimer's ns
+    check(seen, left);
+  assert.deepStrictEqual(seen.processor.query(ERRORS).rows, []);
 
   // Tracks that hold garbage still make a trace that loads without an error.
   for (let seed = 1; seed <= 8; seed++) {

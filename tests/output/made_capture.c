@@ -246,6 +246,60 @@ static void make_mixed(maker *m) {
   solver_launch(m, 1, 0, 11, 2, GLOBAL_BASE + 2000, 40, true); /* 64 words hold the last few rows */
 }
 
+/* What is open goes to the capture as it stands, seen 9 us after it was opened. */
+static void leave_open(maker *m, uint32_t flags) {
+  m->track.state = INK_TRACK_OPEN;
+  m->track.extra = m->track.aux_extra = 0;
+  m->track.flags = flags;
+  m->track.close_global_ns = m->track.open_global_ns + 9000;
+  check(m, ink_writer_open_track(m->writer, 0, &m->track, m->ring, m->track.words, m->aux, m->track.aux_words, &m->error));
+}
+
+/* A kernel that hung: block 0 had closed, block 1 is in a range and in one around it, of block 2 no more is known than
+ * that it was past a mark; and one of another kernel with a copy under way. */
+static void make_open(maker *m) {
+  check(m, ink_writer_table(m->writer, "Pipe", PIPE, "pipe, one.cu", 3, PIPE_HASH, &m->error));
+  device(m, 0, true, m->records, 0);
+  counts(m, 0, SOLVER_HASH, 0, 0);
+  counts(m, 0, PIPE_HASH, 0, 1);
+  for (uint32_t b = 0; b < 3; b++) {
+    open_track(m, 11, 3, b, 0, b, GLOBAL_BASE + 1000 + b * 100);
+    solver(m, 2, false);
+    keyed(m, INK_KIND_ITER, 0, 2, 5);
+    plain(m, INK_KIND_MARK, UPDATE, 100);
+    plain(m, INK_KIND_BEGIN, GRADIENT, 20);
+    if (b == 0) {
+      plain(m, INK_KIND_END, GRADIENT, 300);
+      close_track(m, 0);
+    } else if (b == 1) {
+      plain(m, INK_KIND_BEGIN, INNER, 30);
+      leave_open(m, INK_TRACK_NEWEST);
+    } else {
+      plain(m, INK_KIND_END, GRADIENT, 50);
+      leave_open(m, 0);
+    }
+  }
+  open_track(m, 12, 1, 0, 0, 3, GLOBAL_BASE + 20000);
+  m->track.kernel = 1;
+  plain(m, INK_KIND_MARK, WAIT, 50);
+  keyed(m, INK_KIND_ASYNC_BEGIN, COPY, 7, 20);
+  plain(m, INK_KIND_MARK, WAIT, 50);
+  leave_open(m, INK_TRACK_NEWEST);
+}
+
+/* Of so many blocks three of four wait in a range, the others in front of it. */
+static void make_hung(maker *m, uint32_t blocks) {
+  device(m, 0, true, m->records, 0);
+  counts(m, 0, SOLVER_HASH, 0, 0);
+  for (uint32_t b = 0; b < blocks; b++) {
+    open_track(m, 11, blocks, b, 0, b % 4, GLOBAL_BASE + 1000 + b);
+    plain(m, INK_KIND_MARK, UPDATE, 100);
+    if (b % 4)
+      plain(m, INK_KIND_BEGIN, GRADIENT, 20);
+    leave_open(m, INK_TRACK_NEWEST);
+  }
+}
+
 static uint64_t draw(maker *m) {
   m->seed = m->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return m->seed >> 20 ^ m->seed << 40;
@@ -291,14 +345,19 @@ bool make_capture(const char *kind, const char *path) {
   unsigned blocks = 8, iterations = 4;
   unsigned long long seed = 0;
   bool many = sscanf(kind, "many:%u:%u", &blocks, &iterations) == 2;
+  const bool hung = sscanf(kind, "hung:%u", &blocks) == 1;
   bool garbage = sscanf(kind, "garbage:%llu", &seed) == 1;
-  if (!many && !garbage && strcmp(kind, "mixed") && strcmp(kind, "one")) {
+  if (!many && !garbage && !hung && strcmp(kind, "mixed") && strcmp(kind, "open") && strcmp(kind, "one")) {
     fprintf(stderr, "made_capture: no kind '%s'\n", kind);
     return false;
   }
   start(&m, path, many ? 65536 : 512);
   if (!strcmp(kind, "mixed")) {
     make_mixed(&m);
+  } else if (!strcmp(kind, "open")) {
+    make_open(&m);
+  } else if (hung) {
+    make_hung(&m, blocks);
   } else if (garbage) {
     make_garbage(&m, seed);
   } else {

@@ -39,7 +39,7 @@ def check_layout(inkmark):
     structures = {"ink_error": inkmark._Error, "ink_section_table": inkmark._SectionTable, "ink_section": inkmark._Section,
                   "ink_kernel": inkmark._Kernel, "ink_device_info": inkmark._Device, "ink_capture_facts": inkmark._Facts,
                   "ink_table_options": inkmark._TableOptions, "ink_output_options": inkmark._OutputOptions,
-                  "ink_output": inkmark._Output}
+                  "ink_output": inkmark._Output, "ink_place": inkmark._Place, "ink_open_track": inkmark._OpenTrack}
     mine = {}
     for name, dtype in dtypes.items():
         mine[name, "."] = dtype.itemsize
@@ -52,10 +52,29 @@ def check_layout(inkmark):
     return len(theirs)
 
 
-def report(path, by, *more):
+def report_object(path, by, *more):
     out = subprocess.run([inkmark_command, "report", "--format", "json", "--all", "--by", by, *more, path], check=True,
                          capture_output=True, text=True).stdout
-    return json.loads(out)["captures"][0]["kernels"]
+    return json.loads(out)["captures"][0]
+
+
+def report(path, by, *more):
+    return report_object(path, by, *more)["kernels"]
+
+
+def check_open(inkmark, path, count):
+    """Where tracks stood that never closed, as the report's JSON has it."""
+    told = report_object(path, "section")["open"]
+    with inkmark.open(path) as capture:
+        mine = capture.open_tracks()
+    assert len(mine) == len(told) == count, (mine, told)
+    for a, b in zip(mine, told):
+        for field in ("track", "launch", "known", "inside", "after", "newest", "cut"):
+            assert a[field] == b[field], (field, a, b)
+        assert a["iteration"] == b.get("row") and a["seen_ns"] == int(b["seen_ns"]), (a, b)
+        assert (a["inside_ns"] is None) == ("inside_ns" not in b), (a, b)
+        assert a["inside_ns"] is None or abs(a["inside_ns"] - b["inside_ns"]) <= 1, (a, b)
+    return mine
 
 
 def near(a, b):
@@ -177,6 +196,10 @@ def main():
                     assert mine.read() == theirs.read(), (path, marking)
     with inkmark.open("killed.ink") as capture:
         assert not capture.facts["complete"] and "the end is missing" in capture.facts["note"]
+    hung = check_open(inkmark, "hung.ink", 5)
+    assert hung[0]["inside"] == "Wait" and hung[0]["iteration"] == 7 and hung[4]["cut"], hung
+    check_open(inkmark, "many_hung.ink", 40)
+    check_open(inkmark, "solver.ink", 0)
     print("values:", checked)
     assert checked > 1000
     check_lifetime(inkmark)

@@ -63,6 +63,14 @@ int main(void) {
   AT(T, version) AT(T, complete) AT(T, file_bytes) AT(T, used_bytes) AT(T, damaged_chunks)
   AT(T, open_tracks) AT(T, unknown_kernels) AT(T, note) AT(T, full_tracks)
 #undef T
+#define T ink_place
+  SIZE(ink_place)
+  AT(T, known) AT(T, newest) AT(T, ranges) AT(T, inside) AT(T, after) AT(T, row) AT(T, begin_cycles)
+#undef T
+#define T ink_open_track
+  SIZE(ink_open_track)
+  AT(T, track) AT(T, launch) AT(T, cut) AT(T, seen_known) AT(T, seen_ns) AT(T, inside_ns) AT(T, marks) AT(T, place)
+#undef T
 #define T ink_table_options
   SIZE(ink_table_options)
   AT(T, size) AT(T, by) AT(T, kernel_regex) AT(T, launch) AT(T, progress) AT(T, user)
