@@ -102,6 +102,7 @@ static void capture_facts(fact_walk *walk, const loaded_capture *loaded) {
   truth(walk, "complete", facts->complete);
   text(walk, "ended_by", ink_capture_fact(loaded->capture, "ended_by"));
   text(walk, "write_failure", ink_capture_fact(loaded->capture, "write_failure"));
+  text(walk, "not_armed", ink_capture_fact(loaded->capture, "not_armed"));
   text(walk, "unfinished", ink_capture_fact(loaded->capture, "unfinished"));
   whole(walk, "file_bytes", facts->file_bytes);
   whole(walk, "used_bytes", facts->used_bytes);

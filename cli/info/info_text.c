@@ -57,6 +57,7 @@ static void head(const loaded_capture *loaded, FILE *to) {
             number_whole(facts->file_bytes).text);
   line(to, "ended by", ink_capture_fact(capture, "ended_by"));
   line(to, "failure", ink_capture_fact(capture, "write_failure"));
+  line(to, "not armed", ink_capture_fact(capture, "not_armed"));
   line(to, "unfinished", ink_capture_fact(capture, "unfinished"));
   line(to, "reopened", ink_capture_fact(capture, "reopened"));
   if (facts->damaged_chunks)

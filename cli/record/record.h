@@ -79,6 +79,8 @@ void record_end_as(int signal);
 
 /* Where nothing was written: says why the recording did not reach the program, if that is the reason. */
 bool record_why_unreached(const record_plan *plan);
+/* The same of what the program loaded through the CUDA driver; `what` opens the message. */
+bool record_why_modules(const record_plan *plan, const char *what);
 
 /* Says on stderr what was written, or why nothing was; `code` is the program's exit code. */
 void record_outcome(const record_plan *plan, int code);

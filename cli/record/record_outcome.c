@@ -222,6 +222,8 @@ static void why_nothing_written(const record_plan *plan, int code, char *section
     return;
   if (code)
     message_say("nothing was recorded: '%s' ended with exit code %d", program, code);
+  else if (!probe->marks && record_why_modules(plan, "nothing was recorded"))
+    return;
   else if (!probe->elf)
     message_say("nothing was recorded: '%s' is a script, and no program that it ran has marks and "
                 "wrote a capture; one that it ran without the environment (env -i, sudo) or in a "
@@ -248,7 +250,8 @@ static void why_no_tracks(const record_plan *plan, int code, char *sections) {
         "no track was recorded: no kernel with PROF_KERNEL had ended, or run for two drains "
         "('--drain-ms'), when '%s' did",
         plan->program);
-  else if (!tell_filter(plan, "no track was recorded", sections))
+  else if (!tell_filter(plan, "no track was recorded", sections) &&
+           !record_why_modules(plan, "no track was recorded"))
     message_say("no track was recorded: no kernel with PROF_KERNEL ran");
 }
 
@@ -260,6 +263,8 @@ static bool tell_remark(const char *line, char *sections) {
     message_say("the activity of process %ld was not recorded: %s", pid, line + text);
   else if ((text = 0, sscanf(line, "%ld remark %n", &pid, &text)) == 1 && text)
     message_say("process %ld: %s", pid, line + text);
+  else if ((text = 0, sscanf(line, "%ld modules %n", &pid, &text)) == 1 && text)
+    return true; /* said where nothing was recorded */
   else if ((text = 0, sscanf(line, "%ld sections %n", &pid, &text)) == 1 && text)
     snprintf(sections + strlen(sections), SECTIONS_BYTES - strlen(sections), "%s\n", line + text);
   else

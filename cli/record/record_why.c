@@ -121,3 +121,25 @@ bool record_why_unreached(const record_plan *plan) {
     return false;
   return true;
 }
+
+bool record_why_modules(const record_plan *plan, const char *what) {
+  unsigned long seen = 0, marked = 0;
+  for (size_t i = 0; i < plan->line_count; i++) {
+    unsigned long loaded, with_marks;
+    if (sscanf(plan->lines[i], "%*d modules %lu %lu", &loaded, &with_marks) == 2) {
+      seen += loaded;
+      marked += with_marks;
+    }
+  }
+  if (!seen)
+    return false;
+  if (!marked)
+    message_say("%s: the program loaded %lu module%s through the CUDA driver, none of them with marks: what it "
+                "compiles has to include inkmark/mark.cuh, whose folder is given to its compiler with -I",
+                what, seen, seen == 1 ? "" : "s");
+  else
+    message_say("%s: %lu of the %lu module%s that the program loaded through the CUDA driver %s marks, but no kernel "
+                "with PROF_KERNEL ran",
+                what, marked, seen, seen == 1 ? "" : "s", marked == 1 ? "has" : "have");
+  return true;
+}

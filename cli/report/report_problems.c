@@ -124,6 +124,9 @@ void report_unfinished(const report_view *report, FILE *to) {
   uint64_t index;
   ink_open_track *open = NULL;
   size_t n = 0;
+  const char *not_armed = ink_capture_fact(loaded->capture, "not_armed");
+  if (not_armed)
+    text_print(to, "kernels are missing: %s\n", not_armed);
   if (facts->unknown_kernels)
     text_print(to,
             "%s kernel entr%s recorded nothing: no PROF_SECTIONS that was handed over names the "

@@ -47,6 +47,16 @@ static void report_sections(void) {
   ink_i_registry_unlock();
 }
 
+/* Modules of the driver's API that were seen, and how many of them have marks. */
+static _Atomic unsigned modules_seen, modules_marked;
+
+static void report_modules(void) {
+  char line[64];
+  snprintf(line, sizeof line, "%u %u", modules_seen, modules_marked);
+  if (modules_seen)
+    report("modules", line);
+}
+
 /* ---- the end ---- */
 
 bool ink_i_record_is_mine(void) { return owner && getpid() == owner; }
@@ -61,6 +71,7 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
     return;
   session = NULL;
   atomic_store(&use_watched, false);
+  report_modules();
   ending->leaves = leaves;
   ending->ended_by = signal;
   ending->at_once = at_once;
@@ -326,6 +337,8 @@ void ink_record_module_loaded(void *handle, bool library, const void *image, siz
   if (!takes_part() || ink_i_is_linked_in(image))
     return;
   ink_i_modules_came(handle, library, image, bytes, &marked, NULL);
+  atomic_fetch_add(&modules_seen, 1);
+  atomic_fetch_add(&modules_marked, marked);
   if (marked)
     arm_here();
 }

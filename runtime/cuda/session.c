@@ -281,10 +281,14 @@ static bool is_chosen(const ink_session *s, uint64_t chosen, int device, int cou
 
 static ink_status arm_one(ink_session *s, int device, const ink_module_desc *by, ink_error *error) {
   const ink_status status = make_device(s, device, by, error);
-  if (status) {
+  if (status)
     ink_i_remark(s, "%s", error->message);
-    return status;
+  if (status == INK_ERROR_LIMIT && s->devices[device].made) { /* some kernels have no slot; all others are recorded */
+    snprintf(s->not_armed, sizeof s->not_armed, "%s", error->message);
+    return INK_OK;
   }
+  if (status)
+    return status;
   ink_i_remark_room(s, &s->devices[device]);
   if (s->options.flight) { /* who reads what the device leaves must know what it is */
     ink_i_remark_flight(s, &s->devices[device]);

@@ -355,6 +355,8 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     status = ink_error_set(error, INK_ERROR_CUDA, "%s", s->device_failure);
   const ink_status noted = write_signal(s, status ? NULL : error);
   status = status ? status : noted;
+  if (s->writer && s->not_armed[0])
+    ink_writer_fact(s->writer, "not_armed", s->not_armed, NULL);
   if (s->writer) {
     s->path = NULL;
     /* Where the failure cannot be said, the file is to have no end either. */

@@ -68,6 +68,20 @@ elif case == "edits":
     found = kernels(said)
     that(list(found) == ["Cell"] and found["Cell"][:2] == (1, 4), f"edits: {found}: {said}")
     that("no room" not in said, said)
+elif case == "words":
+    said = record("program", "dlsym", "module", os.path.join(folder, "unmarked.ptx"))
+    that("loaded 1 module through the CUDA driver, none of them with marks" in said, said)
+    that(not os.path.exists("x.ink"), "a capture without marks")
+    said = record("program", "dlsym", "idle", os.path.join(folder, "kernels.ptx"))
+    that("1 of the 1 module that the program loaded through the CUDA driver has marks, but no kernel" in said, said)
+elif case == "full":
+    # more names than there are slots: the capture itself says so
+    said = record("program", "dlsym", "full", os.path.join(folder, "edited.ptx"), "720", os.path.join(folder, "kernels.ptx"))
+    found = kernels(said)
+    that(found.get("Step", (0, 0))[:2] == (1, 4), f"full: {found}: {said}")
+    for command in ("info", "report"):
+        shown = subprocess.run([inkmark, command, "x.ink"], capture_output=True, text=True).stdout
+        that("no room for the kernels of section table 'Edit" in shown, f"{command} does not say what is missing")
 elif case == "session":
     done = subprocess.run([os.path.join(folder, "session"), "dlsym", "x.ink", os.path.join(folder, "kernels.ptx")],
                           capture_output=True, text=True,

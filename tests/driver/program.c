@@ -2,6 +2,7 @@
 /* program WAY CASE IMAGE...: loads modules through the driver's API and launches their kernels. It comes to the
  * driver by its PLT, by dlsym, or by cuGetProcAddress. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,20 +163,21 @@ static void contexts(const void *image) {
   OK(cu.cuLibraryUnload(library));
 }
 
-/* `edits` modules one after another, whose tables differ in their names alone: of none but the last a kernel runs. */
-static void edits(char *image, int count) {
+/* Modules one after another whose tables differ in their names alone; no kernel of theirs runs. */
+static void edits(char *image, int count, bool unloads) {
   char digits[64];
   snprintf(digits, sizeof digits, "69, 100, 105, 116, 48, 48, 48, 48,");
-  char *at = strstr(image, digits), *original = strdup(image);
+  char *at = strstr(image, digits);
   if (!at)
     fail("the PTX has no table Edit0000", 0);
   for (int i = 1; i <= count; i++) {
     snprintf(digits, sizeof digits, "69, 100, 105, 116, %d, %d, %d, %d,", '0' + i / 1000 % 10, '0' + i / 100 % 10,
              '0' + i / 10 % 10, '0' + i % 10);
     memcpy(at, digits, strlen(digits));
-    OK(cu.cuModuleUnload(load(image)));
+    void *module = load(image);
+    if (unloads)
+      OK(cu.cuModuleUnload(module));
   }
-  run_module(load(original), "cell");
 }
 
 static void run_case(const char *what, char **images) {
@@ -206,8 +208,16 @@ static void run_case(const char *what, char **images) {
     OK(cu.cuDevicePrimaryCtxReset_v2(0));
     use_primary();
     run_module(load(read_image(images[0])), "step");
+  } else if (!strcmp(what, "idle")) { /* loaded, and no kernel of it runs */
+    load(read_image(images[0]));
+  } else if (!strcmp(what, "full")) { /* nothing is unloaded: the first has its slots, the last have none */
+    module = load(read_image(images[2]));
+    edits(read_image(images[0]), atoi(images[1]), false);
+    run_module(module, "step");
   } else if (!strcmp(what, "edits")) {
-    edits(read_image(images[0]), atoi(images[1]));
+    char *image = read_image(images[0]), *original = strdup(image);
+    edits(image, atoi(images[1]), true);
+    run_module(load(original), "cell");
   } else {
     fail(what, 0);
   }
