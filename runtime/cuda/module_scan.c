@@ -112,7 +112,8 @@ static void scan_container(scan *s, const char *image, size_t limit) {
   enum { COMPRESSED_LZ4 = 0x2000, COMPRESSED_ZSTD = 0x8000, FLAGS_AT = 40 };
   fatbin_head head;
   memcpy(&head, image, sizeof head);
-  if (head.head_bytes < sizeof head || (limit && head.bytes > limit - head.head_bytes))
+  if (head.head_bytes < sizeof head ||
+      (limit && (head.head_bytes > limit || head.bytes > limit - head.head_bytes)))
     return;
   const char *at = image + head.head_bytes, *end = at + head.bytes;
   while ((size_t)(end - at) >= FLAGS_AT + 8) {
