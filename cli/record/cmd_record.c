@@ -43,24 +43,18 @@ static const cli_option options[] = {
      "say where blocks wait when a kernel does nothing new for so long, as 10s or 500ms"},
     {0, "live", CLI_FLAG, NULL, offsetof(record_settings, live),
      "record what tracks get while they are open too, so that a kernel that never ends is recorded"},
+    {0, "fit", CLI_FLAG, NULL, offsetof(record_settings, fit),
+     "run the program twice, the second time with rings for its longest track and as many tracks as it has, up to "
+     "2 GiB; what --records-per-track and --tracks say stays"},
     {0, "drain-ms", CLI_COUNT, "N", offsetof(record_settings, drain_ms),
      "the longest time between two copies of what was recorded to the host, in milliseconds; 100 "
      "unless given; above 1000 it is not copied sooner when the buffer fills"},
     {0},
 };
 
-static int run(int argc, char **argv) {
-  record_settings settings = {
-      .records = RECORD_UNSET, .tracks = RECORD_UNSET, .drain_ms = RECORD_UNSET};
+int record_once(const record_settings *settings, char **argv) {
   record_plan plan = {.control = -1};
-  size_t operands;
-  enum cli_parsed parsed = cli_parse(&cmd_record, argc, argv, &settings, &operands);
-  if (parsed != CLI_GO)
-    return cli_leave(parsed);
-  argv[operands] = NULL; /* argv held the command's name and the options too: there is room */
-  int code = record_check(&cmd_record, &settings);
-  if (!code)
-    code = record_plan_make(&settings, argv[0], &plan);
+  int code = record_plan_make(settings, argv[0], &plan);
   plan.argv = argv;
   if (!code && getenv("INKMARK_RECORD"))
     message_say("this runs inside another 'inkmark record', whose capture gets nothing of '%s'", argv[0]);
@@ -77,6 +71,20 @@ static int run(int argc, char **argv) {
   if (plan.ended_by)
     record_end_as(plan.ended_by);
   return code;
+}
+
+static int run(int argc, char **argv) {
+  record_settings settings = {
+      .records = RECORD_UNSET, .tracks = RECORD_UNSET, .drain_ms = RECORD_UNSET};
+  size_t operands;
+  enum cli_parsed parsed = cli_parse(&cmd_record, argc, argv, &settings, &operands);
+  if (parsed != CLI_GO)
+    return cli_leave(parsed);
+  argv[operands] = NULL; /* argv held the command's name and the options too: there is room */
+  int code = record_check(&cmd_record, &settings);
+  if (!code && settings.fit)
+    code = record_fit(&settings, argv);
+  return code ? code : record_once(&settings, argv);
 }
 
 const cli_command cmd_record = {

@@ -19,7 +19,7 @@ typedef struct record_settings {
   int granularity; /* 0 block, 1 warp */
   int keep;        /* 0 last, 1 first */
   int device;      /* enum record_device */
-  bool activity, flight, live;
+  bool activity, flight, live, fit;
   const char *blocks, *warps, *kernels, *devices, *output, *hang;
   uint64_t hang_ms; /* of `hang`; record_check fills it in */
   uint64_t records, tracks, drain_ms; /* RECORD_UNSET when not given; record_check makes
@@ -81,6 +81,11 @@ void record_end_as(int signal);
 bool record_why_unreached(const record_plan *plan);
 /* The same of what the program loaded through the CUDA driver; `what` opens the message. */
 bool record_why_modules(const record_plan *plan, const char *what);
+
+/* One recording from its plan to its words; the exit code. Where a signal ended the program, so it does this one. */
+int record_once(const record_settings *settings, char **argv);
+/* With --fit: a first run, which fills in records and tracks. CLI_OK: the second one may go on. */
+int record_fit(record_settings *settings, char **argv);
 
 /* Says on stderr what was written, or why nothing was; `code` is the program's exit code. */
 void record_outcome(const record_plan *plan, int code);

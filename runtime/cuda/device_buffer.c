@@ -155,6 +155,7 @@ static ink_status put_tables(ink_i_device *d, const ink_i_options *options, bool
   ink_status status = INK_OK;
   ink_i_table *tables;
   ink_i_registry_lock();
+  const uint64_t version = ink_i_registry_version();
   const size_t n = ink_i_registry_tables(&tables);
   ink_i_table *copy = malloc((n + 1) * sizeof *copy); /* the strings are never freed */
   if (copy && n)
@@ -171,6 +172,7 @@ static ink_status put_tables(ink_i_device *d, const ink_i_options *options, bool
   }
   free(copy);
   list_kernels(d);
+  d->tables_version = status ? 0 : version;
   return status;
 }
 
@@ -197,6 +199,11 @@ ink_status ink_i_device_drop_kernels(ink_i_device *d, uint64_t hash48, uint32_t 
 
 ink_status ink_i_device_add_kernels(ink_i_device *d, const ink_i_options *options,
                                     ink_error *error) {
+  ink_i_registry_lock();
+  const bool same = ink_i_registry_version() && d->tables_version == ink_i_registry_version();
+  ink_i_registry_unlock();
+  if (same)
+    return INK_OK;
   d->cuda->set_device(d->index);
   /* What an empty slot counted was of no kernel: it must not be taken for the new one's. */
   int code = d->cuda->copy_async(d->slots, ink_i_device_slots(d), d->slot_count * sizeof *d->slots,

@@ -56,6 +56,7 @@ typedef struct ink_i_device {
   bool *touched, *named;        /* [slot_count]: has a track that is new; has a count in the capture */
   uint32_t *kernels;            /* the slots that have a key, ascending */
   uint32_t slot_count, slots_taken, kernel_count;
+  uint64_t tables_version;      /* of the registry, whose tables all have their slots */
   uint64_t claims, unknown;     /* newest reading */
   uint64_t looked;              /* at the claims, by the thread that drains */
   uint64_t unknown_written;

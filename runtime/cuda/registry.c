@@ -20,6 +20,7 @@ static size_t module_count, module_room;
 static char old_file[512]; /* of another ABI, the first; its symbol is never set */
 static ink_i_table *tables;
 static size_t table_count, table_room;
+static uint64_t version;
 
 void ink_i_registry_lock(void) { pthread_mutex_lock(&lock); }
 void ink_i_registry_unlock(void) { pthread_mutex_unlock(&lock); }
@@ -34,6 +35,8 @@ size_t ink_i_registry_tables(ink_i_table **out) {
   *out = tables;
   return table_count;
 }
+
+uint64_t ink_i_registry_version(void) { return version; }
 
 size_t ink_i_registry_sections(void) {
   size_t total = 0;
@@ -104,6 +107,7 @@ static ink_status add_table(const char *name, const char *sections, const char *
   for (size_t i = 0; i < table_count; i++)
     if (tables[i].hash48 == hash48) {
       if (strcmp(tables[i].name, name) == 0 && strcmp(tables[i].sections, sections) == 0) {
+        version += !tables[i].modules && !tables[i].lasting; /* it was gone */
         tables[i].modules += !lasting; /* the same header in another file */
         tables[i].lasting = tables[i].lasting || lasting;
         return INK_OK;
@@ -126,6 +130,7 @@ static ink_status add_table(const char *name, const char *sections, const char *
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for section table '%s'", name);
   }
   tables[table_count++] = table;
+  version++;
   return INK_OK;
 }
 
@@ -164,6 +169,7 @@ uint32_t ink_i_registry_table_gone(uint64_t hash48) {
   for (size_t i = 0; i < table_count; i++)
     if (tables[i].hash48 == hash48 && tables[i].modules && --tables[i].modules == 0 && !tables[i].lasting)
       sections = tables[i].section_count;
+  version += sections != 0;
   ink_i_registry_unlock();
   return sections;
 }

@@ -31,6 +31,8 @@ size_t ink_i_registry_modules(ink_i_module **out);
 size_t ink_i_registry_tables(ink_i_table **out);
 /* The first file of another INK_MODULE_ABI that wanted to register, or NULL. */
 const char *ink_i_registry_other_abi(void);
+/* Another number whenever the tables that somebody has are others. */
+uint64_t ink_i_registry_version(void);
 /* Total sections of all tables. */
 size_t ink_i_registry_sections(void);
 

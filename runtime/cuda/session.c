@@ -255,21 +255,29 @@ static void arm_module(ink_i_device *d, const ink_i_module *module) {
     module->desc->cuda->get_last_error();
 }
 
-/* Through which a device is called: a file of nvcc's, with its CUDA runtime; else the driver, where a module is
- * on the device. */
-static const ink_module_desc *maker_of(const ink_i_module *modules, size_t n, int device, int count) {
-  for (size_t i = 0; i < n && device < count; i++)
-    if (!modules[i].desc->only_device)
-      return modules[i].desc;
-  for (size_t i = 0; i < n; i++)
-    if (modules[i].desc->only_device == (uint32_t)device + 1)
-      return ink_i_driver_desc();
-  return NULL;
+/* Through which devices are called: a file of nvcc's, with its CUDA runtime, where there is one; else the driver,
+ * for those that a module is on. */
+typedef struct makers {
+  const ink_module_desc *runtime;
+  uint64_t by_driver; /* bits of devices */
+} makers;
+
+static makers makers_of(const ink_i_module *modules, size_t n) {
+  makers found = {0};
+  for (size_t i = 0; i < n; i++) {
+    const ink_module_desc *desc = modules[i].desc;
+    if (desc->only_device)
+      found.by_driver |= 1ull << (desc->only_device - 1);
+    else if (!found.runtime)
+      found.runtime = desc;
+  }
+  return found;
 }
 
-static const ink_module_desc *any_maker(const ink_i_module *modules, size_t n) {
-  const ink_module_desc *found = maker_of(modules, n, 0, 1);
-  return found ? found : n ? ink_i_driver_desc() : NULL;
+static const ink_module_desc *maker_of(const makers *m, int device, int count) {
+  if (m->runtime && device < count)
+    return m->runtime;
+  return m->by_driver >> device & 1 ? ink_i_driver_desc() : NULL;
 }
 
 /* A list of devices names a context's by its device. */
@@ -300,7 +308,8 @@ static ink_status arm_one(ink_session *s, int device, const ink_module_desc *by,
 static ink_status arm_locked(ink_session *s, ink_error *error) {
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
-  const ink_module_desc *any_module = any_maker(modules, n);
+  const makers all = makers_of(modules, n);
+  const ink_module_desc *any_module = all.runtime ? all.runtime : all.by_driver ? ink_i_driver_desc() : NULL;
   ink_status status = INK_OK;
   bool any = false;
   int count = 0;
@@ -316,7 +325,7 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
     status = ink_error_set(error, INK_ERROR_NOT_FOUND, "%s", s->remarks[0]);
   const uint64_t chosen = any_module ? ink_i_choice_now(s, any_module->cuda, count) : 0;
   for (int i = 0; i < INK_I_DEVICES_MAX && count; i++) {
-    const ink_module_desc *by = maker_of(modules, n, i, count);
+    const ink_module_desc *by = maker_of(&all, i, count);
     if (!by || !is_chosen(s, chosen, i, count))
       continue;
     ink_error why = {0};
@@ -469,9 +478,8 @@ void ink_session_remove_library(ink_session *s, void *library) {
 static ink_status make_one(ink_session *s, int device, ink_error *error) {
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
-  const ink_module_desc *by = maker_of(modules, n, device, INK_I_DEVICES_MAX);
-  if (!by)
-    by = ink_i_driver_desc();
+  const makers all = makers_of(modules, n);
+  const ink_module_desc *by = all.runtime ? all.runtime : ink_i_driver_desc();
   const ink_status status =
       by ? make_device(s, device, by, error)
          : ink_error_set(error, INK_ERROR_NOT_FOUND,

@@ -261,5 +261,20 @@ static) # nvcc's default: the runtime is inside of the program, or of a library 
   "$ink" record --device sim -- ./stripped plain >out 2>stripped.err && fail "a stripped program was run"
   grep -q -- "is stripped of its symbols.*-cudart shared" stripped.err || fail "no word on a stripped program"
   echo "$case: $(cat static.counts)" ;;
+fit) # two runs: what the first one lacked, the second one has
+  "$ink" record --device sim -o x.ink -- "$bin/fit" 2>record.err || fail "exit code $?"
+  "$ink" report x.ink | grep -q 'dropped: ' || fail "nothing was dropped by default: $(cat record.err)"
+  "$ink" record --device sim --fit -o x.ink -- "$bin/fit" 2>record.err || fail "exit code $?"
+  grep -q 'the longest track has 1,500 records, and there are 3,002 tracks: .* --records-per-track 2048 --tracks 4096' \
+    record.err || fail "$(cat record.err)"
+  "$ink" report x.ink >report 2>&1
+  grep -Eq 'dropped: |lost: |missed: ' report && fail "$(cat report)"
+  "$bin/capture_counts" x.ink >counts
+  grep -q 'tracks 3002 ' counts || fail "$(cat counts)"
+  ls /tmp/inkmark-fit-* >/dev/null 2>&1 && fail "the first run's captures were left"
+  "$ink" record --device sim --fit -o y.ink -- sh -c "\"$bin/fit\"; exit 3" 2>record.err
+  [ $? = 3 ] || fail "not the first run's exit code: $(cat record.err)"
+  [ ! -e y.ink ] || fail "a second run behind a first one that failed"
+  echo "$case: $(cat counts)" ;;
 *) fail "no such case" ;;
 esac

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # check.py BUILD FOLDER CASE: a program that loads its kernels through the driver's API, recorded on the simulated
 # device, and what the capture has of it. FOLDER holds the programs and the images.
-import json, os, subprocess, sys, tempfile
+import glob, json, os, subprocess, sys, tempfile
 
 build, folder, case = sys.argv[1:]
 inkmark = os.path.join(build, "cli", "inkmark")
@@ -68,6 +68,13 @@ elif case == "edits":
     found = kernels(said)
     that(list(found) == ["Cell"] and found["Cell"][:2] == (1, 4), f"edits: {found}: {said}")
     that("no room" not in said, said)
+elif case == "fork":
+    said = record("program", "dlsym", "fork", os.path.join(folder, "kernels.ptx"), options=("-o", "x.%p.ink"))
+    found = []
+    for path in sorted(glob.glob("x.*.ink"), key=os.path.getmtime):
+        os.rename(path, "x.ink")
+        found.append(kernels(said))
+    that(sorted(one["Step"][:2] for one in found) == [(2, 8), (2, 8)], f"fork: {found}: {said}")
 elif case == "words":
     said = record("program", "dlsym", "module", os.path.join(folder, "unmarked.ptx"))
     that("loaded 1 module through the CUDA driver, none of them with marks" in said, said)

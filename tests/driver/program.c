@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #if defined(WITH_SESSION)
 #include "inkmark/session.h"
@@ -208,6 +210,19 @@ static void run_case(const char *what, char **images) {
     OK(cu.cuDevicePrimaryCtxReset_v2(0));
     use_primary();
     run_module(load(read_image(images[0])), "step");
+  } else if (!strcmp(what, "fork")) { /* the child goes on with what the parent has */
+    module = load(read_image(images[0]));
+    run_module(module, "step");
+    const pid_t child = fork();
+    if (!child) {
+      run_module(module, "step");
+      run_module(load(read_image(images[0])), "step");
+      exit(0);
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child || status)
+      fail("the child", status);
+    run_module(module, "step");
   } else if (!strcmp(what, "idle")) { /* loaded, and no kernel of it runs */
     load(read_image(images[0]));
   } else if (!strcmp(what, "full")) { /* nothing is unloaded: the first has its slots, the last have none */

@@ -7,7 +7,7 @@
 # where another failed, and leaves a log; one table at the end says what held, what did not, what was not run.
 #   tests/gpu/run.sh                       on a machine with a GPU; builds in build-gpu/
 #     --results FOLDER    logs, the table and some captures go there (build-gpu/results)
-#     --steps A,B,...     these only: machine host programs compare arming open costs selftest activity sanitizer
+#     --steps A,B,...     these only: machine host programs compare arming driver open costs selftest activity sanitizer
 #     --budget SECONDS    for all of it (540); what does not fit is left for another call, which builds nothing again
 #     --host BUILD        the command and the libraries of that build, if zlib's headers or cmake are not here
 #   tests/gpu/run.sh --simulated BUILD     the same comparisons on the simulated device of a build
@@ -17,12 +17,12 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/gpu
 expected=$here/expected
 mode=gpu device=gpu build=$root/build-gpu results='' host=''
-steps='machine host programs compare arming open costs selftest activity sanitizer' budget=540 one=
+steps='machine host programs compare arming driver open costs selftest activity sanitizer' budget=540 one=
 while [ $# -gt 0 ]; do
   case $1 in
     --simulated | --update)
       mode=${1#--} device=sim build=$(cd "${2:?a build folder}" && pwd) || exit 2
-      steps='compare costs selftest'
+      steps='compare driver costs selftest'
       [ "$mode" = update ] && steps=compare ;;
     --results) mkdir -p "${2:?a folder}" && results=$(cd "$2" && pwd) || exit 2 ;;
     --steps) steps=${2:?steps}; steps=${steps//,/ } ;;
@@ -273,6 +273,44 @@ step_arming() {
   life 0 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1 " guest sigwait
   life 0 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1 " guest error
   life 5 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1 " guest handler
+}
+
+# ---- step: kernels that a program loads itself (tests/driver and tests/wheels have them on the simulated device)
+build_driver() { # into $1
+  local target
+  find_nvcc || { complain 'no nvcc'; return 1; }
+  target=$(target_flags | sed -n 's/.*code=sm_\([0-9]*\).*/-arch=compute_\1/p')
+  nvcc -ptx "${target:--arch=compute_75}" -I "$root/device" -o "$1/kernels.ptx" "$root/tests/driver/kernels.cu" ||
+    complain 'nvcc cannot compile kernels.cu to PTX'
+  ${CC:-cc} -std=c11 -D_GNU_SOURCE -o "$1/program" "$root/tests/driver/program.c" -ldl || complain 'program.c does not build'
+}
+
+step_driver() {
+  local bin=$build/programs counts=$build/programs/capture_counts case name launches got
+  set_inkmark || return
+  if [ "$mode" = gpu ]; then build_driver "$bin" || return; else bin=$build/tests/driver counts=$build/tests/arming/capture_counts; fi
+  for case in module:1 library:1 unload:2 reset:2 contexts:6; do
+    name=${case%:*} launches=${case#*:}
+    within 60 "$inkmark" record --device "$device" -o "$work/driver.ink" -- "$bin/program" address "$name" "$bin/kernels.ptx" \
+      >"$work/out" 2>"$work/err" || complain "$name: $(cat "$work/err")"
+    got=$("$counts" "$work/driver.ink" 2>&1)
+    echo "$name: $got"
+    case $got in
+      *" tracks $((launches * 4)) marks $((launches * 48)) kept $((launches * 48)) lost 0 missed 0 problems 0 complete 1"*) ;;
+      *) complain "$name: $got" ;;
+    esac
+    compared=$((compared + 1))
+    rm -f "$work/driver.ink"
+  done
+  [ "$mode" = gpu ] || return # the wheels are tests/wheels there
+  for name in cupy:cupy_step cuda.core:cuda_core_step; do
+    python3 -c "import ${name%:*}" 2>/dev/null || { leave_out "${name%:*} is not here"; continue; }
+    within 60 "$inkmark" record -o "$work/driver.ink" -- python3 "$root/examples/${name#*:}.py" >"$work/out" 2>"$work/err" &&
+      grep -q '^PASS$' "$work/out" || complain "${name#*:}: $(cat "$work/out" "$work/err")"
+    "$inkmark" report "$work/driver.ink" | grep -q '^kernel Step' || complain "${name#*:}: no kernel in the capture"
+    compared=$((compared + 1))
+    rm -f "$work/driver.ink"
+  done
 }
 
 # ---- step: tracks that stay open: traps, kernels that hang or run for long
