@@ -364,9 +364,10 @@ def writer_gone_before():
 
 
 def cleared_environment():
-    code, out, said, err, _ = record("env", "-i", "LD_LIBRARY_PATH=" + build + "/device/sim", apart, "plain")
+    sanitizer = [f"{name}={os.environ[name]}" for name in ("LD_PRELOAD", "ASAN_OPTIONS") if name in os.environ]
+    code, out, said, err, _ = record("env", "-i", "LD_LIBRARY_PATH=" + build + "/device/sim", *sanitizer, apart, "plain")
     if code or captures():
-        fail(f"{code} {captures()}")
+        fail(f"{code} {captures()} {err}")
     if "without the environment" not in said:
         fail(said)
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+import recorded_child
+
 INKMARK, BIN, COUNTS, CASE = sys.argv[1:5]
 ROUNDS = int(sys.argv[5]) if sys.argv[5:] else 50 # of "stream"
 folder = tempfile.TemporaryDirectory(prefix="inkmark-ends-")
@@ -65,10 +67,7 @@ def until_said(run, words):
 
 
 def kill_program(run):
-    found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(run.pid)], capture_output=True, text=True).stdout
-    mine = [int(line.split()[0]) for line in found.splitlines() if line.split()[1] == os.path.join(BIN, "ends")]
-    assert len(mine) == 1, found
-    os.kill(mine[0], signal.SIGKILL)
+    assert recorded_child.kill_program(run.pid, os.path.join(BIN, "ends")) == 1
     run.communicate()
     assert run.returncode == -signal.SIGKILL, run.returncode
 

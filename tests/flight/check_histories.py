@@ -5,13 +5,13 @@ out of its order, none twice, counts that are exact, and everything that ended b
 import collections
 import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
 from ink_file import CLOSED, LOST_BEFORE, LOW, UNWRITTEN, Capture, Log, records
+from recorded_child import kill_program
 
 BUILD, BIN, MODE, FIRST, COUNT = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 MODES = {"plain": [], "flight": ["--flight"], "hang": ["--hang", "200ms"], "live": ["--live"],
@@ -163,13 +163,7 @@ def run_one(seed, folder):
         if end == "spin":
             run.stdout.readline()
         time.sleep(dice.random() * 0.4)  # any moment will do
-        children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(run.pid)], capture_output=True, text=True)
-        for line in children.stdout.splitlines():
-            if os.path.join(BIN, "histories") in line:
-                try:
-                    os.kill(int(line.split()[0]), signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+        kill_program(run.pid, os.path.join(BIN, "histories"))
     said = run.communicate()[1]
     seen["runs, " + end] += 1
     if not os.path.exists(output):
