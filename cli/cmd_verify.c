@@ -7,13 +7,14 @@
 #include "message.h"
 #include "outfile.h"
 #include "text_out.h"
+#include "verify_sarif.h"
 
 #include "inkmark/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum verify_format { VERIFY_TEXT, VERIFY_JSON };
+enum verify_format { VERIFY_TEXT, VERIFY_JSON, VERIFY_SARIF };
 
 typedef struct verify_settings {
   cli_common common;
@@ -31,8 +32,8 @@ static const cli_option options[] = {
      "the machine code, with the stamps named in their places"},
     {'s', "strict", CLI_FLAG, NULL, offsetof(verify_settings, bookkeeping),
      "judge moves, addresses and loop counters too"},
-    {'f', "format", CLI_CHOICE, "text|json", offsetof(verify_settings, format),
-     "text (the default), or the same facts for programs"},
+    {'f', "format", CLI_CHOICE, "text|json|sarif", offsetof(verify_settings, format),
+     "text (the default), the same facts for programs, or SARIF 2.1.0 for code review and editors"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(verify_settings, output),
      "where to write; - (the default) is standard output"},
     {0},
@@ -176,7 +177,7 @@ static void print_text(const verify_settings *settings, const char *path, const 
         text_print(to, ", %zu range%s of the source gone", k->gone_count, k->gone_count == 1 ? "" : "s");
       text_print(to, "%s\n", message_style(to, STYLE_PLAIN));
     } else {
-      text_print(to, "all held\n");
+      text_print(to, k->unknown ? "held as far as could be judged\n" : "all held\n");
     }
     if (k->unknown)
       text_print(to, "  note     %u more instructions are reached through a return address: not judged\n",
@@ -278,9 +279,36 @@ static void json_end(json_writer *json) {
   fputc('\n', json->to);
 }
 
-/* Sets *moved; false after a message. */
+/* Over all files. */
+typedef struct totals {
+  size_t kernels, held, unknown; /* unknown: with instructions that were not judged, and nothing found */
+  uint64_t instructions, moved, gone;
+} totals;
+
+static void count(totals *sum, const ink_verify_kernel *k) {
+  sum->kernels++;
+  sum->instructions += k->instructions;
+  sum->moved += k->moved;
+  sum->gone += k->gone_count;
+  if (!k->moved && !k->gone_count) {
+    sum->held += !k->unknown;
+    sum->unknown += k->unknown != 0;
+  }
+}
+
+static void print_totals(const totals *sum, FILE *to) {
+  text_print(to, "%zu functions, %llu instructions judged: %zu held", sum->kernels, (unsigned long long)sum->instructions,
+             sum->held);
+  if (sum->unknown)
+    text_print(to, ", %zu held as far as could be judged", sum->unknown);
+  text_print(to, ", %zu not", sum->kernels - sum->held - sum->unknown);
+  text_print(to, " (%llu instructions moved, %llu ranges gone)\n", (unsigned long long)sum->moved,
+             (unsigned long long)sum->gone);
+}
+
+/* Adds to *sum; false after a message. */
 static bool verify_one(const verify_settings *settings, const char *path, json_writer *json,
-                       bool *begun, bool *moved) {
+                       bool *begun, totals *sum) {
   const ink_verify_options wanted = {.size = sizeof wanted, .bookkeeping = settings->bookkeeping,
                                      .kernel_regex = settings->kernels};
   ink_verify *verify = NULL;
@@ -292,14 +320,19 @@ static bool verify_one(const verify_settings *settings, const char *path, json_w
   }
   const ink_verify_kernel *kernels;
   const size_t n = ink_verify_kernels(verify, &kernels);
-  if (settings->format == VERIFY_JSON && !*begun) {
-    json_begin(json);
+  if (settings->format != VERIFY_TEXT && !*begun) {
+    if (settings->format == VERIFY_JSON)
+      json_begin(json);
+    else
+      verify_sarif_begin(json);
     *begun = true;
   }
   for (size_t i = 0; i < n; i++) {
-    *moved = *moved || kernels[i].moved || kernels[i].gone_count;
+    count(sum, &kernels[i]);
     if (settings->format == VERIFY_JSON)
       json_kernel(json, path, &kernels[i]);
+    else if (settings->format == VERIFY_SARIF)
+      verify_sarif_kernel(json, &kernels[i]);
   }
   if (settings->format == VERIFY_TEXT)
     print_text(settings, path, verify, json->to);
@@ -319,13 +352,18 @@ static int run(int argc, char **argv) {
   if (!outfile_open_for(&file, settings.output, argv, operands))
     return CLI_FAILED;
   json_writer json = {.to = file.stream};
-  bool fine = true, moved = false, begun = false;
+  bool fine = true, begun = false;
+  totals sum = {0};
   for (size_t i = 0; i < operands; i++)
-    fine = verify_one(&settings, argv[i], &json, &begun, &moved) && fine;
-  if (begun)
+    fine = verify_one(&settings, argv[i], &json, &begun, &sum) && fine;
+  if (begun && settings.format == VERIFY_JSON)
     json_end(&json);
+  else if (begun)
+    verify_sarif_end(&json);
+  else if (sum.kernels > 1)
+    print_totals(&sum, json.to);
   fine = outfile_close(&file, fine) && fine;
-  return !fine ? CLI_FAILED : moved ? CLI_CHECK_FAILED : CLI_OK;
+  return !fine ? CLI_FAILED : sum.moved || sum.gone ? CLI_CHECK_FAILED : CLI_OK;
 }
 
 const cli_command cmd_verify = {
@@ -340,7 +378,8 @@ const cli_command cmd_verify = {
              "compute something and have no instruction left are gone: fused with what stands behind the mark, "
              "or folded. Exit code 3: something moved, or is gone.",
     .examples = "inkmark verify solver.cubin\twhere the compiler moved work across a mark\n"
-                "inkmark verify --listing -k step app\tthe machine code with the marks in place",
+                "inkmark verify --listing -k step app\tthe machine code with the marks in place\n"
+                "inkmark verify --format sarif -o marks.sarif app\tevery kernel of a program, for code review",
     .options = options,
     .operands_min = 1,
     .operands_max = SIZE_MAX,

@@ -39,8 +39,30 @@ typedef struct reader {
   bool memory_short;
 } reader;
 
-static uint32_t find_file(reader *r, const char *name, size_t bytes) {
+/* nvdisasm writes a name's bytes beyond ASCII as \303, a backslash or a quote behind a backslash. */
+static size_t unescape(const char *name, size_t bytes, char *to) {
+  size_t n = 0;
+  for (size_t i = 0; i < bytes; i++) {
+    const bool octal = name[i] == '\\' && i + 3 < bytes && strspn(name + i + 1, "01234567") >= 3;
+    if (octal) {
+      to[n++] = (char)((name[i + 1] - '0') << 6 | (name[i + 2] - '0') << 3 | (name[i + 3] - '0'));
+      i += 3;
+    } else {
+      i += name[i] == '\\' && i + 1 < bytes;
+      to[n++] = name[i];
+    }
+  }
+  return n;
+}
+
+static uint32_t find_file(reader *r, const char *escaped, size_t bytes) {
   ink_verify *v = r->v;
+  char plain[4096];
+  const char *name = escaped;
+  if (bytes < sizeof plain && memchr(escaped, '\\', bytes)) {
+    bytes = unescape(escaped, bytes, plain);
+    name = plain;
+  }
   for (size_t i = v->file_count; i-- > 0;)
     if (strlen(v->files[i]) == bytes && memcmp(v->files[i], name, bytes) == 0)
       return (uint32_t)i;
