@@ -7,6 +7,7 @@
 #include "message.h"
 #include "outfile.h"
 #include "text_out.h"
+#include "verify_against.h"
 #include "verify_sarif.h"
 
 #include "inkmark/verify.h"
@@ -19,13 +20,15 @@ enum verify_format { VERIFY_TEXT, VERIFY_JSON, VERIFY_SARIF };
 typedef struct verify_settings {
   cli_common common;
   bool bookkeeping, listing, lines;
-  const char *kernels, *output;
+  const char *kernels, *output, *against;
   int format;
 } verify_settings;
 
 static const cli_option options[] = {
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(verify_settings, kernels),
      "only functions whose mangled name matches"},
+    {'a', "against", CLI_TEXT, "FILE", offsetof(verify_settings, against),
+     "the same program without marks: instructions, registers, spills, waits side by side"},
     {'l', "lines", CLI_FLAG, NULL, offsetof(verify_settings, lines),
      "the machine instructions of each source line, section by section"},
     {0, "listing", CLI_FLAG, NULL, offsetof(verify_settings, listing),
@@ -162,7 +165,7 @@ static void print_listing(const ink_verify *verify, const ink_verify_kernel *k, 
 }
 
 static void print_text(const verify_settings *settings, const char *path, const ink_verify *verify,
-                       FILE *to) {
+                       const ink_verify *plain, FILE *to) {
   const ink_verify_kernel *kernels;
   const size_t n = ink_verify_kernels(verify, &kernels);
   for (size_t i = 0; i < n; i++) {
@@ -185,6 +188,8 @@ static void print_text(const verify_settings *settings, const char *path, const 
     print_stamps(k, to);
     print_leaks(k, to);
     print_gone(k, to);
+    if (plain)
+      verify_against_print(verify_against_find(plain, k), k, settings->against, to);
     if (settings->lines)
       print_lines(k, to);
     if (settings->listing)
@@ -199,7 +204,7 @@ static void json_stamp(json_writer *json, const char *key, const ink_verify_kern
     json_string(json, key, NULL);
 }
 
-static void json_kernel(json_writer *json, const char *path, const ink_verify_kernel *k) {
+static void json_kernel(json_writer *json, const char *path, const ink_verify_kernel *k, const ink_verify *plain) {
   json_open(json, NULL, '{');
   json_string(json, "file", path);
   json_string(json, "kernel", k->name);
@@ -244,6 +249,7 @@ static void json_kernel(json_writer *json, const char *path, const ink_verify_ke
     json_close(json, '}');
   }
   json_close(json, ']');
+  verify_against_json(json, plain ? verify_against_find(plain, k) : NULL, k);
   json_close(json, '}');
 }
 
@@ -282,10 +288,12 @@ static void json_end(json_writer *json) {
 /* Over all files. */
 typedef struct totals {
   size_t kernels, held, unknown; /* unknown: with instructions that were not judged, and nothing found */
+  size_t harmed; /* against the plain build */
   uint64_t instructions, moved, gone;
 } totals;
 
-static void count(totals *sum, const ink_verify_kernel *k) {
+static void count(totals *sum, const ink_verify_kernel *k, const ink_verify_kernel *plain) {
+  sum->harmed += plain && verify_against_harms(plain, k);
   sum->kernels++;
   sum->instructions += k->instructions;
   sum->moved += k->moved;
@@ -302,13 +310,16 @@ static void print_totals(const totals *sum, FILE *to) {
   if (sum->unknown)
     text_print(to, ", %zu held as far as could be judged", sum->unknown);
   text_print(to, ", %zu not", sum->kernels - sum->held - sum->unknown);
-  text_print(to, " (%llu instructions moved, %llu ranges gone)\n", (unsigned long long)sum->moved,
+  text_print(to, " (%llu instructions moved, %llu ranges gone)", (unsigned long long)sum->moved,
              (unsigned long long)sum->gone);
+  if (sum->harmed)
+    text_print(to, "; %zu with spills or waits that the plain build has not", sum->harmed);
+  fputc('\n', to);
 }
 
 /* Adds to *sum; false after a message. */
 static bool verify_one(const verify_settings *settings, const char *path, json_writer *json,
-                       bool *begun, totals *sum) {
+                       const ink_verify *plain, bool *begun, totals *sum) {
   const ink_verify_options wanted = {.size = sizeof wanted, .bookkeeping = settings->bookkeeping,
                                      .kernel_regex = settings->kernels};
   ink_verify *verify = NULL;
@@ -328,14 +339,14 @@ static bool verify_one(const verify_settings *settings, const char *path, json_w
     *begun = true;
   }
   for (size_t i = 0; i < n; i++) {
-    count(sum, &kernels[i]);
+    count(sum, &kernels[i], plain ? verify_against_find(plain, &kernels[i]) : NULL);
     if (settings->format == VERIFY_JSON)
-      json_kernel(json, path, &kernels[i]);
+      json_kernel(json, path, &kernels[i], plain);
     else if (settings->format == VERIFY_SARIF)
       verify_sarif_kernel(json, &kernels[i]);
   }
   if (settings->format == VERIFY_TEXT)
-    print_text(settings, path, verify, json->to);
+    print_text(settings, path, verify, plain, json->to);
   ink_verify_free(verify);
   return true;
 }
@@ -348,14 +359,24 @@ static int run(int argc, char **argv) {
     return cli_leave(parsed);
   if (!cli_check_regex(&cmd_verify, "--kernel", settings.kernels))
     return CLI_USAGE;
-  outfile file;
-  if (!outfile_open_for(&file, settings.output, argv, operands))
+  ink_verify *plain = NULL;
+  const ink_verify_options every = {.size = sizeof every, .without_stamps = true, .kernel_regex = settings.kernels};
+  ink_error error = {0};
+  if (settings.against && ink_verify_file(settings.against, &every, &plain, &error)) {
+    message_failure(&error);
     return CLI_FAILED;
+  }
+  outfile file;
+  if (!outfile_open_for(&file, settings.output, argv, operands)) {
+    ink_verify_free(plain);
+    return CLI_FAILED;
+  }
   json_writer json = {.to = file.stream};
   bool fine = true, begun = false;
   totals sum = {0};
   for (size_t i = 0; i < operands; i++)
-    fine = verify_one(&settings, argv[i], &json, &begun, &sum) && fine;
+    fine = verify_one(&settings, argv[i], &json, plain, &begun, &sum) && fine;
+  ink_verify_free(plain);
   if (begun && settings.format == VERIFY_JSON)
     json_end(&json);
   else if (begun)
@@ -363,7 +384,7 @@ static int run(int argc, char **argv) {
   else if (sum.kernels > 1)
     print_totals(&sum, json.to);
   fine = outfile_close(&file, fine) && fine;
-  return !fine ? CLI_FAILED : sum.moved || sum.gone ? CLI_CHECK_FAILED : CLI_OK;
+  return !fine ? CLI_FAILED : sum.moved || sum.gone || sum.harmed ? CLI_CHECK_FAILED : CLI_OK;
 }
 
 const cli_command cmd_verify = {
@@ -376,7 +397,8 @@ const cli_command cmd_verify = {
              "the machine code have its source line between them. Code on a mark's own line is taken "
              "to be on the right side: the disassembly has no columns. Lines between two marks that "
              "compute something and have no instruction left are gone: fused with what stands behind the mark, "
-             "or folded. Exit code 3: something moved, or is gone.",
+             "or folded. With --against, new spills, new waits and matrix "
+             "instructions that are done one by one are harm. Exit code 3: something moved, is gone, or harm was done.",
     .examples = "inkmark verify solver.cubin\twhere the compiler moved work across a mark\n"
                 "inkmark verify --listing -k step app\tthe machine code with the marks in place\n"
                 "inkmark verify --format sarif -o marks.sarif app\tevery kernel of a program, for code review",

@@ -45,7 +45,7 @@ static bool reads_table(const v_instruction *i) {
 }
 
 /* LDL R4, [R1+0x10], STL: a register that was put aside. */
-static bool spills(const v_instruction *i) {
+bool ink_v_is_spill(const v_instruction *i) {
   return any_of(i, (const char *const[]){"LDL", "STL", NULL}) &&
          (memmem(i->text, i->text_bytes, "[R1]", 4) || memmem(i->text, i->text_bytes, "[R1+", 4));
 }
@@ -55,7 +55,7 @@ bool ink_v_only_moves(const v_instruction *i) {
       "MOV", "UMOV", "MOV64", "S2R", "S2UR", "CS2R", "R2UR", "R2P", "P2R", "UR2UP", "UP2UR",
       "BRA", "BRX", "BSSY", "BSYNC", "BREAK", "BMOV", "EXIT", "RET", "NOP", "YIELD", "WARPSYNC", "COLLECTIVE",
       "ENDCOLLECTIVE", "DEPBAR", "ELECT", NULL};
-  if (any_of(i, words) || spills(i))
+  if (any_of(i, words) || ink_v_is_spill(i))
     return true;
   return any_of(i, (const char *const[]){"LDC", "LDCU", "ULDC", NULL}) && (!i->work || !reads_table(i));
 }
@@ -476,6 +476,8 @@ ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size
     status = fill(v, &k, stamps, n, g.leaks, g.leak_count, error);
   if (!status)
     status = fill_gone(v, f, stamps, n, &k, error);
+  if (!status)
+    status = ink_v_count(v, f, &k.counts, error);
   if (f->count) {
     k.listing_begin = v->instructions[f->first].listing_at;
     k.listing_end = v->instructions[f->first + f->count - 1].listing_at;

@@ -111,14 +111,14 @@ static ink_status judge_all(ink_verify *v, const ink_verify_options *options, in
     if (filtered && regexec(&regex, f.name, 0, NULL, 0) != 0)
       continue;
     status = ink_v_find_stamps(v, &f, &stamps, &count, error);
-    if (!status && count)
+    if (!status && (count || (options && options->without_stamps)))
       status = ink_v_judge(v, &f, stamps, count, options, error);
     free(stamps);
   }
   if (filtered)
     regfree(&regex);
   if (!status && v->kernel_count == 0)
-    return any_lines ? ink_error_set(error, INK_ERROR_EMPTY, "no mark in this machine code")
+    return any_lines || (options && options->without_stamps) ? ink_error_set(error, INK_ERROR_EMPTY, "no mark in this machine code")
                      : ink_error_set(error, INK_ERROR_EMPTY,
                                      "the machine code has no line information: build with -lineinfo");
   return status;

@@ -183,7 +183,12 @@ ink_status ink_v_find_gone(const ink_verify *v, const v_function *f, const v_sta
 ink_status ink_v_flow(const ink_verify *v, const v_function *f, size_t stamp_count,
                       uint64_t **last, uint64_t **next, size_t *words_per_set, ink_error *error);
 
-/* judge.c: a move, a constant, a special register or a branch: no work on any line. */
+/* counts.c */
+ink_status ink_v_count(const ink_verify *v, const v_function *f, ink_verify_counts *out, ink_error *error);
+
+/* judge.c: a register that was put aside, or taken back. */
+bool ink_v_is_spill(const v_instruction *instruction);
+/* A move, a constant, a special register or a branch: no work on any line. */
 bool ink_v_only_moves(const v_instruction *instruction);
 
 /* Fills one ink_verify_kernel. */

@@ -29,6 +29,7 @@ typedef struct ink_verify_options {
   size_t size;               /* sizeof(ink_verify_options) */
   bool bookkeeping;          /* judge it too */
   const char *kernel_regex;  /* POSIX extended on the mangled name; NULL: every function with stamps */
+  bool without_stamps;       /* functions without a stamp too: an unmarked build, for its counts */
 } ink_verify_options;
 
 /* A stamp as the source has it: one macro, in one place, with one chain of calls above it. */
@@ -72,6 +73,19 @@ typedef struct ink_verify_remark {
   uint32_t leak;             /* or UINT32_MAX */
 } ink_verify_remark;
 
+/* What a function is made of. */
+typedef struct ink_verify_counts {
+  uint32_t instructions;     /* without NOPs */
+  uint32_t own;              /* of these, inkmark's */
+  uint32_t registers;        /* that the code names: ptxas may allocate a few more */
+  uint32_t spill_stores, spill_loads; /* to and from the stack, at constant places */
+  uint32_t matrix;           /* HMMA, HGMMA, UTCHMMA and their like */
+  uint32_t waits;            /* DEPBAR, WARPGROUP.DEPBAR */
+  uint32_t drains;           /* of these, until nothing is in flight */
+  uint32_t arrives;          /* WARPGROUP.ARRIVE: one an HGMMA where ptxas serialised them */
+  uint32_t loops;            /* branches that go back */
+} ink_verify_counts;
+
 typedef struct ink_verify_kernel {
   const char *name;          /* mangled */
   const char *target;        /* "sm_90" */
@@ -88,6 +102,7 @@ typedef struct ink_verify_kernel {
   bool has_lines;            /* false: no line information, nothing could be judged */
   const ink_verify_gone *gone;
   size_t gone_count;
+  ink_verify_counts counts;
 } ink_verify_kernel;
 
 /* Analyses a listing. INK_ERROR_FORMAT: it is not nvdisasm's. INK_ERROR_EMPTY: no stamp in it. */
