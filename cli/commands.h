@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-extern const cli_command cmd_record, cmd_top, cmd_report, cmd_export, cmd_open, cmd_info, cmd_verify,
+extern const cli_command cmd_record, cmd_top, cmd_report, cmd_diff, cmd_export, cmd_open, cmd_info, cmd_verify,
     cmd_cost, cmd_selftest, cmd_recover, cmd_help, cmd_version;
 
 #if defined(INKMARK_HAS_REWRITER) /* libclang was there */

@@ -6,7 +6,7 @@
 #include <locale.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {&cmd_record, &cmd_top,    &cmd_report, &cmd_export,
+const cli_command *const cli_commands[] = {&cmd_record, &cmd_top,    &cmd_report, &cmd_diff, &cmd_export,
                                            &cmd_open,   &cmd_info,   &cmd_verify,
                                            &cmd_cost,   &cmd_selftest, &cmd_recover,
 #if defined(INKMARK_HAS_REWRITER)
@@ -31,8 +31,8 @@ const cli_command *cli_command_find(const char *name) {
 static int unknown_command(const char *name) {
   if (cli_left_out && (!strcmp(name, "instrument") || !strcmp(name, "nvcc")))
     return cli_usage_error(NULL, "'%s' is left out of this inkmark, %s", name, cli_left_out);
-  const char *names[16];
-  for (size_t i = 0; i < cli_command_count && i < 16; i++)
+  const char *names[24];
+  for (size_t i = 0; i < cli_command_count && i < 24; i++)
     names[i] = cli_commands[i]->name;
   const char *nearest = cli_nearest(name, names, cli_command_count);
   if (nearest)

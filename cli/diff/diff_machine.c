@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* A comparison as JSON, and as a page of HTML without scripts. */
+#include "diff.h"
+
+#include "grid.h"
+#include "json.h"
+
+#include <math.h>
+
+enum { DIFF_SCHEMA_VERSION = 1 };
+
+static const diff_series *any(const diff_row *row) { return row->base ? row->base : row->now; }
+
+static void json_side(json_writer *json, const char *key, const diff_side *side, const char *const *paths) {
+  json_open(json, key, '{');
+  json_open(json, "files", '[');
+  for (size_t i = 0; i < side->runs; i++)
+    json_string(json, NULL, paths[i]);
+  json_close(json, ']');
+  json_unsigned(json, "launches", side->launches);
+  json_string(json, "samples", side->by_run ? "runs" : "launches");
+  json_close(json, '}');
+}
+
+static void json_row(json_writer *json, const diff_row *row) {
+  const diff_series *s = any(row);
+  const bool both = row->base && row->now;
+  json_open_flat(json, NULL);
+  json_string(json, "kernel", s->kernel);
+  json_string(json, "table", s->table);
+  json_string(json, "instance", s->instance);
+  json_signed(json, "device", s->device);
+  json_string(json, "section", s->section); /* null: the whole track */
+  json_string(json, "renamed_to", row->guessed ? row->now->section : NULL);
+  json_string(json, "verdict", diff_word(row->verdict));
+  json_unsigned(json, "base_samples", row->base ? row->base->count : 0);
+  json_unsigned(json, "new_samples", row->now ? row->now->count : 0);
+  json_double(json, "base_cycles", row->base ? row->base_cycles : NAN);
+  json_double(json, "new_cycles", row->now ? row->now_cycles : NAN);
+  json_double(json, "ratio", both ? row->ratio : NAN);
+  json_double(json, "ratio_low", both ? row->low : NAN);
+  json_double(json, "ratio_high", both ? row->high : NAN);
+  json_double(json, "p", both ? row->p : NAN);
+  json_double(json, "p_corrected", both ? row->p_corrected : NAN);
+  json_close(json, '}');
+}
+
+bool diff_json(const diff_result *result, FILE *to) {
+  json_writer json = {.to = to};
+  char words[400];
+  json_open(&json, NULL, '{');
+  json_unsigned(&json, "schema_version", DIFF_SCHEMA_VERSION);
+  json_string(&json, "inkmark", INKMARK_VERSION);
+  json_side(&json, "base", &result->base, result->base_paths);
+  json_side(&json, "new", &result->now, result->now_paths);
+  json_double(&json, "level", result->settings->level);
+  json_double(&json, "fail_over", result->settings->fail_over);
+  json_unsigned(&json, "tested", result->tested);
+  diff_assumption(result, words, sizeof words);
+  json_string(&json, "assumption", words);
+  json_bool(&json, "forced", result->forced);
+  json_unsigned(&json, "slower", result->slower);
+  json_unsigned(&json, "faster", result->faster);
+  json_bool(&json, "failed", result->failed);
+  json_open(&json, "rows", '[');
+  for (size_t i = 0; i < result->row_count; i++)
+    json_row(&json, &result->rows[i]);
+  json_close(&json, ']');
+  json_close(&json, '}');
+  return true;
+}
+
+static void put_html(const char *text, FILE *to) {
+  for (; *text; text++)
+    if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
+      fprintf(to, "&#%d;", *text);
+    else if ((unsigned char)*text >= 0x20)
+      fputc(*text, to);
+}
+
+static void html_change(double ratio, FILE *to) {
+  if (isfinite(ratio))
+    fprintf(to, "%+.1f %%", (ratio - 1) * 100);
+}
+
+static void html_row(const diff_row *row, FILE *to) {
+  const diff_series *s = any(row);
+  const bool both = row->base && row->now;
+  fprintf(to, "<tr class=\"%s\"><td>", row->verdict == DIFF_SLOWER   ? "slower"
+                                       : row->verdict == DIFF_FASTER ? "faster"
+                                                                     : "");
+  put_html(s->kernel, to);
+  fputs("<td>", to);
+  put_html(s->section ? s->section : "(whole track)", to);
+  if (row->guessed) {
+    fputs(", now ", to);
+    put_html(row->now->section, to);
+    fputs(" (guessed)", to);
+  }
+  fprintf(to, "<td class=n>%s<td class=n>%s<td class=n>",
+          row->base ? number_whole((uint64_t)(row->base_cycles + 0.5)).text : "",
+          row->now ? number_whole((uint64_t)(row->now_cycles + 0.5)).text : "");
+  html_change(both ? row->ratio : NAN, to);
+  fputs("<td class=n>", to);
+  if (both) {
+    html_change(row->low, to);
+    fputs(" to ", to);
+    html_change(row->high, to);
+  }
+  fprintf(to, "<td>%s\n", diff_word(row->verdict));
+}
+
+bool diff_html(const diff_result *result, FILE *to) {
+  char words[400];
+  fputs("<!doctype html>\n<html lang=en><meta charset=utf-8><title>inkmark diff</title>\n"
+        "<style>body{font:14px system-ui,sans-serif;margin:2em;color-scheme:light dark}table{border-collapse:collapse}"
+        "td,th{padding:.2em .8em;text-align:left}.n{text-align:right;font-variant-numeric:tabular-nums}"
+        ".slower td:last-child{color:#c00;font-weight:bold}.faster td:last-child{color:#080}</style>\n<h1>",
+        to);
+  put_html(result->base_paths[0], to);
+  fputs(" and ", to);
+  put_html(result->now_paths[0], to);
+  fputs("</h1>\n<p>", to);
+  diff_assumption(result, words, sizeof words);
+  put_html(words, to);
+  fprintf(to, "</p>\n<p>%s slower, %s faster%s</p>\n", number_whole(result->slower).text,
+          number_whole(result->faster).text, result->forced ? "; forced: these captures were not made alike" : "");
+  fputs("<table><thead><tr><th>kernel<th>cycles a track<th>base<th>new<th>change<th>interval<th></thead>\n", to);
+  for (size_t i = 0; i < result->row_count; i++)
+    html_row(&result->rows[i], to);
+  fputs("</table></html>\n", to);
+  return true;
+}

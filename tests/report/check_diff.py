@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""`inkmark diff` on made-up pairs: how often equal ones give an alarm, how often a section that is 5 % slower is
+named; that pairs that cannot be compared are refused; all forms of output.
+
+check_diff.py INKMARK MADE_UP [PAIRS]: so many equal pairs (60), and a tenth of them slower ones"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+inkmark, made_up = (os.path.abspath(path) for path in sys.argv[1:3])
+PAIRS = int(sys.argv[3]) if len(sys.argv) > 3 else 60
+
+
+def make(path, seed, *keys):
+    subprocess.run([made_up, path, str(seed), *keys], check=True)
+    return path
+
+
+def diff(*arguments, code=0):
+    done = subprocess.run([inkmark, "diff", *arguments], capture_output=True, text=True)
+    assert done.returncode == code or code is None, (arguments, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def rows(*arguments, code=0):
+    done = diff("--format", "json", *arguments, code=code)
+    def no_number(text):
+        raise AssertionError(text)
+    return json.loads(done.stdout, parse_constant=no_number), done.returncode
+
+
+def false_alarms():
+    alarms = 0
+    for pair in range(PAIRS):
+        make("a.ink", 2 * pair + 1000)
+        make("b.ink", 2 * pair + 1001)
+        found, code = rows("a.ink", "b.ink", code=None)
+        assert found["tested"] == 6 and code in (0, 3) and (code == 3) == (found["slower"] > 0)
+        alarms += found["slower"] + found["faster"] > 0
+    allowed = max(1, PAIRS // 50)
+    assert alarms <= allowed, f"{alarms} alarms in {PAIRS} equal pairs"
+    print(f"{alarms} alarms in {PAIRS} equal pairs, {allowed} allowed")
+
+
+def power():
+    pairs, named = max(20, PAIRS // 10), 0
+    for pair in range(pairs):
+        section = 1 + pair % 5
+        make("a.ink", 2 * pair + 50000)
+        make("b.ink", 2 * pair + 50001, f"slower={section}:1.05")
+        found, code = rows("a.ink", "b.ink", code=None)
+        names = ["LineSearch", "UpdateConstraint", "Hessian", "Gradient", "StepLast"]
+        seen = {r["section"]: r for r in found["rows"]}[names[section - 1]]
+        assert seen["ratio_low"] <= seen["ratio"] <= seen["ratio_high"]
+        named += seen["verdict"] == "slower" and code == 3
+    assert named * 100 >= 95 * pairs or (pairs < 100 and named >= pairs - 2), f"{named} of {pairs} are named"
+    print(f"{named} of {pairs} slower sections are named")
+
+
+def verdicts():
+    make("a.ink", 1)
+    make("b.ink", 2, "slower=2:1.2", "slower=3:0.8")
+    found, _ = rows("a.ink", "b.ink", code=3)
+    seen = {r["section"]: r["verdict"] for r in found["rows"]}
+    assert seen["UpdateConstraint"] == "slower" and seen["Hessian"] == "faster" and seen["LineSearch"] == "same", seen
+    diff("--fail-over", "30%", "a.ink", "b.ink")
+    diff("--fail-over", "5", "a.ink", "b.ink", code=3)
+    text = diff("a.ink", "b.ink", code=3).stdout
+    assert "slower" in text and "3 sections are the same (--all)" in text, text
+    page = diff("--format", "html", "a.ink", "b.ink", code=3).stdout
+    assert page.startswith("<!doctype html>") and "UpdateConstraint" in page
+    assert "**slower**" in diff("--format", "markdown", "a.ink", "b.ink", code=3).stdout
+    few = make("c.ink", 3, "launches=2"), make("d.ink", 4, "launches=2", "slower=2:3")
+    found, _ = rows(*few)
+    assert {r["verdict"] for r in found["rows"]} == {"too few samples"} and not found["tested"]
+    assert "launches a side are needed" in diff(*few).stdout
+    runs = [make(f"r{i}.ink", 100 + i) for i in range(14)]
+    found, _ = rows(*runs[:7], "--", *runs[7:])
+    assert found["base"]["samples"] == "runs" and found["rows"][0]["base_samples"] == 7
+    found, _ = rows(*runs[:2], "--", *runs[2:5])
+    assert found["base"]["samples"] == "launches" and found["rows"][0]["new_samples"] == 60
+
+
+def refusals():
+    assert "needs two captures" in diff("a.ink", code=2).stderr
+    assert "behind '--'" in diff("a.ink", "--", code=2).stderr
+    assert "takes a percentage" in diff("--level", "x", "a.ink", "b.ink", code=2).stderr
+    diff("a.ink", "none.ink", code=1)
+    make("g.ink", 5, "device=7")
+    refused = diff("a.ink", "g.ink", code=1).stderr
+    assert "cannot be compared" in refused and "other devices" in refused, refused
+    assert "forced" in diff("--force", "a.ink", "g.ink", code=None).stdout
+    make("n.ink", 6, "device=0", "simulated=0")
+    assert "simulated" in diff("a.ink", "n.ink", code=1).stderr
+    diff("-o", "a.ink", "a.ink", "b.ink", code=1)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for check in (verdicts, refusals, false_alarms, power):
+        check()
+        print("ok:", check.__name__)

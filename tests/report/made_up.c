@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures of which it is known what is in them: made_up OUT SEED [KEY=VALUE...]. Launches of a kernel of five
+ * sections, whose times scatter from launch to launch. */
+#include "synth.h"
+
+#include <math.h>
+
+typedef struct made_up {
+  uint32_t launches, blocks, iterations, slots; /* slots: blocks that run at a time, 0 all */
+  double scatter;     /* standard deviation of a section's time over the launches */
+  double slower[6];   /* factor of each section */
+  double late;        /* factor of the late block's LineSearch */
+  uint32_t late_block;
+  double outlier;     /* factor of one iteration */
+  uint32_t outlier_iteration;
+  double drift;       /* of the first launch */
+  uint32_t device, simulated; /* the device's name, and what it is */
+  uint64_t random;
+} made_up;
+
+static double uniform(made_up *m) {
+  m->random = m->random * 6364136223846793005u + 1442695040888963407u;
+  return ((double)(m->random >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(made_up *m) {
+  const double radius = sqrt(-2 * log(uniform(m)));
+  return radius * cos(6.283185307179586 * uniform(m));
+}
+
+static void fill(made_up *m, synth_track *t, uint32_t launch, uint32_t block, const double *of_launch, uint64_t *clock) {
+  static const double usual[6] = {0, 1000, 700, 500, 300, 100};
+  for (uint32_t i = 0; i < m->iterations; i++) {
+    if (m->iterations > 1)
+      synth_record(t, 0, INK_KIND_ITER, 0, i, *clock);
+    for (uint32_t s = 1; s < 6; s++) {
+      double cycles = usual[s] * m->slower[s] * of_launch[s] * (1 + 0.003 * normal(m));
+      if (s == 1 && block == m->late_block)
+        cycles *= m->late;
+      if (s == 1 && i == m->outlier_iteration)
+        cycles *= m->outlier;
+      if (!launch)
+        cycles *= m->drift;
+      *clock += cycles < 1 ? 1 : (uint64_t)(cycles + 0.5);
+      synth_record(t, 0, INK_KIND_MARK, s + 1, 0, *clock);
+    }
+  }
+}
+
+static void put_launch(made_up *m, ink_writer *writer, uint32_t launch, uint64_t *now) {
+  double of_launch[6];
+  const uint32_t slots = m->slots ? m->slots : m->blocks;
+  uint64_t *free_at = malloc(slots * sizeof *free_at), last = *now;
+  for (uint32_t s = 0; s < 6; s++)
+    of_launch[s] = exp(m->scatter * normal(m));
+  for (uint32_t i = 0; i < slots; i++)
+    free_at[i] = *now;
+  for (uint32_t block = 0; block < m->blocks; block++) {
+    synth_track t;
+    uint32_t slot = 0;
+    for (uint32_t i = 1; i < slots; i++)
+      if (free_at[i] < free_at[slot])
+        slot = i;
+    uint64_t clock = free_at[slot];
+    synth_track_init(&t, 4096, 4, false);
+    t.header.grid_id = launch + 1;
+    t.header.grid_dim[0] = m->blocks;
+    t.header.block_dim[0] = 32;
+    t.header.block_index[0] = block;
+    t.header.ticket = (uint64_t)launch * m->blocks + block;
+    t.header.sm_open = t.header.sm_close = slot % 4;
+    synth_open(&t, clock, clock);
+    fill(m, &t, launch, block, of_launch, &clock);
+    synth_close(&t, clock, clock);
+    synth_put(writer, &t);
+    synth_track_free(&t);
+    free_at[slot] = clock + 1;
+    last = clock > last ? clock : last;
+  }
+  free(free_at);
+  *now = last + 1000;
+}
+
+static void read_key(made_up *m, const char *text) {
+  unsigned at;
+  double value;
+  if (sscanf(text, "launches=%u", &m->launches) == 1 || sscanf(text, "blocks=%u", &m->blocks) == 1 ||
+      sscanf(text, "iterations=%u", &m->iterations) == 1 || sscanf(text, "slots=%u", &m->slots) == 1 ||
+      sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
+      sscanf(text, "scatter=%lf", &m->scatter) == 1 || sscanf(text, "drift=%lf", &m->drift) == 1)
+    return;
+  if (sscanf(text, "slower=%u:%lf", &at, &value) == 2 && at < 6)
+    m->slower[at] = value;
+  else if (sscanf(text, "late=%u:%lf", &m->late_block, &m->late) == 2 ||
+           sscanf(text, "outlier=%u:%lf", &m->outlier_iteration, &m->outlier) == 2)
+    return;
+  else {
+    fprintf(stderr, "what is '%s'?\n", text);
+    exit(2);
+  }
+}
+
+int main(int argc, char **argv) {
+  made_up m = {.launches = 20, .blocks = 8, .iterations = 1, .scatter = 0.03, .slower = {1, 1, 1, 1, 1, 1}, .late = 1,
+               .outlier = 1, .drift = 1, .simulated = 1};
+  uint64_t now = 1000;
+  if (argc < 3)
+    return 2;
+  m.random = strtoull(argv[2], NULL, 10) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  for (int i = 3; i < argc; i++)
+    read_key(&m, argv[i]);
+  for (int i = 0; i < 8; i++)
+    uniform(&m);
+  ink_writer *writer = synth_writer(argv[1], 4096, 4, false);
+  char name[32] = "synthetic device";
+  ink_error error;
+  if (m.device)
+    snprintf(name, sizeof name, "device of type %u", m.device);
+  const ink_device_info device = {.simulated = m.simulated, .sm_count = 4, .capability = 75, .track_count = 64,
+                                  .records_per_track = 4096, .aux_records_per_track = 4, .flags = INK_BUFFER_ON,
+                                  .name = name};
+  if (ink_writer_device(writer, &device, &error) != INK_OK) /* in the place of synth's */
+    return 1;
+  for (uint32_t launch = 0; launch < m.launches; launch++)
+    put_launch(&m, writer, launch, &now);
+  synth_finish(writer);
+  return 0;
+}
