@@ -52,6 +52,7 @@ check rivals python3 "$here/merge/check_rivals.py" "$build/cli/inkmark" "$build/
 check faults env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/seeded_faults.py" "$build/cli/inkmark" --seeds 25
 # equal and slower pairs of made-up captures
 check diff python3 "$here/report/check_diff.py" "$build/cli/inkmark" "$build/tests/report/made_up" 1000
+check findings python3 "$here/report/check_findings.py" "$build/cli/inkmark" "$build/tests/report/made_up" 50
 
 # programs of a generator, alone and recorded
 check random-programs python3 "$here/arming/random_program.py" "$build" "$build/tests/arming/library.so" 1 200

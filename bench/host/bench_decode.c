@@ -50,7 +50,7 @@ static void run(const shape *s, uint64_t records, enum ink_group_by by, const ch
   for (int i = 0; i < REPEATS; i++) {
     ink_table *table;
     ink_table_options options = {.size = sizeof options, .by = by, .launch = UINT32_MAX,
-                                 .without_marking = without};
+                                 .without_marking = without, .findings = by == INK_BY_SECTION};
     start = now_s();
     if (ink_table_make(capture, map, &options, &table, &error) != INK_OK) {
       fprintf(stderr, "%s\n", error.message);

@@ -37,6 +37,14 @@ static const cli_option options[] = {
     {0, "activity", CLI_FLAG, NULL, offsetof(report_settings, activity),
      "what CUPTI saw instead ('inkmark record --activity'): kernels with their dimensions, "
      "registers and occupancy, copies, calls, how devices were used, and the timeline"},
+    {'w', "waits", CLI_TEXT, "REGEX", offsetof(report_settings, waits),
+     "which sections wait, by name, whatever the case: " INK_WAITS_USUAL " (the default); for the finding of who "
+     "waits for whom"},
+    {0, "silence", CLI_TEXT, "ID,...", offsetof(report_settings, silence),
+     "findings that are not printed: tail, wait, late, outlier, first-launch"},
+    {0, "check", CLI_TEXT, "EXPR", offsetof(report_settings, check),
+     "exit with 3 unless it holds of every kernel and section that it names: 'Step/LineSearch p99 < 20us'. total, "
+     "self, mean, min, p1, median, p99, max with cycles, ns, us or ms; count, imbalance; share with %"},
     {'a', "all", CLI_FLAG, NULL, offsetof(report_settings, all),
      "every row and every column, however many"},
     {0, "raw", CLI_FLAG, NULL, offsetof(report_settings, raw),
@@ -63,6 +71,8 @@ static bool report_file(const report_settings *settings, const char *path, repor
         .progress = message_progress,
         .user = (void *)"reading",
         .without_marking = !settings->raw,
+        .findings = settings->by == INK_BY_SECTION,
+        .waits_regex = settings->waits,
     };
     error.status =
         ink_table_make(report.loaded.capture, report.loaded.map, &report.choice, &report.table, &error);
@@ -71,6 +81,8 @@ static bool report_file(const report_settings *settings, const char *path, repor
       message_failure(&error);
     else
       fine = report_prepare(&report) && sink->print(&report, sink);
+    if (fine && settings->check)
+      sink->failed |= !report_check(&report, &fine);
   }
   report_release(&report);
   return fine;
@@ -123,7 +135,7 @@ static int report_all(const report_settings *settings, char **argv, size_t opera
   for (size_t i = 0; i < operands; i++)
     fine = report_file(settings, argv[i], &sink) && fine;
   fine = (json ? json_end(&sink, fine) : outfile_close(&file, fine)) && fine;
-  return fine ? CLI_OK : CLI_FAILED;
+  return !fine ? CLI_FAILED : sink.failed ? CLI_CHECK_FAILED : CLI_OK;
 }
 
 static int run(int argc, char **argv) {
@@ -136,6 +148,8 @@ static int run(int argc, char **argv) {
     return CLI_USAGE;
   if (settings.sort == SORT_SELF && settings.by == INK_BY_ITERATION)
     return cli_usage_error(&cmd_report, "'--sort self' is not known by iteration");
+  if (!cli_check_regex(&cmd_report, "waits", settings.waits) || report_check_parse(&settings))
+    return CLI_USAGE;
   char *newest = NULL, *one[1];
   if (!operands) {
     if (!(newest = load_newest()))

@@ -23,7 +23,7 @@ typedef struct report_settings {
   bool all, raw, kept, quiet, head;
   int sort; /* enum report_sort */
   uint64_t top; /* 0: all */
-  const char *kernel, *output;
+  const char *kernel, *output, *waits, *silence, *check;
   uint64_t launch;
 } report_settings;
 
@@ -42,6 +42,7 @@ struct report_sink {
   bool (*print)(const report_view *report, report_sink *sink); /* false after a message */
   ink_tables_json *json;
   bool follows; /* a file was printed before */
+  bool failed;  /* what --check says does not hold */
 };
 
 bool report_prepare(report_view *report); /* fills `rows`, sorted as asked for; false after a message */
@@ -65,6 +66,14 @@ void report_unseen_of_several(const report_view *report, FILE *to);
 /* Indices of ink_table_kernels, the one with the most time first. The caller frees them; NULL after a message. */
 size_t *report_kernel_order(const report_view *report);
 /* Whether the instance's short name is no other one's of its kernel. */
+/* "kernel Step (Solver) as saxpy<float> on device 1". */
+void report_kernel_name(const report_view *report, const ink_kernel_total *total, FILE *to);
+/* What stands out, in plain words; without those that are silenced. */
+void report_findings(const report_view *report, FILE *to);
+/* --check: false where it does not hold; *fine is false after a message where it cannot be told. */
+bool report_check(const report_view *report, bool *fine);
+/* A usage error where the expression cannot be read; else CLI_OK. */
+int report_check_parse(const report_settings *settings);
 bool report_short_is_one(const report_view *report, const ink_kernel_total *total);
 
 /* A line below a kernel's table, in the colour of warnings. */

@@ -32,7 +32,7 @@ static void others(const ink_kernel_total *total, FILE *to) {
     fputs("; 'inkmark export' shows them\n", to);
 }
 
-static void kernel_name(const report_view *report, const ink_kernel_total *total, FILE *to) {
+void report_kernel_name(const report_view *report, const ink_kernel_total *total, FILE *to) {
   const ink_kernel *kernels;
   const ink_device_info *devices;
   char instance[200];
@@ -53,7 +53,7 @@ static void kernel_title(const report_view *report, const ink_kernel_total *tota
   /* A PROF_ITER is a record as a mark is; which of those that are lost were some is not known. */
   const uint64_t marks = total->marks_executed - (total->marks_dropped ? 0 : total->iterations);
   text_print(to, "\n%s", message_style(to, STYLE_BOLD));
-  kernel_name(report, total, to);
+  report_kernel_name(report, total, to);
   text_print(to, "%s: %s launch%s, %s track%s, %s mark%s, %s %s in all tracks\n",
           message_style(to, STYLE_PLAIN), number_whole(total->launches).text,
           total->launches == 1 ? "" : "es", number_whole(total->tracks).text,
@@ -110,7 +110,7 @@ static bool overview(const report_view *report, const size_t *order, size_t n, F
     all += totals[i].total_cycles;
   for (size_t i = 0; i < shown; i++) {
     const ink_kernel_total *total = &totals[order[i]];
-    kernel_name(report, total, to);
+    report_kernel_name(report, total, to);
     text_print(to, ": %s %s in %s launch%s, %.1f %% of all\n",
             report_time(report, total->total_cycles, total->total_ns).text,
             unit_names[report->settings->unit], number_whole(total->launches).text,
@@ -177,6 +177,7 @@ bool report_text(const report_view *report, report_sink *sink) {
     if (!report->settings->quiet)
       report_unseen_of_several(report, to);
   }
+  report_findings(report, to);
   if (!n)
     fputs("\nno kernel was recorded\n", to);
   if (!report->settings->quiet)

@@ -111,7 +111,8 @@ class _OpenTrack(Structure):
 
 class _TableOptions(Structure):
     _fields_ = [("size", c_size_t), ("by", c_int), ("kernel_regex", c_char_p), ("launch", c_uint32),
-                ("progress", c_void_p), ("user", c_void_p), ("without_marking", c_bool)]
+                ("progress", c_void_p), ("user", c_void_p), ("without_marking", c_bool), ("findings", c_bool),
+                ("waits_regex", c_char_p)]
 
 
 class _OutputOptions(Structure):
@@ -300,7 +301,7 @@ class Capture:
         if by not in _BY:
             raise ValueError(f"by is one of {', '.join(_BY)}, not {by!r}")
         options = _TableOptions(ctypes.sizeof(_TableOptions), _BY[by], kernel.encode() if kernel else None,
-                                _EVERY_LAUNCH if launch is None else launch, None, None, not raw)
+                                _EVERY_LAUNCH if launch is None else launch, None, None, not raw, False, None)
         capture, clock = self._pointers()
         _check(lib.ink_table_make(capture, clock, byref(options), byref(table), byref(error)), error)
         table = _Owned(table, lib.ink_table_free)

@@ -147,7 +147,8 @@ ink_status ink_selection_table(const ink_selection *s, enum ink_group_by by, ink
                                      .launch = s->options.launch,
                                      .progress = s->options.progress,
                                      .user = s->options.user,
-                                     .without_marking = s->without_marking};
+                                     .without_marking = s->without_marking,
+                                     .findings = by == INK_BY_SECTION};
   return ink_table_make(s->capture, s->map, &options, out, error);
 }
 

@@ -181,6 +181,26 @@ ink_status ink_tables_head(ink_file *f, const ink_selection *s, const char *name
   return status;
 }
 
+void ink_tables_findings(ink_file *f, const ink_table *table) {
+  const ink_finding *findings;
+  const size_t count = ink_table_findings(table, &findings);
+  ink_file_text(f, ",\n\"findings\": [");
+  for (size_t i = 0; i < count; i++) {
+    ink_file_text(f, i ? ",\n  {\"id\": " : "\n  {\"id\": ");
+    ink_file_json_string(f, findings[i].id);
+    ink_json_u64(f, "kernel_index", findings[i].part);
+    ink_json_text(f, "text", findings[i].text);
+    ink_json_double(f, "cost_cycles", findings[i].cost_cycles);
+    ink_json_key(f, "numbers");
+    for (size_t k = 0; k < findings[i].number_count; k++) {
+      ink_file_print(f, "%s\"%s\": ", k ? ", " : "{", findings[i].numbers[k].name);
+      ink_file_took(f, text_double(ink_file_room(f, 64), findings[i].numbers[k].value));
+    }
+    ink_file_text(f, "}}");
+  }
+  ink_file_text(f, "]");
+}
+
 void ink_tables_problems(ink_file *f, const ink_selection *s, const ink_table *table) {
   const ink_problem *problems;
   uint64_t total;

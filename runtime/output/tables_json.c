@@ -180,6 +180,7 @@ ink_status ink_tables_capture(ink_file *f, const ink_selection *s, const char *n
     ink_file_text(f, "}");
   }
   ink_file_text(f, "]");
+  ink_tables_findings(f, table);
   ink_tables_problems(f, s, table);
   ink_file_text(f, "}");
   return status == INK_OK ? ink_file_check(f, error) : status;

@@ -17,6 +17,7 @@ ink_status ink_tables_capture(ink_file *file, const ink_selection *selection, co
 /* tables_capture.c: everything of it that is not of its kernels. */
 ink_status ink_tables_head(ink_file *file, const ink_selection *selection, const char *name,
                            enum ink_group_by by, ink_error *error);
+void ink_tables_findings(ink_file *file, const ink_table *table);
 void ink_tables_problems(ink_file *file, const ink_selection *selection, const ink_table *table);
 
 /* Fields, each with the comma before it. Integers of 2^53 and more, which JSON readers that use doubles

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Adds the decoder's events up into rows: one cell for each kernel, section and group. */
-#include "table_private.h"
+#include "findings.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -323,6 +323,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track,
                                  const ink_line *line) {
   ink_table *table = user;
   table->track = track->index;
+  table->warp = track->stored->header.thread / 32;
   table->line = *line;
   set_bounds(table, line);
   table->gap_ns = 0;
@@ -371,6 +372,8 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   total->marks_dropped_open += open ? track->marks_dropped : 0;
   total->tracks_partial += open || track->marks_dropped;
   total->total_cycles += cycles - track->marking_cycles;
+  if (table->launch_cycles)
+    table->launch_cycles[table->launch] += cycles - track->marking_cycles;
   total->total_ns += (double)(cycles - track->marking_cycles) * table->line.ns_per_cycle;
   if (!open)
     total->bound_ns += table->cycle_ns + ink_line_span_bound(&table->line, track->open_cycles,
@@ -474,8 +477,11 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
     memcpy(&table->options, options,
            options->size < sizeof *options ? options->size : sizeof *options);
   ink_status status = allocate(table) ? choose_kernels(table) : no_memory(table);
+  table->map = map;
   if (status == INK_OK)
     status = ink_table_find_instances(table);
+  if (status == INK_OK && table->options.findings && table->options.by == INK_BY_SECTION)
+    status = ink_findings_begin(table);
   table->tolls_device = INT32_MIN;
   ink_event_sink sink = {.user = table, .want_tolls = table->options.without_marking,
                          .want_inside = table->options.by != INK_BY_ITERATION,
@@ -489,7 +495,10 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
     ink_table_fold(table, ink_table_cell(table, i));
   if (status == INK_OK)
     status = ink_table_finish(table);
+  if (status == INK_OK && table->waits)
+    status = ink_findings_make(table);
   table->error = NULL;
+  table->map = NULL;
   if (status == INK_OK)
     *out = table;
   else
@@ -507,6 +516,9 @@ void ink_table_free(ink_table *table) {
   free(table->unseen_of);
   free(table->wanted);
   free(table->totals.items);
+  free(table->waits);
+  free(table->launch_cycles);
+  free(table->findings.items);
   free(table->parts_of);
   free(table->instances);
   free(table->instance_names);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cells of a table while it is made: finding them, and folding in what one track adds. */
-#include "table_private.h"
+#include "findings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,14 @@ static ink_cell *make_cell(ink_table *table, uint32_t part, uint32_t section, in
     if (!blocks[n])
       return NULL;
   }
+  struct ink_cell_more *more = table->waits ? calloc(1, sizeof *more) : NULL;
+  if (table->waits && !more) {
+    if (table->cell_count % CELLS_PER_BLOCK == 0)
+      free(table->blocks[table->cell_count / CELLS_PER_BLOCK]);
+    return NULL;
+  }
   if (!id_map_put(&table->cell_map, hash, table->cell_count)) {
+    free(more);
     if (table->cell_count % CELLS_PER_BLOCK == 0)
       free(table->blocks[table->cell_count / CELLS_PER_BLOCK]);
     return NULL;
@@ -33,7 +40,7 @@ static ink_cell *make_cell(ink_table *table, uint32_t part, uint32_t section, in
   ink_cell *cell = ink_table_cell(table, table->cell_count++);
   *cell = (ink_cell){.part = part, .section = section, .group = group, .next = next,
                      .track = UINT64_MAX, .min = UINT64_MAX, .depth = UINT32_MAX, .called = 1,
-                     .max_track = UINT64_MAX, .max_row = INK_ROW_NONE, .launch = UINT32_MAX};
+                     .max_track = UINT64_MAX, .max_row = INK_ROW_NONE, .launch = UINT32_MAX, .more = more};
   return cell;
 }
 
@@ -92,6 +99,8 @@ void ink_table_fold(const ink_table *table, ink_cell *cell) {
   cell->total += cell->now_total;
   cell->toll.cycles += cell->now_toll.cycles;
   cell->toll.bound_millicycles += cell->now_toll.bound_millicycles;
+  if (cell->more)
+    ink_findings_fold(cell);
   if (cell->launch != cell->now_launch)
     ink_cell_end_launch(cell);
   cell->launch = cell->now_launch;
@@ -138,6 +147,7 @@ ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row) {
     ink_table_fold(table, cell);
     cell->track = table->track;
     cell->now_launch = table->launch;
+    cell->now_warp = table->warp;
     cell->now_max_row = INK_ROW_NONE;
     cell->now_scale = table->line.ns_per_cycle;
     cell->now_bound_scale = table->bound_scale;
@@ -153,6 +163,7 @@ ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row) {
 
 void ink_table_free_cells(ink_table *table) {
   for (uint32_t i = 0; i < table->cell_count; i++) {
+    free(ink_table_cell(table, i)->more);
     ink_quantile_free(&ink_table_cell(table, i)->sketch);
     ink_quantile_free(&ink_table_cell(table, i)->sketch_ns);
   }

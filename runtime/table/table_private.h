@@ -33,6 +33,8 @@ typedef struct ink_cell {
   uint32_t launch, now_launch;
   uint64_t launch_tracks, launch_largest;
   double uneven;
+  struct ink_cell_more *more; /* where findings are wanted */
+  uint32_t now_warp;
   double total_ns, min_ns, max_ns, bound_ns;
   ink_toll toll;
   double now_bound_scale, now_bound_each; /* of a cycle, of a stretch */
@@ -49,8 +51,13 @@ enum { INK_PROBLEMS_KEPT = 100 };
 
 struct ink_table {
   const ink_capture *capture; /* only while the table is made */
+  const ink_clock_map *map;   /* as long */
   ink_error *error;
   ink_table_options options;
+  bool *waits;             /* [sections] where findings are wanted; else NULL */
+  INK_I_LIST(ink_finding) findings;
+  uint64_t *launch_cycles; /* [launches] of all tracks; with `waits` */
+  uint32_t warp;
   /* Where the decoder is. */
   uint32_t kernel, part, launch;
   uint64_t track;

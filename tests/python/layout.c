@@ -74,7 +74,7 @@ int main(void) {
 #define T ink_table_options
   SIZE(ink_table_options)
   AT(T, size) AT(T, by) AT(T, kernel_regex) AT(T, launch) AT(T, progress) AT(T, user)
-  AT(T, without_marking)
+  AT(T, without_marking) AT(T, findings) AT(T, waits_regex)
 #undef T
 #define T ink_output_options
   SIZE(ink_output_options)

@@ -90,6 +90,19 @@ def warps():
     assert "ConsMma" not in groups[0] and "-g warp" not in run("report", path)
 
 
+def answers():
+    def found(path):
+        return {f["id"]: f for f in schema.load(run("report", "--format", "json", path))["captures"][0]["findings"]}
+    tail = found(record("tail"))["tail"]
+    assert "17 blocks on 16 slots, 2 waves, the last 6 % full" in tail["text"] and .42 < tail["numbers"]["used_share"] < .45
+    wait = found(record("roles", "-g", "warp"))["wait"]
+    assert wait["numbers"]["waiting_warp"] == 0 and .55 < wait["numbers"]["waiting_share"] < .72, wait
+    assert wait["numbers"]["holding_warp"] == 1 and .05 < wait["numbers"]["holding_share"] < .1, wait
+    assert "most in ProdWaitEmpty" in wait["text"] and "warp 1 holds the others" in wait["text"], wait
+    text = run("report", "--waits", "^nothing$", "roles.ink")
+    assert "[wait]" not in text and "[wait]" in run("report", "roles.ink")
+
+
 def instances():
     path = record("instances", "--activity")
     parts = kernels(path)
@@ -129,6 +142,6 @@ def newest():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (imbalance, overflow, nested, passes, warps, instances, one_schema, newest):
+    for check in (imbalance, overflow, nested, passes, warps, answers, instances, one_schema, newest):
         check()
         print("ok:", check.__name__)

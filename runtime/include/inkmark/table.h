@@ -31,7 +31,13 @@ typedef struct ink_table_options {
    * the cost of the marks that it contains, but never more than lies between a mark and the next. The
    * ranges of PROF_SUM lose what lies inside of them; the time around them keeps what they cost. */
   bool without_marking;
+  /* BY_SECTION: findings are made too (ink_table_findings). Sections whose names match `waits_regex` (POSIX
+   * extended, case does not matter; NULL: INK_WAITS_USUAL) are those that wait. */
+  bool findings;
+  const char *waits_regex;
 } ink_table_options;
+
+#define INK_WAITS_USUAL "wait|barrier|sync|acquire|stall"
 
 enum { INK_ROW_INSIDE_MAX = 4 };
 
@@ -104,6 +110,20 @@ typedef struct ink_kernel_total {
                                 * executed are at least what is said */
 } ink_kernel_total;
 
+enum { INK_FINDING_NUMBERS = 12 };
+/* Something that stands out: docs/answers.md has the ids and the thresholds. */
+typedef struct ink_finding {
+  const char *id;            /* "tail", "wait", "late", "outlier", "first-launch" */
+  uint32_t part;             /* index into ink_table_kernels */
+  double cost_cycles;        /* about what it costs, in cycles of tracks: findings are sorted by it */
+  char text[480];
+  struct {
+    const char *name;
+    double value;
+  } numbers[INK_FINDING_NUMBERS]; /* what the text rests on */
+  size_t number_count;
+} ink_finding;
+
 typedef struct ink_table ink_table;
 
 INK_API ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
@@ -121,6 +141,8 @@ INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total 
 INK_API uint32_t ink_table_part_of(const ink_table *table, uint32_t launch);
 /* The full name of the function that a group BY_INSTANCE is of; NULL: it is not known. */
 INK_API const char *ink_table_instance(const ink_table *table, int64_t group);
+/* None where they were not asked for. */
+INK_API size_t ink_table_findings(const ink_table *table, const ink_finding **out);
 /* Sections of a seen kernel's table that no recording thread passed, of whichever of the decoded
  * kernels; the names of kernels are left out. */
 INK_API size_t ink_table_unseen(const ink_table *table, uint32_t kernel,

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands out, at the end of a report: the costliest findings first. */
+#include "report.h"
+
+#include "message.h"
+#include "text_out.h"
+
+#include <string.h>
+
+enum { FINDINGS_SHOWN = 5 };
+
+static bool is_silenced(const char *list, const char *id) {
+  const size_t length = strlen(id);
+  while (list && *list) {
+    const size_t one = strcspn(list, ",");
+    if (one == length && !strncmp(list, id, length))
+      return true;
+    list += one + (list[one] == ',');
+  }
+  return false;
+}
+
+void report_findings(const report_view *report, FILE *to) {
+  const ink_finding *findings;
+  const ink_kernel_total *totals;
+  const size_t n = ink_table_findings(report->table, &findings);
+  const size_t parts = ink_table_kernels(report->table, &totals);
+  size_t shown = 0, left = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (is_silenced(report->settings->silence, findings[i].id))
+      continue;
+    if (shown == FINDINGS_SHOWN && !report->settings->all) {
+      left++;
+      continue;
+    }
+    if (!shown++)
+      text_print(to, "\n%sfindings%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+    fputs("  ", to);
+    if (parts > 1) {
+      report_kernel_name(report, &totals[findings[i].part], to);
+      fputs(": ", to);
+    }
+    text_print(to, "%s [%s]\n", findings[i].text, findings[i].id);
+  }
+  if (left)
+    text_print(to, "  %zu more (--all)\n", left);
+}

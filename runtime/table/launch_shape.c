@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* How a launch's blocks lay over the SMs: how many ran at a time, in how many waves, and how much of the slots' time
+ * was used. Of the headers of tracks alone. */
+#include "findings.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct block_span { /* from the first opening to the last closing of its tracks */
+  uint64_t block, begin_cycles, end_cycles;
+  int32_t device;
+  uint32_t sm;
+} block_span;
+
+typedef struct launch_shape {
+  uint64_t blocks, slots, last; /* last: blocks of the last wave */
+  double elapsed_ns, busy_ns;
+} launch_shape;
+
+static int by_begin(const void *left, const void *right) {
+  const block_span *a = left, *b = right;
+  if (a->sm != b->sm)
+    return a->sm < b->sm ? -1 : 1;
+  return a->begin_cycles < b->begin_cycles ? -1 : a->begin_cycles > b->begin_cycles;
+}
+
+static int by_cycles(const void *left, const void *right) {
+  const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return a < b ? -1 : a > b;
+}
+
+/* The blocks of one launch, whose tracks are [first, end); 0: not all of them were recorded, or not to their end. */
+static uint64_t gather(const ink_table *table, uint64_t first, uint64_t end, block_span *out) {
+  uint64_t n = 0;
+  for (uint64_t i = first; i < end; i++) {
+    ink_stored_track track;
+    ink_capture_track(table->capture, i, &track);
+    const ink_track *h = &track.header;
+    const uint64_t block = ink_linear_block(h);
+    if (h->state != INK_TRACK_CLOSED || h->close_clock0 < h->open_clock1 || h->sm_open != h->sm_close)
+      return 0;
+    if (n && out[n - 1].block == block) {
+      if (h->open_clock1 < out[n - 1].begin_cycles)
+        out[n - 1].begin_cycles = h->open_clock1;
+      if (h->close_clock0 > out[n - 1].end_cycles)
+        out[n - 1].end_cycles = h->close_clock0;
+      continue;
+    }
+    out[n++] = (block_span){.block = block, .begin_cycles = h->open_clock1, .end_cycles = h->close_clock0,
+                            .device = track.device, .sm = h->sm_open};
+  }
+  return n;
+}
+
+/* The most blocks that one SM ran at a time: its own clock tells exactly. `ends` has room for all of them. */
+static uint64_t most_at_a_time(const block_span *spans, uint64_t n, uint64_t *ends) {
+  uint64_t most = 0, over = 0;
+  for (uint64_t i = 0; i < n; i++)
+    ends[i] = spans[i].end_cycles;
+  qsort(ends, n, sizeof *ends, by_cycles);
+  for (uint64_t i = 0; i < n; i++) {
+    while (over < i && ends[over] <= spans[i].begin_cycles)
+      over++;
+    most = i + 1 - over > most ? i + 1 - over : most;
+  }
+  return most;
+}
+
+static void measure(const ink_table *table, block_span *spans, uint64_t n, uint64_t *ends, launch_shape *out) {
+  double begin = INFINITY, end = -INFINITY;
+  const int64_t zero = ink_clock_map_ns(table->map, spans[0].device, spans[0].sm, spans[0].begin_cycles);
+  *out = (launch_shape){.blocks = n};
+  qsort(spans, n, sizeof *spans, by_begin);
+  for (uint64_t at = 0, last; at < n; at = last) {
+    for (last = at; last < n && spans[last].sm == spans[at].sm;)
+      last++;
+    out->slots += most_at_a_time(spans + at, last - at, ends);
+    for (uint64_t i = at; i < last; i++) {
+      const block_span *s = &spans[i];
+      const double from = (double)(ink_clock_map_ns(table->map, s->device, s->sm, s->begin_cycles) - zero);
+      const double lasted =
+          ink_clock_map_duration_ns(table->map, s->device, s->sm, s->end_cycles - s->begin_cycles);
+      begin = fmin(begin, from);
+      end = fmax(end, from + lasted);
+      out->busy_ns += lasted;
+    }
+  }
+  out->elapsed_ns = end - begin;
+  out->last = n % out->slots ? n % out->slots : out->slots;
+}
+
+static double use_of(const launch_shape *shape) {
+  const double all = shape->elapsed_ns * (double)shape->slots;
+  return all > 0 ? shape->busy_ns / all : 1;
+}
+
+static double waste_of(const launch_shape *shape) {
+  return shape->elapsed_ns * (double)shape->slots - shape->busy_ns;
+}
+
+static ink_status tell(ink_table *table, uint32_t part, uint32_t launch, const launch_shape *shape) {
+  const ink_kernel_total *total = &table->totals.items[part];
+  const double rate = total->total_ns > 0 ? (double)total->total_cycles / total->total_ns : 1;
+  const uint64_t waves = (shape->blocks + shape->slots - 1) / shape->slots;
+  ink_finding *f = ink_finding_add(table, "tail", part, waste_of(shape) * rate);
+  if (!f)
+    return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for findings");
+  snprintf(f->text, sizeof f->text,
+           "tail: %" PRIu64 " blocks on %" PRIu64 " slots, %" PRIu64 " waves, the last %.0f %% full; %.0f %% of the slots' "
+           "time is used (launch %" PRIu32 ")",
+           shape->blocks, shape->slots, waves, 100.0 * (double)shape->last / (double)shape->slots, 100 * use_of(shape),
+           launch);
+  ink_finding_number(f, "launch", launch);
+  ink_finding_number(f, "blocks", (double)shape->blocks);
+  ink_finding_number(f, "slots", (double)shape->slots);
+  ink_finding_number(f, "waves", (double)waves);
+  ink_finding_number(f, "last_wave_share", (double)shape->last / (double)shape->slots);
+  ink_finding_number(f, "used_share", use_of(shape));
+  ink_finding_number(f, "elapsed_ns", shape->elapsed_ns);
+  return INK_OK;
+}
+
+/* Of each part the launch that wastes the most. */
+ink_status ink_findings_tails(ink_table *table) {
+  const uint64_t n = ink_capture_track_count(table->capture);
+  const ink_launch *launches = table->capture->launches.items;
+  uint64_t longest = 0, first = 0;
+  for (size_t i = 0; i < table->launch_count; i++)
+    longest = launches[i].track_count > longest ? launches[i].track_count : longest;
+  block_span *spans = malloc((longest + 1) * sizeof *spans);
+  uint64_t *ends = malloc((longest + 1) * sizeof *ends);
+  launch_shape *worst = calloc(table->totals.count + 1, sizeof *worst);
+  uint32_t *worst_at = calloc(table->totals.count + 1, sizeof *worst_at);
+  ink_status status = spans && ends && worst && worst_at ? INK_OK : INK_ERROR_MEMORY;
+  for (uint32_t i = 0; i < table->launch_count && status == INK_OK && first < n; i++) {
+    const uint64_t end = first + launches[i].track_count;
+    const uint64_t grid = (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2];
+    const uint32_t part = table->parts_of[i];
+    launch_shape shape;
+    const uint64_t blocks = part != UINT32_MAX && grid <= end - first ? gather(table, first, end, spans) : 0;
+    first = end;
+    if (blocks < INK_TRACKS_LEAST || blocks != grid)
+      continue;
+    measure(table, spans, blocks, ends, &shape);
+    if (shape.blocks > shape.slots && use_of(&shape) < INK_TAIL_USE &&
+        (!worst[part].blocks || waste_of(&shape) > waste_of(&worst[part]))) {
+      worst[part] = shape;
+      worst_at[part] = i;
+    }
+  }
+  for (uint32_t part = 0; part < table->totals.count && status == INK_OK; part++)
+    if (worst[part].blocks)
+      status = tell(table, part, worst_at[part], &worst[part]);
+  free(spans);
+  free(ends);
+  free(worst);
+  free(worst_at);
+  return status == INK_ERROR_MEMORY ? ink_error_set(table->error, status, "out of memory for findings") : status;
+}
