@@ -37,7 +37,6 @@ typedef struct link {
   bool other;     /* something was put in that is no PTX */
   char *texts;
   size_t bytes;
-  uint32_t count;
   struct link *next;
 } link;
 
@@ -78,14 +77,14 @@ static int create(void **handle, uint32_t count, const char **options) {
 static int add(void *handle, int type, const void *data, size_t bytes, const char *name) {
   pthread_mutex_lock(&lock);
   link *at = link_of(handle);
-  const size_t n = type == INPUT_PTX ? strnlen(data, bytes) : 0;
-  char *grown = at && n ? realloc(at->texts, at->bytes + n + 1) : NULL;
+  const size_t n = type == INPUT_PTX ? strnlen(data, bytes) : 0, line = strlen(PTX_BUNDLE_LINE);
+  char *grown = at && n ? realloc(at->texts, at->bytes + line + n + 1) : NULL;
   if (grown) {
     at->texts = grown;
-    memcpy(grown + at->bytes, data, n);
-    grown[at->bytes + n] = 0;
-    at->bytes += n + 1;
-    at->count++;
+    memcpy(grown + at->bytes, PTX_BUNDLE_LINE, line);
+    memcpy(grown + at->bytes + line, data, n);
+    at->bytes += line + n;
+    grown[at->bytes] = 0;
   } else if (at) {
     at->other = true;
   }
@@ -112,9 +111,9 @@ static int cubin_size(void *handle, size_t *bytes) {
   const link *at = link_of(handle);
   if (at && at->optimises)
     return linker.ptx_size(handle, bytes);
-  if (!at || at->other || !at->count)
+  if (!at || at->other || !at->bytes)
     return linker.cubin_size(handle, bytes);
-  *bytes = sizeof(ptx_bundle_head) + at->bytes;
+  *bytes = at->bytes + 1; /* with a NUL */
   return 0;
 }
 
@@ -122,11 +121,9 @@ static int cubin(void *handle, void *out) {
   const link *at = link_of(handle);
   if (at && at->optimises)
     return linker.ptx(handle, out);
-  if (!at || at->other || !at->count)
+  if (!at || at->other || !at->bytes)
     return linker.cubin(handle, out);
-  const ptx_bundle_head head = {.magic = PTX_BUNDLE_MAGIC, .count = at->count};
-  memcpy(out, &head, sizeof head);
-  memcpy((char *)out + sizeof head, at->texts, at->bytes);
+  memcpy(out, at->texts, at->bytes + 1);
   return 0;
 }
 

@@ -66,13 +66,13 @@ static CUresult texts_of_container(const void *container, text_list *list) {
   return status == FATBIN_NO_PTX ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_IMAGE;
 }
 
-static CUresult texts_of_bundle(const void *image, text_list *list) {
-  ptx_bundle_head head;
-  memcpy(&head, image, sizeof head);
-  const char *at = (const char *)image + sizeof head;
-  for (uint32_t i = 0; i < head.count; i++, at += strlen(at) + 1)
-    if (!add_text(list, strdup(at)))
+static CUresult texts_of_bundle(const char *image, text_list *list) {
+  const size_t line = strlen(PTX_BUNDLE_LINE);
+  for (const char *at = image + line, *next; at; at = next ? next + line : NULL) {
+    next = strstr(at, PTX_BUNDLE_LINE);
+    if (!add_text(list, next ? strndup(at, (size_t)(next - at)) : strdup(at)))
       return CUDA_ERROR_OUT_OF_MEMORY;
+  }
   return CUDA_SUCCESS;
 }
 
@@ -84,7 +84,7 @@ static CUresult texts_of(const void *image, text_list *list) {
     return texts_of_container(((const fatbin_wrapper *)image)->data, list);
   if (magic == FATBIN_CONTAINER_MAGIC)
     return texts_of_container(image, list);
-  if (!strncmp(image, PTX_BUNDLE_MAGIC, sizeof PTX_BUNDLE_MAGIC))
+  if (!strncmp(image, PTX_BUNDLE_LINE, strlen(PTX_BUNDLE_LINE)))
     return texts_of_bundle(image, list);
   if (!memcmp(image, "\177ELF", sizeof magic)) {
     rt_say("a module is machine code (a cubin), which cannot be simulated: compile it to PTX");
