@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Builds programs of NVIDIA/cuda-samples, unmodified, for the simulated device and runs them.
+# Builds programs of NVIDIA/cuda-samples, unmodified, with nvcc's static runtime, and runs them on the simulated device.
 #   tests/samples.sh [--marked[=RULES]] [--only=REGEX] DIR [BUILD]
 # DIR is a checkout of cuda-samples (never fetched here), BUILD the CMake build folder with the
 # simulated device (default: build). Prints one line a program; exit code 1 when one fails.
 # A program passes when it ends with 0 within 60 s (--marked: 300 s), says what it is known to say when it has checked
 # its results, and says nothing of a failure.
 # --marked: each program is built a second time through `inkmark nvcc` with RULES (default: every rule,
-# nothing held) and run recorded. It passes when that run, too, says what it shall, its output is the
+# nothing held) and run recorded; both have the shared runtime, for a library that looks at what they copy stands in
+# front of it. It passes when that run, too, says what it shall, its output is the
 # plain run's (numbers in lines about time aside), every copy from the device has the same bytes, and
 # its kernels left tracks.
 set -u
@@ -87,6 +88,10 @@ any_order="0_Introduction/simpleAtomicIntrinsics 3_CUDA_Features/newdelete"
 # and after this one's failed assert nothing can be read from the device
 ends_badly="0_Introduction/simpleAssert"
 
+# a static runtime is redirected, as 'inkmark record' has it done
+runtime=(-cudart shared) redirect=
+[ -n "$marked" ] || runtime=() redirect="LD_PRELOAD=$sim/libcudart.so.13 LD_AUDIT=$sim/libinkmark-sim-audit.so"
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 passed=0 limit=60
@@ -103,7 +108,7 @@ build_one() {
     extra=("$common/multithreading.cpp")
   fi
   # shellcheck disable=SC2046 # file names of the samples have no spaces
-  "$@" -cudart shared -arch=compute_75 -std=c++17 -w -Xcompiler -fopenmp -I "$common" -I . \
+  "$@" ${runtime[@]+"${runtime[@]}"} -arch=compute_75 -std=c++17 -w -Xcompiler -fopenmp -I "$common" -I . \
     -o "$out" $(ls ./*.cu ./*.cpp 2>/dev/null) ${extra[@]+"${extra[@]}"} -lpthread >"$out.log" 2>&1 && return
   result="does not build: $(grep -m1 -E 'error|undefined|without marks' "$out.log")"
   return 1
@@ -115,7 +120,7 @@ check_one() {
   shift 3
   begin=$(date +%s.%N)
   # shellcheck disable=SC2086 # a list of words
-  env LD_LIBRARY_PATH="$sim" INKMARK_COPIES="$out.copies" $environment timeout "$limit" "$@" \
+  env LD_LIBRARY_PATH="$sim" INKMARK_COPIES="$out.copies" timeout "$limit" env $redirect $environment "$@" \
     >"$out.out" 2>"$out.err" </dev/null
   code=$?
   seconds=$(awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $begin }")
