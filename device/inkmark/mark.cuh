@@ -49,6 +49,9 @@
 #define PROF_SECTIONS(table, ...)
 #define PROF_KERNEL(...) ((void)0)
 #define PROF_KERNEL_IF(...) ((void)0)
+#define PROF_OPEN(...) ((void)0)
+#define PROF_OPEN_IF(...) ((void)0)
+#define PROF_CLOSE() ((void)0)
 #define PROF_LAMBDA() ((void)0)
 #define PROF_PARAMS(...) __VA_ARGS__
 #define PROF_ARGS(...) __VA_ARGS__
@@ -124,14 +127,24 @@ namespace names_of_PROF_SECTIONS {}
 
 // Opens this thread's track until the end of the enclosing scope; closes it on every way out of it.
 // PROF_KERNEL(Step) records to the buffer that the host armed the program with, PROF_KERNEL(buf, Step)
-// to the prof_buffer argument buf. Once per kernel, before any other mark of it. About 120
+// to the prof_buffer argument buf. Once per kernel, before any other mark of it, where all threads of a warp come by
+// that have not left: it syncs the warp. About 120
 // instructions for opening and closing, of which 12 run where nothing is recorded; no barrier.
 #define PROF_KERNEL(...)                                                                           \
-  INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(__VA_ARGS__, false, false)
+  INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(kernel, __VA_ARGS__, false, false)
 // The same, recorded by the threads for which `cond` holds: PROF_KERNEL_IF(lane == elected, Step) or
-// PROF_KERNEL_IF(cond, buf, Step). Marks in called functions are kept for one of them in each warp.
+// PROF_KERNEL_IF(cond, buf, Step). Marks in called functions are kept for one of them in each warp. This is the form
+// for where not all threads of a warp come by.
 #define PROF_KERNEL_IF(cond, ...)                                                                  \
-  INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(__VA_ARGS__, true, (cond))
+  INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(kernel, __VA_ARGS__, true, (cond))
+// The same without closing: PROF_CLOSE() does, at the end of each role's code, and no code stands behind the
+// branches of the roles, which would cost a producer's loop its uniform registers. A track that a thread leaves
+// open is stored as such, named, and its room is given back when its grid has ended.
+#define PROF_OPEN(...)                                                                             \
+  INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(opened, __VA_ARGS__, false, false)
+#define PROF_OPEN_IF(cond, ...)                                                                    \
+  INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(opened, __VA_ARGS__, true, (cond))
+#define PROF_CLOSE() ::ink_i::close(ink_ctx_())
 
 // The context as a parameter: marks in a function that has it and is inlined cost what they cost in the kernel's
 // body. `void run(PROF_PARAMS(float *x, int n))` is called as `run(PROF_ARGS(x, n))`, from the body, from a lambda
@@ -232,11 +245,11 @@ namespace names_of_PROF_SECTIONS {}
 #define INK_I_OFF_NONE() ::ink_i::lent_nothing(::ink_i::context())
 #define INK_I_OFF_SOME(...) ::ink_i::lent_nothing(::ink_i::context()), __VA_ARGS__
 
-#define INK_I_KERNEL_SYMBOL(S, chosen, cond)                                                       \
-  ::ink_i::kernel<::ink_i::from_symbol, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(       \
+#define INK_I_KERNEL_SYMBOL(type, S, chosen, cond)                                                 \
+  ::ink_i::type<::ink_i::from_symbol, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(         \
       ::ink_i::from_symbol(), names_of_PROF_SECTIONS::S, chosen, cond)
-#define INK_I_KERNEL_ARGUMENT(buf, S, chosen, cond)                                                \
-  ::ink_i::kernel<::ink_i::from_argument, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(     \
+#define INK_I_KERNEL_ARGUMENT(type, buf, S, chosen, cond)                                          \
+  ::ink_i::type<::ink_i::from_argument, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(       \
       ::ink_i::from_argument{(buf).device}, names_of_PROF_SECTIONS::S, chosen, cond)
 
 #define INK_I_STAMP(kind, S, ...)                                                                  \

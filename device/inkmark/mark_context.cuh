@@ -138,6 +138,7 @@ struct __align__(16) context {
     end_sum<Section>(sums, summed);
   }
   __device__ __forceinline__ void flush_sums() { flush(sums, summed); }
+  __device__ __forceinline__ void close() {} // refused before: see mark_impl.cuh
 
   template <u32 Section, u64 Hash, u32 N>
   __device__ __forceinline__ void begin_sum(sum (&slots)[N], u32 &used) {
@@ -228,6 +229,7 @@ public:
     if (to)
       to->flush_sums();
   }
+  __device__ __forceinline__ void close() const {}
 #endif
 };
 

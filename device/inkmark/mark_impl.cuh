@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Private: what the macros of mark.cuh call. Two paths: marks in a kernel's body keep their cursor in
-// registers (struct context); marks in functions that have no context keep it in shared memory (struct called).
+// registers (struct context); marks in functions that have no context find it in their warp's entry (struct called).
 #ifndef INKMARK_MARK_IMPL_CUH
 #define INKMARK_MARK_IMPL_CUH
 
@@ -35,13 +35,16 @@ struct from_argument {
 
 // ---- marks in a kernel's body ------------------------------------------------------------------
 
-template <class Source, u64 Table> class kernel : public context {
+// What PROF_OPEN declares: closed by PROF_CLOSE.
+template <class Source, u64 Table> class opened : public context {
   static constexpr u32 sum_slots = 8; // more sections than this, summed in one row, share slots: more records
   sum body_sums[sum_slots];
   u32 body_summed;
 
 public:
-  __host__ __device__ __forceinline__ kernel(Source source, u32 section, bool chosen, bool cond)
+  // Behind the one lane that opens ptxas takes the warp for diverged until a barrier, and keeps what a loop needs in
+  // no uniform register: where every thread comes by (not with a condition of the kernel's own), there is one.
+  __host__ __device__ __forceinline__ opened(Source source, u32 section, bool chosen, bool cond)
       : body_summed(0) {
     table = Table;
     cursor &at = here.at;
@@ -50,17 +53,12 @@ public:
     asm("" : "=r"(at.low), "=r"(at.mask)); // any value: not used where high is 0
     if (buffer && (chosen ? cond : read_lane() == 0))
       open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen, at);
+    if (!chosen)
+      asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
     here.on = at.high != 0; // outside of the branch: a plain predicate, not a merged byte
 #endif
   }
-  __host__ __device__ __forceinline__ ~kernel() {
-#if defined(__CUDA_ARCH__)
-    flush_sums();
-    if (here.at.high)
-      close_track(here.at, here.bytes, here.extra);
-#endif
-  }
-  __host__ __device__ __forceinline__ kernel &operator()() { return *this; }
+  __host__ __device__ __forceinline__ opened &operator()() { return *this; }
   // Around each mark: it may stand in the full expression of a call that the place is lent to.
   __host__ __device__ __forceinline__ void fetch() {
     if (is_lent)
@@ -79,12 +77,31 @@ public:
     end_sum<Section>(body_sums, body_summed);
   }
   __device__ __forceinline__ void flush_sums() { flush(body_sums, body_summed); }
+
+  __device__ __forceinline__ void close() {
+    flush_sums();
+    if (here.at.high)
+      close_track(here.at, here.bytes, here.extra);
+    here.at.high = here.on = 0;
+  }
 #endif
+};
+
+// What PROF_KERNEL declares: closed at the end of the scope, where it still is open.
+template <class Source, u64 Table> class kernel : public opened<Source, Table> {
+public:
+  __host__ __device__ __forceinline__ kernel(Source source, u32 section, bool chosen, bool cond)
+      : opened<Source, Table>(source, section, chosen, cond) {}
+  __host__ __device__ __forceinline__ ~kernel() {
+#if defined(__CUDA_ARCH__)
+    this->close();
+#endif
+  }
 };
 
 // ---- marks in called functions -----------------------------------------------------------------
 
-// No state of its own: each mark looks at the shared entry of its warp and records only if this
+// No state of its own: each mark looks at the entry of its warp and records only if this
 // very thread opened a track in this block. Every record names its table, for the function may
 // be compiled in another file than the kernel.
 struct called {
@@ -123,6 +140,7 @@ struct called {
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() { no_sums<Hash>(); }
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_end() { no_sums<Hash>(); }
   template <u64 Hash = 1> __device__ __forceinline__ void clocks() { no_sums<Hash>(); }
+  __device__ __forceinline__ void close() const {}
   __device__ __forceinline__ void flush_sums() {}
 
 private:
@@ -131,23 +149,23 @@ private:
                              "body of a kernel that has a PROF_KERNEL");
   }
   template <bool Escaped, u32 N> static __device__ __forceinline__ void put(const u64 (&record)[N]) {
-#if !defined(INKMARK_NO_SHARED)
+#if !defined(INKMARK_NO_CALLED)
     const u32 thread = linear_thread();
     if (!has_entry(thread))
       return;
-    const u32 entry = entry_of(thread);
+    const entry_address entry = entry_of(thread);
     u32 grid, who, low, high;
-    load_shared_u32x4<0>(entry, grid, who, low, high);
+    load_entry_head(entry, grid, who, low, high);
     if (who != thread || grid != ((u32)read_gridid() ^ entry_magic))
       return;
     u64 bytes, extra;
-    load_shared_u64x2<INK_I_AT(state_entry, bytes)>(entry, bytes, extra);
+    load_entry_counts(entry, bytes, extra);
     const u32 mask = (low ^ (low + 8)) | 7;
     cursor at = {low, high, mask};
     // Keep first: does the whole record fit? What did not fit was counted, so nothing fits after it.
     const bool on = (low & 1) || bytes <= mask - 8 * (N - 1);
     store_record<Escaped>(at, bytes, on, record);
-    store_shared_u64x2<INK_I_AT(state_entry, bytes)>(entry, bytes + 8 * N, extra + (N - 1));
+    store_entry_counts(entry, bytes + 8 * N, extra + (N - 1));
 #endif
   }
 #endif
@@ -177,6 +195,15 @@ __host__ __device__ __forceinline__ void iterate(Context &&context, long long ro
   INK_I_ON_DEVICE(flush_sums());
   INK_I_ON_DEVICE(template stamp<INK_KIND_ITER, 0, 0>((u64)row));
 }
+
+// What can be closed: the size tells.
+struct closes {
+  char size[2];
+};
+template <class Source, u64 Table> __host__ __device__ closes close_of(opened<Source, Table> &context);
+__host__ __device__ char close_of(const context &context);
+__host__ __device__ char close_of(const bound &context);
+__host__ __device__ char close_of(const called &context);
 
 // A number as 64 bits, and the escape that says how to read them.
 struct number {
@@ -209,6 +236,10 @@ __host__ __device__ __forceinline__ void sum_end(Context &&context) {
 }
 template <class Context> __host__ __device__ __forceinline__ void sum_flush(Context &&context) {
   INK_I_ON_DEVICE(flush_sums());
+}
+template <class Context> __host__ __device__ __forceinline__ void close(Context &&context) {
+  static_assert(sizeof close_of(context) > 1, "inkmark: PROF_CLOSE belongs in the function that has the PROF_OPEN");
+  INK_I_ON_DEVICE(close());
 }
 template <class Context> __host__ __device__ __forceinline__ void clocks(Context &&context) {
   INK_I_ON_DEVICE(clocks());

@@ -108,16 +108,17 @@ __device__ __forceinline__ u32 gather(const T &first, const Rest &...rest) {
   return gather_one(first) | gather(rest...);
 }
 
-// Reads the clock when `word` is there: behind an exit that is never taken, for it looks at a bit that
-// only `high` could set, whose uppermost bit is 0. A predicate on the clock read itself is no dependency:
-// ptxas reads the clock anyhow and selects.
+// Reads the clock when `word` is there: behind a store that is never made, for it looks at a bit that only
+// `high` could set, whose uppermost bit is 0. Instructions are issued in order, so the store's predicate is waited
+// for; to shared memory, where the address is any register. A predicate on the clock read itself is no dependency: ptxas reads the clock anyhow and selects. A
+// branch or an exit would be one, but ptxas drains all wgmma groups in front of it (C7517).
 __device__ __forceinline__ u64 read_clock_after(u32 word, u32 high) {
   u64 cycles;
   asm volatile("{\n\t"
                ".reg .pred top; .reg .u32 both;\n\t"
                "lop3.b32 both, %1, %2, 0x80000000, 0x80;\n\t"
                "setp.ne.u32 top, both, 0;\n\t"
-               "@top exit;\n\t"
+               "@top st.volatile.shared.u32 [both], both;\n\t"
                "mov.u64 %0, %%clock64;\n\t"
                "}"
                : "=l"(cycles)

@@ -1,62 +1,39 @@
 // SPDX-License-Identifier: MIT
-// Private: opening and closing a track, and what the marks of called functions find in shared memory.
-// The layout is record.h's.
+// Private: opening and closing a track. The layout is record.h's.
 #ifndef INKMARK_MARK_TRACK_CUH
 #define INKMARK_MARK_TRACK_CUH
 
-#include "inkmark/mark_word.cuh"
-
-#ifndef INKMARK_WARPS
-#define INKMARK_WARPS 32 // the most warps a block of a marked kernel has; 32 bytes of shared each
-#endif
+#include "inkmark/mark_entry.cuh"
 
 namespace ink_i {
 
 #if defined(__CUDA_ARCH__)
 
-// ---- what marks in called functions find in shared memory ----------------------------------------
-
-constexpr u32 entry_magic = 0x9d6b6e69u;
-#if !defined(INKMARK_NO_SHARED)
-// Shared memory keeps what the last block left there, so an entry counts only for the thread and the
-// grid that it names, mixed with a constant that other data does not hold by chance. A block need not
-// be named: closing clears the entry, and where a thread left without closing its track stays open
-// for good, so nothing else lies in the ring that a later block of the grid would write to.
-struct __align__(16) state_entry {
-  u32 grid; // lower half ^ entry_magic
-  u32 thread;
-  // The ring's address + records * 4 - 8: ones where the ring's mask has them, but for the uppermost, in
-  // bits that are 0 in the address of a ring. + 1 to keep last.
-  u32 low, high;
-  u64 bytes, extra; // not masked; extra words
-};
-static_assert(sizeof(state_entry) == 32, "the state is meant to stay small");
-
-// One symbol for the whole program, with -rdc=true too (weak, merged by nvlink).
-inline __device__ state_entry *state() {
-  static __shared__ state_entry entries[INKMARK_WARPS];
-  return entries;
-}
-__device__ __forceinline__ u32 entry_of(u32 thread) {
-  return (u32)__cvta_generic_to_shared(state()) + (thread & ~31u); // 32 bytes, 32 threads
-}
-__device__ __forceinline__ bool has_entry(u32 thread) {
-  return INKMARK_WARPS >= 32 || thread / 32 < INKMARK_WARPS;
-}
-#endif
-
 // ---- opening and closing -----------------------------------------------------------------------
 
 // Opening in PTX: of its two loops, and of what leaves them, compilers make half as many instructions again
 // from C++. What only a thread that may record comes to. The operands: 0 to 2 the cursor, 3 the buffer, 4 the
-// kernel's key, 5 where the search for it starts, 6 the shared entries, else sizes and offsets of record.h.
+// kernel's key, 5 where the search for it starts, 6 the entries of warps, else sizes and offsets of record.h.
+
+// The block's bits, and what claiming needs. Late it takes fewer registers on sm_75 and sm_80, where ptxas else
+// copies the upper half of a mark's address for each mark.
+#if __CUDA_ARCH__ >= 900
+#define INK_I_SIZES_EARLY                          \
+  "ld.global.v2.u64 {bits_at, rings_end}, [%3+32];\n\t" \
+  "ld.global.v4.u32 {%2, stride, tries, aux}, [%3+48];\n\t"
+#define INK_I_SIZES_LATE
+#else
+#define INK_I_SIZES_EARLY "ld.global.u64 bits_at, [%3+32];\n\t"
+#define INK_I_SIZES_LATE                \
+  "ld.global.v4.u32 {%2, stride, tries, aux}, [%3+48];\n\t" \
+  "ld.global.u64 rings_end, [%3+40];\n\t"
+#endif
 
 // Is this block out, or this warp? Both are bit 0 of `bits` and `warps`, looked at later: the loads stand
 // together with that of the kernel's slot.
 #define INK_I_OPEN_LIMITS(which_warps)                                                      \
   "ld.global.v4.u32 {warps, slots_mask, last_block, tracks_mask}, [%3+16];\n\t"             \
-  "ld.global.v2.u64 {bits_at, rings_end}, [%3+32];\n\t"                                      \
-  "ld.global.v4.u32 {%2, stride, tries, aux}, [%3+48];\n\t"                                 \
+  INK_I_SIZES_EARLY                                                                         \
   which_warps                                                                               \
   "mov.u32 grid_x, %%nctaid.x; mov.u32 grid_y, %%nctaid.y;\n\t"                             \
   "mov.u32 block_x, %%ctaid.x; mov.u32 block_y, %%ctaid.y; mov.u32 block_z, %%ctaid.z;\n\t" \
@@ -99,6 +76,7 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
 // A track that can be claimed. Tracks are counted from the end, so that their states need no address of their own:
 // b is the ticket's lower bits with ones above them. `a` is 1 and no compiler knows it: see add_global.
 #define INK_I_OPEN_CLAIM(bra)                     \
+  INK_I_SIZES_LATE                                \
   "claim:\n\t"                                    \
   "atom.global.add.u64 ticket, [%3+64], one;\n\t" \
   "mov.b64 {b, c}, ticket;\n\t"                   \
@@ -118,16 +96,22 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
   bra " out;\n"                                   \
   "taken:\n\t"
 
-// The header's rows, and the shared entry.
+// The header's rows, and the warp's entry.
 #if __CUDA_ARCH__ >= 900
 #define INK_I_RANK "mov.u32 a, %%cluster_ctarank;\n\t"
 #else
 #define INK_I_RANK "mov.u32 a, 0;\n\t"
 #endif
-#if defined(INKMARK_NO_SHARED)
+#define INK_I_ENTRY_WORDS          \
+  "mov.b64 {a, b}, grid;\n\t"      \
+  "xor.b32 a, a, %11;\n\t"         \
+  "cvt.u64.u32 at, aux;\n\t"       \
+  "add.u64 at, ring, at;\n\t"      \
+  "mov.b64 {b, c}, at;\n\t"
+#if defined(INKMARK_NO_CALLED)
 #define INK_I_OPEN_ENTRY "mov.u32 entry, 0;\n\t"
-#else
-#if INKMARK_WARPS < 32
+#elif defined(INKMARK_SHARED)
+#if INKMARK_WARPS < 32 && __CUDA_ARCH__ < 900
 #define INK_I_HAS_ENTRY "setp.lt.u32 again, thread, %12;\n\t"
 #define INK_I_IF_ENTRY "@again "
 #else
@@ -137,28 +121,34 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
 #define INK_I_OPEN_ENTRY                                            \
   "and.b32 entry, thread, 0xffffffe0;\n\t"                          \
   "add.u32 entry, entry, %6;\n\t"                                   \
-  "mov.b64 {a, b}, grid;\n\t"                                       \
-  "xor.b32 a, a, %11;\n\t"                                          \
-  "cvt.u64.u32 at, aux;\n\t"                                        \
-  "add.u64 at, ring, at;\n\t"                                       \
-  "mov.b64 {b, c}, at;\n\t"                                         \
+  INK_I_ENTRY_WORDS                                                 \
   "mov.u64 at, 0;\n\t"                                              \
   INK_I_HAS_ENTRY                                                   \
   INK_I_IF_ENTRY "st.shared.v4.u32 [entry], {a, thread, b, c};\n\t" \
   INK_I_IF_ENTRY "st.shared.v2.u64 [entry+16], {at, at};\n\t"
+#else
+#define INK_I_OPEN_ENTRY                                  \
+  "and.b32 a, sm, 255;\n\t"                               \
+  "mov.u32 b, %%warpid;\n\t"                              \
+  "mad.lo.u32 entry, a, 64, b;\n\t"                       \
+  INK_I_ENTRY_WORDS                                       \
+  "mad.wide.u32 at, entry, 32, %6;\n\t"                   \
+  "st.global.v4.u32 [at], {a, thread, b, c};\n\t"         \
+  "mov.u64 grid, 0;\n\t"                                  \
+  "st.global.v2.u64 [at+16], {grid, grid};\n\t"
 #endif
-// The dimensions are read again: kept from above they would be what makes opening need more registers than the
-// kernel. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
+// Dimensions and block are read again: kept from above they would be what makes opening need more registers than
+// the kernel. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
 // copy of the ring's, ptxas would copy it for each mark again, and keep three registers for it.
 #define INK_I_OPEN_HEADER                                                                   \
+  "mov.u32 sm, %%smid;\n\t"                                                                 \
   "mov.u64 grid, %%gridid;\n\t"                                                             \
   "st.global.v2.u64 [ring+%9+32], {ticket, grid};\n\t"                                      \
   INK_I_OPEN_ENTRY                                                                          \
   "st.global.v2.u64 [ring+%9], {state, slot};\n\t"                                          \
   "st.global.v2.u32 [ring+%9+16], {entry, thread};\n\t"                                     \
-  "mov.u32 a, %%smid;\n\t"                                                                  \
   "mov.u32 grid_x, %%nctaid.x; mov.u32 grid_y, %%nctaid.y; mov.u32 grid_z, %%nctaid.z;\n\t" \
-  "st.global.v4.u32 [ring+%9+48], {grid_x, grid_y, grid_z, a};\n\t"                         \
+  "st.global.v4.u32 [ring+%9+48], {grid_x, grid_y, grid_z, sm};\n\t"                         \
   INK_I_RANK                                                                                \
   "mov.u32 ntid_x, %%ntid.x; mov.u32 ntid_y, %%ntid.y; mov.u32 ntid_z, %%ntid.z;\n\t"       \
   "st.global.v4.u32 [ring+%9+64], {ntid_x, ntid_y, ntid_z, a};\n\t"                         \
@@ -167,23 +157,33 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
   "mov.u64 at, %%clock64;\n\t"                                                              \
   "st.global.v2.u64 [ring+%9+96], {found, enabled};\n\t"                                    \
   "cvt.u32.u64 a, at;\n\t"                                                                  \
+  "mov.u32 block_x, %%ctaid.x; mov.u32 block_y, %%ctaid.y; mov.u32 block_z, %%ctaid.z;\n\t"  \
   "st.global.v4.u32 [ring+%9+80], {block_x, block_y, block_z, a};\n\t"                      \
   "mov.b64 {%0, a}, ring;\n\t"                                                              \
   "lop3.b32 %1, thread, 0x80000000, a, 0xEA;\n\t"                                           \
   "out:\n\t"
+
+#if defined(INKMARK_NO_CALLED) || defined(INKMARK_SHARED)
+#define INK_I_ENTRIES "r"
+#else
+#define INK_I_ENTRIES "l"
+#endif
+#if defined(INKMARK_NO_CALLED)
+constexpr u32 entry_magic = 0;
+#endif
 
 #define INK_I_OPEN(bra, which_warps)                                                               \
   asm volatile("{\n\t"                                                                             \
                ".reg .pred none, again;\n\t"                                                       \
                ".reg .u32 a, b, c, warps, slots_mask, last_block, tracks_mask, stride, tries, aux;\n\t" \
                ".reg .u32 grid_x, grid_y, grid_z, ntid_x, ntid_y, ntid_z, block_x, block_y, block_z;\n\t" \
-               ".reg .u32 bits, thread, entry;\n\t"                                                \
+               ".reg .u32 bits, thread, entry, sm;\n\t"                                                \
                ".reg .u64 bits_at, rings_end, at, slot, found, enabled, one, ticket, ring, grid, state;\n\t" \
                INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)           \
                INK_I_OPEN_HEADER                                                                   \
                "}"                                                                                 \
                : "=r"(at.low), "+r"(at.high), "=r"(at.mask)                                        \
-               : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), "r"(entries),                   \
+               : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES(entries),              \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(state_at)), \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "n"(entry_magic),    \
                  "n"(INKMARK_WARPS * 32)                                                           \
@@ -191,10 +191,10 @@ __device__ __forceinline__ bool has_entry(u32 thread) {
 
 // at.high stays 0 where this thread does not record; else all of the cursor is set.
 __device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, cursor &at) {
-#if defined(INKMARK_NO_SHARED)
+#if defined(INKMARK_NO_CALLED)
   const u32 entries = 0;
 #else
-  const u32 entries = (u32)__cvta_generic_to_shared(state());
+  const entry_address entries = entries_at();
 #endif
   if (chosen)
     INK_I_OPEN("bra", "ld.global.u32 warps, [%3+12];\n\t");
@@ -208,25 +208,26 @@ __device__ __forceinline__ void close_track(const cursor &at, u64 bytes, u64 ext
   const u64 global_ns = read_globaltimer();
   const u64 clock1 = read_clock();
   const u64 ring = (u64)at.high << 32 | (at.low & ~at.mask);
+  store_u64x2<INK_I_TRACK(close_clock0)>(ring, clock0, global_ns);
+  store_u64<INK_I_TRACK(close_clock1)>(ring, clock1);
+  store_u64x2<INK_I_TRACK(bytes)>(ring, bytes, extra);
   u64 state_at, slot;
   u32 entry, thread;
   load_u64x2<INK_I_TRACK(state_at)>(ring, state_at, slot);
   load_u32x2<INK_I_TRACK(entry)>(ring, entry, thread);
   u64 aux_bytes = 0, aux_extra = 0;
-#if !defined(INKMARK_NO_SHARED)
-  if (has_entry(thread) && load_shared_u32<INK_I_AT(state_entry, thread)>(entry) == thread) {
-    load_shared_u64x2<INK_I_AT(state_entry, bytes)>(entry, aux_bytes, aux_extra);
-    store_shared_u32<INK_I_AT(state_entry, thread)>(entry, ~0u); // no thread
+#if !defined(INKMARK_NO_CALLED)
+  const entry_address at_entry = entry_at(entry);
+  if (has_entry(thread) && load_entry_u32<INK_I_AT(state_entry, thread)>(at_entry) == thread) {
+    load_entry_counts(at_entry, aux_bytes, aux_extra);
+    clear_entry(at_entry);
   }
 #endif
   u32 state;
   asm("mad.lo.u32 %0, %1, %2, %3;"
       : "=r"(state)
       : "r"(read_smid()), "n"(1 << INK_STATE_BITS), "r"(~at.mask & INK_STATE_LOW));
-  store_u64x2<INK_I_TRACK(close_clock0)>(ring, clock0, global_ns);
-  store_u64x2<INK_I_TRACK(bytes)>(ring, bytes, extra);
   store_u64x2<INK_I_TRACK(aux_bytes)>(ring, aux_bytes, aux_extra);
-  store_u64<INK_I_TRACK(close_clock1)>(ring, clock1);
   store_last_where<INK_MASK_SYSTEM, INK_I_TRACK(closing)>(at.mask, ring, state);
   constexpr int sums = sizeof(ink_buffer);
   add_global<sums + INK_I_AT(ink_kernel_slot, closed)>(slot, at.mask);

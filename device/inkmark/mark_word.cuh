@@ -213,38 +213,6 @@ template <u32 Bit, int Offset> __device__ __forceinline__ void store_last_where(
 template <int Offset> __device__ __forceinline__ void add_global(u64 at, u64 value) {
   asm volatile("red.global.add.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(value) : "memory");
 }
-// The same in shared memory.
-template <int Offset> __device__ __forceinline__ u32 load_shared_u32(u32 at) {
-  u32 word;
-  asm volatile("ld.shared.u32 %0, [%1+%2];" : "=r"(word) : "r"(at), "n"(Offset));
-  return word;
-}
-template <int Offset>
-__device__ __forceinline__ void load_shared_u32x4(u32 at, u32 &a, u32 &b, u32 &c, u32 &d) {
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4+%5];"
-               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-               : "r"(at), "n"(Offset));
-}
-template <int Offset> __device__ __forceinline__ void load_shared_u64x2(u32 at, u64 &a, u64 &b) {
-  asm volatile("ld.shared.v2.u64 {%0, %1}, [%2+%3];" : "=l"(a), "=l"(b) : "r"(at), "n"(Offset));
-}
-template <int Offset> __device__ __forceinline__ void store_shared_u32(u32 at, u32 a) {
-  asm volatile("st.shared.u32 [%0+%1], %2;" : : "r"(at), "n"(Offset), "r"(a) : "memory");
-}
-template <int Offset>
-__device__ __forceinline__ void store_shared_u32x4(u32 at, u32 a, u32 b, u32 c, u32 d) {
-  asm volatile("st.shared.v4.u32 [%0+%1], {%2, %3, %4, %5};"
-               :
-               : "r"(at), "n"(Offset), "r"(a), "r"(b), "r"(c), "r"(d)
-               : "memory");
-}
-template <int Offset> __device__ __forceinline__ void store_shared_u64x2(u32 at, u64 a, u64 b) {
-  asm volatile("st.shared.v2.u64 [%0+%1], {%2, %3};"
-               :
-               : "r"(at), "n"(Offset), "l"(a), "l"(b)
-               : "memory");
-}
-
 // Offsets that the code below uses; the layout is record.h's.
 #if defined(__CUDACC_RTC__) // which has no offsetof, but what it is made of
 #define INK_I_AT(type, field) ((int)(u64)__INTADDR__(&((type *)0)->field))

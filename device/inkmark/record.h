@@ -155,7 +155,7 @@ INK_STATIC_ASSERT(sizeof(ink_track) == 160, "ink_track is part of the file forma
 typedef struct ink_device_track {
   uint64_t state_at;       /* of its state */
   uint64_t slot;           /* the buffer's address + the kernel slot's index times its size */
-  uint32_t entry;          /* of its warp in shared memory, for marks in called functions */
+  uint32_t entry;          /* of its warp, for marks in functions without a context; kernels alone know where */
   uint32_t thread;
   uint32_t role, reserved; /* not written yet */
   uint64_t ticket, grid_id;

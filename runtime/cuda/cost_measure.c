@@ -304,7 +304,7 @@ void ink_i_measure_costs(ink_i_device *d) {
     conclude(d, &m[1], false, shared);
     if (!m[0].sum_count || !shared)
       snprintf(d->cost_note, sizeof d->cost_note, "%s",
-               m[0].sum_count ? "called functions: compiled with INKMARK_NO_SHARED"
+               m[0].sum_count ? "called functions: compiled with INKMARK_NO_CALLED"
                               : "the kernel that measures it recorded nothing");
     if (!m[0].sum_count)
       d->cost_count = 0;

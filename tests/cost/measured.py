@@ -135,7 +135,7 @@ with tempfile.TemporaryDirectory() as folder:
     record("empty_no_shared", capture)
     found, cost = costs(capture)
     check(len(cost) == 2 * 7 + 5 and not any(called for _, called, _ in cost) and
-          any("INKMARK_NO_SHARED" in c.get("not_measured", "") for c in found), f"no shared state: {found}")
+          any("INKMARK_NO_CALLED" in c.get("not_measured", "") for c in found), f"no shared state: {found}")
 
 print(f"{checks} checks, {len(failures)} failed")
 sys.exit(1 if failures or not checks else 0)

@@ -10,7 +10,8 @@ from toolchain import HERE, Checks, architectures, in_parallel, nvcc, version
 WARNINGS = ["-Xcompiler", "-Wall,-Wextra", "-Werror", "all-warnings"]
 VARIANTS = {
     "standards": [["-std=c++14"], ["-std=c++17"], ["-std=c++20"]],
-    "modes": [["-rdc=true"], ["-lineinfo"], ["-DINKMARK_NO_SHARED"], ["-DINKMARK_WARPS=4"],
+    "modes": [["-rdc=true"], ["-lineinfo"], ["-DINKMARK_NO_CALLED"],
+              ["-DINKMARK_SHARED", "-DINKMARK_WARPS=4"],
               ["-DINKMARK_DISABLE"]],
     "debug": [["-G"], ["-G", "-rdc=true", "-DINKMARK_NO_SHARED"]],
 }

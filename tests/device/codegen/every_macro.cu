@@ -170,6 +170,29 @@ __global__ void chosen_argument_kernel(prof_buffer buffer, float *x) {
   *x += 1;
   PROF_MARK(Step);
 }
+__global__ void roles_kernel(float *x) { // closed by each role
+  PROF_OPEN(Kernel);
+  if (threadIdx.x < 32) {
+    *x += 1;
+    PROF_MARK(Step);
+    PROF_CLOSE();
+  } else {
+    PROF_SUM_BEGIN(Sum);
+    *x += 2;
+    PROF_SUM_END(Sum);
+    PROF_CLOSE();
+  }
+}
+__global__ void roles_argument_kernel(prof_buffer buffer, float *x) {
+  PROF_OPEN(buffer, Kernel);
+  *x += 1;
+  PROF_CLOSE();
+}
+__global__ void roles_chosen_kernel(prof_buffer buffer, float *x) {
+  PROF_OPEN_IF(threadIdx.x == 3, buffer, Kernel);
+  *x += 1;
+  PROF_CLOSE();
+}
 __global__ void unopened_kernel(float *x) { // marked functions, but no track
   *x = called(inlined(*x), 2);
   PROF_MARK(Step);

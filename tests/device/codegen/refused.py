@@ -45,16 +45,15 @@ CASES = [
      "__global__ void k() { PROF_KERNEL(Kernel); f(1); }", [], ["ink_i::context"]),
     ("all static shared memory used",
      "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12288]; a[threadIdx.x] = *x;"
-     " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", [], ["too much shared data", "0xc400 bytes, 0xc000 max"]),
-    ("the same without shared state",
+     " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", [], None),
+    ("the same where shared entries are asked for",
      "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12288]; a[threadIdx.x] = *x;"
-     " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", ["-DINKMARK_NO_SHARED"], None),
-    ("nearly all, with fewer warps",
-     "__global__ void k(float *x) { PROF_KERNEL(Kernel); __shared__ float a[12240]; a[threadIdx.x] = *x;"
-     " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", ["-DINKMARK_WARPS=4"], None),
-    ("C++11", "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", ["-std=c++11"],
-     ["inkmark/mark.cuh needs C++14 or newer"]),
-    ("C++14", "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", ["-std=c++14"], None),
+     " __syncthreads(); *x = a[5]; PROF_MARK(Step); }", ["-DINKMARK_SHARED"],
+     ["too much shared data", "0xc400 bytes, 0xc000 max"]),
+    ("PROF_CLOSE in another function", "__device__ void f(PROF_PARAMS()) { PROF_CLOSE(); }"
+     "__global__ void k() { PROF_OPEN(Kernel); f(PROF_ARGS()); }", [], ["PROF_CLOSE belongs in the function"]),
+    ("PROF_CLOSE without a track", "__device__ void f() { PROF_CLOSE(); } __global__ void k() { f(); }", [],
+     ["PROF_CLOSE belongs in the function"]),
     ("as many sections as an id holds", table_of(8191), [], None),
     ("one section more", table_of(8192), [], ["a table of PROF_SECTIONS has more than 8,191 sections"]),
     ("many more, in a table of the rewriter's", '#include "inkmark/rewritten.cuh"\n' + table_of(10000).replace(

@@ -20,7 +20,7 @@ __global__ void count_kernel(unsigned *out) {
 #if !defined(INKMARK_DISABLE) && defined(__CUDA_ARCH__)
   if (ink_ctx_.here.at.high) {
     ink_ctx_.here.bytes = COUNT_START * 8;
-    ink_i::state()[0].bytes = COUNT_START_CALLED * 8;
+    ink_i::store_entry_counts(ink_i::entry_of(threadIdx.x), COUNT_START_CALLED * 8, 0);
   }
 #endif
   unsigned x = threadIdx.x;

@@ -53,7 +53,7 @@ static bool counted_by_hand(const truth_log *log) {
 }
 
 /* By hand again, in a loop: in round n, Third's span has these instructions more than Second's:
- *   mov 4, then n times add 4, sub 4, setp 4, bra 8                     = 4 + 20 n */
+ *   mov 4, the count of words 4, then n times add 4, sub 4, setp 4, bra 8 = 8 + 20 n */
 static bool looped_by_hand(const truth_log *log) {
   const truth_grid *grid = truth_log_grid(log, "looped_kernel", 0);
   const uint32_t block[3] = {0, 0, 0};
@@ -65,7 +65,7 @@ static bool looped_by_hand(const truth_log *log) {
     const truth_read *first = &reads[3 * round];
     const uint64_t second = first[1].value - first[0].value;
     const uint64_t third = first[2].value - first[1].value;
-    good = third == second + 4 + 20 * round;
+    good = third == second + 8 + 20 * round;
     if (!good)
       fprintf(stderr, "round %llu: %llu and %llu cycles\n", (unsigned long long)round,
               (unsigned long long)second, (unsigned long long)third);
