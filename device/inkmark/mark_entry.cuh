@@ -60,7 +60,7 @@ __device__ __forceinline__ entry_address entry_at(u32 kept) { return kept; }
 
 #else
 
-// SMs beyond the last share entries, which what is checked makes a loss of marks and no more.
+// SMs beyond the last, and warps, share entries, which what is checked makes a loss of marks and no more.
 constexpr u32 entry_sms = 256, entry_warps = 64;
 } // namespace ink_i
 // One table a file, or one a program with -rdc=true, as of ink_current.
@@ -82,7 +82,7 @@ __device__ __forceinline__ entry_address entry_of(u32) {
   u32 sm, warp;
   asm("mov.u32 %0, %%smid;" : "=r"(sm));
   asm("mov.u32 %0, %%warpid;" : "=r"(warp));
-  return address_of(entries_at(), sm % entry_sms * entry_warps + warp, sizeof(state_entry));
+  return address_of(entries_at(), sm % entry_sms * entry_warps + warp % entry_warps, sizeof(state_entry));
 }
 __device__ __forceinline__ bool has_entry(u32) { return true; }
 __device__ __forceinline__ entry_address entry_at(u32 kept) { return address_of(entries_at(), kept, sizeof(state_entry)); }

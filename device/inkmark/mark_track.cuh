@@ -130,6 +130,7 @@ namespace ink_i {
 #define INK_I_OPEN_ENTRY                                  \
   "and.b32 a, sm, 255;\n\t"                               \
   "mov.u32 b, %%warpid;\n\t"                              \
+  "and.b32 b, b, 63;\n\t"                                 \
   "mad.lo.u32 entry, a, 64, b;\n\t"                       \
   INK_I_ENTRY_WORDS                                       \
   "mad.wide.u32 at, entry, 32, %6;\n\t"                   \

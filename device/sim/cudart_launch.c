@@ -45,6 +45,8 @@ static size_t dynamic_shared_limit(const rt_kernel *kernel, const kernel_limits 
                                                     : 0;
 }
 
+enum { SM_WARPS = 64 }; /* that the machine's SM holds: exec.h */
+
 /* How many blocks of the kernel the simulated SM holds at once. */
 static int blocks_per_sm(const kernel_limits *limits, uint64_t block_threads,
                          size_t dynamic_shared_bytes) {
@@ -52,7 +54,8 @@ static int blocks_per_sm(const kernel_limits *limits, uint64_t block_threads,
     return 0;
   if (limits->shared_bytes + dynamic_shared_bytes > shared_optin_bytes())
     return 0;
-  return rt.config.blocks_per_sm;
+  const int by_warps = (int)(SM_WARPS / ((block_threads + 31) / 32));
+  return by_warps < rt.config.blocks_per_sm ? by_warps : rt.config.blocks_per_sm;
 }
 
 /* ---- launch ---- */

@@ -10,7 +10,8 @@
 #include "sim_clock.h"
 
 #define SIM_BARRIERS 16
-#define SIM_MAX_WARPS 32
+#define SIM_MAX_WARPS 32 /* of a block */
+#define SIM_SM_WARPS 64u /* that an SM holds at once */
 #define SIM_HEAP_BYTES (UINT64_C(256) << 20)
 #define SIM_MAX_DEPTH 20000  /* calls a thread may nest */
 #define SIM_MAX_ROWS (1u << 17) /* registers of all frames of a warp */
@@ -83,6 +84,7 @@ struct sim_block {
   sim_slot *slot;
   sim_sm *sm;
   uint32_t x, y, z, warp_count, alive;
+  uint32_t first_warp; /* number of its first warp among those that the SM holds */
   uint8_t *shared;
   uint64_t shared_bytes;
   sim_barrier barriers[SIM_BARRIERS];

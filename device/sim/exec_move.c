@@ -103,8 +103,8 @@ static uint64_t uniform_special(const sim_warp *warp, unsigned special) {
     case SIM_SR_NCTAID_Z: case SIM_SR_NCLUSTERID_Z: return grid->grid.z;
     case SIM_SR_CLUSTER_NCTAID_X: case SIM_SR_CLUSTER_NCTAID_Y: case SIM_SR_CLUSTER_NCTAID_Z:
     case SIM_SR_CLUSTER_NCTARANK: return 1;
-    case SIM_SR_WARPID: return warp->index;
-    case SIM_SR_NWARPID: return block->warp_count;
+    case SIM_SR_WARPID: return block->first_warp + warp->index;
+    case SIM_SR_NWARPID: return SIM_SM_WARPS;
     case SIM_SR_SMID: return block->sm->index;
     case SIM_SR_NSMID: return (uint64_t)config->sms;
     case SIM_SR_GRIDID: return grid->id;

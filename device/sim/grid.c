@@ -202,6 +202,24 @@ static bool start_warp(sim_block *block, uint32_t index, uint32_t threads, uint6
   return true;
 }
 
+/* Where `count` warps have numbers of their own among the warps that the SM holds; SIM_SM_WARPS: it is full. An
+ * SM without blocks takes any. */
+static uint32_t first_warp_on(const sim_sm *sm, uint32_t count) {
+  uint32_t first = 0;
+  for (int k = 0; sm->busy != 0 && k < sm->device->config.blocks_per_sm; k++) {
+    const sim_block *other = &sm->slots[k].block;
+    if (sm->slots[k].busy && first < other->first_warp + other->warp_count && other->first_warp < first + count) {
+      first = other->first_warp + other->warp_count;
+      k = -1; /* the others again */
+    }
+  }
+  return sm->busy != 0 && first + count > SIM_SM_WARPS ? SIM_SM_WARPS : first;
+}
+
+static uint32_t warps_of_block(const sim_grid *grid) {
+  return (grid->block.x * grid->block.y * grid->block.z + SIM_LANES - 1) / SIM_LANES;
+}
+
 static bool start_block(sim_grid *grid, sim_sm *sm, sim_slot *slot, uint64_t time_fs) {
   sim_block *block = &slot->block;
   uint32_t threads = grid->block.x * grid->block.y * grid->block.z;
@@ -222,7 +240,8 @@ static bool start_block(sim_grid *grid, sim_sm *sm, sim_slot *slot, uint64_t tim
   block->x = (uint32_t)(number % grid->grid.x);
   block->y = (uint32_t)(number / grid->grid.x % grid->grid.y);
   block->z = (uint32_t)(number / grid->grid.x / grid->grid.y);
-  block->warp_count = (threads + SIM_LANES - 1) / SIM_LANES;
+  block->warp_count = warps_of_block(grid);
+  block->first_warp = first_warp_on(sm, block->warp_count);
   slot->busy = true;
   sm->busy++;
   for (uint32_t i = 0; i < block->warp_count; i++) {
@@ -237,13 +256,13 @@ static bool start_block(sim_grid *grid, sim_sm *sm, sim_slot *slot, uint64_t tim
   return true;
 }
 
-/* The SM with the fewest blocks that has a free slot, in the device's order. */
-static sim_sm *free_sm(sim_device *device) {
+/* The SM with the fewest blocks that has room, in the device's order. */
+static sim_sm *free_sm(sim_device *device, const sim_grid *grid) {
   sim_sm *best = NULL;
   for (int i = 0; i < device->config.sms; i++) {
     sim_sm *sm = &device->sms[device->sm_order[i]];
-    if (sm->busy < (uint32_t)device->config.blocks_per_sm &&
-        (best == NULL || sm->busy < best->busy)) {
+    if (sm->busy < (uint32_t)device->config.blocks_per_sm && (best == NULL || sm->busy < best->busy) &&
+        first_warp_on(sm, warps_of_block(grid)) < SIM_SM_WARPS) {
       best = sm;
     }
   }
@@ -268,10 +287,11 @@ static sim_grid *next_grid(sim_device *device) {
 
 bool sim_place_blocks(sim_device *device, uint64_t time_fs) {
   for (;;) {
-    sim_sm *sm = free_sm(device);
-    sim_grid *grid = sm != NULL ? next_grid(device) : NULL;
+    sim_grid *turn = device->turn, *grid = next_grid(device);
+    sim_sm *sm = grid != NULL ? free_sm(device, grid) : NULL;
     int place = 0;
-    if (grid == NULL) {
+    if (sm == NULL) {
+      device->turn = turn;
       return true;
     }
     while (sm->slots[place].busy) {

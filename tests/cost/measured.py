@@ -131,11 +131,11 @@ with tempfile.TemporaryDirectory() as folder:
     check(len(found) == 1 and "INKMARK_NO_COST" in found[0]["not_measured"], f"no cost kernel: {found}")
     check("INKMARK_NO_COST" in run("report", capture), "report without a cost kernel")
 
-    capture = os.path.join(folder, "no_shared.ink")
-    record("empty_no_shared", capture)
+    capture = os.path.join(folder, "no_called.ink")
+    record("empty_no_called", capture)
     found, cost = costs(capture)
     check(len(cost) == 2 * 7 + 5 and not any(called for _, called, _ in cost) and
-          any("INKMARK_NO_CALLED" in c.get("not_measured", "") for c in found), f"no shared state: {found}")
+          any("INKMARK_NO_CALLED" in c.get("not_measured", "") for c in found), f"no marks in called functions: {found}")
 
 print(f"{checks} checks, {len(failures)} failed")
 sys.exit(1 if failures or not checks else 0)

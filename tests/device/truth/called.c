@@ -77,6 +77,7 @@ static const truth_run runs[] = {
     {.name = "tracks again",
      .tracks = 2,
      .environment = {"INKMARK_SIM_SMS=1", "INKMARK_SIM_BLOCKS_PER_SM=1"}},
+    {.name = "blocks share an SM", .environment = {"INKMARK_SIM_SMS=1", "INKMARK_SIM_BLOCKS_PER_SM=4"}},
     {.name = "missed", .tracks = 1, .must_miss = true},
     {.name = "wrap", .wraps = true},
 };
