@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `inkmark export`: hands a capture to one of the library's outputs. */
 #include "commands.h"
+#include "export_filter.h"
 #include "export_with.h"
 #include "load.h"
 #include "message.h"
@@ -17,6 +18,7 @@ typedef struct export_settings {
   uint64_t launch;
   int marking; /* enum ink_output_marking */
   bool align, quiet;
+  export_filter_texts filter;
 } export_settings;
 
 /* Filled by cmd_export_prepare: the library's list of outputs is the only one. */
@@ -31,6 +33,14 @@ static const cli_option options[] = {
      "only kernels whose name matches the POSIX extended regular expression"},
     {0, "launch", CLI_COUNT, "N", offsetof(export_settings, launch),
      "only launch N, counted from 0 as 'inkmark info' lists them"},
+    {0, "time", CLI_TEXT, "FROM-TO", offsetof(export_settings, filter.time),
+     "of a trace or csv: what overlaps this time, counted from the begin of the first track: 10ms-12ms"},
+    {0, "blocks", CLI_TEXT, "A-B", offsetof(export_settings, filter.blocks),
+     "of a trace or csv: only these blocks, by their linear index"},
+    {0, "iterations", CLI_TEXT, "A-B", offsetof(export_settings, filter.iterations),
+     "of a trace or csv: only what is in these rows (PROF_ITER)"},
+    {0, "shorter-than", CLI_TEXT, "TIME=drop", offsetof(export_settings, filter.shorter_than),
+     "of a trace: leave out slices that are shorter: 1us=drop"},
     {'m', "marking", CLI_CHOICE, "usual|in|out", offsetof(export_settings, marking),
      "what the marks cost themselves: left in the times as they were stamped, or taken out of them "
      "as 'inkmark report' does; a trace keeps its times and gets both as arguments. Usually out in "
@@ -95,8 +105,13 @@ static int run(int argc, char **argv) {
       !outfile_is_none_of(settings.output, &with, with != NULL))
     return CLI_FAILED;
   if (settings.with || operands > 1) {
-    if (settings.marking)
-      return cli_usage_error(&cmd_export, "'--marking' is for one capture without '--with'");
+    if (settings.marking || export_filter_given(&settings.filter))
+      return cli_usage_error(&cmd_export, "'%s' is for one capture without '--with'",
+                             settings.marking             ? "--marking"
+                             : settings.filter.time       ? "--time"
+                             : settings.filter.blocks     ? "--blocks"
+                             : settings.filter.iterations ? "--iterations"
+                                                          : "--shorter-than");
     const export_merge merge = {.captures = argv,
                                 .count = operands,
                                 .with = settings.with,
@@ -113,7 +128,9 @@ static int run(int argc, char **argv) {
     return cli_usage_error(&cmd_export, "'%s' needs '--with TRACE' or several captures",
                            settings.tracks ? "--tracks" : "--align");
   const ink_output *output = choose(&settings);
-  if (!output || !cli_check_regex(&cmd_export, "kernel", settings.kernel))
+  ink_output_filter filter = {0};
+  if (!output || !cli_check_regex(&cmd_export, "kernel", settings.kernel) ||
+      export_filter_parse(&cmd_export, &settings.filter, &filter))
     return CLI_USAGE;
 
   loaded_capture loaded;
@@ -129,6 +146,7 @@ static int run(int argc, char **argv) {
         .progress = settings.quiet ? NULL : message_progress,
         .user = (void *)"writing",
         .marking = (enum ink_output_marking)settings.marking,
+        .filter = export_filter_given(&settings.filter) ? &filter : NULL,
     };
     error.status = output->write(loaded.capture, loaded.map, &choice, settings.output, &error);
     message_progress_end();

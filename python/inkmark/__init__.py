@@ -117,7 +117,7 @@ class _TableOptions(Structure):
 
 class _OutputOptions(Structure):
     _fields_ = [("size", c_size_t), ("kernel_regex", c_char_p), ("launch", c_uint32), ("progress", c_void_p),
-                ("user", c_void_p), ("marking", c_int)]
+                ("user", c_void_p), ("marking", c_int), ("filter", c_void_p)]
 
 
 _WRITE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(_OutputOptions), c_char_p, POINTER(_Error))

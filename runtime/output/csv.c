@@ -292,6 +292,8 @@ ink_status ink_write_csv(const ink_capture *capture, const ink_clock_map *map,
                          const ink_output_options *options, const char *path, ink_error *error) {
   csv w = {.error = error, .kernel = "?", .file.fd = -1};
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
+  if (status == INK_OK && w.selection.options.filter && w.selection.options.filter->shorter_ns)
+    status = ink_error_set(error, INK_ERROR_ARGUMENT, "csv has records, which have no length to be left out by");
   if (status == INK_OK)
     status = quote_names(&w);
   if (status == INK_OK)

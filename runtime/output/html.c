@@ -212,6 +212,8 @@ ink_status ink_write_html(const ink_capture *capture, const ink_clock_map *map,
   html w = {.error = error, .file.fd = -1};
   const char *page = (const char *)ink_report_page, *mark = strstr(page, data_mark);
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
+  if (status == INK_OK && w.selection.options.filter)
+    status = ink_error_set(error, INK_ERROR_ARGUMENT, "the page cannot be filtered by time, blocks, iterations or length");
   w.selection.without_marking = w.selection.options.marking != INK_MARKING_IN;
   if (status == INK_OK)
     status = ink_file_open_utf8(&w.file, path, error);

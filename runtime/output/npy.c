@@ -387,6 +387,8 @@ ink_status ink_write_npy(const ink_capture *capture, const ink_clock_map *map,
                          "npy writes several files, give a name instead of '-'");
   npy w = {.error = error};
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
+  if (status == INK_OK && w.selection.options.filter)
+    status = ink_error_set(error, INK_ERROR_ARGUMENT, "arrays cannot be filtered by time, blocks, iterations or length");
   if (status != INK_OK)
     goto cleanup;
   if (!w.selection.kernel_count) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Chooses launches by kernel and number, finds their extent, and runs the decoder over them. */
-#include "selection.h"
+#include "selection_filter.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -52,10 +52,32 @@ static int64_t ns_after(int64_t ns, uint64_t more) {
   return more > INT64_MAX || __builtin_add_overflow(ns, (int64_t)more, &after) ? INT64_MAX : after;
 }
 
+static int64_t open_ns(const ink_selection *s, const ink_stored_track *track) {
+  return ink_clock_map_ns(s->map, track->device, track->header.sm_open, track->header.open_clock1);
+}
+
+/* What a filter's times are counted from. */
+static void find_zero(ink_selection *s) {
+  const uint64_t tracks = ink_capture_track_count(s->capture);
+  bool some = false;
+  for (uint64_t i = 0; i < tracks; i++) {
+    ink_stored_track track;
+    ink_capture_track(s->capture, i, &track);
+    if (track.launch >= s->launch_count || !ink_selection_has(s, track.launch))
+      continue;
+    const int64_t ns = open_ns(s, &track);
+    if (!some || ns < s->zero_ns)
+      s->zero_ns = ns;
+    some = true;
+  }
+}
+
 static ink_status find_spans(ink_selection *s, ink_error *error) {
   s->spans = calloc(s->launch_count + 1, sizeof *s->spans);
   if (!s->spans)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  if (s->options.filter)
+    find_zero(s);
   uint64_t tracks = ink_capture_track_count(s->capture);
   for (uint64_t i = 0; i < tracks; i++) {
     ink_stored_track track;
@@ -65,12 +87,14 @@ static ink_status find_spans(ink_selection *s, ink_error *error) {
     const ink_track *h = &track.header;
     ink_launch_span *span = &s->spans[track.launch];
     /* The body, as the decoder takes it. */
-    int64_t open = ink_clock_map_ns(s->map, track.device, h->sm_open, h->open_clock1);
+    int64_t open = open_ns(s, &track);
     int64_t close = open;
     if (h->state == INK_TRACK_CLOSED)
       close = ink_clock_map_ns(s->map, track.device, h->sm_close, h->close_clock0);
     else if (h->close_global_ns > h->open_global_ns) /* when it was last seen */
       close = ns_after(open, h->close_global_ns - h->open_global_ns);
+    if (!ink_filter_has_track(s, h, open, close > open ? close : open))
+      continue;
     widen(span, open, close > open ? close : open);
     if (!span->track_count)
       span->first_track = i;
@@ -125,11 +149,12 @@ static ink_status tell_progress(void *user, uint64_t done, uint64_t total) {
 }
 
 static bool want_launch(void *user, uint32_t launch) {
-  return ink_selection_has(user, launch);
+  const ink_selection *s = user;
+  return ink_selection_has(s, launch) && (!s->options.filter || s->spans[launch].track_count);
 }
 
 ink_status ink_selection_decode(ink_selection *s, const ink_sink *sink, ink_error *error) {
-  ink_sink ours = *sink;
+  ink_sink ours = ink_filter_before(s, sink);
   ours.user = s;
   ours.progress = s->options.progress ? tell_progress : NULL;
   ours.want_launch = want_launch;

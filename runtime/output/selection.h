@@ -30,6 +30,11 @@ typedef struct ink_selection {
   uint32_t passes, passes_done; /* progress: how often the whole is decoded */
   int64_t begin_ns, end_ns;     /* over the chosen launches */
   size_t open_most;             /* of tracks that never closed, so many are told of; 0: all */
+  int64_t zero_ns;              /* begin of the first chosen track, before the filter */
+  ink_sink sink;                /* behind the filter; of the track that is decoded: */
+  bool passed_over, record_passes;
+  int32_t device;
+  uint32_t sm;
   bool without_marking;         /* what tables take out and slices tell of; by the options */
 } ink_selection;
 

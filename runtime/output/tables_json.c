@@ -250,6 +250,8 @@ ink_status ink_write_json(const ink_capture *capture, const ink_clock_map *map,
   ink_table *table = NULL;
   ink_file file = {.fd = -1};
   ink_status status = ink_selection_make(&selection, capture, map, options, error);
+  if (status == INK_OK && selection.options.filter)
+    status = ink_error_set(error, INK_ERROR_ARGUMENT, "a table cannot be filtered by time, blocks, iterations or length");
   selection.without_marking = selection.options.marking != INK_MARKING_IN;
   if (status == INK_OK)
     status = ink_selection_table(&selection, INK_BY_SECTION, &table, error);

@@ -79,7 +79,7 @@ int main(void) {
 #define T ink_output_options
   SIZE(ink_output_options)
   AT(T, size) AT(T, kernel_regex) AT(T, launch) AT(T, progress) AT(T, user)
-  AT(T, marking)
+  AT(T, marking) AT(T, filter)
 #undef T
 #define T ink_output
   SIZE(ink_output)

@@ -17,6 +17,17 @@ enum ink_output_marking {
   INK_MARKING_OUT
 };
 
+/* What is left in traces, csv and npy; json and html, which hold tables, refuse it. Each part asks for itself. */
+typedef struct ink_output_filter {
+  bool time;                 /* what overlaps [from_ns, to_ns], counted from the begin of the first chosen track */
+  bool blocks;               /* tracks of the linear blocks [first_block, last_block] */
+  bool iterations;           /* what is in these rows; what is in none is left out */
+  int64_t from_ns, to_ns;
+  uint64_t first_block, last_block;
+  int64_t first_iteration, last_iteration;
+  uint64_t shorter_ns;       /* slices shorter than this are left out; csv, which has records, refuses it. 0: none */
+} ink_output_filter;
+
 typedef struct ink_output_options {
   size_t size;              /* sizeof(ink_output_options) */
   const char *kernel_regex; /* NULL: every kernel */
@@ -24,6 +35,7 @@ typedef struct ink_output_options {
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
   void *user;
   enum ink_output_marking marking;
+  const ink_output_filter *filter; /* NULL: everything */
 } ink_output_options;
 
 /* Writes to `path` ("-": stdout). The file appears under its name only when it is whole: it is

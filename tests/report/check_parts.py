@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Exports of parts of a capture: each option against the whole, filtered here.
+
+check_parts.py INKMARK MADE_UP"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+inkmark, made_up = (os.path.abspath(path) for path in sys.argv[1:])
+
+
+def export(name, *more, code=0):
+    done = subprocess.run([inkmark, "export", "-q", *more, "x.ink", "-o", name], capture_output=True, text=True)
+    assert done.returncode == code, (more, done.returncode, done.stderr)
+    return done.stderr
+
+
+def slices(*more):
+    export("x.json", *more)
+    with open("x.json") as file:
+        trace = json.load(file)
+    lanes = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
+    found = []
+    for e in trace["traceEvents"]:
+        if e.get("cat") == "section":
+            where = lanes[e["pid"], e["tid"]].split()
+            ns = int(trace["baseTimeNanoseconds"]) + round(e["ts"] * 1000 - .05)
+            found.append((int(where[1]), int(where[where.index("block") + 1]), e["name"], ns, round(e["dur"] * 1000 - .05),
+                          e["args"].get("iteration")))
+    return sorted(found), [e for e in trace["traceEvents"] if e.get("cat") == "kernel"]
+
+
+def rows(*more):
+    export("x.csv", *more)
+    with open("x.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def same(got, want, what):
+    assert got == want and want, (what, len(got), len(want), got[:2], want[:2])
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    subprocess.run([made_up, "x.ink", "1", "iterations=20", "launches=3", "blocks=9", "slots=4"], check=True)
+    whole, kernels = slices()
+    assert len(whole) == 3 * 9 * 20 * 5 and len(kernels) == 3
+    zero = min(s[3] for s in whole)
+    same(slices("--blocks", "2-4")[0], [s for s in whole if 2 <= s[1] <= 4], "blocks")
+    same(slices("--blocks", "8")[0], [s for s in whole if s[1] == 8], "a block")
+    same(slices("--iterations", "7-9")[0], [s for s in whole if 7 <= s[5] <= 9], "iterations")
+    got, kernels = slices("--time", "60us-70us")
+    assert kernels and len(kernels) < 3
+    # a slice's ends are rounded here: those at the very border are left out of the comparison
+    inner = [s for s in whole if s[3] - zero < 70000 - 5 and s[3] + s[4] - zero > 60000 + 5]
+    outer = [s for s in whole if s[3] - zero < 70000 + 5 and s[3] + s[4] - zero > 60000 - 5]
+    assert set(inner) <= set(got) <= set(outer) and inner, "time"
+    same([s for s in slices("--shorter-than", "400ns=drop")[0] if s[4] > 405], [s for s in whole if s[4] > 405], "long ones")
+    assert not [s for s in slices("--shorter-than", "400ns")[0] if s[4] < 395]
+    got = slices("--launch", "2", "--blocks", "0-3", "--iterations", "5")[0]
+    same(got, [s for s in whole if s[0] == 2 and s[1] <= 3 and s[5] == 5], "several")
+    table = rows()
+    same([r for r in rows("--blocks", "2-4")], [r for r in table if 2 <= int(r["block"]) <= 4], "csv: blocks")
+    got = [r for r in rows("--iterations", "7-9") if not r["kind"].startswith("kernel")]
+    same(got, [r for r in table if r["iteration"] in ("7", "8", "9") and not r["kind"].startswith("kernel")], "csv: rows")
+    begin = min(int(r["ns"]) for r in table)
+    got = {(r["launch"], r["block"], r["cycles"]) for r in rows("--time", "0ns-9us") if not r["kind"].startswith("kernel")}
+    want = {(r["launch"], r["block"], r["cycles"]) for r in table
+            if int(r["ns"]) - begin <= 9000 and not r["kind"].startswith("kernel")}
+    same(got, want, "csv: time")
+    export("x.pftrace", "--time", "60us-70us", "--blocks", "0-3", "--shorter-than", "1us=drop")
+    for name, more, code, words in (("x.tables.json", ("--blocks", "1"), 1, "a table cannot be filtered"),
+                                    ("x.html", ("--time", "1us-2us"), 1, "the page cannot be filtered"),
+                                    ("x.npy", ("--iterations", "1"), 1, "arrays cannot be filtered"),
+                                    ("x.csv", ("--shorter-than", "1us"), 1, "no length"),
+                                    ("x.json", ("--time", "5us"), 2, "takes two times"),
+                                    ("x.json", ("--time", "5us-1us"), 2, "takes two times"),
+                                    ("x.json", ("--time", "1-2"), 2, "takes two times"),
+                                    ("x.json", ("--blocks", "4-2"), 2, "takes 'A' or 'A-B'"),
+                                    ("x.json", ("--blocks", "-1"), 2, ""),
+                                    ("x.json", ("--iterations", "a"), 2, "takes 'A' or 'A-B'"),
+                                    ("x.json", ("--shorter-than", "1us=merge"), 2, "takes a time"),
+                                    ("x.json", ("--with", "y.json", "--blocks", "1"), 2, "'--blocks' is for one capture")):
+        assert words in export(name, *more, code=code), (name, more)
+    print("ok")
