@@ -221,8 +221,12 @@ static void note_armed(const ink_module_desc *desc, int device) {
 static ink_status make_device(ink_session *s, int index, const ink_module_desc *module,
                               ink_error *error) {
   ink_i_device *d = &s->devices[index];
-  if (d->made && !d->dead)
+  if (d->made && !d->dead) {
+    /* a CUDA runtime may be loading the module itself, with a lock of its own: the driver is called from here on */
+    if (module == ink_i_driver_desc())
+      d->cuda = module->cuda;
     return ink_i_device_add_kernels(d, &s->options, error);
+  }
   if (d->made) { /* after a reset: its memory is gone with the context */
     ink_i_device_free(d, false);
   }
@@ -255,8 +259,8 @@ static void arm_module(ink_i_device *d, const ink_i_module *module) {
     module->desc->cuda->get_last_error();
 }
 
-/* Through which devices are called: a file of nvcc's, with its CUDA runtime, where there is one; else the driver,
- * for those that a module is on. */
+/* Through which devices are called: the driver, for those that a module of its API is on; else a file of nvcc's, with
+ * its CUDA runtime. */
 typedef struct makers {
   const ink_module_desc *runtime;
   uint64_t by_driver; /* bits of devices */
@@ -275,9 +279,9 @@ static makers makers_of(const ink_i_module *modules, size_t n) {
 }
 
 static const ink_module_desc *maker_of(const makers *m, int device, int count) {
-  if (m->runtime && device < count)
-    return m->runtime;
-  return m->by_driver >> device & 1 ? ink_i_driver_desc() : NULL;
+  if (m->by_driver >> device & 1)
+    return ink_i_driver_desc();
+  return device < count ? m->runtime : NULL;
 }
 
 /* A list of devices names a context's by its device. */

@@ -2,6 +2,7 @@
 /* How a session ends, as a whole, for one device that is reset, or for a marked file that goes: what is there
  * is taken, as far as calls of the CUDA runtime are still possible. */
 #include "capture/capture_write.h"
+#include "cuda/driver_modules.h"
 #include "cuda/flight.h"
 #include "cuda/session_private.h"
 
@@ -161,16 +162,21 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
   const ink_module_desc *other = NULL;
-  for (size_t i = 0; i < n && !other; i++)
-    other = modules[i].desc->only_device ? NULL : modules[i].desc;
+  uint64_t by_driver = 0; /* bits of devices that modules of the driver's API are on */
+  for (size_t i = 0; i < n; i++)
+    if (modules[i].desc->only_device)
+      by_driver |= 1ull << (modules[i].desc->only_device - 1);
+    else if (!other)
+      other = modules[i].desc;
   for (int i = 0; i < INK_I_DEVICES_MAX && used; i++) {
     ink_i_device *d = &s->devices[i];
     if (!is_used_by(d, gone))
       continue;
-    if (!other)
+    const ink_module_desc *next = other ? other : by_driver >> i & 1 ? ink_i_driver_desc() : NULL;
+    if (!next)
       leave_device(s, d);
     else
-      d->cuda = (d->module = other)->cuda;
+      d->cuda = (d->module = next)->cuda;
   }
   free(modules);
   if (used)

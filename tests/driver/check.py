@@ -75,6 +75,20 @@ elif case == "fork":
         os.rename(path, "x.ink")
         found.append(kernels(said))
     that(sorted(one["Step"][:2] for one in found) == [(2, 8), (2, 8)], f"fork: {found}: {said}")
+elif case == "mixed":
+    for runtime in ("static", "shared"):
+        done = subprocess.run([inkmark, "record", "--device", "sim", "-o", "x.ink", "--",
+                               os.path.join(folder, f"mixed_{runtime}"), os.path.join(folder, "kernels.ptx")],
+                              capture_output=True, text=True)
+        that(done.returncode == 0, f"{runtime}: {done.stderr}")
+        found = kernels(done.stderr)
+        that(found == {"Step": (2, 8, ROWS), "Compiled": (4, 16, {("Mixed", "Add", False)})},
+             f"{runtime}: {found}: {done.stderr}")
+elif case == "closes":
+    said = record("program", "dlsym", "closes", os.path.join(folder, "kernels.ptx"),
+                  os.path.join(build, "tests", "arming", "library.so"))
+    found = kernels(said)
+    that(found.get("Step", (0, 0, set()))[:2] == (2, 8) and len(found) == 2, f"closes: {found}: {said}")
 elif case == "words":
     said = record("program", "dlsym", "module", os.path.join(folder, "unmarked.ptx"))
     that("loaded 1 module through the CUDA driver, none of them with marks" in said, said)

@@ -223,6 +223,15 @@ static void run_case(const char *what, char **images) {
     if (waitpid(child, &status, 0) != child || status)
       fail("the child", status);
     run_module(module, "step");
+  } else if (!strcmp(what, "closes")) { /* the device was armed through a library that goes */
+    void *library = dlopen(images[1], RTLD_NOW);
+    int (*run_marked)(void) = library ? (int (*)(void))dlsym(library, "run_library") : NULL;
+    if (!run_marked || run_marked())
+      fail(images[1], 0);
+    module = load(read_image(images[0]));
+    run_module(module, "step");
+    dlclose(library);
+    run_module(module, "step");
   } else if (!strcmp(what, "idle")) { /* loaded, and no kernel of it runs */
     load(read_image(images[0]));
   } else if (!strcmp(what, "full")) { /* nothing is unloaded: the first has its slots, the last have none */

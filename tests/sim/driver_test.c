@@ -140,7 +140,7 @@ static void both(void) {
   CUcontext context, primary;
   CUdeviceptr start;
   size_t bytes;
-  void *at;
+  void *at = NULL;
   uint32_t host[4] = {0};
   CHECK(cudaSetDevice(0) == cudaSuccess && cudaMalloc(&at, 5000) == cudaSuccess);
   FINE(cuCtxGetCurrent(&context));
