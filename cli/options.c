@@ -33,26 +33,29 @@ int cli_usage_error(const cli_command *command, const char *format, ...) {
   return CLI_USAGE;
 }
 
+/* Two neighbours that changed places are one slip, as a letter too many, too few or another. */
 size_t cli_edit_distance(const char *a, const char *b) {
-  size_t row[64], n = strlen(b);
-  if (strlen(a) > 60 || n > 60)
-    return 99;
+  size_t rows[3][64];
+  const size_t n = strlen(b), m = strlen(a);
+  if (m > 60 || n > 60)
+    return SIZE_MAX;
   for (size_t j = 0; j <= n; j++)
-    row[j] = j;
-  for (size_t i = 1; a[i - 1]; i++) {
-    size_t diagonal = row[0];
+    rows[0][j] = j;
+  for (size_t i = 1; i <= m; i++) {
+    size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
     row[0] = i;
     for (size_t j = 1; j <= n; j++) {
-      size_t best = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      if (row[j] + 1 < best)
-        best = row[j] + 1;
+      size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+      if (above[j] + 1 < best)
+        best = above[j] + 1;
       if (row[j - 1] + 1 < best)
         best = row[j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+        best = before[j - 2] + 1;
       row[j] = best;
     }
   }
-  return row[n];
+  return rows[m % 3][n];
 }
 
 const char *cli_nearest(const char *word, const char *const *words, size_t n) {

@@ -14,7 +14,8 @@ static int report(const char *path, enum ink_group_by by) {
   ink_capture *capture;
   ink_clock_map *map;
   ink_table *table;
-  ink_table_options options = {.size = sizeof options, .by = by, .launch = UINT32_MAX};
+  ink_table_options options = {.size = sizeof options, .by = by, .launch = UINT32_MAX,
+                               .findings = by == INK_BY_SECTION};
   if (ink_capture_open(path, &capture, &error) != INK_OK ||
       ink_clock_map_make(capture, &map, &error) != INK_OK ||
       ink_table_make(capture, map, &options, &table, &error) != INK_OK) {

@@ -64,8 +64,9 @@ static void host(const ink_clock_quality *q, FILE *to) {
   if (isfinite(q->host_drift_ppm))
     text_print(to, ", drift %s ppm", number_fraction(q->host_drift_ppm, 3).text);
   if (q->has_monotonic)
-    text_print(to, "; CLOCK_MONOTONIC is %" PRId64 " ns from CLOCK_REALTIME, known to %s ns",
-            q->monotonic_offset_ns, number_whole((uint64_t)q->monotonic_bound_ns).text);
+    text_print(to, "; CLOCK_MONOTONIC is %s s %s CLOCK_REALTIME, known to %s ns",
+            number_fraction(fabs((double)q->monotonic_offset_ns) / 1e9, 3).text,
+            q->monotonic_offset_ns < 0 ? "behind" : "before", number_whole((uint64_t)q->monotonic_bound_ns).text);
   fputc('\n', to);
   if (q->realtime_set_ns)
     text_print(to,

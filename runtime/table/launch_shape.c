@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { TRACKS_MAX = 1 << 20 }; /* of a launch, so that memory stays bounded; larger ones are not looked at */
+
 typedef struct block_span { /* from the first opening to the last closing of its tracks */
   uint64_t block, begin_cycles, end_cycles;
   int32_t device;
@@ -128,7 +130,8 @@ ink_status ink_findings_tails(ink_table *table) {
   const ink_launch *launches = table->capture->launches.items;
   uint64_t longest = 0, first = 0;
   for (size_t i = 0; i < table->launch_count; i++)
-    longest = launches[i].track_count > longest ? launches[i].track_count : longest;
+    if (launches[i].track_count > longest && launches[i].track_count <= TRACKS_MAX)
+      longest = launches[i].track_count;
   block_span *spans = malloc((longest + 1) * sizeof *spans);
   uint64_t *ends = malloc((longest + 1) * sizeof *ends);
   launch_shape *worst = calloc(table->totals.count + 1, sizeof *worst);
@@ -139,7 +142,7 @@ ink_status ink_findings_tails(ink_table *table) {
     const uint64_t grid = (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2];
     const uint32_t part = table->parts_of[i];
     launch_shape shape;
-    const uint64_t blocks = part != UINT32_MAX && grid <= end - first ? gather(table, first, end, spans) : 0;
+    const uint64_t blocks = part != UINT32_MAX && grid <= end - first && end - first <= TRACKS_MAX ? gather(table, first, end, spans) : 0;
     first = end;
     if (blocks < INK_TRACKS_LEAST || blocks != grid)
       continue;

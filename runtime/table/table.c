@@ -446,7 +446,7 @@ static ink_status choose_kernels(ink_table *table) {
 static bool allocate(ink_table *table) {
   size_t kernels = table->capture->kernels.count;
   table->section_count = table->capture->sections.count;
-  table->cache_room = table->section_count + 2;
+  table->cache_room = table->section_count + 1;
   table->cache = calloc(table->cache_room, sizeof *table->cache);
   table->seen = calloc(table->section_count + 1, 1);
   table->unseen = calloc(table->section_count + 1, sizeof *table->unseen);
@@ -519,6 +519,8 @@ void ink_table_free(ink_table *table) {
   free(table->waits);
   free(table->launch_cycles);
   free(table->findings.items);
+  free(table->passes.items);
+  id_map_free(&table->pass_map);
   free(table->parts_of);
   free(table->instances);
   free(table->instance_names);

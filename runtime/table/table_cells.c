@@ -133,9 +133,7 @@ void ink_table_fold(const ink_table *table, ink_cell *cell) {
 /* Cells of the current part and group, by section: most events hit the same few. */
 ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row) {
   int64_t group = table->options.by == INK_BY_ITERATION ? row : table->group;
-  size_t place = section >= INK_SECTION_PASSES
-                     ? table->cache_room - 1 - (size_t)(INK_SECTION_UNKNOWN - section)
-                     : section;
+  size_t place = section == INK_SECTION_UNKNOWN ? table->cache_room - 1 : section;
   ink_cell *cell = table->cache[place];
   if (!cell || cell->group != group || cell->part != table->part) {
     cell = follow(table, section, group);
@@ -159,6 +157,35 @@ ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row) {
     cell->now_min = UINT64_MAX;
   }
   return cell;
+}
+
+static bool is_pass(const ink_table *table, size_t at, int64_t row) {
+  return at < table->passes.count && table->passes.items[at].row == row &&
+         table->passes.items[at].part == table->part;
+}
+
+/* Tracks pass the same iterations in the same order. */
+bool ink_table_pass(ink_table *table, int64_t row) {
+  size_t at = table->pass_at + 1;
+  table->totals.items[table->part].iterations++;
+  if (table->options.by != INK_BY_ITERATION)
+    return true;
+  if (!is_pass(table, at, row)) {
+    const uint64_t hash = ink_mix64(ink_mix64((uint64_t)row) + table->part);
+    const uint32_t first = id_map_get(&table->pass_map, hash);
+    uint32_t i = first;
+    while (i != INK_ID_NONE && !is_pass(table, i, row))
+      i = table->passes.items[i].next;
+    at = i != INK_ID_NONE ? i : table->passes.count;
+    if (i == INK_ID_NONE) {
+      if (at >= INK_ID_NONE - 1 || !INK_I_ROOM(table->passes) || !id_map_put(&table->pass_map, hash, (uint32_t)at))
+        return false;
+      table->passes.items[table->passes.count++] = (ink_passes){.row = row, .part = table->part, .next = first};
+    }
+  }
+  table->passes.items[at].count++;
+  table->pass_at = at;
+  return true;
 }
 
 void ink_table_free_cells(ink_table *table) {

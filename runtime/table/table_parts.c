@@ -130,6 +130,8 @@ ink_status ink_table_sort_parts(ink_table *table) {
     }
     for (uint32_t i = 0; i < table->cell_count; i++)
       ink_table_cell(table, i)->part = is[ink_table_cell(table, i)->part];
+    for (size_t i = 0; i < table->passes.count; i++)
+      table->passes.items[i].part = is[table->passes.items[i].part];
     for (size_t i = 0; i < table->launch_count; i++)
       if (table->parts_of[i] != UINT32_MAX)
         table->parts_of[i] = is[table->parts_of[i]];

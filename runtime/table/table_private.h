@@ -46,8 +46,12 @@ typedef struct ink_cell {
 #define INK_NS_PARTS 16
 
 enum { INK_PROBLEMS_KEPT = 100 };
-/* The section of cells that count the passes of an iteration. */
-#define INK_SECTION_PASSES (UINT32_MAX - 1)
+
+typedef struct ink_passes { /* of one iteration of one part */
+  int64_t row;
+  uint64_t count;
+  uint32_t part, next; /* next one with the same hash */
+} ink_passes;
 
 struct ink_table {
   const ink_capture *capture; /* only while the table is made */
@@ -80,7 +84,10 @@ struct ink_table {
   uint32_t cell_count;
   id_map cell_map;
   ink_cell *latest;        /* visited */
-  ink_cell **cache;        /* [cache_room]: by section, the last two for passes and for the unmarked */
+  INK_I_LIST(ink_passes) passes; /* BY_ITERATION */
+  id_map pass_map;
+  size_t pass_at;          /* the latest: the next one is likely the one behind it */
+  ink_cell **cache;        /* [cache_room]: by section, the last for the unmarked */
   size_t cache_room, section_count;
   uint8_t *seen;           /* [section_count] */
   bool *wanted;            /* [kernels] */
@@ -138,16 +145,7 @@ static inline bool ink_table_child(ink_table *table, uint32_t parent, int64_t ro
   return true;
 }
 /* One more pass of an iteration; false: out of memory. */
-static inline bool ink_table_pass(ink_table *table, int64_t row) {
-  table->totals.items[table->part].iterations++;
-  if (table->options.by != INK_BY_ITERATION)
-    return true;
-  ink_cell *cell = ink_table_visit(table, INK_SECTION_PASSES, row);
-  if (!cell)
-    return false;
-  cell->now_count++;
-  return true;
-}
+bool ink_table_pass(ink_table *table, int64_t row);
 
 static inline void ink_cell_inside(ink_cell *cell, uint32_t parent) {
   if (parent == INK_PARENT_UNKNOWN || parent == cell->section)

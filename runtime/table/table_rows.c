@@ -91,23 +91,25 @@ static bool has_tracks(const ink_table *table, size_t kernel) {
   return false;
 }
 
-/* The rows that count the passes of an iteration tell those of its sections, and go. */
+static int compare_passes(const void *left, const void *right) {
+  const ink_passes *a = left, *b = right;
+  if (a->part != b->part)
+    return a->part < b->part ? -1 : 1;
+  return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Both are sorted by part and iteration. */
 static void tell_passes(ink_table *table) {
-  size_t kept = 0;
-  for (size_t at = 0, end; at < table->row_count; at = end) {
-    uint64_t passes = 0;
-    for (end = at; end < table->row_count && table->rows[end].part == table->rows[at].part &&
-                   table->rows[end].group == table->rows[at].group;
-         end++)
-      if (table->rows[end].section == INK_SECTION_PASSES)
-        passes = table->rows[end].count;
-    for (size_t i = at; i < end; i++)
-      if (table->rows[i].section != INK_SECTION_PASSES) {
-        table->rows[kept] = table->rows[i];
-        table->rows[kept++].passes = passes;
-      }
+  size_t at = 0;
+  if (table->passes.count)
+    qsort(table->passes.items, table->passes.count, sizeof *table->passes.items, compare_passes);
+  for (size_t i = 0; i < table->row_count; i++) {
+    const ink_passes wanted = {.part = table->rows[i].part, .row = table->rows[i].group};
+    while (at < table->passes.count && compare_passes(&table->passes.items[at], &wanted) < 0)
+      at++;
+    if (at < table->passes.count && !compare_passes(&table->passes.items[at], &wanted))
+      table->rows[i].passes = table->passes.items[at].count;
   }
-  table->row_count = kept;
 }
 
 /* Sections that no thread passed, whichever kernel it ran; a kernel's own name is none. */
