@@ -5,6 +5,7 @@
 #include "cuda/module_scan.h"
 
 #include "inkmark/record.h"
+#include "merge/read/unpack.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -107,38 +108,88 @@ static size_t elf_bytes(const void *image) {
   return end > UINT32_MAX ? 0 : (size_t)end;
 }
 
-/* Entries that are compressed show neither their names nor whether they have marks. */
-static void scan_container(scan *s, const char *image, size_t limit) {
-  enum { COMPRESSED_LZ4 = 0x2000, COMPRESSED_ZSTD = 0x8000, FLAGS_AT = 40 };
-  fatbin_head head;
-  memcpy(&head, image, sizeof head);
-  if (head.head_bytes < sizeof head ||
-      (limit && (head.head_bytes > limit || head.bytes > limit - head.head_bytes)))
-    return;
-  const char *at = image + head.head_bytes, *end = at + head.bytes;
-  while ((size_t)(end - at) >= FLAGS_AT + 8) {
-    fatbin_entry entry;
-    uint64_t flags;
-    memcpy(&entry, at, sizeof entry);
-    memcpy(&flags, at + FLAGS_AT, sizeof flags);
-    if (entry.head_bytes < FLAGS_AT || entry.head_bytes > (size_t)(end - at) ||
-        entry.bytes > (size_t)(end - at) - entry.head_bytes)
-      return;
-    if (flags & (COMPRESSED_LZ4 | COMPRESSED_ZSTD)) {
-      s->result.compressed = true;
-    } else if (entry.kind == 1) { /* PTX, perhaps without a NUL */
-      char *text = malloc(entry.bytes + 1);
-      if (text) {
-        memcpy(text, at + entry.head_bytes, entry.bytes);
-        text[entry.bytes] = 0;
-        scan_ptx(s, text);
-      }
-      free(text);
-    } else {
-      scan_bytes(s, at + entry.head_bytes, entry.bytes);
-    }
-    at += entry.head_bytes + entry.bytes;
+enum { /* of a container's entry */
+  KIND_PTX = 1,
+  PACKED_BYTES_AT = 16, /* u32, without the padding */
+  FLAGS_AT = 40,
+  RAW_BYTES_AT = 56,
+  ENTRY_BYTES = 64,
+  NESTING_MAX = 8 /* the linker puts containers into containers */
+};
+#define PACKED_ZSTD UINT64_C(0x8000)
+#define PACKED UINT64_C(0xb000)
+#define RAW_BYTES_MAX (UINT64_C(1) << 28)
+
+static void scan_part(scan *s, uint16_t kind, const char *bytes, size_t n) {
+  char *text = kind == KIND_PTX ? malloc(n + 1) : NULL; /* there may be no NUL */
+  if (text) {
+    memcpy(text, bytes, n);
+    text[n] = 0;
+    scan_ptx(s, text);
+    free(text);
+  } else if (kind != KIND_PTX) {
+    scan_bytes(s, bytes, n);
   }
+}
+
+/* False: it is packed in a way that is not read here, or damaged. */
+static bool scan_packed(scan *s, uint16_t kind, const char *packed, uint64_t packed_bytes, uint64_t raw_bytes) {
+  ink_status status;
+  unpack *stream = raw_bytes > RAW_BYTES_MAX ? NULL : unpack_new(UNPACK_ZSTD, &status);
+  unsigned char *raw = stream ? malloc(raw_bytes + 1) : NULL, *out = raw;
+  const unsigned char *in = (const unsigned char *)packed;
+  size_t left = packed_bytes, room = raw_bytes;
+  enum unpacked state = raw ? UNPACK_MORE : UNPACK_NO_MEMORY;
+  while (state == UNPACK_MORE && left && room) {
+    const size_t before = left + room;
+    state = unpack_run(stream, &in, &left, &out, &room);
+    if (left + room == before)
+      break;
+  }
+  const bool whole = raw && !room && (state == UNPACK_ENDED || state == UNPACK_MORE);
+  if (whole)
+    scan_part(s, kind, (const char *)raw, raw_bytes);
+  free(raw);
+  unpack_free(stream);
+  return whole;
+}
+
+static void scan_entry(scan *s, const fatbin_entry *entry, const char *at) {
+  uint32_t packed_bytes;
+  uint64_t flags, raw_bytes;
+  memcpy(&packed_bytes, at + PACKED_BYTES_AT, sizeof packed_bytes);
+  memcpy(&flags, at + FLAGS_AT, sizeof flags);
+  memcpy(&raw_bytes, at + RAW_BYTES_AT, sizeof raw_bytes);
+  const char *bytes = at + entry->head_bytes;
+  if (!(flags & PACKED))
+    scan_part(s, entry->kind, bytes, entry->bytes);
+  else if ((flags & PACKED) != PACKED_ZSTD || packed_bytes > entry->bytes ||
+           !scan_packed(s, entry->kind, bytes, packed_bytes, raw_bytes))
+    s->result.compressed = true;
+}
+
+/* `limit` 0: as long as it says itself. How many bytes it has; 0: it is none. */
+static size_t scan_container(scan *s, const char *image, size_t limit, int depth) {
+  fatbin_head head;
+  if (limit && limit < sizeof head)
+    return 0;
+  memcpy(&head, image, sizeof head);
+  if (depth > NESTING_MAX || head.magic != FATBIN_CONTAINER || head.head_bytes < sizeof head ||
+      (limit && (head.head_bytes > limit || head.bytes > limit - head.head_bytes)))
+    return 0;
+  const char *at = image + head.head_bytes, *end = at + head.bytes;
+  while ((size_t)(end - at) >= sizeof(fatbin_head)) {
+    const size_t left = (size_t)(end - at), inner = scan_container(s, at, left, depth + 1);
+    fatbin_entry entry;
+    memcpy(&entry, at, sizeof entry);
+    if (!inner && (left < ENTRY_BYTES || entry.head_bytes < ENTRY_BYTES || entry.head_bytes > left ||
+                   entry.bytes > left - entry.head_bytes))
+      break;
+    if (!inner)
+      scan_entry(s, &entry, at);
+    at += inner ? inner : entry.head_bytes + entry.bytes;
+  }
+  return head.head_bytes + head.bytes;
 }
 
 /* One text or several, with or without a NUL at the end. */
@@ -159,9 +210,9 @@ static void scan_any(scan *s, const void *image, size_t bytes) {
     const void *data;
     memcpy(&data, (const char *)image + 8, sizeof data);
     if (data)
-      scan_container(s, data, 0);
+      scan_container(s, data, 0, 0);
   } else if (first == FATBIN_CONTAINER) {
-    scan_container(s, image, bytes);
+    scan_container(s, image, bytes, 0);
   } else if (!memcmp(image, ELFMAG, SELFMAG)) {
     const size_t whole = elf_bytes(image);
     scan_bytes(s, image, bytes && bytes < whole ? bytes : whole);

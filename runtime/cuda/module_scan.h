@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Private: the section tables that travel inside a module (docs/format.md), found in the image that the program
- * hands to the driver: PTX, machine code, fat binaries that are not compressed. */
+ * hands to the driver: PTX, machine code, fat binaries, packed with zstd too. */
 #ifndef INK_CUDA_MODULE_SCAN_H
 #define INK_CUDA_MODULE_SCAN_H
 

@@ -55,6 +55,7 @@ elif case == "file":
     one("program", "dlsym", "file", "kernels.ptx", 1)
 elif case == "fatbin":
     one("program", "dlsym", "fatbin", "packed_kernels.fatbin", 1)
+    one("program", "dlsym", "fatbin", "plain_kernels.fatbin", 1)
 elif case == "contexts":
     # a context of cuCtxCreate's is a device of its own: 2 launches of the first, 3 of the primary, 1 of the third
     one("program", "address", "contexts", "kernels.ptx", 6)

@@ -129,7 +129,7 @@ static void fat_binary(void) {
     const void *data, *more;
   } wrapper = {0x466243b1u, 1, image, NULL};
   CHECK(scan(&wrapper, 0).tables == 2, "a wrapper");
-  n = container(image, 0x8000);
+  n = container(image, 0x2000); /* LZ4, which is not read */
   const ink_i_scan found = scan(image, n);
   CHECK(found.compressed && found.tables == 1, "a compressed entry is told, the others are read");
   for (size_t cut = 64; cut < n; cut++) {
