@@ -139,7 +139,7 @@ bool record_why_modules(const record_plan *plan, const char *what) {
                 what, seen, seen == 1 ? "" : "s");
   else
     message_say("%s: %lu of the %lu module%s that the program loaded through the CUDA driver %s marks, but no kernel "
-                "with PROF_KERNEL ran",
+                "with PROF_KERNEL ran on a device that is recorded",
                 what, marked, seen, seen == 1 ? "" : "s", marked == 1 ? "has" : "have");
   return true;
 }

@@ -72,3 +72,8 @@ void ink_i_remark_room(ink_session *s, const ink_i_device *d) {
                  "--tracks takes more",
                  d->index, d->info.track_count, d->info.records_per_track, d->tracks_wanted);
 }
+
+void ink_i_remark_left_out(ink_session *s, int device) {
+  if (s->options.choice == INK_I_DEVICES_LISTED && !(s->options.devices >> device & 1))
+    ink_i_remark(s, "a module with marks is on device %d, which --devices leaves out", device);
+}

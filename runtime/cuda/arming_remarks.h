@@ -20,4 +20,7 @@ void ink_i_remark_flight(ink_session *session, const ink_i_device *device);
 /* A device that had memory for fewer tracks than wanted. */
 void ink_i_remark_room(ink_session *session, const ink_i_device *device);
 
+/* A module of the driver's API is on a device that is not to be recorded. */
+void ink_i_remark_left_out(ink_session *session, int device);
+
 #endif

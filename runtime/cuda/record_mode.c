@@ -4,6 +4,7 @@
  * process, for the command to print; nothing is printed here. */
 #include "cuda/record_mode.h"
 
+#include "cuda/arming_remarks.h"
 #include "cuda/device_choice.h"
 #include "cuda/driver_api.h"
 #include "cuda/driver_kernels.h"
@@ -326,10 +327,11 @@ static bool takes_part(void) {
 /* Whoever loads a module uses its device: it is armed at once, where it was not left out by --devices. */
 static void arm_here(void) {
   const int slot = ink_i_driver_slot_here();
-  if (slot >= 0) {
-    ink_i_choice_use(session, slot);
-    arm();
-  }
+  if (slot < 0)
+    return;
+  ink_i_choice_use(session, slot);
+  ink_i_remark_left_out(session, ink_i_driver_ordinal(slot));
+  arm();
 }
 
 void ink_record_module_loaded(void *handle, bool library, const void *image, size_t bytes) {

@@ -96,6 +96,9 @@ elif case == "words":
     that(not os.path.exists("x.ink"), "a capture without marks")
     said = record("program", "dlsym", "idle", os.path.join(folder, "kernels.ptx"))
     that("1 of the 1 module that the program loaded through the CUDA driver has marks, but no kernel" in said, said)
+    os.environ["INKMARK_SIM_DEVICES"] = "2"
+    said = record("program", "dlsym", "module", os.path.join(folder, "kernels.ptx"), options=("--devices", "1"))
+    that("a module with marks is on device 0, which --devices leaves out" in said, said)
 elif case == "full":
     # more names than there are slots: the capture itself says so
     said = record("program", "dlsym", "full", os.path.join(folder, "edited.ptx"), "720", os.path.join(folder, "kernels.ptx"))
