@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The README's blocks are what they say: its example compiles with its commands, runs dormant, is recorded,
-# reported and exported.
+# The README's blocks are what they say: its example compiles with its commands, is recorded, reported and exported.
 # readme.sh SOURCE_FOLDER BUILD_FOLDER NVCC    its first commands, with a build that is there
 # readme.sh SOURCE_FOLDER                      all of its commands, as they stand, in that fresh checkout;
 #   only the tests are not run again, and the prefix is another one than /usr/local
@@ -28,7 +27,7 @@ run() { sh -e "$work/commands.sh" >"$work/out" 2>"$work/err" </dev/null || fail 
 example() { # in the current folder
   block cuda 1 >relax.cu
   [ "$(grep -c PROF_ relax.cu)" -ge 5 ] || { echo "the README has no example" >&2; exit 1; }
-  commands 1 '\. build/env.sh' nvcc ./relax 'inkmark record' 'inkmark report' 'inkmark export'
+  commands 1 '\. build/env.sh' nvcc 'inkmark record' 'inkmark report' 'inkmark export'
   run
   grep -q 'simulated clock' "$work/out" || [ -e /dev/nvidiactl ] || fail "not on the simulated device"
   for section in Load Compute Store; do # 4 blocks of 8 rounds
