@@ -9,6 +9,7 @@
 #include "chrome_activity.h"
 #include "chrome_events.h"
 #include "outputs.h"
+#include "sm_counters.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,8 @@ typedef struct chrome {
   char pid[16];
   uint64_t marks_dropped;
   activity_lanes activity;
+  sm_counters counters;
+  char counter[160];
 } chrome;
 
 static void set_pid(chrome *w, int32_t device) {
@@ -79,7 +82,8 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   ink_track_label(h, label, sizeof label);
   snprintf(name, sizeof name, "launch %zu SM %u %s", w->launch, h->sm_open, label);
   chrome_track_begin(&w->events, name);
-  return INK_OK;
+  return sm_counters_track(&w->counters, (uint32_t)w->launch, track->stored->device, h, track->open_ns,
+                           track->close_ns > track->open_ns ? track->close_ns : track->open_ns);
 }
 
 static ink_status on_slice(void *user, const ink_slice *slice) {
@@ -99,6 +103,21 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   w->marks_dropped += track->marks_dropped;
   ink_status status = chrome_track_end(&w->events);
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
+}
+
+/* ---- active blocks --------------------------------------------------------------------------- */
+
+static void begin_counter(void *user, const counter_edge *of) {
+  chrome *w = user;
+  set_pid(w, of->device);
+  sm_counters_name(of, "", w->counter, sizeof w->counter);
+}
+
+static void counter_value(void *user, int64_t ns, int64_t value) {
+  chrome *w = user;
+  chrome_begin_event(&w->events, "C", "inkmark", w->counter, 0, ns, 0);
+  ink_file_print(&w->file, "\"n\":%lld", (long long)value);
+  chrome_end_event(&w->events);
 }
 
 /* ---- the output ------------------------------------------------------------------------------ */
@@ -161,6 +180,8 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
                          .async = on_async,
                          .track_end = on_track_end};
   status = ink_selection_decode(&w.selection, &sink, error);
+  if (status == INK_OK)
+    status = sm_counters_end(&w.counters, &(counter_user){begin_counter, counter_value, &w});
   if (status == INK_OK) {
     put_rest(&w);
     status = ink_file_close(&w.file, error);
@@ -172,6 +193,7 @@ cleanup:
   ink_selection_free(&w.selection);
   chrome_events_free(&w.events);
   activity_lanes_free(&w.activity);
+  sm_counters_free(&w.counters);
   free(w.kernel_ends);
   free(w.kernel_tids);
   return status;

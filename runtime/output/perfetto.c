@@ -5,6 +5,7 @@
 #include "outputs.h"
 #include "perfetto_activity.h"
 #include "perfetto_tracks.h"
+#include "sm_counters.h"
 
 #include <stdlib.h>
 
@@ -23,6 +24,8 @@ typedef struct writer {
   launch_counts counts;
   perfetto_tracks tracks;
   activity_lanes activity;
+  sm_counters counters;
+  uint64_t *processes, *counters_uuids, counter_uuid; /* [device_count]: the device's, its track above counters */
 } writer;
 
 /* ---- devices and launches -------------------------------------------------------------------- */
@@ -84,6 +87,7 @@ static void describe_devices(writer *w) {
                                                  .description = device->name,
                                                  .pid = device->index < 0 ? 0 : device->index});
     put_note(w, device, process);
+    w->processes[i] = process;
     /* A process does not order its children, a plain track does. */
     w->launches_uuids[i] = perfetto_new_uuid(&w->out);
     perfetto_describe(&w->out, &(perfetto_track){.uuid = w->launches_uuids[i],
@@ -153,7 +157,8 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
     return status;
   perfetto_tracks_begin(&w->tracks, parent,
                         (int32_t)(track->index - w->selection.spans[w->launch].first_track), h);
-  return INK_OK;
+  return sm_counters_track(&w->counters, (uint32_t)w->launch, track->stored->device, h, track->open_ns,
+                           track->close_ns > track->open_ns ? track->close_ns : track->open_ns);
 }
 
 static ink_status on_slice(void *user, const ink_slice *slice) {
@@ -180,12 +185,46 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
 }
 
+/* ---- active blocks --------------------------------------------------------------------------- */
+
+static void begin_counter(void *user, const counter_edge *of) {
+  writer *w = user;
+  char name[160];
+  size_t i = 0;
+  while (i < w->selection.device_count && w->selection.devices[i].index != of->device)
+    i++;
+  if (!w->counters_uuids[i]) {
+    w->counters_uuids[i] = perfetto_new_uuid(&w->out);
+    perfetto_describe(&w->out, &(perfetto_track){.uuid = w->counters_uuids[i],
+                                                 .parent = w->processes[i],
+                                                 .name = "active blocks",
+                                                 .pid = -1});
+  }
+  sm_counters_name(of, "", name, sizeof name);
+  w->counter_uuid = perfetto_new_uuid(&w->out);
+  perfetto_describe(&w->out, &(perfetto_track){.uuid = w->counter_uuid,
+                                               .parent = w->counters_uuids[i],
+                                               .name = name,
+                                               .rank = (int32_t)((of->sm + 1) & INT32_MAX),
+                                               .pid = -1,
+                                               .counter = true});
+}
+
+static void counter_value(void *user, int64_t ns, int64_t value) {
+  writer *w = user;
+  char *p = perfetto_event(&w->out, ns, TYPE_COUNTER, w->counter_uuid);
+  perfetto_event_end(&w->out, pb_int(p, EVENT_COUNTER, value));
+}
+
 /* ---- the output ------------------------------------------------------------------------------ */
 
 static void free_writer(writer *w) {
   ink_file_abandon(&w->file);
   ink_selection_free(&w->selection);
   free(w->launches_uuids);
+  free(w->processes);
+  free(w->counters_uuids);
+  sm_counters_free(&w->counters);
   perfetto_tracks_free(&w->tracks);
   activity_lanes_free(&w->activity);
 }
@@ -198,10 +237,12 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   if (status != INK_OK)
     goto cleanup;
   w.launches_uuids = calloc(w.selection.device_count + 1, sizeof *w.launches_uuids);
+  w.processes = calloc(w.selection.device_count + 1, sizeof *w.processes);
+  w.counters_uuids = calloc(w.selection.device_count + 1, sizeof *w.counters_uuids);
   status = perfetto_tracks_init(&w.tracks, &w.out, &w.selection);
   if (status == INK_OK)
     status = activity_lanes_make(&w.activity, &w.selection, error);
-  if (!w.launches_uuids || status != INK_OK) {
+  if (!w.launches_uuids || !w.processes || !w.counters_uuids || status != INK_OK) {
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
     goto cleanup;
   }
@@ -224,6 +265,9 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   status = ink_selection_decode(&w.selection, &sink, error);
   if (status == INK_OK) {
     end_launch(&w);
+    status = sm_counters_end(&w.counters, &(counter_user){begin_counter, counter_value, &w});
+  }
+  if (status == INK_OK) {
     status = ink_file_close(&w.file, error);
   } else if (status == INK_ERROR_MEMORY) {
     ink_error_set(error, status, "out of memory");

@@ -45,6 +45,18 @@ function checkSlices({ processor, descriptors }, truth) {
   assert.deepStrictEqual(sorted(found), sorted(expected));
 }
 
+// Each counter of active blocks begins with a block, ends with none, and is never negative.
+function checkActive(processor, truth) {
+  const rows = processor.query(`select t.id, t.name, c.ts, c.value from counter c join track t on c.track_id = t.id
+    where t.name like '%active blocks' order by t.id, c.ts`).rows;
+  const tracks = truth.events.filter(e => e.kind === 'track' && e.close_ns !== e.open_ns);
+  assert.ok(rows.length || !tracks.length, 'no counter of active blocks');
+  for (const id of new Set(rows.map(r => String(r[0])))) {
+    const of = rows.filter(r => String(r[0]) === id).map(r => Number(r[3]));
+    assert.ok(of[0] > 0 && of[of.length - 1] === 0 && Math.min(...of) >= 0, `counter ${id}: ${of}`);
+  }
+}
+
 // Sums by kernel and section, which is what `inkmark report` prints. The trace rounds each ns.
 function checkTable({ processor, descriptors }, truth) {
   const kernels = new Map(processor.query(`select ${arg('launch')}, s.name from slice s
@@ -103,7 +115,9 @@ function checkPoints({ processor, descriptors }, truth) {
   const summed = truth.table.filter(r => r.summed);
   assert.deepStrictEqual(sums.map(Number),
     [points.filter(p => p.escape === sumEscape).length, sumBy(summed, 'count')]);
-  const values = processor.query(`select t.name, c.ts, c.value from counter c join track t on c.track_id = t.id`)
+  checkActive(processor, truth);
+  const values = processor.query(`select t.name, c.ts, c.value from counter c join track t on c.track_id = t.id
+    where t.name not like '%active blocks'`)
     .rows.map(r => [r[0], String(r[1]), String(r[2])]);
   assert.deepStrictEqual(sorted(values), sorted(points
     .filter(p => p.record === escape && p.escape !== sumEscape).map(p => [p.name, p.ns, String(p.value)])));

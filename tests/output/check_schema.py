@@ -76,7 +76,7 @@ def main(tool):
             assert group.name == "launches" and by_uuid[group.parent_uuid].HasField("process")
             assert launch.sibling_order_rank == int(launch.name.split()[0])
         assert len(launches) == 4
-        sms = [t for t in tracks if t.name.startswith("SM ")]
+        sms = [t for t in tracks if t.name.startswith("SM ") and not t.HasField("counter")]
         assert all(t.sibling_order_rank == int(t.name[3:]) for t in sms) and sms
         blocks = {}
         for t in tracks:

@@ -2,6 +2,7 @@
 """Records kernels of which it is known what a report must say, and reads that in its JSON and its text.
 
 check_cases.py INKMARK CASES"""
+import json
 import os
 import subprocess
 import sys
@@ -103,6 +104,15 @@ def answers():
     assert "[wait]" not in text and "[wait]" in run("report", "roles.ink")
 
 
+def counters():
+    path = record("tail")
+    run("export", "-q", path, "-o", "tail.json")
+    with open("tail.json") as file:
+        events = [e for e in json.load(file)["traceEvents"] if e.get("ph") == "C"]
+    whole = [e["args"]["n"] for e in events if e["name"] == "inkmark active blocks"]
+    assert max(whole) == 16 and whole[-1] == 0 and len({e["name"] for e in events}) == 5, whole
+
+
 def instances():
     path = record("instances", "--activity")
     parts = kernels(path)
@@ -142,6 +152,6 @@ def newest():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (imbalance, overflow, nested, passes, warps, answers, instances, one_schema, newest):
+    for check in (imbalance, overflow, nested, passes, warps, answers, counters, instances, one_schema, newest):
         check()
         print("ok:", check.__name__)

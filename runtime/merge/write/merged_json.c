@@ -141,15 +141,11 @@ static ink_status end_track(void *user) {
 
 static void begin_counter(void *user, const counter_edge *of) {
   merged_json *w = user;
-  char sm[32];
+  char plain[160];
   set_pid(w, of->device, SIZE_MAX);
-  snprintf(sm, sizeof sm, "SM %u", of->sm);
   const char *who = w->sink.place.who;
-  snprintf(w->counter, sizeof w->counter, "%s%s%s %.100s", who, *who ? " " : "",
-           of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
-           of->section == COUNTER_BLOCKS
-               ? "active blocks"
-               : ink_selection_section(&w->sink.place.selection, of->section));
+  sm_counters_name(of, ink_selection_section(&w->sink.place.selection, of->section), plain, sizeof plain);
+  snprintf(w->counter, sizeof w->counter, "%s%s%s", who, *who ? " " : "", plain);
 }
 
 static void counter_value(void *user, int64_t ns, int64_t value) {

@@ -6,7 +6,7 @@
 
 #include "output/output_file.h"
 #include "merge/join/placement.h"
-#include "sm_counters.h"
+#include "output/sm_counters.h"
 #include "output/track_events.h"
 
 enum { FLOWS_MAX = 64 }; /* arrows from a launch to its tracks */

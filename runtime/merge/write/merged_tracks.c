@@ -162,7 +162,7 @@ static ink_status end_track(void *user) {
 
 static void begin_counter(void *user, const counter_edge *of) {
   merged_perfetto *w = user;
-  char name[320], sm[32];
+  char name[320], plain[160];
   if (!w->counters_uuid || w->counters_device != of->device) {
     uint64_t process = process_of(w, of->device);
     w->counters_device = of->device;
@@ -172,13 +172,9 @@ static void begin_counter(void *user, const counter_edge *of) {
                                                  .name = "inkmark counters",
                                                  .pid = -1});
   }
-  snprintf(sm, sizeof sm, "SM %u", of->sm);
   const char *who = w->sink.place.who;
-  snprintf(name, sizeof name, "%s%s%s %.100s", who, *who ? " " : "",
-           of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
-           of->section == COUNTER_BLOCKS
-               ? "active blocks"
-               : ink_selection_section(&w->sink.place.selection, of->section));
+  sm_counters_name(of, ink_selection_section(&w->sink.place.selection, of->section), plain, sizeof plain);
+  snprintf(name, sizeof name, "%s%s%s", who, *who ? " " : "", plain);
   w->counter_uuid = perfetto_new_uuid(&w->out);
   uint32_t rank = (of->sm + 1) * 0x10000u + of->section + 1;
   perfetto_describe(&w->out, &(perfetto_track){.uuid = w->counter_uuid,

@@ -41,5 +41,7 @@ typedef struct counter_user {
 } counter_user;
 ink_status sm_counters_end(sm_counters *counters, const counter_user *user);
 void sm_counters_free(sm_counters *counters);
+/* "inkmark active blocks", "SM 3 LineSearch"; `section` is the counter's name of it. */
+void sm_counters_name(const counter_edge *of, const char *section, char *text, size_t size);
 
 #endif

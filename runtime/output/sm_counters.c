@@ -2,8 +2,8 @@
 /* Counts what runs where, from the begins and ends of tracks and slices. */
 #include "sm_counters.h"
 
-#include "output/selection.h"
-#include "output/track_events.h"
+#include "selection.h"
+#include "track_events.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static ink_status add(sm_counters *c, const counter_edge *edge) {
 
 static ink_status add_both(sm_counters *c, uint32_t sm, uint32_t section, int64_t begin_ns,
                            int64_t end_ns) {
-  if (end_ns <= begin_ns)
+  if (end_ns <= begin_ns || begin_ns < 0) /* of a damaged track: no time that a trace has */
     return INK_OK;
   ink_status status = add(c, &(counter_edge){begin_ns, c->device, sm, section, 1});
   return status == INK_OK ? add(c, &(counter_edge){end_ns, c->device, sm, section, -1}) : status;
@@ -102,6 +102,13 @@ ink_status sm_counters_end(sm_counters *c, const counter_user *user) {
       user->value(user->user, e->ns, value);
   }
   return INK_OK;
+}
+
+void sm_counters_name(const counter_edge *of, const char *section, char *text, size_t size) {
+  char sm[32];
+  snprintf(sm, sizeof sm, "SM %u", of->sm);
+  snprintf(text, size, "%s %.100s", of->sm == COUNTER_WHOLE_GPU ? "inkmark" : sm,
+           of->section == COUNTER_BLOCKS ? "active blocks" : section);
 }
 
 void sm_counters_free(sm_counters *c) {
