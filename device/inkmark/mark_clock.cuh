@@ -17,10 +17,10 @@ namespace { // one a file: the files of a program may be linked with different C
 // may be issued before the first has sampled the timer.
 __device__ __forceinline__ void read_globaltimer_then_clock(u64 &ns, u64 &cycles) {
   cycles = 0;
-  asm volatile("{\n\t.reg .pred there;\n\t"
+  asm volatile("{\n\t.reg .pred _there;\n\t"
                "mov.u64 %0, %%globaltimer;\n\t"
-               "setp.ne.s64 there, %0, -1;\n\t"
-               "@there mov.u64 %1, %%clock64;\n\t}"
+               "setp.ne.s64 _there, %0, -1;\n\t"
+               "@_there mov.u64 %1, %%clock64;\n\t}"
                : "=l"(ns), "+l"(cycles)
                :
                : "memory");

@@ -115,10 +115,10 @@ __device__ __forceinline__ u32 gather(const T &first, const Rest &...rest) {
 __device__ __forceinline__ u64 read_clock_after(u32 word, u32 high) {
   u64 cycles;
   asm volatile("{\n\t"
-               ".reg .pred top; .reg .u32 both;\n\t"
-               "lop3.b32 both, %1, %2, 0x80000000, 0x80;\n\t"
-               "setp.ne.u32 top, both, 0;\n\t"
-               "@top st.volatile.shared.u32 [both], both;\n\t"
+               ".reg .pred _top; .reg .u32 _both;\n\t"
+               "lop3.b32 _both, %1, %2, 0x80000000, 0x80;\n\t"
+               "setp.ne.u32 _top, _both, 0;\n\t"
+               "@_top st.volatile.shared.u32 [_both], _both;\n\t"
                "mov.u64 %0, %%clock64;\n\t"
                "}"
                : "=l"(cycles)

@@ -19,150 +19,150 @@ namespace ink_i {
 // copies the upper half of a mark's address for each mark.
 #if __CUDA_ARCH__ >= 900
 #define INK_I_SIZES_EARLY                          \
-  "ld.global.v2.u64 {bits_at, rings_end}, [%3+32];\n\t" \
-  "ld.global.v4.u32 {%2, stride, tries, aux}, [%3+48];\n\t"
+  "ld.global.v2.u64 {_bits_at, _rings_end}, [%3+32];\n\t" \
+  "ld.global.v4.u32 {%2, _stride, _tries, _aux}, [%3+48];\n\t"
 #define INK_I_SIZES_LATE
 #else
-#define INK_I_SIZES_EARLY "ld.global.u64 bits_at, [%3+32];\n\t"
+#define INK_I_SIZES_EARLY "ld.global.u64 _bits_at, [%3+32];\n\t"
 #define INK_I_SIZES_LATE                \
-  "ld.global.v4.u32 {%2, stride, tries, aux}, [%3+48];\n\t" \
-  "ld.global.u64 rings_end, [%3+40];\n\t"
+  "ld.global.v4.u32 {%2, _stride, _tries, _aux}, [%3+48];\n\t" \
+  "ld.global.u64 _rings_end, [%3+40];\n\t"
 #endif
 
 // Is this block out, or this warp? Both are bit 0 of `bits` and `warps`, looked at later: the loads stand
 // together with that of the kernel's slot.
 #define INK_I_OPEN_LIMITS(which_warps)                                                      \
-  "ld.global.v4.u32 {warps, slots_mask, last_block, tracks_mask}, [%3+16];\n\t"             \
+  "ld.global.v4.u32 {_warps, _slots_mask, _last_block, _tracks_mask}, [%3+16];\n\t"             \
   INK_I_SIZES_EARLY                                                                         \
   which_warps                                                                               \
-  "mov.u32 grid_x, %%nctaid.x; mov.u32 grid_y, %%nctaid.y;\n\t"                             \
-  "mov.u32 block_x, %%ctaid.x; mov.u32 block_y, %%ctaid.y; mov.u32 block_z, %%ctaid.z;\n\t" \
-  "mad.lo.u32 a, block_z, grid_y, block_y;\n\t"                                             \
-  "mad.lo.u32 a, a, grid_x, block_x;\n\t"                                                   \
-  "min.u32 last_block, last_block, a;\n\t"                                                  \
-  "shr.u32 a, last_block, 5;\n\t"                                                           \
-  "mul.wide.u32 at, a, 4;\n\t"                                                              \
-  "add.u64 at, at, bits_at;\n\t"                                                            \
-  "ld.global.u32 bits, [at];\n\t"                                                           \
-  "shf.r.wrap.b32 bits, bits, bits, last_block;\n\t"                                        \
-  "mov.u32 ntid_x, %%ntid.x; mov.u32 ntid_y, %%ntid.y;\n\t"                                 \
-  "mov.u32 a, %%tid.x; mov.u32 b, %%tid.y; mov.u32 c, %%tid.z;\n\t"                         \
-  "mad.lo.u32 thread, c, ntid_y, b;\n\t"                                                    \
-  "mad.lo.u32 thread, thread, ntid_x, a;\n\t"                                               \
-  "shr.u32 a, thread, 5;\n\t"                                                               \
-  "shr.u32 warps, warps, a;\n\t"
+  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y;\n\t"                             \
+  "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t" \
+  "mad.lo.u32 _a, _block_z, _grid_y, _block_y;\n\t"                                             \
+  "mad.lo.u32 _a, _a, _grid_x, _block_x;\n\t"                                                   \
+  "min.u32 _last_block, _last_block, _a;\n\t"                                                  \
+  "shr.u32 _a, _last_block, 5;\n\t"                                                           \
+  "mul.wide.u32 _at, _a, 4;\n\t"                                                              \
+  "add.u64 _at, _at, _bits_at;\n\t"                                                            \
+  "ld.global.u32 _bits, [_at];\n\t"                                                           \
+  "shf.r.wrap.b32 _bits, _bits, _bits, _last_block;\n\t"                                        \
+  "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y;\n\t"                                 \
+  "mov.u32 _a, %%tid.x; mov.u32 _b, %%tid.y; mov.u32 _c, %%tid.z;\n\t"                         \
+  "mad.lo.u32 _thread, _c, _ntid_y, _b;\n\t"                                                    \
+  "mad.lo.u32 _thread, _thread, _ntid_x, _a;\n\t"                                               \
+  "shr.u32 _a, _thread, 5;\n\t"                                                               \
+  "shr.u32 _warps, _warps, _a;\n\t"
 
 // The kernel's slot. Where no table named it, the search ends at an empty slot, whose `missed` counts it. Lower
 // half of a key: never 0, it ends in a section's id.
 #define INK_I_OPEN_FIND(bra)                          \
-  "mov.u32 a, %5;\n\t"                                \
-  "find:\n\t"                                         \
-  "and.b32 b, a, slots_mask;\n\t"                     \
-  "mul.wide.u32 at, b, %7;\n\t"                       \
-  "add.u64 slot, at, %3;\n\t"                         \
-  "ld.global.v2.u64 {found, enabled}, [slot+%8];\n\t" \
-  "add.u32 a, a, 1;\n\t"                              \
-  "mov.b64 {b, c}, found;\n\t"                        \
-  "setp.ne.u64 none, found, %4;\n\t"                  \
-  "setp.ne.and.u32 again, b, 0, none;\n\t"            \
-  "@again " bra " find;\n\t"                          \
-  "mov.b64 {b, c}, enabled;\n\t"                      \
-  "lop3.b32 a, b, warps, bits, 0x80;\n\t"             \
-  "setp.eq.u32 again, a, 0;\n\t"                      \
-  "@again " bra " out;\n\t"                           \
-  "mov.b64 one, {a, 0};\n\t"                          \
-  "@none " bra " missed;\n\t"
+  "mov.u32 _a, %5;\n\t"                                \
+  "_find:\n\t"                                         \
+  "and.b32 _b, _a, _slots_mask;\n\t"                     \
+  "mul.wide.u32 _at, _b, %7;\n\t"                       \
+  "add.u64 _slot, _at, %3;\n\t"                         \
+  "ld.global.v2.u64 {_found, _enabled}, [_slot+%8];\n\t" \
+  "add.u32 _a, _a, 1;\n\t"                              \
+  "mov.b64 {_b, _c}, _found;\n\t"                        \
+  "setp.ne.u64 _none, _found, %4;\n\t"                  \
+  "setp.ne.and.u32 _again, _b, 0, _none;\n\t"            \
+  "@_again " bra " _find;\n\t"                          \
+  "mov.b64 {_b, _c}, _enabled;\n\t"                      \
+  "lop3.b32 _a, _b, _warps, _bits, 0x80;\n\t"             \
+  "setp.eq.u32 _again, _a, 0;\n\t"                      \
+  "@_again " bra " _out;\n\t"                           \
+  "mov.b64 _one, {_a, 0};\n\t"                          \
+  "@_none " bra " _missed;\n\t"
 
 // A track that can be claimed. Tracks are counted from the end, so that their states need no address of their own:
 // b is the ticket's lower bits with ones above them. `a` is 1 and no compiler knows it: see add_global.
 #define INK_I_OPEN_CLAIM(bra)                     \
   INK_I_SIZES_LATE                                \
-  "claim:\n\t"                                    \
-  "atom.global.add.u64 ticket, [%3+64], one;\n\t" \
-  "mov.b64 {b, c}, ticket;\n\t"                   \
-  "lop3.b32 b, b, tracks_mask, 0, 0xF3;\n\t"     \
-  "mul.wide.s32 at, b, stride;\n\t"              \
-  "add.u64 ring, at, rings_end;\n\t"             \
-  "mad.wide.s32 state, b, 4, %3;\n\t"            \
-  "atom.global.or.b32 b, [state], a;\n\t"        \
-  "and.b32 b, b, 1;\n\t"                          \
-  "setp.eq.u32 again, b, 0;\n\t"                  \
-  "@again " bra " taken;\n\t"                     \
-  "setp.ne.u32 again, tries, 0;\n\t"              \
-  "sub.u32 tries, tries, 1;\n\t"                  \
-  "@again " bra " claim;\n\t"                     \
-  "missed:\n\t"                                   \
-  "red.global.add.u64 [slot+%10], one;\n\t"       \
-  bra " out;\n"                                   \
-  "taken:\n\t"
+  "_claim:\n\t"                                    \
+  "atom.global.add.u64 _ticket, [%3+64], _one;\n\t" \
+  "mov.b64 {_b, _c}, _ticket;\n\t"                   \
+  "lop3.b32 _b, _b, _tracks_mask, 0, 0xF3;\n\t"     \
+  "mul.wide.s32 _at, _b, _stride;\n\t"              \
+  "add.u64 _ring, _at, _rings_end;\n\t"             \
+  "mad.wide.s32 _state, _b, 4, %3;\n\t"            \
+  "atom.global.or.b32 _b, [_state], _a;\n\t"        \
+  "and.b32 _b, _b, 1;\n\t"                          \
+  "setp.eq.u32 _again, _b, 0;\n\t"                  \
+  "@_again " bra " _taken;\n\t"                     \
+  "setp.ne.u32 _again, _tries, 0;\n\t"              \
+  "sub.u32 _tries, _tries, 1;\n\t"                  \
+  "@_again " bra " _claim;\n\t"                     \
+  "_missed:\n\t"                                   \
+  "red.global.add.u64 [_slot+%10], _one;\n\t"       \
+  bra " _out;\n"                                   \
+  "_taken:\n\t"
 
 // The header's rows, and the warp's entry.
 #if __CUDA_ARCH__ >= 900
-#define INK_I_RANK "mov.u32 a, %%cluster_ctarank;\n\t"
+#define INK_I_RANK "mov.u32 _a, %%cluster_ctarank;\n\t"
 #else
-#define INK_I_RANK "mov.u32 a, 0;\n\t"
+#define INK_I_RANK "mov.u32 _a, 0;\n\t"
 #endif
 #define INK_I_ENTRY_WORDS          \
-  "mov.b64 {a, b}, grid;\n\t"      \
-  "xor.b32 a, a, %11;\n\t"         \
-  "cvt.u64.u32 at, aux;\n\t"       \
-  "add.u64 at, ring, at;\n\t"      \
-  "mov.b64 {b, c}, at;\n\t"
+  "mov.b64 {_a, _b}, _grid;\n\t"      \
+  "xor.b32 _a, _a, %11;\n\t"         \
+  "cvt.u64.u32 _at, _aux;\n\t"       \
+  "add.u64 _at, _ring, _at;\n\t"      \
+  "mov.b64 {_b, _c}, _at;\n\t"
 #if defined(INKMARK_NO_CALLED)
-#define INK_I_OPEN_ENTRY "mov.u32 entry, 0;\n\t"
+#define INK_I_OPEN_ENTRY "mov.u32 _entry, 0;\n\t"
 #elif defined(INKMARK_SHARED)
 #if INKMARK_WARPS < 32 && __CUDA_ARCH__ < 900
-#define INK_I_HAS_ENTRY "setp.lt.u32 again, thread, %12;\n\t"
-#define INK_I_IF_ENTRY "@again "
+#define INK_I_HAS_ENTRY "setp.lt.u32 _again, _thread, %12;\n\t"
+#define INK_I_IF_ENTRY "@_again "
 #else
 #define INK_I_HAS_ENTRY
 #define INK_I_IF_ENTRY
 #endif
 #define INK_I_OPEN_ENTRY                                            \
-  "and.b32 entry, thread, 0xffffffe0;\n\t"                          \
-  "add.u32 entry, entry, %6;\n\t"                                   \
+  "and.b32 _entry, _thread, 0xffffffe0;\n\t"                          \
+  "add.u32 _entry, _entry, %6;\n\t"                                   \
   INK_I_ENTRY_WORDS                                                 \
-  "mov.u64 at, 0;\n\t"                                              \
+  "mov.u64 _at, 0;\n\t"                                              \
   INK_I_HAS_ENTRY                                                   \
-  INK_I_IF_ENTRY "st.shared.v4.u32 [entry], {a, thread, b, c};\n\t" \
-  INK_I_IF_ENTRY "st.shared.v2.u64 [entry+16], {at, at};\n\t"
+  INK_I_IF_ENTRY "st.shared.v4.u32 [_entry], {_a, _thread, _b, _c};\n\t" \
+  INK_I_IF_ENTRY "st.shared.v2.u64 [_entry+16], {_at, _at};\n\t"
 #else
 #define INK_I_OPEN_ENTRY                                  \
-  "and.b32 a, sm, 255;\n\t"                               \
-  "mov.u32 b, %%warpid;\n\t"                              \
-  "and.b32 b, b, 63;\n\t"                                 \
-  "mad.lo.u32 entry, a, 64, b;\n\t"                       \
+  "and.b32 _a, _sm, 255;\n\t"                               \
+  "mov.u32 _b, %%warpid;\n\t"                              \
+  "and.b32 _b, _b, 63;\n\t"                                 \
+  "mad.lo.u32 _entry, _a, 64, _b;\n\t"                       \
   INK_I_ENTRY_WORDS                                       \
-  "mad.wide.u32 at, entry, 32, %6;\n\t"                   \
-  "st.global.v4.u32 [at], {a, thread, b, c};\n\t"         \
-  "mov.u64 grid, 0;\n\t"                                  \
-  "st.global.v2.u64 [at+16], {grid, grid};\n\t"
+  "mad.wide.u32 _at, _entry, 32, %6;\n\t"                   \
+  "st.global.v4.u32 [_at], {_a, _thread, _b, _c};\n\t"         \
+  "mov.u64 _grid, 0;\n\t"                                  \
+  "st.global.v2.u64 [_at+16], {_grid, _grid};\n\t"
 #endif
 // Dimensions and block are read again: kept from above they would be what makes opening need more registers than
 // the kernel. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
 // copy of the ring's, ptxas would copy it for each mark again, and keep three registers for it.
 #define INK_I_OPEN_HEADER                                                                   \
-  "mov.u32 sm, %%smid;\n\t"                                                                 \
-  "mov.u64 grid, %%gridid;\n\t"                                                             \
-  "st.global.v2.u64 [ring+%9+32], {ticket, grid};\n\t"                                      \
+  "mov.u32 _sm, %%smid;\n\t"                                                                 \
+  "mov.u64 _grid, %%gridid;\n\t"                                                             \
+  "st.global.v2.u64 [_ring+%9+32], {_ticket, _grid};\n\t"                                      \
   INK_I_OPEN_ENTRY                                                                          \
-  "st.global.v2.u64 [ring+%9], {state, slot};\n\t"                                          \
-  "st.global.v2.u32 [ring+%9+16], {entry, thread};\n\t"                                     \
-  "mov.u32 grid_x, %%nctaid.x; mov.u32 grid_y, %%nctaid.y; mov.u32 grid_z, %%nctaid.z;\n\t" \
-  "st.global.v4.u32 [ring+%9+48], {grid_x, grid_y, grid_z, sm};\n\t"                         \
+  "st.global.v2.u64 [_ring+%9], {_state, _slot};\n\t"                                          \
+  "st.global.v2.u32 [_ring+%9+16], {_entry, _thread};\n\t"                                     \
+  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y; mov.u32 _grid_z, %%nctaid.z;\n\t" \
+  "st.global.v4.u32 [_ring+%9+48], {_grid_x, _grid_y, _grid_z, _sm};\n\t"                         \
   INK_I_RANK                                                                                \
-  "mov.u32 ntid_x, %%ntid.x; mov.u32 ntid_y, %%ntid.y; mov.u32 ntid_z, %%ntid.z;\n\t"       \
-  "st.global.v4.u32 [ring+%9+64], {ntid_x, ntid_y, ntid_z, a};\n\t"                         \
-  "mov.u64 found, %%clock64;\n\t"                                                           \
-  "mov.u64 enabled, %%globaltimer;\n\t"                                                     \
-  "mov.u64 at, %%clock64;\n\t"                                                              \
-  "st.global.v2.u64 [ring+%9+96], {found, enabled};\n\t"                                    \
-  "cvt.u32.u64 a, at;\n\t"                                                                  \
-  "mov.u32 block_x, %%ctaid.x; mov.u32 block_y, %%ctaid.y; mov.u32 block_z, %%ctaid.z;\n\t"  \
-  "st.global.v4.u32 [ring+%9+80], {block_x, block_y, block_z, a};\n\t"                      \
-  "mov.b64 {%0, a}, ring;\n\t"                                                              \
-  "lop3.b32 %1, thread, 0x80000000, a, 0xEA;\n\t"                                           \
-  "out:\n\t"
+  "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y; mov.u32 _ntid_z, %%ntid.z;\n\t"       \
+  "st.global.v4.u32 [_ring+%9+64], {_ntid_x, _ntid_y, _ntid_z, _a};\n\t"                         \
+  "mov.u64 _found, %%clock64;\n\t"                                                           \
+  "mov.u64 _enabled, %%globaltimer;\n\t"                                                     \
+  "mov.u64 _at, %%clock64;\n\t"                                                              \
+  "st.global.v2.u64 [_ring+%9+96], {_found, _enabled};\n\t"                                    \
+  "cvt.u32.u64 _a, _at;\n\t"                                                                  \
+  "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t"  \
+  "st.global.v4.u32 [_ring+%9+80], {_block_x, _block_y, _block_z, _a};\n\t"                      \
+  "mov.b64 {%0, _a}, _ring;\n\t"                                                              \
+  "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                           \
+  "_out:\n\t"
 
 #if defined(INKMARK_NO_CALLED) || defined(INKMARK_SHARED)
 #define INK_I_ENTRIES "r"
@@ -175,11 +175,11 @@ constexpr u32 entry_magic = 0;
 
 #define INK_I_OPEN(bra, which_warps)                                                               \
   asm volatile("{\n\t"                                                                             \
-               ".reg .pred none, again;\n\t"                                                       \
-               ".reg .u32 a, b, c, warps, slots_mask, last_block, tracks_mask, stride, tries, aux;\n\t" \
-               ".reg .u32 grid_x, grid_y, grid_z, ntid_x, ntid_y, ntid_z, block_x, block_y, block_z;\n\t" \
-               ".reg .u32 bits, thread, entry, sm;\n\t"                                                \
-               ".reg .u64 bits_at, rings_end, at, slot, found, enabled, one, ticket, ring, grid, state;\n\t" \
+               ".reg .pred _none, _again;\n\t"                                                       \
+               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _stride, _tries, _aux;\n\t" \
+               ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t" \
+               ".reg .u32 _bits, _thread, _entry, _sm;\n\t"                                                \
+               ".reg .u64 _bits_at, _rings_end, _at, _slot, _found, _enabled, _one, _ticket, _ring, _grid, _state;\n\t" \
                INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)           \
                INK_I_OPEN_HEADER                                                                   \
                "}"                                                                                 \
@@ -198,7 +198,7 @@ __device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, cur
   const entry_address entries = entries_at();
 #endif
   if (chosen)
-    INK_I_OPEN("bra", "ld.global.u32 warps, [%3+12];\n\t");
+    INK_I_OPEN("bra", "ld.global.u32 _warps, [%3+12];\n\t");
   else // one thread of the warp
     INK_I_OPEN("bra.uni", "");
 }

@@ -84,17 +84,19 @@ struct cursor {
 
 #if defined(__CUDA_ARCH__)
 
+// Registers of PTX begin with _: ptxas crashes where one has the name of an extern "C" kernel.
+//
 // `bytes` is the offset, and what it has in its upper half too, for the count. It goes into the PTX whole, and
 // the end of the ring is tested there: of halves and differences that a compiler sees it makes variables of a
 // loop, each with a register of its own. So does `on`, 0 or 1: a bool would be merged as a byte.
 __device__ __forceinline__ void store_word(cursor &at, u64 bytes, u32 on, u64 word) {
   asm volatile("{\n\t"
-               ".reg .pred on; .reg .u64 at; .reg .u32 l, h;\n\t"
-               "setp.ne.u32 on, %4, 0;\n\t"
-               "mov.b64 {l, h}, %1;\n\t"
-               "lop3.b32 %0, l, %2, %0, 0xE2;\n\t"
-               "mov.b64 at, {%0, %3};\n\t"
-               "@on st.global.u64 [at], %5;\n\t"
+               ".reg .pred _on; .reg .u64 _at; .reg .u32 _l, _h;\n\t"
+               "setp.ne.u32 _on, %4, 0;\n\t"
+               "mov.b64 {_l, _h}, %1;\n\t"
+               "lop3.b32 %0, _l, %2, %0, 0xE2;\n\t"
+               "mov.b64 _at, {%0, %3};\n\t"
+               "@_on st.global.u64 [_at], %5;\n\t"
                "}"
                : "+r"(at.low)
                : "l"(bytes), "r"(at.mask), "r"(at.high), "r"(on), "l"(word)
@@ -114,11 +116,11 @@ __device__ __forceinline__ void store_record(cursor &at, u64 bytes, u32 on, cons
 // Off for good where the word at `bytes` is the ring's last.
 __device__ __forceinline__ void stop_at_end(u32 &on, u64 bytes, u32 mask) {
   asm("{\n\t"
-      ".reg .pred on; .reg .u32 l, h;\n\t"
-      "setp.ne.u32 on, %0, 0;\n\t"
-      "mov.b64 {l, h}, %1;\n\t"
-      "setp.ne.and.u32 on, l, %2, on;\n\t"
-      "selp.u32 %0, 1, 0, on;\n\t"
+      ".reg .pred _on; .reg .u32 _l, _h;\n\t"
+      "setp.ne.u32 _on, %0, 0;\n\t"
+      "mov.b64 {_l, _h}, %1;\n\t"
+      "setp.ne.and.u32 _on, _l, %2, _on;\n\t"
+      "selp.u32 %0, 1, 0, _on;\n\t"
       "}"
       : "+r"(on)
       : "l"(bytes), "r"(mask));
@@ -128,13 +130,13 @@ __device__ __forceinline__ void stop_at_end(u32 &on, u64 bytes, u32 mask) {
 // not find otherwise; from sm_100 on it is the other way round, and the 64-bit form costs two more.
 #if __CUDA_ARCH__ >= 1000
 #define INK_I_TAG_CLOCK                                                                            \
-  "mov.b64 {l, h}, now;\n\t"                                                                       \
-  "xor.b32 h, h, %5;\n\t"
-#define INK_I_STORE_CLOCK "@on st.global.v2.u32 [at], {l, h};\n\t"
+  "mov.b64 {_l, _h}, _now;\n\t"                                                                       \
+  "xor.b32 _h, _h, %5;\n\t"
+#define INK_I_STORE_CLOCK "@_on st.global.v2.u32 [_at], {_l, _h};\n\t"
 #define INK_I_TAG_BITS(tag) ((tag) << 16)
 #else
-#define INK_I_TAG_CLOCK "xor.b64 now, now, %5;\n\t"
-#define INK_I_STORE_CLOCK "@on st.global.u64 [at], now;\n\t"
+#define INK_I_TAG_CLOCK "xor.b64 _now, _now, %5;\n\t"
+#define INK_I_STORE_CLOCK "@_on st.global.u64 [_at], _now;\n\t"
 #define INK_I_TAG_BITS(tag) ((u64)(tag) << INK_TAG_SHIFT)
 #endif
 
@@ -142,16 +144,16 @@ __device__ __forceinline__ void stop_at_end(u32 &on, u64 bytes, u32 mask) {
 template <u32 Tag>
 __device__ __forceinline__ void store_stamp(cursor &at, u64 bytes, u32 &on) {
   asm volatile("{\n\t"
-               ".reg .pred on; .reg .u32 l, h, o, i; .reg .u64 at, now;\n\t"
-               "setp.ne.u32 on, %1, 0;\n\t"
-               "mov.u64 now, %%clock64;\n\t"
+               ".reg .pred _on; .reg .u32 _l, _h, _o, _i; .reg .u64 _at, _now;\n\t"
+               "setp.ne.u32 _on, %1, 0;\n\t"
+               "mov.u64 _now, %%clock64;\n\t"
                INK_I_TAG_CLOCK
-               "mov.b64 {o, i}, %2;\n\t"
-               "lop3.b32 %0, o, %3, %0, 0xE2;\n\t"
-               "mov.b64 at, {%0, %4};\n\t"
+               "mov.b64 {_o, _i}, %2;\n\t"
+               "lop3.b32 %0, _o, %3, %0, 0xE2;\n\t"
+               "mov.b64 _at, {%0, %4};\n\t"
                INK_I_STORE_CLOCK
-               "setp.ne.and.u32 on, o, %3, on;\n\t"
-               "selp.u32 %1, 1, 0, on;\n\t"
+               "setp.ne.and.u32 _on, _o, %3, _on;\n\t"
+               "selp.u32 %1, 1, 0, _on;\n\t"
                "}"
                : "+r"(at.low), "+r"(on)
                : "l"(bytes), "r"(at.mask), "r"(at.high), "n"(INK_I_TAG_BITS(Tag))
@@ -198,10 +200,10 @@ __device__ __forceinline__ void store_last(u64 at, u32 word) {
 // The same for the host, where `mask` has the bit. A fence would bring a branch.
 template <u32 Bit, int Offset> __device__ __forceinline__ void store_last_where(u32 mask, u64 at, u32 word) {
   asm volatile("{\n\t"
-               ".reg .pred p; .reg .u32 b;\n\t"
-               "and.b32 b, %0, %1;\n\t"
-               "setp.ne.u32 p, b, 0;\n\t"
-               "@p st.release.sys.global.u32 [%2+%3], %4;\n\t"
+               ".reg .pred _p; .reg .u32 _b;\n\t"
+               "and.b32 _b, %0, %1;\n\t"
+               "setp.ne.u32 _p, _b, 0;\n\t"
+               "@_p st.release.sys.global.u32 [%2+%3], %4;\n\t"
                "}"
                :
                : "r"(mask), "n"(Bit), "l"(at), "n"(Offset), "r"(word)

@@ -54,6 +54,10 @@ CASES = [
      "__global__ void k() { PROF_OPEN(Kernel); f(PROF_ARGS()); }", [], ["PROF_CLOSE belongs in the function"]),
     ("PROF_CLOSE without a track", "__device__ void f() { PROF_CLOSE(); } __global__ void k() { f(); }", [],
      ["PROF_CLOSE belongs in the function"]),
+    # ptxas 13.0 crashes where a register of a block has a kernel's name
+    ("kernels with the names of the header's registers", "".join(
+        f'extern "C" __global__ void {name}() {{ PROF_KERNEL(Kernel); int x = threadIdx.x; PROF_MARK_LOADED(Step, x); }}\n'
+        for name in ("one", "ring", "slot", "at", "on", "now", "thread", "state", "entry", "a", "l", "find", "top")), [], None),
     ("as many sections as an id holds", table_of(8191), [], None),
     ("one section more", table_of(8192), [], ["a table of PROF_SECTIONS has more than 8,191 sections"]),
     ("many more, in a table of the rewriter's", '#include "inkmark/rewritten.cuh"\n' + table_of(10000).replace(
