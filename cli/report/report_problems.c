@@ -86,6 +86,30 @@ static uint32_t tracks_there(const ink_capture *capture) {
   return most;
 }
 
+/* Where tracks of a launch are gone, those that are left are of some blocks and not of others. */
+static void biased(const report_view *report, const ink_kernel_total *total, FILE *to) {
+  const ink_launch *launches;
+  const size_t n = ink_capture_launches(report->loaded.capture, &launches);
+  uint64_t cut = 0, first = 0;
+  for (size_t i = 0; i < n; i++) {
+    const ink_launch *l = &launches[i];
+    const uint64_t blocks = (uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2];
+    if (l->kernel != total->kernel || l->track_count >= blocks)
+      continue;
+    if (!cut++)
+      first = i;
+  }
+  if (!cut)
+    return;
+  const ink_launch *l = &launches[first];
+  report_remark(to, "biased: %s of the %s blocks of launch %" PRIu64 " are left, those that %s: what the table says is of them alone",
+                number_whole(l->track_count).text,
+                number_whole((uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2]).text, first,
+                report_keeps_first(report) ? "began first" : "ended last");
+  if (cut > 1)
+    text_print(to, "    and so of %s more launch%s\n", number_whole(cut - 1).text, cut == 2 ? "" : "es");
+}
+
 void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to) {
   const ink_capture *capture = report->loaded.capture;
   const ink_capture_facts *facts = ink_capture_get_facts(capture);
@@ -115,6 +139,8 @@ void report_left_out(const report_view *report, const ink_kernel_total *total, F
     else if (whole) /* no remedy for damage */
       fputs("    more --tracks or a shorter --drain-ms loses fewer\n", to);
   }
+  if (total->tracks_lost || total->missed)
+    biased(report, total, to);
 }
 
 void report_unfinished(const report_view *report, FILE *to) {

@@ -20,6 +20,13 @@ __global__ void even(float *d, int n) {
   d[blockIdx.x * blockDim.x + threadIdx.x] = x;
 }
 
+__global__ void uneven(float *d, int n) {
+  PROF_KERNEL(Kern);
+  float x = turn(threadIdx.x, blockIdx.x < gridDim.x / 3 ? 100 * n : n);
+  PROF_MARK(Work, x);
+  d[threadIdx.x] = x;
+}
+
 template <typename T, int N> __global__ void instance(T *d) {
   PROF_KERNEL(Kern);
   T x = T(threadIdx.x);
@@ -146,6 +153,8 @@ int main(int argc, char **argv) {
       even<<<16, 32>>>(d, r < 9 ? 10 : 1000);
   } else if (!strcmp(name, "loop")) {
     loop<<<1, 32>>>(d, 20000);
+  } else if (!strcmp(name, "sampled")) {
+    uneven<<<600, 32>>>(d, 2);
   } else if (!strcmp(name, "tail")) {
     even<<<17, 32>>>(d, 1000);
   } else if (!strcmp(name, "nested")) {

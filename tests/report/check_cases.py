@@ -60,6 +60,12 @@ def overflow():
     assert "median" in text and "20,000 marks" in text, text  # an ITER is no mark
 
 
+def lost_blocks():
+    text = run("report", record("sampled", "--tracks", "64", "--drain-ms", "60000"))
+    assert "of the 600 blocks of launch 0 are left, those that ended last" in text, text
+    assert "biased" not in run("report", record("sampled", "--tracks", "1024"))
+
+
 def nested():
     path = record("nested")
     found = rows(kernels(path)[0])
@@ -152,6 +158,6 @@ def newest():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (imbalance, overflow, nested, passes, warps, answers, counters, instances, one_schema, newest):
+    for check in (imbalance, overflow, lost_blocks, nested, passes, warps, answers, counters, instances, one_schema, newest):
         check()
         print("ok:", check.__name__)
