@@ -32,6 +32,8 @@ ROW_UNKNOWN = -2**63 + 1
 
 _EVERY_LAUNCH = 0xFFFFFFFF
 _MARKING = {None: 0, "in": 1, "out": 2}
+_ADDS_UP = ("count", "cut", "nested", "passes", "tracks", "total_cycles", "total_ns", "self_cycles", "self_ns",
+            "marking_cycles", "marking_bound_cycles", "bound_ns")
 _BY = {"section": 0, "iteration": 1, "block": 2, "sm": 3, "launch": 4, "warp": 5, "device": 6, "instance": 7}
 
 # One row of a table, ink_table_row: inkmark/table.h says what each field means.
@@ -340,7 +342,14 @@ class Capture:
         sections, column_at = numpy.unique(rows["section"], return_inverse=True)
         kind = row_dtype[value]
         values = numpy.full((len(groups), len(sections)), numpy.nan if kind.kind == "f" else 0, kind)
-        values[row_at, column_at] = rows[value]
+        if len(numpy.unique(rows["part"])) > 1:  # devices, or template instances
+            if value not in _ADDS_UP:
+                raise KeyError(f"{kernel!r} ran on several devices or as several instances, whose {value!r} does not "
+                               "add up: use table()")
+            values[row_at, column_at] = 0
+            numpy.add.at(values, (row_at, column_at), rows[value])
+        else:
+            values[row_at, column_at] = rows[value]
         return values, groups, [self.section_name(s) for s in sections]
 
     def instance(self, total):

@@ -126,6 +126,18 @@ def check_matrix(inkmark, capture):
     return checked
 
 
+def check_devices(inkmark):
+    """A kernel on two devices: what adds up is added, the rest is refused."""
+    tool = os.path.join(os.path.dirname(layout), "../output/output_tool")
+    subprocess.run([tool, "make", "mixed", "mixed.ink"], check=True)
+    with inkmark.open("mixed.ink") as capture:
+        name = next(k["name"] for i, k in enumerate(capture.kernels) if (capture.totals()["kernel"] == i).sum() == 2)
+        rows = capture.table(by="block", kernel=f"^{name}$")
+        assert len(set(rows["part"])) == 2
+        assert capture.matrix(name, by="block")[0].sum() == rows["total_cycles"].sum()
+        refused(lambda: capture.matrix(name, value="median_cycles"), "does not add up", KeyError)
+
+
 def check_lifetime(inkmark):
     """Rows stay as they are when everything else is gone, and memory does not grow."""
     capture = inkmark.open("solver.ink")
@@ -202,6 +214,7 @@ def main():
     check_open(inkmark, "solver.ink", 0)
     print("values:", checked)
     assert checked > 1000
+    check_devices(inkmark)
     check_lifetime(inkmark)
     check_refusals(inkmark)
 
