@@ -186,6 +186,14 @@ bool ink_i_writer_has_room(const ink_writer *writer, size_t bytes) {
   return ring && ring == writer->ring && wanted <= ink_i_ring_room(ring, INK_CHUNK_TRACKS);
 }
 
+bool ink_i_writer_wait(ink_writer *writer, size_t bytes) {
+  ink_i_ring *ring = ink_i_link_current();
+  const uint64_t wanted = (uint64_t)bytes + writer->tracks.buffer.bytes + writer->parts.buffer.bytes + SCRATCH_BYTES;
+  if (!writer->file && ring && ring == writer->ring)
+    wait_for_room(writer, ring, wanted, INK_CHUNK_TRACKS);
+  return ink_i_writer_has_room(writer, bytes);
+}
+
 void ink_i_writer_patience(ink_writer *writer, uint32_t ms) { writer->patience_ms = ms; }
 
 ink_status ink_i_writer_chunk(ink_writer *writer, uint32_t type, const void *head,
@@ -473,6 +481,18 @@ ink_status ink_writer_open_track(ink_writer *writer, int32_t device, const ink_t
   put(&chunk->buffer, words, (size_t)count * 8);
   put(&chunk->buffer, aux, (size_t)aux_count * 8);
   return end_item(writer, chunk, error);
+}
+
+ink_status ink_i_writer_closing(ink_writer *writer, int32_t device, const ink_track *header, ink_error *error) {
+  const writer_device *known = find_device(writer, device);
+  if (!known || header->state != INK_TRACK_CLOSED)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no closing of a track to write");
+  const ink_file_track fixed = {.header = *header};
+  const ink_status status = begin_item(writer, &writer->tracks, INK_CHUNK_TRACKS, known, sizeof fixed, error);
+  if (status != INK_OK)
+    return status;
+  put(&writer->tracks.buffer, &fixed, sizeof fixed);
+  return end_item(writer, &writer->tracks, error);
 }
 
 ink_status ink_writer_part(ink_writer *writer, const ink_part *part, ink_error *error) {

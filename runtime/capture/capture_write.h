@@ -18,6 +18,11 @@ bool ink_i_writer_has_room(const ink_writer *writer, size_t bytes);
 /* How many records the device's rings have, which ink_writer_track reads; false: it was not told of. */
 bool ink_i_writer_rings(const ink_writer *writer, int32_t device, uint32_t *records, uint32_t *aux_records);
 
+/* The same for a track that is as good as lost else: waits for room as a write does. */
+bool ink_i_writer_wait(ink_writer *writer, size_t bytes);
+/* A closed track whose words are in parts, but for those that there was no room for: they count as lost. */
+ink_status ink_i_writer_closing(ink_writer *writer, int32_t device, const ink_track *header, ink_error *error);
+
 /* For how long a reader that does not go on is waited for, from here on. */
 enum { INK_I_PATIENCE_MS = 100, INK_I_LAST_PATIENCE_MS = 800 };
 void ink_i_writer_patience(ink_writer *writer, uint32_t ms);

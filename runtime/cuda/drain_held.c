@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A drain of a device whose closed tracks wait for it: each is copied, written, wiped and only then free again. So
  * no track is overwritten, and what a ring holds is of the track that is open on it or nothing. */
+#include "capture/capture_write.h"
 #include "cuda/drain.h"
 #include "cuda/drain_open.h"
 #include "cuda/drain_runs.h"
@@ -150,9 +151,15 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const ink_i_wanted 
     const uint64_t *ring = (const uint64_t *)(const void *)(d->staging + row * (size_t)run->ring_width);
     const uint64_t *aux = (const uint64_t *)(const void *)(d->staging + aux_at + row * (size_t)run->aux_width);
     const ink_track track = ink_i_host_track(d, &d->headers[wanted[i].slot]);
-    if (!ink_i_drain_has_room(s, d, sizeof(ink_file_track) + wanted[i].ring_bytes + wanted[i].aux_bytes))
+    const size_t bytes = sizeof(ink_file_track) + wanted[i].ring_bytes + wanted[i].aux_bytes;
+    if (!ink_i_drain_has_room(s, d, bytes))
       break;
-    status = ink_writer_track(s->writer, d->index, &track, ring, aux, error);
+    /* Of one whose words were stored while it was open, else it would be there as open and count as lost too. */
+    const ink_i_follow *follow = d->follows[wanted[i].slot];
+    const bool told = s->options.live && follow && follow->stored && follow->ticket == track.ticket + 1;
+    status = told && !ink_i_writer_wait(s->writer, bytes)
+                 ? ink_i_writer_closing(s->writer, d->index, &track, error)
+                 : ink_writer_track(s->writer, d->index, &track, ring, aux, error);
     *written += !status;
     if (s->options.hang_ms && !status)
       ink_i_hang_note_closed(d, &track, ring);

@@ -224,7 +224,10 @@ static ink_status store_one(ink_session *s, ink_i_device *d, const ink_i_open_vi
                             ink_error *error) {
   const bool last = *(bool *)user, parts = s->options.live;
   const bool fresh = view->fresh[0] || view->fresh[1];
-  if (!ink_i_drain_has_room(s, d, sizeof(ink_file_track) + (view->found[0].count + view->found[1].count) * 8))
+  /* In live mode their closings are to fit as well, whatever comes of the reader. */
+  const size_t closings = parts ? d->open_count * sizeof(ink_file_track) : 0;
+  if (!ink_i_drain_has_room(
+          s, d, sizeof(ink_file_track) + (view->found[0].count + view->found[1].count) * 8 + closings))
     return INK_OK; /* the next drain finds them again, or says what was lost */
   ink_status status = ink_i_session_writer(s, error);
   for (uint32_t which = 0; which < 2 && parts && !status; which++)

@@ -85,6 +85,14 @@ static bool room(ink_pieces *pieces, size_t count) {
   return true;
 }
 
+/* Words behind the last piece of a closed track were lost: there was no room for its ring when it closed. */
+static bool ends_early(const ink_stored_track *stored, int called, uint64_t executed) {
+  uint64_t end = 0;
+  for (uint64_t i = 0; i < stored->piece_count[called]; i++)
+    end += stored->pieces[called][i].lost + stored->pieces[called][i].count;
+  return end && executed > end;
+}
+
 ink_status ink_pieces_set(ink_decoder *decoder, int called) {
   const ink_stored_track *stored = &decoder->stored;
   const ink_track *header = &stored->header;
@@ -114,7 +122,8 @@ ink_status ink_pieces_set(ink_decoder *decoder, int called) {
     close = last_clock(&pieces->items[pieces->count - 1], header->open_clock1);
   pieces->clocks[pieces->count - 1] = close < header->open_clock1 ? header->open_clock1 : close;
   look_at_pieces(decoder, called);
-  ring->lost_back = decoder->open ? !(header->flags & INK_TRACK_NEWEST) : executed > pieces->kept && first;
+  ring->lost_back = decoder->open ? !(header->flags & INK_TRACK_NEWEST)
+                                  : (executed > pieces->kept && first) || ends_early(stored, called, executed);
   return INK_OK;
 }
 

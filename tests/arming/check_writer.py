@@ -504,18 +504,20 @@ def ruined():
 
 
 def writer_stopped():
-    """A ring that nobody empties does not hold the program up, and what it lost is counted."""
-    record_ = start(apart, "fills", options=["--tracks", "64", "--drain-ms", "20"])
-    program, writer = program_of(record_), writer_of(record_)
-    os.kill(writer, signal.SIGSTOP)
-    wait_for("the program's end", lambda: is_gone(program))
-    os.kill(writer, signal.SIGCONT)
-    record_.wait()
-    if record_.returncode or open("_out").read() != "end of fills\n":
-        fail(f"{record_.returncode} {open('_err').read()}")
-    c = counted("run.ink")
-    if c["tracks"] + c["lost"] != 1600 or not c["lost"] or c["problems"]:
-        fail(f"{c}; {open('_err').read()}")
+    """A ring that nobody empties does not hold the program up, and what it lost is counted, in every mode."""
+    for mode in ([], ["--live"], ["--hang", "1s"], ["--flight"]):
+        clean()
+        record_ = start(apart, "fills", options=["--tracks", "64", "--drain-ms", "20", *mode])
+        program, writer = program_of(record_), writer_of(record_)
+        os.kill(writer, signal.SIGSTOP)
+        wait_for("the program's end", lambda: is_gone(program))
+        os.kill(writer, signal.SIGCONT)
+        record_.wait()
+        if record_.returncode or open("_out").read() != "end of fills\n":
+            fail(f"{mode}: {record_.returncode} {open('_err').read()}")
+        c = counted("run.ink")
+        if c["tracks"] + c["lost"] + c["missed"] != 1600 or not c["lost"] + c["missed"] or c["problems"]:
+            fail(f"{mode}: {c}; {open('_err').read()}")
 
 
 def steps_of(chance):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import recorded_child
 
@@ -64,6 +65,40 @@ def until_said(run, words):
             signal.alarm(0)
             return line
     raise AssertionError(f"record ended without saying '{words}'")
+
+
+def until(condition):
+    end = time.monotonic() + 600 # a guard, no measure of speed
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.002)
+
+
+def stat_of(pid):
+    try:
+        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    except OSError:
+        return ["-"] + ["0"] * 20
+
+
+def state_of(pid):
+    return stat_of(pid)[0]
+
+
+def cpu_of(pid):
+    """Ticks of the CPU that it has used."""
+    return int(stat_of(pid)[11]) + int(stat_of(pid)[12])
+
+
+def child_of(pid, name):
+    found = []
+
+    def look():
+        lines = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True).stdout
+        found[:] = [int(line.split()[0]) for line in lines.splitlines() if line.split()[1] == name]
+        return found
+    until(look)
+    return found[0]
 
 
 def kill_program(run):
@@ -135,11 +170,27 @@ elif CASE == "stream": # every mark of two tracks, though a ring holds few of th
     got = counts()
     assert got["marks"] == got["kept"] == 2000 * ROUNDS and got["lost"] == 0 and got["complete"] == 1, got
     assert row(report(), "Work")[0] == 2000 * ROUNDS
+elif CASE == "stopped": # the writer process is stopped for a while, or until the program is gone: what is lost is counted
+    for blocks, records, until_end in ((2, 1024, False), (2, 1024, True), (8, 16384, True)): # the last: none that close fit
+        rounds = 2400 // blocks
+        run = record(["--live", "-r", str(records), "--drain-ms", "5"], ["streamed", str(rounds), "1000", "-", str(blocks)])
+        program, writer = child_of(run.pid, "streamed"), child_of(run.pid, "inkmark-writer")
+        until(lambda: os.path.exists(CAPTURE) and os.path.getsize(CAPTURE) > 500_000)
+        os.kill(writer, signal.SIGSTOP)
+        ticks = cpu_of(program)
+        until(lambda: state_of(program) in "Z-" or (not until_end and cpu_of(program) > ticks + 60)) # the ring is full
+        os.kill(writer, signal.SIGCONT)
+        out, said = run.communicate()
+        assert run.returncode == 0, (run.returncode, said)
+        got = counts()
+        assert got["problems"] == 0 and got["tracks"] + got["lost"] == blocks, (got, said)
+        assert got["kept"] <= got["marks"] <= 1000 * rounds * blocks, (got, said)
+        assert got["lost"] or got["marks"] == 1000 * rounds * blocks, (got, said)
 elif CASE == "lapped": # a ring is lapped many times: what is lost is counted
     run = record(["--live", "-r", "64", "--drain-ms", "5"], ["streamed", "20", "10000", "-"])
     out, said = run.communicate()
     assert run.returncode == 0, (run.returncode, said)
     got = counts()
     assert got["marks"] == 400_000 and got["complete"] == 1 and 128 <= got["kept"] < got["marks"], got
-    assert row(report(), "Work")[0] <= got["kept"], report()
+    assert row(report("--kept"), "Work")[0] <= got["kept"], report("--kept")
 print(f"{CASE}: as it should be")

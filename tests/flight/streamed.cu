@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel that runs as long as the program and gets its work round by round: streamed ROUNDS MARKS FILE. The next
+// A kernel that runs as long as the program and gets its work round by round: streamed ROUNDS MARKS FILE [BLOCKS], else 2. The next
 // round begins when the capture FILE has grown by the marks of the last, so none need be lost where a ring holds
 // a round; with FILE "-" nothing is waited for, and rings are lapped.
 #include <inkmark/mark.cuh>
@@ -32,20 +32,21 @@ int main(int argc, char **argv) {
   const int rounds = atoi(argv[1]), marks = atoi(argv[2]);
   const char *file = argv[3];
   const bool waits = strcmp(file, "-") != 0;
-  enum { BLOCKS = 2, GUARD_S = 300 };
+  enum { GUARD_S = 300 };
+  const int blocks = argc > 4 ? atoi(argv[4]) : 2;
   int *shared;
-  if (argc != 4 || cudaHostAlloc(&shared, (1 + BLOCKS) * sizeof *shared, cudaHostAllocMapped))
+  if (cudaHostAlloc(&shared, (1 + blocks) * sizeof *shared, cudaHostAllocMapped))
     return 2;
   volatile int *given = shared, *done = shared + 1;
-  memset(shared, 0, (1 + BLOCKS) * sizeof *shared);
-  persistent<<<BLOCKS, 32>>>(rounds, marks, given, done);
+  memset(shared, 0, (1 + blocks) * sizeof *shared);
+  persistent<<<blocks, 32>>>(rounds, marks, given, done);
   for (int round = 0; round < rounds; round++) {
     const long long before = bytes_of(file);
     *given = round + 1;
-    for (int i = 0; i < BLOCKS; i++)
+    for (int i = 0; i < blocks; i++)
       while (done[i] <= round)
         usleep(500);
-    for (int i = 0; waits && bytes_of(file) < before + 8LL * BLOCKS * marks; i++) {
+    for (int i = 0; waits && bytes_of(file) < before + 8LL * blocks * marks; i++) {
       if (i == GUARD_S * 1000)
         return 3; /* nothing is streamed */
       usleep(1000);
