@@ -282,16 +282,19 @@ build_driver() { # into $1
   target=$(target_flags | sed -n 's/.*code=sm_\([0-9]*\).*/-arch=compute_\1/p')
   nvcc -ptx "${target:--arch=compute_75}" -I "$root/device" -o "$1/kernels.ptx" "$root/tests/driver/kernels.cu" ||
     complain 'nvcc cannot compile kernels.cu to PTX'
+  nvcc -cubin "${target/compute_/sm_}" -I "$root/device" -o "$1/kernels.cubin" "$root/tests/driver/kernels.cu" ||
+    complain 'nvcc cannot compile kernels.cu to machine code'
   ${CC:-cc} -std=c11 -D_GNU_SOURCE -o "$1/program" "$root/tests/driver/program.c" -ldl || complain 'program.c does not build'
 }
 
 step_driver() {
-  local bin=$build/programs counts=$build/programs/capture_counts case name launches got
+  local bin=$build/programs counts=$build/programs/capture_counts case name launches image got
   set_inkmark || return
   if [ "$mode" = gpu ]; then build_driver "$bin" || return; else bin=$build/tests/driver counts=$build/tests/arming/capture_counts; fi
-  for case in module:1 library:1 unload:2 reset:2 contexts:6; do
-    name=${case%:*} launches=${case#*:}
-    within 60 "$inkmark" record --device "$device" -o "$work/driver.ink" -- "$bin/program" address "$name" "$bin/kernels.ptx" \
+  for case in module:1 library:1 unload:2 reset:2 contexts:6 file:1; do
+    name=${case%:*} launches=${case#*:} image=kernels.ptx
+    [ "$name.$mode" != file.gpu ] || image=kernels.cubin
+    within 60 "$inkmark" record --device "$device" -o "$work/driver.ink" -- "$bin/program" address "$name" "$bin/$image" \
       >"$work/out" 2>"$work/err" || complain "$name: $(cat "$work/err")"
     got=$("$counts" "$work/driver.ink" 2>&1)
     echo "$name: $got"
