@@ -129,27 +129,18 @@ bool load_check_choice(const loaded_capture *loaded, const char *regex, uint64_t
 /* ---- tracks ---- */
 
 const char *load_track_place(const loaded_capture *loaded, uint64_t index, char *text) {
-  const ink_launch *launches;
   const ink_kernel *kernels;
   const ink_device_info *devices;
   ink_stored_track track;
+  char label[160];
   ink_capture_track(loaded->capture, index, &track);
-  ink_capture_launches(loaded->capture, &launches);
   ink_capture_kernels(loaded->capture, &kernels);
-  const ink_track *h = &track.header;
+  ink_track_label(&track, label, sizeof label);
   size_t n = (size_t)snprintf(text, LOAD_PLACE_BYTES, "kernel %.100s, launch %" PRIu32,
-                              kernels[launches[track.launch].kernel].name, track.launch);
+                              kernels[track.kernel].name, track.launch);
   if (ink_capture_devices(loaded->capture, &devices) > 1)
     n += (size_t)snprintf(text + n, LOAD_PLACE_BYTES - n, " on device %d", track.device);
-  if (h->grid_dim[1] > 1 || h->grid_dim[2] > 1)
-    n += (size_t)snprintf(text + n, LOAD_PLACE_BYTES - n, ", block %u,%u,%u", h->block_index[0],
-                          h->block_index[1], h->block_index[2]);
-  else
-    n += (size_t)snprintf(text + n, LOAD_PLACE_BYTES - n, ", block %u", h->block_index[0]);
-  if (h->thread || track.flags & INK_BUFFER_PER_WARP)
-    n += (size_t)snprintf(text + n, LOAD_PLACE_BYTES - n, ", warp %u", h->thread / 32);
-  if (h->thread % 32)
-    snprintf(text + n, LOAD_PLACE_BYTES - n, ", lane %u", h->thread % 32);
+  snprintf(text + n, LOAD_PLACE_BYTES - n, ", %s", label);
   return text;
 }
 

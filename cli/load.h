@@ -28,7 +28,7 @@ void load_say_no_match(const char *path, const char *regex, const char *const *n
 
 /* "kernel Step, launch 3, block 5", with device, warp and lane where these tell tracks apart. Returns
  * `text`. */
-enum { LOAD_PLACE_BYTES = 256 };
+enum { LOAD_PLACE_BYTES = 400 };
 const char *load_track_place(const loaded_capture *loaded, uint64_t track, char *text);
 /* The first track that had not ended; false: all had. */
 bool load_open_track(const loaded_capture *loaded, uint64_t *track);

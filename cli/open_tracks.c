@@ -74,9 +74,9 @@ typedef struct group {
 } group;
 
 static uint32_t kernel_of(const loaded_capture *loaded, const ink_open_track *track) {
-  const ink_launch *launches;
-  ink_capture_launches(loaded->capture, &launches);
-  return launches[track->launch].kernel;
+  ink_stored_track stored;
+  ink_capture_track(loaded->capture, track->track, &stored);
+  return stored.kernel;
 }
 
 static bool same_place(const ink_open_track *a, const ink_open_track *b) {

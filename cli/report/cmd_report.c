@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 static const cli_option options[] = {
-    {'b', "by", CLI_CHOICE, "section|iteration|block|sm|launch|warp|device|instance", offsetof(report_settings, by),
+    {'b', "by", CLI_CHOICE, "section|iteration|block|sm|launch|warp|device|instance|role", offsetof(report_settings, by),
      "what the rows are: sections with their statistics (the default), or one row for each "
-     "iteration (PROF_ITER), block, SM, launch, warp of a block, device or template instance (as far as "
-     "'record --activity' knows it), with the sections as columns"},
+     "iteration (PROF_ITER), block, SM, launch, warp of a block, device, template instance or role "
+     "(PROF_ROLE), with the sections as columns"},
     {'s', "sort", CLI_CHOICE, "usual|total|self|max|imbalance", offsetof(report_settings, sort),
      "of text and csv: the row with the most first; self is the time without the sections inside"},
     {'n', "top", CLI_COUNT, "N", offsetof(report_settings, top),

@@ -86,6 +86,10 @@ void report_unfinished(const report_view *report, FILE *to);
 void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to);
 void report_problems(const report_view *report, FILE *to);
 
+/* Ranges across threads that tracks of a kernel began; that its launches may be more than they seem. */
+bool report_crossings(const report_view *report, const ink_kernel_total *total, FILE *to);
+void report_launches(const report_view *report, const ink_kernel_total *total, FILE *to);
+
 /* What the marks cost themselves: whether it is in the times, and of a kernel what was taken out. */
 void report_marking_note(const report_view *report, FILE *to);
 void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to);

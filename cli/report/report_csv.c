@@ -80,11 +80,11 @@ static void csv_row(const report_view *report, const ink_table_row *row, FILE *t
   text_print(to, ",%s,", ink_capture_simulated(report->loaded.capture) ? "simulated" : "gpu");
   csv_field(to, kernels[row->kernel].name);
   text_print(to, ",%s,", report_by_name(report->settings->by));
-  if (report->settings->by == INK_BY_INSTANCE)
+  if ((report->settings->by == INK_BY_INSTANCE || (report->settings->by == INK_BY_ROLE && row->group != INK_NO_ROLE)))
     csv_field(to, report_group_name(report, row->group));
   else if (row->group == INK_ROW_UNKNOWN)
     fputs("unknown", to);
-  else if (report->settings->by != INK_BY_SECTION && row->group != INK_ROW_NONE)
+  else if (report->settings->by != INK_BY_SECTION && report->settings->by != INK_BY_ROLE && row->group != INK_ROW_NONE)
     text_print(to, "%" PRId64, row->group);
   text_print(to, ",%s,", table ? table : "");
   csv_field(to, load_section_name(&report->loaded, row->section));

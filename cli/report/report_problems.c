@@ -38,16 +38,14 @@ static uint64_t kept_words(const ink_stored_track *track, int called) {
 /* The track of a kernel whose ring would have to be the longest; false: no ring was too short. */
 static bool longest_track(const loaded_capture *loaded, uint32_t kernel, uint64_t *index,
                           uint64_t *words) {
-  const ink_launch *launches;
   uint64_t n = ink_capture_track_count(loaded->capture);
   bool short_of = false;
-  ink_capture_launches(loaded->capture, &launches);
   *words = 0;
   for (uint64_t i = 0; i < n; i++) {
     ink_stored_track track;
     ink_capture_track(loaded->capture, i, &track);
     const ink_track *header = &track.header;
-    if (launches[track.launch].kernel != kernel || header->state != INK_TRACK_CLOSED)
+    if (track.kernel != kernel || header->state != INK_TRACK_CLOSED)
       continue;
     short_of |= header->words > kept_words(&track, 0) || header->aux_words > kept_words(&track, 1);
     const uint64_t most = header->words > header->aux_words ? header->words : header->aux_words;

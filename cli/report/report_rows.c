@@ -12,7 +12,7 @@
 
 const char *report_by_name(int by) {
   static const char *const names[] = {"section", "iteration", "block",  "sm",
-                                      "launch",  "warp",      "device", "instance"};
+                                      "launch",  "warp",      "device", "instance", "role"};
   return names[by];
 }
 
@@ -173,7 +173,10 @@ const char *report_group_name(const report_view *report, int64_t group) {
   const size_t n = ink_capture_launches(report->loaded.capture, &launches);
   const char *instance = ink_table_instance(report->table, group);
   if (report->settings->by == INK_BY_INSTANCE && instance)
-    ink_activity_short_name(instance, text, sizeof text);
+    ink_instance_short_name(instance, text, sizeof text);
+  else if (report->settings->by == INK_BY_ROLE)
+    snprintf(text, sizeof text, "%.390s",
+             group == INK_NO_ROLE ? "(no role)" : load_section_name(&report->loaded, (uint32_t)group));
   else if (group == INK_ROW_NONE)
     snprintf(text, sizeof text, "(none)");
   else if (group == INK_ROW_UNKNOWN || (report->settings->by == INK_BY_INSTANCE))

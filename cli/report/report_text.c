@@ -8,6 +8,7 @@
 #include "inkmark/activity.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const unit_names[] = {"cycles", "ns", "us"};
 
@@ -38,10 +39,14 @@ void report_kernel_name(const report_view *report, const ink_kernel_total *total
   char instance[200];
   ink_capture_kernels(report->loaded.capture, &kernels);
   const ink_kernel *kernel = &kernels[total->kernel];
-  text_print(to, "kernel %s", kernel->name);
+  const uint32_t section = (uint32_t)(kernel->key & 0xffff);
+  const bool all = report->settings->by == INK_BY_INSTANCE && kernel->table && section - 1 < kernel->table->section_count;
+  text_print(to, "kernel %s", all ? kernel->table->sections[section - 1] : kernel->name);
   if (kernel->table)
     text_print(to, " (%s)", kernel->table->name);
-  if (total->instance) {
+  const bool told = kernel->table && section - 1 < kernel->table->section_count &&
+                    strcmp(kernel->name, kernel->table->sections[section - 1]) != 0;
+  if (total->instance && total->instance != kernel->instance && !told) {
     ink_activity_short_name(total->instance, instance, sizeof instance);
     text_print(to, " as %s", report_short_is_one(report, total) ? instance : total->instance);
   }
@@ -88,6 +93,8 @@ static bool kernel_report(const report_view *report, size_t part, FILE *to) {
     return fine;
   if (!kept)
     report_doubts(report, first, last, to);
+  fine = report_crossings(report, total, to) && fine;
+  report_launches(report, total, to);
   report_unseen(report, total, to);
   others(total, to);
   if (!kept)

@@ -219,13 +219,13 @@ bool top_has_ended(const loaded_capture *loaded) {
 
 /* A track that is open counts for the range that it is in, or for what it came behind. */
 static void note_open(const loaded_capture *loaded, const ink_open_track *open, size_t n, shown *rows, size_t count) {
-  const ink_launch *launches;
-  ink_capture_launches(loaded->capture, &launches);
   for (size_t i = 0; i < n; i++) {
+    ink_stored_track track;
+    ink_capture_track(loaded->capture, open[i].track, &track);
     const ink_place *p = &open[i].place;
     const ink_section_index at = p->inside != INK_SECTION_UNKNOWN ? p->inside : p->after;
     for (size_t k = 0; k < count && p->known && at != INK_SECTION_UNKNOWN; k++)
-      if (rows[k].row->kernel == launches[open[i].launch].kernel && rows[k].row->section == at) {
+      if (rows[k].row->kernel == track.kernel && rows[k].row->section == at) {
         rows[k].open++;
         break;
       }

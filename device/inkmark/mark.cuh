@@ -58,10 +58,13 @@
 #define PROF_ARGS_OFF(...) __VA_ARGS__
 #define PROF_MEMBER()
 #define PROF_BIND(object) ((void)0)
+#define PROF_ROLE(...) ((void)0)
 #define PROF_MARK(...) ((void)0)
 #define PROF_MARK_STRICT(...) ((void)0)
 #define PROF_MARK_LOADED(...) ((void)0)
+#define PROF_MARK_ID(...) ((void)0)
 #define PROF_BEGIN(...) ((void)0)
+#define PROF_BEGIN_WITH(...) ((void)0)
 #define PROF_END(...) ((void)0)
 #define PROF_SCOPE(...) ((void)0)
 #define PROF_ITER(...) ((void)0)
@@ -69,6 +72,12 @@
 #define PROF_VALUE(...) ((void)0)
 #define PROF_ASYNC_BEGIN(...) ((void)0)
 #define PROF_ASYNC_END(...) ((void)0)
+#define PROF_ASYNC_BEGIN_BLOCK(...) ((void)0)
+#define PROF_ASYNC_END_BLOCK(...) ((void)0)
+#define PROF_ASYNC_BEGIN_CLUSTER(...) ((void)0)
+#define PROF_ASYNC_END_CLUSTER(...) ((void)0)
+#define PROF_ASYNC_BEGIN_GRID(...) ((void)0)
+#define PROF_ASYNC_END_GRID(...) ((void)0)
 #define PROF_SUM_BEGIN(...) ((void)0)
 #define PROF_SUM_END(...) ((void)0)
 #define PROF_SUM_FLUSH() ((void)0)
@@ -159,6 +168,10 @@ namespace names_of_PROF_SECTIONS {}
 // the caller's marks have their cursor in memory too. Marks of an object that was not bound record nothing.
 #define PROF_MEMBER() ::ink_i::bound ink_ctx_;
 #define PROF_BIND(object) ((object).ink_ctx_.bind(::ink_i::lender(ink_ctx_)))
+// Names this thread's track, by a section of any table: PROF_ROLE(Producer). Where the track is open, once; the last
+// one holds. Marks know nothing of it: one store.
+#define PROF_ROLE(S)                                                                               \
+  ::ink_i::role<INK_KERNEL_KEY(ink_table_hash(names_of_PROF_SECTIONS::S), names_of_PROF_SECTIONS::S)>(ink_ctx_())
 
 // At the top of a lambda that has marks of its own: they are recorded as those of a called function.
 #define PROF_LAMBDA()                                                                              \
@@ -177,10 +190,16 @@ namespace names_of_PROF_SECTIONS {}
 // section's time is the work's and not its issue's. It waits, as the first use of the values would.
 #define PROF_MARK_LOADED(S, ...) INK_I_TIED(true, S, __VA_ARGS__)
 
+// PROF_MARK of a section that is known at run time only: that of Table with this index, the first being 0. An index
+// that the table does not have is counted as such, and its time is no section's. 2 instructions more.
+#define PROF_MARK_ID(Table, ...) INK_I_ID(Table, __VA_ARGS__, ::ink_i::end_of_values())
+
 // A nested range: its time is S's, inside of whatever section is around it. Ranges end in the order
 // opposite to that in which they began.
 #define PROF_BEGIN(...) INK_I_STAMP(INK_KIND_BEGIN, __VA_ARGS__, ::ink_i::end_of_values())
 #define PROF_END(...) INK_I_STAMP(INK_KIND_END, __VA_ARGS__, ::ink_i::end_of_values())
+// PROF_BEGIN with a number, the argument of its slice: any integer, float or double. 3 words.
+#define PROF_BEGIN_WITH(S, ...) INK_I_BEGIN_WITH(S, __VA_ARGS__, ::ink_i::end_of_values())
 // A range that ends with the enclosing scope, on every way out of it. A declaration: not the lone
 // statement of an `if`.
 #define PROF_SCOPE(...)                                                                            \
@@ -200,6 +219,16 @@ namespace names_of_PROF_SECTIONS {}
 #define PROF_ASYNC_END(S, ...)                                                                     \
   INK_I_ASYNC(INK_KIND_ASYNC_END, S, __VA_ARGS__, ::ink_i::end_of_values())
 
+// The same, begun by one thread and ended by the same or another one, of the block, of the cluster, of the grid: the
+// flight of a copy, from where it is issued to where it has landed. 3 words, of a cluster 4. Both threads
+// must record, so choose them by PROF_KERNEL_IF or record per warp.
+#define PROF_ASYNC_BEGIN_BLOCK(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_BEGIN, INK_ESCAPE_BLOCK, S, __VA_ARGS__)
+#define PROF_ASYNC_END_BLOCK(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_END, INK_ESCAPE_BLOCK, S, __VA_ARGS__)
+#define PROF_ASYNC_BEGIN_CLUSTER(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_BEGIN, INK_ESCAPE_CLUSTER, S, __VA_ARGS__)
+#define PROF_ASYNC_END_CLUSTER(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_END, INK_ESCAPE_CLUSTER, S, __VA_ARGS__)
+#define PROF_ASYNC_BEGIN_GRID(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_BEGIN, INK_ESCAPE_GRID, S, __VA_ARGS__)
+#define PROF_ASYNC_END_GRID(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_END, INK_ESCAPE_GRID, S, __VA_ARGS__)
+
 // Count, total, least and most cycles of a range that is passed too often to record each time: kept in
 // registers, one record of 6 words at the next PROF_ITER or at the kernel's end. Not without a context.
 #define PROF_SUM_BEGIN(...) INK_I_SUM(sum_begin, __VA_ARGS__, ::ink_i::end_of_values())
@@ -218,6 +247,9 @@ namespace names_of_PROF_SECTIONS {}
 #define INK_I_JOIN_(a, b) a##b
 #define INK_I_THIRD(a, b, c, ...) c
 #define INK_I_SECTION(S) names_of_PROF_SECTIONS::S, ink_table_hash(names_of_PROF_SECTIONS::S)
+#define INK_I_NAME(S)                                                                              \
+  static_assert(::ink_i::is_name(#S), "inkmark: a section is a name of PROF_SECTIONS; one that is known at run time " \
+                                      "only is marked by PROF_MARK_ID(Table, index)")
 
 // Is there an argument? Without __VA_OPT__, which C++14 and 17 lack: an empty one in front of () makes INK_I_COMMA
 // an invocation, and so a comma, where neither of the two does so alone.
@@ -247,19 +279,22 @@ namespace names_of_PROF_SECTIONS {}
 
 #define INK_I_KERNEL_SYMBOL(type, S, chosen, cond)                                                 \
   ::ink_i::type<::ink_i::from_symbol, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(         \
-      ::ink_i::from_symbol(), names_of_PROF_SECTIONS::S, chosen, cond)
+      ::ink_i::from_symbol(), names_of_PROF_SECTIONS::S, chosen, cond, INK_I_INSTANCE)
 #define INK_I_KERNEL_ARGUMENT(type, buf, S, chosen, cond)                                          \
   ::ink_i::type<::ink_i::from_argument, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(       \
-      ::ink_i::from_argument{(buf).device}, names_of_PROF_SECTIONS::S, chosen, cond)
+      ::ink_i::from_argument{(buf).device}, names_of_PROF_SECTIONS::S, chosen, cond, INK_I_INSTANCE)
+#define INK_I_INSTANCE ::ink_i::instance<sizeof(__PRETTY_FUNCTION__)>{__PRETTY_FUNCTION__}
 
 #define INK_I_STAMP(kind, S, ...)                                                                  \
   do {                                                                                             \
+    INK_I_NAME(S);                                                                                 \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
     ::ink_i::stamp<kind, INK_I_SECTION(S)>(ink_ctx_());                                            \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
   } while (0)
 #define INK_I_TIED(loaded, S, ...)                                                                 \
   do {                                                                                             \
+    INK_I_NAME(S);                                                                                 \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
     ::ink_i::stamp_tied<loaded, INK_KIND_MARK, INK_I_SECTION(S)>(ink_ctx_(), __VA_ARGS__);         \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
@@ -276,18 +311,43 @@ namespace names_of_PROF_SECTIONS {}
   } while (0)
 #define INK_I_VALUE(S, v, ...)                                                                     \
   do {                                                                                             \
+    INK_I_NAME(S);                                                                                 \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
     ::ink_i::value<INK_I_SECTION(S)>(ink_ctx_(), (v));                                             \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
   } while (0)
+#define INK_I_BEGIN_WITH(S, v, ...)                                                                \
+  do {                                                                                             \
+    INK_I_NAME(S);                                                                                 \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::begin_with<INK_I_SECTION(S)>(ink_ctx_(), (v));                                        \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
+#define INK_I_ID(table, index, ...)                                                                \
+  do {                                                                                             \
+    constexpr auto ink_last = names_of_PROF_SECTIONS::table::ink_behind_the_last;                  \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::stamp_id<ink_table_hash(ink_last), ink_last - 1>(ink_ctx_(), (unsigned long long)(index)); \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
+#define INK_I_SHARED_KEY(kind, escape, ...) INK_I_SHARED_KEY_(kind, escape, __VA_ARGS__, ::ink_i::end_of_values())
+#define INK_I_SHARED_KEY_(kind, escape, S, key, ...)                                               \
+  do {                                                                                             \
+    INK_I_NAME(S);                                                                                 \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+    ::ink_i::stamp_shared_key<kind, escape, INK_I_SECTION(S)>(ink_ctx_(), (unsigned long long)(key)); \
+    ::ink_i::hold(__VA_ARGS__);                                                                    \
+  } while (0)
 #define INK_I_ASYNC(kind, S, key, ...)                                                             \
   do {                                                                                             \
+    INK_I_NAME(S);                                                                                 \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
     ::ink_i::stamp_key<kind, INK_I_SECTION(S)>(ink_ctx_(), (unsigned long long)(key));             \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
   } while (0)
 #define INK_I_SUM(function, S, ...)                                                                \
   do {                                                                                             \
+    INK_I_NAME(S);                                                                                 \
     ::ink_i::hold(__VA_ARGS__);                                                                    \
     ::ink_i::function<INK_I_SECTION(S)>(ink_ctx_());                                               \
     ::ink_i::hold(__VA_ARGS__);                                                                    \

@@ -117,6 +117,30 @@ struct __align__(16) context {
                           escape_word(escape, Hash, now)};
     put<true>(record);
   }
+  // A number with a range, or a key that other threads may know: an escape names the table too.
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void escaped(u32 escape, u64 payload) {
+    const u64 now = read_clock();
+    const u64 record[] = {payload, head_word(INK_TAG(Kind, Section), now), escape_word(escape, Hash, now)};
+    put<true>(record);
+  }
+  template <u32 Kind, u32 Section, u64 Hash>
+  __device__ __forceinline__ void escaped(u32 escape, u64 cluster, u64 key) {
+    const u64 now = read_clock();
+    const u64 record[] = {cluster, key, head_word(INK_TAG(Kind, Section), now), escape_word(escape, Hash, now)};
+    put<true>(record);
+  }
+  template <u64 Hash> __device__ __forceinline__ void stamp_id(u32 section) {
+    const u64 now = read_clock();
+    if (Hash == table) {
+      const u64 record[] = {head_word(INK_TAG(INK_KIND_MARK, section), now)};
+      put<false>(record);
+    } else {
+      const u64 record[] = {head_word(INK_TAG(INK_KIND_MARK, section), now),
+                            escape_word(INK_ESCAPE_TABLE, Hash, now)};
+      put<true>(record);
+    }
+  }
+  template <u64 Role> __device__ __forceinline__ void role() { store_role(here.at, Role); }
   __device__ __forceinline__ void clocks() {
     const u64 before = read_clock();
     const u64 ns = read_globaltimer();
@@ -212,6 +236,24 @@ public:
   template <u32 Section, u64 Hash> __device__ __forceinline__ void value(u32 escape, u64 payload) const {
     if (to)
       to->template value<Section, Hash>(escape, payload);
+  }
+  template <u32 Kind, u32 Section, u64 Hash>
+  __device__ __forceinline__ void escaped(u32 escape, u64 payload) const {
+    if (to)
+      to->template escaped<Kind, Section, Hash>(escape, payload);
+  }
+  template <u32 Kind, u32 Section, u64 Hash>
+  __device__ __forceinline__ void escaped(u32 escape, u64 cluster, u64 key) const {
+    if (to)
+      to->template escaped<Kind, Section, Hash>(escape, cluster, key);
+  }
+  template <u64 Hash> __device__ __forceinline__ void stamp_id(u32 section) const {
+    if (to)
+      to->template stamp_id<Hash>(section);
+  }
+  template <u64 Role> __device__ __forceinline__ void role() const {
+    if (to)
+      to->template role<Role>();
   }
   __device__ __forceinline__ void clocks() const {
     if (to)

@@ -135,7 +135,7 @@ measure_sums_in_a_loop(kernel<from_argument, INK_COST_TABLE> &body, u64 *samples
 }
 
 __device__ __forceinline__ void measure_body(prof_buffer buffer, u64 *samples) {
-  kernel<from_argument, INK_COST_TABLE> body(from_argument{buffer.device}, 1, false, false);
+  kernel<from_argument, INK_COST_TABLE> body(from_argument{buffer.device}, 1, false, false, instance<0>{nullptr});
   // The first record: what lies between the opening's clock and a first mark's.
   body.template stamp<INK_KIND_MARK, 1, INK_COST_TABLE>();
   measure_each(body, samples, 0);

@@ -44,7 +44,8 @@ template <class Source, u64 Table> class opened : public context {
 public:
   // Behind the one lane that opens ptxas takes the warp for diverged until a barrier, and keeps what a loop needs in
   // no uniform register: where every thread comes by (not with a condition of the kernel's own), there is one.
-  __host__ __device__ __forceinline__ opened(Source source, u32 section, bool chosen, bool cond)
+  template <u64 Bytes>
+  __host__ __device__ __forceinline__ opened(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name)
       : body_summed(0) {
     table = Table;
     cursor &at = here.at;
@@ -52,7 +53,7 @@ public:
     ink_buffer *buffer = source.buffer();
     asm("" : "=r"(at.low), "=r"(at.mask)); // any value: not used where high is 0
     if (buffer && (chosen ? cond : read_lane() == 0))
-      open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen, at);
+      open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen, name, at);
     if (!chosen)
       asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
     here.on = at.high != 0; // outside of the branch: a plain predicate, not a merged byte
@@ -90,8 +91,9 @@ public:
 // What PROF_KERNEL declares: closed at the end of the scope, where it still is open.
 template <class Source, u64 Table> class kernel : public opened<Source, Table> {
 public:
-  __host__ __device__ __forceinline__ kernel(Source source, u32 section, bool chosen, bool cond)
-      : opened<Source, Table>(source, section, chosen, cond) {}
+  template <u64 Bytes>
+  __host__ __device__ __forceinline__ kernel(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name)
+      : opened<Source, Table>(source, section, chosen, cond, name) {}
   __host__ __device__ __forceinline__ ~kernel() {
 #if defined(__CUDA_ARCH__)
     this->close();
@@ -136,6 +138,28 @@ struct called {
     const u64 record[] = {payload, head_word(INK_TAG(INK_KIND_INSTANT, Section), now),
                           escape_word(escape, Hash, now)};
     put<true>(record);
+  }
+  template <u32 Kind, u32 Section, u64 Hash>
+  __device__ __forceinline__ void escaped(u32 escape, u64 payload) {
+    const u64 now = read_clock();
+    const u64 record[] = {payload, head_word(INK_TAG(Kind, Section), now), escape_word(escape, Hash, now)};
+    put<true>(record);
+  }
+  template <u32 Kind, u32 Section, u64 Hash>
+  __device__ __forceinline__ void escaped(u32 escape, u64 cluster, u64 key) {
+    const u64 now = read_clock();
+    const u64 record[] = {cluster, key, head_word(INK_TAG(Kind, Section), now), escape_word(escape, Hash, now)};
+    put<true>(record);
+  }
+  template <u64 Hash> __device__ __forceinline__ void stamp_id(u32 section) {
+    const u64 now = read_clock();
+    const u64 record[] = {head_word(INK_TAG(INK_KIND_MARK, section), now),
+                          escape_word(INK_ESCAPE_TABLE, Hash, now)};
+    put<true>(record);
+  }
+  template <u64 Role> __device__ __forceinline__ void role() {
+    static_assert(Role == 0, "inkmark: PROF_ROLE belongs where the track is open: in the body of a kernel behind its "
+                             "PROF_KERNEL, or in a function that has its context");
   }
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() { no_sums<Hash>(); }
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_end() { no_sums<Hash>(); }
@@ -225,6 +249,29 @@ __host__ __device__ __forceinline__ void value(Context &&context, T v) {
   const number n = number_of(v);
   (void)n;
   INK_I_ON_DEVICE(template value<Section, Hash>(n.escape, n.bits));
+}
+template <u32 Section, u64 Hash, class Context, class T>
+__host__ __device__ __forceinline__ void begin_with(Context &&context, T v) {
+  const number n = number_of(v);
+  (void)n;
+  INK_I_ON_DEVICE(template escaped<INK_KIND_BEGIN, Section, Hash>(n.escape, n.bits));
+}
+template <u32 Kind, u32 Escape, u32 Section, u64 Hash, class Context>
+__host__ __device__ __forceinline__ void stamp_shared_key(Context &&context, u64 key) {
+  if (Escape == INK_ESCAPE_CLUSTER) {
+    INK_I_ON_DEVICE(template escaped<Kind, Section, Hash>(Escape, linear_cluster(), key));
+  } else {
+    INK_I_ON_DEVICE(template escaped<Kind, Section, Hash>(Escape, key));
+  }
+}
+// index counts from 0. What is out of range becomes a section that the table does not have.
+template <u64 Hash, u32 Count, class Context>
+__host__ __device__ __forceinline__ void stamp_id(Context &&context, u64 index) {
+  static_assert(Count < INK_SECTION_NONE, "inkmark: PROF_MARK_ID needs a table of at most 8,190 sections");
+  INK_I_ON_DEVICE(template stamp_id<Hash>(index < Count ? (u32)index + 1 : INK_SECTION_NONE));
+}
+template <u64 Role, class Context> __host__ __device__ __forceinline__ void role(Context &&context) {
+  INK_I_ON_DEVICE(template role<Role>());
 }
 template <u32 Section, u64 Hash, class Context>
 __host__ __device__ __forceinline__ void sum_begin(Context &&context) {

@@ -7,6 +7,11 @@
 
 namespace ink_i {
 
+// The name of the function that opens a track, template arguments and all, where it lies on the device.
+template <u64 Bytes> struct instance { // with the final zero
+  const char *text;
+};
+
 #if defined(__CUDA_ARCH__)
 
 // ---- opening and closing -----------------------------------------------------------------------
@@ -148,6 +153,7 @@ namespace ink_i {
   INK_I_OPEN_ENTRY                                                                          \
   "st.global.v2.u64 [_ring+%9], {_state, _slot};\n\t"                                          \
   "st.global.v2.u32 [_ring+%9+16], {_entry, _thread};\n\t"                                     \
+  "st.global.u64 [_ring+%9+24], 0;\n\t"                                                     \
   "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y; mov.u32 _grid_z, %%nctaid.z;\n\t" \
   "st.global.v4.u32 [_ring+%9+48], {_grid_x, _grid_y, _grid_z, _sm};\n\t"                         \
   INK_I_RANK                                                                                \
@@ -187,11 +193,14 @@ constexpr u32 entry_magic = 0;
                : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES(entries),              \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(state_at)), \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "n"(entry_magic),    \
-                 "n"(INKMARK_WARPS * 32)                                                           \
+                 "n"(INKMARK_WARPS * 32)                                                            \
                : "memory")
 
+__device__ __forceinline__ u64 ring_of(const cursor &at) { return (u64)at.high << 32 | (at.low & ~at.mask); }
+
 // at.high stays 0 where this thread does not record; else all of the cursor is set.
-__device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, cursor &at) {
+template <u64 Bytes>
+__device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, instance<Bytes> name, cursor &at) {
 #if defined(INKMARK_NO_CALLED)
   const u32 entries = 0;
 #else
@@ -201,6 +210,15 @@ __device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, cur
     INK_I_OPEN("bra", "ld.global.u32 _warps, [%3+12];\n\t");
   else // one thread of the warp
     INK_I_OPEN("bra.uni", "");
+  if (at.high) { // not in the piece above, at whose peak the address would need registers of its own
+    store_u64<INK_I_TRACK(instance)>(ring_of(at), (u64)name.text);
+    store_u64<INK_I_TRACK(instance_bytes)>(ring_of(at), Bytes);
+  }
+}
+
+__device__ __forceinline__ void store_role(const cursor &at, u64 role) {
+  if (at.high)
+    store_u64<INK_I_TRACK(role)>(ring_of(at), role);
 }
 
 // Finds the track in front of the ring that it was given: no register is kept for it meanwhile.
@@ -208,7 +226,7 @@ __device__ __forceinline__ void close_track(const cursor &at, u64 bytes, u64 ext
   const u64 clock0 = read_clock();
   const u64 global_ns = read_globaltimer();
   const u64 clock1 = read_clock();
-  const u64 ring = (u64)at.high << 32 | (at.low & ~at.mask);
+  const u64 ring = ring_of(at);
   store_u64x2<INK_I_TRACK(close_clock0)>(ring, clock0, global_ns);
   store_u64<INK_I_TRACK(close_clock1)>(ring, clock1);
   store_u64x2<INK_I_TRACK(bytes)>(ring, bytes, extra);

@@ -22,6 +22,19 @@ constexpr __host__ __device__ u64 hash48(const char *name, const char *sections)
   return (hash >> 48 ^ hash) & INK_CLOCK_MASK;
 }
 
+// Whether a macro's argument is a name, with or without its table's in front: letters, digits, _ and ::, or beyond ASCII.
+constexpr __host__ __device__ bool is_name(const char *text) {
+  if (*text >= '0' && *text <= '9')
+    return false;
+  for (; *text; text++) {
+    const char c = *text;
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (!word && c != ':' && c != ' ' && c != '$' && c != '\\' && (unsigned char)c < 128)
+      return false;
+  }
+  return true;
+}
+
 // ---- special registers -------------------------------------------------------------------------
 
 #if defined(__CUDA_ARCH__)
@@ -59,6 +72,16 @@ __device__ __forceinline__ u32 read_cluster_rank() {
   return rank;
 #else
   return 0;
+#endif
+}
+__device__ __forceinline__ u64 linear_cluster() {
+#if __CUDA_ARCH__ >= 900
+  u32 x, y, z, in_x, in_y;
+  asm("mov.u32 %0, %%clusterid.x;\n\tmov.u32 %1, %%clusterid.y;\n\tmov.u32 %2, %%clusterid.z;" : "=r"(x), "=r"(y), "=r"(z));
+  asm("mov.u32 %0, %%nclusterid.x;\n\tmov.u32 %1, %%nclusterid.y;" : "=r"(in_x), "=r"(in_y));
+  return x + (u64)in_x * (y + (u64)in_y * z);
+#else // a block is its own
+  return blockIdx.x + (u64)gridDim.x * (blockIdx.y + (u64)gridDim.y * blockIdx.z);
 #endif
 }
 __device__ __forceinline__ u32 linear_thread() {
@@ -229,6 +252,7 @@ static_assert(INK_I_AT(ink_buffer, warps) == 16 && INK_I_AT(ink_buffer, tracks_m
                   INK_I_AT(ink_kernel_slot, enabled) == 8,
               "the fields that opening reads together");
 static_assert(INK_I_AT(ink_device_track, slot) == 8 && INK_I_AT(ink_device_track, entry) == 16 &&
+                  INK_I_AT(ink_device_track, role) == 24 && INK_I_AT(ink_device_track, instance) == 112 &&
                   INK_I_AT(ink_device_track, ticket) == 32 && INK_I_AT(ink_device_track, grid_dim) == 48 &&
                   INK_I_AT(ink_device_track, block_dim) == 64 &&
                   INK_I_AT(ink_device_track, block_index) == 80 &&

@@ -26,10 +26,16 @@
  *     TABLE       [any record above][escape: hash48]  that record's section belongs to the table of
  *                                               that hash, not to the table of the track's kernel
  *     VALUE_I64   [value][INSTANT head][escape: hash48]  a number at that instant (also _U64, _F64)
+ *                 [value][BEGIN head][escape: hash48]    a range that has the number as its argument
  *     SUM         [count][total][min][max][INSTANT head][escape: hash48]  cycles, summed since the
  *                                               last row
  *     CLOCKS      [clock64 before][clock64 after][globaltimer][INSTANT head, section 0][escape: 0]
  *                                               a clock triple inside the track
+ *     BLOCK       [key][ASYNC head][escape: hash48]  a range that another thread of the block, or
+ *     GRID                                      of the grid, may end
+ *     CLUSTER     [cluster][key][ASYNC head][escape: hash48]  or of the cluster with that linear index
+ *
+ * A MARK of section INK_SECTION_NONE is one of PROF_MARK_ID whose index is not in its table.
  *
  * An escape word is (ESCAPE << 13 | code) << 48 | hash48, its upper 16 bits XORed like a head's, with
  * the upper 16 bits of the clock of the stamp that it follows. Codes are even: read with upper bits
@@ -59,6 +65,7 @@ typedef unsigned long long uint64_t;
 #define INK_SECTION_BITS 13
 #define INK_SECTION_MASK 0x1fffu
 #define INK_SECTION_MAX 8191u
+#define INK_SECTION_NONE 8191u /* of PROF_MARK_ID alone, whose tables have fewer */
 #define INK_TABLE_TEXT_MAGIC "inkmark table 1" /* what a section table inside a module begins with */
 #define INK_NAME_COMMA '\x1a' /* in the text of a section table: a comma that is part of a name */
 
@@ -79,7 +86,10 @@ enum ink_escape {
   INK_ESCAPE_VALUE_U64 = 6,
   INK_ESCAPE_VALUE_F64 = 8,
   INK_ESCAPE_SUM = 10,
-  INK_ESCAPE_CLOCKS = 12
+  INK_ESCAPE_CLOCKS = 12,
+  INK_ESCAPE_BLOCK = 14,
+  INK_ESCAPE_CLUSTER = 16,
+  INK_ESCAPE_GRID = 18
 };
 
 /* What a keep-first ring holds where nothing was written; no head has this value (its escape code
@@ -138,8 +148,10 @@ typedef struct ink_track {
   uint64_t close_clock0, close_global_ns, close_clock1;
   uint64_t words, extra;         /* the ring of marks in the kernel's body */
   uint64_t aux_words, aux_extra; /* the ring of marks in the functions it calls */
+  uint64_t role;           /* INK_KERNEL_KEY of the section that PROF_ROLE named; 0: none */
+  uint64_t instance;       /* where the name of the function that opened it lies on the device; 0: none */
 } ink_track;
-INK_STATIC_ASSERT(sizeof(ink_track) == 160, "ink_track is part of the file format");
+INK_STATIC_ASSERT(sizeof(ink_track) == 176, "ink_track is part of the file format");
 
 /* A track's state is a word of its own in device memory, apart from the header and the ring, which may lie in
  * memory of the host: that of track i of n is 4 * (n - i) bytes in front of the buffer. Opening sets bit 0 and is
@@ -157,13 +169,14 @@ typedef struct ink_device_track {
   uint64_t slot;           /* the buffer's address + the kernel slot's index times its size */
   uint32_t entry;          /* of its warp, for marks in functions without a context; kernels alone know where */
   uint32_t thread;
-  uint32_t role, reserved; /* not written yet */
+  uint64_t role;           /* INK_KERNEL_KEY of the section that PROF_ROLE named; 0: none */
   uint64_t ticket, grid_id;
   uint32_t grid_dim[3], sm_open;
   uint32_t block_dim[3], cluster_rank;
   uint32_t block_index[3], open_clock1; /* the clock's lower half */
   uint64_t open_clock0, open_global_ns;
-  uint64_t instance, reserved1;  /* not written yet */
+  uint64_t instance, instance_bytes; /* where the name of the function that opened it lies on the device, with its
+                                      * final zero: __PRETTY_FUNCTION__, template arguments and all */
   uint64_t close_clock0, close_global_ns;
   uint64_t bytes, extra;         /* 8 bytes a word; as in ink_track */
   uint64_t aux_bytes, aux_extra;

@@ -24,6 +24,7 @@ __all__ = ["open", "Capture", "Error", "UNMARKED", "ROW_NONE", "ROW_UNKNOWN", "r
 __version__ = "0.1.0"
 
 UNMARKED = 0xFFFFFFFF
+NO_ROLE = 0xFFFFFFFF
 """`section` of the rows that count what no section claims, "(unmarked)"."""
 ROW_NONE = -2**63
 """`group` of rows by iteration: before any PROF_ITER."""
@@ -34,7 +35,7 @@ _EVERY_LAUNCH = 0xFFFFFFFF
 _MARKING = {None: 0, "in": 1, "out": 2}
 _ADDS_UP = ("count", "cut", "nested", "passes", "tracks", "total_cycles", "total_ns", "self_cycles", "self_ns",
             "marking_cycles", "marking_bound_cycles", "bound_ns")
-_BY = {"section": 0, "iteration": 1, "block": 2, "sm": 3, "launch": 4, "warp": 5, "device": 6, "instance": 7}
+_BY = {"section": 0, "iteration": 1, "block": 2, "sm": 3, "launch": 4, "warp": 5, "device": 6, "instance": 7, "role": 8}
 
 # One row of a table, ink_table_row: inkmark/table.h says what each field means.
 row_dtype = numpy.dtype([
@@ -58,7 +59,14 @@ total_dtype = numpy.dtype([
 # One launch, ink_launch: dimensions are x, y, z; times are raw globaltimer.
 launch_dtype = numpy.dtype([
     ("device", "i4"), ("kernel", "u4"), ("grid_id", "u8"), ("grid_dim", "u4", 3), ("block_dim", "u4", 3),
-    ("track_count", "u8"), ("first_open_global_ns", "u8"), ("last_close_global_ns", "u8")], align=True)
+    ("track_count", "u8"), ("first_open_global_ns", "u8"), ("last_close_global_ns", "u8"), ("at_most", "u4"),
+    ("reserved", "u4")], align=True)
+# Ranges across threads, ink_crossing_total: roles are indices into sections, NO_ROLE where there is none.
+crossing_dtype = numpy.dtype([
+    ("kernel", "u4"), ("section", "u4"), ("from_role", "u4"), ("to_role", "u4"), ("scope", "u1"), ("exact", "u1"),
+    ("reserved", "u1", 6), ("count", "u8"), ("backwards", "u8"), ("without_end", "u8"), ("without_begin", "u8"),
+    ("min_cycles", "u8"), ("median_cycles", "u8"), ("max_cycles", "u8"), ("total_ns", "f8"), ("min_ns", "f8"),
+    ("median_ns", "f8"), ("max_ns", "f8"), ("bound_ns", "f8")], align=True)
 
 
 class Error(Exception):
@@ -83,7 +91,7 @@ class _Section(Structure):
 
 
 class _Kernel(Structure):
-    _fields_ = [("key", c_uint64), ("name", c_char_p), ("table", POINTER(_SectionTable)), ("launches", c_uint64),
+    _fields_ = [("key", c_uint64), ("name", c_char_p), ("instance", c_char_p), ("table", POINTER(_SectionTable)), ("launches", c_uint64),
                 ("tracks", c_uint64), ("marks_executed", c_uint64), ("missed", c_uint64), ("tracks_lost", c_uint64),
                 ("marks_lost", c_uint64)]
 
@@ -172,6 +180,7 @@ def _declare(lib):
     function("ink_table_kernels", c_size_t, c_void_p, POINTER(c_void_p))
     function("ink_open_tracks", c_int, c_void_p, c_void_p, POINTER(POINTER(_OpenTrack)), POINTER(c_size_t), error)
     function("ink_open_tracks_free", None, c_void_p)
+    function("ink_table_crossings", c_size_t, c_void_p, POINTER(c_void_p))
     function("ink_output_by_name", POINTER(_Output), c_char_p)
     function("ink_output_by_path", POINTER(_Output), c_char_p)
     return lib
@@ -236,7 +245,8 @@ class Capture:
     devices = None
     """list of dicts, one a device: index, name, sm_count, capability (90 for 9.0), track_count, ..."""
     kernels = None
-    """list of dicts: name (the section that PROF_KERNEL named), table, launches, tracks, marks_executed,
+    """list of dicts: name (the section that PROF_KERNEL named; with the function where several name it), instance
+    (that function, as __PRETTY_FUNCTION__ has it, or None), table, launches, tracks, marks_executed,
     missed, tracks_lost, marks_lost. `kernel` in rows is an index into it."""
     sections = None
     """list of dicts: name, table, id. `section` in rows is an index into it."""
@@ -276,6 +286,8 @@ class Capture:
             if "table" in values:
                 values["table"] = _text(item.table.contents.name) if item.table else None
             values["name"] = _text(values["name"])
+            if "instance" in values:
+                values["instance"] = _text(values["instance"])
             out.append(values)
         return out
 
@@ -327,6 +339,13 @@ class Capture:
         table, address = self._table("section", kernel, launch, raw), c_void_p()
         count = _lib().ink_table_kernels(table.pointer, byref(address))
         return _array(address.value, count, total_dtype, table)
+
+    def crossings(self, kernel=None, launch=None, raw=False):
+        """Array of crossing_dtype: ranges across threads (PROF_ASYNC_BEGIN_BLOCK and its kin) of one kernel, section,
+        scope (1 block, 2 cluster, 3 grid) and pair of roles."""
+        table, address = self._table("section", kernel, launch, raw), c_void_p()
+        count = _lib().ink_table_crossings(table.pointer, byref(address))
+        return _array(address.value, count, crossing_dtype, table)
 
     def matrix(self, kernel, by="iteration", value="total_cycles", launch=None, raw=False):
         """(values [group][section], groups [group], names [section]) of the one kernel of that very name; a

@@ -261,7 +261,7 @@ bool ink_i_file_is_full(const ink_error *error) {
 }
 
 bool ink_i_chunk_has_items(uint32_t type) {
-  return type == INK_CHUNK_TRACKS || type == INK_CHUNK_PARTS;
+  return type == INK_CHUNK_TRACKS || type == INK_CHUNK_PARTS; /* what is written */
 }
 
 /* A run of whole items in the payload of a chunk of them. */

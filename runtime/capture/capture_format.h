@@ -8,8 +8,8 @@
 
 #define INK_FILE_MAGIC "\x89INK\r\n\x1a\n"
 #define INK_FILE_ENDIAN 0x01020304u
-#define INK_FILE_MAJOR 1u
-#define INK_FILE_MINOR 1u
+#define INK_FILE_MAJOR 2u
+#define INK_FILE_MINOR 0u
 #define INK_CHUNK_SYNC 0xc5a1b7e9u
 
 typedef struct ink_file_header {
@@ -28,14 +28,16 @@ enum ink_chunk_type {
   INK_CHUNK_DEVICE = 3,
   INK_CHUNK_HOST_CLOCK = 4,
   INK_CHUNK_COUNTS = 5,
-  INK_CHUNK_TRACKS = 6,
+  INK_CHUNK_TRACKS_1 = 6, /* of files of major version 1: without the last 16 bytes of each header */
   INK_CHUNK_END = 7,
   INK_CHUNK_CLOCK_EDGES = 8,
   INK_CHUNK_MARK_COSTS = 9,
   INK_CHUNK_ACTIVITY = 10,
   INK_CHUNK_ACTIVITY_NAME = 11,
   INK_CHUNK_ENDED = 12,
-  INK_CHUNK_PARTS = 13
+  INK_CHUNK_PARTS = 13,
+  INK_CHUNK_TRACKS = 14,
+  INK_CHUNK_INSTANCE = 15
 };
 
 /* The payload follows, padded with zeros to a multiple of 8 bytes. The header has a checksum of its
@@ -93,7 +95,15 @@ typedef struct ink_file_track { /* then the ring's words, then the aux ring's, o
   uint64_t ring_words, aux_words; /* kept */
   ink_track header;
 } ink_file_track;
-INK_STATIC_ASSERT(sizeof(ink_file_track) == 176, "ink_file_track is part of the file format");
+INK_STATIC_ASSERT(sizeof(ink_file_track) == 192, "ink_file_track is part of the file format");
+enum { INK_FILE_TRACK_1 = 176 }; /* bytes of it in TRACKS_1 */
+
+typedef struct ink_file_instance { /* INSTANCE: then name NUL */
+  int32_t device;
+  uint32_t reserved;
+  uint64_t address;
+} ink_file_instance;
+INK_STATIC_ASSERT(sizeof(ink_file_instance) == 16, "ink_file_instance is part of the file format");
 
 typedef struct ink_file_ended { /* ENDED: then `count` tickets, u64 */
   int32_t device;

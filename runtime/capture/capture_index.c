@@ -28,19 +28,20 @@ static ink_status add_open_words(ink_capture *capture, int32_t device, const ink
   return ink_i_add_part(capture, &part, error);
 }
 
-ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes, bool brief,
                            ink_error *error) {
+  const size_t head = brief ? INK_FILE_TRACK_1 : sizeof(ink_file_track);
   ink_file_tracks fixed;
   if (bytes < sizeof fixed)
     return ink_error_set(error, INK_ERROR_DAMAGED, "holds tracks that are too short");
   memcpy(&fixed, payload, sizeof fixed);
   uint64_t at = sizeof fixed;
   for (uint64_t i = 0; i < fixed.count; i++) {
-    ink_file_track track;
-    if (bytes - at < sizeof track)
+    ink_file_track track = {0};
+    if (bytes - at < head)
       return ink_error_set(error, INK_ERROR_DAMAGED, "holds fewer tracks than it claims");
-    memcpy(&track, payload + at, sizeof track);
-    uint64_t room = (bytes - at - sizeof track) / 8;
+    memcpy(&track, payload + at, head);
+    uint64_t room = (bytes - at - head) / 8;
     if (track.ring_words > room || track.aux_words > room - track.ring_words)
       return ink_error_set(error, INK_ERROR_DAMAGED, "holds a track longer than itself");
     if (capture->tracks.count >= INK_ID_NONE - 1)
@@ -49,15 +50,16 @@ ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, u
       return no_memory(error);
     capture->tracks.items[capture->tracks.count++] = (track_ref){
         .offset = (uint64_t)(payload + at - capture->bytes), .device = fixed.device,
-        .flags = fixed.flags,
+        .flags = fixed.flags, .launch = capture->armings, .brief = brief,
+        .instance = ink_instance_of(capture, fixed.device, track.header.instance),
         .kernel = id_map_get(&capture->slot_map, ink_slot_key(fixed.device, track.header.kernel))};
     if (track.header.state == INK_TRACK_OPEN && track.ring_words + track.aux_words) {
       ink_status status = add_open_words(capture, fixed.device, &track,
-                                         (uint64_t)(payload + at + sizeof track - capture->bytes), error);
+                                         (uint64_t)(payload + at + head - capture->bytes), error);
       if (status != INK_OK)
         return status;
     }
-    at += sizeof track + (track.ring_words + track.aux_words) * 8;
+    at += head + (track.ring_words + track.aux_words) * 8;
   }
   return INK_OK;
 }
@@ -110,8 +112,8 @@ void ink_drop_ended(ink_capture *capture) {
 typedef struct sort_key {
   uint64_t grid_id, ticket, block;
   uint64_t dims;        /* grid and block dimensions, mixed */
-  uint64_t open_ns;
-  uint32_t thread, kernel, launch;
+  uint64_t open_ns, close_ns; /* of an open one close_ns is the end of time */
+  uint32_t thread, kernel, launch, arming, sm;
   int32_t device;
   bool closed;
 } sort_key;
@@ -126,8 +128,8 @@ typedef struct sorter {
 
 static int compare_group(const sort_key *a, const sort_key *b) {
   INK_I_COMPARE(a->device, b->device);
+  INK_I_COMPARE(a->arming, b->arming);
   INK_I_COMPARE(a->grid_id, b->grid_id);
-  INK_I_COMPARE(a->kernel, b->kernel);
   INK_I_COMPARE(a->dims, b->dims);
   return 0;
 }
@@ -175,7 +177,9 @@ static sort_key key_of(const ink_capture *capture, uint64_t index) {
   sort_key key = {.grid_id = track->grid_id, .ticket = track->ticket,
                   .block = ink_linear_block(track), .open_ns = track->open_global_ns,
                   .thread = track->thread, .kernel = ref->kernel, .device = ref->device,
+                  .arming = ref->launch, .sm = track->sm_open,
                   .closed = track->state == INK_TRACK_CLOSED};
+  key.close_ns = key.closed ? track->close_global_ns : UINT64_MAX;
   for (int i = 0; i < 3; i++)
     key.dims = ink_mix64(ink_mix64(key.dims + track->grid_dim[i]) + track->block_dim[i]);
   return key;
@@ -196,56 +200,124 @@ static ink_status new_launch(ink_capture *capture, const sort_key *key, uint32_t
     return no_memory(error);
   const ink_track *track = &ink_track_at(capture, index)->header;
   ink_launch launch = {.device = key->device, .kernel = key->kernel, .grid_id = key->grid_id,
-                       .first_open_global_ns = UINT64_MAX};
+                       .first_open_global_ns = UINT64_MAX, .at_most = 1};
   memcpy(launch.grid_dim, track->grid_dim, sizeof launch.grid_dim);
   memcpy(launch.block_dim, track->block_dim, sizeof launch.block_dim);
   capture->launches.items[capture->launches.count++] = launch;
-  capture->kernels.items[key->kernel].launches++;
   return INK_OK;
 }
 
-static void join_launch(ink_capture *capture, sort_key *key, uint32_t index) {
+static void join_launch(ink_capture *capture, sort_key *key) {
   uint32_t last = (uint32_t)capture->launches.count - 1;
   ink_launch *launch = &capture->launches.items[last];
-  const ink_track *track = &ink_track_at(capture, index)->header;
   key->launch = last;
   launch->track_count++;
-  if (track->open_global_ns < launch->first_open_global_ns)
-    launch->first_open_global_ns = track->open_global_ns;
-  if (key->closed && track->close_global_ns > launch->last_close_global_ns)
-    launch->last_close_global_ns = track->close_global_ns;
+  if (key->open_ns < launch->first_open_global_ns)
+    launch->first_open_global_ns = key->open_ns;
+  if (key->closed && key->close_ns > launch->last_close_global_ns)
+    launch->last_close_global_ns = key->close_ns;
 }
 
-/* Walks the tracks in the order of their claims; a grid id that repeats a (block, thread) has been
- * launched again. Where tracks of a replay were lost, a track of the next one may fill the gap. */
+/* The tracks of one grid id, in the order of their claims, while the first launch in them is looked for. */
+typedef struct walk_state {
+  id_map threads, blocks; /* (block, thread), block: where in the order it opened last */
+  uint64_t last_close_ns; /* of all so far */
+  uint32_t border;        /* the newest place in front of which all had closed */
+  uint32_t part;          /* where the newest of the launches that it may be begins */
+  uint32_t parts;
+} walk_state;
+
+/* Takes the track at `at`. UINT32_MAX: it may belong to the launch; else where the next one must have begun, for a
+ * block stays on its SM. */
+static uint32_t take_track(walk_state *w, const sort_key *keys, const uint32_t *order, uint32_t at, bool *fine) {
+  const sort_key *key = &keys[order[at]];
+  const uint64_t thread = ink_mix64(key->block) + key->thread;
+  const uint32_t block_before = id_map_get(&w->blocks, key->block), before = id_map_get(&w->threads, thread);
+  if (w->last_close_ns <= key->open_ns)
+    w->border = at;
+  if (block_before != INK_ID_NONE && w->border > block_before && keys[order[block_before]].sm != key->sm)
+    return w->border;
+  if (before != INK_ID_NONE && w->border > before && before >= w->part) {
+    w->parts++;
+    w->part = w->border;
+  }
+  if (key->close_ns > w->last_close_ns)
+    w->last_close_ns = key->close_ns;
+  *fine = id_map_put(&w->threads, thread, at) && id_map_put(&w->blocks, key->block, at);
+  return UINT32_MAX;
+}
+
+/* The tracks of one grid id are one launch, unless a block came back on another SM when all had closed. Where a
+ * thread opened a track again, and all had closed, it may have been launched again: that is said, not decided. */
+static ink_status split_group(ink_capture *capture, sort_key *keys, const uint32_t *order, uint32_t from, uint32_t to,
+                              ink_error *error) {
+  ink_status status = INK_OK;
+  while (from < to && status == INK_OK) {
+    walk_state w = {.border = from, .part = from, .parts = 1};
+    uint32_t end = to;
+    bool fine = true;
+    for (uint32_t at = from; at < end && fine; at++) {
+      const uint32_t next = take_track(&w, keys, order, at, &fine);
+      end = next < end ? next : end;
+    }
+    w.parts -= w.part >= end && w.parts > 1; /* it began where the next launch does */
+    id_map_free(&w.threads);
+    id_map_free(&w.blocks);
+    status = fine ? new_launch(capture, &keys[order[from]], order[from], error) : no_memory(error);
+    for (uint32_t at = from; at < end && status == INK_OK; at++)
+      join_launch(capture, &keys[order[at]]);
+    if (status == INK_OK)
+      capture->launches.items[capture->launches.count - 1].at_most = w.parts;
+    from = end;
+  }
+  return status;
+}
+
+/* Each claim once, then launch by launch. */
 static ink_status split_launches(ink_capture *capture, sort_key *keys, uint32_t *order,
                                  uint32_t *count, ink_error *error) {
-  id_map seen = {0}; /* (block, thread): in the current launch */
   ink_status status = INK_OK;
   uint32_t kept = 0;
   ink_walk walk = {0};
-  for (uint32_t n = 0; n < *count && status == INK_OK; n++) {
-    uint32_t i = order[n];
-    ink_walk_track(&walk, capture, i);
-    if (kept && same_claim(capture, keys, order[kept - 1], i))
-      continue;
-    uint64_t place = ink_mix64(keys[i].block) + keys[i].thread;
-    bool fresh = !kept || compare_group(&keys[order[kept - 1]], &keys[i]) != 0 ||
-                 id_map_get(&seen, place) != INK_ID_NONE;
-    if (fresh) {
-      id_map_free(&seen);
-      status = new_launch(capture, &keys[i], i, error);
-    }
-    if (status == INK_OK && !id_map_put(&seen, place, 0))
-      status = no_memory(error);
-    if (status != INK_OK)
-      break;
-    join_launch(capture, &keys[i], i);
-    order[kept++] = i;
+  for (uint32_t n = 0; n < *count; n++) {
+    ink_walk_track(&walk, capture, order[n]);
+    if (!kept || !same_claim(capture, keys, order[kept - 1], order[n]))
+      order[kept++] = order[n];
   }
   *count = kept;
-  id_map_free(&seen);
+  for (uint32_t from = 0, to; from < kept && status == INK_OK; from = to) {
+    for (to = from + 1; to < kept && !compare_group(&keys[order[from]], &keys[order[to]]); to++)
+      ;
+    status = split_group(capture, keys, order, from, to, error);
+  }
   return status;
+}
+
+/* A kernel has the launches that it has tracks in. A role is written with its warp where a block has several of it. */
+static ink_status count_launches(ink_capture *capture, ink_error *error) {
+  const track_ref *tracks = capture->tracks.items;
+  uint32_t *last = malloc((capture->kernels.count + 1) * sizeof *last);
+  if (!last)
+    return no_memory(error);
+  for (size_t i = 0; i < capture->kernels.count; i++)
+    last[i] = UINT32_MAX;
+  ink_walk walk = {0};
+  uint64_t first = 0; /* of the block */
+  for (uint64_t i = 0; i < capture->tracks.count; i++) {
+    const ink_track *track = &ink_track_at(capture, i)->header, *block = &ink_track_at(capture, first)->header;
+    ink_walk_track(&walk, capture, i);
+    if (last[tracks[i].kernel] != tracks[i].launch)
+      capture->kernels.items[tracks[i].kernel].launches++;
+    last[tracks[i].kernel] = tracks[i].launch;
+    if (tracks[i].launch != tracks[first].launch || ink_linear_block(track) != ink_linear_block(block))
+      first = i;
+    const uint64_t role = ink_track_role(capture, i);
+    for (uint64_t k = role ? first : i; k < i; k++)
+      if (ink_track_role(capture, k) == role && ink_track_at(capture, k)->header.thread != track->thread)
+        capture->tracks.items[k].alike = capture->tracks.items[i].alike = true;
+  }
+  free(last);
+  return INK_OK;
 }
 
 /* Puts the launches into their final order and renumbers the tracks' launches. */
@@ -310,6 +382,7 @@ ink_status ink_index_launches(ink_capture *capture, ink_error *error) {
       capture->tracks.items = sorted;
       capture->tracks.count = count;
       capture->tracks.capacity = (size_t)count + 1;
+      status = count_launches(capture, error);
     }
   }
   free(keys);
@@ -329,11 +402,15 @@ uint64_t ink_capture_track_count(const ink_capture *capture) { return capture->t
 void ink_capture_track(const ink_capture *capture, uint64_t index, ink_stored_track *out) {
   const track_ref *ref = &capture->tracks.items[index];
   const ink_file_track *track = ink_track_at(capture, index);
-  const uint64_t *words = (const uint64_t *)(const void *)(track + 1);
-  *out = (ink_stored_track){.device = ref->device, .launch = ref->launch, .header = track->header,
+  const uint64_t *words = (const uint64_t *)(const void *)((const unsigned char *)track + ink_track_head(ref));
+  const uint32_t role = ink_role_section(capture, ink_track_role(capture, index));
+  *out = (ink_stored_track){.device = ref->device, .launch = ref->launch, .kernel = ref->kernel, .role = role,
+                            .role_name = role == INK_SECTION_UNKNOWN ? NULL : capture->sections.items[role].name,
+                            .role_shared = ref->alike,
                             .ring = words, .ring_words = track->ring_words,
                             .aux = words + track->ring_words, .aux_words = track->aux_words,
                             .flags = ref->flags};
+  memcpy(&out->header, &track->header, ink_track_head(ref) - offsetof(ink_file_track, header));
   const joined_track *joined = capture->joined.count ? ink_i_joined(capture, index) : NULL;
   if (!joined)
     return;

@@ -167,7 +167,7 @@ static bool join_ring(ink_capture *capture, uint64_t index, int ring, joined_tra
   const uint64_t count = ring ? track->aux_words : track->ring_words;
   const uint64_t executed = ring ? track->header.aux_words : track->header.words;
   const bool closed = track->header.state == INK_TRACK_CLOSED;
-  part_ref own = {.offset = ref->offset + sizeof *track + (ring ? track->ring_words * 8 : 0),
+  part_ref own = {.offset = ref->offset + ink_track_head(ref) + (ring ? track->ring_words * 8 : 0),
                   .count = count, .ticket = track->header.ticket,
                   .open_clock0 = track->header.open_clock0, .device = ref->device,
                   .ring = (uint8_t)ring, .closed = true};

@@ -14,7 +14,10 @@ typedef struct track_ref {
   int32_t device;
   uint32_t flags;    /* enum ink_buffer_flags */
   uint32_t kernel;   /* index into the kernels; while the chunks are read, into the slots */
-  uint32_t launch;
+  uint32_t launch;   /* while the chunks are read: which arming of its device it belongs to */
+  uint32_t instance; /* index into the instances */
+  bool brief;        /* of TRACKS_1 */
+  bool alike;        /* another track of its block has its role */
 } track_ref;
 
 /* Words of one ring of a track that was open, in a TRACKS or PARTS chunk. */
@@ -34,6 +37,12 @@ typedef struct joined_track {
   ink_piece *pieces[2];          /* among the blocks */
   uint64_t piece_count[2], executed[2];
 } joined_track;
+
+/* The name of a function that opened tracks. */
+typedef struct instance_name {
+  const char *text;  /* in the file */
+  uint64_t hash;
+} instance_name;
 
 typedef struct fact {
   const char *key, *value; /* in the file */
@@ -97,6 +106,9 @@ struct ink_capture {
   id_map table_map;           /* hash48: index into the tables */
   INK_I_LIST(device_totals) totals;
   INK_I_LIST(track_ref) tracks;
+  INK_I_LIST(instance_name) instances;
+  uint32_t armings;           /* how often a device was armed again */
+  id_map instance_map;        /* device and address: index into the instances, as of the chunk that is read */
   id_map ended;               /* device and ticket: the tracks stored until then are not open any more */
   INK_I_LIST(part_ref) parts; /* by track, ring and first word, once joined */
   INK_I_LIST(joined_track) joined; /* by track */
@@ -124,10 +136,16 @@ ink_status ink_read_mark_costs(ink_capture *capture, const unsigned char *payloa
                                ink_error *error);
 ink_status ink_read_clock_edges(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                                 ink_error *error);
-ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, uint64_t bytes, bool brief,
                            ink_error *error);
 /* The device was armed again: its counters began anew, whatever they come to. */
 void ink_end_counts(ink_capture *capture, int32_t device);
+ink_status ink_read_instance(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
+                             ink_error *error);
+/* Which instance a track that is read now has; INK_ID_NONE: none, or it is not known yet. */
+uint32_t ink_instance_of(const ink_capture *capture, int32_t device, uint64_t address);
+/* Once all kernels are there: gives those with one key names of their own. */
+ink_status ink_name_instances(ink_capture *capture, ink_error *error);
 ink_status ink_read_ended(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                           ink_error *error);
 ink_status ink_read_parts(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
@@ -172,10 +190,20 @@ static inline void ink_walk_on(ink_walk *walk, const ink_capture *capture, uint6
   }
 }
 
+/* Of a brief one, neither role nor instance may be looked at: see ink_track_role. */
 static inline const ink_file_track *ink_track_at(const ink_capture *capture, uint64_t index) {
   return (const ink_file_track *)(const void *)(capture->bytes +
                                                 capture->tracks.items[index].offset);
 }
+
+static inline size_t ink_track_head(const track_ref *ref) {
+  return ref->brief ? INK_FILE_TRACK_1 : sizeof(ink_file_track);
+}
+static inline uint64_t ink_track_role(const ink_capture *capture, uint64_t index) {
+  return capture->tracks.items[index].brief ? 0 : ink_track_at(capture, index)->header.role;
+}
+/* The section that a role's key names; INK_SECTION_UNKNOWN: none. */
+uint32_t ink_role_section(const ink_capture *capture, uint64_t role);
 
 /* capture_parts.c: NULL for a track that is one entry. Words kept of one ring, in all its pieces. */
 const joined_track *ink_i_joined(const ink_capture *capture, uint64_t index);

@@ -196,6 +196,7 @@ static ink_status read_device(ink_capture *capture, const unsigned char *payload
     if (capture->devices.items[i].index == info.index) {
       capture->devices.items[i] = info; /* the newest wins */
       ink_end_counts(capture, info.index);
+      capture->armings++;
       return INK_OK;
     }
   if (!INK_I_ROOM(capture->devices))
@@ -235,7 +236,10 @@ static ink_status read_chunk(ink_capture *capture, const ink_chunk_header *heade
   case INK_CHUNK_MARK_COSTS:
     return ink_read_mark_costs(capture, payload, header->bytes, error);
   case INK_CHUNK_TRACKS:
-    return ink_read_tracks(capture, payload, header->bytes, error);
+  case INK_CHUNK_TRACKS_1:
+    return ink_read_tracks(capture, payload, header->bytes, header->type == INK_CHUNK_TRACKS_1, error);
+  case INK_CHUNK_INSTANCE:
+    return ink_read_instance(capture, payload, header->bytes, error);
   case INK_CHUNK_PARTS:
     return ink_read_parts(capture, payload, header->bytes, error);
   case INK_CHUNK_ACTIVITY:
@@ -407,6 +411,8 @@ static ink_status open_loaded(ink_capture *capture, const char *name, ink_error 
   if (status == INK_OK)
     status = ink_index_kernels(capture, error);
   if (status == INK_OK)
+    status = ink_name_instances(capture, error);
+  if (status == INK_OK)
     status = ink_index_launches(capture, error);
   if (status == INK_OK)
     status = ink_join_parts(capture, error);
@@ -496,6 +502,8 @@ void ink_capture_free(ink_capture *capture) {
   id_map_free(&capture->ended);
   free(capture->totals.items);
   free(capture->tracks.items);
+  free(capture->instances.items);
+  id_map_free(&capture->instance_map);
   free(capture->parts.items);
   free(capture->good.items);
   free(capture->joined.items);

@@ -222,19 +222,22 @@ ink_status ink_index_sections(ink_capture *capture, ink_error *error) {
   return INK_OK;
 }
 
-/* The kernel of a key; made when it is new. INK_ID_NONE when out of memory. */
-static uint32_t kernel_of(ink_capture *capture, id_map *map, uint64_t key) {
-  uint32_t known = id_map_get(map, key);
+/* The kernel of a key and an instance (INK_ID_NONE: it is not known); made when it is new. INK_ID_NONE when out of
+ * memory. */
+static uint32_t kernel_of(ink_capture *capture, id_map *map, uint64_t key, uint32_t instance) {
+  const uint64_t place = instance == INK_ID_NONE ? key : ink_mix64(key) ^ (uint64_t)(instance + 1) << 32;
+  uint32_t known = id_map_get(map, place);
   if (known != INK_ID_NONE)
     return known;
   uint32_t index = (uint32_t)capture->kernels.count;
-  if (!INK_I_ROOM(capture->kernels) || !id_map_put(map, key, index))
+  if (!INK_I_ROOM(capture->kernels) || !id_map_put(map, place, index))
     return INK_ID_NONE;
   const ink_section_table *table = key ? ink_capture_table(capture, key >> 16) : NULL;
   uint32_t section = (uint32_t)(key & 0xffff);
   bool named = table && section >= 1 && section <= table->section_count;
   capture->kernels.items[capture->kernels.count++] = (ink_kernel){
-      .key = key, .table = table, .name = named ? table->sections[section - 1] : "?"};
+      .key = key, .table = table, .name = named ? table->sections[section - 1] : "?",
+      .instance = instance == INK_ID_NONE ? NULL : capture->instances.items[instance].text};
   return index;
 }
 
@@ -249,7 +252,9 @@ ink_status ink_index_kernels(ink_capture *capture, ink_error *error) {
       ref->kernel = id_map_get(&capture->slot_map, ink_slot_key(ref->device,
                                                        ink_track_at(capture, i)->header.kernel));
     slot_count *slot = ref->kernel == INK_ID_NONE ? NULL : &capture->slots.items[ref->kernel];
-    uint32_t kernel = kernel_of(capture, &map, slot ? slot->count.key : 0);
+    if (ref->instance == INK_ID_NONE && !ref->brief) /* its name came later, or never */
+      ref->instance = ink_instance_of(capture, ref->device, ink_track_at(capture, i)->header.instance);
+    uint32_t kernel = kernel_of(capture, &map, slot ? slot->count.key : 0, ref->instance);
     if (kernel == INK_ID_NONE)
       status = no_memory(error);
     if (slot)
@@ -259,7 +264,7 @@ ink_status ink_index_kernels(ink_capture *capture, ink_error *error) {
   for (size_t i = 0; i < capture->slots.count && status == INK_OK; i++) {
     slot_count *slot = &capture->slots.items[i];
     if (slot->kernel == INK_ID_NONE && (slot->count.tracks || slot->count.missed)) {
-      slot->kernel = kernel_of(capture, &map, slot->count.key);
+      slot->kernel = kernel_of(capture, &map, slot->count.key, INK_ID_NONE);
       if (slot->kernel == INK_ID_NONE)
         status = no_memory(error);
     }
@@ -268,11 +273,54 @@ ink_status ink_index_kernels(ink_capture *capture, ink_error *error) {
   return status;
 }
 
+typedef struct closed {
+  uint64_t tracks, marks, counted_tracks, counted_marks, missed;
+} closed;
+
+/* Slots count by key. Of one with several instances nobody knows whose tracks were lost or missed: these are of a
+ * kernel of their own, without an instance. */
+static ink_status give_counts(ink_capture *capture, closed *sums, ink_error *error) {
+  const size_t count = capture->kernels.count;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t key = capture->kernels.items[i].key;
+    uint32_t to = (uint32_t)i, several = 0;
+    bool first = true;
+    closed all = sums[i];
+    for (size_t k = 0; k < count; k++) {
+      if (k == i || capture->kernels.items[k].key != key)
+        continue;
+      first = first && k > i;
+      several++;
+      if (!capture->kernels.items[k].instance)
+        to = (uint32_t)k;
+      all.tracks += sums[k].tracks;
+      all.marks += sums[k].marks;
+      all.counted_tracks += sums[k].counted_tracks;
+      all.counted_marks += sums[k].counted_marks;
+      all.missed += sums[k].missed;
+    }
+    if (!first)
+      continue;
+    const uint64_t lost = all.counted_tracks > all.tracks ? all.counted_tracks - all.tracks : 0;
+    if (several && capture->kernels.items[to].instance && (lost || all.missed)) {
+      if (!INK_I_ROOM(capture->kernels))
+        return no_memory(error);
+      to = (uint32_t)capture->kernels.count++;
+      const ink_section_table *table = capture->kernels.items[i].table;
+      capture->kernels.items[to] = (ink_kernel){.key = key, .table = table,
+                                                .name = table ? table->sections[(key & 0xffff) - 1] : "?"};
+    }
+    ink_kernel *kernel = &capture->kernels.items[to];
+    kernel->missed = all.missed;
+    kernel->tracks_lost = lost;
+    if (lost && all.counted_marks > all.marks)
+      kernel->marks_lost = all.counted_marks - all.marks;
+  }
+  return INK_OK;
+}
+
 /* What the devices count beyond what is stored was overwritten before it was drained. */
 ink_status ink_count_kernels(ink_capture *capture, ink_error *error) {
-  typedef struct closed {
-    uint64_t tracks, marks, counted_tracks, counted_marks;
-  } closed;
   closed *sums = calloc(capture->kernels.count + 1, sizeof *sums);
   if (!sums)
     return no_memory(error);
@@ -293,22 +341,17 @@ ink_status ink_count_kernels(ink_capture *capture, ink_error *error) {
     const slot_count *slot = &capture->slots.items[i];
     if (slot->kernel == INK_ID_NONE)
       continue;
-    capture->kernels.items[slot->kernel].missed += slot->count.missed;
+    sums[slot->kernel].missed += slot->count.missed;
     sums[slot->kernel].counted_tracks += slot->count.tracks;
     sums[slot->kernel].counted_marks += slot->count.marks;
   }
-  for (size_t i = 0; i < capture->kernels.count; i++) {
-    ink_kernel *kernel = &capture->kernels.items[i];
-    kernel->marks_executed = sums[i].marks;
-    if (sums[i].counted_tracks > sums[i].tracks)
-      kernel->tracks_lost = sums[i].counted_tracks - sums[i].tracks;
-    if (kernel->tracks_lost && sums[i].counted_marks > sums[i].marks)
-      kernel->marks_lost = sums[i].counted_marks - sums[i].marks;
-  }
+  for (size_t i = 0; i < capture->kernels.count; i++)
+    capture->kernels.items[i].marks_executed = sums[i].marks;
+  const ink_status status = give_counts(capture, sums, error);
   for (size_t i = 0; i < capture->totals.count; i++)
     capture->facts.unknown_kernels += capture->totals.items[i].unknown;
   free(sums);
-  return INK_OK;
+  return status;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */

@@ -517,6 +517,16 @@ ink_status ink_writer_part(ink_writer *writer, const ink_part *part, ink_error *
   return end_item(writer, chunk, error);
 }
 
+ink_status ink_writer_instance(ink_writer *writer, int32_t device, uint64_t address, const char *name,
+                               ink_error *error) {
+  if (!writer || !name)
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "no instance to write");
+  const ink_status status = write_waiting(writer, error); /* the address may have been another's for these */
+  const ink_file_instance fixed = {.device = device, .address = address};
+  return status ? status
+                : ink_i_writer_chunk(writer, INK_CHUNK_INSTANCE, &fixed, sizeof fixed, name, strlen(name) + 1, error);
+}
+
 ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *tickets, size_t n,
                             ink_error *error) {
   if (!writer || !tickets || n > UINT32_MAX)

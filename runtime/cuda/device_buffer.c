@@ -297,7 +297,7 @@ static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t
   d->wanted = calloc(tracks, sizeof *d->wanted);
   d->ended = calloc(tracks, sizeof *d->ended);
   d->follows = calloc(tracks, sizeof *d->follows);
-  const bool made = d->seen && d->open && d->wanted && d->ended && d->follows;
+  const bool made = d->seen && d->open && d->wanted && d->ended && d->follows && ink_i_instances_make(d);
   return code ? code : made ? 0 : 2 /* cudaErrorMemoryAllocation */;
 }
 
@@ -445,6 +445,7 @@ void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
   }
   for (uint32_t i = 0; i < d->caught_count; i++)
     free(d->caught[i]);
+  ink_i_instances_free(d);
   free(d->seen);
   free(d->open);
   free(d->wanted);

@@ -34,6 +34,7 @@ typedef struct ink_i_device {
   bool held;                    /* a closed track is not used again before the drain has wiped it */
   struct ink_i_flight *flight;  /* flight.h; NULL: rings are on the device */
   struct ink_i_follow **follows; /* [tracks], drain_open.h: of open tracks */
+  struct ink_i_instances *instances; /* instances.c */
   struct ink_i_hang *hang;      /* hang.c; NULL: nothing was watched yet */
   uint32_t warps;               /* that may record, of any kernel */
   void *stream;
@@ -94,6 +95,11 @@ ink_status ink_i_device_set_flags(ink_i_device *device, uint32_t flags, ink_erro
 uint64_t ink_i_device_global_ns(const ink_i_device *device);
 ink_status ink_i_device_read_clock(ink_i_device *device, ink_host_clock *out, ink_error *error);
 void ink_i_device_free(ink_i_device *device, bool free_device_memory);
+
+/* instances.c. Forget: what lies at the addresses may be something else from now on, or the capture is another. */
+bool ink_i_instances_make(ink_i_device *device);
+void ink_i_instances_free(ink_i_device *device);
+void ink_i_instances_forget(ink_i_device *device);
 
 /* Addresses on the device. */
 static inline ink_kernel_slot *ink_i_device_slots(const ink_i_device *device) {

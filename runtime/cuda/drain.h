@@ -76,6 +76,9 @@ static inline uint32_t ink_i_kernel_of(const ink_i_device *d, const ink_device_t
 }
 
 /* As the capture has it. */
+/* instances.c: the name of the function that opened the track is in the capture, if it can be had. */
+ink_status ink_i_instance_note(ink_session *session, ink_i_device *device, const ink_device_track *header,
+                               ink_error *error);
 ink_track ink_i_host_track(const ink_i_device *d, const ink_device_track *header);
 
 #endif

@@ -49,7 +49,9 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p
     if (memcmp(&now, then, sizeof now) != 0)
       continue; /* taken again, even in the midst of the first reading: lost, and counted so */
     const ink_track header = ink_i_host_track(d, then);
-    status = ink_writer_track(s->writer, d->index, &header,
+    status = ink_i_instance_note(s, d, then, error);
+    if (!status)
+      status = ink_writer_track(s->writer, d->index, &header,
                               (const uint64_t *)(const void *)(rings + row * pitch),
                               (const uint64_t *)(const void *)(others + row * others_pitch), error);
     if (status)

@@ -157,9 +157,11 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const ink_i_wanted 
     /* Of one whose words were stored while it was open, else it would be there as open and count as lost too. */
     const ink_i_follow *follow = d->follows[wanted[i].slot];
     const bool told = s->options.live && follow && follow->stored && follow->ticket == track.ticket + 1;
-    status = told && !ink_i_writer_wait(s->writer, bytes)
-                 ? ink_i_writer_closing(s->writer, d->index, &track, error)
-                 : ink_writer_track(s->writer, d->index, &track, ring, aux, error);
+    status = ink_i_instance_note(s, d, &d->headers[wanted[i].slot], error);
+    if (!status)
+      status = told && !ink_i_writer_wait(s->writer, bytes)
+                   ? ink_i_writer_closing(s->writer, d->index, &track, error)
+                   : ink_writer_track(s->writer, d->index, &track, ring, aux, error);
     *written += !status;
     if (s->options.hang_ms && !status)
       ink_i_hang_note_closed(d, &track, ring);
@@ -196,6 +198,15 @@ static ink_status write_closed(ink_session *s, ink_i_device *d, uint32_t closed,
   return status;
 }
 
+/* Of open tracks at once: a trap or a kill leaves their headers, and no device to ask. */
+static ink_status note_open(ink_session *s, ink_i_device *d, ink_error *error) {
+  ink_status status = INK_OK;
+  for (uint32_t slot = 0; slot < d->info.track_count && d->flight && d->open_count && !status; slot++)
+    if (d->open[slot])
+      status = ink_i_instance_note(s, d, &d->headers[slot], error);
+  return status;
+}
+
 /* ---- all of it ---- */
 
 ink_status ink_i_drain_held(ink_session *s, ink_i_device *d, ink_error *error) {
@@ -215,6 +226,9 @@ ink_status ink_i_drain_held(ink_session *s, ink_i_device *d, ink_error *error) {
   memset(d->touched, 0, d->slot_count * sizeof *d->touched);
   const uint32_t closed = classify(d, read);
   ink_i_flight_note(d);
+  status = note_open(s, d, error);
+  if (status)
+    return status;
   if (!ink_i_drain_has_room(s, d, sizeof(ink_file_track)))
     return INK_OK;
   status = ink_i_counts_write(s, d, d->sweep, error);

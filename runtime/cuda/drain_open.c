@@ -143,7 +143,8 @@ static ink_status view_one(ink_session *s, ink_i_device *d, uint32_t slot, const
   const uint32_t records = d->info.records_per_track;
   ink_i_open_view view = {.track = ink_i_host_track(d, &d->headers[slot]),
                           .follow = ink_i_follow_of(d, slot, d->headers[slot].ticket),
-                          .words = {to, to + records}};
+                          .words = {to, to + records},
+                          .slot = slot};
   if (!view.follow)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for an open track");
   ink_status status = find(d, &view, a, b, 0, news, to, error);
@@ -230,6 +231,8 @@ static ink_status store_one(ink_session *s, ink_i_device *d, const ink_i_open_vi
           s, d, sizeof(ink_file_track) + (view->found[0].count + view->found[1].count) * 8 + closings))
     return INK_OK; /* the next drain finds them again, or says what was lost */
   ink_status status = ink_i_session_writer(s, error);
+  if (!status)
+    status = ink_i_instance_note(s, d, &d->headers[view->slot], error);
   for (uint32_t which = 0; which < 2 && parts && !status; which++)
     status = store_part(s, d, view, which, error);
   if (!status && parts)

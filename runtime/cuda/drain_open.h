@@ -27,6 +27,7 @@ typedef struct ink_i_open_view {
   ink_open_words found[2];
   bool fresh[2];                /* there is more than what was stored last */
   ink_i_follow *follow;
+  uint32_t slot;
 } ink_i_open_view;
 typedef ink_status ink_i_open_sink(ink_session *session, ink_i_device *device, const ink_i_open_view *view, void *user,
                                    ink_error *error);

@@ -110,6 +110,7 @@ static void after_fork_in_child(void) {
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
     ink_i_device *d = &s->devices[i];
     d->described = false;
+    ink_i_instances_forget(d);
     d->caught_written = 0;
     if (!d->info.simulated) /* a GPU's driver does nothing in a child of a process that used it, and a call */
       d->dead = d->made;    /* might wait for a lock that another thread of the parent held */

@@ -156,6 +156,11 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
   for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
     used = used || is_used_by(&s->devices[i], gone);
   ink_i_calls own;
+  /* Names of its kernels' instances go with it: what has closed is taken while they are there. */
+  if (locked && !s->stop && ink_i_session_any_works(s))
+    ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
+  for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
+    ink_i_instances_forget(&s->devices[i]);
   if (used)
     ink_i_calls_begin(s, &own);
   ink_i_registry_remove(gone);

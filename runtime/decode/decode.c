@@ -182,6 +182,8 @@ static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, u
   if (status != INK_OK)
     return status;
   ink_line line = ink_clock_map_track_line(map, stored->device, &stored->header);
+  decoder->map = map;
+  decoder->line = line;
   set_track(decoder, map, index, &line);
   set_sections(decoder, &decoder->capture->tracks.items[index]);
   if (sink->track_begin)
@@ -192,6 +194,7 @@ static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, u
     status = ink_decode_levels(decoder);
   if (status == INK_OK)
     status = ink_decoder_flush(decoder);
+  decoder->shared_lost |= decoder->open || decoder->track.marks_dropped;
   if (status == INK_OK && sink->track_end)
     status = sink->track_end(sink->user, &decoder->track);
   return status;
@@ -212,18 +215,25 @@ static ink_status decode_all(ink_decoder *decoder, const ink_clock_map *map, uin
     if (sink->progress && i % PROGRESS_EVERY_TRACKS == 0)
       status = sink->progress(sink->user, i, total);
     if (status == INK_OK && ref->launch != current) {
+      status = ink_decode_shared_rest(decoder, current);
       current = ref->launch;
       wanted = (launch == UINT32_MAX || launch == current) &&
                (!sink->want_launch || sink->want_launch(sink->user, current));
-      if (wanted && sink->launch)
+      if (wanted && sink->launch && status == INK_OK)
         status = sink->launch(sink->user, current, &capture->launches.items[current]);
     }
     if (!wanted || status != INK_OK ||
         (sink->only_open && ink_track_at(capture, i)->header.state == INK_TRACK_CLOSED))
       continue;
+    if (sink->want_kernel && !sink->want_kernel(sink->user, ref->kernel)) {
+      decoder->shared_lost = true;
+      continue;
+    }
     status = decode_track(decoder, map, i);
     ink_walk_on(&walk, capture, decoder->stored.ring_words + decoder->stored.aux_words);
   }
+  if (status == INK_OK)
+    status = ink_decode_shared_rest(decoder, current);
   if (status == INK_OK && sink->progress)
     status = sink->progress(sink->user, total, total);
   return status;
@@ -246,6 +256,7 @@ static void free_decoder(ink_decoder *decoder) {
   }
   free(decoder->asyncs.items);
   free(decoder->queues.items);
+  free(decoder->shared.items);
   id_map_free(&decoder->queue_map);
   free(decoder->payload);
   free(decoder->open_of);

@@ -29,14 +29,14 @@ typedef struct ink_ring {
 } ink_ring;
 
 typedef struct ink_record {
-  /* As it is stored; for TABLE the wrapped head, for VALUE, SUM and CLOCKS the escape word. */
+  /* As it is stored; for VALUE, SUM and CLOCKS of an instant the escape word, for other escapes the wrapped head. */
   uint64_t head;
   uint64_t clock64;
   uint64_t hash48;       /* of the table that `section` belongs to; 0: the kernel's own */
   const uint64_t *payload;
   size_t word;           /* where it starts */
   uint32_t section;      /* id in its table */
-  uint8_t kind, escape;  /* kind is that of the wrapped record for TABLE, else ESCAPE with `escape` */
+  uint8_t kind, escape;  /* kind is that of `head`; escape the code of an escape but for TABLE, else 0 */
 } ink_record;
 
 /* Cuts `ring` from its newest word backwards; words, count, clocks, payload and lost_* are set by
@@ -105,7 +105,7 @@ typedef struct ink_event {
    * taken out of the stretch around its passes. */
   ink_toll toll;
   union {
-    uint64_t value;        /* key, number, the unclaimed cycles of a GAP */
+    uint64_t value;        /* key, number, a range's number (`escape`), the unclaimed cycles of a GAP */
     const uint64_t *words; /* SUM: count, total, min, max. RUN: the heads */
     uint64_t head;         /* RECORD */
   } u;
@@ -127,9 +127,11 @@ typedef struct ink_event_sink {
   bool only_open;          /* closed tracks are passed over */
   bool want_tolls;         /* the marks' own cost, where the capture has a measure of it */
   bool (*want_launch)(void *user, uint32_t launch); /* NULL: every launch */
+  bool (*want_kernel)(void *user, uint32_t kernel); /* NULL: tracks of every kernel */
   ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
   ink_status (*track_begin)(void *user, const ink_decoded_track *track, const ink_line *line);
   ink_status (*events)(void *user, const ink_event *events, size_t n);
+  ink_status (*crossing)(void *user, const ink_crossing *crossing);
   ink_status (*problem)(void *user, const ink_problem *problem);
   ink_status (*track_end)(void *user, const ink_decoded_track *track);
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
@@ -151,6 +153,8 @@ typedef struct ink_level {
   int64_t row;
   uint32_t section;        /* of the range */
   bool stamp_known, begin_known, named;
+  uint8_t escape;          /* of PROF_BEGIN_WITH: what `value` is; else 0 */
+  uint64_t value;
 } ink_level;
 
 typedef struct ink_levels {
@@ -183,6 +187,18 @@ typedef struct ink_pieces {
   size_t gap;              /* the last piece that is torn, and the stamp of its oldest record */
   uint64_t gap_clock;
 } ink_pieces;
+
+/* One end of a range across threads, until its launch is through. */
+typedef struct ink_shared_mark {
+  uint64_t group, key;       /* of its scope: the block, the cluster, 0 */
+  uint64_t cycles, track;
+  int64_t ns, row;
+  double bound_ns;           /* of `ns`; against others of its SM 0 */
+  size_t word;
+  uint32_t section, sm;
+  uint8_t scope, called;
+  bool begins, matched;
+} ink_shared_mark;
 
 /* One run of the decoder; scratch memory is kept from track to track. */
 typedef struct ink_decoder {
@@ -227,6 +243,10 @@ typedef struct ink_decoder {
   bool told_unknown_table;
   INK_I_LIST(ink_open_async) asyncs;
   INK_I_LIST(ink_async_queue) queues;
+  INK_I_LIST(ink_shared_mark) shared; /* of the launch */
+  bool shared_lost;        /* a track of the launch lost words, or is not there */
+  const ink_clock_map *map;
+  ink_line line;           /* of the track */
   id_map queue_map;
   uint8_t *payload;
   size_t payload_room, payload_called; /* where the called ring's begins */
@@ -288,6 +308,10 @@ ink_status ink_decode_levels(ink_decoder *decoder);
 /* One ASYNC_BEGIN or ASYNC_END; what is still open at the end of the track, or (`lost`) where words of it were lost. */
 ink_status ink_decode_async(ink_decoder *decoder, int called, const ink_record *record,
                             uint32_t section, int64_t row, uint64_t cycles);
+/* decode_shared.c: one end of a range across threads; what there is of them when the launch is through. */
+ink_status ink_decode_shared_key(ink_decoder *decoder, int called, const ink_record *record, uint32_t section,
+                                 int64_t row, uint64_t cycles);
+ink_status ink_decode_shared_rest(ink_decoder *decoder, uint32_t launch);
 ink_status ink_decode_async_rest(ink_decoder *decoder, uint64_t close, bool lost);
 
 #endif

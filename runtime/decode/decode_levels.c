@@ -103,6 +103,10 @@ static ink_status find_section(ink_decoder *decoder, int called, const ink_recor
     return ink_decoder_problem(decoder, INK_PROBLEM_NO_TABLE, INK_SECTION_UNKNOWN, called,
                                record->word, "the kernel's section table is unknown");
   }
+  if (record->section == INK_SECTION_NONE && count < INK_SECTION_NONE)
+    return ink_decoder_problem(decoder, INK_PROBLEM_OUT_OF_RANGE, INK_SECTION_UNKNOWN, called, record->word,
+                               "PROF_MARK_ID with an index that table '%s' does not have, which has %u sections",
+                               decoder->capture->sections.items[base].table->name, (unsigned)count);
   if (record->section < 1 || record->section > count)
     return ink_decoder_problem(decoder, INK_PROBLEM_NO_SECTION, INK_SECTION_UNKNOWN, called,
                                record->word, "section %u is not in table '%s', which has %u",
@@ -215,7 +219,8 @@ static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint6
   return ink_decoder_give(decoder);
 }
 
-static ink_status range_begin(ink_decoder *decoder, int called, uint32_t section, uint64_t now) {
+static ink_status range_begin(ink_decoder *decoder, int called, const ink_record *record, uint32_t section,
+                              uint64_t now) {
   ink_level *level = top(decoder, called);
   if (!called) {
     ink_status status = ink_decoder_settle(decoder, around(decoder, BODY));
@@ -234,7 +239,8 @@ static ink_status range_begin(ink_decoder *decoder, int called, uint32_t section
   if (!inner)
     return INK_ERROR_MEMORY;
   *inner = (ink_level){.stamp = now, .begin = now, .row = row, .section = section,
-                       .stamp_known = true, .begin_known = true, .named = true,
+                       .stamp_known = true, .begin_known = true, .named = true, .escape = record->escape,
+                       .value = record->escape ? record->payload[0] : 0,
                        .stamp_toll = decoder->toll, .begin_toll = decoder->toll};
   return INK_OK;
 }
@@ -245,6 +251,8 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
   const ink_level *range = top(decoder, called); /* stays as it is until another is pushed */
   const uint32_t section = range->section;
   const bool begin_known = range->begin_known;
+  const uint8_t escape = range->escape;
+  const uint64_t value = range->value;
   uint64_t begin = range->begin;
   ink_toll toll = ink_toll_since(decoder, range->begin_toll);
   ink_status status =
@@ -284,7 +292,7 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
       (ink_event){.type = INK_EVENT_SLICE, .kind = INK_KIND_BEGIN, .called = (uint8_t)called,
                   .cut = cut, .nested = is_nested(decoder, section), .section = section,
                   .depth = depth_of(decoder, called), .parent = around(decoder, called),
-                  .row = row, .begin = begin, .end = now, .toll = toll};
+                  .row = row, .begin = begin, .end = now, .toll = toll, .escape = escape, .u.value = value};
   return ink_decoder_give(decoder);
 }
 
@@ -383,13 +391,15 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
   case INK_KIND_MARK:
     return mark(decoder, called, section, at->cycles);
   case INK_KIND_BEGIN:
-    return range_begin(decoder, called, section, at->cycles);
+    return range_begin(decoder, called, record, section, at->cycles);
   case INK_KIND_END:
     return range_end(decoder, called, record, section, at->cycles);
   case INK_KIND_ITER:
     return new_row(decoder, called, record, at->cycles);
   case INK_KIND_ASYNC_BEGIN:
   case INK_KIND_ASYNC_END:
+    if (record->escape)
+      return ink_decode_shared_key(decoder, called, record, section, row_of(decoder, called), at->cycles);
     return ink_decode_async(decoder, called, record, section, row_of(decoder, called),
                             at->cycles);
   default:

@@ -26,6 +26,14 @@ const char *ink_problem_advice(enum ink_problem_kind kind) {
   case INK_PROBLEM_ASYNC_NEVER_BEGUN:
     return "give PROF_ASYNC_BEGIN and PROF_ASYNC_END the same section and key, in the same "
            "recording thread";
+  case INK_PROBLEM_SHARED_NEVER_ENDED:
+  case INK_PROBLEM_SHARED_NEVER_BEGUN:
+    return "both threads must record: choose them by PROF_KERNEL_IF, or record with --granularity warp; give the "
+           "begin and its end the same section, key and scope";
+  case INK_PROBLEM_BACKWARDS:
+    return "two SMs' clocks are not known better than that: the time between the two is 0 within the bound";
+  case INK_PROBLEM_OUT_OF_RANGE:
+    return "PROF_MARK_ID counts the table's sections from 0: check the index before it";
   case INK_PROBLEM_NO_TABLE:
     return "the file with that PROF_SECTIONS did not hand it over at its start: link it into the "
            "program "

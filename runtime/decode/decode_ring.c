@@ -19,8 +19,8 @@ static uint32_t section_of(uint64_t plain) {
 /* Words of the escaped record that ends at `end`, of which `left` are there; 0: not all are; -1: it
  * is no record, and *bad says why. `upper` is that of its stamp. */
 static int escape_words(const uint64_t *end, size_t left, uint64_t upper, const char **bad) {
-  uint32_t inner = left < 2 ? 0 : kind_of(end[-2] ^ upper);
-  switch (section_of(end[-1] ^ upper)) {
+  const uint32_t inner = left < 2 ? 0 : kind_of(end[-2] ^ upper), code = section_of(end[-1] ^ upper);
+  switch (code) {
   case INK_ESCAPE_TABLE:
     if (left < 2)
       return 0;
@@ -29,9 +29,22 @@ static int escape_words(const uint64_t *end, size_t left, uint64_t upper, const 
       return -1;
     }
     return inner >= INK_KIND_ITER ? 3 : 2;
+  case INK_ESCAPE_BLOCK:
+  case INK_ESCAPE_CLUSTER:
+  case INK_ESCAPE_GRID:
+    if (left < 2)
+      return 0;
+    if (inner != INK_KIND_ASYNC_BEGIN && inner != INK_KIND_ASYNC_END) {
+      *bad = "a shared key without its range";
+      return -1;
+    }
+    return code == INK_ESCAPE_CLUSTER ? 4 : 3;
   case INK_ESCAPE_VALUE_I64:
   case INK_ESCAPE_VALUE_U64:
   case INK_ESCAPE_VALUE_F64:
+    if (left >= 2 && inner == INK_KIND_BEGIN)
+      return 3;
+    /* fall through */
   case INK_ESCAPE_SUM:
   case INK_ESCAPE_CLOCKS:
     if (left < 2)
@@ -40,7 +53,7 @@ static int escape_words(const uint64_t *end, size_t left, uint64_t upper, const 
       *bad = "a value without its instant";
       return -1;
     }
-    switch (section_of(end[-1] ^ upper)) {
+    switch (code) {
     case INK_ESCAPE_SUM:
       return 6;
     case INK_ESCAPE_CLOCKS:
@@ -160,10 +173,10 @@ size_t ink_ring_long_record(const ink_ring *ring, size_t at, uint64_t *upper, in
     uint32_t code = section_of(head);
     inner = words[payload - 1] ^ *upper;
     out->hash48 = head & INK_CLOCK_MASK;
-    if (code == INK_ESCAPE_TABLE)
-      head = inner;
-    else
+    if (code != INK_ESCAPE_TABLE)
       out->escape = (uint8_t)code;
+    if (code == INK_ESCAPE_TABLE || kind_of(inner) != INK_KIND_INSTANT)
+      head = inner;
   }
   out->head = head ^ *upper;
   out->kind = (uint8_t)kind_of(head);

@@ -15,6 +15,11 @@ static bool want_launch(void *user, uint32_t launch) {
   return sink->want_launch(sink->user, launch);
 }
 
+static bool want_kernel(void *user, uint32_t kernel) {
+  const ink_sink *sink = ((adapter *)user)->sink;
+  return sink->want_kernel(sink->user, kernel);
+}
+
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   const ink_sink *sink = ((adapter *)user)->sink;
   return sink->launch ? sink->launch(sink->user, launch, info) : INK_OK;
@@ -28,6 +33,11 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track, con
     self->tolls = ink_tolls_of(self->capture, self->tolls_device);
   }
   return self->sink->track_begin ? self->sink->track_begin(self->sink->user, track) : INK_OK;
+}
+
+static ink_status on_crossing(void *user, const ink_crossing *crossing) {
+  const ink_sink *sink = ((adapter *)user)->sink;
+  return sink->crossing ? sink->crossing(sink->user, crossing) : INK_OK;
 }
 
 static ink_status on_problem(void *user, const ink_problem *problem) {
@@ -71,6 +81,8 @@ static ink_status give_slice(const adapter *self, const ink_event *event) {
                      .end_cycles = event->end,
                      .begin_ns = ink_line_ns(&self->line, event->begin),
                      .end_ns = ink_line_ns(&self->line, event->end)};
+  slice.escape = event->escape;
+  slice.value.u64 = event->escape ? event->u.value : 0;
   take_marking(self, &slice, event->toll);
   return self->sink->slice(self->sink->user, &slice);
 }
@@ -186,9 +198,11 @@ ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map, uint
                            .want_records = sink->record != NULL,
                            .want_tolls = sink->want_marking,
                            .want_launch = sink->want_launch ? want_launch : NULL,
+                           .want_kernel = sink->want_kernel ? want_kernel : NULL,
                            .launch = on_launch,
                            .track_begin = on_track_begin,
                            .events = on_events,
+                           .crossing = on_crossing,
                            .problem = on_problem,
                            .track_end = on_track_end,
                            .progress = on_progress};

@@ -27,6 +27,8 @@ uint64_t ink_toll_pay(ink_decoder *decoder, uint64_t now, ink_toll next) {
 }
 
 ink_toll ink_toll_of_record(const ink_decoder *decoder, int called, const ink_record *record) {
+  if (record->escape && record->kind != INK_KIND_ESCAPE) /* a range's number, a shared key: as long as a VALUE */
+    return ink_toll_of(&decoder->tolls, called, INK_KIND_ESCAPE, INK_ESCAPE_VALUE_U64);
   return ink_toll_of(&decoder->tolls, called, record->kind, record->escape);
 }
 

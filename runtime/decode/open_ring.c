@@ -58,7 +58,7 @@ static bool is_behind_wrap(const finder *f, uint64_t clock) {
 
 static bool section_fits(const finder *f, uint64_t tag, bool own_table) {
   const uint64_t section = tag & INK_SECTION_MASK;
-  return section && (!own_table || !f->ring->sections || section <= f->ring->sections);
+  return section && (!own_table || !f->ring->sections || section <= f->ring->sections || section == INK_SECTION_NONE);
 }
 
 /* Words of the record whose head is the word `head`, without an escape; 0: it is none. */
@@ -92,7 +92,9 @@ static uint32_t escaped_words(const finder *f, uint64_t head, uint64_t escape, u
   const uint64_t tag = (escape ^ upper) >> INK_TAG_SHIFT, inner = (head ^ upper) >> INK_TAG_SHIFT;
   if (tag >> INK_SECTION_BITS != INK_KIND_ESCAPE)
     return 0;
-  const bool instant = inner >> INK_SECTION_BITS == INK_KIND_INSTANT;
+  const uint64_t kind = inner >> INK_SECTION_BITS;
+  const bool instant = kind == INK_KIND_INSTANT, named = inner & INK_SECTION_MASK;
+  const bool async = kind == INK_KIND_ASYNC_BEGIN || kind == INK_KIND_ASYNC_END;
   switch (tag & INK_SECTION_MASK) {
   case INK_ESCAPE_TABLE: {
     const uint32_t words = plain_words(f, head, false, clock);
@@ -101,9 +103,14 @@ static uint32_t escaped_words(const finder *f, uint64_t head, uint64_t escape, u
   case INK_ESCAPE_VALUE_I64:
   case INK_ESCAPE_VALUE_U64:
   case INK_ESCAPE_VALUE_F64:
-    return instant && inner & INK_SECTION_MASK ? 3 : 0;
+    return (instant || kind == INK_KIND_BEGIN) && named ? 3 : 0;
+  case INK_ESCAPE_BLOCK:
+  case INK_ESCAPE_GRID:
+    return async && named ? 3 : 0;
+  case INK_ESCAPE_CLUSTER:
+    return async && named ? 4 : 0;
   case INK_ESCAPE_SUM:
-    return instant && inner & INK_SECTION_MASK ? 6 : 0;
+    return instant && named ? 6 : 0;
   case INK_ESCAPE_CLOCKS:
     return inner == INK_TAG(INK_KIND_INSTANT, 0) && !(escape & INK_CLOCK_MASK) ? 5 : 0;
   default:

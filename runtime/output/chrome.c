@@ -64,8 +64,15 @@ static ink_status put_kernel(chrome *w, const ink_launch *info) {
   return INK_OK;
 }
 
+static ink_status on_crossing(void *user, const ink_crossing *crossing) {
+  return ink_crossings_add(&((chrome *)user)->events.crossings, crossing);
+}
+
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   chrome *w = user;
+  ink_status ended = chrome_launch_end(&w->events, "");
+  if (ended != INK_OK)
+    return ended;
   if (info->device != w->device)
     w->kernel_lanes = 0;
   w->device = info->device;
@@ -78,10 +85,12 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
 static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   chrome *w = user;
   const ink_track *h = &track->stored->header;
-  char label[96], name[160];
-  ink_track_label(h, label, sizeof label);
+  char label[160], name[220];
+  ink_track_label(track->stored, label, sizeof label);
   snprintf(name, sizeof name, "launch %zu SM %u %s", w->launch, h->sm_open, label);
-  chrome_track_begin(&w->events, name);
+  const ink_status status = chrome_track_begin(&w->events, name, track->index);
+  if (status != INK_OK)
+    return status;
   return sm_counters_track(&w->counters, (uint32_t)w->launch, track->stored->device, h, track->open_ns,
                            track->close_ns > track->open_ns ? track->close_ns : track->open_ns);
 }
@@ -178,8 +187,11 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
                          .slice = on_slice,
                          .point = on_point,
                          .async = on_async,
+                         .crossing = on_crossing,
                          .track_end = on_track_end};
   status = ink_selection_decode(&w.selection, &sink, error);
+  if (status == INK_OK)
+    status = chrome_launch_end(&w.events, "");
   if (status == INK_OK)
     status = sm_counters_end(&w.counters, &(counter_user){begin_counter, counter_value, &w});
   if (status == INK_OK) {

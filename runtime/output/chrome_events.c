@@ -5,6 +5,8 @@
  * nest. */
 #include "chrome_events.h"
 
+#include <math.h>
+
 #include <stdlib.h>
 
 void chrome_comma(chrome_events *w) {
@@ -131,6 +133,12 @@ static void put_slice(chrome_events *w, const ink_slice *slice) {
     chrome_argument(w, "cut", slice->cut, false);
   if (slice->called)
     chrome_argument(w, "called", 1, false);
+  if (slice->escape) {
+    char *p = text_bytes(ink_file_room(w->file, 64), ",\"value\":", 9);
+    ink_file_took(w->file, slice->escape == INK_ESCAPE_VALUE_I64   ? text_i64(p, slice->value.i64)
+                           : slice->escape == INK_ESCAPE_VALUE_U64 ? text_u64(p, slice->value.u64)
+                                                                   : text_double(p, slice->value.f64));
+  }
   put_place(w);
   chrome_end_event(w);
 }
@@ -138,7 +146,7 @@ static void put_slice(chrome_events *w, const ink_slice *slice) {
 static void put_point(chrome_events *w, const ink_point *point) {
   const char *name = ink_selection_section(w->selection, point->section);
   if (point->kind == INK_KIND_ESCAPE && point->escape != INK_ESCAPE_SUM) {
-    char counter[320]; /* counters are told apart by their name within a process */
+    char counter[440]; /* counters are told apart by their name within a process */
     snprintf(counter, sizeof counter, "%.100s %s", name, w->label);
     if (w->merged) /* the process is another tool's: no thousand counters in it */
       chrome_begin_event(w, "i", "value", name, w->tid, point->ns, 0);
@@ -173,7 +181,7 @@ static ink_status put_asyncs(chrome_events *w) {
     return status;
   uint32_t first = w->next_tid + 1;
   for (size_t i = 0; i < w->events.lane_count; i++) {
-    char name[256];
+    char name[340];
     snprintf(name, sizeof name, "%s async %zu", w->label, i);
     chrome_new_lane(w, name);
   }
@@ -241,10 +249,68 @@ static void begin_body(chrome_events *w) {
 /* ---- a track -----------------------------------------------------------------------------------
  */
 
-void chrome_track_begin(chrome_events *w, const char *label) {
+ink_status chrome_track_begin(chrome_events *w, const char *label, uint64_t track) {
   snprintf(w->label, sizeof w->label, "%s", label);
   w->tid = chrome_new_lane(w, w->label);
   ink_track_events_clear(&w->events);
+  return ink_crossings_track(&w->crossings, track, w->tid);
+}
+
+/* An arrow from one track to the other; it needs something on each that it can be fixed to. */
+static void put_arrow(chrome_events *w, const ink_crossing *c, uint64_t from, uint64_t to) {
+  const char *name = ink_selection_section(w->selection, c->section);
+  char tid[24];
+  const uint32_t id = 0x40000000u + w->arrows++;
+  for (int end = 0; end < 2; end++) {
+    chrome_begin_event(w, "i", end ? "shared_end" : "shared_begin", name, (uint32_t)(end ? to : from),
+                       end ? c->end_ns : c->begin_ns, 0);
+    chrome_argument(w, "key", c->key, true);
+    row_argument(w, end ? c->to_row : c->from_row);
+    chrome_end_event(w);
+  }
+  snprintf(tid, sizeof tid, "%llu", (unsigned long long)from);
+  chrome_flow(w, "s", tid, c->begin_ns, id);
+  snprintf(tid, sizeof tid, "%llu", (unsigned long long)to);
+  chrome_flow(w, "f", tid, c->end_ns, id);
+}
+
+static void put_crossing(chrome_events *w, const ink_crossing *c, uint32_t tid) {
+  const int64_t end = c->end_ns > c->begin_ns ? c->end_ns : c->begin_ns;
+  chrome_begin_event(w, w->merged ? "B" : "X", "shared", ink_selection_section(w->selection, c->section), tid,
+                     c->begin_ns, end);
+  chrome_argument(w, "key", c->key, true);
+  ink_file_print(w->file, ",\"scope\":\"%s\"", ink_scope_name(c->scope));
+  if (c->exact)
+    chrome_argument(w, "cycles", c->cycles, false);
+  else if (c->bound_ns < 1e15)
+    chrome_argument(w, "bound_ns", (uint64_t)ceil(c->bound_ns), false);
+  if (c->backwards)
+    chrome_argument(w, "backwards_ns", (uint64_t)ink_ns_between(c->end_ns, c->begin_ns), false);
+  row_argument(w, c->from_row);
+  chrome_end_event(w);
+  if (w->merged)
+    chrome_end_slice(w, tid, end);
+}
+
+ink_status chrome_launch_end(chrome_events *w, const char *prefix) {
+  ink_crossings *c = &w->crossings;
+  const ink_status status = ink_crossings_lanes(c);
+  if (status != INK_OK)
+    return status;
+  const uint32_t first = w->next_tid + 1;
+  for (size_t i = 0; i < c->lane_count; i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%.200s%sacross threads %zu", prefix, *prefix ? " " : "", i);
+    chrome_new_lane(w, name);
+  }
+  for (size_t i = 0; i < c->count; i++) {
+    uint64_t from, to;
+    put_crossing(w, &c->items[i], first + (uint32_t)c->lanes[i]);
+    if (ink_crossings_find(c, c->items[i].from_track, &from) && ink_crossings_find(c, c->items[i].to_track, &to))
+      put_arrow(w, &c->items[i], from, to);
+  }
+  ink_crossings_clear(c);
+  return INK_OK;
 }
 
 ink_status chrome_track_end(chrome_events *w) {
@@ -271,5 +337,6 @@ ink_status chrome_track_end(chrome_events *w) {
 
 void chrome_events_free(chrome_events *w) {
   ink_track_events_free(&w->events);
+  ink_crossings_free(&w->crossings);
   free(w->stack);
 }

@@ -4,6 +4,7 @@
 #ifndef INK_CHROME_EVENTS_H
 #define INK_CHROME_EVENTS_H
 
+#include "crossings.h"
 #include "selection.h"
 #include "text_write.h"
 #include "track_events.h"
@@ -33,9 +34,11 @@ typedef struct chrome_events {
   const char *pid; /* of the next events, as it stands in JSON */
   uint32_t next_tid, next_sort;
   uint32_t tid; /* of the current track */
-  char label[192];
+  char label[300];
   chrome_body body;        /* only where merged */
   ink_track_events events; /* the current track's */
+  ink_crossings crossings; /* the current launch's */
+  uint32_t arrows;         /* of them, so far */
   chrome_open *stack;
   size_t stack_count, stack_room;
 } chrome_events;
@@ -60,7 +63,9 @@ void chrome_end_slice(chrome_events *w, uint32_t tid, int64_t ns);
 void chrome_flow(chrome_events *w, const char *phase, const char *tid, int64_t ns, uint32_t id);
 
 /* Begins a track on a lane of its own, and writes it with all that w->events holds by then. */
-void chrome_track_begin(chrome_events *w, const char *label);
+ink_status chrome_track_begin(chrome_events *w, const char *label, uint64_t track);
+/* The launch's ranges across threads, on lanes of their own, with arrows between its tracks. */
+ink_status chrome_launch_end(chrome_events *w, const char *prefix);
 ink_status chrome_track_end(chrome_events *w);
 void chrome_events_free(chrome_events *w);
 

@@ -11,7 +11,7 @@
 static const char header[] =
     "device,clock,launch,grid_id,kernel,sm,block,block_x,block_y,block_z,warp,thread,section,kind,"
     "iteration,called,cycles,ns,duration_cycles,duration_ns,value,total_cycles,min_cycles,"
-    "max_cycles";
+    "max_cycles,role";
 
 typedef struct csv_row {
   const char *kind;
@@ -32,7 +32,8 @@ typedef struct csv {
   char **kernels;  /* [kernel_count] */
   char *prefix;    /* of every row of the track: device .. thread */
   size_t prefix_length, prefix_room;
-  const char *kernel; /* of the current launch, quoted */
+  const char *kernel; /* of the current track, quoted */
+  const char *role;   /* the same; empty: none */
   ink_line line;      /* of the current track */
   csv_row row;        /* held back: the slice that it ends comes after it */
   bool held;
@@ -64,13 +65,13 @@ static char *put_value(char *p, const csv_row *row) {
 }
 
 static void put_row(csv *w, const csv_row *row, const char *section) {
-  size_t section_length = strlen(section);
-  size_t most = w->prefix_length + section_length + 256;
+  const size_t section_length = strlen(section), role_length = strlen(w->role);
+  const size_t most = w->prefix_length + section_length + role_length + 256;
   if (most > 32768) { /* absurdly long names take the slow way */
     ink_file_write(&w->file, w->prefix, w->prefix_length);
     ink_file_write(&w->file, section, section_length);
   }
-  char *p = ink_file_room(&w->file, most > 32768 ? 256 : most);
+  char *p = ink_file_room(&w->file, most > 32768 ? 256 + role_length : most);
   if (most <= 32768) {
     p = text_bytes(p, w->prefix, w->prefix_length);
     p = text_bytes(p, section, section_length);
@@ -98,6 +99,8 @@ static void put_row(csv *w, const csv_row *row, const char *section) {
     p = put_value(p, row);
   if (row->escape != INK_ESCAPE_SUM)
     p = text_bytes(p, ",,,", 3);
+  *p++ = ',';
+  p = text_bytes(p, w->role, role_length);
   if (w->selection.without_marking) {
     *p++ = ',';
     if (row->has_duration || row->escape == INK_ESCAPE_SUM)
@@ -119,7 +122,7 @@ static void let_go(csv *w) {
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   csv *w = user;
   (void)launch;
-  w->kernel = info->kernel < w->selection.kernel_count ? w->kernels[info->kernel] : "?";
+  (void)info;
   return ink_file_check(&w->file, w->error);
 }
 
@@ -127,6 +130,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   csv *w = user;
   const ink_stored_track *stored = track->stored;
   const ink_track *h = &stored->header;
+  w->kernel = stored->kernel < w->selection.kernel_count ? w->kernels[stored->kernel] : "?";
   size_t room = strlen(w->kernel) + 256;
   if (room > w->prefix_room) {
     char *prefix = realloc(w->prefix, room);
@@ -143,6 +147,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
                        (unsigned long long)launch->grid_id, w->kernel, h->sm_open,
                        (unsigned long long)ink_block_linear(h), h->block_index[0],
                        h->block_index[1], h->block_index[2], h->thread / 32, h->thread);
+  w->role = stored->role < w->selection.section_count ? w->sections[stored->role] : "";
   w->line = ink_clock_map_track_line(w->selection.map, stored->device, h);
   const csv_row row = {.kind = "kernel_start",
                        .row = INK_ROW_NONE,
@@ -198,6 +203,9 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
       row->cycles != slice->end_cycles || row->called != slice->called || row->kind[0] == 'b')
     return INK_OK;
   row->row = slice->row;
+  row->escape = slice->escape;
+  row->has_value = slice->escape != 0;
+  row->value[0] = slice->value.u64;
   row->has_duration = !slice->cut;
   row->marking_cycles = slice->marking_cycles;
   row->duration_cycles = slice->end_cycles - slice->begin_cycles - slice->marking_cycles;
@@ -207,11 +215,18 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
 }
 
 static const char *point_kind(const ink_point *point) {
+  static const char *const async[2][4] = {
+      {"async_begin", "async_begin_block", "async_begin_cluster", "async_begin_grid"},
+      {"async_end", "async_end_block", "async_end_cluster", "async_end_grid"}};
+  const int scope = point->escape == INK_ESCAPE_BLOCK     ? 1
+                    : point->escape == INK_ESCAPE_CLUSTER ? 2
+                    : point->escape == INK_ESCAPE_GRID    ? 3
+                                                          : 0;
   if (point->kind == INK_KIND_ESCAPE)
     return point->escape == INK_ESCAPE_SUM ? "sum" : "value";
   return point->kind == INK_KIND_ITER          ? "iteration"
-         : point->kind == INK_KIND_ASYNC_BEGIN ? "async_begin"
-         : point->kind == INK_KIND_ASYNC_END   ? "async_end"
+         : point->kind == INK_KIND_ASYNC_BEGIN ? async[0][scope]
+         : point->kind == INK_KIND_ASYNC_END   ? async[1][scope]
                                                : "instant";
 }
 
@@ -290,7 +305,7 @@ static void free_csv(csv *w) {
 
 ink_status ink_write_csv(const ink_capture *capture, const ink_clock_map *map,
                          const ink_output_options *options, const char *path, ink_error *error) {
-  csv w = {.error = error, .kernel = "?", .file.fd = -1};
+  csv w = {.error = error, .kernel = "?", .role = "", .file.fd = -1};
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
   if (status == INK_OK && w.selection.options.filter && w.selection.options.filter->shorter_ns)
     status = ink_error_set(error, INK_ERROR_ARGUMENT, "csv has records, which have no length to be left out by");

@@ -115,7 +115,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   w->full = w->tracks >= TRACKS_MAX || w->slices >= SLICES_MAX;
   if (w->full)
     return INK_ERROR_STOPPED;
-  ink_track_label(&track->stored->header, label, sizeof label);
+  ink_track_label(track->stored, label, sizeof label);
   snprintf(w->label, sizeof w->label, "%u SM %u %s", track->stored->launch,
            track->stored->header.sm_open, label);
   ink_track_events_clear(&w->events);
@@ -145,7 +145,7 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   }
   const ink_stored_track *stored = track->stored;
   ink_file_print(&w->file, "],[%u,%u,%d,%u,%lld,%lld]]",
-                 ink_table_part_of(w->table, stored->launch), stored->header.sm_open,
+                 ink_table_part_of(w->table, stored->launch, stored->kernel), stored->header.sm_open,
                  stored->device, stored->launch,
                  (long long)ink_ns_between(w->selection.begin_ns, track->open_ns),
                  (long long)ink_ns_between(track->open_ns, track->close_ns));

@@ -295,8 +295,12 @@ static ink_status write_kernel(npy *w, const char *stem, const char *name) {
   if (status != INK_OK)
     return status;
   uint64_t tracks = 0;
-  for (size_t i = 0; i < w->selection.launch_count; i++)
-    tracks += ink_selection_has(&w->selection, i) ? w->selection.spans[i].track_count : 0;
+  const uint64_t all = ink_capture_track_count(w->selection.capture);
+  for (uint64_t i = 0; i < all; i++) {
+    ink_stored_track track;
+    ink_capture_track(w->selection.capture, i, &track);
+    tracks += track.kernel == w->kernel && ink_selection_has(&w->selection, track.launch);
+  }
   for (int i = 0; i < ARRAYS; i++)
     put_npy_head(w, &w->arrays[i], tracks);
   put_axes_head(w);
@@ -352,9 +356,13 @@ static ink_status write_kernels(npy *w, const char *path) {
     goto cleanup;
   if (length > 4 && !strcmp(path + length - 4, ".npy"))
     stem[length - 4] = 0;
-  for (size_t i = 0; i < w->selection.launch_count; i++)
-    if (w->selection.spans[i].track_count && w->selection.launches[i].kernel < count)
-      wanted[w->selection.launches[i].kernel] = true;
+  const uint64_t tracks = ink_capture_track_count(w->selection.capture);
+  for (uint64_t i = 0; i < tracks; i++) {
+    ink_stored_track track;
+    ink_capture_track(w->selection.capture, i, &track);
+    if (track.kernel < count && ink_selection_has(&w->selection, track.launch))
+      wanted[track.kernel] |= w->selection.kernel_chosen[track.kernel];
+  }
   for (size_t i = 0; i < count; i++)
     chosen += wanted[i];
   if (!chosen) {

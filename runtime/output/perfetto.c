@@ -98,9 +98,9 @@ static void describe_devices(writer *w) {
 }
 
 /* The kernel's own slice, written when all of its tracks are counted. */
-static void end_launch(writer *w) {
+static ink_status end_launch(writer *w) {
   if (w->launch == SIZE_MAX)
-    return;
+    return INK_OK;
   const ink_launch *l = &w->selection.launches[w->launch];
   const ink_launch_span *span = &w->selection.spans[w->launch];
   char text[96];
@@ -124,13 +124,16 @@ static void end_launch(writer *w) {
                                   span->end_ns);
   perfetto_event_end(&w->out, p);
   perfetto_event_end(&w->out, perfetto_event(&w->out, span->end_ns, TYPE_END, w->launch_uuid));
+  return perfetto_tracks_launch_end(&w->tracks);
 }
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   writer *w = user;
-  end_launch(w);
+  const ink_status ended = end_launch(w);
+  if (ended != INK_OK)
+    return ended;
   w->launch = launch;
   w->counts = (launch_counts){0};
   w->launch_uuid = perfetto_new_uuid(&w->out);
@@ -150,15 +153,17 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
 
 static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   writer *w = user;
-  const ink_track *h = &track->stored->header;
   uint64_t parent;
-  ink_status status = perfetto_tracks_sm(&w->tracks, h->sm_open, &parent);
+  ink_status status = perfetto_tracks_sm(&w->tracks, track->stored->header.sm_open, &parent);
   if (status != INK_OK)
     return status;
-  perfetto_tracks_begin(&w->tracks, parent,
-                        (int32_t)(track->index - w->selection.spans[w->launch].first_track), h);
-  return sm_counters_track(&w->counters, (uint32_t)w->launch, track->stored->device, h, track->open_ns,
-                           track->close_ns > track->open_ns ? track->close_ns : track->open_ns);
+  status = perfetto_tracks_begin(&w->tracks, parent,
+                                 (int32_t)(track->index - w->selection.spans[w->launch].first_track),
+                                 track->stored, track->index);
+  if (status != INK_OK)
+    return status;
+  return sm_counters_track(&w->counters, (uint32_t)w->launch, track->stored->device, &track->stored->header,
+                           track->open_ns, track->close_ns > track->open_ns ? track->close_ns : track->open_ns);
 }
 
 static ink_status on_slice(void *user, const ink_slice *slice) {
@@ -167,6 +172,10 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
 
 static ink_status on_point(void *user, const ink_point *point) {
   return ink_track_events_point(&((writer *)user)->tracks.events, point);
+}
+
+static ink_status on_crossing(void *user, const ink_crossing *crossing) {
+  return ink_crossings_add(&((writer *)user)->tracks.crossings, crossing);
 }
 
 static ink_status on_async(void *user, const ink_async *async) {
@@ -261,10 +270,12 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
                          .slice = on_slice,
                          .point = on_point,
                          .async = on_async,
+                         .crossing = on_crossing,
                          .track_end = on_track_end};
   status = ink_selection_decode(&w.selection, &sink, error);
+  if (status == INK_OK)
+    status = end_launch(&w);
   if (status == INK_OK) {
-    end_launch(&w);
     status = sm_counters_end(&w.counters, &(counter_user){begin_counter, counter_value, &w});
   }
   if (status == INK_OK) {

@@ -6,6 +6,7 @@
  * trace wants it where it begins. */
 #include "perfetto_tracks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,12 @@ static void begin_slice(perfetto_tracks *w, const ink_slice *slice) {
     p = pb_uint(p, ARG_CUT, slice->cut);
   if (slice->called)
     p = pb_uint(p, ARG_CALLED, 1);
+  if (slice->escape == INK_ESCAPE_VALUE_I64)
+    p = perfetto_named_int(p, "value", slice->value.i64);
+  else if (slice->escape == INK_ESCAPE_VALUE_U64)
+    p = perfetto_named_uint(p, "value", slice->value.u64);
+  else if (slice->escape)
+    p = perfetto_named_double(p, "value", slice->value.f64);
   perfetto_event_end(w->out, put_place(w, p));
 }
 
@@ -236,7 +243,7 @@ static ink_status new_lane(perfetto_tracks *w) {
   w->lane_uuids = uuids;
   if (status != INK_OK)
     return status;
-  char name[128];
+  char name[200];
   snprintf(name, sizeof name, "%s async %zu", w->label, w->lane_count);
   w->lane_uuids[w->lane_count] = perfetto_new_uuid(w->out);
   perfetto_describe(w->out, &(perfetto_track){.uuid = w->lane_uuids[w->lane_count],
@@ -295,6 +302,62 @@ void perfetto_tracks_free(perfetto_tracks *w) {
   free(w->values);
   free(w->lane_uuids);
   free(w->sms);
+  ink_crossings_free(&w->crossings);
+}
+
+/* ---- ranges across threads: lanes of the launch's own, and arrows between its tracks ------------ */
+
+static void put_arrow(perfetto_tracks *w, const ink_crossing *c, uint64_t from, uint64_t to, uint64_t flow) {
+  for (int end = 0; end < 2; end++) {
+    char *p = perfetto_event(w->out, end ? c->end_ns : c->begin_ns, TYPE_INSTANT, end ? to : from);
+    p = pb_string(p, EVENT_CATEGORY_NAME, end ? "shared_end" : "shared_begin");
+    p = perfetto_text(p, EVENT_NAME, ink_selection_section(w->selection, c->section));
+    p = pb_fixed64(p, end ? EVENT_FLOW_ENDS : EVENT_FLOWS, flow);
+    p = put_row(p, end ? c->to_row : c->from_row);
+    perfetto_event_end(w->out, pb_uint(p, ARG_KEY, c->key));
+  }
+}
+
+static void put_crossing(perfetto_tracks *w, const ink_crossing *c, uint64_t lane) {
+  char *p = perfetto_event(w->out, c->begin_ns, TYPE_BEGIN, lane);
+  p = pb_string(p, EVENT_CATEGORY_NAME, "shared");
+  p = perfetto_text(p, EVENT_NAME, ink_selection_section(w->selection, c->section));
+  p = put_row(p, c->from_row);
+  p = pb_uint(p, ARG_KEY, c->key);
+  p = perfetto_named_text(p, "scope", ink_scope_name(c->scope));
+  if (c->exact)
+    p = pb_uint(p, ARG_CYCLES, c->cycles);
+  else if (c->bound_ns < 1e15)
+    p = pb_int(p, ARG_BOUND_NS, (int64_t)ceil(c->bound_ns));
+  if (c->backwards)
+    p = perfetto_named_int(p, "backwards_ns", ink_ns_between(c->end_ns, c->begin_ns));
+  perfetto_event_end(w->out, p);
+  end_slice(w, c->end_ns > c->begin_ns ? c->end_ns : c->begin_ns, lane);
+}
+
+ink_status perfetto_tracks_launch_end(perfetto_tracks *w) {
+  ink_crossings *c = &w->crossings;
+  const ink_status status = ink_crossings_lanes(c);
+  if (status != INK_OK)
+    return status;
+  const uint64_t first = c->lane_count ? perfetto_new_uuid(w->out) : 0;
+  for (size_t i = 0; i < c->lane_count; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "across threads %zu", i);
+    perfetto_describe(w->out, &(perfetto_track){.uuid = i ? perfetto_new_uuid(w->out) : first,
+                                                .parent = w->launch_uuid, .name = name, .rank = -1, .pid = -1});
+  }
+  const uint64_t flows = c->count ? perfetto_new_uuid(w->out) : 0;
+  for (size_t i = 1; i < c->count; i++)
+    perfetto_new_uuid(w->out);
+  for (size_t i = 0; i < c->count; i++) {
+    uint64_t from, to;
+    put_crossing(w, &c->items[i], first + c->lanes[i]);
+    if (ink_crossings_find(c, c->items[i].from_track, &from) && ink_crossings_find(c, c->items[i].to_track, &to))
+      put_arrow(w, &c->items[i], from, to, flows + i);
+  }
+  ink_crossings_clear(c);
+  return INK_OK;
 }
 
 void perfetto_tracks_launch(perfetto_tracks *w, uint64_t launch_uuid) {
@@ -325,13 +388,14 @@ ink_status perfetto_tracks_sm(perfetto_tracks *w, uint32_t sm, uint64_t *uuid) {
   return INK_OK;
 }
 
-void perfetto_tracks_begin(perfetto_tracks *w, uint64_t parent, int32_t rank,
-                           const ink_track *header) {
+ink_status perfetto_tracks_begin(perfetto_tracks *w, uint64_t parent, int32_t rank,
+                                 const ink_stored_track *track, uint64_t index) {
   ink_track_events_clear(&w->events);
   w->track_uuid = perfetto_new_uuid(w->out);
   w->parent_uuid = parent;
   w->track_rank = rank;
-  ink_track_label(header, w->label, sizeof w->label);
+  ink_track_label(track, w->label, sizeof w->label);
+  return ink_crossings_track(&w->crossings, index, w->track_uuid);
 }
 
 ink_status perfetto_tracks_end(perfetto_tracks *w) {

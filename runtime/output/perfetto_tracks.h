@@ -3,6 +3,7 @@
 #ifndef INK_PERFETTO_TRACKS_H
 #define INK_PERFETTO_TRACKS_H
 
+#include "crossings.h"
 #include "perfetto.h"
 #include "track_events.h"
 
@@ -38,8 +39,9 @@ typedef struct perfetto_tracks {
   const ink_selection *selection;
   uint64_t track_uuid, parent_uuid;
   int32_t track_rank;
-  char label[96];
+  char label[160];
   perfetto_body body;
+  ink_crossings crossings;  /* of the current launch */
   ink_track_events events;  /* the current track's: filled between begin and end */
   uint32_t *name_iids;      /* [section_count + 1] on the current track; 0: not used yet */
   ink_section_index *named; /* the sections that have one, in the order of their iids */
@@ -65,8 +67,10 @@ void perfetto_tracks_launch(perfetto_tracks *tracks, uint64_t launch_uuid);
 /* The launch's track for an SM, described when it is first asked for. */
 ink_status perfetto_tracks_sm(perfetto_tracks *tracks, uint32_t sm, uint64_t *uuid);
 /* A new track, labelled by its block and warp; its events go into tracks->events. */
-void perfetto_tracks_begin(perfetto_tracks *tracks, uint64_t parent, int32_t rank,
-                           const ink_track *header);
+ink_status perfetto_tracks_begin(perfetto_tracks *tracks, uint64_t parent, int32_t rank,
+                                 const ink_stored_track *track, uint64_t index);
+/* The launch's ranges across threads, when all of its tracks are written. */
+ink_status perfetto_tracks_launch_end(perfetto_tracks *tracks);
 /* Writes it. */
 ink_status perfetto_tracks_end(perfetto_tracks *tracks);
 

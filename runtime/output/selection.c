@@ -35,9 +35,48 @@ static ink_status choose_kernels(ink_selection *s, ink_error *error) {
 }
 
 bool ink_selection_has(const ink_selection *s, size_t launch) {
-  uint32_t kernel = s->launches[launch].kernel;
-  return (s->options.launch == UINT32_MAX || s->options.launch == launch) &&
-         (kernel >= s->kernel_count || s->kernel_chosen[kernel]);
+  return (s->options.launch == UINT32_MAX || s->options.launch == launch) && s->launch_chosen[launch];
+}
+
+static bool want_kernel(void *user, uint32_t kernel) {
+  const ink_selection *s = user;
+  return kernel >= s->kernel_count || s->kernel_chosen[kernel];
+}
+
+/* Adds the name of one more kernel to a launch's. */
+static bool add_name(ink_selection *s, uint32_t launch, uint32_t kernel) {
+  const char *more = ink_selection_kernel_name(s, kernel), *before = ink_selection_kernel(s, launch);
+  const size_t room = strlen(before) + strlen(more) + 4;
+  char *name = malloc(room);
+  if (!name)
+    return false;
+  snprintf(name, room, "%s + %s", before, more);
+  free(s->launch_names[launch]);
+  s->launch_names[launch] = name;
+  return true;
+}
+
+/* A launch may have tracks of several kernels: one PROF_KERNEL a role. */
+static ink_status choose_launches(ink_selection *s, ink_error *error) {
+  s->launch_chosen = calloc(s->launch_count + 1, sizeof *s->launch_chosen);
+  s->launch_names = calloc(s->launch_count + 1, sizeof *s->launch_names);
+  uint32_t *last = malloc((s->kernel_count + 1) * sizeof *last);
+  bool fine = s->launch_chosen && s->launch_names && last;
+  for (size_t i = 0; fine && i < s->kernel_count; i++)
+    last[i] = UINT32_MAX;
+  const uint64_t tracks = ink_capture_track_count(s->capture);
+  for (uint64_t i = 0; fine && i < tracks; i++) {
+    ink_stored_track track;
+    ink_capture_track(s->capture, i, &track);
+    if (track.launch >= s->launch_count || track.kernel >= s->kernel_count || last[track.kernel] == track.launch)
+      continue;
+    last[track.kernel] = track.launch;
+    s->launch_chosen[track.launch] |= s->kernel_chosen[track.kernel];
+    if (track.kernel != s->launches[track.launch].kernel)
+      fine = add_name(s, track.launch, track.kernel);
+  }
+  free(last);
+  return fine ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
 static void widen(ink_launch_span *span, int64_t begin, int64_t end) {
@@ -82,7 +121,7 @@ static ink_status find_spans(ink_selection *s, ink_error *error) {
   for (uint64_t i = 0; i < tracks; i++) {
     ink_stored_track track;
     ink_capture_track(s->capture, i, &track);
-    if (track.launch >= s->launch_count || !ink_selection_has(s, track.launch))
+    if (track.launch >= s->launch_count || !ink_selection_has(s, track.launch) || !want_kernel(s, track.kernel))
       continue;
     const ink_track *h = &track.header;
     ink_launch_span *span = &s->spans[track.launch];
@@ -133,11 +172,17 @@ ink_status ink_selection_make(ink_selection *s, const ink_capture *capture,
                          s->options.launch, s->launch_count);
   ink_status status = choose_kernels(s, error);
   if (status == INK_OK)
+    status = choose_launches(s, error);
+  if (status == INK_OK)
     status = find_spans(s, error);
   return status;
 }
 
 void ink_selection_free(ink_selection *s) {
+  for (size_t i = 0; s->launch_names && i < s->launch_count; i++)
+    free(s->launch_names[i]);
+  free(s->launch_names);
+  free(s->launch_chosen);
   free(s->kernel_chosen);
   free(s->spans);
   *s = (ink_selection){0};
@@ -158,6 +203,7 @@ ink_status ink_selection_decode(ink_selection *s, const ink_sink *sink, ink_erro
   ours.user = s;
   ours.progress = s->options.progress ? tell_progress : NULL;
   ours.want_launch = want_launch;
+  ours.want_kernel = want_kernel;
   ours.want_marking = s->without_marking;
   ink_status status = ink_decode(s->capture, s->map, UINT32_MAX, &ours, error);
   s->passes_done++;
@@ -211,25 +257,16 @@ const char *ink_selection_section(const ink_selection *s, ink_section_index sect
   return section < s->section_count ? s->sections[section].name : "(unmarked)";
 }
 
-const char *ink_selection_kernel(const ink_selection *s, size_t launch) {
-  uint32_t kernel = s->launches[launch].kernel;
+const char *ink_selection_kernel_name(const ink_selection *s, uint32_t kernel) {
   return kernel < s->kernel_count && s->kernels[kernel].name ? s->kernels[kernel].name : "?";
+}
+
+const char *ink_selection_kernel(const ink_selection *s, size_t launch) {
+  return s->launch_names && s->launch_names[launch] ? s->launch_names[launch]
+                                                    : ink_selection_kernel_name(s, s->launches[launch].kernel);
 }
 
 uint64_t ink_block_linear(const ink_track *h) {
   return ((uint64_t)h->block_index[2] * h->grid_dim[1] + h->block_index[1]) * h->grid_dim[0] +
          h->block_index[0];
-}
-
-void ink_track_label(const ink_track *h, char *text, size_t size) {
-  int n;
-  if (h->grid_dim[1] > 1 || h->grid_dim[2] > 1)
-    n = snprintf(text, size, "block (%u,%u,%u)", h->block_index[0], h->block_index[1],
-                 h->block_index[2]);
-  else
-    n = snprintf(text, size, "block %u", h->block_index[0]);
-  if (h->thread && n > 0 && (size_t)n < size)
-    n += snprintf(text + n, size - (size_t)n, " warp %u", h->thread / 32);
-  if (h->thread % 32 && n > 0 && (size_t)n < size)
-    snprintf(text + n, size - (size_t)n, " lane %u", h->thread % 32);
 }

@@ -24,6 +24,8 @@ typedef struct ink_selection {
   const ink_section *sections;
   size_t kernel_count, launch_count, device_count, section_count;
   bool *kernel_chosen;    /* [kernel_count] */
+  bool *launch_chosen;    /* [launch_count]: some track of it is of such a kernel */
+  char **launch_names;    /* [launch_count]: of launches with tracks of several kernels, else NULL */
   ink_launch_span *spans; /* [launch_count]; filled for the chosen ones */
   uint64_t chosen_tracks;
   size_t chosen_launches;
@@ -62,7 +64,9 @@ const char *ink_selection_marking(const ink_selection *selection);
 
 bool ink_selection_simulated(const ink_selection *selection, int32_t device);
 
-const char *ink_selection_kernel(const ink_selection *selection, size_t launch); /* its name */
+/* The name of a launch: its kernel's, or those of all whose tracks it has: "Producer + Consumer". */
+const char *ink_selection_kernel(const ink_selection *selection, size_t launch);
+const char *ink_selection_kernel_name(const ink_selection *selection, uint32_t kernel);
 /* The section's name; "(unmarked)" for INK_SECTION_UNKNOWN. */
 const char *ink_selection_section(const ink_selection *selection, ink_section_index section);
 
@@ -72,7 +76,5 @@ static inline int64_t ink_ns_between(int64_t from, int64_t to) {
 }
 
 uint64_t ink_block_linear(const ink_track *header);
-/* "block 5", "block (1,2,0) warp 3": as the block's grid and the recording thread need it. */
-void ink_track_label(const ink_track *header, char *text, size_t size);
 
 #endif

@@ -57,11 +57,11 @@ static void put_section(ink_file *f, const ink_selection *s, const char *name, i
 static void put_open_track(ink_file *f, const ink_selection *s, const ink_open_track *open) {
   const ink_place *p = &open->place;
   ink_stored_track track;
-  char label[96];
+  char label[160];
   ink_capture_track(s->capture, open->track, &track);
-  ink_track_label(&track.header, label, sizeof label);
+  ink_track_label(&track, label, sizeof label);
   ink_file_print(f, "{\"track\": %llu", (unsigned long long)open->track);
-  ink_json_text(f, "kernel", s->kernels[s->launches[open->launch].kernel].name);
+  ink_json_text(f, "kernel", ink_selection_kernel_name(s, track.kernel));
   ink_json_u64(f, "launch", open->launch);
   ink_json_text(f, "place", label);
   ink_json_bool(f, "known", p->known);
@@ -151,7 +151,7 @@ ink_status ink_tables_head(ink_file *f, const ink_selection *s, const char *name
                            ink_error *error) {
   static const char *const facts_told[] = {"command", "host", "pid", "started_ns", "version"};
   static const char *const groups[] = {"section", "iteration", "block",  "sm",
-                                       "launch",  "warp",      "device", "instance"};
+                                       "launch",  "warp",      "device", "instance", "role"};
   const ink_capture_facts *facts = ink_capture_get_facts(s->capture);
   ink_file_text(f, "{\"file\": ");
   if (name)
@@ -210,18 +210,19 @@ void ink_tables_problems(ink_file *f, const ink_selection *s, const ink_table *t
   for (size_t i = 0; i < count; i++) {
     const ink_problem *p = &problems[i];
     ink_stored_track track;
-    char label[96];
+    char label[160];
     ink_capture_track(s->capture, p->track, &track);
-    ink_track_label(&track.header, label, sizeof label);
+    ink_track_label(&track, label, sizeof label);
     ink_file_text(f, i ? ",\n  {\"text\": " : "\n  {\"text\": ");
     ink_file_json_string(f, p->text);
     put_section(f, s, "section", p->section);
     ink_json_u64(f, "times", p->times);
-    ink_json_text(f, "kernel", s->kernels[s->launches[track.launch].kernel].name);
+    ink_json_text(f, "kernel", ink_selection_kernel_name(s, track.kernel));
     ink_json_u64(f, "launch", track.launch);
     ink_json_text(f, "place", label);
     ink_json_u64(f, "block", ink_block_linear(&track.header));
     ink_json_u64(f, "warp", track.header.thread / 32);
+    ink_json_text(f, "role", track.role_name);
     ink_json_u64(f, "track", p->track);
     ink_json_u64(f, "word", p->word);
     ink_json_bool(f, "called", p->called);

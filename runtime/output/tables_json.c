@@ -3,6 +3,7 @@
  * HTML page; docs/outputs.md has the fields, docs/tables.schema.json the schema. */
 #include "tables_object.h"
 
+#include "crossings.h"
 #include "outputs.h"
 #include "text_write.h"
 
@@ -12,9 +13,12 @@ static const char *section_table(const ink_selection *s, ink_section_index secti
   return section < s->section_count ? s->sections[section].table->name : NULL;
 }
 
-static void put_group(ink_file *f, const ink_table_row *row, const ink_table *table, enum ink_group_by by) {
+static void put_group(ink_file *f, const ink_selection *s, const ink_table_row *row, const ink_table *table,
+                      enum ink_group_by by) {
   if (by == INK_BY_INSTANCE)
     ink_json_text(f, "group", ink_table_instance(table, row->group));
+  else if (by == INK_BY_ROLE)
+    ink_json_text(f, "group", row->group == INK_NO_ROLE ? NULL : ink_selection_section(s, (ink_section_index)row->group));
   else if (by == INK_BY_SECTION || row->group == INK_ROW_NONE || row->group == INK_ROW_UNKNOWN)
     ink_json_text(f, "group", row->group == INK_ROW_UNKNOWN ? "unknown" : NULL);
   else
@@ -78,7 +82,7 @@ static void put_row(ink_file *f, const ink_selection *s, const ink_table *table,
   ink_file_text(f, "{\"section\": ");
   ink_file_json_string(f, ink_selection_section(s, row->section));
   ink_json_text(f, "table", section_table(s, row->section));
-  put_group(f, row, table, by);
+  put_group(f, s, row, table, by);
   ink_json_u64(f, "depth", row->depth);
   ink_json_bool(f, "called", row->called);
   if (by == INK_BY_SECTION && !unmarked)
@@ -149,6 +153,44 @@ static void put_total(ink_file *f, const ink_selection *s, const ink_kernel_tota
   ink_json_u64(f, "values", t->values);
 }
 
+static void put_crossing(ink_file *f, const ink_selection *s, const ink_crossing_total *c) {
+  ink_file_print(f, "{\"scope\": \"%s\"", ink_scope_name(c->scope));
+  ink_json_text(f, "section", ink_selection_section(s, c->section));
+  ink_json_text(f, "from_role", c->from_role == INK_SECTION_UNKNOWN ? NULL : ink_selection_section(s, c->from_role));
+  ink_json_text(f, "to_role", c->to_role == INK_SECTION_UNKNOWN ? NULL : ink_selection_section(s, c->to_role));
+  ink_json_u64(f, "count", c->count);
+  ink_json_u64(f, "backwards", c->backwards);
+  ink_json_u64(f, "without_end", c->without_end);
+  ink_json_u64(f, "without_begin", c->without_begin);
+  ink_json_bool(f, "exact", c->exact);
+  ink_json_double(f, "total_ns", c->total_ns);
+  ink_json_double(f, "min_ns", c->min_ns);
+  ink_json_double(f, "median_ns", c->median_ns);
+  ink_json_double(f, "max_ns", c->max_ns);
+  ink_json_double(f, "bound_ns", c->bound_ns); /* null: not known */
+  if (c->exact) {
+    ink_json_u64(f, "min_cycles", c->min_cycles);
+    ink_json_u64(f, "median_cycles", c->median_cycles);
+    ink_json_u64(f, "max_cycles", c->max_cycles);
+  }
+  ink_file_text(f, "}");
+}
+
+static void put_crossings(ink_file *f, const ink_selection *s, const ink_table *table, uint32_t kernel) {
+  const ink_crossing_total *all;
+  const size_t count = ink_table_crossings(table, &all);
+  bool some = false;
+  ink_file_text(f, ",\n    \"crossings\": [");
+  for (size_t i = 0; i < count; i++) {
+    if (all[i].kernel != kernel)
+      continue;
+    ink_file_text(f, some ? ", " : "");
+    put_crossing(f, s, &all[i]);
+    some = true;
+  }
+  ink_file_text(f, "]");
+}
+
 static void put_unseen(ink_file *f, const ink_selection *s, const ink_table *table, uint32_t kernel) {
   const ink_section_index *unseen;
   const size_t count = ink_table_unseen(table, kernel, &unseen);
@@ -176,6 +218,7 @@ ink_status ink_tables_capture(ink_file *f, const ink_selection *s, const char *n
       put_row(f, s, table, &rows[i], by);
     }
     ink_file_text(f, "]");
+    put_crossings(f, s, table, totals[k].kernel);
     put_unseen(f, s, table, totals[k].kernel);
     ink_file_text(f, "}");
   }

@@ -52,6 +52,8 @@ ink_track ink_i_track_of_header(const ink_device_track *h, uint32_t kernel, uint
                      .grid_id = h->grid_id,
                      .thread = h->thread,
                      .cluster_rank = h->cluster_rank,
+                     .role = h->role == INK_UNWRITTEN ? 0 : h->role,
+                     .instance = h->instance == INK_UNWRITTEN ? 0 : h->instance,
                      .sm_open = h->sm_open,
                      .open_clock0 = h->open_clock0,
                      .open_global_ns = h->open_global_ns,

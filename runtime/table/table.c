@@ -283,24 +283,30 @@ static ink_status on_events(void *user, const ink_event *events, size_t n) {
 
 /* ---- launches and tracks ------------------------------------------------------------------- */
 
-static bool on_want_launch(void *user, uint32_t launch) {
+static bool on_want_kernel(void *user, uint32_t kernel) {
   const ink_table *table = user;
-  return table->wanted[table->capture->launches.items[launch].kernel];
+  return table->wanted[kernel];
 }
 
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   ink_table *table = user;
-  const uint32_t part = ink_table_part(table, launch, info);
+  (void)info;
+  table->launch = launch;
+  return INK_OK;
+}
+
+/* A launch may have tracks of several kernels. */
+static ink_status enter_kernel(ink_table *table, const ink_stored_track *track) {
+  const uint32_t part = ink_table_part(table, table->launch, track->device, track->kernel);
   if (part == UINT32_MAX)
     return no_memory(table);
-  table->launch = launch;
-  table->parts_of[launch] = part;
-  table->kernel = info->kernel;
+  table->kernel = ink_table_kernel_of(table, track->kernel);
+  if (table->parts_of[table->launch] == UINT32_MAX)
+    table->parts_of[table->launch] = part;
   if (table->part != part) { /* cells are cached for one part */
     memset(table->cache, 0, table->cache_room * sizeof *table->cache);
     table->part = part;
   }
-  table->totals.items[part].launches++;
   return INK_OK;
 }
 
@@ -322,6 +328,11 @@ static void set_bounds(ink_table *table, const ink_line *line) {
 static ink_status on_track_begin(void *user, const ink_decoded_track *track,
                                  const ink_line *line) {
   ink_table *table = user;
+  const ink_status entered = enter_kernel(table, track->stored);
+  if (entered != INK_OK)
+    return entered;
+  if (track->stored->role < table->section_count)
+    table->seen[track->stored->role] = 1;
   table->track = track->index;
   table->warp = track->stored->header.thread / 32;
   table->line = *line;
@@ -349,7 +360,10 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track,
     table->group = track->stored->device;
     break;
   case INK_BY_INSTANCE:
-    table->group = ink_table_instance_of(table, table->launch);
+    table->group = ink_table_instance_of(table, table->launch, track->stored->kernel);
+    break;
+  case INK_BY_ROLE:
+    table->group = track->stored->role == INK_SECTION_UNKNOWN ? INK_NO_ROLE : (int64_t)track->stored->role;
     break;
   default:
     table->group = 0;
@@ -399,20 +413,26 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
 /* A mistake in the marks comes again in every track: the first of its kind stands for all. */
 static ink_status on_problem(void *user, const ink_problem *problem) {
   ink_table *table = user;
+  const track_ref *at = &table->capture->tracks.items[problem->track];
+  const uint32_t part = ink_table_part_of(table, at->launch, at->kernel);
   table->problem_total++;
   for (size_t i = 0; i < table->problem_count; i++) {
     ink_problem *known = &table->problems[i];
     if (known->kind == problem->kind && known->section == problem->section &&
-        known->called == problem->called && table->problem_parts[i] == table->part) {
+        known->called == problem->called && table->problem_parts[i] == part) {
       known->times++;
       return INK_OK;
     }
   }
   if (table->problem_count < INK_PROBLEMS_KEPT) {
-    table->problem_parts[table->problem_count] = table->part;
+    table->problem_parts[table->problem_count] = part;
     table->problems[table->problem_count++] = *problem;
   }
   return INK_OK;
+}
+
+static ink_status on_crossing(void *user, const ink_crossing *crossing) {
+  return ink_table_crossing(user, crossing);
 }
 
 static ink_status on_progress(void *user, uint64_t done, uint64_t total) {
@@ -485,7 +505,7 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
   table->tolls_device = INT32_MIN;
   ink_event_sink sink = {.user = table, .want_tolls = table->options.without_marking,
                          .want_inside = table->options.by != INK_BY_ITERATION,
-                         .want_launch = on_want_launch, .launch = on_launch,
+                         .want_kernel = on_want_kernel, .launch = on_launch, .crossing = on_crossing,
                          .track_begin = on_track_begin, .events = on_events,
                          .problem = on_problem, .track_end = on_track_end,
                          .progress = on_progress};
@@ -495,6 +515,8 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
     ink_table_fold(table, ink_table_cell(table, i));
   if (status == INK_OK)
     status = ink_table_finish(table);
+  if (status == INK_OK)
+    status = ink_table_finish_crossings(table);
   if (status == INK_OK && table->waits)
     status = ink_findings_make(table);
   table->error = NULL;
@@ -522,6 +544,9 @@ void ink_table_free(ink_table *table) {
   free(table->passes.items);
   id_map_free(&table->pass_map);
   free(table->parts_of);
+  id_map_free(&table->part_map);
+  free(table->launch_of);
+  ink_table_free_crossings(table);
   free(table->instances);
   free(table->instance_names);
   free(table->problems);

@@ -24,6 +24,11 @@ ink_status ink_table_find_instances(ink_table *table) {
   const ink_activity *const *all;
   const size_t n = ink_capture_activities(table->capture, &all, NULL);
   const size_t launches = table->capture->launches.count;
+  for (size_t i = 0; i < table->capture->kernels.count; i++) {
+    const char *name = table->capture->kernels.items[i].instance;
+    if (name && !intern(table, name))
+      return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
+  }
   if (!n)
     return INK_OK;
   table->instances = calloc(launches + 1, sizeof *table->instances);
@@ -39,10 +44,19 @@ ink_status ink_table_find_instances(ink_table *table) {
   return fine ? INK_OK : ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
 }
 
-int64_t ink_table_instance_of(const ink_table *table, uint32_t launch) {
-  const char *name = table->instances ? table->instances[launch] : NULL;
+uint32_t ink_table_kernel_of(const ink_table *table, uint32_t kernel) {
+  const ink_kernel *kernels = table->capture->kernels.items;
+  for (uint32_t i = 0; i < kernel && table->options.by == INK_BY_INSTANCE; i++)
+    if (kernels[i].key == kernels[kernel].key)
+      return i;
+  return kernel;
+}
+
+int64_t ink_table_instance_of(const ink_table *table, uint32_t launch, uint32_t kernel) {
+  const char *own = table->capture->kernels.items[kernel].instance;
+  const char *name = own ? own : table->instances ? table->instances[launch] : NULL;
   for (size_t i = 0; name && i < table->instance_count; i++)
-    if (table->instance_names[i] == name)
+    if (!strcmp(table->instance_names[i], name))
       return (int64_t)i;
   return -1;
 }
@@ -61,24 +75,49 @@ static uint32_t add_part(ink_table *table, const ink_kernel_total *part) {
   if (!ink_list_room((void **)&table->totals.items, &table->totals.capacity, table->totals.count,
                      sizeof *table->totals.items))
     return UINT32_MAX;
+  if (table->totals.count >= table->launch_of_room) {
+    const size_t room = 2 * table->launch_of_room + 16;
+    uint32_t *more = realloc(table->launch_of, room * sizeof *more);
+    if (!more)
+      return UINT32_MAX;
+    table->launch_of = more;
+    table->launch_of_room = room;
+  }
+  table->launch_of[table->totals.count] = 0;
   table->totals.items[table->totals.count] = *part;
   return (uint32_t)table->totals.count++;
 }
 
-uint32_t ink_table_part(ink_table *table, uint32_t launch, const ink_launch *info) {
-  const bool apart = table->instances && table->options.by != INK_BY_INSTANCE;
-  const ink_kernel_total wanted = {.kernel = info->kernel, .device = info->device,
-                                   .instance = apart ? table->instances[launch] : NULL};
-  if (table->part < table->totals.count && is_of(table, &table->totals.items[table->part], &wanted))
+static uint32_t find_part(ink_table *table, const ink_kernel_total *wanted) {
+  if (table->part < table->totals.count && is_of(table, &table->totals.items[table->part], wanted))
     return table->part;
   for (size_t i = 0; i < table->totals.count; i++)
-    if (is_of(table, &table->totals.items[i], &wanted))
+    if (is_of(table, &table->totals.items[i], wanted))
       return (uint32_t)i;
-  return add_part(table, &wanted);
+  return add_part(table, wanted);
 }
 
-uint32_t ink_table_part_of(const ink_table *table, uint32_t launch) {
-  return launch < table->launch_count ? table->parts_of[launch] : UINT32_MAX;
+static uint64_t part_key(uint32_t launch, uint32_t kernel) { return (uint64_t)kernel << 32 | launch; }
+
+/* What activity saw of the launch, else what its tracks say themselves. */
+uint32_t ink_table_part(ink_table *table, uint32_t launch, int32_t device, uint32_t kernel) {
+  const bool apart = table->options.by != INK_BY_INSTANCE;
+  const char *seen = table->instances ? table->instances[launch] : NULL;
+  const ink_kernel_total wanted = {
+      .kernel = ink_table_kernel_of(table, kernel), .device = device,
+      .instance = !apart ? NULL : seen ? seen : table->capture->kernels.items[kernel].instance};
+  const uint32_t part = find_part(table, &wanted);
+  if (part == UINT32_MAX)
+    return UINT32_MAX;
+  if (table->launch_of[part] != launch + 1) {
+    table->launch_of[part] = launch + 1;
+    table->totals.items[part].launches++;
+  }
+  return id_map_put(&table->part_map, part_key(launch, kernel), part) ? part : UINT32_MAX;
+}
+
+uint32_t ink_table_part_of(const ink_table *table, uint32_t launch, uint32_t kernel) {
+  return id_map_get(&table->part_map, part_key(launch, kernel));
 }
 
 /* What is known of a kernel as a whole, told once. Kernels without a track are parts too. */
@@ -86,7 +125,7 @@ static ink_status tell_losses(ink_table *table) {
   for (uint32_t k = 0; k < table->capture->kernels.count; k++) {
     const ink_kernel *kernel = &table->capture->kernels.items[k];
     size_t first = 0;
-    if (!table->wanted[k])
+    if (!table->wanted[k] || ink_table_kernel_of(table, k) != k)
       continue;
     while (first < table->totals.count && table->totals.items[first].kernel != k)
       first++;
@@ -135,6 +174,11 @@ ink_status ink_table_sort_parts(ink_table *table) {
     for (size_t i = 0; i < table->launch_count; i++)
       if (table->parts_of[i] != UINT32_MAX)
         table->parts_of[i] = is[table->parts_of[i]];
+    for (size_t i = 0; table->part_map.entries && i <= table->part_map.mask; i++)
+      if (table->part_map.entries[i].value != INK_ID_NONE)
+        table->part_map.entries[i].value = is[table->part_map.entries[i].value];
+    for (size_t i = 0; i < table->problem_count; i++)
+      table->problem_parts[i] = is[table->problem_parts[i]];
     status = INK_OK;
   }
   free(order);

@@ -53,6 +53,11 @@ typedef struct ink_passes { /* of one iteration of one part */
   uint32_t part, next; /* next one with the same hash */
 } ink_passes;
 
+typedef struct crossing_cell {
+  ink_crossing_total total;
+  ink_quantile cycles, ns;
+} crossing_cell;
+
 struct ink_table {
   const ink_capture *capture; /* only while the table is made */
   const ink_clock_map *map;   /* as long */
@@ -91,7 +96,10 @@ struct ink_table {
   size_t cache_room, section_count;
   uint8_t *seen;           /* [section_count] */
   bool *wanted;            /* [kernels] */
-  uint32_t *parts_of;      /* [launches] UINT32_MAX: not in the table */
+  uint32_t *parts_of;      /* [launches]: of its first track; UINT32_MAX: not in the table */
+  id_map part_map;         /* launch and kernel: the part that its tracks are in */
+  uint32_t *launch_of;     /* [parts] the last launch that it had a track in, + 1 */
+  size_t launch_of_room;
   const char **instances;  /* [launches] the functions' names, or NULL; the array may be NULL */
   const char **instance_names; /* each name once: what a group BY_INSTANCE is an index into */
   size_t instance_count, launch_count;
@@ -106,16 +114,25 @@ struct ink_table {
   uint32_t problem_parts[INK_PROBLEMS_KEPT];
   size_t problem_count;
   uint64_t problem_total;
+  INK_I_LIST(crossing_cell) crossing_cells;
+  ink_crossing_total *crossings; /* [crossing_cells.count] */
 };
+
+/* table_crossings.c */
+ink_status ink_table_crossing(ink_table *table, const ink_crossing *crossing);
+ink_status ink_table_finish_crossings(ink_table *table);
+void ink_table_free_crossings(ink_table *table);
 
 /* Folds are done; makes the rows and packs the totals. */
 ink_status ink_table_finish(ink_table *table);
 
 /* table_parts.c: the functions that launches are of, where the capture knows them. */
 ink_status ink_table_find_instances(ink_table *table);
-int64_t ink_table_instance_of(const ink_table *table, uint32_t launch); /* -1: not known */
+int64_t ink_table_instance_of(const ink_table *table, uint32_t launch, uint32_t kernel); /* -1: not known */
 /* The part that a launch belongs to; UINT32_MAX: out of memory. */
-uint32_t ink_table_part(ink_table *table, uint32_t launch, const ink_launch *info);
+uint32_t ink_table_part(ink_table *table, uint32_t launch, int32_t device, uint32_t kernel);
+/* BY_INSTANCE the first kernel of the same section stands for all. */
+uint32_t ink_table_kernel_of(const ink_table *table, uint32_t kernel);
 /* Sorts the parts, and the cells with them. */
 ink_status ink_table_sort_parts(ink_table *table);
 

@@ -390,7 +390,7 @@ def full_disk():
             size = os.path.getsize("disk/run.ink") if os.path.exists("disk/run.ink") else 0
             if kib >= 8:
                 c = counted("disk/run.ink")
-                track = 176 + 1000 * 8
+                track = 192 + 1000 * 8
                 if c["kept"] != c["tracks"] * 1000 or (size < 0.9 * kib * 1024 and kib * 1024 - size > track):
                     fail(f"{kib} KiB: {size} bytes, {c}")
         finally:

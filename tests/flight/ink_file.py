@@ -5,7 +5,7 @@ import collections
 import struct
 
 LOST_BEFORE, CLOSED, OPEN = 1, 2, 1
-TRACK = struct.Struct("<QQIIQQ3I3I3IIIIII6Q4Q")
+TRACK = struct.Struct("<QQIIQQ3I3I3IIIIII6Q4Q2Q")
 PART = struct.Struct("<QQQQII")
 UNWRITTEN = (1 << 64) - 1
 LOW = (1 << 48) - 1
@@ -39,10 +39,10 @@ class Capture:
             for i in range(n):
                 slot, _, key, missed, tracks, marks, words = struct.unpack_from("<IIQQQQQ", body, 24 + i * 48)
                 self.counts[slot] = (missed, tracks, marks, words)
-        elif kind in (6, 13):
+        elif kind in (13, 14):
             n, at = struct.unpack_from("<Q", body, 8)[0], 16
             for _ in range(n):
-                at = (self.track if kind == 6 else self.part)(body, at)
+                at = (self.track if kind == 14 else self.part)(body, at)
 
     def track(self, body, at):
         f = TRACK.unpack_from(body, at)

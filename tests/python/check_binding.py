@@ -35,7 +35,8 @@ def install():
 
 def check_layout(inkmark):
     lines = [line.split() for line in subprocess.run([layout], check=True, capture_output=True, text=True).stdout.splitlines()]
-    dtypes = {"ink_table_row": inkmark.row_dtype, "ink_kernel_total": inkmark.total_dtype, "ink_launch": inkmark.launch_dtype}
+    dtypes = {"ink_table_row": inkmark.row_dtype, "ink_kernel_total": inkmark.total_dtype, "ink_launch": inkmark.launch_dtype,
+              "ink_crossing_total": inkmark.crossing_dtype}
     structures = {"ink_error": inkmark._Error, "ink_section_table": inkmark._SectionTable, "ink_section": inkmark._Section,
                   "ink_kernel": inkmark._Kernel, "ink_device_info": inkmark._Device, "ink_capture_facts": inkmark._Facts,
                   "ink_table_options": inkmark._TableOptions, "ink_output_options": inkmark._OutputOptions,

@@ -33,7 +33,13 @@ int main(void) {
 #define T ink_launch
   SIZE(ink_launch)
   AT(T, device) AT(T, kernel) AT(T, grid_id) AT(T, grid_dim) AT(T, block_dim) AT(T, track_count)
-  AT(T, first_open_global_ns) AT(T, last_close_global_ns)
+  AT(T, first_open_global_ns) AT(T, last_close_global_ns) AT(T, at_most) AT(T, reserved)
+#undef T
+#define T ink_crossing_total
+  SIZE(ink_crossing_total)
+  AT(T, kernel) AT(T, section) AT(T, from_role) AT(T, to_role) AT(T, scope) AT(T, exact) AT(T, reserved) AT(T, count)
+  AT(T, backwards) AT(T, without_end) AT(T, without_begin) AT(T, min_cycles) AT(T, median_cycles)
+  AT(T, max_cycles) AT(T, total_ns) AT(T, min_ns) AT(T, median_ns) AT(T, max_ns) AT(T, bound_ns)
 #undef T
 #define T ink_error
   SIZE(ink_error)
@@ -49,7 +55,7 @@ int main(void) {
 #undef T
 #define T ink_kernel
   SIZE(ink_kernel)
-  AT(T, key) AT(T, name) AT(T, table) AT(T, launches) AT(T, tracks) AT(T, marks_executed)
+  AT(T, key) AT(T, name) AT(T, instance) AT(T, table) AT(T, launches) AT(T, tracks) AT(T, marks_executed)
   AT(T, missed) AT(T, tracks_lost) AT(T, marks_lost)
 #undef T
 #define T ink_device_info

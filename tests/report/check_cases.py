@@ -126,7 +126,7 @@ def instances():
     assert {k["instance"] for k in parts} == {"_Z8instanceIfLi4EEvPT_", "_Z8instanceIdLi40EEvPT_", "_Z8instanceIiLi4EEvPT_"}
     text = run("report", path)
     for name in ("<float, 4>", "<double, 40>", "<int, 4>"):
-        assert f"kernel Kern (Cases) as instance{name}: 1 launch" in text, text
+        assert f"kernel Kern (instance{name}) (Cases): 1 launch" in text, text
     assert text.index("<double, 40>") < text.index("<int, 4>") < text.index("<float, 4>"), "the most expensive first"
     assert len({r["group"] for r in kernels(path, "--by", "instance")[0]["rows"]}) == 3
     assert "instance<double, 40>" in run("report", "--by", "instance", path)

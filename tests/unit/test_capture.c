@@ -77,7 +77,7 @@ static void round_trip(void) {
   ink_capture *capture = reopen(path);
   const ink_capture_facts *facts = ink_capture_get_facts(capture);
   CHECK(facts->complete && !facts->note[0] && facts->damaged_chunks == 0, "%s", facts->note);
-  CHECK(facts->used_bytes == facts->file_bytes && facts->version == 1, "bytes");
+  CHECK(facts->used_bytes == facts->file_bytes && facts->version == 2, "bytes");
   CHECK(facts->unknown_kernels == 3, "%" PRIu64, facts->unknown_kernels);
   CHECK(!strcmp(ink_capture_fact(capture, "command"), "newer"), "the newest fact wins");
   CHECK(!strcmp(ink_capture_fact(capture, "pid"), "77"), "pid");
@@ -120,8 +120,8 @@ static void round_trip(void) {
   remove(path);
 }
 
-/* A graph replayed: the same grid id, block after block, three times; one track of the second
- * replay is lost. And a launch of another grid, and the same grid id on another device. */
+/* A graph replayed: the same grid id, block after block, three times, each time on other SMs and when all had closed;
+ * one track of the second replay is lost. And a launch of another grid, and the same grid id on another device. */
 static void launches(void) {
   const char *path = synth_path("launches");
   ink_error error;
@@ -130,8 +130,13 @@ static void launches(void) {
   for (int replay = 0; replay < 3; replay++)
     for (uint32_t block = 0; block < 4; block++) {
       ticket++;
+      synth_track replayed = small_track(3 - block, 5, ticket);
+      replayed.header.open_global_ns += 2000 * (uint64_t)replay;
+      replayed.header.close_global_ns += 2000 * (uint64_t)replay;
+      replayed.header.sm_open = replayed.header.sm_close = (block + (uint32_t)replay) % 4;
       if (replay != 1 || block != 3)
-        put_small(writer, 3 - block, 5, ticket);
+        synth_put(writer, &replayed);
+      synth_track_free(&replayed);
     }
   put_small(writer, 0, 2, ++ticket);
   ink_device_info second = {.index = 1, .records_per_track = 8, .aux_records_per_track = 4,
@@ -145,7 +150,7 @@ static void launches(void) {
   const ink_launch *list;
   size_t n = ink_capture_launches(capture, &list);
   CHECK(n == 5, "%zu launches", n);
-  static const uint64_t counts[] = {4, 3, 4, 1, 1}, grids[] = {5, 5, 5, 2, 5};
+  static const uint64_t counts[] = {4, 1, 3, 4, 1}, grids[] = {5, 2, 5, 5, 5};
   for (size_t i = 0; i < n && i < 5; i++)
     CHECK(list[i].track_count == counts[i] && list[i].grid_id == grids[i], "launch %zu: %" PRIu64
           " tracks of grid %" PRIu64, i, list[i].track_count, list[i].grid_id);

@@ -46,9 +46,9 @@ static void no_captures(void) {
   write_file(path, "{\"traceEvents\": [ 1, 2, 3, 4, 5, 6, 7, 8 ]}", 44);
   expect_path(path, INK_ERROR_FORMAT, "not an inkmark capture");
   craft c;
-  craft_start(&c, 2, 5);
+  craft_start(&c, 3, 5);
   write_file(path, c.bytes, c.size);
-  expect_path(path, INK_ERROR_VERSION, "2.5");
+  expect_path(path, INK_ERROR_VERSION, "3.5");
   craft_start(&c, 0, 0);
   write_file(path, c.bytes, c.size);
   expect_path(path, INK_ERROR_FORMAT, "no sense");
@@ -237,9 +237,12 @@ static void absurd(void) {
   craft_chunk(&c, INK_CHUNK_TRACKS, &tracks, sizeof tracks);
   expect_crafted(&c, "both rings", 1, 0, "longer than itself");
   craft_start(&c, 1, 0);
-  for (uint32_t type = INK_CHUNK_TABLE; type <= INK_CHUNK_TRACKS; type++)
+  for (uint32_t type = INK_CHUNK_TABLE; type <= INK_CHUNK_TRACKS_1; type++)
     craft_chunk(&c, type, "abc", 3);
-  expect_crafted(&c, "chunks that are too short", 5, 0, "damaged");
+  craft_chunk(&c, INK_CHUNK_TRACKS, "abc", 3);
+  craft_chunk(&c, INK_CHUNK_INSTANCE, "abc", 3);
+  craft_chunk(&c, INK_CHUNK_INSTANCE, "a name without its end..", 24);
+  expect_crafted(&c, "chunks that are too short", 8, 0, "damaged");
   craft_start(&c, 1, 0);
   craft_chunk(&c, INK_CHUNK_FACT, "key without end", 15);
   craft_chunk(&c, INK_CHUNK_HOST_CLOCK, "", 0);

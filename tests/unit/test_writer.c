@@ -253,7 +253,7 @@ static void full_in_pieces(void) {
     for (uint64_t i = 0; i < 5; i++)
       synth_record(&track, 0, INK_KIND_MARK, 2, 0, 1001 + i);
     synth_close(&track, 2000, 6000);
-    const uint64_t each = 176 + 5 * 8; /* and 48 for a chunk of them */
+    const uint64_t each = 192 + 5 * 8; /* and 48 for a chunk of them */
     ink_writer *writer = synth_writer(path, 64, 4, false);
     const uint64_t before = size_of(path);
     for (uint32_t i = 0; i < 100; i++) {

@@ -154,6 +154,10 @@ INK_API ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts
 INK_API ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track *header,
                                     const uint64_t *ring, const uint64_t *aux_ring,
                                     ink_error *error);
+/* What stands at an address of the device that tracks written from here on name as their instance: the name of the
+ * function that opened them, as __PRETTY_FUNCTION__ has it. */
+INK_API ink_status ink_writer_instance(ink_writer *writer, int32_t device, uint64_t address, const char *name,
+                                       ink_error *error);
 /* Tracks that were stored open and are not open any more: the counts that follow have them among what was
  * closed, whether or not they are stored again, as closed. */
 INK_API ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *tickets, size_t n,
@@ -209,6 +213,10 @@ typedef struct ink_piece {
 typedef struct ink_stored_track {
   int32_t device;
   uint32_t launch;           /* index into the launches */
+  uint32_t kernel;           /* index into the kernels; a launch may have tracks of several */
+  uint32_t role;             /* the section that PROF_ROLE named, an index into ink_capture_sections; UINT32_MAX: none */
+  const char *role_name;     /* NULL: none */
+  bool role_shared;          /* another track of its block has the same role */
   ink_track header;
   const uint64_t *ring;      /* [ring_words] oldest first; unaligned reads are safe */
   uint64_t ring_words;       /* valid words kept */
@@ -221,21 +229,28 @@ typedef struct ink_stored_track {
   uint64_t piece_count[2];
 } ink_stored_track;
 
-/* One launch: the tracks of a (device, grid id); where a grid id repeats a (block, thread), the
- * repeat is another launch. Ordered by device, then by the earliest open. */
+/* One launch: the tracks of a (device, grid id) and of one arming with the same dimensions, whatever kernels they name.
+ * What begins another launch is said in docs/format.md. Ordered by device, then by the earliest open. */
 typedef struct ink_launch {
   int32_t device;
-  uint32_t kernel;           /* index into the kernels */
+  uint32_t kernel;           /* index into the kernels: that of its first track */
   uint64_t grid_id;
   uint32_t grid_dim[3], block_dim[3];
   uint64_t track_count;
   uint64_t first_open_global_ns, last_close_global_ns; /* raw globaltimer */
+  uint32_t at_most;          /* 1; more: it may be up to so many, for some thread opened a track so often, each time
+                              * after all that had been opened before was closed: PROF_KERNEL in a function that is
+                              * called so often, or replays of a graph that have one grid id */
+  uint32_t reserved;
 } ink_launch;
 
-/* One kernel, as (table, section), over all devices. */
+/* One kernel, as (table, section, instance), over all devices: two template instances are two kernels. */
 typedef struct ink_kernel {
   uint64_t key;
-  const char *name;          /* the section that PROF_KERNEL named; "?" when no table is known */
+  const char *name;          /* the section that PROF_KERNEL named, "?" when no table is known; where several functions
+                              * opened tracks of it, with the function: "Step (k<float, 4>)" */
+  const char *instance;      /* the name of the function that opened its tracks, as __PRETTY_FUNCTION__ has it; NULL:
+                              * not known. Of a key with several, what no track is left of has one without */
   const ink_section_table *table; /* NULL when unknown */
   uint64_t launches, tracks, marks_executed; /* of the stored tracks; no marks of open ones */
   uint64_t missed;
@@ -276,6 +291,12 @@ typedef struct ink_recovered {
  * ink_capture_open and ink_writer_open. */
 INK_API ink_status ink_capture_recover(const char *from, const char *to, ink_recovered *out,
                                        ink_error *error);
+
+/* "k<float, 4>" of "void k(T *) [with T = float; int N = 4]", as kernels' names have it. */
+INK_API void ink_instance_short_name(const char *instance, char *text, size_t size);
+/* The name of a track inside of its launch: "block 5", "block (1,2,0) warp 3", "block 5 Producer". With more than one
+ * track of a role in its block: "block 5 Consumer warp 8". */
+INK_API void ink_track_label(const ink_stored_track *track, char *text, size_t size);
 
 INK_API const ink_capture_facts *ink_capture_get_facts(const ink_capture *capture);
 INK_API const char *ink_capture_fact(const ink_capture *capture, const char *key); /* or NULL */

@@ -21,7 +21,8 @@
  * the row until the next ITER is INK_ROW_UNKNOWN. Marks of called functions are in the row of the
  * body's level; an ITER of their own base level holds until the body's next BEGIN, END or ITER.
  * ASYNC. An end belongs to the first begun range of its section and key that has not ended, over
- * both rings of the track. */
+ * both rings of the track. Where the range has a scope (PROF_ASYNC_BEGIN_BLOCK) it may be another track's: these
+ * are told behind the launch, as crossings. */
 #ifndef INKMARK_DECODE_H
 #define INKMARK_DECODE_H
 
@@ -98,6 +99,13 @@ typedef struct ink_slice {
    * what tables made without_marking have. Else 0. */
   uint64_t marking_cycles;
   int64_t marking_ns;
+  /* Of PROF_BEGIN_WITH: which of the three the number is (INK_ESCAPE_VALUE_); else 0. */
+  uint8_t escape, reserved[7];
+  union {
+    int64_t i64;
+    uint64_t u64;
+    double f64;
+  } value;
 } ink_slice;
 
 typedef struct ink_point {    /* INSTANT, VALUE, ITER, async ends */
@@ -130,6 +138,28 @@ typedef struct ink_async {    /* a matched ASYNC_BEGIN .. ASYNC_END of one track
   int64_t begin_ns, end_ns;
 } ink_async;
 
+/* PROF_ASYNC_BEGIN_BLOCK, _CLUSTER, _GRID: who may end what was begun. */
+enum ink_scope { INK_SCOPE_BLOCK = 1, INK_SCOPE_CLUSTER = 2, INK_SCOPE_GRID = 3 };
+
+/* A range that one thread began and the same or another one ended: of one launch, and of one block or cluster where
+ * its scope says so. An end belongs to the first begun range of its section and key that has not ended. */
+typedef struct ink_crossing {
+  uint32_t launch;
+  ink_section_index section;
+  uint8_t scope;              /* enum ink_scope */
+  uint8_t cut;                /* INK_CUT_BEGIN: there is no begin; INK_CUT_NEVER_ENDED: no end. Those fields are 0. */
+  uint8_t exact;              /* both ends are on one SM: ns are of the same clock, `cycles` holds */
+  uint8_t backwards;          /* it ended before it began, by less than the bound */
+  uint32_t reserved;
+  uint64_t key;
+  uint64_t from_track, to_track; /* of ink_capture_track */
+  int64_t from_row, to_row;
+  uint64_t begin_cycles, end_cycles; /* each of its own SM */
+  int64_t begin_ns, end_ns;
+  uint64_t cycles;            /* of an exact one */
+  double bound_ns;            /* end_ns - begin_ns is good to this; INFINITY: not known */
+} ink_crossing;
+
 /* What can be wrong with a track. */
 enum ink_problem_kind {
   INK_PROBLEM_NEVER_ENDED,    /* a range */
@@ -143,7 +173,11 @@ enum ink_problem_kind {
   INK_PROBLEM_NO_SECTION,     /* the table has no such section */
   INK_PROBLEM_CLOCK,          /* stamps that go back, or lie outside of the track */
   INK_PROBLEM_COUNTS,         /* words that do not agree with the track's counts, or are no records */
-  INK_PROBLEM_MOVED           /* the block went to another SM */
+  INK_PROBLEM_MOVED,          /* the block went to another SM */
+  INK_PROBLEM_SHARED_NEVER_ENDED, /* a range across threads */
+  INK_PROBLEM_SHARED_NEVER_BEGUN,
+  INK_PROBLEM_BACKWARDS,      /* a range across SMs that ended before it began, by less than the clocks are known */
+  INK_PROBLEM_OUT_OF_RANGE    /* PROF_MARK_ID with an index that its table does not have */
 };
 /* What someone who wrote the marks can do about it, in a sentence. */
 INK_API const char *ink_problem_advice(enum ink_problem_kind kind);
@@ -166,19 +200,22 @@ typedef struct ink_sink {
   ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
   ink_status (*track_begin)(void *user, const ink_decoded_track *track);
   /* Every record in time order, before what it causes. `head` is as stored, its tag is
-   * (head ^ cycles) >> INK_TAG_SHIFT; for a TABLE escape it is the wrapped record's, for VALUE, SUM
+   * (head ^ cycles) >> INK_TAG_SHIFT; of an escape around a MARK, a range or an async end it is the wrapped record's, of VALUE, SUM
    * and CLOCKS the escape word. An ITER's row is its own. */
   ink_status (*record)(void *user, uint64_t head, uint64_t cycles, ink_section_index section,
                        int64_t row, uint8_t called);
   ink_status (*slice)(void *user, const ink_slice *slice);
   ink_status (*point)(void *user, const ink_point *point);
   ink_status (*async)(void *user, const ink_async *async);
+  /* Behind the last track of a launch: its ranges across threads, and what is wrong with them. */
+  ink_status (*crossing)(void *user, const ink_crossing *crossing);
   ink_status (*problem)(void *user, const ink_problem *problem);
   ink_status (*track_end)(void *user, const ink_decoded_track *track);
   /* Called now and then with tracks done of all; may be used for progress. */
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
   /* false: the tracks of this launch are passed over. */
   bool (*want_launch)(void *user, uint32_t launch);
+  bool (*want_kernel)(void *user, uint32_t kernel); /* false: so are the tracks of this kernel */
   /* Slices, sums and tracks tell what of their time is the marks' own cost, where the capture has a
    * measure of it. */
   bool want_marking;

@@ -17,8 +17,11 @@ enum ink_group_by {
   INK_BY_LAUNCH,
   INK_BY_WARP,     /* of its block */
   INK_BY_DEVICE,   /* a kernel's devices in one part */
-  INK_BY_INSTANCE  /* a kernel's template instances in one part; the group is ink_table_instance's */
+  INK_BY_INSTANCE, /* a kernel's template instances in one part; the group is ink_table_instance's */
+  INK_BY_ROLE      /* of PROF_ROLE: an index into ink_capture_sections, or INK_NO_ROLE */
 };
+
+#define INK_NO_ROLE (-1)
 
 typedef struct ink_table_options {
   size_t size;               /* sizeof(ink_table_options) */
@@ -124,6 +127,21 @@ typedef struct ink_finding {
   size_t number_count;
 } ink_finding;
 
+/* Ranges across threads of one section and scope, from tracks of one role to those of another. Times are of those
+ * with both ends; one that ended before it began counts as 0. Sorted by kernel, section, scope, roles. */
+typedef struct ink_crossing_total {
+  uint32_t kernel;             /* of the tracks that begin them */
+  ink_section_index section;
+  uint32_t from_role, to_role; /* indices into ink_capture_sections; UINT32_MAX: none */
+  uint8_t scope;               /* enum ink_scope */
+  uint8_t exact;               /* 1: all are between tracks of one SM, so cycles hold */
+  uint8_t reserved[6];
+  uint64_t count, backwards, without_end, without_begin;
+  uint64_t min_cycles, median_cycles, max_cycles;
+  double total_ns, min_ns, median_ns, max_ns;
+  double bound_ns;             /* what any of them is good to; 0: they are exact; INFINITY: not known */
+} ink_crossing_total;
+
 typedef struct ink_table ink_table;
 
 INK_API ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
@@ -138,7 +156,7 @@ INK_API bool ink_table_row_below_bound(const ink_table_row *row);
 INK_API bool ink_table_row_below_marking_bound(const ink_table_row *row);
 INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out);
 /* The part that a launch is in: index into ink_table_kernels; UINT32_MAX: the table has none of it. */
-INK_API uint32_t ink_table_part_of(const ink_table *table, uint32_t launch);
+INK_API uint32_t ink_table_part_of(const ink_table *table, uint32_t launch, uint32_t kernel);
 /* The full name of the function that a group BY_INSTANCE is of; NULL: it is not known. */
 INK_API const char *ink_table_instance(const ink_table *table, int64_t group);
 /* None where they were not asked for. */
@@ -147,6 +165,7 @@ INK_API size_t ink_table_findings(const ink_table *table, const ink_finding **ou
  * kernels; the names of kernels are left out. */
 INK_API size_t ink_table_unseen(const ink_table *table, uint32_t kernel,
                                 const ink_section_index **out);
+INK_API size_t ink_table_crossings(const ink_table *table, const ink_crossing_total **out);
 /* The first of each kernel, kind, section and ring, with how often it came: the first 100 such; *total
  * counts them all. */
 INK_API size_t ink_table_problems(const ink_table *table, const ink_problem **out,

@@ -113,13 +113,13 @@ static ink_status begin_track(void *user) {
   merged_json *w = user;
   const merged_track *t = &w->sink.track;
   chrome_events *e = &w->events;
-  char label[96], name[450];
-  ink_track_label(t->header, label, sizeof label);
+  char label[160], name[520];
+  ink_track_label(t->stored, label, sizeof label);
   snprintf(name, sizeof name, "%s SM %u %s", w->prefix, t->header->sm_open, label);
   e->next_sort =
       w->launch_sort - (uint32_t)w->sink.place.launches[w->sink.launch].shown * 8 + t->rank * 8;
-  chrome_track_begin(e, name);
-  e->body = (chrome_body){.name = ink_selection_kernel(&w->sink.place.selection, w->sink.launch),
+  const ink_status status = chrome_track_begin(e, name, t->index);
+  e->body = (chrome_body){.name = ink_selection_kernel_name(&w->sink.place.selection, t->stored->kernel),
                           .begin_ns = t->begin_ns,
                           .end_ns = t->end_ns,
                           .sm = t->header->sm_open,
@@ -127,7 +127,12 @@ static ink_status begin_track(void *user) {
                           .block = ink_block_linear(t->header),
                           .bound_ns = t->bound_ns,
                           .flow = t->rank < FLOWS_MAX ? w->first_flow + t->rank : 0};
-  return INK_OK;
+  return status;
+}
+
+static ink_status end_launch(void *user) {
+  merged_json *w = user;
+  return chrome_launch_end(&w->events, w->prefix);
 }
 
 static ink_status end_track(void *user) {
@@ -188,6 +193,8 @@ static ink_status put_capture(merged_json *w, merged_whole *whole, size_t index,
   w->sink.begin_launch = begin_launch;
   w->sink.begin_track = begin_track;
   w->sink.end_track = end_track;
+  w->sink.end_launch = end_launch;
+  w->sink.crossings = &w->events.crossings;
   w->events.selection = &w->sink.place.selection;
   w->events.next_tid = first_tid(w->sink.place.selection.capture);
   for (size_t i = 0; i < index; i++) /* one after the other, should their ranges be the same */

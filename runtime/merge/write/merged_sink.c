@@ -9,8 +9,10 @@ static bool want_launch(void *user, uint32_t launch) {
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   merged_sink *m = user;
   (void)info;
+  ink_status status = m->end_launch(m);
   m->launch = launch;
-  ink_status status = m->begin_launch(m, launch);
+  if (status == INK_OK)
+    status = m->begin_launch(m, launch);
   return status == INK_OK ? ink_file_check(m->file, m->error) : status;
 }
 
@@ -31,6 +33,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   int64_t begin = moved(m, track->open_ns), end = moved(m, track->close_ns);
   m->shown = rank != UINT32_MAX;
   m->track = (merged_track){.header = &stored->header,
+                            .stored = stored,
                             .index = track->index,
                             .rank = rank,
                             .begin_ns = begin,
@@ -72,6 +75,19 @@ static ink_status on_async(void *user, const ink_async *async) {
   return m->shown ? ink_track_events_async(m->events, &there) : INK_OK;
 }
 
+/* Of those between tracks that are both shown. */
+static ink_status on_crossing(void *user, const ink_crossing *crossing) {
+  merged_sink *m = user;
+  ink_crossing there = *crossing;
+  uint64_t place;
+  if (crossing->cut || !ink_crossings_find(m->crossings, crossing->from_track, &place) ||
+      !ink_crossings_find(m->crossings, crossing->to_track, &place))
+    return INK_OK;
+  there.begin_ns = moved(m, crossing->begin_ns);
+  there.end_ns = moved(m, crossing->end_ns);
+  return ink_crossings_add(m->crossings, &there);
+}
+
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   merged_sink *m = user;
   m->track.marks_dropped = track->marks_dropped;
@@ -86,11 +102,14 @@ ink_status merged_sink_run(merged_sink *m) {
                          .slice = on_slice,
                          .point = on_point,
                          .async = on_async,
+                         .crossing = on_crossing,
                          .track_end = on_track_end,
                          .want_launch = want_launch};
   m->counters.sections = m->place.sections_of_sms;
   ink_status status =
       ink_decode(m->place.selection.capture, m->place.selection.map, UINT32_MAX, &sink, m->error);
+  if (status == INK_OK)
+    status = m->end_launch(m);
   if (status == INK_ERROR_MEMORY)
     ink_error_set(m->error, status, "out of memory");
   if (status == INK_OK && m->counters.full)

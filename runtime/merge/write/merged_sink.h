@@ -6,13 +6,14 @@
 
 #include "output/output_file.h"
 #include "merge/join/placement.h"
+#include "output/crossings.h"
 #include "output/sm_counters.h"
-#include "output/track_events.h"
 
 enum { FLOWS_MAX = 64 }; /* arrows from a launch to its tracks */
 
 typedef struct merged_track {
   const ink_track *header;
+  const ink_stored_track *stored; /* in begin_track */
   uint64_t index;
   uint32_t rank; /* among the shown ones of its launch */
   int64_t begin_ns, end_ns, bound_ns;
@@ -29,9 +30,11 @@ typedef struct merged_sink {
   merged_track track;
   /* The writer's. `events` is where the current track's events go. */
   ink_track_events *events;
+  ink_crossings *crossings;
   ink_status (*begin_launch)(void *user, size_t launch);
   ink_status (*begin_track)(void *user);
   ink_status (*end_track)(void *user);
+  ink_status (*end_launch)(void *user);
 } merged_sink;
 
 /* Decodes all placed launches; `sink` is the first member of the writer, which the callbacks get.

@@ -138,9 +138,9 @@ static ink_status begin_track(void *user) {
   ink_status status = perfetto_tracks_sm(&w->tracks, t->header->sm_open, &parent);
   if (status != INK_OK)
     return status;
-  perfetto_tracks_begin(&w->tracks, parent, (int32_t)t->rank, t->header);
+  status = perfetto_tracks_begin(&w->tracks, parent, (int32_t)t->rank, t->stored, t->index);
   w->tracks.body =
-      (perfetto_body){.name = ink_selection_kernel(&w->sink.place.selection, w->sink.launch),
+      (perfetto_body){.name = ink_selection_kernel_name(&w->sink.place.selection, t->stored->kernel),
                       .begin_ns = t->begin_ns,
                       .end_ns = t->end_ns,
                       .flow = t->rank < FLOWS_MAX ? w->first_flow + t->rank : 0,
@@ -148,7 +148,12 @@ static ink_status begin_track(void *user) {
                       .warp = t->header->thread / 32,
                       .block = ink_block_linear(t->header),
                       .bound_ns = t->bound_ns};
-  return INK_OK;
+  return status;
+}
+
+static ink_status end_launch(void *user) {
+  merged_perfetto *w = user;
+  return perfetto_tracks_launch_end(&w->tracks);
 }
 
 static ink_status end_track(void *user) {
@@ -213,6 +218,8 @@ ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file 
   w->sink.begin_launch = begin_launch;
   w->sink.begin_track = begin_track;
   w->sink.end_track = end_track;
+  w->sink.end_launch = end_launch;
+  w->sink.crossings = &w->tracks.crossings;
   w->sink.events = &w->tracks.events;
   ink_status status = perfetto_tracks_init(&w->tracks, &w->out, s);
   w->sink.events = &w->tracks.events;

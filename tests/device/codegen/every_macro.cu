@@ -117,6 +117,35 @@ __global__ void context_kernel(float *x) {
   x[4] = d[2] + with_context(PROF_ARGS_OFF(d, 3)) + no_arguments(PROF_ARGS_OFF());
 }
 
+// Roles, ranges across threads, sections known at run time, in a body, with a context and without one.
+__device__ __noinline__ float task(float x, int which) {
+  PROF_BEGIN_WITH(Search, x);
+  PROF_MARK_ID(First, which, x);
+  PROF_ASYNC_END_GRID(Copy, which);
+  PROF_END(Search);
+  return x * which;
+}
+__device__ __forceinline__ float role_of(PROF_PARAMS(float x)) {
+  PROF_ROLE(Update);
+  PROF_ASYNC_BEGIN_CLUSTER(Copy, 3);
+  PROF_MARK_ID(First, 2u, x);
+  return x + 1;
+}
+template <class T, int N> __global__ void role_kernel(T *x, int which) {
+  PROF_KERNEL_IF(threadIdx.x % 32 == 0, Kernel);
+  if (threadIdx.x < 32)
+    PROF_ROLE(Search);
+  PROF_ASYNC_BEGIN_BLOCK(Copy, which);
+  PROF_ASYNC_END_CLUSTER(Copy, 3);
+  PROF_BEGIN_WITH(Search, which, x[0]);
+  x[0] = task(role_of(PROF_ARGS((float)x[N])), which);
+  PROF_END(Search);
+  PROF_ASYNC_BEGIN_GRID(Copy, which);
+  PROF_ASYNC_END_BLOCK(Copy, which);
+}
+template __global__ void role_kernel<float, 4>(float *, int);
+template __global__ void role_kernel<double, 400>(double *, int);
+
 // ---- kernels ----
 
 extern "C" __global__ void __launch_bounds__(256, 2) plain_kernel(float *x, int n) {

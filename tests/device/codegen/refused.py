@@ -58,6 +58,20 @@ CASES = [
     ("kernels with the names of the header's registers", "".join(
         f'extern "C" __global__ void {name}() {{ PROF_KERNEL(Kernel); int x = threadIdx.x; PROF_MARK_LOADED(Step, x); }}\n'
         for name in ("one", "ring", "slot", "at", "on", "now", "thread", "state", "entry", "a", "l", "find", "top")), [], None),
+    ("a role in a called function", "__device__ void f() { PROF_ROLE(Step); }"
+     "__global__ void k() { PROF_KERNEL(Kernel); f(); }", [], ["PROF_ROLE", "belongs where the track is open"]),
+    ("a section that is known at run time", "__global__ void k(int i) { PROF_KERNEL(Kernel); PROF_MARK(Table(i)); }", [],
+     ["a section is a name of PROF_SECTIONS", "PROF_MARK_ID"]),
+    ("the same in a range", "__global__ void k(int i) { PROF_KERNEL(Kernel); PROF_BEGIN((i ? Step : Kernel)); PROF_END(Step); }",
+     [], ["a section is a name of PROF_SECTIONS", "PROF_MARK_ID"]),
+    ("a number in a section's place", "__global__ void k() { PROF_KERNEL(Kernel); PROF_VALUE(3, 4); }", [],
+     ["a section is a name of PROF_SECTIONS"]),
+    ("run-time sections of a table that is full", table_of(8191).replace("PROF_MARK(S8191)", "PROF_MARK_ID(Many, 3)"), [],
+     ["PROF_MARK_ID needs a table of at most 8,190 sections"]),
+    ("run-time sections of one that is not", table_of(8190).replace("PROF_MARK(S8190)", "PROF_MARK_ID(Many, 3)"), [], None),
+    ("C++11", "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", ["-std=c++11"],
+     ["inkmark/mark.cuh needs C++14 or newer"]),
+    ("C++14", "__global__ void k() { PROF_KERNEL(Kernel); PROF_MARK(Step); }", ["-std=c++14"], None),
     ("as many sections as an id holds", table_of(8191), [], None),
     ("one section more", table_of(8192), [], ["a table of PROF_SECTIONS has more than 8,191 sections"]),
     ("many more, in a table of the rewriter's", '#include "inkmark/rewritten.cuh"\n' + table_of(10000).replace(
