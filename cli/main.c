@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The command `inkmark`: finds the subcommand and hands over. */
 #include "commands.h"
+#include "message.h"
 #include "outfile.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <string.h>
+#include <unistd.h>
 
 const cli_command *const cli_commands[] = {&cmd_record, &cmd_top,    &cmd_report, &cmd_diff, &cmd_export,
                                            &cmd_open,   &cmd_info,   &cmd_verify,
@@ -13,7 +17,7 @@ const cli_command *const cli_commands[] = {&cmd_record, &cmd_top,    &cmd_report
                                            &cmd_instrument, &cmd_nvcc,
 #endif
                                            &cmd_help,   &cmd_version};
-#if defined(INKMARK_HAS_REWRITER)
+#if defined(INKMARK_HAS_REWRITER) || defined(INKMARK_REWRITER_BESIDE)
 const char *const cli_left_out = NULL;
 #else
 const char *const cli_left_out = "which was built without libclang 19 or newer; install that (Debian: "
@@ -28,8 +32,40 @@ const cli_command *cli_command_find(const char *name) {
   return NULL;
 }
 
+static bool rewrites(const char *name) { return !strcmp(name, "instrument") || !strcmp(name, "nvcc"); }
+
+#if defined(INKMARK_REWRITER_BESIDE)
+/* `inkmark-rewriter` in the command's own folder is the same command with libclang. Returns where it cannot be run. */
+static void hand_over(char **argv, char *path, size_t bytes) {
+  const ssize_t n = readlink("/proc/self/exe", path, bytes - 32);
+  path[n > 0 ? n : 0] = 0;
+  char *slash = strrchr(path, '/');
+  strcpy(slash ? slash + 1 : path, "inkmark-rewriter");
+  execv(path, argv);
+}
+
+/* What needs libclang, or lists what does. */
+static int other_commands(const char *name, char **argv, bool *known) {
+  char path[PATH_MAX];
+  *known = rewrites(name);
+  if (!*known && strcmp(name, "help"))
+    return CLI_OK;
+  hand_over(argv, path, sizeof path);
+  if (*known)
+    message_say("cannot run '%s', which has the rewriter: %s", path, strerror(errno));
+  return CLI_FAILED;
+}
+#else
+static int other_commands(const char *name, char **argv, bool *known) {
+  (void)name;
+  (void)argv;
+  *known = false;
+  return CLI_OK;
+}
+#endif
+
 static int unknown_command(const char *name) {
-  if (cli_left_out && (!strcmp(name, "instrument") || !strcmp(name, "nvcc")))
+  if (cli_left_out && rewrites(name))
     return cli_usage_error(NULL, "'%s' is left out of this inkmark, %s", name, cli_left_out);
   const char *names[24];
   for (size_t i = 0; i < cli_command_count && i < 24; i++)
@@ -54,6 +90,10 @@ int main(int argc, char **argv) {
     name = "help";
   else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
     name = "version";
+  bool known;
+  const int code = other_commands(name, argv, &known);
+  if (known)
+    return code;
   const cli_command *command = cli_command_find(name);
   return command ? command->run(argc - 1, argv + 1) : unknown_command(name);
 }

@@ -46,6 +46,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/inkmark.pc DESTINATION ${CMAKE_INSTALL
 
 if(TARGET inkmark)
   install(TARGETS inkmark RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET inkmark_rewriter)
+    install(TARGETS inkmark_rewriter RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
   install(DIRECTORY ${CMAKE_BINARY_DIR}/cli/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
     FILES_MATCHING PATTERN "*.1")
   install(FILES ${CMAKE_BINARY_DIR}/cli/completion/inkmark
