@@ -4,6 +4,7 @@
 
 #include "grid.h"
 #include "json.h"
+#include "text_out.h"
 
 #include <math.h>
 
@@ -73,20 +74,20 @@ bool diff_json(const diff_result *result, FILE *to) {
 static void put_html(const char *text, FILE *to) {
   for (; *text; text++)
     if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
-      fprintf(to, "&#%d;", *text);
+      text_print(to, "&#%d;", *text);
     else if ((unsigned char)*text >= 0x20)
       fputc(*text, to);
 }
 
 static void html_change(double ratio, FILE *to) {
   if (isfinite(ratio))
-    fprintf(to, "%+.1f %%", (ratio - 1) * 100);
+    text_print(to, "%+.1f %%", (ratio - 1) * 100);
 }
 
 static void html_row(const diff_row *row, FILE *to) {
   const diff_series *s = any(row);
   const bool both = row->base && row->now;
-  fprintf(to, "<tr class=\"%s\"><td>", row->verdict == DIFF_SLOWER   ? "slower"
+  text_print(to, "<tr class=\"%s\"><td>", row->verdict == DIFF_SLOWER   ? "slower"
                                        : row->verdict == DIFF_FASTER ? "faster"
                                                                      : "");
   put_html(s->kernel, to);
@@ -97,7 +98,7 @@ static void html_row(const diff_row *row, FILE *to) {
     put_html(row->now->section, to);
     fputs(" (guessed)", to);
   }
-  fprintf(to, "<td class=n>%s<td class=n>%s<td class=n>",
+  text_print(to, "<td class=n>%s<td class=n>%s<td class=n>",
           row->base ? number_whole((uint64_t)(row->base_cycles + 0.5)).text : "",
           row->now ? number_whole((uint64_t)(row->now_cycles + 0.5)).text : "");
   html_change(both ? row->ratio : NAN, to);
@@ -107,7 +108,7 @@ static void html_row(const diff_row *row, FILE *to) {
     fputs(" to ", to);
     html_change(row->high, to);
   }
-  fprintf(to, "<td>%s\n", diff_word(row->verdict));
+  text_print(to, "<td>%s\n", diff_word(row->verdict));
 }
 
 bool diff_html(const diff_result *result, FILE *to) {
@@ -123,7 +124,7 @@ bool diff_html(const diff_result *result, FILE *to) {
   fputs("</h1>\n<p>", to);
   diff_assumption(result, words, sizeof words);
   put_html(words, to);
-  fprintf(to, "</p>\n<p>%s slower, %s faster%s</p>\n", number_whole(result->slower).text,
+  text_print(to, "</p>\n<p>%s slower, %s faster%s</p>\n", number_whole(result->slower).text,
           number_whole(result->faster).text, result->forced ? "; forced: these captures were not made alike" : "");
   fputs("<table><thead><tr><th>kernel<th>cycles a track<th>base<th>new<th>change<th>interval<th></thead>\n", to);
   for (size_t i = 0; i < result->row_count; i++)
