@@ -13,7 +13,7 @@
 #define INK_OUTLIER_SHARE 0.02       /* and what such are longer by, of a track's mean time */
 #define INK_TAIL_USE 0.75            /* used part of the slots' time */
 #define INK_WAIT_MUCH 0.3            /* a role that waits so much of its time waits for somebody */
-#define INK_WAIT_LITTLE 0.2          /* who waits less than this, and less than half of that */
+#define INK_WAIT_LITTLE 0.35         /* who waits less than this, and less than half of that */
 #define INK_FIRST_FACTOR 1.5         /* the first launch against the median of the others */
 enum { INK_TRACKS_LEAST = 4, INK_LAUNCHES_LEAST = 4 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Records kernels of which it is known what a report must say, and reads that in its JSON and its text.
 
-check_cases.py INKMARK CASES"""
+check_cases.py INKMARK CASES [PIPELINE]: the example of that name"""
 import json
 import os
 import subprocess
@@ -10,7 +10,7 @@ import tempfile
 
 import schema
 
-inkmark, cases = (os.path.abspath(path) for path in sys.argv[1:])
+inkmark, cases, *pipeline = (os.path.abspath(path) for path in sys.argv[1:])
 
 
 def run(*arguments, **environment):
@@ -106,6 +106,10 @@ def answers():
     assert wait["numbers"]["waiting_warp"] == 0 and .55 < wait["numbers"]["waiting_share"] < .72, wait
     assert wait["numbers"]["holding_warp"] == 1 and .05 < wait["numbers"]["holding_share"] < .1, wait
     assert "most in ProdWaitEmpty" in wait["text"] and "warp 1 holds the others" in wait["text"], wait
+    if pipeline:
+        run("record", "--device", "sim", "-g", "warp", "-o", "pipeline.ink", "--", pipeline[0])
+        wait = found("pipeline.ink")["wait"]
+        assert "warps 1 to 3 hold the others: warp 0 waits" in wait["text"] and "WaitEmpty" in wait["text"], wait
     text = run("report", "--waits", "^nothing$", "roles.ink")
     assert "[wait]" not in text and "[wait]" in run("report", "roles.ink")
 
