@@ -5,16 +5,11 @@
 
 #include "cuda/drain.h"
 #include "cuda/flight.h"
+#include "monotonic.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static int64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static size_t rings_bytes(const ink_i_device *d) { return (size_t)d->info.records_per_track * 16; }
 
@@ -25,7 +20,7 @@ ink_i_follow *ink_i_follow_of(ink_i_device *d, uint32_t slot, uint64_t ticket) {
   if (!f)
     f = d->follows[slot] = calloc(1, sizeof *f);
   if (f && f->ticket != ticket + 1)
-    *f = (ink_i_follow){.ticket = ticket + 1, .due = 2, .seen_ns = monotonic_ns(), .changed_ns = monotonic_ns()};
+    *f = (ink_i_follow){.ticket = ticket + 1, .due = 2, .seen_ns = ink_i_monotonic_ns(), .changed_ns = ink_i_monotonic_ns()};
   return f;
 }
 
@@ -158,7 +153,7 @@ static ink_status view_one(ink_session *s, ink_i_device *d, uint32_t slot, const
   view.track.flags = (body->exact && aux->exact ? 0u : INK_TRACK_LOST_OLDER) | (ended ? INK_TRACK_CUT : 0u) |
                      (body->newest && aux->newest ? INK_TRACK_NEWEST : 0u);
   if (has_moved(d, &view, a, b))
-    view.follow->changed_ns = monotonic_ns();
+    view.follow->changed_ns = ink_i_monotonic_ns();
   if (!ended && seen_ns > view.track.open_global_ns)
     view.track.close_global_ns = seen_ns;
   return sink(s, d, &view, user, error);

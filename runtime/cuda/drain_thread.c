@@ -2,6 +2,7 @@
 /* The thread that drains: by the clock, and between that by a look at how many tracks were claimed, more often
  * the faster they are. */
 #include "cuda/drain.h"
+#include "monotonic.h"
 
 #include <errno.h>
 #include <time.h>
@@ -12,12 +13,6 @@ enum {
   LOOKS_MOST_MS = 1000,  /* above this period the clock alone drains */
   FULL_PART = 4          /* drained when this part of the tracks was claimed since the last time */
 };
-
-static int64_t monotonic_us(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 /* With the lock; false: woken, the session ends. */
 static bool wait_us(ink_session *s, int64_t us) {
@@ -71,24 +66,24 @@ void *ink_i_drain_thread(void *user) {
   const int64_t period_us = (int64_t)s->options.drain_ms * 1000;
   const bool looks = s->options.drain_ms <= LOOKS_MOST_MS;
   const int64_t most_us = !looks || period_us < LOOK_MOST_US ? period_us : LOOK_MOST_US;
-  int64_t us = looks ? LOOK_LEAST_US : most_us, drained_us = monotonic_us();
+  int64_t us = looks ? LOOK_LEAST_US : most_us, drained_us = ink_i_monotonic_ns() / 1000;
   const ink_cuda_api *relaxed = NULL;
   pthread_mutex_lock(&s->lock);
   while (!s->stop) {
     if (!wait_us(s, us))
       continue;
     int64_t next_us = most_us;
-    bool due = monotonic_us() - drained_us >= period_us;
+    bool due = ink_i_monotonic_ns() / 1000 - drained_us >= period_us;
     ink_i_session_arm_late(s);
     relax(s, &relaxed);
     ink_i_activity_own_begin(s->activity);
     for (int i = 0; i < INK_I_DEVICES_MAX && looks; i++)
       due = look(&s->devices[i], us, most_us, &next_us) || due;
-    const int64_t before_us = monotonic_us();
+    const int64_t before_us = ink_i_monotonic_ns() / 1000;
     if (due)
       ink_i_session_drain_locked(s, NULL);
     ink_i_activity_own_end(s->activity);
-    const int64_t took_us = monotonic_us() - before_us;
+    const int64_t took_us = ink_i_monotonic_ns() / 1000 - before_us;
     drained_us = due ? before_us : drained_us;
     us = due && took_us > next_us ? took_us : next_us; /* draining takes half of a core at most */
   }

@@ -6,6 +6,7 @@
 
 #include "cuda/own_threads.h"
 #include "cuda/record_mode.h"
+#include "monotonic.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -45,24 +46,18 @@ static struct {
   bool has_ended;          /* the ender's */
 } main_thread;
 
-static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Until the word is another one than `is`, at most so long. By the plain system call, in which a thread cannot be
  * cancelled: for signal handlers. */
 static void wait_while(_Atomic uint32_t *word, uint32_t is, int64_t until_ms) {
   int64_t left;
-  while (atomic_load(word) == is && (left = until_ms - now_ms()) > 0) {
+  while (atomic_load(word) == is && (left = until_ms - ink_i_monotonic_ms()) > 0) {
     const struct timespec rest = {left / 1000, left % 1000 * 1000000};
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, is, &rest, NULL, 0);
   }
 }
 
 static bool wait_until_done(int64_t patience_ms) {
-  wait_while(&end.done, 0, now_ms() + patience_ms);
+  wait_while(&end.done, 0, ink_i_monotonic_ms() + patience_ms);
   return atomic_load(&end.done);
 }
 
@@ -204,10 +199,10 @@ void ink_record_before_exec(void) {
   if (!end.runs || !ink_i_record_is_mine() || ends_here() || atomic_load(&end.asked))
     return;
   const uint32_t mine = atomic_fetch_add(&end.execs, 1) + 1;
-  const int64_t until_ms = now_ms() + LEAVE_PATIENCE_MS;
+  const int64_t until_ms = ink_i_monotonic_ms() + LEAVE_PATIENCE_MS;
   sem_post(&end.wake);
   uint32_t ready = atomic_load(&end.execs_ready);
-  for (; (int32_t)(ready - mine) < 0 && now_ms() < until_ms && !atomic_load(&end.asked);
+  for (; (int32_t)(ready - mine) < 0 && ink_i_monotonic_ms() < until_ms && !atomic_load(&end.asked);
        ready = atomic_load(&end.execs_ready))
     wait_while(&end.execs_ready, ready, until_ms);
 }

@@ -4,6 +4,7 @@
 #include "cuda/hang.h"
 
 #include "cuda/hang_place.h"
+#include "monotonic.h"
 #include "shm/link.h"
 
 #include <inttypes.h>
@@ -54,12 +55,6 @@ struct ink_i_hang {
   uint64_t elsewhere;
 };
 
-static int64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* ---- launches ---- */
 
 /* The launch's entry; the one that moved longest ago makes room for a new one. */
@@ -78,7 +73,7 @@ static launch *launch_of(ink_i_device *d, const ink_track *track) {
   }
   launch *l = h->count < LAUNCHES_MAX ? &h->launches[h->count++] : oldest;
   *l = (launch){.grid_id = track->grid_id, .kernel = track->kernel};
-  l->began_ns = l->moved_ns = monotonic_ns();
+  l->began_ns = l->moved_ns = ink_i_monotonic_ns();
   return l;
 }
 
@@ -117,7 +112,7 @@ void ink_i_hang_note_closed(ink_i_device *d, const ink_track *track, const uint6
   if (!l)
     return;
   l->ended++;
-  l->moved_ns = monotonic_ns();
+  l->moved_ns = ink_i_monotonic_ns();
   l->told_ns = 0;
   if (!track->words || l->of_ended.tracks >= STEPS_FROM)
     return;
@@ -328,7 +323,7 @@ static ink_status tell(ink_session *s, ink_i_device *d, launch *l, int64_t now_n
 }
 
 ink_status ink_i_hang_look(ink_session *s, ink_i_device *d, ink_error *error) {
-  const int64_t now_ns = monotonic_ns(), hang_ns = (int64_t)s->options.hang_ms * 1000000;
+  const int64_t now_ns = ink_i_monotonic_ns(), hang_ns = (int64_t)s->options.hang_ms * 1000000;
   if (!d->open_count || (d->hang && now_ns < d->hang->look_ns))
     return INK_OK;
   for (uint32_t i = 0; d->hang && i < d->hang->count; i++)

@@ -22,12 +22,6 @@
 
 enum { ROUND_MS = 20, BACKLOG = 256, REQUEST_MS = 2000, STATUS_MS = 300 };
 
-int64_t ink_i_collector_now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 bool ink_i_collector_room(void **items, size_t count, size_t *room, size_t item_bytes) {
   if (count < *room)
     return true;
@@ -272,7 +266,7 @@ static bool serve(ink_collector *c, int connection) {
 
 /* Nobody is waited for: who connects and says nothing is dropped after a while, or when others come. */
 static void serve_all(ink_collector *c) {
-  const int64_t now_ms = ink_i_collector_now_ms();
+  const int64_t now_ms = ink_i_monotonic_ms();
   for (size_t i = 0; i < c->pending_count;) {
     if (serve(c, c->pending[i].fd) || now_ms - c->pending[i].since_ms > REQUEST_MS)
       drop_pending(c, i);
@@ -299,9 +293,9 @@ static void serve_all(ink_collector *c) {
  * why, if it was its child. */
 static void take_last(ink_collector *c, ink_i_member *m, bool at_once) {
   if (!m->gone_at_ms)
-    m->gone_at_ms = ink_i_collector_now_ms();
+    m->gone_at_ms = ink_i_monotonic_ms();
   if (at_once || m->ended || m->has_status || c->control < 0 ||
-      ink_i_collector_now_ms() - m->gone_at_ms > STATUS_MS)
+      ink_i_monotonic_ms() - m->gone_at_ms > STATUS_MS)
     ink_i_member_close(c, m);
   else
     ink_i_member_take(c, m, false);

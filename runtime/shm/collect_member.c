@@ -76,7 +76,7 @@ static void append(ink_collector *c, ink_i_member *m, uint32_t type, size_t byte
   const bool has_file = have_file(c, m);
   m->left = !has_file && m->unread ? bytes : 0;
   m->left_type = type;
-  m->retry_at_ms = ink_i_collector_now_ms() + RETRY_MS;
+  m->retry_at_ms = ink_i_monotonic_ms() + RETRY_MS;
   if (!has_file) {
     m->lost_chunks += !m->unread;
     return;
@@ -121,7 +121,7 @@ bool ink_i_member_take(ink_collector *c, ink_i_member *m, bool last) {
   if (m->closed)
     return false;
   take_family(c, m);
-  if (m->left && !last && ink_i_collector_now_ms() < m->retry_at_ms)
+  if (m->left && !last && ink_i_monotonic_ms() < m->retry_at_ms)
     return false;
   if (m->left)
     append(c, m, m->left_type, m->left);

@@ -7,6 +7,7 @@
 #include "capture/capture_path.h"
 #include "capture/capture_write.h"
 #include "inkmark/collect.h"
+#include "monotonic.h"
 
 #include <sys/types.h>
 
@@ -119,7 +120,5 @@ void ink_i_collector_settle(ink_collector *c);
 void ink_i_collector_control(ink_collector *c);
 /* Says what lines there are; where the launcher does not read, they stay. */
 void ink_i_collector_say_lines(ink_collector *c);
-
-int64_t ink_i_collector_now_ms(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include "shm/link.h"
 
 #include "errno_words.h"
+#include "monotonic.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,24 +50,18 @@ unsigned ink_i_address_socket(const ink_i_address *address, struct sockaddr_un *
 
 enum { PATIENCE_MS = 2000 };
 
-static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* A writer that is stopped lets its queue of connections fill up: nobody waits for it. */
 static int connect_to(const ink_i_address *address) {
   struct sockaddr_un name;
   const socklen_t length = ink_i_address_socket(address, &name);
   const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
-  const int64_t until = now_ms() + PATIENCE_MS;
+  const int64_t until = ink_i_monotonic_ms() + PATIENCE_MS;
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0)
     return -1;
   int code;
   while ((code = connect(fd, (const struct sockaddr *)&name, length)) != 0 &&
-         (errno == EAGAIN || errno == EINTR) && now_ms() < until)
+         (errno == EAGAIN || errno == EINTR) && ink_i_monotonic_ms() < until)
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
   if (code != 0 || fcntl(fd, F_SETFL, 0) != 0 ||
       setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0) {
