@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The large counts that tests/run.sh runs a sample of: hours where it takes minutes. One line a check; its
 # output is kept in docs/measurements.md. tests/long.sh BUILD [CHECK...]
+# With a BUILD that has sanitizers all of it runs under them, and the tests that run.sh has no time for there.
 set -u
 build=$(realpath "${1:?usage: long.sh BUILD [CHECK...]}")
 shift
@@ -24,6 +25,12 @@ kills() {
   python3 "$here/processes/kills.py" "$build/cli/inkmark" "$build/tests/processes/kills" \
     "$build/tests/processes/capture_rows" "$@"
 }
+
+if grep -q '^INKMARK_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
+  LD_PRELOAD=$(gcc -print-file-name=libasan.so)
+  export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+  check sanitized ctest --test-dir "$build" --output-on-failure -L 'slow|long_sanitized' -LE gpu -E '^(package|codegen)\.'
+fi
 
 # the writer process
 check ring "$build/tests/shm/ring_threads" 2000000

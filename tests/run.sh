@@ -85,20 +85,19 @@ check() {
 
 # Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
 # first of all, and there leaks are CUDA programs' own. What only compiles or installs is left out.
-preloaded='^(sim|arming|driver|wheels|processes|flight|truth|example|gpu\.simulated|cli\.(record|outfiles)|output\.record'
+preloaded='^(sim|arming|driver|wheels|report\.cases|processes|flight|truth|example|gpu\.simulated|cli\.(record|outfiles)|output\.record'
 preloaded+='|cost\.(measured|command|selftest|exports_agree)|clock\.path|python|merge\.(ranks|correlation)|activity\.(truth|unmarked|streams|losses|refusals'
 preloaded+='|environment|killed|forked|filters|session|gpu_script|trace_.*))'
 sanitized() {
   local runtime
   runtime=$(gcc -print-file-name=libasan.so)
   check "$1" -E "$preloaded|^package\.|^codegen|^output\.perfetto_" -LE 'gpu|slow'
-  if [ -n "${INKMARK_SANITIZE_RECORDED:-}" ]; then
-    LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
-      check "$1" -R "$preloaded" -LE 'gpu|slow'
-    check "$1" -R '^output\.perfetto_' -FA '.*' # on what the runs before recorded
-  else # since programs are recorded through the writer process, nobody has seen these pass under the sanitizers
-    setup_say "NOT RUN under the sanitizers: recorded programs (INKMARK_SANITIZE_RECORDED=1 runs them)"
-  fi
+  LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
+    check "$1" -R "$preloaded" -LE 'gpu|slow|long_sanitized'
+  check "$1" -R '^output\.perfetto_' -FA '.*' # on what the runs before recorded
+  printf '%s: left to tests/long.sh %s, not run with sanitizers here: %s\n' "$1" "$1" \
+    "$(ctest --test-dir "$1" -N -L 'slow|long_sanitized' -E '^(package|codegen)\.' |
+      sed -nE 's|^ *Test +#[0-9]+: ||p' | tr '\n' ' ')" >>"$reasons"
 }
 
 fuzz() {

@@ -13,8 +13,9 @@ typedef void *dlsym_fn(void *, const char *);
 
 void *ink_dlsym_real(void);
 
-/* The C library's, which has it by the version of the day on which its processor came, and by newer ones. */
-void *ink_dlsym_real(void) {
+/* The C library's, which has it by the version of the day on which its processor came, and by newer ones. A sanitizer's
+ * runtime comes by here before its shadow memory is there. */
+__attribute__((no_sanitize("address", "undefined"))) void *ink_dlsym_real(void) {
   static void *_Atomic known;
   static const char *const versions[] = {"GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.34"};
   void *found = atomic_load(&known);
