@@ -3,6 +3,7 @@
  * and the role that they gave themselves. Both are names, and here names are made of them. */
 #include "capture_private.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,15 +146,6 @@ static char *short_name(const char *text) {
   return out;
 }
 
-void ink_instance_short_name(const char *instance, char *text, size_t size) {
-  char *name = strstr(instance, " [") ? short_name(instance) : NULL;
-  if (name)
-    snprintf(text, size, "%s", name);
-  else
-    ink_activity_short_name(instance, text, size);
-  free(name);
-}
-
 static bool adopt(ink_capture *capture, char *block) {
   if (block && INK_I_ROOM(capture->blocks)) {
     capture->blocks.items[capture->blocks.count++] = block;
@@ -161,6 +153,27 @@ static bool adopt(ink_capture *capture, char *block) {
   }
   free(block);
   return false;
+}
+
+uint32_t ink_instance_made_up(ink_capture *capture, int32_t device, uint64_t address) {
+  char *text = address ? malloc(64) : NULL;
+  if (!text)
+    return INK_ID_NONE;
+  snprintf(text, 64, "function at 0x%" PRIx64 ", whose name was not read", address);
+  if (!adopt(capture, text) || !INK_I_ROOM(capture->instances) ||
+      !id_map_put(&capture->instance_map, address_key(device, address), (uint32_t)capture->instances.count))
+    return INK_ID_NONE;
+  capture->instances.items[capture->instances.count] = (instance_name){.text = text, .hash = hash_of(text)};
+  return (uint32_t)capture->instances.count++;
+}
+
+void ink_instance_short_name(const char *instance, char *text, size_t size) {
+  char *name = strstr(instance, " [") ? short_name(instance) : NULL;
+  if (name)
+    snprintf(text, size, "%s", name);
+  else
+    ink_activity_short_name(instance, text, size);
+  free(name);
 }
 
 /* "Step (k<float, 4>)"; `whole`: with all that is known of the function. */

@@ -142,6 +142,9 @@ ink_status ink_read_tracks(ink_capture *capture, const unsigned char *payload, u
 void ink_end_counts(ink_capture *capture, int32_t device);
 ink_status ink_read_instance(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                              ink_error *error);
+/* A name for an address that no chunk names, so that its tracks are not taken for another function's; INK_ID_NONE: there
+ * is no address, or no memory. */
+uint32_t ink_instance_made_up(ink_capture *capture, int32_t device, uint64_t address);
 /* Which instance a track that is read now has; INK_ID_NONE: none, or it is not known yet. */
 uint32_t ink_instance_of(const ink_capture *capture, int32_t device, uint64_t address);
 /* Once all kernels are there: gives those with one key names of their own. */

@@ -254,6 +254,8 @@ ink_status ink_index_kernels(ink_capture *capture, ink_error *error) {
     slot_count *slot = ref->kernel == INK_ID_NONE ? NULL : &capture->slots.items[ref->kernel];
     if (ref->instance == INK_ID_NONE && !ref->brief) /* its name came later, or never */
       ref->instance = ink_instance_of(capture, ref->device, ink_track_at(capture, i)->header.instance);
+    if (ref->instance == INK_ID_NONE && !ref->brief)
+      ref->instance = ink_instance_made_up(capture, ref->device, ink_track_at(capture, i)->header.instance);
     uint32_t kernel = kernel_of(capture, &map, slot ? slot->count.key : 0, ref->instance);
     if (kernel == INK_ID_NONE)
       status = no_memory(error);

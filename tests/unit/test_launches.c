@@ -195,6 +195,24 @@ static void long_name(void) {
   remove(path);
 }
 
+/* Addresses that nobody could read a name of are not one function. */
+static void without_names(void) {
+  const char *path = synth_path("without_names");
+  ink_writer *writer = begin(path);
+  for (uint32_t i = 0; i < 3; i++) {
+    const one o = {.block = i, .sm = i, .close_ns = 90, .instance = i < 2 ? 4096 : 8192};
+    synth_track track = track_of(&o, i);
+    synth_put(writer, &track);
+    synth_track_free(&track);
+  }
+  ink_capture *capture = end(writer, path);
+  const ink_kernel *kernels;
+  CHECK(ink_capture_kernels(capture, &kernels) == 2 && kernels[0].tracks == 2 && kernels[1].tracks == 1 &&
+            strstr(kernels[0].name, "0x1000") && strstr(kernels[1].name, "0x2000"), "'%s'", kernels[0].name);
+  ink_capture_free(capture);
+  remove(path);
+}
+
 /* Lost tracks are the slot's: of which instance nobody knows. */
 static void lost_instances(void) {
   const char *path = synth_path("lost_instances");
@@ -363,6 +381,7 @@ int main(void) {
   instances();
   address_again();
   long_name();
+  without_names();
   lost_instances();
   roles();
   in_a_block();
