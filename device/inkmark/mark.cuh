@@ -136,19 +136,18 @@ namespace names_of_PROF_SECTIONS {}
 
 // Opens this thread's track until the end of the enclosing scope; closes it on every way out of it.
 // PROF_KERNEL(Step) records to the buffer that the host armed the program with, PROF_KERNEL(buf, Step)
-// to the prof_buffer argument buf. Once per kernel, before any other mark of it, where all threads of a warp come by
-// that have not left: it syncs the warp. About 140
+// to the prof_buffer argument buf. Once per kernel, before any other mark of it, in a branch of some threads too. About 140
 // instructions for opening and closing, of which 12 run where nothing is recorded.
 #define PROF_KERNEL(...)                                                                           \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(kernel, __VA_ARGS__, false, false)
 // The same, recorded by the threads for which `cond` holds: PROF_KERNEL_IF(lane == elected, Step) or
-// PROF_KERNEL_IF(cond, buf, Step). Marks in called functions are kept for one of them in each warp. This is the form
-// for where not all threads of a warp come by.
+// PROF_KERNEL_IF(cond, buf, Step). Marks in called functions are kept for one of them in each warp.
 #define PROF_KERNEL_IF(cond, ...)                                                                  \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(kernel, __VA_ARGS__, true, (cond))
 // The same without closing: PROF_CLOSE() does, at the end of each role's code, and no code stands behind the
-// branches of the roles, which would cost a producer's loop its uniform registers. A track that a thread leaves
-// open is stored as such, named, and its room is given back when its grid has ended.
+// branches of the roles, which would cost a producer's loop its uniform registers. PROF_OPEN syncs the warp: it stands
+// where every thread of a warp comes by that has not left, at the top of a kernel; elsewhere PROF_OPEN_IF. A track that a
+// thread leaves open is stored as such and named.
 #define PROF_OPEN(...)                                                                             \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(opened, __VA_ARGS__, false, false)
 #define PROF_OPEN_IF(cond, ...)                                                                    \

@@ -43,9 +43,11 @@ template <class Source, u64 Table> class opened : public context {
 
 public:
   // Behind the one lane that opens ptxas takes the warp for diverged until a barrier, and keeps what a loop needs in
-  // no uniform register: where every thread comes by (not with a condition of the kernel's own), there is one.
+  // no uniform register: where every thread comes by (PROF_OPEN), there is one. PROF_KERNEL has none: it may stand in a
+  // branch of some lanes, for which the others wait elsewhere. ptxas knows no barrier of those lanes only as one.
   template <u64 Bytes>
-  __host__ __device__ __forceinline__ opened(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name)
+  __host__ __device__ __forceinline__ opened(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name,
+                                             bool whole_warp = true)
       : body_summed(0) {
     table = Table;
     cursor &at = here.at;
@@ -54,7 +56,7 @@ public:
     asm("" : "=r"(at.low), "=r"(at.mask)); // any value: not used where high is 0
     if (buffer && (chosen ? cond : read_lane() == 0))
       open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen, name, at);
-    if (!chosen)
+    if (!chosen && whole_warp)
       asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
     here.on = at.high != 0; // outside of the branch: a plain predicate, not a merged byte
 #endif
@@ -93,7 +95,7 @@ template <class Source, u64 Table> class kernel : public opened<Source, Table> {
 public:
   template <u64 Bytes>
   __host__ __device__ __forceinline__ kernel(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name)
-      : opened<Source, Table>(source, section, chosen, cond, name) {}
+      : opened<Source, Table>(source, section, chosen, cond, name, false) {}
   __host__ __device__ __forceinline__ ~kernel() {
 #if defined(__CUDA_ARCH__)
     this->close();
