@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <sys/stat.h>
+#include <time.h>
 
 static bool set(const char *name, const char *value) {
   if (!(value ? setenv(name, value, 1) : unsetenv(name)))
@@ -72,9 +74,26 @@ static bool set_simulated(const record_plan *plan) {
   return fine;
 }
 
+/* A file of that name that was written right before is of a recording before this one, not of one that runs meanwhile: what is
+ * written from now on has a later time, though files are stamped with a coarse clock (see capture_path.c). */
+static void begin_after_old_file(record_plan *plan) {
+  const int64_t apart_ns = 25000000;
+  for (int tries = 0; tries < 3; tries++) {
+    struct stat info;
+    clock_gettime(CLOCK_REALTIME, &plan->begin);
+    if (stat(plan->output, &info) || !S_ISREG(info.st_mode))
+      return;
+    const int64_t age_ns = (plan->begin.tv_sec - info.st_mtim.tv_sec) * INT64_C(1000000000) + plan->begin.tv_nsec -
+                           info.st_mtim.tv_nsec;
+    if (age_ns < 0 || age_ns > apart_ns)
+      return;
+    nanosleep(&(struct timespec){.tv_nsec = apart_ns - age_ns + 1000000}, NULL);
+  }
+}
+
 bool record_environment(record_plan *plan) {
   const record_settings *s = plan->settings;
-  clock_gettime(CLOCK_REALTIME, &plan->begin);
+  begin_after_old_file(plan);
   bool fine = set("INKMARK_RECORD", "1") && set("INKMARK_OUTPUT", plan->output) &&
               set("INKMARK_LIBRARY", plan->library) &&
               set("INKMARK_GRANULARITY", s->granularity ? "warp" : "block") &&

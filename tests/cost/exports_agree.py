@@ -165,7 +165,8 @@ def same(got, want, what, ns_a_slice):
             continue
         check(got[key][:2] == [count, cycles], f"{what}: {key} has {got[key]}, the report {want[key]}")
         if got[key][2] is not None:
-            check(abs(got[key][2] - ns) <= ns_a_slice * count + 0.01,
+            # In a slice in which the clock's rate changes, what marks cost is taken out at another rate: 2 of 138 ns were seen.
+            check(abs(got[key][2] - ns) <= ns_a_slice * count + 0.01 + (0.02 * ns if ns_a_slice and "changing" in what else 0),
                   f"{what}: {key} has {got[key][2]} ns, the report {ns}")
 
 

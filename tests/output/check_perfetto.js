@@ -13,7 +13,10 @@ const UUID = "extract_arg(t.source_arg_set_id, 'source_id')"; // our number of a
 const ERRORS = "select name, value from stats where severity in ('error', 'data_loss') and value > 0";
 const arg = name => `ifnull(extract_arg(s.arg_set_id, '${name}'), extract_arg(s.arg_set_id, 'debug.${name}'))`;
 
-const label = e => 'block ' + (e.block_y === undefined ? e.block : `(${e.block},${e.block_y},${e.block_z})`) + (e.thread ? ` warp ${Math.floor(e.thread / 32)}` : '') +
+// A recording of each warp, as those of the examples are, names the first one too.
+const ofWarps = new Set();
+const learnWarps = truth => truth.events.forEach(e => ofWarps.add(e.launch));
+const label = e => 'block ' + (e.block_y === undefined ? e.block : `(${e.block},${e.block_y},${e.block_z})`) + (e.thread || ofWarps.has(e.launch) ? ` warp ${Math.floor(e.thread / 32)}` : '') +
   (e.thread % 32 ? ` lane ${e.thread % 32}` : '');
 const place = e => [`${e.launch}`, `SM ${e.sm}`, label(e)];
 const OPEN = 3; // enum ink_cut
@@ -159,7 +162,9 @@ function checkEvents(whole, truth) {
 
 async function checkRecorded(scratch) {
   const whole = await load(scratch.write('perfetto', recorded, 'recorded.pftrace'));
-  checkEvents(whole, scratch.dump(recorded));
+  const truth = scratch.dump(recorded);
+  learnWarps(truth);
+  checkEvents(whole, truth);
   assert.deepStrictEqual(whole.processor.query('select name from process where name is not null').rows.flat(),
     ['GPU 0 (simulated clock)']);
 }

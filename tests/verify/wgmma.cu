@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A loop of warpgroup matrix instructions, three a group, one group in flight. FORM: 1 a plain mark while it is, 2 one that
-// names the accumulators, 3 a strict one, 4 a loaded one that names another value.
+// names the accumulators, 3 a strict one, 4 a loaded one that names another value, 5 a loaded one.
 #include <cstdint>
 #include <inkmark/mark.cuh>
 PROF_SECTIONS(Groups, Body, Issue, Wait)
@@ -30,6 +30,8 @@ __global__ void __launch_bounds__(128) groups(float *out, uint64_t a, uint64_t b
     PROF_MARK(Issue, d);
 #elif FORM == 3
     PROF_MARK_STRICT(Issue, d);
+#elif FORM == 5
+    PROF_MARK_LOADED(Issue, d);
 #endif
     asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
     a += 8;

@@ -11,8 +11,11 @@ from toolchain import ARCHS, DEVICE, HERE, Checks, Code, in_parallel, nvcc, run
 
 FEW, MANY = 4, 24
 FORMS = {"inlined": "__forceinline__", "outlined": "__noinline__"}
-BODY, LOOP, OUTLINED = 5.2, {75: 7.6}, 70  # an outlined mark has two paths, for two tables, of which one is run
-BESIDE = {75: 7.6, 100: 7.2}  # a mark in straight line beside such a call: in these two cases two more, else one
+# Without a barrier of the warp behind it (PROF_OPEN has one) ptxas takes what follows PROF_KERNEL for diverged: a mark of a loop may
+# take one more. sm_80 copies the upper half of the address for each mark.
+BODY, BODY_MOST, LOOP = {80: 6}, 5.2, {75: 7.6, 80: 7.3, 100: 7.3, 120: 7.1}
+OUTLINED = 75  # an outlined mark has two paths, for two tables, of which one is run
+BESIDE = {75: 7.6, 80: 7.1, 100: 7.2}  # a mark in straight line beside such a call: in these cases two more, else one
 LOOP_MOST = 6.25
 CALLED = 52  # marks of functions without a context
 ROW, ROW_MOST = {75: 32}, 20  # PROF_ITER itself
@@ -62,9 +65,9 @@ def costs(checks, folder):
         row = code.count(f"loop_{FEW}") - code.count(f"without_row_{FEW}")
         print(f"sm_{arch:<4}PROF_ITER {row}")
         checks.that(3 <= row <= ROW.get(arch, ROW_MOST), f"sm_{arch}: PROF_ITER takes {row}")
-        loop = LOOP.get(arch, LOOP_MOST)
-        limits = {"body": BODY, "lambda": BODY, "loop": loop, "inlined": loop, "outlined": OUTLINED, "called": CALLED,
-                  "beside_inlined": BESIDE.get(arch, BODY + 1), "beside_outlined": BESIDE.get(arch, BODY + 1), "loop_beside_inlined": loop + 1,
+        loop, body = LOOP.get(arch, LOOP_MOST), BODY.get(arch, BODY_MOST)
+        limits = {"body": body, "lambda": body, "loop": loop, "inlined": loop, "outlined": OUTLINED, "called": CALLED,
+                  "beside_inlined": BESIDE.get(arch, body + 1), "beside_outlined": BESIDE.get(arch, body + 1), "loop_beside_inlined": loop + 1,
                   "loop_beside_outlined": loop + 1}
         for name, most in limits.items():
             checks.that(3 <= found[name] <= most, f"sm_{arch} {name}: {found[name]:.2f} instructions a mark, at most {most}")
