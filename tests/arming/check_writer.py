@@ -516,7 +516,9 @@ def writer_stopped():
         if record_.returncode or open("_out").read() != "end of fills\n":
             fail(f"{mode}: {record_.returncode} {open('_err').read()}")
         c = counted("run.ink")
-        if c["tracks"] + c["lost"] + c["missed"] != 1600 or not c["lost"] + c["missed"] or c["problems"]:
+        # Where the writer was stopped before it gave out the area of --flight, the rings are the program's, and may hold all.
+        lost = c["lost"] + c["missed"]
+        if c["tracks"] + lost != 1600 or not (lost or "--flight" in mode) or c["problems"]:
             fail(f"{mode}: {c}; {open('_err').read()}")
 
 
