@@ -94,8 +94,7 @@ def child_of(pid, name):
     found = []
 
     def look():
-        lines = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True).stdout
-        found[:] = [int(line.split()[0]) for line in lines.splitlines() if line.split()[1] == name]
+        found[:] = recorded_child.children_named(pid, name)
         return found
     until(look)
     return found[0]
