@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is(const v_instruction *i, const char *const *names) {
-  for (; *names; names++)
-    if (ink_v_opcode_is(i, *names))
-      return true;
-  return false;
-}
-
 /* The highest register that the text names, and one more. */
 static uint32_t registers_in(const v_instruction *i) {
   const char *end = i->text + i->text_bytes;
@@ -34,19 +27,13 @@ static bool goes_back(const v_graph *g, uint32_t block) {
   return !padding && b->to[1] != INK_V_NONE && b->to[1] <= block;
 }
 
-ink_status ink_v_count(const ink_verify *v, const v_function *f, ink_verify_counts *out, ink_error *error) {
+void ink_v_count(const ink_verify *v, const v_function *f, const v_graph *g, ink_verify_counts *out) {
   static const char *const matrix[] = {"HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA", "HGMMA", "IGMMA", "QGMMA", "BGMMA",
                                        "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", NULL};
   static const char *const waits[] = {"DEPBAR", "WARPGROUP.DEPBAR", NULL};
-  v_graph g = {0};
   *out = (ink_verify_counts){0};
-  if (!ink_v_make_graph(v, f, &g)) {
-    ink_v_free_graph(&g);
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
-  }
-  for (uint32_t b = 0; b < g.count; b++)
-    out->loops += goes_back(&g, b);
-  ink_v_free_graph(&g);
+  for (uint32_t b = 0; b < g->count; b++)
+    out->loops += goes_back(g, b);
   for (uint32_t n = f->first; n < f->first + f->count; n++) {
     const v_instruction *i = &v->instructions[n];
     const uint32_t registers = registers_in(i);
@@ -57,10 +44,9 @@ ink_status ink_v_count(const ink_verify *v, const v_function *f, ink_verify_coun
     out->registers = registers > out->registers ? registers : out->registers;
     out->spill_stores += ink_v_is_spill(i) && ink_v_opcode_is(i, "STL");
     out->spill_loads += ink_v_is_spill(i) && ink_v_opcode_is(i, "LDL");
-    out->matrix += is(i, matrix);
-    out->waits += is(i, waits);
-    out->drains += is(i, waits) && memmem(i->text, i->text_bytes, ", 0x0", 5) && !memmem(i->text, i->text_bytes, ", 0x0,", 6);
+    out->matrix += ink_v_opcode_in(i, matrix);
+    out->waits += ink_v_opcode_in(i, waits);
+    out->drains += ink_v_opcode_in(i, waits) && memmem(i->text, i->text_bytes, ", 0x0", 5) && !memmem(i->text, i->text_bytes, ", 0x0,", 6);
     out->arrives += ink_v_opcode_is(i, "WARPGROUP.ARRIVE");
   }
-  return INK_OK;
 }

@@ -13,6 +13,13 @@ bool ink_v_opcode_is(const v_instruction *i, const char *name) {
   return bytes >= n && memcmp(opcode, name, n) == 0 && (bytes == n || opcode[n] == '.');
 }
 
+bool ink_v_opcode_in(const v_instruction *i, const char *const *names) {
+  for (; *names; names++)
+    if (ink_v_opcode_is(i, *names))
+      return true;
+  return false;
+}
+
 /* Control can go on behind it: it is predicated, or a branch that has a condition before its target
  * (`BRA P1, ...`, `BRA.DIV ~URZ, ...`). */
 static bool may_fall_through(const v_instruction *i) {
@@ -124,24 +131,17 @@ static uint32_t only_entry(const v_graph *g, uint32_t b) {
   return entry;
 }
 
-ink_status ink_v_place_retries(ink_verify *v, const v_function *f, ink_error *error) {
-  v_graph g = {0};
-  if (!ink_v_make_graph(v, f, &g)) {
-    ink_v_free_graph(&g);
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
-  }
-  for (uint32_t b = 0; b < g.count; b++) {
-    const uint32_t entry = only_entry(&g, b);
-    if (entry == INK_V_NONE || entry + 1 == b || !ink_v_flows_to(&g, b, b) || !has_opcode(v, f, &g.blocks[b], "SYNCS") ||
-        !has_opcode(v, f, &g.blocks[entry], "SYNCS"))
+void ink_v_place_retries(ink_verify *v, const v_function *f, const v_graph *g) {
+  for (uint32_t b = 0; b < g->count; b++) {
+    const uint32_t entry = only_entry(g, b);
+    if (entry == INK_V_NONE || entry + 1 == b || !ink_v_flows_to(g, b, b) ||
+        !has_opcode(v, f, &g->blocks[b], "SYNCS") || !has_opcode(v, f, &g->blocks[entry], "SYNCS"))
       continue;
-    const v_block *from = &g.blocks[entry];
+    const v_block *from = &g->blocks[entry];
     const v_place place = v->instructions[f->first + from->first + from->count - 1].place;
-    for (uint32_t i = 0; i < g.blocks[b].count && place.count; i++)
-      v->instructions[f->first + g.blocks[b].first + i].place = place;
+    for (uint32_t i = 0; i < g->blocks[b].count && place.count; i++)
+      v->instructions[f->first + g->blocks[b].first + i].place = place;
   }
-  ink_v_free_graph(&g);
-  return INK_OK;
 }
 
 static bool merge(uint64_t *into, const uint64_t *from, size_t words) {
@@ -227,17 +227,13 @@ static bool solve(const ink_verify *v, const v_function *f, const v_graph *g, bo
   return fine;
 }
 
-ink_status ink_v_flow(const ink_verify *v, const v_function *f, size_t stamp_count,
+ink_status ink_v_flow(const ink_verify *v, const v_function *f, const v_graph *g, size_t stamp_count,
                       uint64_t **last, uint64_t **next, size_t *words, ink_error *error) {
-  v_graph g = {0};
   *words = (stamp_count + 3 + 63) / 64;
   *last = calloc(f->count * *words + 1, sizeof **last);
   *next = calloc(f->count * *words + 1, sizeof **next);
-  const bool fine = *last && *next && ink_v_make_graph(v, f, &g) &&
-                    solve(v, f, &g, true, (uint32_t)stamp_count, *last, *words) &&
-                    solve(v, f, &g, false, (uint32_t)stamp_count + 1, *next, *words);
-  ink_v_free_graph(&g);
-  if (!fine)
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
-  return INK_OK;
+  if (*last && *next && solve(v, f, g, true, (uint32_t)stamp_count, *last, *words) &&
+      solve(v, f, g, false, (uint32_t)stamp_count + 1, *next, *words))
+    return INK_OK;
+  return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
 }

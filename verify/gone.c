@@ -39,11 +39,10 @@ static bool should_compute(const ink_verify *v, uint32_t file, uint32_t first, u
   return computes;
 }
 
-ink_status ink_v_find_gone(const ink_verify *v, const v_function *f, const v_stamp *stamps, size_t n,
-                           v_gone **out, size_t *count, ink_error *error) {
+ink_status ink_v_find_gone(ink_verify *v, const v_function *f, const v_stamp *stamps, size_t n,
+                           ink_verify_kernel *k, ink_error *error) {
+  ink_verify_gone *gone = NULL;
   size_t room = 0;
-  *out = NULL;
-  *count = 0;
   for (size_t i = 0; i + 1 < n && v->lines; i++) {
     const v_frame *a = own_frame(v, &stamps[i]), *b = own_frame(v, &stamps[i + 1]);
     if (!a || !b || a->file != b->file || b->line < a->line + 2)
@@ -51,9 +50,14 @@ ink_status ink_v_find_gone(const ink_verify *v, const v_function *f, const v_sta
     const uint32_t first = a->line + 1, last = b->line - 1;
     if (!should_compute(v, a->file, first, last) || has_instruction(v, f, a->file, first, last))
       continue;
-    if (!ink_v_room((void **)out, *count, &room, sizeof **out))
+    if (!ink_v_room((void **)&gone, k->gone_count, &room, sizeof *gone)) {
+      free(gone);
       return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
-    (*out)[(*count)++] = (v_gone){(uint32_t)i, (uint32_t)i + 1, first, last};
+    }
+    gone[k->gone_count++] = (ink_verify_gone){(uint32_t)i, (uint32_t)i + 1, v->files[a->file], first, last};
   }
+  k->gone = gone ? (ink_verify_gone *)ink_v_keep(v, (char *)gone) : NULL;
+  if (gone && !k->gone)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
   return INK_OK;
 }

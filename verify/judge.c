@@ -9,27 +9,13 @@
 
 /* ---- bookkeeping ---- */
 
-static bool starts_with(const char *text, size_t bytes, const char *word) {
-  const size_t n = strlen(word);
-  return bytes >= n && memcmp(text, word, n) == 0 && (bytes == n || text[n] == '.');
-}
-
-static bool any_of(const v_instruction *i, const char *const *words) {
-  size_t bytes;
-  const char *opcode = ink_v_opcode(i, &bytes);
-  for (; *words; words++)
-    if (starts_with(opcode, bytes, *words))
-      return true;
-  return false;
-}
-
 /* Indices and addresses where nothing else is made of them: use.c tells. */
 static bool serves(const v_instruction *i) {
   static const char *const words[] = {"PLOP3", "UPLOP3", "ISETP", "UISETP", "LEA", "ULEA", "PRMT", NULL};
   static const char *const beginnings[] = {"IMAD.IADD", "IMAD.WIDE", "IMAD.SHL", NULL};
   size_t bytes;
   const char *opcode = ink_v_opcode(i, &bytes);
-  if (any_of(i, words) || *opcode == 'U')
+  if (ink_v_opcode_in(i, words) || *opcode == 'U')
     return true;
   for (const char *const *word = beginnings; *word; word++)
     if (bytes >= strlen(*word) && memcmp(opcode, *word, strlen(*word)) == 0)
@@ -46,7 +32,7 @@ static bool reads_table(const v_instruction *i) {
 
 /* LDL R4, [R1+0x10], STL: a register that was put aside. */
 bool ink_v_is_spill(const v_instruction *i) {
-  return any_of(i, (const char *const[]){"LDL", "STL", NULL}) &&
+  return ink_v_opcode_in(i, (const char *const[]){"LDL", "STL", NULL}) &&
          (memmem(i->text, i->text_bytes, "[R1]", 4) || memmem(i->text, i->text_bytes, "[R1+", 4));
 }
 
@@ -55,9 +41,9 @@ bool ink_v_only_moves(const v_instruction *i) {
       "MOV", "UMOV", "MOV64", "S2R", "S2UR", "CS2R", "R2UR", "R2P", "P2R", "UR2UP", "UP2UR",
       "BRA", "BRX", "BSSY", "BSYNC", "BREAK", "BMOV", "EXIT", "RET", "NOP", "YIELD", "WARPSYNC", "COLLECTIVE",
       "ENDCOLLECTIVE", "DEPBAR", "ELECT", NULL};
-  if (any_of(i, words) || ink_v_is_spill(i))
+  if (ink_v_opcode_in(i, words) || ink_v_is_spill(i))
     return true;
-  return any_of(i, (const char *const[]){"LDC", "LDCU", "ULDC", NULL}) && (!i->work || !reads_table(i));
+  return ink_v_opcode_in(i, (const char *const[]){"LDC", "LDCU", "ULDC", NULL}) && (!i->work || !reads_table(i));
 }
 
 /* Moves, constants, special registers, branches, addresses. */
@@ -66,18 +52,18 @@ static bool is_bookkeeping(const v_instruction *i) {
   const char *opcode = ink_v_opcode(i, &bytes);
   if (ink_v_only_moves(i))
     return true;
-  if (any_of(i, (const char *const[]){"LDC", "LDCU", "ULDC", NULL}))
+  if (ink_v_opcode_in(i, (const char *const[]){"LDC", "LDCU", "ULDC", NULL}))
     return false;
   if (serves(i) && !ink_v_is_device_unit(i))
     return !i->work;
-  if (starts_with(opcode, bytes, "CALL") && memmem(i->text, i->text_bytes, "`(.L_", 5))
+  if (ink_v_opcode_is(i, "CALL") && memmem(i->text, i->text_bytes, "`(.L_", 5))
     return true; /* into the function itself: the assembler's own flow, not a call of the source */
   if ((bytes >= 8 && memcmp(opcode, "IMAD.MOV", 8) == 0) || (bytes >= 8 && memcmp(opcode, "IMAD.U32", 8) == 0))
     return true;
-  if (starts_with(opcode, bytes, "IMAD") && memmem(i->text, i->text_bytes, ", RZ, RZ, -", 11))
+  if (ink_v_opcode_is(i, "IMAD") && memmem(i->text, i->text_bytes, ", RZ, RZ, -", 11))
     return true; /* a move that negates: a loop's bound, to be counted up to zero */
   /* HFMA2 R5, -RZ, RZ, 0, 0 loads a constant */
-  return starts_with(opcode, bytes, "HFMA2") && memmem(i->text, i->text_bytes, "-RZ, RZ", 7);
+  return ink_v_opcode_is(i, "HFMA2") && memmem(i->text, i->text_bytes, "-RZ, RZ", 7);
 }
 
 /* IMAD R9, R9, 0x100, R21: an index that the compiler counts on with the loop, a row further. */
@@ -99,7 +85,7 @@ static bool is_counting(const v_instruction *i) {
   static const char *const words[] = {"IADD3", "UIADD3", "VIADD", "IADD", "ISETP", "UISETP", "SEL",
                                       "VIMNMX", "IMNMX", "LOP3", "ULOP3", "SHF", "USHF", "VOTE", "VOTEU",
                                       "IMAD.X", NULL};
-  return any_of(i, words) || is_scaling(i) || is_bookkeeping(i) || (serves(i) && !ink_v_is_device_unit(i));
+  return ink_v_opcode_in(i, words) || is_scaling(i) || is_bookkeeping(i) || (serves(i) && !ink_v_is_device_unit(i));
 }
 
 static bool same_line(const ink_verify *v, v_place a, v_place b) {
@@ -118,7 +104,7 @@ static bool is_loop_head(const ink_verify *v, const v_function *f, v_place place
       continue;
     if (!is_counting(at))
       return false;
-    branches = branches || any_of(at, (const char *const[]){"BRA", NULL});
+    branches = branches || ink_v_opcode_in(at, (const char *const[]){"BRA", NULL});
   }
   return branches;
 }
@@ -127,7 +113,7 @@ static bool is_judged(const ink_verify *v, const v_function *f, const v_instruct
                       bool bookkeeping) {
   if (i->ours || !i->place.count || ink_v_is_argument(v, f, (uint32_t)(i - v->instructions)))
     return false;
-  if (any_of(i, (const char *const[]){"NOP", "EXIT", "RET", "BRA", "BSSY", "BSYNC", NULL}))
+  if (ink_v_opcode_in(i, (const char *const[]){"NOP", "EXIT", "RET", "BRA", "BSSY", "BSYNC", NULL}))
     return false;
   return bookkeeping || (!is_bookkeeping(i) && !(is_counting(i) && is_loop_head(v, f, i->place)));
 }
@@ -374,24 +360,6 @@ static ink_status fill(ink_verify *v, ink_verify_kernel *k, const v_stamp *stamp
   return INK_OK;
 }
 
-static ink_status fill_gone(ink_verify *v, const v_function *f, const v_stamp *stamps, size_t n,
-                            ink_verify_kernel *k, ink_error *error) {
-  v_gone *gone = NULL;
-  size_t count;
-  ink_status status = ink_v_find_gone(v, f, stamps, n, &gone, &count, error);
-  ink_verify_gone *out = status ? NULL : calloc(count + 1, sizeof *out);
-  k->gone = (ink_verify_gone *)ink_v_keep(v, (char *)out);
-  if (!status && !k->gone)
-    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the verdict");
-  for (size_t i = 0; i < count && !status; i++) {
-    const char *file = v->files[v->frames[stamps[gone[i].after].place.first].file];
-    out[i] = (ink_verify_gone){gone[i].after, gone[i].before, file, gone[i].first, gone[i].last};
-  }
-  k->gone_count = status ? 0 : count;
-  free(gone);
-  return status;
-}
-
 /* What the pass over a function's instructions gathers. */
 typedef struct gathered {
   variants places;
@@ -453,11 +421,16 @@ ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size
   uint64_t *last = NULL, *next = NULL;
   size_t words = 0;
   gathered g = {0};
-  ink_status status = ink_v_place_retries(v, f, error);
+  v_graph graph = {0};
+  ink_status status = ink_v_make_graph(v, f, &graph)
+                          ? INK_OK
+                          : ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
+  if (!status) {
+    ink_v_place_retries(v, f, &graph);
+    status = ink_v_find_work(v, f, &graph, error);
+  }
   if (!status)
-    status = ink_v_find_work(v, f, error);
-  if (!status)
-    status = ink_v_flow(v, f, n, &last, &next, &words, error);
+    status = ink_v_flow(v, f, &graph, n, &last, &next, &words, error);
   judgement j = {.v = v, .f = f, .stamps = stamps, .n = n, .words = words};
   const bool strict = options && options->bookkeeping;
   for (uint32_t i = 0; i < f->count && !status; i++)
@@ -475,9 +448,10 @@ ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size
   if (!status)
     status = fill(v, &k, stamps, n, g.leaks, g.leak_count, error);
   if (!status)
-    status = fill_gone(v, f, stamps, n, &k, error);
+    status = ink_v_find_gone(v, f, stamps, n, &k, error);
   if (!status)
-    status = ink_v_count(v, f, &k.counts, error);
+    ink_v_count(v, f, &graph, &k.counts);
+  ink_v_free_graph(&graph);
   if (f->count) {
     k.listing_begin = v->instructions[f->first].listing_at;
     k.listing_end = v->instructions[f->first + f->count - 1].listing_at;

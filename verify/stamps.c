@@ -148,62 +148,67 @@ static bool place_of(const ink_verify *v, const v_function *f, const v_mark *mar
   return false;
 }
 
-/* The lines of the function in its own file; false: none is known. */
-static bool own_lines(const ink_verify *v, const v_function *f, uint32_t *file, uint32_t *low, uint32_t *high) {
-  bool known = false;
+/* The lines of a function in its own file. */
+typedef struct extent {
+  uint32_t file, low, high; /* low > high: none is known */
+} extent;
+
+static extent own_lines(const ink_verify *v, const v_function *f) {
+  extent own = {.low = UINT32_MAX};
   for (uint32_t i = f->first; i < f->first + f->count; i++) {
     const v_place place = v->instructions[i].place;
-    if (!place.count || (known && v->frames[place.first].file != *file))
+    const bool known = own.low <= own.high;
+    if (!place.count || (known && v->frames[place.first].file != own.file))
       continue;
     const v_frame *frame = &v->frames[place.first];
-    *low = known && *low < frame->line ? *low : frame->line;
-    *high = known && *high > frame->line ? *high : frame->line;
-    *file = frame->file;
-    known = true;
+    own = (extent){frame->file, known && own.low < frame->line ? own.low : frame->line,
+                   known && own.high > frame->line ? own.high : frame->line};
   }
-  return known;
+  return own;
 }
 
-/* A place at the line of `mark`: that of an instruction, else one of the function's own text. False: none, or no memory. */
-static bool find_place(ink_verify *v, const v_function *f, const v_mark *mark, v_place *place) {
-  uint32_t file, low, high;
-  if (place_of(v, f, mark, place))
-    return true;
-  if (!own_lines(v, f, &file, &low, &high) || mark->file != file || mark->line < low || mark->line > high ||
-      !ink_v_room((void **)&v->frames, v->frame_count, &v->frame_room, sizeof *v->frames))
-    return false;
-  v->frames[v->frame_count] = (v_frame){file, mark->line};
-  *place = (v_place){(uint32_t)v->frame_count++, 1};
-  return true;
+static bool is_within(const extent *own, const v_mark *mark) {
+  return mark->file == own->file && mark->line >= own->low && mark->line <= own->high;
 }
 
-/* Where the read comes from: its own place if a mark that fits stands there, else the nearest other mark that fits, and
- * rather one behind, for the line table gives the reads of neighbours to the first; else its own place all the same. */
-static v_place settle_place(ink_verify *v, const v_function *f, const v_instruction *read,
-                            uint32_t tag, const v_mark **mark) {
-  v_place place = read->place, other;
-  const v_frame at = *inner_frame(v, place);
+/* How far a mark is from a line that the assembler's table gives to its read, and rather behind it: the table gives the reads
+ * of neighbours to the first. */
+static uint32_t distance(const v_frame *from, const v_mark *mark) {
+  if (mark->file != from->file)
+    return UINT32_MAX - 1;
+  return mark->line > from->line ? (mark->line - from->line) * 2 : (from->line - mark->line) * 2 + 1;
+}
+
+/* Where the read comes from: its own place if a mark that fits stands there, else that of the nearest other mark that fits,
+ * of the function's own text or with an instruction; else its own place all the same. False: no memory. */
+static bool settle_place(ink_verify *v, const v_function *f, const extent *own, const v_instruction *read,
+                         uint32_t tag, const v_mark **mark, v_place *place) {
+  const v_frame at = *inner_frame(v, read->place);
   uint32_t nearest = UINT32_MAX;
+  *place = read->place;
   *mark = mark_at(v, &at, tag);
   if (*mark || tag == INK_V_NONE)
-    return place;
+    return true;
   for (size_t i = 0; i < v->mark_count; i++) {
-    const v_mark *other_mark = &v->marks[i];
-    if (!ink_v_mark_fits(v, other_mark, tag) || !find_place(v, f, other_mark, &other))
-      continue;
-    const bool behind = other_mark->line > at.line;
-    const uint32_t away = other_mark->file != at.file ? UINT32_MAX - 1
-                          : behind                    ? (other_mark->line - at.line) * 2
-                                                      : (at.line - other_mark->line) * 2 + 1;
-    if (away < nearest) {
-      nearest = away;
-      place = other;
-      *mark = other_mark;
+    v_place ignored;
+    const v_mark *other = &v->marks[i];
+    if (distance(&at, other) < nearest && ink_v_mark_fits(v, other, tag) &&
+        (is_within(own, other) || place_of(v, f, other, &ignored))) {
+      nearest = distance(&at, other);
+      *mark = other;
     }
   }
-  if (!*mark)
+  if (!*mark) {
     *mark = mark_at(v, &at, INK_V_NONE);
-  return place;
+    return true;
+  }
+  if (place_of(v, f, *mark, place))
+    return true;
+  if (!ink_v_room((void **)&v->frames, v->frame_count, &v->frame_room, sizeof *v->frames))
+    return false;
+  v->frames[v->frame_count] = (v_frame){own->file, (*mark)->line};
+  *place = (v_place){(uint32_t)v->frame_count++, 1};
+  return true;
 }
 
 /* More than one mark of the stamp's line that its tag fits. */
@@ -255,27 +260,24 @@ static bool is_compiled(const ink_verify *v, const v_function *f, uint32_t file,
 }
 
 /* Every PROF_MARK (_STRICT, _LOADED) between the first and the last line of the function, in its own file. */
-static bool add_removed(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
+static bool add_removed(ink_verify *v, const v_function *f, const extent *own, v_stamp **stamps, size_t *count,
                         size_t *room) {
-  uint32_t low, high, file;
-  if (!own_lines(v, f, &file, &low, &high))
-    return true;
   for (size_t m = 0; m < v->mark_count; m++) {
     const v_mark *mark = &v->marks[m];
-    bool known = mark->file != file || mark->line < low || mark->line > high ||
-                 mark->kinds != 1u << INK_KIND_MARK || !is_compiled(v, f, file, mark->line);
+    bool known = !is_within(own, mark) ||
+                 mark->kinds != 1u << INK_KIND_MARK || !is_compiled(v, f, own->file, mark->line);
     for (size_t i = 0; i < *count && !known; i++) {
       const v_stamp *stamp = &(*stamps)[i];
       const v_frame *inner = inner_frame(v, stamp->place);
       known = stamp->mark == mark || ((stamp->shared || stamp->tag == INK_V_NONE) &&
-                                      inner->line == mark->line && inner->file == file);
+                                      inner->line == mark->line && inner->file == own->file);
     }
     if (known)
       continue;
     if (!ink_v_room((void **)stamps, *count, room, sizeof **stamps) ||
         !ink_v_room((void **)&v->frames, v->frame_count, &v->frame_room, sizeof *v->frames))
       return false;
-    v->frames[v->frame_count] = (v_frame){file, mark->line};
+    v->frames[v->frame_count] = (v_frame){own->file, mark->line};
     (*stamps)[*count] = (v_stamp){.place = {(uint32_t)v->frame_count++, 1}, .tag = INK_V_NONE};
     if (!name_stamp(v, &(*stamps)[(*count)++], mark))
       return false;
@@ -317,6 +319,7 @@ static bool same_place(const ink_verify *v, v_place a, v_place b) {
 ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
                              ink_error *error) {
   size_t room = 0;
+  const extent own = own_lines(v, f);
   *stamps = NULL;
   *count = 0;
   for (uint32_t i = f->first; i < f->first + f->count; i++) {
@@ -327,7 +330,9 @@ ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamp
     const uint32_t tag = find_tag(v, f, i);
     if (tag == INK_V_NONE && is_triple(v, f, i))
       continue;
-    const v_place place = settle_place(v, f, read, tag, &mark);
+    v_place place;
+    if (!settle_place(v, f, &own, read, tag, &mark, &place))
+      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the stamps");
     size_t at = 0;
     while (at < *count && !((*stamps)[at].tag == tag && same_place(v, (*stamps)[at].place, place)))
       at++;
@@ -342,7 +347,7 @@ ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamp
     (*stamps)[at].copies++;
     read->stamp = (uint32_t)at;
   }
-  if (*count && (!add_removed(v, f, stamps, count, &room) || !sort_stamps(v, f, *stamps, *count)))
+  if (*count && (!add_removed(v, f, &own, stamps, count, &room) || !sort_stamps(v, f, *stamps, *count)))
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the stamps");
   return INK_OK;
 }

@@ -200,26 +200,23 @@ static void step(v_instruction *i, uint64_t *needed) {
     put(needed, 4, 4, true);
 }
 
-ink_status ink_v_find_work(ink_verify *v, const v_function *f, ink_error *error) {
-  v_graph g = {0};
-  bool changed = ink_v_make_graph(v, f, &g);
-  uint64_t(*in)[WORDS] = changed ? calloc((size_t)g.count + 1, sizeof *in) : NULL; /* needed where a block begins */
-  const bool fine = in != NULL;
-  for (changed = fine; changed;) {
+ink_status ink_v_find_work(ink_verify *v, const v_function *f, const v_graph *g, ink_error *error) {
+  uint64_t(*in)[WORDS] = calloc((size_t)g->count + 1, sizeof *in); /* needed where a block begins */
+  if (!in)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
+  for (bool changed = true; changed;) {
     changed = false;
-    for (uint32_t b = g.count; b-- > 0;) {
+    for (uint32_t b = g->count; b-- > 0;) {
       uint64_t needed[WORDS] = {0};
-      for (uint32_t to = 0; to < g.count; to++)
-        for (int w = 0; w < WORDS && ink_v_flows_to(&g, b, to); w++)
+      for (uint32_t to = 0; to < g->count; to++)
+        for (int w = 0; w < WORDS && ink_v_flows_to(g, b, to); w++)
           needed[w] |= in[to][w];
-      for (uint32_t n = g.blocks[b].count; n-- > 0;)
-        step(&v->instructions[f->first + g.blocks[b].first + n], needed);
+      for (uint32_t n = g->blocks[b].count; n-- > 0;)
+        step(&v->instructions[f->first + g->blocks[b].first + n], needed);
       changed = changed || memcmp(in[b], needed, sizeof needed) != 0;
       memcpy(in[b], needed, sizeof needed);
     }
   }
   free(in);
-  ink_v_free_graph(&g);
-  return fine ? INK_OK
-              : ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the flow of '%s'", f->name);
+  return INK_OK;
 }

@@ -158,33 +158,28 @@ bool ink_v_make_graph(const ink_verify *v, const v_function *f, v_graph *graph);
 void ink_v_free_graph(v_graph *graph);
 bool ink_v_flows_to(const v_graph *graph, uint32_t from, uint32_t to);
 bool ink_v_opcode_is(const v_instruction *instruction, const char *name); /* NAME or NAME.more */
+bool ink_v_opcode_in(const v_instruction *instruction, const char *const *names); /* one of them; NULL ends the list */
 
 /* The retry loop of an mbarrier wait stands at the function's end, and the line table lends all copies of it one call's line:
  * it is placed where the branch to it is. */
-ink_status ink_v_place_retries(ink_verify *v, const v_function *f, ink_error *error);
+void ink_v_place_retries(ink_verify *v, const v_function *f, const v_graph *graph);
 
 /* use.c: an instruction of TMA, bulk copies or tensor memory. */
 bool ink_v_is_device_unit(const v_instruction *instruction);
 /* Sets `work` of every instruction. */
-ink_status ink_v_find_work(ink_verify *v, const v_function *f, ink_error *error);
+ink_status ink_v_find_work(ink_verify *v, const v_function *f, const v_graph *graph, ink_error *error);
 
-/* gone.c: ranges of the source between two stamps that compute something of which no instruction is left. *out: `count`,
- * to be freed. */
-typedef struct v_gone {
-  uint32_t after, before; /* stamps */
-  uint32_t first, last;   /* lines */
-} v_gone;
-
-ink_status ink_v_find_gone(const ink_verify *v, const v_function *f, const v_stamp *stamps, size_t stamp_count,
-                           v_gone **out, size_t *count, ink_error *error);
+/* gone.c: fills `gone`: ranges of the source between two stamps that compute something of which no instruction is left. */
+ink_status ink_v_find_gone(ink_verify *v, const v_function *f, const v_stamp *stamps, size_t stamp_count,
+                           ink_verify_kernel *kernel, ink_error *error);
 
 /* flow.c: for each instruction, which stamps (bits; n: the begin, n + 1: the end, n + 2: unknown) can
  * have been passed last and can come next. Arrays of words_per_set words for each instruction, the caller's to free. */
-ink_status ink_v_flow(const ink_verify *v, const v_function *f, size_t stamp_count,
+ink_status ink_v_flow(const ink_verify *v, const v_function *f, const v_graph *graph, size_t stamp_count,
                       uint64_t **last, uint64_t **next, size_t *words_per_set, ink_error *error);
 
 /* counts.c */
-ink_status ink_v_count(const ink_verify *v, const v_function *f, ink_verify_counts *out, ink_error *error);
+void ink_v_count(const ink_verify *v, const v_function *f, const v_graph *graph, ink_verify_counts *out);
 
 /* judge.c: a register that was put aside, or taken back. */
 bool ink_v_is_spill(const v_instruction *instruction);
