@@ -35,32 +35,17 @@ const cli_command *cli_command_find(const char *name) {
 static bool rewrites(const char *name) { return !strcmp(name, "instrument") || !strcmp(name, "nvcc"); }
 
 #if defined(INKMARK_REWRITER_BESIDE)
-/* `inkmark-rewriter` in the command's own folder is the same command with libclang. Returns where it cannot be run. */
-static void hand_over(char **argv, char *path, size_t bytes) {
-  const ssize_t n = readlink("/proc/self/exe", path, bytes - 32);
+/* `inkmark-rewriter` in the command's own folder is the same command with libclang: it has all commands, and lists them.
+ * Returns only where it cannot be run. */
+static void hand_over(const char *name, char **argv) {
+  char path[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 32);
   path[n > 0 ? n : 0] = 0;
   char *slash = strrchr(path, '/');
   strcpy(slash ? slash + 1 : path, "inkmark-rewriter");
   execv(path, argv);
-}
-
-/* What needs libclang, or lists what does. */
-static int other_commands(const char *name, char **argv, bool *known) {
-  char path[PATH_MAX];
-  *known = rewrites(name);
-  if (!*known && strcmp(name, "help"))
-    return CLI_OK;
-  hand_over(argv, path, sizeof path);
-  if (*known)
-    message_say("cannot run '%s', which has the rewriter: %s", path, strerror(errno));
-  return CLI_FAILED;
-}
-#else
-static int other_commands(const char *name, char **argv, bool *known) {
-  (void)name;
-  (void)argv;
-  *known = false;
-  return CLI_OK;
+  if (rewrites(name))
+    message_say("cannot run '%s', which has the rewriter: %s", path, message_errno(errno));
 }
 #endif
 
@@ -90,10 +75,13 @@ int main(int argc, char **argv) {
     name = "help";
   else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
     name = "version";
-  bool known;
-  const int code = other_commands(name, argv, &known);
-  if (known)
-    return code;
   const cli_command *command = cli_command_find(name);
+#if defined(INKMARK_REWRITER_BESIDE)
+  if (!command || command == &cmd_help) {
+    hand_over(name, argv);
+    if (rewrites(name))
+      return CLI_FAILED;
+  }
+#endif
   return command ? command->run(argc - 1, argv + 1) : unknown_command(name);
 }
