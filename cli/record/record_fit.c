@@ -20,9 +20,13 @@ enum { RECORD_BYTES = 16 /* of both rings */, LEAST_RECORDS = 128, RUN_FAILED = 
 #define MOST_BYTES (UINT64_C(2) << 30)
 #define MOST UINT64_C(16777216) /* of either option */
 
+/* The first run counts: its rings are short, so that many tracks are there to count in. A lost one has told nobody of
+ * its ring. */
+enum { FIRST_TRACKS = 16384, RECORDS_USUAL = 1024 };
+
 /* The largest that any process of the run needs. */
 typedef struct needs {
-  uint64_t records, tracks;
+  uint64_t records, tracks, lost;
 } needs;
 
 static uint64_t power_of_two(uint64_t n, uint64_t least) {
@@ -48,8 +52,11 @@ static void add_capture(const char *path, needs *all) {
       all->records = called;
   }
   const size_t n = ink_capture_kernels(capture, &kernels);
+  uint64_t lost = 0;
   for (size_t i = 0; i < n; i++)
-    tracks += kernels[i].tracks_lost + kernels[i].missed;
+    lost += kernels[i].tracks_lost + kernels[i].missed;
+  tracks += lost;
+  all->lost += lost;
   if (tracks > all->tracks)
     all->tracks = tracks;
   ink_capture_free(capture);
@@ -79,6 +86,10 @@ static int run_first(record_settings settings, char **argv, const char *folder) 
   int status = 0;
   snprintf(output, sizeof output, "%s/first.%%p.ink", folder);
   settings.output = output;
+  if (!settings.records && !settings.tracks) {
+    settings.records = LEAST_RECORDS;
+    settings.tracks = FIRST_TRACKS;
+  }
   const pid_t pid = fork();
   if (!pid) {
     const int code = record_once(&settings, argv);
@@ -120,7 +131,7 @@ int record_fit(record_settings *settings, char **argv) {
   }
   const bool given = settings->tracks != 0;
   if (!settings->records)
-    settings->records = power_of_two(all.records, LEAST_RECORDS);
+    settings->records = power_of_two(all.records, all.lost ? RECORDS_USUAL : LEAST_RECORDS);
   if (!given)
     settings->tracks = power_of_two(all.tracks, LEAST_RECORDS);
   while (!given && settings->tracks > 1 && settings->tracks * settings->records * RECORD_BYTES > MOST_BYTES)
@@ -129,5 +140,8 @@ int record_fit(record_settings *settings, char **argv) {
               "--records-per-track %" PRIu64 " --tracks %" PRIu64 "%s",
               number_whole(all.records).text, number_whole(all.tracks).text, settings->records, settings->tracks,
               settings->tracks < all.tracks ? ", for more would take over 2 GiB" : "");
+  if (all.lost)
+    message_say("--fit: %s tracks of the first run were lost, and what rings they need is not known",
+                number_whole(all.lost).text);
   return CLI_OK;
 }
