@@ -224,6 +224,12 @@ ink_status ink_index_sections(ink_capture *capture, ink_error *error) {
 
 /* The kernel of a key and an instance (INK_ID_NONE: it is not known); made when it is new. INK_ID_NONE when out of
  * memory. */
+/* The section that PROF_KERNEL named; "?" where the table is not known, or has no such section. */
+static const char *section_of(const ink_section_table *table, uint64_t key) {
+  const uint32_t section = (uint32_t)(key & 0xffff);
+  return table && section >= 1 && section <= table->section_count ? table->sections[section - 1] : "?";
+}
+
 static uint32_t kernel_of(ink_capture *capture, id_map *map, uint64_t key, uint32_t instance) {
   const uint64_t place = instance == INK_ID_NONE ? key : ink_mix64(key) ^ (uint64_t)(instance + 1) << 32;
   uint32_t known = id_map_get(map, place);
@@ -233,10 +239,8 @@ static uint32_t kernel_of(ink_capture *capture, id_map *map, uint64_t key, uint3
   if (!INK_I_ROOM(capture->kernels) || !id_map_put(map, place, index))
     return INK_ID_NONE;
   const ink_section_table *table = key ? ink_capture_table(capture, key >> 16) : NULL;
-  uint32_t section = (uint32_t)(key & 0xffff);
-  bool named = table && section >= 1 && section <= table->section_count;
   capture->kernels.items[capture->kernels.count++] = (ink_kernel){
-      .key = key, .table = table, .name = named ? table->sections[section - 1] : "?",
+      .key = key, .table = table, .name = section_of(table, key),
       .instance = instance == INK_ID_NONE ? NULL : capture->instances.items[instance].text};
   return index;
 }
@@ -309,8 +313,7 @@ static ink_status give_counts(ink_capture *capture, closed *sums, ink_error *err
         return no_memory(error);
       to = (uint32_t)capture->kernels.count++;
       const ink_section_table *table = capture->kernels.items[i].table;
-      capture->kernels.items[to] = (ink_kernel){.key = key, .table = table,
-                                                .name = table ? table->sections[(key & 0xffff) - 1] : "?"};
+      capture->kernels.items[to] = (ink_kernel){.key = key, .table = table, .name = section_of(table, key)};
     }
     ink_kernel *kernel = &capture->kernels.items[to];
     kernel->missed = all.missed;

@@ -133,8 +133,11 @@ elif CASE == "resets": # the device is reset often, then the program is killed b
     signal.alarm(0)
     kill_program(run)
     text = report()
-    has(text, "kernel Kern, launch 70, block 3: inside Wait")
-    assert row(text, "Load") and row(text, "Load")[0] == 71 * 8, text
+    # The last reset may have moved the function's name, which nobody has read since: then its launch is of a kernel apart.
+    assert re.search(r"kernel Kern(?: \(function at 0x[0-9a-f]+, whose name was not read\))?, launch 70, block 3: inside Wait",
+                     text), text
+    loads = [int(found.replace(",", "")) for found in re.findall(r"^  Load +([\d,]+) ", text, re.M)]
+    assert sum(loads) == 71 * 8, text
 elif CASE == "top": # what hangs is seen while it does, and that it ended
     run = record(["--live"], ["ends", "range"])
     top = subprocess.Popen([INKMARK, "top", "-i", "20", CAPTURE], stdout=subprocess.PIPE, text=True)
