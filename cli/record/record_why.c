@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *base_name(const char *path) {
@@ -20,37 +21,58 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* Whether the environment that a process was started with has the line. */
-static bool environment_has(const char *pid, const char *line) {
+/* Whether the environment that a process was started with has the line. *empty: it has no line at all. */
+static bool environment_has(const char *pid, const char *line, bool *empty) {
   char path[288], *text = NULL;
   size_t room = 0;
   bool found = false;
   snprintf(path, sizeof path, "/proc/%s/environ", pid);
   FILE *file = fopen(path, "re");
-  while (file && !found && getdelim(&text, &room, 0, file) > 0)
+  *empty = file != NULL;
+  while (file && !found && getdelim(&text, &room, 0, file) > 0) {
     found = !strcmp(text, line);
+    *empty = false;
+  }
   if (file)
     fclose(file);
   free(text);
   return found;
 }
 
-/* A process of this recording that has not ended, inkmark's own left out; 0: none is seen. */
-static long process_living_on(void) {
-  const char *began = getenv("INKMARK_BEGAN_NS");
-  char line[64], exe[288];
+/* Looks once for a process of this recording that has not ended, inkmark's own left out; 0: none is seen.
+ * *unclear: one had no environment. In the middle of an exec a process has none for a moment. */
+static long look_for_living(const char *line, bool *unclear) {
+  char exe[288];
   long found = 0;
-  DIR *processes = began ? opendir("/proc") : NULL;
-  snprintf(line, sizeof line, "INKMARK_BEGAN_NS=%s", began ? began : "");
+  DIR *processes = opendir("/proc");
+  *unclear = false;
   for (struct dirent *entry; processes && !found && (entry = readdir(processes));) {
     const long pid = atol(entry->d_name);
+    bool empty = false;
     snprintf(exe, sizeof exe, "/proc/%s/exe", entry->d_name);
     if (pid > 0 && pid != getpid() && !outfile_are_one("/proc/self/exe", exe) &&
-        environment_has(entry->d_name, line))
+        environment_has(entry->d_name, line, &empty))
       found = pid;
+    *unclear = *unclear || (empty && !access(exe, F_OK)); /* the kernel's own threads have no program */
   }
   if (processes)
     closedir(processes);
+  return found;
+}
+
+/* A process of this recording that has not ended; 0: none. It looks again while it is not clear, 20 ms at most. */
+static long process_living_on(void) {
+  const char *began = getenv("INKMARK_BEGAN_NS");
+  const struct timespec pause = {.tv_nsec = 2000000};
+  char line[64];
+  long found = 0;
+  bool unclear = began != NULL;
+  snprintf(line, sizeof line, "INKMARK_BEGAN_NS=%s", began ? began : "");
+  for (int look = 0; look < 10 && unclear && !found; look++) {
+    if (look)
+      nanosleep(&pause, NULL);
+    found = look_for_living(line, &unclear);
+  }
   return found;
 }
 
