@@ -55,7 +55,7 @@ enum { BLOCKS = 64, STEPS = 32, AT_ONCE = 16, BAD_BLOCK = 5, BAD_STEP = 7, WORDS
 struct pointers {
   int *memory;      /* WORDS on the device */
   int *freed;       /* was as large */
-  int *mapped;      /* the last page of host memory that is mapped */
+  int *mapped;      /* a page of host memory that is mapped; the next is the program's alone */
   int *unregistered;
   int *plain;
   int none;         /* 0, which the compiler does not know */
@@ -244,7 +244,10 @@ static void try_fault(int fault)
   OK(cudaMalloc(&on_device, BLOCKS * sizeof(int)));
   OK(cudaFree(p.freed));
   OK(cudaHostAlloc(&pinned, 4096, cudaHostAllocMapped));
-  OK(cudaHostGetDevicePointer(&p.mapped, pinned, 0));
+  int *const two_pages = (int *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(two_pages != MAP_FAILED);
+  OK(cudaHostRegister(two_pages, 4096, cudaHostRegisterMapped));
+  OK(cudaHostGetDevicePointer(&p.mapped, two_pages, 0));
   p.plain = plain;
   p.unregistered = plain + 1;
   OK(cudaHostRegister(p.unregistered, sizeof(int), cudaHostRegisterMapped));
@@ -272,6 +275,7 @@ static void try_fault(int fault)
   progress.program[BLOCKS] = 9; /* registered memory stays the program's own */
   CHECK_EQUAL(progress.reader[BLOCKS], 9);
   unshare(progress);
+  munmap(two_pages, 8192);
   OK(cudaDeviceReset()); /* variables too begin again */
   if (checks_failed != failed_before) fprintf(stderr, "^ after: %s\n", expected[fault].name);
 }
