@@ -26,10 +26,15 @@ typedef struct sim_range {
   bool owned, heap; /* heap: of a kernel's malloc */
 } sim_range;
 
-/* Live ranges of a device's memory, sorted by address. */
+enum { SIM_FREED = 64 };
+
+/* Live ranges of a device's memory, sorted by address. What was freed last is given back to the process late:
+ * a kernel that still uses it is then found out, for no other range lies there yet. */
 typedef struct sim_memory {
   sim_range *ranges;
   size_t count, capacity, last;
+  void *freed[SIM_FREED]; /* a ring of small ones */
+  size_t freed_count;
 } sim_memory;
 
 enum sim_group_state { SIM_G_READY, SIM_G_BARRIER, SIM_G_ASLEEP };

@@ -60,6 +60,17 @@ bool sim_memory_add(sim_memory *memory, uint8_t *begin, size_t bytes, bool owned
   return true;
 }
 
+/* Memory of a page and less waits until SIM_FREED others were freed. */
+static void give_back(sim_memory *memory, sim_range range) {
+  void *now = range.begin;
+  if (range.bytes <= 4096) {
+    void **slot = &memory->freed[memory->freed_count++ % SIM_FREED];
+    now = *slot;
+    *slot = range.begin;
+  }
+  free(now);
+}
+
 /* Removes the range that begins there, and its memory if it is owned. */
 bool sim_memory_remove(sim_memory *memory, uint8_t *begin, bool owned) {
   size_t place = behind(memory, begin);
@@ -67,7 +78,7 @@ bool sim_memory_remove(sim_memory *memory, uint8_t *begin, bool owned) {
     sim_range *range = &memory->ranges[place - 1];
     if (range->owned == owned) {
       if (owned) {
-        free(begin);
+        give_back(memory, *range);
       }
       memory->count--;
       memmove(range, range + 1, (memory->count - (place - 1)) * sizeof *range);
@@ -83,6 +94,9 @@ void sim_memory_clear(sim_memory *memory) {
     if (memory->ranges[i].owned) {
       free(memory->ranges[i].begin);
     }
+  }
+  for (size_t i = 0; i < SIM_FREED; i++) {
+    free(memory->freed[i]);
   }
   free(memory->ranges);
   *memory = (sim_memory){0};
