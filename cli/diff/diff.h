@@ -90,6 +90,8 @@ bool diff_markdown(const diff_result *result, FILE *to);
 bool diff_json(const diff_result *result, FILE *to);
 bool diff_html(const diff_result *result, FILE *to);
 const char *diff_word(enum diff_verdict verdict);
+/* A name of a capture into Markdown or HTML: fit to be shown, and nothing of it is markup. */
+void diff_put(const char *text, bool html, FILE *to);
 /* What the numbers rest on, a sentence. */
 void diff_assumption(const diff_result *result, char *text, size_t bytes);
 

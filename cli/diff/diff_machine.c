@@ -71,14 +71,6 @@ bool diff_json(const diff_result *result, FILE *to) {
   return true;
 }
 
-static void put_html(const char *text, FILE *to) {
-  for (; *text; text++)
-    if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
-      text_print(to, "&#%d;", *text);
-    else if ((unsigned char)*text >= 0x20)
-      fputc(*text, to);
-}
-
 static void html_change(double ratio, FILE *to) {
   if (isfinite(ratio))
     text_print(to, "%+.1f %%", (ratio - 1) * 100);
@@ -90,12 +82,12 @@ static void html_row(const diff_row *row, FILE *to) {
   text_print(to, "<tr class=\"%s\"><td>", row->verdict == DIFF_SLOWER   ? "slower"
                                        : row->verdict == DIFF_FASTER ? "faster"
                                                                      : "");
-  put_html(s->kernel, to);
+  diff_put(s->kernel, true, to);
   fputs("<td>", to);
-  put_html(s->section ? s->section : "(whole track)", to);
+  diff_put(s->section ? s->section : "(whole track)", true, to);
   if (row->guessed) {
     fputs(", now ", to);
-    put_html(row->now->section, to);
+    diff_put(row->now->section, true, to);
     fputs(" (guessed)", to);
   }
   text_print(to, "<td class=n>%s<td class=n>%s<td class=n>",
@@ -118,12 +110,12 @@ bool diff_html(const diff_result *result, FILE *to) {
         "td,th{padding:.2em .8em;text-align:left}.n{text-align:right;font-variant-numeric:tabular-nums}"
         ".slower td:last-child{color:#c00;font-weight:bold}.faster td:last-child{color:#080}</style>\n<h1>",
         to);
-  put_html(result->base_paths[0], to);
+  diff_put(result->base_paths[0], true, to);
   fputs(" and ", to);
-  put_html(result->now_paths[0], to);
+  diff_put(result->now_paths[0], true, to);
   fputs("</h1>\n<p>", to);
   diff_assumption(result, words, sizeof words);
-  put_html(words, to);
+  diff_put(words, true, to);
   text_print(to, "</p>\n<p>%s slower, %s faster%s</p>\n", number_whole(result->slower).text,
           number_whole(result->faster).text, result->forced ? "; forced: these captures were not made alike" : "");
   fputs("<table><thead><tr><th>kernel<th>cycles a track<th>base<th>new<th>change<th>interval<th></thead>\n", to);

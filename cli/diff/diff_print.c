@@ -7,8 +7,10 @@
 #include "text_out.h"
 
 #include "inkmark/activity.h"
+#include "inkmark/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *diff_word(enum diff_verdict verdict) {
@@ -159,14 +161,22 @@ bool diff_text(const diff_result *result, FILE *to) {
   return true;
 }
 
-/* Of a cell: what would end it, or begin something else. */
-static void put_escaped(const char *text, FILE *to) {
-  for (; *text; text++) {
-    if (strchr("|\\`*_<>[]#", *text))
-      fputc('\\', to);
-    if ((unsigned char)*text >= 0x20)
-      fputc(*text, to);
+void diff_put(const char *text, bool html, FILE *to) {
+  const char *const special = html ? "<>&\"" : "|\\`*_<>[]#&~$";
+  const size_t bytes = strlen(text), room = ink_text_put(NULL, 0, INK_TEXT_SHOWN, text, bytes) + 1;
+  char *shown = malloc(room);
+  if (!shown)
+    return;
+  ink_text_put(shown, room, INK_TEXT_SHOWN, text, bytes);
+  for (const char *at = shown; *at; at++) {
+    if (!strchr(special, *at))
+      fputc(*at, to);
+    else if (html)
+      fprintf(to, "&#%d;", *at);
+    else
+      fprintf(to, "\\%c", *at);
   }
+  free(shown);
 }
 
 bool diff_markdown(const diff_result *result, FILE *to) {
@@ -178,10 +188,10 @@ bool diff_markdown(const diff_result *result, FILE *to) {
     if (!is_shown(result, row))
       continue;
     fputs("| ", to);
-    put_escaped(any(row)->kernel, to);
+    diff_put(any(row)->kernel, false, to);
     fputs(" | ", to);
     name_of(row, name, sizeof name);
-    put_escaped(name, to);
+    diff_put(name, false, to);
     text_print(to, " | %s | %s | %s | ", cycles_of(row->base, row->base_cycles).text,
                cycles_of(row->now, row->now_cycles).text, both ? change(row->ratio).text : "");
     if (both)

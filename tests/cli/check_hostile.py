@@ -180,6 +180,19 @@ def the_merges():
     shown(run("export", "--with", "t.json", "-o", "k.json", "--kernel", "no\x1b[1m", "hostile.ink").stderr, "no kernel")
 
 
+def the_comparisons():
+    shown(run("diff", "--all", "--force", "hostile.ink", "hostile.ink").stdout, "diff")
+    json_ = run("diff", "--all", "--force", "-f", "json", "hostile.ink", "hostile.ink").stdout
+    has_names(strict_json(json_, "diff json"), "diff json")
+    table = shown(run("diff", "--all", "--force", "-f", "markdown", "hostile.ink", "hostile.ink").stdout, "markdown")
+    rows = table[:table.index("\n\n")].split("\n")
+    assert len(rows) > 13, table
+    for row in rows:
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 8, f"a name ends a cell: {row}"
+    page = shown(run("diff", "--all", "--force", "-f", "html", "hostile.ink", "hostile.ink").stdout, "diff html")
+    assert "&#34;hi&#34;" in page and '"hi"' not in page
+
+
 def the_messages():
     evil = b"\x1b[31mx\n\xc2\x9b\xff\xe2\x80\xae"
     for arguments in ([evil], ["report", evil], ["info", evil], ["export", "-o", evil, "none.ink"],
@@ -214,5 +227,6 @@ with tempfile.TemporaryDirectory() as folder:
     the_info()
     the_exports()
     the_merges()
+    the_comparisons()
     the_messages()
     print(f"{tried} commands")
