@@ -105,8 +105,7 @@ void ink_unit_free(ink_unit *unit) {
     clang_disposeTranslationUnit(unit->tu);
   if (unit->index)
     clang_disposeIndex(unit->index);
-  ink_bytes_free(&unit->original);
-  free(unit->patched);
+  ink_unit_free_patches(unit);
   free(unit->main_path);
   free(unit->root);
 }

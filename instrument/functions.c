@@ -60,11 +60,12 @@ static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
     return;
   size_t bytes = 0;
   const char *text = clang_getFileContents(unit->tu, file, &bytes);
-  if (!depth && unit->original.count && unit->original.count == bytes)
-    text = unit->original.at;
   CXString name = clang_getFileName(file);
   const char *shown = clang_getCString(name);
   char *path = shown ? realpath(shown, NULL) : NULL;
+  const ink_patch *patch = path ? ink_patch_of(unit, path) : NULL;
+  if (patch && patch->original.count == bytes)
+    text = patch->original.at;
   const char *ours = unit->options->device_include;
   if (path && ours && is_below(path, ours)) {
     free(path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses a CUDA source file with libclang: nvcc's flags become clang's, and where the toolkit's
  * headers cannot be parsed a small header of our own declares what kernels use. */
+#include "nvcc_macros.h"
 #include "shim.h"
 #include "unit.h"
 
@@ -19,7 +20,7 @@ typedef struct arguments {
     size_t count, room;
   } list;
   bool failed, has_std;
-  unsigned sm; /* the newest architecture named, 0: none */
+  ink_bytes late; /* the text of macros.h: what is defined behind clang's own wrapper */
 } arguments;
 
 __attribute__((format(printf, 2, 3))) static void argument(arguments *to, const char *format, ...) {
@@ -52,25 +53,8 @@ static const struct {
              {"--std", "-std="},
              {"-std", "-std="}};
 
-static void note_architecture(arguments *to, const char *text) {
-  for (const char *at = text; *at; at++) {
-    unsigned sm = 0;
-    if ((!strncmp(at, "sm_", 3) && sscanf(at + 3, "%u", &sm) == 1) ||
-        (!strncmp(at, "compute_", 8) && sscanf(at + 8, "%u", &sm) == 1))
-      to->sm = sm > to->sm ? sm : to->sm;
-  }
-}
-
 static size_t take_flag(arguments *to, const char *const *flags, size_t count, size_t at) {
   const char *flag = flags[at];
-  if (strstr(flag, "arch") || strstr(flag, "gencode") || strstr(flag, "gpu-code"))
-    note_architecture(to, strchr(flag, '=') || at + 1 == count ? flag : flags[at + 1]);
-  if (!strcmp(flag, "-rdc=true") || !strcmp(flag, "-dc") || !strcmp(flag, "--device-c") ||
-      !strcmp(flag, "--relocatable-device-code=true"))
-    argument(to, "-D__CUDACC_RDC__");
-  if (!strcmp(flag, "-extended-lambda") || !strcmp(flag, "--extended-lambda") ||
-      !strcmp(flag, "--expt-extended-lambda") || !strcmp(flag, "-expt-extended-lambda"))
-    argument(to, "-D__CUDACC_EXTENDED_LAMBDA__");
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
     const size_t length = strlen(taken[i].nvcc);
     if (strncmp(flag, taken[i].nvcc, length))
@@ -100,12 +84,26 @@ static size_t take_flag(arguments *to, const char *const *flags, size_t count, s
   return 1;
 }
 
+static void define(void *data, bool early, const char *name, const char *value) {
+  arguments *to = data;
+  if (early) {
+    argument(to, "-U%s", name);
+    argument(to, "-D%s=%s", name, value);
+  } else {
+    ink_bytes_format(&to->late, "#undef %s\n#define %s %s\n", name, name, value);
+  }
+}
+
 static void make_arguments(ink_unit *unit, bool header_less, arguments *to) {
   const ink_instrument_options *options = unit->options;
-  if (header_less) { /* before the user's own -include, which needs __device__ and its like */
-    argument(to, "-include");
-    argument(to, INK_SHIM "/shim.h");
-  }
+  ink_nvcc nvcc;
+  ink_nvcc_read(&nvcc, options->flags, options->flag_count, options->cuda);
+  ink_nvcc_macros(&nvcc, define, to);
+  /* before the user's own -include, which needs these, and __device__ and its like */
+  argument(to, "-include");
+  argument(to, header_less ? INK_SHIM "/shim.h" : INK_SHIM "/after.h");
+  argument(to, "-include");
+  argument(to, INK_SHIM "/macros.h");
   for (size_t i = 0; i < options->flag_count;)
     i += take_flag(to, options->flags, options->flag_count, i);
   if (!to->has_std)
@@ -117,23 +115,16 @@ static void make_arguments(ink_unit *unit, bool header_less, arguments *to) {
   argument(to, "-w");
   argument(to, "-Wno-unknown-cuda-version");
   /* clang 19 ends at sm_90: newer ones are parsed as that, with their own __CUDA_ARCH__ */
-  argument(to, "--cuda-gpu-arch=sm_%u", to->sm && to->sm < 90 ? to->sm : 90);
-  if (to->sm > 90) {
-    argument(to, "-U__CUDA_ARCH__");
-    argument(to, "-D__CUDA_ARCH__=%u0", to->sm);
-  }
+  argument(to, "--cuda-gpu-arch=sm_%u", nvcc.sm < 90 ? nvcc.sm : 90);
   if (header_less) {
     argument(to, "-nocudainc");
     argument(to, "-nocudalib");
-    argument(to, "-D__CUDA_ARCH_LIST__=%u0", to->sm ? to->sm : 75);
   } else {
     argument(to, "--cuda-path=%s", options->cuda);
     argument(to, "-isystem");
     argument(to, "%s/include/cccl", options->cuda);
     argument(to, "-isystem");
     argument(to, INK_SHIM);
-    argument(to, "-include");
-    argument(to, INK_SHIM "/after.h");
     argument(to, "-D_CG_CLUSTER_INTRINSICS_AVAILABLE"); /* cooperative groups: clusters are declared */
   }
   if (options->device_include) { /* the macros are seen, as nothing: marks by hand are found */
@@ -151,32 +142,60 @@ static uint64_t now_ns(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+static bool has_errors(CXTranslationUnit tu) {
+  for (unsigned i = 0, n = clang_getNumDiagnostics(tu); i < n; i++) {
+    CXDiagnostic diagnostic = clang_getDiagnostic(tu, i);
+    const bool error = clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
+    clang_disposeDiagnostic(diagnostic);
+    if (error)
+      return true;
+  }
+  return false;
+}
+
+/* One parse with the headers of our own and the patched files. */
+static enum CXErrorCode parse_once(ink_unit *unit, const arguments *list) {
+  const size_t room = INK_SHIM_FILES + 1 + unit->patches.count;
+  struct CXUnsavedFile *files = calloc(room, sizeof *files);
+  if (!files)
+    return CXError_Failure;
+  size_t n = ink_shim_files(files);
+  files[n++] = (struct CXUnsavedFile){
+      .Filename = INK_SHIM "/macros.h", .Contents = list->late.at, .Length = list->late.count};
+  for (size_t i = 0; i < unit->patches.count; i++)
+    files[n++] = (struct CXUnsavedFile){.Filename = unit->patches.items[i].name,
+                                        .Contents = unit->patches.items[i].text,
+                                        .Length = unit->patches.items[i].original.count};
+  const enum CXErrorCode code = clang_parseTranslationUnit2(
+      unit->index, unit->options->source, (const char *const *)list->list.items,
+      (int)list->list.count, files, (unsigned)n,
+      CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &unit->tu);
+  free(files);
+  return code;
+}
+
+static enum CXErrorCode parse(ink_unit *unit, const arguments *list) {
+  enum CXErrorCode code = parse_once(unit, list);
+  if (code || !has_errors(unit->tu) || !ink_unit_patch_headers(unit))
+    return code;
+  clang_disposeTranslationUnit(unit->tu);
+  unit->tu = NULL;
+  return parse_once(unit, list);
+}
+
 ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error) {
   arguments list = {0};
   ink_status status = INK_OK;
   unit->header_less = header_less;
   make_arguments(unit, header_less, &list);
-  if (list.failed) {
+  if (list.failed || list.late.failed) {
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   } else {
     const uint64_t begun = now_ns();
     if (!unit->index)
       unit->index = clang_createIndex(0, 0);
-    struct CXUnsavedFile files[INK_SHIM_FILES + 1], *patched = &files[INK_SHIM_FILES];
-    const size_t shims = ink_shim_files(files);
-    *patched = (struct CXUnsavedFile){.Filename = unit->options->source};
-    if (ink_bytes_read(&unit->original, unit->options->source) && unit->original.count)
-      patched->Contents = unit->patched = malloc(unit->original.count);
-    patched->Length = unit->original.count;
-    if (unit->patched)
-      memcpy(unit->patched, unit->original.at, unit->original.count);
-    const bool use = unit->patched && ink_suffix_patch(unit->patched, unit->original.count);
-    if (!use)
-      ink_bytes_free(&unit->original);
-    enum CXErrorCode code = clang_parseTranslationUnit2(
-        unit->index, unit->options->source, (const char *const *)list.list.items,
-        (int)list.list.count, files, (unsigned)shims + use,
-        CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &unit->tu);
+    ink_unit_patch_source(unit);
+    const enum CXErrorCode code = parse(unit, &list);
     unit->parse_ns = now_ns() - begun;
     if (code != CXError_Success)
       status = ink_error_set(error, INK_ERROR_FORMAT, "cannot parse '%s': libclang error %d",
@@ -185,5 +204,6 @@ ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error) {
   for (size_t i = 0; i < list.list.count; i++)
     free(list.list.items[i]);
   free(list.list.items);
+  ink_bytes_free(&list.late);
   return status;
 }

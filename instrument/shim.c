@@ -8,8 +8,6 @@
 /* What a kernel may name, for the parse without a toolkit. Missing names cost an error in the
  * parse, which goes on: they are not a condition for finding kernels. */
 static const char shim_header[] =
-    "#define __CUDACC__ 1\n#define __NVCC__ 1\n#define __CUDACC_VER_MAJOR__ 13\n"
-    "#define __CUDACC_VER_MINOR__ 0\n"
     "#define __host__ __attribute__((host))\n#define __device__ __attribute__((device))\n"
     "#define __global__ __attribute__((global))\n#define __shared__ __attribute__((shared))\n"
     "#define __constant__ __attribute__((constant))\n#define __managed__ __attribute__((managed))\n"
@@ -55,6 +53,20 @@ static const char shim_header[] =
 /* Clang takes no constructor of a __shared__ variable, and then knows none of its members: the waits of a
  * cuda::barrier would be lost. */
 static const char after_header[] =
+    /* what nvcc's compiler knows by itself */
+    "#define __NV_ATOMIC_RELAXED 0\n#define __NV_ATOMIC_CONSUME 1\n#define __NV_ATOMIC_ACQUIRE 2\n"
+    "#define __NV_ATOMIC_RELEASE 3\n#define __NV_ATOMIC_ACQ_REL 4\n#define __NV_ATOMIC_SEQ_CST 5\n"
+    "#define __NV_THREAD_SCOPE_THREAD 0\n#define __NV_THREAD_SCOPE_BLOCK 1\n"
+    "#define __NV_THREAD_SCOPE_CLUSTER 2\n#define __NV_THREAD_SCOPE_DEVICE 3\n"
+    "#define __NV_THREAD_SCOPE_SYSTEM 4\n"
+    "#define INK_A(r, f) template <class T, class... A> __device__ r __nv_atomic_##f(T *, A...);\n"
+    "INK_A(void, load) INK_A(T, load_n) INK_A(void, store) INK_A(void, store_n) INK_A(void, exchange)\n"
+    "INK_A(T, exchange_n) INK_A(bool, compare_exchange) INK_A(bool, compare_exchange_n)\n"
+    "INK_A(T, fetch_add) INK_A(T, fetch_sub) INK_A(T, fetch_or) INK_A(T, fetch_xor)\n"
+    "INK_A(T, fetch_and) INK_A(T, fetch_max) INK_A(T, fetch_min) INK_A(void, add) INK_A(void, sub)\n"
+    "INK_A(void, or) INK_A(void, xor) INK_A(void, and) INK_A(void, max) INK_A(void, min)\n#undef INK_A\n"
+    "__device__ void __nv_atomic_thread_fence(int, int);\n"
+    "#undef __CUDA__\n" /* clang's own, by which libraries tell it from nvcc */
     "#undef __shared__\n#define __shared__ __attribute__((annotate(\"ink_shared\")))\n"
     "#include <assert.h>\n#include <new>\n#include <time.h>\n"; /* as nvcc's own headers do */
 

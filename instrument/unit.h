@@ -63,14 +63,22 @@ typedef struct ink_hand { /* a PROF_BEGIN or PROF_END of the user's */
   char *name;
 } ink_hand;
 
+typedef struct ink_patch { /* a file of which the parse gets other bytes, as many */
+  char *name, *path;       /* as clang calls it, and absolute */
+  ink_bytes original;
+  char *text;
+} ink_patch;
+
 typedef struct ink_unit {
   const ink_instrument_options *options;
   char *main_path, *root;
   bool header_less;
   bool was_marked;
   uint64_t parse_ns;
-  ink_bytes original; /* the source's own bytes, where the parse got others of the same length */
-  char *patched;      /* these */
+  struct {
+    ink_patch *items;
+    size_t count, room;
+  } patches;
   CXIndex index;
   CXTranslationUnit tu;
   regex_t kernels, exclude, calls_like;
@@ -119,6 +127,12 @@ ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error);
 /* complaints.c */
 void ink_unit_find_complaints(ink_unit *unit);
 void ink_unit_free_complaints(ink_unit *unit);
+/* patches.c */
+void ink_unit_patch_source(ink_unit *unit);
+/* Behind a parse: whether a header is patched now that was not, so that it has to be done again. */
+bool ink_unit_patch_headers(ink_unit *unit);
+const ink_patch *ink_patch_of(const ink_unit *unit, const char *path); /* NULL: none */
+void ink_unit_free_patches(ink_unit *unit);
 /* suffix.c */
 bool ink_suffix_patch(char *text, size_t bytes); /* true: something was changed */
 void ink_suffix_remarks(ink_unit *unit);         /* what could not be */

@@ -11,7 +11,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 name=$(basename "$case" .cu)
 input=cases/$name.cu
-flags=(-- -std=c++17 -include check.cuh -I"$here/../../device")
+flags=(-- -arch=sm_90 -std=c++17 -include check.cuh -I"$here/../../device")
 case $rules in
 default) options=() ;;
 every) options=(--calls --loops --waits --depth 8) ;;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* What nvcc takes and clang does not: the parse gets such a file with other bytes, as many as there were.
+ * What is written, and every place in it, is that of the file's own. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *skip_blanks(const char *at, const char *end) {
+  while (at < end && (*at == ' ' || *at == '\t'))
+    at++;
+  return at;
+}
+
+static bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* `define NAME #pragma ...`: where the second # is in the line, behind the first one; else NULL. */
+static char *pragma_of(char *at, const char *end) {
+  static const char define[] = "define", pragma[] = "pragma";
+  at = (char *)skip_blanks(at, end);
+  if ((size_t)(end - at) < sizeof define || memcmp(at, define, sizeof define - 1))
+    return NULL;
+  const char *name = skip_blanks(at + sizeof define - 1, end), *behind = name;
+  while (behind < end && is_word(*behind))
+    behind++;
+  char *hash = (char *)skip_blanks(behind, end);
+  if (name == at + sizeof define - 1 || behind == name || hash == end || *hash != '#')
+    return NULL;
+  const char *word = skip_blanks(hash + 1, end);
+  return (size_t)(end - word) >= sizeof pragma - 1 && !memcmp(word, pragma, sizeof pragma - 1) ? hash : NULL;
+}
+
+/* `#define UNROLL #pragma unroll`: nvcc follows it where the macro is used, clang reads an expression. Without
+ * it the loop behind is a loop of its own. */
+static bool blank_pragmas(char *text, size_t bytes) {
+  bool changed = false;
+  char *end = text + bytes;
+  for (char *line = text; line && line < end;) {
+    char *at = (char *)skip_blanks(line, end), *next = memchr(line, '\n', (size_t)(end - line));
+    char *stop = next ? next : end;
+    line = next ? next + 1 : NULL;
+    char *hash = at < stop && *at == '#' ? pragma_of(at + 1, stop) : NULL;
+    if (!hash)
+      continue;
+    memset(hash, ' ', (size_t)(stop - hash));
+    changed = true;
+  }
+  return changed;
+}
+
+/* Takes ownership of `path`, which may be NULL. */
+static bool add(ink_unit *unit, char *name, char *path, bool is_main) {
+  ink_patch patch = {.name = name, .path = path};
+  if (name && path && ink_bytes_read(&patch.original, path) && patch.original.count)
+    patch.text = malloc(patch.original.count);
+  if (patch.text) {
+    memcpy(patch.text, patch.original.at, patch.original.count);
+    bool changed = blank_pragmas(patch.text, patch.original.count);
+    if (is_main && ink_suffix_patch(patch.text, patch.original.count))
+      changed = true;
+    if (changed && INK_I_GROW(unit->patches)) {
+      unit->patches.items[unit->patches.count++] = patch;
+      return true;
+    }
+  }
+  free(patch.name);
+  free(patch.path);
+  free(patch.text);
+  ink_bytes_free(&patch.original);
+  return false;
+}
+
+void ink_unit_patch_source(ink_unit *unit) {
+  add(unit, strdup(unit->options->source), realpath(unit->options->source, NULL), true);
+}
+
+typedef struct header_search {
+  ink_unit *unit;
+  bool changed;
+} header_search;
+
+static void patch_header(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
+  header_search *search = data;
+  (void)stack;
+  if (!depth || clang_Location_isInSystemHeader(clang_getLocationForOffset(search->unit->tu, file, 0)))
+    return;
+  CXString spelling = clang_getFileName(file);
+  const char *name = clang_getCString(spelling);
+  char *path = name ? realpath(name, NULL) : NULL;
+  if (path && !ink_patch_of(search->unit, path))
+    search->changed |= add(search->unit, strdup(name), path, false);
+  else
+    free(path);
+  clang_disposeString(spelling);
+}
+
+bool ink_unit_patch_headers(ink_unit *unit) {
+  header_search search = {unit, false};
+  clang_getInclusions(unit->tu, patch_header, &search);
+  return search.changed;
+}
+
+const ink_patch *ink_patch_of(const ink_unit *unit, const char *path) {
+  for (size_t i = 0; i < unit->patches.count; i++)
+    if (!strcmp(unit->patches.items[i].path, path))
+      return &unit->patches.items[i];
+  return NULL;
+}
+
+void ink_unit_free_patches(ink_unit *unit) {
+  for (size_t i = 0; i < unit->patches.count; i++) {
+    free(unit->patches.items[i].name);
+    free(unit->patches.items[i].path);
+    free(unit->patches.items[i].text);
+    ink_bytes_free(&unit->patches.items[i].original);
+  }
+  free(unit->patches.items);
+}
