@@ -108,11 +108,20 @@ def at_a_moment(log, draw, launches):
     time.sleep(draw.random() * 0.02)
 
 
+def kill_now(pid, log):
+    """A program that has said that it is over may be gone already."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        if not log.head()[3]:
+            raise Failed(f"process {pid} was gone before it was over") from None
+
+
 def kill_program(run, log, draw, launches, tool):
     at_a_moment(log, draw, launches)
     pid, *_ = log.head()
     killed_ns = time.monotonic_ns()
-    os.kill(pid, signal.SIGKILL)
+    kill_now(pid, log)
     code = run.exit_code()
     if code not in (-signal.SIGKILL, 7):  # 7: it had just ended
         raise Failed(f"record ended with {code}")
@@ -139,8 +148,8 @@ def kill_record(run, log, draw, launches, tool):
     pid = log.head()[0]
     os.kill(run.record.pid, signal.SIGKILL)
     run.reap(run.record.pid)
-    status = run.reap(pid)  # an orphan now, so ours
-    if status is None or os.waitstatus_to_exitcode(status) != 7:
+    status = run.reap(pid)  # an orphan now, so ours, unless it had ended and `record` knew
+    if status is None and not log.head()[3] or status is not None and os.waitstatus_to_exitcode(status) != 7:
         raise Failed(f"the program ended with status {status}")
     run.reap_all()  # the writer too ends by itself
     check_output(run, launches)
@@ -179,7 +188,7 @@ def kill_all(run, log, draw, launches, tool):
     draw.shuffle(doomed)
     killed_ns = time.monotonic_ns()
     for one in doomed:
-        os.kill(one, signal.SIGKILL)
+        kill_now(one, log)
     code = run.exit_code()
     if code not in (-signal.SIGKILL, 7):
         raise Failed(f"record ended with {code}")
