@@ -39,6 +39,10 @@ static bool matters(const ink_unit *unit, CXDiagnostic diagnostic, CXSourceLocat
           !is_clangs_own(diagnostic));
 }
 
+bool ink_unit_complaint_matters(const ink_unit *unit, CXDiagnostic diagnostic) {
+  return matters(unit, diagnostic, clang_getDiagnosticLocation(diagnostic));
+}
+
 static void keep(ink_unit *unit, CXDiagnostic diagnostic, CXSourceLocation location) {
   CXFile file;
   ink_complaint complaint = {0};

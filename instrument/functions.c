@@ -113,6 +113,7 @@ static enum CXChildVisitResult note_macro(CXCursor cursor, CXCursor parent, CXCl
 }
 
 bool ink_unit_find_sources(ink_unit *unit) {
+  ink_unit_grow_root(unit);
   clang_getInclusions(unit->tu, add_source, unit);
   for (size_t i = 0; i < unit->sources.count && !unit->failed; i++) {
     ink_source *source = unit->sources.items[i];
@@ -225,6 +226,8 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
   clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(cursor)), &file, NULL, NULL,
                              NULL);
   ink_source *source = ink_unit_source(unit, file);
+  if (source && !source->is_project && found->kernel && !clang_Cursor_isNull(found->body))
+    source->kernels_outside++;
   if (!source || !source->is_project || clang_Cursor_isNull(found->body))
     return;
   ink_function function = {.cursor = cursor,

@@ -4,7 +4,6 @@
 #include "wire.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,35 +19,6 @@
 /* ---- the child
  * ------------------------------------------------------------------------------------ */
 
-/* The nearest folder above the source that a version control system or CMake calls a project. */
-static char *guess_root(const char *path) {
-  static const char *const signs[] = {".git", ".hg", ".svn"};
-  char folder[PATH_MAX], probe[PATH_MAX + 8];
-  strncpy(folder, path, sizeof folder - 1);
-  folder[sizeof folder - 1] = 0;
-  char *slash = strrchr(folder, '/');
-  if (!slash)
-    return NULL;
-  *slash = 0;
-  char *nearest = strdup(folder[0] ? folder : "/");
-  for (; folder[0]; *strrchr(folder, '/') = 0)
-    for (size_t i = 0; i < 3; i++) {
-      snprintf(probe, sizeof probe, "%s/%s", folder, signs[i]);
-      if (!access(probe, F_OK)) {
-        free(nearest);
-        return strdup(folder);
-      }
-    }
-  char *here = realpath(".", NULL);
-  const size_t length = here ? strlen(here) : 0;
-  if (length > 1 && !strncmp(path, here, length) && path[length] == '/') {
-    free(nearest);
-    return here;
-  }
-  free(here);
-  return nearest;
-}
-
 static bool compile(regex_t *regex, const char *text, bool *has) {
   *has = text && !regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
   return *has || !text;
@@ -57,8 +27,10 @@ static bool compile(regex_t *regex, const char *text, bool *has) {
 static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_error *error) {
   const ink_instrument_options *options = unit->options;
   unit->main_path = realpath(options->source, NULL);
-  unit->root = options->root ? realpath(options->root, NULL)
-                             : guess_root(unit->main_path ? unit->main_path : ".");
+  if (options->root)
+    unit->root = realpath(options->root, NULL);
+  else
+    ink_unit_guess_root(unit, unit->main_path ? unit->main_path : ".");
   if (!unit->main_path)
     return ink_error_set(error, INK_ERROR_NOT_FOUND, "cannot read '%s': %s", options->source,
                          strerror(errno));
@@ -81,6 +53,7 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
   ink_unit_find_off(unit);
   ink_unit_find_hand_marks(unit);
   ink_unit_apply_rules(unit);
+  ink_unit_hidden_remarks(unit);
   ink_unit_unopened_remarks(unit);
   return ink_wire_write(unit, out)
              ? INK_OK

@@ -34,6 +34,7 @@ typedef struct ink_source {
   bool is_main, is_project;
   bool is_forced; /* brought in with -include */
   bool is_marked_already;
+  unsigned kernels_outside; /* kernels in a file that is not the project's */
   ink_edits edits;
   struct {
     ink_token *items;

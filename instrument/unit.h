@@ -72,6 +72,7 @@ typedef struct ink_patch { /* a file of which the parse gets other bytes, as man
 typedef struct ink_unit {
   const ink_instrument_options *options;
   char *main_path, *root;
+  bool root_may_grow; /* the root is a guess from the source's folder alone */
   bool header_less;
   bool was_marked;
   uint64_t parse_ns;
@@ -124,9 +125,15 @@ typedef struct ink_unit {
 
 /* parse.c */
 ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error);
+/* project_root.c */
+void ink_unit_guess_root(ink_unit *unit, const char *path);
+void ink_unit_grow_root(ink_unit *unit); /* behind the parse: to the headers beside the source */
 /* complaints.c */
 void ink_unit_find_complaints(ink_unit *unit);
 void ink_unit_free_complaints(ink_unit *unit);
+bool ink_unit_complaint_matters(const ink_unit *unit, CXDiagnostic diagnostic);
+/* hidden.c */
+void ink_unit_hidden_remarks(ink_unit *unit);
 /* patches.c */
 void ink_unit_patch_source(ink_unit *unit);
 /* Behind a parse: whether a header is patched now that was not, so that it has to be done again. */

@@ -275,6 +275,32 @@ expect 1 "cannot write 'none/m.cu': no such file or directory" k.cu -o none/m.cu
 printf '__global__ void k(int *x) { x[0] = 1; x[1] = ; x[2] = ; }\n' >broken.cu
 expect 0 "broken.cu:1:46: warning: clang says: expected expression" broken.cu -o m.cu --header-less
 expect 0 "'broken.cu': 2 errors in the header-less parse" --list broken.cu --header-less
+# what errors hide: a kernel that is not seen, and one whose body has some
+cat >hidden.cu <<'C'
+template <class T> __global__ void declared(T *x);
+__global__ void fine(int *x) { x[0] = 1; }
+__global__ void __launch_bounds__(32) inside(int *x) { for (int i = 0; i < 3; i++) x[i] = ; }
+unknown_t foo(
+__global__ void lost(int *x) { x[0] = 1; }
+#if 0
+__global__ void skipped(int *x) {
+#endif
+__global__ void __launch_bounds__(32) last(other<int *x) { x[0] = 1; }
+C
+expect 0 "hidden.cu:5:1: warning: the kernel 'lost' is not seen, because of errors in the parse" hidden.cu -o m.cu --header-less
+expect 0 "hidden.cu:9:1: warning: the kernel 'last' is not seen" hidden.cu -o m.cu --header-less
+expect 0 "hidden.cu:3:1: warning: 1 error of the parse in 'inside': calls and loops of it may be missing" hidden.cu -o m.cu --header-less
+[ "$(grep -c 'hidden.cu:.*: warning: [^c]' err)" = 3 ] || { echo "FAILED: other kernels are said to be hidden:"; cat err; failed=1; }
+# without version control: headers beside the source are the project's, those far off are not, and that is said
+mkdir -p tree/src/a/b/c tree/include/deep && echo '__global__ void in_header(int *x) { for (int i = 0; i < 3; i++) x[i] = 1; }' >tree/include/deep/k.cuh
+echo '#include <deep/k.cuh>' | tee tree/src/near.cu >tree/src/a/b/c/far.cu
+cd / || exit 1 # the current folder would be the root
+"$inkmark" instrument --list --header-less --out-dir "$work/tree.out" "$work/tree/src/near.cu" -- -I"$work/tree/include" >"$work/out" 2>&1
+grep -q "kernel in_header: marked" "$work/out" || { echo "FAILED: a header beside the source is left"; cat "$work/out"; failed=1; }
+"$inkmark" instrument --list --header-less --out-dir "$work/tree.out" "$work/tree/src/a/b/c/far.cu" -- -I"$work/tree/include" >"$work/out" 2>&1
+grep -q "1 kernel of '$work/tree/include/deep/k.cuh' is left: the file is outside of the root '$work/tree/src/a/b/c' (--root)" "$work/out" ||
+  { echo "FAILED: a header far off:"; cat "$work/out"; failed=1; }
+cd "$work" || exit 1
 # a compilation database that is not there, and one that is none: our line alone, nothing of libclang's
 mkdir bad empty && printf '[{"directory' >bad/compile_commands.json && printf '[]' >empty/compile_commands.json
 while IFS='|' read -r folder text; do
