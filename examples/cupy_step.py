@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 # Marks in a kernel that CuPy compiles at run time (pip install cupy-cuda13x):
-#     inkmark record -- python examples/cupy_step.py
-# Only the include path is added to what RawModule is given. On the simulated device set CUPY_CACHE_IN_MEMORY=1, or a
-# CUPY_CACHE_DIR of its own: there CuPy's cache of compiled kernels holds PTX.
+#     python examples/cupy_step.py                     records by itself, and shows its table
+#     python -m inkmark examples/cupy_step.py          the same program, recorded whole
+# On the simulated device set CUPY_CACHE_IN_MEMORY=1, or a CUPY_CACHE_DIR of its own: there CuPy's cache of compiled
+# kernels holds PTX.
 import os
 import sys
 
+import inkmark
 import cupy
 import numpy
 
-INCLUDE = os.environ.get("INKMARK_INCLUDE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "device"))
 SOURCE = r"""
 #include <inkmark/mark.cuh>
 PROF_SECTIONS(CupyExample, Step, Load, Compute)
@@ -29,9 +30,22 @@ extern "C" __global__ void step(float *x, int n) {
 }
 """
 
-module = cupy.RawModule(code=SOURCE, options=("-std=c++17", "-I" + INCLUDE))
+module = cupy.RawModule(code=SOURCE, options=inkmark.nvrtc_options())
 x = cupy.arange(32, dtype=cupy.float32)
-module.get_function("step")((1,), (32,), (x, cupy.int32(2)))
+
+
+def run() -> None:
+    module.get_function("step")((1,), (32,), (x, cupy.int32(2)))
+
+
+if os.environ.get("INKMARK_RECORD"):
+    run()
+else:
+    with inkmark.session(output="cupy_step.ink") as s:
+        s.arm(module)
+        run()
+    for row in s.capture.table():
+        print(s.capture.section_name(row["section"]), row["count"], row["total_cycles"])
 
 start = numpy.arange(32, dtype=numpy.float32)
 wanted = ((start * numpy.float32(1.5)) ** 2 * numpy.float32(1.5) + 1) ** 2

@@ -307,8 +307,8 @@ step_driver() {
   done
   [ "$mode" = gpu ] || return # the wheels are tests/wheels there
   for name in cupy:cupy_step cuda.core:cuda_core_step; do
-    python3 -c "import ${name%:*}" 2>/dev/null || { leave_out "${name%:*} is not here"; continue; }
-    within 60 "$inkmark" record -o "$work/driver.ink" -- python3 "$root/examples/${name#*:}.py" >"$work/out" 2>"$work/err" &&
+    PYTHONPATH=$root/python python3 -c "import inkmark, ${name%:*}" 2>/dev/null || { leave_out "${name%:*} is not here"; continue; }
+    PYTHONPATH=$root/python within 60 "$inkmark" record -o "$work/driver.ink" -- python3 "$root/examples/${name#*:}.py" >"$work/out" 2>"$work/err" &&
       grep -q '^PASS$' "$work/out" || complain "${name#*:}: $(cat "$work/out" "$work/err")"
     "$inkmark" report "$work/driver.ink" | grep -q '^kernel Step' || complain "${name#*:}: no kernel in the capture"
     compared=$((compared + 1))

@@ -35,12 +35,14 @@ def install():
 
 def check_layout(inkmark):
     lines = [line.split() for line in subprocess.run([layout], check=True, capture_output=True, text=True).stdout.splitlines()]
+    c = inkmark._library
     dtypes = {"ink_table_row": inkmark.row_dtype, "ink_kernel_total": inkmark.total_dtype, "ink_launch": inkmark.launch_dtype,
-              "ink_crossing_total": inkmark.crossing_dtype}
-    structures = {"ink_error": inkmark._Error, "ink_section_table": inkmark._SectionTable, "ink_section": inkmark._Section,
-                  "ink_kernel": inkmark._Kernel, "ink_device_info": inkmark._Device, "ink_capture_facts": inkmark._Facts,
-                  "ink_table_options": inkmark._TableOptions, "ink_output_options": inkmark._OutputOptions,
-                  "ink_output": inkmark._Output, "ink_place": inkmark._Place, "ink_open_track": inkmark._OpenTrack}
+              "ink_crossing_total": inkmark.crossing_dtype, "ink_activity": inkmark.activity_dtype}
+    structures = {"ink_error": c.ErrorOut, "ink_section_table": c.SectionTable, "ink_section": c.Section,
+                  "ink_kernel": c.Kernel, "ink_device_info": c.Device, "ink_capture_facts": c.Facts,
+                  "ink_table_options": c.TableOptions, "ink_output_options": c.OutputOptions,
+                  "ink_output": c.Output, "ink_place": c.Place, "ink_open_track": c.OpenTrack,
+                  "ink_session_options": c.SessionOptions, "ink_activity_clock": c.ActivityClock}
     mine = {}
     for name, dtype in dtypes.items():
         mine[name, "."] = dtype.itemsize

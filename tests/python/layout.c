@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints where the members of the structures lie that the Python binding reads: lines "STRUCTURE MEMBER
  * OFFSET", and "STRUCTURE . SIZE". */
+#include "inkmark/activity.h"
 #include "inkmark/output.h"
+#include "inkmark/session.h"
 #include "inkmark/table.h"
 
 #include <stdio.h>
@@ -86,6 +88,23 @@ int main(void) {
   SIZE(ink_output_options)
   AT(T, size) AT(T, kernel_regex) AT(T, launch) AT(T, progress) AT(T, user)
   AT(T, marking) AT(T, filter)
+#undef T
+#define T ink_session_options
+  SIZE(ink_session_options)
+  AT(T, size) AT(T, output) AT(T, kernels) AT(T, blocks) AT(T, warps) AT(T, devices) AT(T, per_warp)
+  AT(T, keep_first) AT(T, records_per_track) AT(T, tracks) AT(T, drain_ms) AT(T, replace) AT(T, activity)
+  AT(T, flight) AT(T, live) AT(T, hang_ms)
+#undef T
+#define T ink_activity
+  SIZE(ink_activity)
+  AT(T, kind) AT(T, device) AT(T, begin_ns) AT(T, end_ns) AT(T, correlation) AT(T, name) AT(T, context)
+  AT(T, stream) AT(T, grid_id) AT(T, bytes) AT(T, grid_dim) AT(T, block_dim) AT(T, registers)
+  AT(T, static_shared_bytes) AT(T, dynamic_shared_bytes) AT(T, sm_shared_bytes) AT(T, local_bytes)
+  AT(T, graph) AT(T, graph_node) AT(T, result) AT(T, peer) AT(T, copy) AT(T, launch) AT(T, reserved)
+#undef T
+#define T ink_activity_clock
+  SIZE(ink_activity_clock)
+  AT(T, known) AT(T, simulated) AT(T, reference_ns) AT(T, offset_ns) AT(T, drift) AT(T, bound_ns) AT(T, map)
 #undef T
 #define T ink_output
   SIZE(ink_output)

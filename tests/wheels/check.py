@@ -47,7 +47,9 @@ else:
 os.chdir(tempfile.mkdtemp())
 environment = {**os.environ, "INKMARK_INCLUDE": os.path.join(source, "device"), "CUDA_PATH": toolkit,
                "CUPY_CACHE_IN_MEMORY": "1", "CACHE": os.path.join(os.getcwd(), "cache"),
-               "NUMBA_CUDA_NVRTC_EXTRA_SEARCH_PATHS": os.path.join(source, "device"), "PYTHONDONTWRITEBYTECODE": "1"}
+               "NUMBA_CUDA_NVRTC_EXTRA_SEARCH_PATHS": os.path.join(source, "device"), "PYTHONDONTWRITEBYTECODE": "1",
+               "PYTHONPATH": os.path.join(source, "python"),
+               "INKMARK_SHARED_LIBRARY": os.path.join(build, "runtime", "libinkmark.so.0")}
 if wheel == "warp-lang":  # its library is stripped: the public static runtime of its version tells where things are
     runtimes = glob.glob(os.path.join(packages[0], "nvidia", "*", "lib", "libcudart_static.a"))
     if not runtimes:
