@@ -156,7 +156,7 @@ namespace names_of_PROF_SECTIONS {}
 
 // The context as a parameter: marks in a function that has it and is inlined cost what they cost in the kernel's
 // body. `void run(PROF_PARAMS(float *x, int n))` is called as `run(PROF_ARGS(x, n))`, from the body, from a lambda
-// [&] in it or from another function with PROF_PARAMS (in which no mark may stand in the call's own expression); up to
+// [&] in it or from another function with PROF_PARAMS; up to
 // 62 parameters, none is fine. Where it is not inlined its marks cost more than in the body, and those of the body
 // stay what they are. PROF_SUM there is recorded at its PROF_ITER or at the call's end. PROF_ARGS_OFF where no track was opened: nothing is recorded.
 #define PROF_PARAMS(...) INK_I_IF_ANY(INK_I_PARAMS_SOME, INK_I_PARAMS_NONE, __VA_ARGS__)(__VA_ARGS__)

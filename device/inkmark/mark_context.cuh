@@ -55,6 +55,8 @@ struct __align__(16) place {
 #endif
 };
 
+template <u32 N> struct calls {}; // that many, one in the other
+
 struct __align__(16) context {
   place here;
   u64 table;      // the hash of the kernel's section table
@@ -73,8 +75,30 @@ struct __align__(16) context {
 
   __host__ __device__ __forceinline__ context &operator()() { return *this; }
 
-  __host__ __device__ __forceinline__ void fetch() {}
-  __host__ __device__ __forceinline__ void give() {}
+  // Around each mark: it may stand in the full expression of a call that the place is lent to, or in a lambda that
+  // the callee calls. Then the callee's place is fetched and given back; it may have been lent on, N times in all.
+  // Copies, never a pointer to one of several: that would be a cursor in memory.
+  __host__ __device__ __forceinline__ void fetch() { fetch(calls<1>()); }
+  __host__ __device__ __forceinline__ void give() { give(calls<1>()); }
+  __host__ __device__ __forceinline__ void fetch(calls<0>) {}
+  __host__ __device__ __forceinline__ void give(calls<0>) {}
+  template <u32 N> __host__ __device__ __forceinline__ void fetch(calls<N>) {
+    if (is_lent) {
+      lent->fetch(calls<N - 1>());
+      here = lent->here;
+    }
+  }
+  template <u32 N> __host__ __device__ __forceinline__ void give(calls<N>) {
+    if (is_lent) {
+      lent->here = here;
+      lent->give(calls<N - 1>());
+    }
+  }
+  // What a further call in that expression is given.
+  __host__ __device__ __forceinline__ context &borrower(calls<0>) { return *this; }
+  template <u32 N> __host__ __device__ __forceinline__ context &borrower(calls<N>) {
+    return is_lent ? lent->borrower(calls<N - 1>()) : *this;
+  }
 
 #if defined(__CUDA_ARCH__)
   // A word whose uppermost bit is 0, which no compiler knows: addresses have fewer bits.
@@ -323,7 +347,7 @@ public:
   }
   lending(const lending &) = delete;
   lending &operator=(const lending &) = delete;
-  __host__ __device__ __forceinline__ context &get() { return first || !from ? temporary : *from->lent; }
+  __host__ __device__ __forceinline__ context &get() { return first || !from ? temporary : from->lent->borrower(calls<3>()); }
 };
 __host__ __device__ __forceinline__ context &lent_nothing(context &&nothing) { return nothing; }
 

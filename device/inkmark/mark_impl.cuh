@@ -62,15 +62,9 @@ public:
 #endif
   }
   __host__ __device__ __forceinline__ opened &operator()() { return *this; }
-  // Around each mark: it may stand in the full expression of a call that the place is lent to.
-  __host__ __device__ __forceinline__ void fetch() {
-    if (is_lent)
-      here = lent->here;
-  }
-  __host__ __device__ __forceinline__ void give() {
-    if (is_lent)
-      lent->here = here;
-  }
+  // A kernel's lambda may be handed down: through as many functions at no cost where they are inlined.
+  __host__ __device__ __forceinline__ void fetch() { context::fetch(calls<4>()); }
+  __host__ __device__ __forceinline__ void give() { context::give(calls<4>()); }
 
 #if defined(__CUDA_ARCH__)
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() {

@@ -57,6 +57,29 @@ static void call_ends(truth_steps *s, int n) {
   step_sum(s, "Context::Third", 1);
 }
 
+static void in_one_expression(truth_steps *s) {
+  step_mark(s, "Context::Other");
+  step_iter(s, 7);
+  step_mark(s, "Second::Far");
+  leaf(s);
+  leaf(s);
+  leaf(s);
+  step_value_i64(s, "Context::Size", 5);
+  step_event(s, "Context::Third");
+  step_mark(s, "Context::Body");
+}
+
+static void handed_down(truth_steps *s, int through) {
+  for (int i = 0; i < through; i++)
+    step_mark(s, "Context::Inner");
+  step_mark(s, "Context::Load");
+  step_mark(s, "Context::Other");
+  leaf(s);
+  step_mark(s, "Context::Store");
+  for (int i = 0; i < through; i++)
+    step_mark(s, "Context::Inner");
+}
+
 static void thread(truth_steps *s, uint32_t block, uint32_t index) {
   (void)index;
   step_mark(s, "Context::Body");
@@ -86,6 +109,10 @@ static void thread(truth_steps *s, uint32_t block, uint32_t index) {
     leaf(s);
   unrecorded(s);
   unrecorded(s);
+  in_one_expression(s);
+  in_one_expression(s);
+  handed_down(s, 0);
+  handed_down(s, 2);
   step_mark(s, "Context::Body");
 }
 

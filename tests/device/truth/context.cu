@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Functions with PROF_PARAMS: inlined and not, one calling the other, members, an object's context, a lambda; two
-// calls in one expression, one as the other's argument, marks in a call's arguments; sums, values and
-// ranges in them; a call that records nothing.
+// calls in one expression, one as the other's argument, marks in a call's arguments, in a body and in such functions; sums,
+// values and ranges in them; a call that records nothing.
 #include "truth.cuh"
 
 PROF_SECTIONS(Context, Kernel, Body, Load, Store, Inner, Leaf, Sum, Other, Third, Size, Job, Object)
+PROF_SECTIONS(Second, Far)
 
 constexpr int blocks = 4, threads = 64;
 
@@ -56,6 +57,46 @@ struct Stage {
   }
 };
 
+template <class F> __device__ __forceinline__ unsigned apply(unsigned x, F &&f) { return f(x); }
+
+// Marks in the full expression of a call that the function's own context is lent to. What the arguments record comes
+// before what the callee does, in both orders of the compiler's; a second table, and a row, in them.
+#define IN_ONE_EXPRESSION                                                                          \
+  x = leaf(PROF_ARGS(apply(x, [&](unsigned y) {                                                    \
+    PROF_MARK(Other, y);                                                                           \
+    PROF_ITER(7);                                                                                  \
+    PROF_MARK(Far, y);                                                                             \
+    return leaf(PROF_ARGS(y)) + 1;                                                                 \
+  })));                                                                                            \
+  x = apply(leaf(PROF_ARGS(x)), [&](unsigned y) {                                                  \
+    PROF_VALUE(Size, 5);                                                                           \
+    PROF_EVENT(Third);                                                                             \
+    return y + 1;                                                                                  \
+  });                                                                                              \
+  PROF_MARK(Body, x);                                                                              \
+  return x
+__device__ __forceinline__ unsigned expression_inlined(PROF_PARAMS(unsigned x)) { IN_ONE_EXPRESSION; }
+__device__ __noinline__ unsigned expression_called(PROF_PARAMS(unsigned x)) { IN_ONE_EXPRESSION; }
+
+// A lambda of the kernel's, handed down.
+template <class F> __device__ __forceinline__ unsigned last(PROF_PARAMS(unsigned x, F &&f)) {
+  PROF_MARK(Load);
+  x = f(x);
+  PROF_MARK(Store, x);
+  return x;
+}
+template <int N, class F> struct Down {
+  static __device__ __forceinline__ unsigned run(PROF_PARAMS(unsigned x, F &&f)) {
+    PROF_MARK(Inner);
+    x = Down<N - 1, F>::run(PROF_ARGS(x, f));
+    PROF_MARK(Inner);
+    return x;
+  }
+};
+template <class F> struct Down<0, F> {
+  static __device__ __forceinline__ unsigned run(PROF_PARAMS(unsigned x, F &&f)) { return last(PROF_ARGS(x, f)); }
+};
+
 struct Object {
   PROF_MEMBER()
   unsigned add;
@@ -64,8 +105,6 @@ struct Object {
     return leaf(PROF_ARGS(x + add));
   }
 };
-
-template <class F> __device__ __forceinline__ unsigned apply(unsigned x, F &&f) { return f(x); }
 
 __global__ void context_kernel(unsigned *out, int n) {
   PROF_KERNEL(Kernel);
@@ -97,6 +136,13 @@ __global__ void context_kernel(unsigned *out, int n) {
   x = object.run(x);
   x = blockIdx.x % 2 ? leaf(PROF_ARGS(x)) : x;
   x = leaf(PROF_ARGS_OFF(x)) + nothing(PROF_ARGS_OFF());
+  x = expression_inlined(PROF_ARGS(expression_called(PROF_ARGS(x))));
+  auto handed_down = [&](unsigned y) {
+    PROF_MARK(Other, y);
+    return leaf(PROF_ARGS(y));
+  };
+  x = last(PROF_ARGS(x, handed_down));
+  x = Down<2, decltype(handed_down) &>::run(PROF_ARGS(x, handed_down));
   PROF_MARK(Body, x);
   out[blockIdx.x * threads + threadIdx.x] = x;
 }
@@ -129,7 +175,10 @@ static unsigned on_host(unsigned block, unsigned thread) {
   x = leaf_on_host(leaf_on_host(x + add) + add);
   if (block % 2)
     x = leaf_on_host(x);
-  return leaf_on_host(x) + 3;
+  x = leaf_on_host(x) + 3;
+  for (int i = 0; i < 2; i++)
+    x = leaf_on_host(leaf_on_host(leaf_on_host(x) + 1)) + 1;
+  return leaf_on_host(leaf_on_host(x));
 }
 
 int main() {
