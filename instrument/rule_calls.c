@@ -32,7 +32,7 @@ static bool has_loop(const ink_tree *tree) {
   return false;
 }
 
-static bool is_tiny(const ink_function *function) {
+bool ink_is_tiny(const ink_function *function) {
   return function && function->tree.nodes.count < 40 && !has_loop(&function->tree);
 }
 
@@ -86,7 +86,7 @@ static bool find_callee(ink_unit *unit, const ink_node *node, callee *found) {
     found->why_not = NULL;
   else if (options->loops || options->waits || options->kernels_only)
     found->why_not = "calls are marked with --calls";
-  else if (is_tiny(found->body))
+  else if (ink_is_tiny(found->body))
     found->why_not = "a tiny helper (--calls marks it)";
   return true;
 }
@@ -330,10 +330,15 @@ void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at) {
   ink_found *found =
       ink_unit_place(unit, INK_PLACE_CALL, function, function->source, node->start, called.name);
   const bool asked = unit->options->calls || unit->has_calls_like;
+  const char *why = called.why_not || asked ? NULL : ink_why_no_registers(unit, function, at);
   if (called.why_not)
     found->reason = strdup(called.why_not);
   else if (!asked && ink_loops_around(&function->tree, at) >= 2)
     found->reason = strdup("inside of a loop that is summed (--calls marks it)");
+  else if (!asked && ink_is_unrolled(unit, &function->tree, at))
+    found->reason = strdup("inside of a loop that is unrolled (--calls marks it)");
+  else if (why)
+    found->reason = strdup(why);
   else
     mark(unit, function, at, called.name, found);
   free(called.name);

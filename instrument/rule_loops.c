@@ -54,11 +54,10 @@ static char *row_variable(const ink_tree *tree, const ink_node *loop) {
   return name;
 }
 
-static bool body_spot(const ink_function *function, uint32_t at, ink_spot *spot, const char **why) {
+static bool body_spot(const ink_function *function, uint32_t at, ink_spot *spot) {
   const ink_tree *tree = &function->tree;
   const ink_source *source = tree->source;
   const uint32_t body = ink_node_body(tree, at);
-  *why = "its body cannot be told from the text";
   if (body == INK_NO_NODE)
     return false;
   const ink_node *node = &tree->nodes.items[body];
@@ -86,16 +85,16 @@ static bool has_sums(const ink_function *function, uint32_t at) {
   return false;
 }
 
-static void mark_iterations(ink_unit *unit, ink_function *function, uint32_t at,
-                            const ink_spot *spot, const char *name, ink_found *found) {
+/* `rows`: one for each iteration. */
+static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, const ink_spot *spot, bool rows,
+                       const char *name, ink_found *found) {
   const ink_tree *tree = &function->tree;
-  const char *why;
-  ink_spot body;
-  char open[512], row[64], *variable = row_variable(tree, &tree->nodes.items[at]);
-  if (!body_spot(function, at, &body, &why)) {
-    ink_found_left(found, "%s", why);
+  ink_spot body = {0};
+  char open[512], row[64], *variable = rows ? row_variable(tree, &tree->nodes.items[at]) : NULL;
+  if (rows && !body_spot(function, at, &body)) {
+    rows = false;
     free(variable);
-    return;
+    variable = NULL;
   }
   const char *section = ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
   if (!section) {
@@ -109,8 +108,8 @@ static void mark_iterations(ink_unit *unit, ink_function *function, uint32_t at,
   const bool guarded = leaves_function(tree, at), sums = has_sums(function, at);
   char *held = ink_hold_list(unit, function, spot->start);
   char *held_end = ink_hold_list(unit, function, spot->end);
-  snprintf(open, sizeof open, "{%s%s%s", variable ? "" : "long long ", variable ? "" : row,
-           variable ? "" : " = 0; ");
+  snprintf(open, sizeof open, "{%s%s%s", !rows || variable ? "" : "long long ", !rows || variable ? "" : row,
+           !rows || variable ? "" : " = 0; ");
   ink_edits_add(&function->source->edits, spot->start, false, spot->depth, spot->line,
                 "%s%s(%s%s);%s", open,
                 guarded ? "PROF_SCOPE" : ink_hold_macro(unit, "PROF_BEGIN", held), section, held,
@@ -121,12 +120,14 @@ static void mark_iterations(ink_unit *unit, ink_function *function, uint32_t at,
     ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "%s%s(%s%s);}",
                   sums ? "PROF_SUM_FLUSH();" : "", ink_hold_macro(unit, "PROF_END", held_end), section,
                   held_end);
-  free(held);
-  held = ink_hold_list(unit, function, body.start);
-  ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s%s%s);",
-                body.alone ? "{" : "", variable ? variable : row, variable ? "" : "++", held);
-  if (body.alone)
-    ink_edits_add(&function->source->edits, body.end, true, body.depth, 0, "}");
+  if (rows) {
+    char *held_row = ink_hold_list(unit, function, body.start);
+    ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s%s%s);",
+                  body.alone ? "{" : "", variable ? variable : row, variable ? "" : "++", held_row);
+    if (body.alone)
+      ink_edits_add(&function->source->edits, body.end, true, body.depth, 0, "}");
+    free(held_row);
+  }
   ink_found_marked(found, section, held_end);
   free(held);
   free(held_end);
@@ -179,6 +180,14 @@ void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
   ink_found *found = ink_unit_place(unit, INK_PLACE_LOOP, function, function->source, node->start,
                                     loop_word(node));
   const char *why = not_asked(unit, function, loops);
+  const bool asked = unit->options->loops || named;
+  const ink_loop_cost cost = asked || why ? INK_LOOP_LONG : ink_loop_judge(unit, function, at);
+  if (!why && !asked && ink_is_unrolled(unit, &function->tree, at))
+    why = "inside of a loop that is unrolled (--loops marks it)";
+  else if (!why && cost == INK_LOOP_LEFT)
+    why = "is unrolled, and nothing in it takes long (--loops marks it)";
+  else if (!why && !asked)
+    why = ink_why_no_registers(unit, function, at);
   ink_spot spot;
   if (why && !named)
     found->reason = strdup(why);
@@ -193,7 +202,7 @@ void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
     if (loops)
       mark_sum(unit, function, at, &spot, name, found);
     else
-      mark_iterations(unit, function, at, &spot, name, found);
+      mark_range(unit, function, at, &spot, cost == INK_LOOP_LONG, name, found);
   }
   free(named);
 }

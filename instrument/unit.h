@@ -28,6 +28,7 @@ typedef struct ink_function {
   uint32_t marks;
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it */
   ink_tree tree;
+  int leaves_writes, registers_behind; /* of asm_facts.c, and 1; 0: not looked for */
   struct ink_variables *variables; /* of variables.c; NULL until they are needed */
 } ink_function;
 
@@ -175,6 +176,22 @@ bool ink_sum_fits(const ink_unit *unit, const ink_tree *tree, uint32_t at);
 bool ink_function_may_mark(ink_unit *unit, ink_function *function, ink_found *found);
 /* The offset lies in a lambda, or in a local class's function, that `function` holds. */
 bool ink_is_in_inner(const ink_unit *unit, const ink_function *function, uint32_t offset);
+/* loop_cost.c: what marks a loop bears without harm */
+typedef enum ink_loop_cost {
+  INK_LOOP_LONG,     /* around it and inside */
+  INK_LOOP_SMALL,    /* around it: its body is a few operations */
+  INK_LOOP_UNROLLED, /* around it: it is unrolled */
+  INK_LOOP_LEFT      /* none: it is unrolled, and holds a few operations and tiny helpers */
+} ink_loop_cost;
+ink_loop_cost ink_loop_judge(ink_unit *unit, const ink_function *function, uint32_t at);
+/* A loop around the node is unrolled: a mark there would be made many times over. */
+bool ink_is_unrolled(const ink_unit *unit, const ink_tree *tree, uint32_t at);
+bool ink_constant_of(CXCursor expression, long long *value); /* false: no integer that is known */
+bool ink_is_tiny(const ink_function *function); /* a helper whose calls the default leaves out */
+/* asm_facts.c: the statement or call leaves writes of the tensor cores under way, to what it was given */
+bool ink_writes_in_flight(ink_unit *unit, const ink_tree *tree, uint32_t at);
+/* Why the default leaves the branch around the node: its warps gave their registers away; NULL: they did not. */
+const char *ink_why_no_registers(ink_unit *unit, const ink_function *function, uint32_t at);
 /* rule_loops.c, rule_calls.c */
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);

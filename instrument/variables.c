@@ -434,6 +434,21 @@ static void find_counters(struct ink_variables *all, const ink_tree *tree) {
   }
 }
 
+/* What the tensor cores may still write at a mark: to read it there would have them waited for. */
+static void find_in_flight(ink_unit *unit, struct ink_variables *all, const ink_tree *tree) {
+  uint32_t last = INK_NO_NODE;
+  bool flies = false;
+  for (size_t i = 0; i < all->uses.count; i++) {
+    const ink_use *one = &all->uses.items[i];
+    if (!one->write)
+      continue;
+    if (one->node != last)
+      flies = ink_writes_in_flight(unit, tree, one->node);
+    last = one->node;
+    all->list.items[one->variable].never |= flies;
+  }
+}
+
 struct ink_variables *ink_variables_find(ink_unit *unit, const ink_function *function) {
   struct ink_variables *all = calloc(1, sizeof *all);
   const ink_tree *tree = &function->tree;
@@ -450,6 +465,7 @@ struct ink_variables *ink_variables_find(ink_unit *unit, const ink_function *fun
       add_use(all, tree, i, &unit->failed);
   }
   find_counters(all, tree);
+  find_in_flight(unit, all, tree);
   return all;
 }
 

@@ -14,6 +14,7 @@
 #include "cases/scope.cu"
 #include "cases/templates.cu"
 #include "cases/text.cu"
+#include "cases/unrolled.cu"
 #include "cases/waits.cu"
 #include "cases/warned.cu"
 
@@ -30,6 +31,7 @@ int main() {
   scope::run();
   templates::run();
   text::run();
+  unrolled::run();
   waits::run();
   warned::run();
   printf("%s %d\n", strrchr(__FILE__, '/'), __LINE__);

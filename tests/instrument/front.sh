@@ -96,7 +96,7 @@ mkdir bin && printf '#!/bin/bash\necho "$1" >>launched\nexec "$@"\n' >bin/ccache
 [ "$(cat launched)" = "$nvcc" ] || fail "the launcher got '$(cat launched)'"
 # names with blanks, quotes and letters of other alphabets; the same call twice at once
 mkdir "deep er" && printf 'static __device__ int h(int i) { return i + 1; }\n' >"häder one.cuh"
-printf '#include "häder one.cuh"\n__global__ void k(int *x) { for (int i = 0; i < 4; i++) x[i] = h(i); }\n' >"kärnel x's.cu"
+printf '#include "häder one.cuh"\n__global__ void k(int *x) { for (int i = 0; i < 40; i++) x[i] = h(i); }\n' >"kärnel x's.cu"
 odd=("$nvcc" -arch=compute_75 -MD -MF "deep er/d.d" -c "kärnel x's.cu" -o "deep er/o.o")
 "$inkmark" nvcc "${odd[@]}" >second 2>&1 &
 front "${odd[@]}" && wait $! && marked "deep er/o.o" "k loop (kärnel x's.cu:2)" || { fail "twice at once"; cat second; }

@@ -95,7 +95,7 @@ while IFS='|' read -r text code; do
 done <<'W'
 k.cu:4:9: warning: marks of 'k' from here to its PROF_KERNEL, line 4, record nothing|__global__ void k(int *x) {\nx[0]++; PROF_MARK(A); PROF_KERNEL(K); PROF_MARK(B); }
 k.cu:4:1: warning: marks of 'k' from here to its PROF_KERNEL, line 6, record nothing|__global__ void k(int *x) {\nPROF_CLOCKS(); x[0]++;\n\nPROF_KERNEL(K); PROF_MARK(B); }
-k.cu:4:1: warning: marks of 'k' from here to its PROF_KERNEL, line 5, record nothing|__global__ void k(int *x) {\nfor (int i = 0; i < 9; i++) x[i]++;\nPROF_KERNEL(K); }
+k.cu:4:1: warning: marks of 'k' from here to its PROF_KERNEL, line 5, record nothing|__global__ void k(int *x) {\nfor (int i = 0; i < 99; i++) x[i]++;\nPROF_KERNEL(K); }
 |__global__ void k(int *x) { PROF_KERNEL(K); PROF_MARK(B); x[0] = by(1); }
 |__global__ void k(int *x) { if (x[0]) { PROF_KERNEL(K); PROF_MARK(B); } else { PROF_KERNEL(L); PROF_MARK(B); } }
 |__global__ void k(int *x) { x[0]++; }
@@ -154,8 +154,8 @@ expect 0 "k.cu:3:9: warning: 'Lod' is in no PROF_SECTIONS and is taken as a sect
 printf 'a /*ink[*/ b' >damaged.cu
 expect 1 "cannot strip 'damaged.cu': line 1: an insertion has no end" --strip damaged.cu -o x.cu
 # markers that were damaged: nothing is taken for ours that may be the user's, nothing is written
-printf '__global__ void k(int *x) {\n  int a = 1;\n  // prof: mark A\n  a += 2;\n  // prof: mark B\n#pragma unroll\n  for (int i = 0; i < 9; i++) x[i] = a;\n}\n' >whole.cu
-"$inkmark" instrument whole.cu -o whole.out.cu --header-less 2>err || { cat err; failed=1; }
+printf '__global__ void k(int *x) {\n  int a = 1;\n  // prof: mark A\n  a += 2;\n  // prof: mark B\n#pragma unroll\n  for (int i = 0; i < 99; i++) x[i] = a;\n}\n' >whole.cu
+"$inkmark" instrument whole.cu -o whole.out.cu --header-less --loops 2>err || { cat err; failed=1; }
 "$inkmark" instrument --strip whole.out.cu -o - | cmp - whole.cu || { echo "FAILED: strip"; failed=1; }
 damage() { # what the messages hold, sed's command
   sed "$2" whole.out.cu >damaged.cu
@@ -177,8 +177,8 @@ __device__ void none(int n);
 __device__ big make(int n);
 __global__ void named(int *x, int n, int Load_L2) {
   // prof: mark Swap
-  for (int i = 0; i < 9; i++) x[i] = twice(i) + twice(x[0]);
-  for (int k = 0; k < 9; k++) { x[k]++; }
+  for (int i = 0; i < 99; i++) x[i] = twice(i) + twice(x[0]);
+  for (int k = 0; k < 99; k++) { x[k]++; }
   if (twice(x[1])) x[2] = make(3).a[1];
   for (int k = 0; k < n; none(k), k++) for (int m = 0; m < 4; m++) x[m] += k;
   if (x[0]) return none(x[2]);
@@ -226,10 +226,10 @@ printf 'a\0b' >binary.cu
 expect 1 "cannot mark 'binary.cu': it is not text" binary.cu -o never.cu
 python3 -c 'import random; random.seed(1); open("random.cu", "wb").write(random.randbytes(3000))'
 expect 1 "cannot mark 'random.cu': it is not text" random.cu -o never.cu
-{ printf '__global__ void k(int *x) { for (int i = 0; i < 9; i++) x[i] = i; } // one zero byte, in Latin-1: \0 \344\n'; yes '// a line' | head -50; } >zero.cu
+{ printf '__global__ void k(int *x) { for (int i = 0; i < 99; i++) x[i] = i; } // one zero byte, in Latin-1: \0 \344\n'; yes '// a line' | head -50; } >zero.cu
 expect 0 "zero.out.cu: 1 kernel, 1 mark" zero.cu -o zero.out.cu --header-less
 expect 1 "cannot read '/dev/null': is not a regular file" /dev/null -o never.cu
-printf '__global__ void k(int *x) { for (int i = 0; i < 9; i++) x[i] = i; }\n' >k.cu
+printf '__global__ void k(int *x) { for (int i = 0; i < 99; i++) x[i] = i; }\n' >k.cu
 cp k.cu before.cu && ln -s k.cu link.cu && ln k.cu second.cu && mkdir in && ln -s .. in/up
 for output in k.cu ./k.cu link.cu second.cu in/up/k.cu; do
   expect 1 "cannot write '$output': it is the source itself" k.cu -o "$output" --header-less

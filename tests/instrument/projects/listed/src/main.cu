@@ -5,7 +5,7 @@
 void second(int *x);
 #if TURNS == 3
 __global__ void first(int *x) {
-  for (int i = 0; i < TURNS; i++)
+  for (int i = 0; i < 16 * TURNS; i++)
     x[threadIdx.x] += turn(vendor_value(i));
 }
 #endif
