@@ -35,6 +35,8 @@ typedef struct front_call {
   char *device, *cuda, *folder;
   word_list marked; /* the words to call instead */
   char *named;      /* the sources as the user wrote them, for messages: the words become copies */
+  word_list said;   /* what was done to each source, said when all is compiled */
+  bool verbose;     /* nvcc's -v: remarks too */
   bool strict;      /* INKMARK_STRICT: no second try without marks */
   size_t marks;
   bool includes; /* a source includes our headers already */
@@ -106,6 +108,23 @@ static void say_left(const front_call *front, const char *source, bool by_hand, 
               *why ? ": " : "", why);
 }
 
+static bool note_summary(front_call *front, const ink_instrumented *result, const char *source) {
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *to = open_memstream(&text, &bytes);
+  if (!to)
+    return false;
+  instrument_summary(result, source, to);
+  const bool fine = !fclose(to) && word_add(&front->said, text);
+  free(text);
+  return fine;
+}
+
+static void say_summaries(const front_call *front) {
+  for (size_t i = 0; i < front->said.count && !getenv("INKMARK_QUIET"); i++)
+    message_say("%s", front->said.items[i]);
+}
+
 /* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
 static bool mark_source(front_call *front, const char *source, char **word) {
   ink_error error = {0};
@@ -134,12 +153,12 @@ static bool mark_source(front_call *front, const char *source, char **word) {
     marks += files[i].marks;
   const bool by_hand = ink_instrumented_includes_marks(result);
   front->includes |= by_hand;
-  const unsigned errors = instrument_say(result, source, false);
-  bool fine = true;
+  const unsigned errors = instrument_say(result, source, front->verbose);
+  bool fine = errors || note_summary(front, result, source);
   if (errors) {
     front->refused = true;
     say_left(front, source, by_hand, "");
-  } else if (is_changed(files, marks)) {
+  } else if (fine && is_changed(files, marks)) {
     char *path;
     fine = overlay_write(front->folder, result, &front->differs) &&
            asprintf(&path, "%s%s", front->folder, files[0].path) >= 0;
@@ -310,12 +329,16 @@ static int run_front(front_call *front) {
     code = nvcc_split(&front->args, &front->compiler, front->folder);
   else if (front->marks)
     code = compile_marked(front);
+  if (!code && !(front->differs && nvcc_can_split(&front->args))) /* those of a split call speak themselves */
+    say_summaries(front);
   if (!code || (front->marks && front->strict) || *nvcc_caught())
     return code;
   const bool was_marked = code > 0, by_hand = front->includes;
   if (!add_our_headers(front))
     return CLI_FAILED;
   code = run_words(front, &front->original, -1);
+  if (!was_marked && !code)
+    say_summaries(front);
   if (was_marked && !code)
     message_say("%s does not compile with %s; INKMARK_STRICT=1 shows why", front->named,
                 by_hand ? "added marks and was compiled with those by hand alone"
@@ -401,6 +424,7 @@ static bool sources_include_marks(const front_call *front) {
 static void free_call(front_call *front) {
   nvcc_args_free(&front->args);
   word_free(&front->marked);
+  word_free(&front->said);
   word_free(&front->compiler);
   word_free(&front->original);
   free(front->device);
@@ -417,6 +441,8 @@ static int run(int argc, char **argv) {
   const int named = count_compiler(argc, argv);
   if (!nvcc_args_read(argc - 1 - named, argv + 1 + named, &front.args) || !front.args.source_count)
     return run_original(&front);
+  for (size_t i = 0; i < front.args.words.count; i++)
+    front.verbose |= !strcmp(front.args.words.items[i], "-v") || !strcmp(front.args.words.items[i], "--verbose");
   front.device = find_device_headers();
   if (!front.args.compiles) {
     front.includes = sources_include_marks(&front);
@@ -448,7 +474,9 @@ const cli_command cmd_nvcc = {
         "The rules come from the variable INKMARK_RULES, as options of inkmark instrument: "
         "INKMARK_RULES='--calls --waits', or from the nearest inkmark.toml (see inkmark "
         "instrument). A file that does not compile with marks is compiled without them and that is "
-        "said; with INKMARK_STRICT=1 it is an error. INKMARK_KEEP=1 leaves the marked copies where "
+        "said; with INKMARK_STRICT=1 it is an error. One line on stderr says of each source what was "
+        "marked and left, and nvcc's -v brings the remarks too; INKMARK_QUIET=1 leaves the line out. "
+        "INKMARK_KEEP=1 leaves the marked copies where "
         "they are.\n\n"
         "A launcher may stand before nvcc: inkmark nvcc ccache nvcc ...",
     .examples =

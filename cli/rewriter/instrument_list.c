@@ -33,6 +33,36 @@ static void print_counts(const ink_instrumented *result, FILE *to) {
   fputc('\n', to);
 }
 
+/* Before place `at` no other has its section. */
+static bool is_new_section(const ink_place *places, size_t at) {
+  for (size_t i = 0; i < at; i++)
+    if (places[i].state == INK_PLACE_MARKED && !strcmp(places[i].section, places[at].section))
+      return false;
+  return true;
+}
+
+void instrument_summary(const ink_instrumented *result, const char *source, FILE *to) {
+  const ink_place *places;
+  const size_t n = ink_instrumented_places(result, &places);
+  unsigned kernels, left = 0, others = 0, sections = 0, kind_left;
+  count(result, INK_PLACE_KERNEL, &kernels, &left);
+  for (int kind = INK_PLACE_KERNEL + 1; kind <= INK_PLACE_LINE; kind++) {
+    count(result, (ink_place_kind)kind, &others, &kind_left);
+    left += kind_left;
+  }
+  for (size_t i = 0; i < n; i++)
+    sections += places[i].state == INK_PLACE_MARKED && places[i].kind != INK_PLACE_KERNEL &&
+                *places[i].section && is_new_section(places, i);
+  text_print(to, "'%s': ", source);
+  if (!n)
+    fputs("no kernels", to);
+  else
+    text_print(to, "%u kernel%s, %u section%s", kernels, kernels == 1 ? "" : "s", sections,
+               sections == 1 ? "" : "s");
+  if (left)
+    text_print(to, ", %u place%s left (--list)", left, left == 1 ? "" : "s");
+}
+
 static bool is_classed(const char *text) {
   return !strncmp(text, "error: ", 7) || !strncmp(text, "warning: ", 9);
 }

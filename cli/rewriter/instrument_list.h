@@ -7,6 +7,8 @@
 #include "json.h"
 
 void instrument_list_text(const ink_instrumented *result, const char *source, FILE *to);
+/* "'a.cu': 2 kernels, 7 sections, 1 place left (--list)", without a line's end. */
+void instrument_summary(const ink_instrumented *result, const char *source, FILE *to);
 /* One object inside of an array that is open. */
 void instrument_list_json(const ink_instrumented *result, const char *source, json_writer *json);
 /* The first errors that the parse found in the source. They are warnings: clang refuses some of

@@ -34,6 +34,13 @@ front "$nvcc" -arch=compute_75 -c other.cu user2.cu && marked user2.o 'twice loo
   fail "two objects"
 INKMARK_RULES="--root ."
 front "$nvcc" -Iinc -arch=compute_75 -ptx a.cu && marked a.ptx globaltimer
+# one line of each source, remarks with nvcc's -v, and nothing of it with INKMARK_QUIET
+printf '__global__ void few(int *x, int n) {\n  if (threadIdx.x > 3) for (int i = 0; i < n; i++) x[i]++;\n}\n' >few.cu
+echo 'int host() { return 1; }' >host.cu
+front "$nvcc" -arch=compute_75 -c few.cu host.cu && printf "inkmark: '%s\n" "few.cu': 1 kernel, 1 section" "host.cu': no kernels" |
+  cmp - out || { fail "what was done"; cat out; }
+front "$nvcc" -arch=compute_75 -v -c few.cu && grep -q "^inkmark: few.cu:2:3: the condition depends" out || { fail "-v"; cat out; }
+(INKMARK_QUIET=1 front "$nvcc" -arch=compute_75 -c few.cu) && [ ! -s out ] || { fail "INKMARK_QUIET"; cat out; }
 "$inkmark" nvcc "$nvcc" -Iinc -E a.cu >e1 2>/dev/null; "$nvcc" -Iinc -E a.cu >e2 2>/dev/null
 cmp e1 e2 || fail "-E differs"
 "$inkmark" nvcc "$nvcc" -Iinc -MM a.cu >e1 2>/dev/null; "$nvcc" -Iinc -MM a.cu >e2 2>/dev/null

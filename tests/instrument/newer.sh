@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 TMPDIR=$work
-export INKMARK_RULES="--root . --calls --loops --waits --depth 8"
+export INKMARK_QUIET=1 INKMARK_RULES="--root . --calls --loops --waits --depth 8"
 cd "$here" || exit 1
 printf '#include "check.cuh"\n#include "cases/newer.cu"\nint main() { newer::run(); }\n' >"$work/main.cu"
 flags=(-cudart shared -arch=compute_90 -std=c++17 -fmad=false -I.)

@@ -10,7 +10,7 @@ cd "$here" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 TMPDIR=$work
-export INKMARK_RULES="--root . --calls --loops --waits --depth 8"
+export INKMARK_QUIET=1 INKMARK_RULES="--root . --calls --loops --waits --depth 8"
 read -ra own <<<"$(sed -n 's#^// flags: ##p' "$file")"
 flags=(-cudart shared -arch=compute_75 -fmad=false -Xcompiler "-Wall,-Wextra" "${own[@]}")
 fail() {

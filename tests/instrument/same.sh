@@ -10,7 +10,7 @@ cd "$here" || exit 1
 mkdir -p "$bin"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 TMPDIR=$work
+export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 INKMARK_QUIET=1 TMPDIR=$work
 flags=(-cudart shared -arch=compute_75 -std=c++17 -extended-lambda -Xcompiler -Wall,-Wextra -I. -I../../device)
 case $rules in
 default) export INKMARK_RULES="--root . --hold none" ;;

@@ -16,9 +16,9 @@ fail() { echo "FAILED: $*"; failed=1; }
   echo 'template <int N> constexpr int turns() { int s = 0; for (int i = 0; i < 100000; i++) s += i & 1; return s; }'
   for ((i = 0; i < 20000; i++)); do echo "static_assert(turns<$i>() > 0);"; done
   echo '#endif'
-  echo '__global__ void k(int *x) { for (int i = 0; i < 4; i++) x[i] = i; }'
+  echo '__global__ void k(int *x) { for (int i = 0; i < 40; i++) x[i] = i; }'
 } >slow.cu
-echo '__global__ void k(int *x) { for (int i = 0; i < 4; i++) x[i] = i; }' >quick.cu
+echo '__global__ void k(int *x) { for (int i = 0; i < 40; i++) x[i] = i; }' >quick.cu
 
 "$inkmark" instrument slow.cu -o m.cu --parse-seconds 1 --root . 2>err || fail "a slow source: $(cat err)"
 grep -q "'slow.cu' was parsed without the toolkit's headers: took longer than 1 s" err || fail "not said: $(cat err)"
