@@ -103,6 +103,9 @@ static void capture_facts(fact_walk *walk, const loaded_capture *loaded) {
   text(walk, "ended_by", ink_capture_fact(loaded->capture, "ended_by"));
   text(walk, "write_failure", ink_capture_fact(loaded->capture, "write_failure"));
   text(walk, "not_armed", ink_capture_fact(loaded->capture, "not_armed"));
+  text(walk, "window", ink_capture_fact(loaded->capture, "window"));
+  text(walk, "window_launches", ink_capture_fact(loaded->capture, "window_launches"));
+  text(walk, "blocks", ink_capture_fact(loaded->capture, "blocks"));
   text(walk, "unfinished", ink_capture_fact(loaded->capture, "unfinished"));
   whole(walk, "file_bytes", facts->file_bytes);
   whole(walk, "used_bytes", facts->used_bytes);

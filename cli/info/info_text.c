@@ -58,6 +58,9 @@ static void head(const loaded_capture *loaded, FILE *to) {
   line(to, "ended by", ink_capture_fact(capture, "ended_by"));
   line(to, "failure", ink_capture_fact(capture, "write_failure"));
   line(to, "not armed", ink_capture_fact(capture, "not_armed"));
+  line(to, "window", ink_capture_fact(capture, "window"));
+  line(to, "launches", ink_capture_fact(capture, "window_launches"));
+  line(to, "blocks", ink_capture_fact(capture, "blocks"));
   line(to, "unfinished", ink_capture_fact(capture, "unfinished"));
   line(to, "reopened", ink_capture_fact(capture, "reopened"));
   if (facts->damaged_chunks)

@@ -16,7 +16,7 @@ static const cli_option options[] = {
     {'k', "kernels", CLI_TEXT, "REGEX", offsetof(record_settings, kernels),
      "only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
     {'b', "blocks", CLI_TEXT, "LIST", offsetof(record_settings, blocks),
-     "only these linear block indices, as 0,7,100-120"},
+     "only these linear block indices, as 0,7,100-120, or FIRST:END:STEP: ::16 is every 16th of any grid"},
     {'w', "warps", CLI_TEXT, "LIST", offsetof(record_settings, warps),
      "only these warps of a block, as 0,2-3; for --granularity warp"},
     {'r', "records-per-track", CLI_COUNT, "N", offsetof(record_settings, records),
@@ -43,6 +43,17 @@ static const cli_option options[] = {
      "say where blocks wait when a kernel does nothing new for so long, as 10s or 500ms"},
     {0, "live", CLI_FLAG, NULL, offsetof(record_settings, live),
      "record what tracks get while they are open too, so that a kernel that never ends is recorded"},
+    {0, "launches", CLI_TEXT, "LIST", offsetof(record_settings, launches),
+     "only these launches of the process, as 10-20,30, counted from 0 over all kernels and graphs; the devices are waited "
+     "for where that begins and ends"},
+    {0, "on-start", CLI_CHOICE, "on|off", offsetof(record_settings, on_start),
+     "off: record only between the program's cudaProfilerStart and cudaProfilerStop"},
+    {0, "delay", CLI_TEXT, "TIME", offsetof(record_settings, delay),
+     "begin to record so long after the program's start, as 10s or 500ms"},
+    {0, "duration", CLI_TEXT, "TIME", offsetof(record_settings, duration), "record for so long, and then no more"},
+    {0, "schedule", CLI_TEXT, "STEPS", offsetof(record_settings, schedule),
+     "as wait=1,warmup=1,active=3,repeat=2: which steps of the program to record, the active ones; "
+     "ink_session_step() (Python: inkmark.step()) ends a step. Without repeat it goes on to the end"},
     {0, "fit", CLI_FLAG, NULL, offsetof(record_settings, fit),
      "run the program twice, the second time with rings for its longest track and as many tracks as it has, up to "
      "2 GiB; what --records-per-track and --tracks say stays"},

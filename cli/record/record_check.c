@@ -8,11 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "0,7,100-120": numbers up to `most`, ranges in rising order. */
-static bool list_is_fine(const char *text, unsigned long long most) {
+/* "FIRST:END:STEP", of which any may be left out, up to the end or a comma; moves behind it. */
+static bool stride_is_fine(const char **text, unsigned long long most) {
+  unsigned long long parts[3] = {0, most + 1, 1};
+  size_t i = 0;
+  for (;; (*text)++, i++) {
+    char *end;
+    errno = 0;
+    if (**text >= '0' && **text <= '9') {
+      parts[i] = strtoull(*text, &end, 10);
+      *text = end;
+    }
+    if (errno || **text != ':' || i == 2)
+      break;
+  }
+  return i > 0 && !errno && parts[2] && parts[2] <= most + 1 && parts[0] < parts[1] && parts[1] <= most + 1;
+}
+
+/* "0,7,100-120": numbers up to `most`, ranges in rising order; with `strides` "::16" too. */
+static bool list_is_fine(const char *text, unsigned long long most, bool strides) {
   for (;;) {
     char *end;
     unsigned long long first, last;
+    if (strides && text[strspn(text, "0123456789")] == ':') {
+      if (!stride_is_fine(&text, most) || (*text && *text != ','))
+        return false;
+      if (!*text++)
+        return true;
+      continue;
+    }
     if (*text < '0' || *text > '9')
       return false;
     errno = 0;
@@ -35,11 +59,12 @@ static bool list_is_fine(const char *text, unsigned long long most) {
 
 static bool check_list(const cli_command *command, const char *option, const char *text,
                        unsigned long long most) {
-  if (!text || list_is_fine(text, most))
+  const bool strides = !strcmp(option, "blocks");
+  if (!text || list_is_fine(text, most, strides))
     return true;
   cli_usage_error(command,
-                  "'%s' is not a list like 0,7,100-120 of numbers up to %llu (option '--%s')", text,
-                  most, option);
+                  "'%s' is not a list like 0,7,100-120%s of numbers up to %llu (option '--%s')", text,
+                  strides ? " or ::16" : "", most, option);
   return false;
 }
 
@@ -97,10 +122,53 @@ static uint64_t parse_time_ms(const char *text) {
   return 0;
 }
 
+/* "wait=1,warmup=1,active=3,repeat=2": each at most once would be too strict, active must be there. */
+static bool schedule_is_fine(const char *text) {
+  static const char *const names[] = {"wait=", "warmup=", "active=", "repeat="};
+  bool active = false;
+  for (;;) {
+    size_t i = 0;
+    char *end;
+    while (i < 4 && strncmp(text, names[i], strlen(names[i])) != 0)
+      i++;
+    if (i == 4)
+      return false;
+    text += strlen(names[i]);
+    if (*text < '0' || *text > '9')
+      return false;
+    const unsigned long long number = strtoull(text, &end, 10);
+    if (number > UINT32_MAX / 4 || (*end && *end != ','))
+      return false;
+    active = i == 2 ? number > 0 : active;
+    if (!*end)
+      return active;
+    text = end + 1;
+  }
+}
+
+/* CLI_OK or CLI_USAGE. */
+static int check_time(const cli_command *command, const char *option, const char *text, uint64_t *ms) {
+  if (text && !(*ms = parse_time_ms(text)))
+    return cli_usage_error(command, "'%s' is not a time like 10s or 500ms, up to a day (option '--%s')", text, option);
+  return CLI_OK;
+}
+
+static int check_windows(const cli_command *command, record_settings *settings) {
+  if (!check_list(command, "launches", settings->launches, (1ull << 40) - 1) ||
+      check_time(command, "delay", settings->delay, &settings->delay_ms) ||
+      check_time(command, "duration", settings->duration, &settings->duration_ms))
+    return CLI_USAGE;
+  if (settings->schedule && !schedule_is_fine(settings->schedule))
+    return cli_usage_error(command,
+                           "'%s' is not like wait=1,warmup=1,active=3,repeat=2, with active at least 1 (option "
+                           "'--schedule')",
+                           settings->schedule);
+  return CLI_OK;
+}
+
 static int check_modes(const cli_command *command, record_settings *settings) {
-  if (settings->hang && !(settings->hang_ms = parse_time_ms(settings->hang)))
-    return cli_usage_error(command, "'%s' is not a time like 10s or 500ms, up to a day (option '--hang')",
-                           settings->hang);
+  if (check_time(command, "hang", settings->hang, &settings->hang_ms))
+    return CLI_USAGE;
   if (settings->keep && (settings->flight || settings->hang || settings->live))
     return cli_usage_error(command, "'--keep first' does not go with '--%s', which keeps the newest",
                            settings->flight ? "flight" : settings->hang ? "hang" : "live");
@@ -121,7 +189,7 @@ int record_check(const cli_command *command, record_settings *settings) {
   if (!round_up(command, "records-per-track", &settings->records, 4, 1u << 24) ||
       !round_up(command, "tracks", &settings->tracks, 1, 1u << 24))
     return CLI_USAGE;
-  if (check_modes(command, settings))
+  if (check_modes(command, settings) || check_windows(command, settings))
     return CLI_USAGE;
   if (settings->drain_ms == RECORD_UNSET)
     settings->drain_ms = 0;

@@ -102,6 +102,9 @@ bool record_environment(record_plan *plan) {
               set("INKMARK_DEVICES", s->devices ? s->devices : "used") &&
               set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
               set_count("INKMARK_DRAIN_MS", s->drain_ms) && set("INKMARK_FLIGHT", s->flight ? "1" : NULL) &&
+              set("INKMARK_LAUNCHES", s->launches) && set("INKMARK_SCHEDULE", s->schedule) &&
+              set("INKMARK_ON_START", s->on_start ? "off" : NULL) && set_count("INKMARK_DELAY_MS", s->delay_ms) &&
+              set_count("INKMARK_DURATION_MS", s->duration_ms) &&
               set("INKMARK_LIVE", s->live ? "1" : NULL) && set_count("INKMARK_HANG_MS", s->hang_ms);
   fine = fine && set_activity(plan);
   fine = fine && (plan->sim_folder ? set_simulated(plan) : prepend("LD_PRELOAD", plan->library));

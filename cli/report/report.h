@@ -83,6 +83,8 @@ void report_shared(const report_view *report, const ink_kernel_total *total, FIL
 
 /* Tracks without an end and kernels without a table; a kernel's dropped, missed and lost marks; problems. */
 void report_unfinished(const report_view *report, FILE *to);
+/* What was not to be recorded: report_window.c. */
+void report_window(const report_view *report, FILE *to);
 void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to);
 void report_problems(const report_view *report, FILE *to);
 

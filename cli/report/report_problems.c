@@ -149,6 +149,7 @@ void report_unfinished(const report_view *report, FILE *to) {
   ink_open_track *open = NULL;
   size_t n = 0;
   const char *not_armed = ink_capture_fact(loaded->capture, "not_armed");
+  report_window(report, to);
   if (not_armed)
     text_print(to, "kernels are missing: %s\n", not_armed);
   if (facts->unknown_kernels)

@@ -21,9 +21,9 @@ from ._dtypes import (NO_ROLE, ROW_NONE, ROW_UNKNOWN, UNMARKED, activity_dtype, 
                       total_dtype)
 from ._library import Error, lib as _lib
 from ._notebook import load_ipython_extension
-from ._session import Session, arm, session
+from ._session import Session, arm, session, step
 
-__all__ = ["open", "Capture", "Error", "session", "Session", "arm", "include_dir", "nvrtc_options", "preamble",
+__all__ = ["open", "Capture", "Error", "session", "Session", "arm", "step", "include_dir", "nvrtc_options", "preamble",
            "table_from", "Timed", "UNMARKED", "NO_ROLE", "ROW_NONE", "ROW_UNKNOWN", "row_dtype", "total_dtype",
            "launch_dtype", "crossing_dtype", "activity_dtype", "load_ipython_extension"]
 __version__ = "0.1.0"

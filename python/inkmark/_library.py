@@ -75,7 +75,7 @@ class SessionOptions(Structure):
     _fields_ = [("size", c_size_t), ("output", c_char_p), ("kernels", c_char_p), ("blocks", c_char_p), ("warps", c_char_p),
                 ("devices", c_char_p), ("per_warp", c_bool), ("keep_first", c_bool), ("records_per_track", c_uint32),
                 ("tracks", c_uint32), ("drain_ms", c_uint32), ("replace", c_bool), ("activity", c_bool), ("flight", c_bool),
-                ("live", c_bool), ("hang_ms", c_uint32)]
+                ("live", c_bool), ("hang_ms", c_uint32), ("start_off", c_bool), ("schedule", c_char_p)]
 
 
 class ActivityClock(Structure):
@@ -165,6 +165,7 @@ def _declare_session(function: Callable[..., None]) -> None:
     function("ink_session_arm", c_int, c_void_p, error)
     function("ink_session_buffer", c_int, c_void_p, c_int, POINTER(c_void_p), error)
     function("ink_session_set_on", c_int, c_void_p, c_bool, error)
+    function("ink_session_step", c_int, c_void_p, error)
     function("ink_session_drain", c_int, c_void_p, error)
     function("ink_session_close", c_int, c_void_p, POINTER(c_bool), error)
     for what in ("module", "library"):

@@ -100,7 +100,7 @@ class Session:
             ctypes.sizeof(SessionOptions), os.fsencode(self._path.replace("%", "%%")), _bytes(o["kernels"]),
             _bytes(o["blocks"]), _bytes(o["warps"]), _bytes(o["devices"]), o["granularity"] == "warp",
             o["keep"] == "first", o["records_per_track"] or 0, o["tracks"] or 0, o["drain_ms"] or 0, True, o["activity"],
-            o["flight"], o["live"], o["hang_ms"] or 0)
+            o["flight"], o["live"], o["hang_ms"] or 0, o["start_off"], _bytes(o["schedule"]))
 
     def arm(self, obj: Any, image: Optional[bytes] = None, library: bool = False) -> bool:
         """Has kernels recorded that were compiled at run time: CuPy's RawModule, cuda.core's ObjectCode, a kernel or
@@ -145,6 +145,11 @@ class Session:
     def _set_on(self, on: bool) -> None:
         error = ErrorOut()
         check(lib().ink_session_set_on(self._pointer(), on, byref(error)), error)
+
+    def step(self) -> None:
+        """A step of the program ends: with a schedule, recording begins or ends where it is time."""
+        error = ErrorOut()
+        check(lib().ink_session_step(self._pointer(), byref(error)), error)
 
     def drain(self) -> None:
         """Copies what has closed to the capture's file."""
@@ -196,7 +201,8 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
             output: Union[str, "os.PathLike[str]", None] = None, *, blocks: Optional[str] = None,
             warps: Optional[str] = None, devices: Optional[str] = None, keep: str = "last",
             records_per_track: Optional[int] = None, tracks: Optional[int] = None, drain_ms: Optional[int] = None,
-            activity: bool = False, flight: bool = False, live: bool = False, hang_ms: Optional[int] = None) -> Session:
+            activity: bool = False, flight: bool = False, live: bool = False, hang_ms: Optional[int] = None,
+            start_off: bool = False, schedule: Optional[str] = None) -> Session:
     """A recording in this process, as a context manager:
 
         with inkmark.session(kernels="step", granularity="warp") as s:
@@ -206,7 +212,8 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
 
     `kernels`: a POSIX extended regular expression of the names given to PROF_KERNEL. `granularity`: "block" or "warp",
     whose first lane records. `output`: the capture's name, in which %p is the process, %h the host and %r the rank; a
-    file of that name is written over; None: a temporary one that goes with the session. The others are those of
+    file of that name is written over; None: a temporary one that goes with the session. `start_off`: nothing is
+    recorded before on(). `schedule`: which steps are recorded, as "wait=1,warmup=1,active=3,repeat=2". The others are those of
     `inkmark record`; `drain_ms` and `hang_ms` in milliseconds."""
     if granularity not in ("block", "warp"):
         raise ValueError(f"granularity is one of 'block', 'warp', not {granularity!r}")
@@ -214,7 +221,7 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
         raise ValueError(f"keep is one of 'last', 'first', not {keep!r}")
     return Session(kernels=kernels, granularity=granularity, output=output, blocks=blocks, warps=warps, devices=devices,
                    keep=keep, records_per_track=records_per_track, tracks=tracks, drain_ms=drain_ms, activity=activity,
-                   flight=flight, live=live, hang_ms=hang_ms)
+                   flight=flight, live=live, hang_ms=hang_ms, start_off=start_off, schedule=schedule)
 
 
 def arm(obj: Any, image: Optional[bytes] = None, library: bool = False) -> bool:
@@ -223,6 +230,15 @@ def arm(obj: Any, image: Optional[bytes] = None, library: bool = False) -> bool:
     if _open is None:
         return False
     return _open.arm(obj, image, library)
+
+
+def step() -> None:
+    """A step of the program ends, for the session that is open, that of `inkmark record --schedule` too; where nothing
+    records there is nothing to do."""
+    if _open is not None:
+        _open.step()
+    elif os.environ.get("INKMARK_RECORD") == "1":
+        lib().ink_session_step(None, byref(ErrorOut()))
 
 
 @atexit.register

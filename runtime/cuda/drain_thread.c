@@ -72,6 +72,7 @@ void *ink_i_drain_thread(void *user) {
   while (!s->stop) {
     if (!wait_us(s, us))
       continue;
+    const int64_t turns_us = ink_i_window_tick(s, INT64_MAX);
     int64_t next_us = most_us;
     bool due = ink_i_monotonic_ns() / 1000 - drained_us >= period_us;
     ink_i_session_arm_late(s);
@@ -86,6 +87,7 @@ void *ink_i_drain_thread(void *user) {
     const int64_t took_us = ink_i_monotonic_ns() / 1000 - before_us;
     drained_us = due ? before_us : drained_us;
     us = due && took_us > next_us ? took_us : next_us; /* draining takes half of a core at most */
+    us = us < turns_us ? us : turns_us;
   }
   pthread_mutex_unlock(&s->lock);
   return NULL;

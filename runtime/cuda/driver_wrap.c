@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sees what a program loads through the driver's API, in the preloaded library. Programs come to the driver by
  * their PLT (linked with -lcuda), by dlsym, and by cuGetProcAddress, with which a CUDA runtime comes to it too: in
- * each of these ways some functions are exchanged for those below, which call the driver's own. Launches are not
- * among them. */
+ * each of these ways some functions are exchanged for those below, which call the driver's own. Launches are
+ * among them only where they are counted, for a window. */
 #include "cuda/driver_wrap.h"
 
 #include "cuda/record_mode.h"
@@ -19,6 +19,36 @@
 #include <unistd.h>
 
 enum { NOT_INITIALIZED = 3 /* CUDA_ERROR_NOT_INITIALIZED */ };
+
+typedef struct configuration { /* the beginning of CUlaunchConfig */
+  unsigned extents[6], shared_bytes;
+  void *stream;
+} configuration;
+
+#define PLAIN                                                                                      \
+  (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,   \
+   unsigned shared, void *stream, void **values, void **extra)
+#define PLAIN_VALUES (function, gx, gy, gz, bx, by, bz, shared, stream, values, extra)
+#define COOPERATIVE                                                                                \
+  (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,   \
+   unsigned shared, void *stream, void **values)
+#define COOPERATIVE_VALUES (function, gx, gy, gz, bx, by, bz, shared, stream, values)
+#define CONFIGURED (const configuration *config, void *function, void **values, void **extra)
+#define CONFIGURED_VALUES (config, function, values, extra)
+#define CONFIGURED_STREAM (config ? config->stream : NULL)
+#define GRAPH (void *graph, void *stream)
+#define GRAPH_VALUES (graph, stream)
+
+/* Launches, with the stream that each goes to, and whether it is of a graph. */
+#define LAUNCHES(X)                                                                                \
+  X(cuLaunchKernel, PLAIN, PLAIN_VALUES, stream, false)                                            \
+  X(cuLaunchKernel_ptsz, PLAIN, PLAIN_VALUES, stream, false)                                       \
+  X(cuLaunchCooperativeKernel, COOPERATIVE, COOPERATIVE_VALUES, stream, false)                     \
+  X(cuLaunchCooperativeKernel_ptsz, COOPERATIVE, COOPERATIVE_VALUES, stream, false)                \
+  X(cuLaunchKernelEx, CONFIGURED, CONFIGURED_VALUES, CONFIGURED_STREAM, false)                     \
+  X(cuLaunchKernelEx_ptsz, CONFIGURED, CONFIGURED_VALUES, CONFIGURED_STREAM, false)                \
+  X(cuGraphLaunch, GRAPH, GRAPH_VALUES, stream, true)                                              \
+  X(cuGraphLaunch_ptsz, GRAPH, GRAPH_VALUES, stream, true)
 
 /* Each function with what the driver has by its name; found by dlsym where the program has asked for nothing. */
 #define WRAPPED(X)                                                                                 \
@@ -48,32 +78,40 @@ enum { NOT_INITIALIZED = 3 /* CUDA_ERROR_NOT_INITIALIZED */ };
   X(cuCtxPushCurrent_v2, (void *context), (context))                                               \
   X(cuDevicePrimaryCtxReset, (int device), (device))                                               \
   X(cuDevicePrimaryCtxReset_v2, (int device), (device))                                            \
+  X(cuProfilerStart, (void), ())                                                                   \
+  X(cuProfilerStop, (void), ())                                                                    \
   X(cuGetProcAddress, (const char *name, void **entry, int version, uint64_t flags),               \
     (name, entry, version, flags))                                                                 \
   X(cuGetProcAddress_v2, (const char *name, void **entry, int version, uint64_t flags, int *status), \
     (name, entry, version, flags, status))
 
 enum wrapped_index {
-#define INDEX(name, parameters, arguments) INDEX_##name,
-  WRAPPED(INDEX)
+#define INDEX(name, ...) INDEX_##name,
+  WRAPPED(INDEX) WRAPPED_CALLS, /* launches are behind these */
+  INDEX_before_launches = WRAPPED_CALLS - 1,
+  LAUNCHES(INDEX)
 #undef INDEX
       WRAPPED_COUNT
 };
 
-#define DECLARE(name, parameters, arguments)                                                       \
+#define DECLARE(name, parameters, ...)                                                             \
   typedef int name##_fn parameters;                                                                \
   INK_API int name parameters;
 WRAPPED(DECLARE)
+LAUNCHES(DECLARE)
 #undef DECLARE
 
 static const struct {
   const char *name;
   void *function;
 } wrapped[] = {
-#define ROW(name, parameters, arguments) {#name, (void *)name},
-    WRAPPED(ROW)
+#define ROW(name, ...) {#name, (void *)name},
+    WRAPPED(ROW) LAUNCHES(ROW)
 #undef ROW
 };
+
+/* How many of them are exchanged. */
+static size_t exchanged(void) { return ink_record_counts_launches() ? WRAPPED_COUNT : WRAPPED_CALLS; }
 
 static void *_Atomic behind[WRAPPED_COUNT];
 
@@ -98,7 +136,7 @@ static void *find_behind(enum wrapped_index which) {
 
 /* What the program gets for a driver's function; the same one, where it is not among ours. */
 static void *exchange(const char *name, void *found) {
-  for (size_t i = 0; i < WRAPPED_COUNT; i++)
+  for (size_t i = 0; i < exchanged(); i++)
     if (!strcmp(name, wrapped[i].name) && found != wrapped[i].function) {
       atomic_store(&behind[i], found);
       return wrapped[i].function;
@@ -110,7 +148,7 @@ static void *exchange(const char *name, void *found) {
  * told by the driver's own names. */
 static void *exchange_by_address(const char *name, void *found) {
   const size_t length = strlen(name);
-  for (size_t i = 0; i < WRAPPED_COUNT; i++)
+  for (size_t i = 0; i < exchanged(); i++)
     if (!strncmp(name, wrapped[i].name, length) &&
         (!wrapped[i].name[length] || wrapped[i].name[length] == '_') && found == find_behind((enum wrapped_index)i))
       return wrapped[i].function;
@@ -118,8 +156,8 @@ static void *exchange_by_address(const char *name, void *found) {
 }
 
 static void *by_dlsym(void *handle, const char *name) {
-  for (size_t i = 0; i < WRAPPED_COUNT; i++)
-    if (!strcmp(name, wrapped[i].name)) {
+  for (size_t i = 0; i < WRAPPED_COUNT; i++) /* none is compared that is not one of ours */
+    if (!strcmp(name, wrapped[i].name) && i < exchanged()) {
       void *found = ink_real_dlsym(handle, name);
       return found ? exchange(name, found) : NULL;
     }
@@ -263,6 +301,52 @@ CONTEXT_DESTROYED(cuCtxDestroy_v2)
   }
 CONTEXT_RESET(cuDevicePrimaryCtxReset)
 CONTEXT_RESET(cuDevicePrimaryCtxReset_v2)
+
+/* ---- launches, and when the program is to be recorded ---- */
+
+typedef int capturing_fn(void *stream, int *status);
+
+/* What a stream that is captured gets is launched with its graph, if ever. */
+static bool is_captured(void *stream) {
+  static void *_Atomic known;
+  int status = 0;
+  void *driver = known ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (driver) {
+    known = ink_real_dlsym(driver, "cuStreamIsCapturing");
+    dlclose(driver);
+  }
+  capturing_fn *ask = (capturing_fn *)known;
+  return ask && ask(stream, &status) == 0 && status == 1 /* active */;
+}
+
+static bool count(void *stream, bool is_graph) {
+  return ink_record_counts_launches() && (is_graph || !is_captured(stream)) && ink_record_launch_begin();
+}
+
+#define COUNTED(name, parameters, arguments, stream, is_graph)                                     \
+  int name parameters {                                                                            \
+    REAL(name);                                                                                    \
+    if (!real)                                                                                     \
+      return NOT_INITIALIZED;                                                                      \
+    const bool counted = count(stream, is_graph);                                                  \
+    const int code = real arguments;                                                               \
+    if (counted)                                                                                   \
+      ink_record_launch_end();                                                                     \
+    return code;                                                                                   \
+  }
+LAUNCHES(COUNTED)
+
+int cuProfilerStart(void) {
+  REAL(cuProfilerStart);
+  ink_record_profiler(true);
+  return real ? real() : NOT_INITIALIZED;
+}
+
+int cuProfilerStop(void) {
+  REAL(cuProfilerStop);
+  ink_record_profiler(false);
+  return real ? real() : NOT_INITIALIZED;
+}
 
 /* ---- by name and version ---- */
 

@@ -4,6 +4,7 @@
 #include "cuda/behind.h"
 #include "cuda/record_mode.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { UNKNOWN_ERROR = 999 /* cudaErrorUnknown */ };
@@ -24,7 +25,27 @@ static void before(void *caller) {
     ink_record_before_launch(device);
 }
 
-#define LAUNCH(name, parameters, arguments)                                                        \
+/* What a stream that is captured gets is launched with its graph, if ever. */
+typedef int capturing_fn(void *stream, int *status);
+
+static bool is_captured(void *stream, void *caller) {
+  static ink_behind known;
+  int status = 0;
+  capturing_fn *ask = (capturing_fn *)ink_behind_find(&known, "cudaStreamIsCapturing", caller);
+  return ask && ask(stream, &status) == 0 && status == 1 /* active */;
+}
+
+typedef struct configuration { /* the beginning of cudaLaunchConfig_t */
+  extent grid, block;
+  size_t shared_bytes;
+  void *stream;
+} configuration;
+
+static bool count(void *stream, bool is_graph, void *caller) {
+  return ink_record_counts_launches() && (is_graph || !is_captured(stream, caller)) && ink_record_launch_begin();
+}
+
+#define LAUNCH(name, parameters, arguments, stream, is_graph)                                      \
   INK_API int name parameters;                                                                     \
   int name parameters {                                                                            \
     typedef int launch_fn parameters;                                                              \
@@ -34,19 +55,39 @@ static void before(void *caller) {
     if (!real)                                                                                     \
       return UNKNOWN_ERROR;                                                                        \
     before(caller);                                                                                \
-    return real arguments;                                                                         \
+    const bool counted = count(stream, is_graph, caller);                                          \
+    const int code = real arguments;                                                               \
+    if (counted)                                                                                   \
+      ink_record_launch_end();                                                                     \
+    return code;                                                                                   \
   }
 
 #define KERNEL_PARAMETERS                                                                          \
   (const void *kernel, extent grid, extent block, void **values, size_t shared_bytes, void *stream)
 #define KERNEL_ARGUMENTS (kernel, grid, block, values, shared_bytes, stream)
-LAUNCH(cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS)
-LAUNCH(cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS)
-LAUNCH(__cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS)
-LAUNCH(__cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS)
-LAUNCH(cudaLaunchCooperativeKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS)
-LAUNCH(cudaLaunchCooperativeKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS)
-LAUNCH(cudaLaunchKernelExC, (const void *config, const void *kernel, void **values), (config, kernel, values))
-LAUNCH(cudaLaunchKernelExC_ptsz, (const void *config, const void *kernel, void **values), (config, kernel, values))
-LAUNCH(cudaGraphLaunch, (void *graph, void *stream), (graph, stream))
-LAUNCH(cudaGraphLaunch_ptsz, (void *graph, void *stream), (graph, stream))
+LAUNCH(cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
+LAUNCH(cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
+LAUNCH(__cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
+LAUNCH(__cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
+LAUNCH(cudaLaunchCooperativeKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
+LAUNCH(cudaLaunchCooperativeKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
+LAUNCH(cudaLaunchKernelExC, (const configuration *config, const void *kernel, void **values), (config, kernel, values),
+       config ? config->stream : NULL, false)
+LAUNCH(cudaLaunchKernelExC_ptsz, (const configuration *config, const void *kernel, void **values),
+       (config, kernel, values), config ? config->stream : NULL, false)
+LAUNCH(cudaGraphLaunch, (void *graph, void *stream), (graph, stream), stream, true)
+LAUNCH(cudaGraphLaunch_ptsz, (void *graph, void *stream), (graph, stream), stream, true)
+
+/* ---- what a program says of when it is to be recorded ---- */
+
+#define PROFILER(name, starts)                                                                     \
+  INK_API int name(void);                                                                          \
+  int name(void) {                                                                                 \
+    typedef int profiler_fn(void);                                                                 \
+    static ink_behind known;                                                                       \
+    profiler_fn *real = (profiler_fn *)ink_behind_find(&known, #name, __builtin_return_address(0)); \
+    ink_record_profiler(starts);                                                                   \
+    return real ? real() : UNKNOWN_ERROR;                                                          \
+  }
+PROFILER(cudaProfilerStart, true)
+PROFILER(cudaProfilerStop, false)

@@ -12,13 +12,46 @@
 
 #define BLOCK_BITS_MAX (1u << 27) /* 16 MiB of bitmap */
 
-/* Calls mark(user, first, last) for each "N" or "N-M" of a comma-separated list. */
+/* "FIRST:END:STEP" behind the colon, or in front of it: FIRST is 0, END is behind the last, STEP is 1 where it is not
+ * there. False: it is none of that. */
+static bool read_stride(const char **at, uint64_t limit, uint64_t *first, uint64_t *last, uint64_t *step) {
+  uint64_t parts[3] = {0, limit, 1};
+  size_t i = 0;
+  for (;;) {
+    char *end;
+    if (**at >= '0' && **at <= '9') {
+      parts[i] = strtoull(*at, &end, 10);
+      *at = end;
+    }
+    if (**at != ':' || i == 2)
+      break;
+    (*at)++;
+    i++;
+  }
+  *first = parts[0];
+  *last = parts[1] - 1;
+  *step = parts[2];
+  return i > 0 && parts[2] && parts[2] <= limit && parts[1] > parts[0] && parts[1] <= limit;
+}
+
+static bool is_stride(const char *at) { return at[strspn(at, "0123456789")] == ':'; }
+
+/* Calls mark(user, first, last) for each "N" or "N-M" of a comma-separated list, and for what "A:B:S" has. */
 static ink_status each_range(const char *list, uint64_t limit, const char *what,
                              void (*mark)(void *user, uint64_t first, uint64_t last), void *user,
                              ink_error *error) {
   const char *at = list;
   do {
     char *end;
+    if (is_stride(at)) {
+      uint64_t from, to, step;
+      if (!read_stride(&at, limit, &from, &to, &step) || (*at && *at != ','))
+        goto bad;
+      for (uint64_t i = from; i <= to; i += step)
+        mark(user, i, i);
+      at += *at == ',';
+      continue;
+    }
     if (*at < '0' || *at > '9')
       goto bad;
     const unsigned long long first = strtoull(at, &end, 10);
@@ -39,7 +72,7 @@ static ink_status each_range(const char *list, uint64_t limit, const char *what,
   } while (*at);
   return INK_OK;
 bad:
-  return ink_error_set(error, INK_ERROR_ARGUMENT, "%s '%s' is not a list like 0,7,100-120", what,
+  return ink_error_set(error, INK_ERROR_ARGUMENT, "%s '%s' is not a list like 0,7,100-120 or ::16", what,
                        list);
 }
 
@@ -65,6 +98,9 @@ static ink_status parse_blocks(const char *list, ink_i_options *out, ink_error *
   ink_status status = each_range(list, BLOCK_BITS_MAX, "blocks", mark_top, &top, error);
   if (status)
     return status;
+  out->blocks = strdup(list);
+  if (!out->blocks)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the block filter");
   out->block_bit_count = (uint32_t)(top + 32) / 32 * 32;
   out->block_bits = calloc(out->block_bit_count / 32, sizeof(uint32_t));
   if (!out->block_bits)
@@ -155,8 +191,10 @@ void ink_i_options_free(ink_i_options *options) {
     regfree(&options->kernels);
   options->has_kernels = false;
   free(options->block_bits);
+  free(options->blocks);
   free(options->output);
   options->block_bits = NULL;
+  options->blocks = NULL;
   options->output = NULL;
 }
 

@@ -21,6 +21,7 @@ typedef struct ink_i_options {
   bool has_kernels;
   uint32_t *block_bits;  /* NULL: every block */
   uint32_t block_bit_count;
+  char *blocks;          /* the list; NULL: every block */
   uint32_t warps;        /* bits */
   uint64_t devices;      /* bits; all ones: all */
   enum ink_i_devices choice;

@@ -12,6 +12,7 @@
 #include "cuda/ends.h"
 #include "cuda/module_scan.h"
 #include "cuda/own_threads.h"
+#include "cuda/record_window.h"
 #include "cuda/session_private.h"
 #include "shm/link.h"
 
@@ -61,6 +62,7 @@ static void report_modules(void) {
 /* ---- the end ---- */
 
 bool ink_i_record_is_mine(void) { return owner && getpid() == owner; }
+ink_session *ink_i_record_session(void) { return session && getpid() == owner ? session : NULL; }
 bool ink_i_record_is_inside(void) { return session && ink_i_session_is_locked_here(session); }
 bool ink_i_record_waits(void) { return ink_i_session_waits(); }
 
@@ -73,6 +75,7 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
   session = NULL;
   atomic_store(&use_watched, false);
   report_modules();
+  ink_i_record_window_remarks(ending, report);
   ending->leaves = leaves;
   ending->ended_by = signal;
   ending->at_once = at_once;
@@ -169,6 +172,7 @@ static void owner_in_child(void) {
 }
 
 static void forked_child(void) {
+  ink_i_record_window_after_fork();
   owner_in_child();
   know_this_process();
 }
@@ -229,7 +233,10 @@ void ink_record_start(void (*signals_taker)(void)) {
   ink_i_registry_lock();
   const size_t n = ink_i_registry_modules(&modules);
   ink_i_registry_unlock();
-  if (ink_session_open(&options, &session, &error)) {
+  ink_status status = ink_session_open(&options, &session, &error);
+  if (!status && (status = ink_i_record_window_make(session, &error)))
+    ink_session_close(session, NULL, NULL);
+  if (status) {
     ink_i_link_ring(INK_I_RING_LEAST, INK_I_RING_LEAST, false, NULL, NULL);
     report("failed", error.message);
     session = NULL;

@@ -30,6 +30,13 @@ INK_API void ink_record_before_exec(void);
 /* In front of a launch on the current device, where a device is armed with its first one. */
 INK_API bool ink_record_watches_use(void);
 INK_API void ink_record_before_launch(int device);
+/* Whether launches are counted, for windows: it does not change. Then around each launch, which nobody else makes
+ * between the two; those of a stream that is captured are none. False: it is not counted, and has no end. */
+INK_API bool ink_record_counts_launches(void);
+INK_API bool ink_record_launch_begin(void);
+INK_API void ink_record_launch_end(void);
+/* The program called cudaProfilerStart, or Stop. */
+INK_API void ink_record_profiler(bool starts);
 /* Around fork, in parent and child: signals are held between. */
 INK_API void ink_record_fork_begin(sigset_t *before);
 INK_API void ink_record_fork_end(const sigset_t *before);

@@ -101,6 +101,7 @@ static void after_fork_in_child(void) {
   make_wake(s);
   ink_writer_abandon(s->writer);
   ink_i_activity_after_fork(s->activity);
+  ink_i_window_after_fork(&s->window);
   free(s->path);
   s->writer = NULL;
   s->path = NULL;
@@ -169,7 +170,11 @@ ink_status ink_session_open(const ink_session_options *options, ink_session **ou
   ink_session *s = calloc(1, sizeof *s);
   if (!s)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a session");
-  const ink_status status = ink_i_options_parse(options, &s->options, error);
+  const ink_i_window_options when = {.start_off = options && options->start_off,
+                                     .schedule = options ? options->schedule : NULL};
+  ink_status status = ink_i_options_parse(options, &s->options, error);
+  if (!status && (status = ink_i_window_make(&when, &s->window, error)))
+    ink_i_options_free(&s->options);
   if (status) {
     free(s);
     return status;
@@ -234,6 +239,8 @@ static ink_status make_device(ink_session *s, int index, const ink_module_desc *
   const ink_status status = ink_i_device_make(d, index, &s->options, module, error);
   if (!status)
     ink_i_session_read_selftest(s, d);
+  if (!status && atomic_load(&s->window.closed))
+    return ink_i_window_apply(s, d, false, error);
   return status;
 }
 
@@ -505,26 +512,6 @@ ink_status ink_session_buffer(ink_session *s, int device, prof_buffer *out, ink_
     out->device = s->devices[device].buffer;
     start_thread(s);
   }
-  pthread_mutex_unlock(&s->lock);
-  return status;
-}
-
-static ink_status set_flags(ink_session *s, bool on, ink_error *error) {
-  ink_status status = INK_OK;
-  for (int i = 0; i < INK_I_DEVICES_MAX && !status; i++) {
-    ink_i_device *d = &s->devices[i];
-    const uint32_t flags = on ? d->info.flags | INK_BUFFER_ON : d->info.flags & ~(uint32_t)INK_BUFFER_ON;
-    if (d->made && !d->dead)
-      status = ink_i_device_set_flags(d, flags, error);
-  }
-  return status;
-}
-static ink_status set_on(ink_session *s, ink_error *error) { return set_flags(s, true, error); }
-static ink_status set_off(ink_session *s, ink_error *error) { return set_flags(s, false, error); }
-
-ink_status ink_session_set_on(ink_session *s, bool on, ink_error *error) {
-  pthread_mutex_lock(&s->lock);
-  const ink_status status = ink_i_session_on_devices(s, on ? set_on : set_off, error);
   pthread_mutex_unlock(&s->lock);
   return status;
 }

@@ -366,6 +366,9 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     status = ink_error_set(error, INK_ERROR_CUDA, "%s", s->device_failure);
   const ink_status noted = write_signal(s, status ? NULL : error);
   status = status ? status : noted;
+  char counts[64];
+  if (s->writer && s->window.text[0] && ink_i_window_counts(&s->window, counts, sizeof counts))
+    ink_writer_fact(s->writer, "window_launches", counts, NULL);
   if (s->writer && s->not_armed[0])
     ink_writer_fact(s->writer, "not_armed", s->not_armed, NULL);
   if (s->writer) {

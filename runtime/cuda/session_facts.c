@@ -46,6 +46,10 @@ static ink_status write_facts(ink_session *s, ink_error *error) {
   snprintf(number, sizeof number, "%lld", (long long)s->options.began_ns);
   if (!status && s->options.began_ns)
     status = ink_writer_fact(s->writer, "recording", number, error);
+  if (!status && s->window.text[0])
+    status = ink_writer_fact(s->writer, "window", s->window.text, error);
+  if (!status && s->options.blocks)
+    status = ink_writer_fact(s->writer, "blocks", s->options.blocks, error);
   if (!status && ink_i_rank())
     status = ink_writer_fact(s->writer, "rank", ink_i_rank(), error);
   return status;

@@ -6,6 +6,7 @@
 #include "cuda/activity.h"
 #include "cuda/clock_catch.h"
 #include "cuda/device_buffer.h"
+#include "cuda/window.h"
 #include "inkmark/session.h"
 
 #include <pthread.h>
@@ -16,6 +17,7 @@ enum { INK_I_REMARKS_MAX = 8, INK_I_REMARK_BYTES = 600 };
 
 struct ink_session {
   ink_i_options options;
+  ink_i_window window;    /* when it records */
   pthread_mutex_t lock;   /* everything below; tells a thread that it holds it already */
   pthread_cond_t wake;
   pthread_t thread;
@@ -68,6 +70,17 @@ ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
 ink_status ink_i_session_drain_activity(ink_session *session, bool last, ink_error *error);
 /* Takes over what was caught; it is written with the next part of the capture. */
 void ink_i_session_keep_caught(ink_i_device *device, ink_i_caught *caught);
+
+/* ---- windows ---- */
+
+/* Opens or closes a gate. `waits`: where that begins or ends the recording the devices are waited for, before. */
+ink_status ink_i_window_turn(ink_session *session, enum ink_i_gate gate, bool open, bool waits, ink_error *error);
+/* In front of a launch, which is counted. */
+void ink_i_window_launch(ink_session *session);
+/* The rest with the session's lock. One device records, or does not. */
+ink_status ink_i_window_apply(ink_session *session, ink_i_device *device, bool on, ink_error *error);
+/* Turns what is to be turned by now; `us`, or less: when it is to be asked again. */
+int64_t ink_i_window_tick(ink_session *session, int64_t us);
 
 /* ---- on the devices: with the session's lock held ---- */
 

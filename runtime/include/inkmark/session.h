@@ -41,6 +41,9 @@ typedef struct ink_session_options {
   bool flight;                 /* rings and headers in memory of the host, which outlives the device's */
   bool live;                   /* tracks that are open are drained too */
   uint32_t hang_ms;            /* says what tracks wait in that are open for longer than this, with nothing new (0: no) */
+  /* When it records; docs/arming.md, "Windows". */
+  bool start_off;              /* not before ink_session_set_on */
+  const char *schedule;        /* steps, as "wait=1,warmup=1,active=3,repeat=2": the active ones (all) */
 } ink_session_options;
 
 /* Checks the options; no file is made and no device is touched before the first arming.
@@ -63,6 +66,11 @@ INK_API ink_status ink_session_buffer(ink_session *session, int device, prof_buf
 
 /* Recording on or off from the next kernel entry on; takes effect in stream order of no stream. */
 INK_API ink_status ink_session_set_on(ink_session *session, bool on, ink_error *error);
+
+/* A step of the program ends and the next one begins: with a schedule, recording begins or ends here where it is time,
+ * and the devices are waited for then. NULL: the session of this process, that of `inkmark record` too.
+ * INK_ERROR_NOT_FOUND: there is none. */
+INK_API ink_status ink_session_step(ink_session *session, ink_error *error);
 
 /* Copies every track closed by now to the capture file. Does not wait for running kernels. INK_ERROR_CUDA:
  * a device failed for good, and nothing more comes from it. */

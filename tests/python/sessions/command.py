@@ -14,6 +14,7 @@ from marked import *
 compiled = module()
 assert not inkmark.arm(compiled)
 run(compiled, int(sys.argv[1]))
+inkmark.step()
 refused(inkmark.session().start, "recorded already")
 print("ran")
 """)
@@ -29,6 +30,15 @@ for given, launched in ((["--device", "sim", "-o", "a.ink", "--", "app.py", "2"]
     assert done.returncode == 0 and "ran" in done.stdout and "wrote a.ink" in done.stderr.replace("'", ""), (done.stdout, done.stderr)
     with inkmark.open("a.ink") as capture:
         assert capture.table()[0]["count"] == launched, capture.table()
+done = record("-o", "b.ink", "--device", "sim", "--schedule", "wait=1,active=1", "--", "-c", "from marked import *\n"
+              "m = module()\nfor b in (1, 2, 4, 8): run(m, b); inkmark.step()")
+with inkmark.open("b.ink") as capture:
+    assert capture.table()[0]["count"] == 3 * (2 + 8) and capture.fact("window_launches"), (capture.table(), done.stderr)
+done = record("-o", "b.ink", "--device", "sim", "--launches", "1-2", "--", "-c", "import cupy, inkmark\nfrom marked import *\n"
+              "m, x = module(), cupy.zeros(32, cupy.float32)\ncupy.cuda.Device().synchronize()\n"
+              "for b in range(4): m.get_function('step')((b + 1,), (32,), (x, cupy.int32(1)))\ncupy.cuda.Device().synchronize()")
+with inkmark.open("b.ink") as capture:
+    assert sorted(capture.columns(what="launches")["grid_x"]) == [2, 3], capture.columns(what="launches")
 for given, words in (([], "no script"), (["-o", "b.ink", "app.py"], "no '--'")):
     done = record(*given)
     assert done.returncode == 2 and words in done.stderr and "usage" in done.stderr, done

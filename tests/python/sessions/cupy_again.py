@@ -64,6 +64,21 @@ with inkmark.session() as s:
     assert os.waitpid(child, 0)[1] == 0
     run(compiled)
 assert counts(s.capture) == {"Load": 6, "Compute": 6}, counts(s.capture)
+with inkmark.session(schedule="wait=1,active=2") as s:
+    s.arm(compiled)
+    for blocks in (1, 2, 4, 8, 16):
+        run(compiled, blocks)
+        (s if blocks > 1 else inkmark).step()
+assert counts(s.capture)["Load"] == 3 * (2 + 4 + 16), counts(s.capture)
+assert s.capture.fact("window") == "schedule wait=1,active=2"
+with inkmark.session(start_off=True, blocks="::2") as s:
+    s.arm(compiled)
+    run(compiled, 4)
+    s.on()
+    run(compiled, 3)
+assert counts(s.capture)["Load"] == 3 * 2 and s.capture.fact("blocks") == "::2", counts(s.capture)
+inkmark.step()
+refused(inkmark.session(schedule="soon").start, "schedule 'soon'")
 refused(lambda: inkmark.session(granularity="lane"), "granularity is one of", ValueError)
 refused(inkmark.session(output="%q.ink").start, "%q", ValueError)
 refused(inkmark.session(blocks="x").start, "blocks 'x'")

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What a report says of what was not to be recorded: outside of a window, or of other blocks; and how much of the
+ * whole the blocks stand for that were chosen. */
+#include "report.h"
+
+#include "message.h"
+#include "text_out.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Launches whose grids have more blocks than were recorded, by the options. */
+typedef struct sampled {
+  uint64_t launches, blocks, recorded;
+} sampled;
+
+static sampled count_blocks(const ink_capture *capture) {
+  const ink_launch *launches;
+  sampled sum = {0};
+  const size_t n = ink_capture_launches(capture, &launches);
+  for (size_t i = 0; i < n; i++) {
+    sum.launches++;
+    sum.blocks += (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2];
+    sum.recorded += launches[i].track_count;
+  }
+  return sum;
+}
+
+static bool records_warps(const ink_capture *capture) {
+  const ink_device_info *devices;
+  const size_t n = ink_capture_devices(capture, &devices);
+  return n && (devices[0].flags & INK_BUFFER_PER_WARP);
+}
+
+/* Ranks of the order statistics between which the median lies, 95 % of the time; and by the rule of three how many
+ * blocks may exceed the largest that was seen. Blocks in a fixed distance stand for the others where nothing in the
+ * grid repeats at that distance. */
+static void sample(const ink_capture *capture, FILE *to) {
+  const sampled sum = count_blocks(capture);
+  if (records_warps(capture) || !sum.recorded || sum.recorded >= sum.blocks)
+    return;
+  const double n = (double)sum.recorded, apart = 98.0 / sqrt(n), left = 1 - n / (double)sum.blocks;
+  text_print(to, "    %s of %s blocks, whatever they took; of all blocks the median lies between those %s %% and %s %% "
+             "of the way up here, and at most %s %% are longer than the longest (95 %% certain)\n",
+             number_whole(sum.recorded).text, number_whole(sum.blocks).text,
+             number_fraction(fmax(50 - apart * sqrt(left), 0), 1).text, number_fraction(fmin(50 + apart * sqrt(left), 100), 1).text,
+             number_fraction(fmin(300 / n, 100), 2).text);
+}
+
+void report_window(const report_view *report, FILE *to) {
+  const ink_capture *capture = report->loaded.capture;
+  const char *window = ink_capture_fact(capture, "window"), *blocks = ink_capture_fact(capture, "blocks");
+  const char *counted = ink_capture_fact(capture, "window_launches");
+  if (window && counted)
+    text_print(to, "window (%s): %s launches were made in it, the others are left out\n", window, counted);
+  else if (window)
+    text_print(to, "window (%s): what was launched outside of it is left out; how much that is was not counted\n", window);
+  if (!blocks)
+    return;
+  text_print(to, "blocks (%s): the others are left out\n", blocks);
+  if (strchr(blocks, ':'))
+    sample(capture, to);
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+# check.py BUILD BIN CASE: records the program of this folder, whose launch i has i + 1 blocks, in a window: which of its
+# launches are in the capture, and that what was left out is told.
+import json, os, re, subprocess, sys, tempfile
+
+build, bin, case = sys.argv[1:]
+inkmark = os.path.join(build, "cli", "inkmark")
+os.chdir(tempfile.mkdtemp())
+
+
+def record(options, *program, code=0):
+    if os.path.exists("x.ink"):
+        os.remove("x.ink")
+    done = subprocess.run([inkmark, "record", "--device", "sim", "-o", "x.ink", *options, "--",
+                           os.path.join(bin, program[0]), *program[1:]], capture_output=True, text=True)
+    assert done.returncode == code, (done.returncode, done.stderr)
+    return done.stderr
+
+
+def report(*options):
+    return subprocess.run([inkmark, "report", *options, "x.ink"], capture_output=True, text=True, check=True).stdout
+
+
+def blocks_of_launches():
+    shown = json.loads(report("-f", "json", "--all", "--by", "launch"))["captures"][0]
+    return [row["count"] for kernel in shown["kernels"] for row in kernel["rows"] if row["section"] == "A"]
+
+
+def check(options, program, blocks, *told):
+    record(options, *program)
+    assert blocks_of_launches() == blocks, blocks_of_launches()
+    shown, facts = report(), subprocess.run([inkmark, "info", "x.ink"], capture_output=True, text=True, check=True).stdout
+    for words in told:
+        assert words in shown, (words, shown)
+        assert re.search(r"^(window|blocks) ", facts, re.M), facts
+
+
+if case == "launches":
+    check(["--launches", "5-7,10"], ["program"], [6, 7, 8, 11],
+          "window (launches 5-7,10): 4 of 13 launches were made in it, the others are left out")
+    check(["--launches", "0"], ["program"], [1], "1 of 13 launches")
+    check(["--launches", "12-400"], ["program"], [13], "1 of 13 launches")
+    check(["--launches", "0-400"], ["program"], list(range(1, 14)), "13 of 13 launches")
+    check(["--launches", "2-8", "--kernels", "None|Kern", "-g", "warp"], ["program"], [3, 4, 5, 6, 7, 8, 9])
+elif case == "profiler":
+    check(["--on-start", "off"], ["program", "profiler"], [6, 7, 8], "window (on start off): 3 of 13 launches")
+    check(["--on-start", "off", "--launches", "0-6"], ["program", "profiler"], [6, 7], "launches 0-6, on start off): 2 of 13")
+    record([], "program", "profiler")  # without the option they say nothing
+    assert blocks_of_launches() == list(range(1, 14))
+elif case == "static":
+    check(["--launches", "5-7"], ["program_static"], [6, 7, 8], "3 of 13 launches")
+    check(["--on-start", "off"], ["program_static", "profiler"], [6, 7, 8], "3 of 13 launches")
+    check(["--launches", "2-3"], ["program_static", "graph"], [50, 51, 50, 51], "2 of 13 launches")
+elif case == "profiler-missing":
+    said = record(["--on-start", "off"], "program")
+    assert "no cudaProfilerStart" in said and "nothing was recorded" in said and not os.path.exists("x.ink"), said
+elif case == "steps":
+    check(["--schedule", "wait=1,warmup=1,active=3,repeat=2"], ["program", "steps"], [3, 4, 5, 8, 9, 10], "6 of 13 launches")
+    check(["--schedule", "active=2,wait=4"], ["program", "steps"], [5, 6, 11, 12], "4 of 13 launches")
+    said = record(["--schedule", "active=1"], "program")
+    assert "never called ink_session_step" in said and blocks_of_launches() == list(range(1, 14)), said
+elif case == "graph":  # the launches: 1, 2 blocks; the graph of 50 and 51 blocks, twice; 5 to 13 blocks
+    check(["--launches", "2"], ["program", "graph"], [50, 51], "1 of 13 launches")
+    check(["--launches", "1-3"], ["program", "graph"], [2, 50, 51, 50, 51], "3 of 13 launches")
+    check(["--launches", "4"], ["program", "graph"], [5], "1 of 13 launches")
+elif case == "time":  # where time is short all of it lies before the delay, where it is long in the middle of it
+    record(["--delay", "1ms"], "program", "time", "20")
+    assert blocks_of_launches()[-1] == 13, blocks_of_launches()
+    record(["--delay", "60m"], "program", "time", "0")
+    assert not os.path.exists("x.ink")
+    record(["--duration", "60m"], "program", "time", "0")
+    assert blocks_of_launches() == list(range(1, 14))
+    record(["--duration", "200ms"], "program", "time", "300")
+    kept = blocks_of_launches() if os.path.exists("x.ink") else []
+    assert kept == list(range(1, len(kept) + 1)) and len(kept) < 13, kept
+elif case == "refused":
+    for option, given, words in (("--launches", "7-5", "not a list"), ("--launches", "x", "not a list"),
+                                 ("--schedule", "wait=2", "with active at least 1"), ("--schedule", "active=1;", "is not like"),
+                                 ("--delay", "soon", "is not a time"), ("--duration", "2 years", "is not a time"),
+                                 ("--blocks", "::0", "or ::16"), ("--blocks", "9:3", "or ::16"), ("--blocks", ":::", "or ::16"), ("--blocks", "5::18446744073709551615", "or ::16"),
+                                 ("--warps", "::2", "not a list")):
+        said = record([option, given, *(["-g", "warp"] if option == "--warps" else [])], "program", code=2)
+        assert words in said and given in said, (given, said)
+elif case == "blocks":
+    for given, chosen in (("::4", range(0, 99, 4)), ("1:9:3,0", [0, 1, 4, 7]), ("3:", range(3, 99)), (":2", [0, 1]), ("2:3", [2]),
+                          ("1,::6,8-9", [0, 1, 6, 8, 9, 12])):
+        wanted = [sum(b < grid for b in chosen) for grid in range(1, 14)]
+        check(["--blocks", given], ["program"], [n for n in wanted if n], f"blocks ({given}): the others are left out")
+elif case == "sampled":
+    record(["-t", "8192", "-r", "4"], "sampled")
+    whole = json.loads(report("-f", "json"))["captures"][0]["kernels"][0]
+    record(["-t", "2048", "-r", "4", "--blocks", "::3"], "sampled")
+    part, shown = json.loads(report("-f", "json"))["captures"][0]["kernels"][0], report()
+    row, truth = part["rows"][0], whole["rows"][0]
+    assert truth["count"] == 6000 and row["count"] == 2000 and part["tracks_lost"] == 0, (truth, row)
+    assert "2,000 of 6,000 blocks" in shown and "between those 48.2 % and 51.8 %" in shown and "at most 0.15 %" in shown, shown
+    assert row["median_cycles"] == truth["median_cycles"] < row["max_cycles"] / 5, (row, truth)
+    assert abs(row["max_cycles"] - truth["max_cycles"]) <= truth["max_cycles"] / 100, (row, truth)
+    assert abs(3 * row["total_cycles"] - truth["total_cycles"]) <= truth["total_cycles"] / 50, (row, truth)
+else:
+    sys.exit("no such case")
+print("fine")
