@@ -61,6 +61,8 @@ check faults env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/seeded_faults.p
 check diff python3 "$here/report/check_diff.py" "$build/cli/inkmark" "$build/tests/report/made_up" 1000
 check findings python3 "$here/report/check_findings.py" "$build/cli/inkmark" "$build/tests/report/made_up" 50
 
+check path python3 "$here/report/check_path.py" "$build/cli/inkmark" "$build/tests/report/made_up_path" 100
+
 # programs of a generator, alone and recorded
 check random-programs python3 "$here/arming/random_program.py" "$build" "$build/tests/arming/library.so" 1 200
 exit $bad

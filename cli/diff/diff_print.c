@@ -172,9 +172,9 @@ void diff_put(const char *text, bool html, FILE *to) {
     if (!strchr(special, *at))
       fputc(*at, to);
     else if (html)
-      fprintf(to, "&#%d;", *at);
+      text_print(to, "&#%d;", *at);
     else
-      fprintf(to, "\\%c", *at);
+      text_print(to, "\\%c", *at);
   }
   free(shown);
 }

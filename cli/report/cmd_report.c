@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `inkmark report`: tables of where the time inside kernels went. */
 #include "report_activity.h"
+#include "report_path.h"
 
 #include "commands.h"
 #include "message.h"
@@ -37,9 +38,12 @@ static const cli_option options[] = {
     {0, "activity", CLI_FLAG, NULL, offsetof(report_settings, activity),
      "what CUPTI saw instead ('inkmark record --activity'): kernels with their dimensions, "
      "registers and occupancy, copies, calls, how devices were used, and the timeline"},
+    {0, "path", CLI_FLAG, NULL, offsetof(report_settings, path),
+     "instead of tables the critical path of the longest launch (--launch: of that one): whose work the end of it "
+     "waited for; --all: each of its steps. text or json"},
     {'w', "waits", CLI_TEXT, "REGEX", offsetof(report_settings, waits),
      "which sections wait, by name, whatever the case: " INK_WAITS_USUAL " (the default); for the finding of who "
-     "waits for whom"},
+     "waits for whom, and --path"},
     {0, "silence", CLI_TEXT, "ID,...", offsetof(report_settings, silence),
      "findings that are not printed: tail, wait, late, outlier, first-launch"},
     {0, "check", CLI_TEXT, "EXPR", offsetof(report_settings, check),
@@ -118,6 +122,8 @@ static bool json_end(report_sink *sink, bool keep) {
 static int report_all(const report_settings *settings, char **argv, size_t operands) {
   if (settings->activity)
     return report_activity(settings, argv, operands);
+  if (settings->path)
+    return report_path(settings, argv, operands);
 
   static bool (*const printers[])(const report_view *, report_sink *) = {report_text, report_json,
                                                                          report_csv};
@@ -150,6 +156,8 @@ static int run(int argc, char **argv) {
     return cli_usage_error(&cmd_report, "'--sort self' is not known by iteration");
   if (!cli_check_regex(&cmd_report, "waits", settings.waits) || report_check_parse(&settings))
     return CLI_USAGE;
+  if (settings.path && (settings.activity || settings.check || settings.format == REPORT_CSV))
+    return cli_usage_error(&cmd_report, "'--path' goes with neither '--activity', '--check' nor '--format csv'");
   char *newest = NULL, *one[1];
   if (!operands) {
     if (!(newest = load_newest()))
@@ -182,6 +190,7 @@ const cli_command cmd_report = {
                 "inkmark report\tof the newest capture here\n"
                 "inkmark report --by block --sort total --top 5 solver.ink\tthe five slowest blocks\n"
                 "inkmark report --by iteration --unit us solver.ink\tone row for each iteration\n"
+                "inkmark report --path solver.ink\twhose work the end of the longest launch waited for\n"
                 "inkmark report --activity solver.ink\tkernels, copies and calls around them\n"
                 "inkmark report --by block --format csv solver.ink\tfor a spreadsheet",
     .options = options,

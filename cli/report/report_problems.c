@@ -58,7 +58,7 @@ static bool longest_track(const loaded_capture *loaded, uint32_t kernel, uint64_
 }
 
 static void dropped(const report_view *report, const ink_kernel_total *total, FILE *to) {
-  uint64_t index, words;
+  uint64_t index = 0, words = 0;
   char place[LOAD_PLACE_BYTES];
   if (!total->marks_dropped)
     return;

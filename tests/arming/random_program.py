@@ -237,8 +237,10 @@ def compare(seed, folder, build, library):
     source, binary = os.path.join(folder, "program.c"), os.path.join(folder, "program")
     with open(source, "w", encoding="ascii") as file:
         file.write(program.text)
-    subprocess.run([os.environ.get("CC", "cc"), "-w", "-O1", "-o", binary, source, library, "-pthread"], check=True)
-    environment = {**os.environ, "LD_LIBRARY_PATH": os.path.join(build, "device/sim"), "INKMARK_SIM_SEED": "1"}
+    runtime = os.path.join(build, "device/sim")
+    subprocess.run([os.environ.get("CC", "cc"), "-w", "-O1", "-o", binary, source, library, "-pthread",
+                    f"-Wl,-rpath-link,{runtime}"], check=True)
+    environment = {**os.environ, "LD_LIBRARY_PATH": runtime, "INKMARK_SIM_SEED": "1"}
     plain, recorded = os.path.join(folder, "plain"), os.path.join(folder, "recorded")
     alone = run(plain, [binary], environment, program)
     ours = run(recorded, [os.path.join(build, "cli/inkmark"), "record", "--device", "sim", "-o",

@@ -48,6 +48,9 @@ ls x.ink* >/dev/null 2>&1 || bad 'the daemon left no capture'
 rm -f x.ink* go
 
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+  mkdir "$work/build" && (cd "$(dirname "$inkmark")/.." && # for a user who may not go into where it was built
+    cp -a --parents cli/inkmark runtime/libinkmark-preload.so device/sim/lib* "$work/build") || exit 1
+  inkmark=$work/build/cli/inkmark
   cp "$solver" bits && chown 65533:65533 bits && chmod 4755 bits
   says "' is set-uid, so the loader leaves out what is preloaded" \
     setpriv --reuid 65534 --regid 65534 --clear-groups "$inkmark" record --device sim -o /dev/shm/inkmark-reasons-$$.ink -- ./bits

@@ -72,6 +72,11 @@ static void find(const char *way) {
 #undef TAKE
 }
 #else
+/* What to ask cuGetProcAddress for: of version 13000 these two have other parameters (cudaTypedefs.h). */
+static int version_of(const char *asked) {
+  return !strcmp(asked, "cuCtxCreate") || !strcmp(asked, "cuCtxSynchronize") ? 4000 : 13000;
+}
+
 static void find(const char *way) {
   int (*by_name)(const char *, void **, int, uint64_t, int *) = NULL;
   void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -81,7 +86,7 @@ static void find(const char *way) {
     *(void **)&by_name = dlsym(driver, "cuGetProcAddress_v2");
 #define TAKE(name, asked, parameters)                                                              \
   if (by_name)                                                                                     \
-    OK(by_name(asked, (void **)&cu.name, !strcmp(asked, "cuCtxCreate") ? 4000 : 13000, 0, NULL));  \
+    OK(by_name(asked, (void **)&cu.name, version_of(asked), 0, NULL));                             \
   else                                                                                             \
     *(void **)&cu.name = dlsym(driver, #name);
   FUNCTIONS(TAKE)

@@ -4,6 +4,7 @@ missing folder; standard output; links and modes of what was there; a writer kil
 
 check_files.py OUTPUT_TOOL"""
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -70,12 +71,9 @@ def check_refusals(scratch, capture):
     as_root = os.geteuid() == 0
     if as_root:  # root may write everywhere: be nobody
         os.chmod(scratch.folder, 0o755)
-    try:
-        run = subprocess.run([scratch.tool, "write", "csv", capture, closed + "/x.csv"],
-                             capture_output=True, text=True, user=65534 if as_root else None)
-    except PermissionError:
-        print("part SKIPPED: another user cannot run the tool where it lies")
-        return
+    tool = shutil.copy(scratch.tool, scratch.path("tool"))  # for a user who may not go into where it was built
+    run = subprocess.run([tool, "write", "csv", capture, closed + "/x.csv"],
+                         capture_output=True, text=True, user=65534 if as_root else None)
     assert run.returncode == 1 and "permission denied" in run.stderr, run
 
 

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* `inkmark report --path`: the critical path of the longest launch of each capture, as text or JSON. */
+#include "report_path.h"
+
+#include "commands.h"
+#include "message.h"
+#include "outfile.h"
+#include "text_out.h"
+
+#include "inkmark/critical.h"
+
+#include <inttypes.h>
+#include <regex.h>
+#include <stdlib.h>
+
+typedef struct span {
+  int64_t begin, end;
+} span;
+
+static const char *section_name(const loaded_capture *loaded, ink_section_index section) {
+  return section == INK_PATH_BETWEEN ? "(between blocks)" : load_section_name(loaded, section);
+}
+
+static const char *edge_name(uint8_t edge) {
+  static const char *const names[] = {NULL, "marked", "hand-over", "last of several", "slot"};
+  return names[edge];
+}
+
+/* The launch that lasted longest, of those that the settings let through; UINT32_MAX after a message. */
+static uint32_t choose_launch(const report_settings *settings, const loaded_capture *loaded) {
+  const ink_launch *launches;
+  const ink_kernel *kernels;
+  const size_t n = ink_capture_launches(loaded->capture, &launches);
+  const uint64_t tracks = ink_capture_track_count(loaded->capture);
+  uint32_t best = UINT32_MAX;
+  regex_t compiled;
+  ink_capture_kernels(loaded->capture, &kernels);
+  if (settings->launch != UINT64_MAX)
+    return (uint32_t)settings->launch;
+  span *spans = calloc(n + 1, sizeof *spans);
+  const bool filtered = settings->kernel && !regcomp(&compiled, settings->kernel, REG_EXTENDED | REG_NOSUB);
+  for (uint64_t i = 0; spans && i < tracks; i++) {
+    ink_stored_track t;
+    ink_capture_track(loaded->capture, i, &t);
+    if (t.header.state != INK_TRACK_CLOSED ||
+        (filtered && regexec(&compiled, kernels[t.kernel].name, 0, NULL, 0)))
+      continue;
+    span *s = &spans[t.launch];
+    const int64_t begin = ink_clock_map_ns(loaded->map, t.device, t.header.sm_open, t.header.open_clock1);
+    const int64_t end = ink_clock_map_ns(loaded->map, t.device, t.header.sm_close, t.header.close_clock0);
+    s->begin = s->end == 0 || begin < s->begin ? begin : s->begin;
+    s->end = s->end == 0 || end > s->end ? end : s->end;
+  }
+  for (size_t i = 0; spans && i < n; i++)
+    if (spans[i].end && (best == UINT32_MAX || spans[i].end - spans[i].begin > spans[best].end - spans[best].begin))
+      best = (uint32_t)i;
+  if (filtered)
+    regfree(&compiled);
+  if (!spans)
+    message_say("out of memory");
+  else if (best == UINT32_MAX)
+    message_say("'%s' has no track that was closed", loaded->path);
+  free(spans);
+  return best;
+}
+
+/* ---- text ---- */
+
+static number_text percent(double share) {
+  number_text out;
+  snprintf(out.text, sizeof out.text, "%.1f %%", 100 * share);
+  return out;
+}
+
+static const char *const signs[INK_SIGNS] = {"is in", "leaves", "comes to", "came last"};
+
+static void rules_text(const loaded_capture *loaded, const ink_critical_path *path, FILE *to) {
+  for (size_t i = 0; i < path->rule_count; i++) {
+    const ink_path_rule *r = &path->rules[i];
+    const char *wait = section_name(loaded, r->wait);
+    if (r->ends == INK_SECTION_UNKNOWN)
+      text_print(to, "  %s: nothing in the block was found that ends it; it stays on the path\n", wait);
+    else if (r->sign == INK_SIGN_LAST)
+      text_print(to, "  %s ends when the last of several comes: so it was at %s of %s waits\n", wait,
+                 percent(r->seen).text, number_whole(r->waits).text);
+    else
+      text_print(to, "  %s ends when another track %s %s: so it was at %s of %s waits, by chance it would be at %s\n",
+                 wait, signs[r->sign], section_name(loaded, r->ends), percent(r->seen).text,
+                 number_whole(r->waits).text, percent(r->chance).text);
+  }
+  if (path->edges[INK_PATH_MARKED])
+    text_print(to, "  %s ranges across threads, as they were marked\n", number_whole(path->edges[INK_PATH_MARKED]).text);
+  if (path->edges[INK_PATH_SLOT])
+    text_print(to, "  %s times a block began where another one had ended\n", number_whole(path->edges[INK_PATH_SLOT]).text);
+}
+
+static bool shares_text(const report_settings *settings, const loaded_capture *loaded, const ink_critical_path *path,
+                        FILE *to) {
+  static const char *const titles[] = {"ns", "share", "of its time", "steps"};
+  const double all = (double)(path->end_ns - path->begin_ns);
+  text_grid *grid = grid_new();
+  if (!grid)
+    return false;
+  grid_column(grid, GRID_LEFT, "on the path");
+  for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    grid_column(grid, GRID_RIGHT, titles[i]);
+  for (size_t i = 0; i < path->share_count; i++) {
+    const ink_path_share *s = &path->shares[i];
+    if (!s->path_ns && !settings->all)
+      continue;
+    grid_cell(grid, "%s", section_name(loaded, s->section));
+    grid_cell(grid, "%s", number_whole((uint64_t)s->path_ns).text);
+    grid_cell(grid, "%s", all > 0 ? percent((double)s->path_ns / all).text : "");
+    grid_cell(grid, "%s", percent((double)s->path_ns / (double)s->all_ns).text);
+    grid_cell(grid, "%s", number_whole(s->steps).text);
+  }
+  const bool fine = grid_print(grid, to, 2);
+  grid_free(grid);
+  return fine;
+}
+
+static bool steps_text(const loaded_capture *loaded, const ink_critical_path *path, FILE *to) {
+  text_grid *grid = grid_new();
+  if (!grid)
+    return false;
+  grid_column(grid, GRID_RIGHT, "begins at, ns");
+  grid_column(grid, GRID_RIGHT, "ns");
+  grid_column(grid, GRID_LEFT, "section");
+  grid_column(grid, GRID_LEFT, "track");
+  grid_column(grid, GRID_LEFT, "came by");
+  for (size_t i = 0; i < path->step_count; i++) {
+    const ink_path_step *s = &path->steps[i];
+    char place[LOAD_PLACE_BYTES];
+    grid_cell(grid, "%s", number_whole((uint64_t)(s->begin_ns - path->begin_ns)).text);
+    grid_cell(grid, "%s", number_whole((uint64_t)(s->end_ns - s->begin_ns)).text);
+    grid_cell(grid, "%s", section_name(loaded, s->section));
+    grid_cell(grid, "%s", load_track_place(loaded, s->track, place));
+    grid_cell(grid, "%s", s->edge ? edge_name(s->edge) : "");
+  }
+  const bool fine = grid_print(grid, to, 2);
+  grid_free(grid);
+  return fine;
+}
+
+static bool path_text(const report_settings *settings, const loaded_capture *loaded, const ink_critical_path *path,
+                      FILE *to) {
+  char place[LOAD_PLACE_BYTES];
+  const uint64_t last = path->steps[path->step_count - 1].track;
+  text_print(to, "%s\n", loaded->path);
+  if (ink_capture_simulated(loaded->capture))
+    text_print(to, "%s\n", LOAD_SIMULATED_LINE);
+  text_print(to, "critical path of launch %u: %s ns to the end of %s\n", path->launch,
+             number_whole((uint64_t)(path->end_ns - path->begin_ns)).text, load_track_place(loaded, last, place));
+  bool fine = shares_text(settings, loaded, path, to);
+  if (path->steps[0].begin_ns > path->begin_ns)
+    text_print(to, "  the first %s ns are before it: nothing that was recorded held its first track\n",
+               number_whole((uint64_t)(path->steps[0].begin_ns - path->begin_ns)).text);
+  text_print(to, "taken for an edge\n");
+  rules_text(loaded, path, to);
+  if (fine && settings->all)
+    fine = steps_text(loaded, path, to);
+  if (!fine)
+    message_say("out of memory");
+  return fine;
+}
+
+/* ---- JSON ---- */
+
+static void shares_json(json_writer *json, const loaded_capture *loaded, const ink_critical_path *path) {
+  json_open(json, "sections", '[');
+  for (size_t i = 0; i < path->share_count; i++) {
+    const ink_path_share *s = &path->shares[i];
+    json_open_flat(json, NULL);
+    json_string(json, "section", section_name(loaded, s->section));
+    json_bool(json, "waits", s->waits);
+    json_signed(json, "path_ns", s->path_ns);
+    json_signed(json, "all_ns", s->all_ns);
+    json_unsigned(json, "steps", s->steps);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_open(json, "edges", '[');
+  for (size_t i = 0; i < path->rule_count; i++) {
+    const ink_path_rule *r = &path->rules[i];
+    json_open_flat(json, NULL);
+    json_string(json, "wait", section_name(loaded, r->wait));
+    json_string(json, "section", r->ends == INK_SECTION_UNKNOWN ? NULL : section_name(loaded, r->ends));
+    json_string(json, "sign", r->ends == INK_SECTION_UNKNOWN ? NULL : signs[r->sign]);
+    json_unsigned(json, "waits", r->waits);
+    json_double(json, "seen_share", r->seen);
+    json_double(json, "chance_share", r->chance);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void path_json(json_writer *json, const loaded_capture *loaded, const ink_critical_path *path) {
+  json_open(json, NULL, '{');
+  json_string(json, "file", loaded->path);
+  json_bool(json, "simulated", ink_capture_simulated(loaded->capture));
+  json_unsigned(json, "launch", path->launch);
+  json_signed(json, "begin_ns", path->begin_ns);
+  json_signed(json, "end_ns", path->end_ns);
+  shares_json(json, loaded, path);
+  json_open(json, "steps", '[');
+  for (size_t i = 0; i < path->step_count; i++) {
+    const ink_path_step *s = &path->steps[i];
+    ink_stored_track t;
+    ink_capture_track(loaded->capture, s->track, &t);
+    const ink_track *h = &t.header;
+    json_open_flat(json, NULL);
+    json_unsigned(json, "track", s->track);
+    json_unsigned(json, "block", h->block_index[0] + (uint64_t)h->grid_dim[0] * (h->block_index[1] + (uint64_t)h->grid_dim[1] * h->block_index[2]));
+    json_unsigned(json, "warp", h->thread / 32);
+    json_string(json, "section", section_name(loaded, s->section));
+    json_string(json, "edge", edge_name(s->edge));
+    json_signed(json, "begin_ns", s->begin_ns);
+    json_signed(json, "end_ns", s->end_ns);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_close(json, '}');
+}
+
+/* ---- both ---- */
+
+static bool one_file(const report_settings *settings, const char *file, json_writer *json, FILE *to) {
+  loaded_capture loaded;
+  ink_critical_path *path = NULL;
+  ink_error error = {0};
+  bool fine = false;
+  if (!load_capture(file, &loaded))
+    return false;
+  uint32_t launch = UINT32_MAX;
+  if (load_check_choice(&loaded, settings->kernel, settings->launch))
+    launch = choose_launch(settings, &loaded);
+  if (launch != UINT32_MAX) {
+    error.status = ink_critical_path_make(loaded.capture, loaded.map, launch, settings->waits, &path, &error);
+    if (error.status)
+      message_failure(&error);
+    else if (json)
+      path_json(json, &loaded, path);
+    fine = !error.status && (json || path_text(settings, &loaded, path, to));
+    ink_critical_path_free(path);
+  }
+  unload_capture(&loaded);
+  return fine;
+}
+
+int report_path(const report_settings *settings, char **paths, size_t n) {
+  outfile file;
+  bool fine = true;
+  if (!outfile_open_for(&file, settings->output, paths, n))
+    return CLI_FAILED;
+  json_writer json = {.to = file.stream};
+  const bool is_json = settings->format == REPORT_JSON;
+  if (is_json) {
+    json_open(&json, NULL, '{');
+    json_unsigned(&json, "schema_version", INK_CLI_SCHEMA_VERSION);
+    json_string(&json, "inkmark", INKMARK_VERSION);
+    json_open(&json, "captures", '[');
+  }
+  for (size_t i = 0; i < n; i++) {
+    if (i && !is_json)
+      text_print(file.stream, "\n");
+    fine = one_file(settings, paths[i], is_json ? &json : NULL, file.stream) && fine;
+  }
+  if (is_json) {
+    json_close(&json, ']');
+    json_close(&json, '}');
+  }
+  fine = outfile_close(&file, fine) && fine;
+  return fine ? CLI_OK : CLI_FAILED;
+}

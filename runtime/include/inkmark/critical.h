@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The critical path of one launch: which work, of which track, the end of the launch waited for, back to its begin.
+ * docs/answers.md says how it is found and what is taken for an edge. */
+#ifndef INKMARK_CRITICAL_H
+#define INKMARK_CRITICAL_H
+
+#include "inkmark/decode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why a step could begin when it did. */
+enum ink_path_edge {
+  INK_PATH_ON,      /* the track itself went on; or the launch began */
+  INK_PATH_MARKED,    /* a range across threads, which another track began, ended in this wait */
+  INK_PATH_HAND_OVER, /* a wait ended while another track of the block was in the section that ends such waits */
+  INK_PATH_TOGETHER,  /* several tracks of the block waited in one section; the last that came let all go on */
+  INK_PATH_SLOT       /* a block ended on the SM, and this one began */
+};
+
+#define INK_PATH_BETWEEN (INK_SECTION_UNKNOWN - 1) /* the section of the time between two blocks of a slot */
+
+/* Steps follow each other in time without a gap. The rest of a wait after what ended it is a step too. */
+typedef struct ink_path_step {
+  uint64_t track;             /* of ink_capture_track */
+  ink_section_index section;  /* the innermost of the body; INK_SECTION_UNKNOWN: unmarked */
+  uint8_t edge;               /* enum ink_path_edge: how the path came here from the step before */
+  uint8_t reserved[3];
+  int64_t begin_ns, end_ns;   /* clock map */
+} ink_path_step;
+
+/* One section on the path, and off it. */
+typedef struct ink_path_share {
+  ink_section_index section;
+  bool waits;
+  uint64_t steps;
+  int64_t path_ns;            /* on the path */
+  int64_t all_ns;             /* over all tracks of the launch; of INK_PATH_BETWEEN that of the path */
+} ink_path_share;
+
+/* Where another track is when a wait ends. */
+enum ink_path_sign {
+  INK_SIGN_IN,     /* in a section */
+  INK_SIGN_LEAVES, /* at its end */
+  INK_SIGN_COMES,  /* at its begin */
+  INK_SIGN_LAST,   /* it waits in the same one, and came last */
+  INK_SIGNS
+};
+
+/* What ends the waits of a section, and what that rests on. */
+typedef struct ink_path_rule {
+  ink_section_index wait, ends; /* of INK_SIGN_LAST `ends` is `wait`; INK_SECTION_UNKNOWN: nothing was found, such a
+                                 * wait stays on the path */
+  uint32_t sign;                /* enum ink_path_sign */
+  uint64_t waits;               /* that lasted longer than one that finds what it waits for */
+  double seen;                  /* share of these at whose end another track was in `ends` */
+  double chance;                /* how often that would be seen at any moment */
+} ink_path_rule;
+
+typedef struct ink_critical_path {
+  uint32_t launch;
+  int64_t begin_ns, end_ns;     /* of the launch's tracks; where the path begins may be later */
+  ink_path_step *steps;         /* in the order of time */
+  size_t step_count;
+  ink_path_share *shares;       /* the most on the path first */
+  size_t share_count;
+  ink_path_rule *rules;
+  size_t rule_count;
+  uint64_t edges[INK_PATH_SLOT + 1];
+} ink_critical_path;
+
+/* The path of `launch`. Sections whose names match `waits_regex` (POSIX extended, whatever the case; NULL:
+ * INK_WAITS_USUAL of table.h) wait. Marks of called functions are part of the body's section around them.
+ * INK_ERROR_ARGUMENT: no such launch, a bad pattern, a launch without a closed track, or one of more than 16,777,216
+ * slices. The caller frees *out with ink_critical_path_free. Any thread; the capture is only read. */
+INK_API ink_status ink_critical_path_make(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
+                                          const char *waits_regex, ink_critical_path **out, ink_error *error);
+INK_API void ink_critical_path_free(ink_critical_path *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

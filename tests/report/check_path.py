@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""`report --path` on made-up captures whose critical path is known: each section's part of the path within 5 % of
+its length (15 % where two paths are nearly as long), and the edges that were taken. check_path.py INKMARK MADE_UP_PATH [SEEDS]"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+inkmark, made_up = (os.path.abspath(path) for path in sys.argv[1:3])
+SEEDS = int(sys.argv[3]) if len(sys.argv) > 3 else 6
+WAITS = "LineSearch|UpdateConstraint"
+# one moment is the end of one section and the begin of the next
+PRODUCED = [("is in", "StepLast"), ("leaves", "StepLast"), ("comes to", "UpdateConstraint")]
+CONSUMED = [("is in", "Gradient"), ("comes to", "Gradient"), ("leaves", "Hessian")]
+
+
+def report(*more):
+    return subprocess.run([inkmark, "report", "--path", "--waits", WAITS, *more, "x.ink"], capture_output=True,
+                          text=True, check=True).stdout
+
+
+def compare(seed, kind, keys, ends, good_to=0.05):
+    made = subprocess.run([made_up, "x.ink", str(seed), kind, *keys], capture_output=True, text=True, check=True).stdout
+    truth = json.loads(made)
+    path = json.loads(report("-f", "json"))["captures"][0]
+    where = (seed, kind, keys)
+    length = path["end_ns"] - path["begin_ns"]
+    assert abs(length - truth.pop("length")) <= 4, (where, length)  # openings and closings are read a cycle later
+    steps = path["steps"]
+    assert steps[-1]["end_ns"] == path["end_ns"] and steps[0]["edge"] is None, where
+    for one, following in zip(steps, steps[1:]):
+        assert one["end_ns"] == following["begin_ns"] and one["begin_ns"] <= one["end_ns"], (where, one, following)
+    told = {s["section"]: s["path_ns"] for s in path["sections"]}
+    for section, ns in truth.items():
+        assert abs(told.get(section, 0) - ns) <= good_to * length, (where, section, ns, told, path["edges"])
+    found = {e["wait"]: (e["sign"], e["section"]) for e in path["edges"]}
+    for wait, signs in ends.items():
+        assert found.get(wait) in signs, (where, wait, path["edges"])
+    return path
+
+
+def main():
+    for seed in range(SEEDS):
+        choose = random.Random(seed)
+        warps = f"warps={choose.randrange(2, 7)}"
+        stages = f"stages={choose.randrange(1, 5)}"
+        slow = ["produce=1500", "consume=600"]
+        compare(seed, "pipeline", [warps, stages, *slow], {"LineSearch": PRODUCED})
+        compare(seed, "pipeline", [warps, stages, "produce=500", "consume=1400"], {"UpdateConstraint": CONSUMED})
+        compare(seed, "pipeline", [warps, stages, f"scatter={choose.randrange(5, 60)}"], {},
+                0.15)  # both sides are nearly critical: waits of a few cycles decide
+        compare(seed, "barrier", [f"warps={choose.randrange(3, 7)}", f"scatter={choose.randrange(20, 60)}"],
+                {"LineSearch": [("came last", "LineSearch")]})
+        blocks = compare(seed, "pipeline", ["blocks=9", "slots=4", "tiles=20", *slow], {"LineSearch": PRODUCED})
+        assert sum(s["edge"] == "slot" for s in blocks["steps"]) >= 1
+    text = report("--all")
+    assert "critical path of launch 0" in text and "LineSearch ends when another track leaves StepLast" in text, text
+    for wrong in (["-f", "csv"], ["--activity"], ["--check", "Step/Hessian p99 < 1us"]):
+        done = subprocess.run([inkmark, "report", "--path", *wrong, "x.ink"], capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and "--path" in done.stderr, done
+    done = subprocess.run([inkmark, "report", "--path", "--launch", "9", "x.ink"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "9" in done.stderr, done
+    print(f"{5 * SEEDS} paths")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    main()
