@@ -6,7 +6,7 @@
 #include "options.h"
 
 extern const cli_command cmd_record, cmd_top, cmd_report, cmd_diff, cmd_export, cmd_open, cmd_info, cmd_verify,
-    cmd_cost, cmd_selftest, cmd_recover, cmd_help, cmd_version;
+    cmd_cost, cmd_time, cmd_selftest, cmd_recover, cmd_help, cmd_version;
 
 #if defined(INKMARK_HAS_REWRITER) /* libclang was there */
 extern const cli_command cmd_instrument, cmd_nvcc;

@@ -12,7 +12,7 @@
 
 const cli_command *const cli_commands[] = {&cmd_record, &cmd_top,    &cmd_report, &cmd_diff, &cmd_export,
                                            &cmd_open,   &cmd_info,   &cmd_verify,
-                                           &cmd_cost,   &cmd_selftest, &cmd_recover,
+                                           &cmd_cost,   &cmd_time,   &cmd_selftest, &cmd_recover,
 #if defined(INKMARK_HAS_REWRITER)
                                            &cmd_instrument, &cmd_nvcc,
 #endif
