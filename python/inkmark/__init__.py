@@ -14,6 +14,7 @@
 A binding of libinkmark by ctypes. The library is looked for at INKMARK_SHARED_LIBRARY, inside of this package, beside
 the `inkmark` on the PATH, and where the loader looks; where it is not found, what needs it raises Error. An object may
 be used by one thread at a time."""
+from ._analyze import Sweep, analyze
 from ._arrays import Timed, table_from
 from ._capture import Capture, open  # noqa: A004: as in gzip.open
 from ._compile import include_dir, nvrtc_options, preamble
@@ -24,7 +25,7 @@ from ._notebook import load_ipython_extension
 from ._session import Session, arm, session, step
 
 __all__ = ["open", "Capture", "Error", "session", "Session", "arm", "step", "include_dir", "nvrtc_options", "preamble",
-           "table_from", "Timed", "UNMARKED", "NO_ROLE", "ROW_NONE", "ROW_UNKNOWN", "row_dtype", "total_dtype",
+           "table_from", "Timed", "analyze", "Sweep", "UNMARKED", "NO_ROLE", "ROW_NONE", "ROW_UNKNOWN", "row_dtype", "total_dtype",
            "launch_dtype", "crossing_dtype", "activity_dtype", "load_ipython_extension"]
 __version__ = "0.1.0"
 
