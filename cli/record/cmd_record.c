@@ -48,12 +48,14 @@ static const cli_option options[] = {
      "for where that begins and ends"},
     {0, "on-start", CLI_CHOICE, "on|off", offsetof(record_settings, on_start),
      "off: record only between the program's cudaProfilerStart and cudaProfilerStop"},
+    {0, "range", CLI_TEXT, "NAME", offsetof(record_settings, range),
+     "record only while an NVTX range of that name is open; with --schedule each such range is a step"},
     {0, "delay", CLI_TEXT, "TIME", offsetof(record_settings, delay),
      "begin to record so long after the program's start, as 10s or 500ms"},
     {0, "duration", CLI_TEXT, "TIME", offsetof(record_settings, duration), "record for so long, and then no more"},
     {0, "schedule", CLI_TEXT, "STEPS", offsetof(record_settings, schedule),
      "as wait=1,warmup=1,active=3,repeat=2: which steps of the program to record, the active ones; "
-     "ink_session_step() (Python: inkmark.step()) ends a step. Without repeat it goes on to the end"},
+     "ink_session_step() (Python: inkmark.step()), or the end of an NVTX range (--range), ends a step. Without repeat it goes on to the end"},
     {0, "fit", CLI_FLAG, NULL, offsetof(record_settings, fit),
      "run the program twice, the second time with rings for its longest track and as many tracks as it has, up to "
      "2 GiB; what --records-per-track and --tracks say stays"},

@@ -21,7 +21,7 @@ typedef struct record_settings {
   int device;      /* enum record_device */
   bool activity, flight, live, fit;
   const char *blocks, *warps, *kernels, *devices, *output, *hang;
-  const char *launches, *schedule, *delay, *duration;
+  const char *launches, *schedule, *range, *delay, *duration;
   int on_start; /* 0 on, 1 off */
   uint64_t hang_ms, delay_ms, duration_ms; /* of `hang`, `delay`, `duration`; record_check fills them in */
   uint64_t records, tracks, drain_ms; /* RECORD_UNSET when not given; record_check makes

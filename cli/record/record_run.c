@@ -91,6 +91,16 @@ static void begin_after_old_file(record_plan *plan) {
   }
 }
 
+/* NVTX loads one library in a process, which is then told of ranges. */
+static bool set_range(const record_plan *plan) {
+  const char *taken = getenv("NVTX_INJECTION64_PATH"), *range = plan->settings->range;
+  if (range && taken && *taken && !getenv("INKMARK_RANGE")) {
+    message_say("ranges cannot be seen: NVTX_INJECTION64_PATH is taken, by '%s'", taken);
+    return false;
+  }
+  return set("INKMARK_RANGE", range) && (!range || set("NVTX_INJECTION64_PATH", plan->library));
+}
+
 bool record_environment(record_plan *plan) {
   const record_settings *s = plan->settings;
   begin_after_old_file(plan);
@@ -106,7 +116,7 @@ bool record_environment(record_plan *plan) {
               set("INKMARK_ON_START", s->on_start ? "off" : NULL) && set_count("INKMARK_DELAY_MS", s->delay_ms) &&
               set_count("INKMARK_DURATION_MS", s->duration_ms) &&
               set("INKMARK_LIVE", s->live ? "1" : NULL) && set_count("INKMARK_HANG_MS", s->hang_ms);
-  fine = fine && set_activity(plan);
+  fine = fine && set_range(plan) && set_activity(plan);
   fine = fine && (plan->sim_folder ? set_simulated(plan) : prepend("LD_PRELOAD", plan->library));
   fine = fine && set_count("INKMARK_BEGAN_NS", (uint64_t)plan->begin.tv_sec * 1000000000u +
                                                    (uint64_t)plan->begin.tv_nsec);

@@ -35,6 +35,8 @@ INK_API void ink_record_before_launch(int device);
 INK_API bool ink_record_counts_launches(void);
 INK_API bool ink_record_launch_begin(void);
 INK_API void ink_record_launch_end(void);
+/* An NVTX range of the name that --range gives begins, or ends. */
+INK_API void ink_record_range(bool begins);
 /* The program called cudaProfilerStart, or Stop. */
 INK_API void ink_record_profiler(bool starts);
 /* Around fork, in parent and child: signals are held between. */

@@ -8,6 +8,8 @@
 #include <string.h>
 
 static pthread_mutex_t launching = PTHREAD_MUTEX_INITIALIZER; /* one launch at a time, where they are counted */
+/* Ranges of several threads may lie over each other: the window is as long as all of them. */
+static pthread_mutex_t ranging = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local unsigned depth; /* a CUDA runtime launches through the driver */
 
 static bool is_set(const char *name) {
@@ -19,7 +21,7 @@ bool ink_record_counts_launches(void) {
   static _Atomic int known; /* 1 no, 2 yes */
   if (!known)
     known = 1 + (is_set("INKMARK_LAUNCHES") || is_set("INKMARK_ON_START") || is_set("INKMARK_SCHEDULE") ||
-                 is_set("INKMARK_DELAY_MS") || is_set("INKMARK_DURATION_MS"));
+                 is_set("INKMARK_RANGE") || is_set("INKMARK_DELAY_MS") || is_set("INKMARK_DURATION_MS"));
   return known == 2;
 }
 
@@ -33,11 +35,14 @@ ink_status ink_i_record_window_make(ink_session *s, ink_error *error) {
   const ink_i_window_options options = {
       .start_off = on_start && !strcmp(on_start, "off"), .launches = secure_getenv("INKMARK_LAUNCHES"),
       .schedule = secure_getenv("INKMARK_SCHEDULE"), .delay_ms = milliseconds("INKMARK_DELAY_MS"),
-      .duration_ms = milliseconds("INKMARK_DURATION_MS")};
+      .duration_ms = milliseconds("INKMARK_DURATION_MS"), .range = secure_getenv("INKMARK_RANGE")};
   return ink_i_window_make(&options, &s->window, error);
 }
 
-void ink_i_record_window_after_fork(void) { pthread_mutex_init(&launching, NULL); }
+void ink_i_record_window_after_fork(void) {
+  pthread_mutex_init(&launching, NULL);
+  pthread_mutex_init(&ranging, NULL);
+}
 
 bool ink_record_launch_begin(void) {
   ink_session *s = ink_record_counts_launches() && !ink_i_in_calls() ? ink_i_record_session() : NULL;
@@ -64,12 +69,31 @@ void ink_record_profiler(bool starts) {
   ink_i_window_turn(s, INK_I_GATE_PROGRAM, starts, true, NULL);
 }
 
+void ink_record_range(bool begins) {
+  static unsigned open;
+  ink_session *s = ink_i_in_calls() ? NULL : ink_i_record_session();
+  if (!s || !s->window.by_range)
+    return;
+  atomic_fetch_add(&s->window.ranges, begins);
+  if (s->window.active) {
+    if (!begins)
+      ink_session_step(s, NULL);
+    return;
+  }
+  pthread_mutex_lock(&ranging);
+  if (begins ? !open++ : open && !--open)
+    ink_i_window_turn(s, INK_I_GATE_RANGE, begins, true, NULL);
+  pthread_mutex_unlock(&ranging);
+}
+
 void ink_i_record_window_remarks(const ink_session *s, void (*say)(const char *what, const char *text)) {
   const ink_i_window *w = &s->window;
   if (w->start_off && !atomic_load(&w->starts))
     say("remark", "recording was off from the start, and no cudaProfilerStart or cuProfilerStart was seen");
   if (w->range_count && !atomic_load(&w->launches_seen))
     say("remark", "no launch was seen to be counted, so --launches recorded nothing");
-  if (w->active && !atomic_load(&w->steps))
+  if (w->by_range && !atomic_load(&w->ranges))
+    say("remark", "no NVTX range of the name that --range gives was seen");
+  if (w->active && !w->by_range && !atomic_load(&w->steps))
     say("remark", "the program never called ink_session_step, so --schedule stayed in its first step");
 }

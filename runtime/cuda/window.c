@@ -81,7 +81,7 @@ static void say_ms(ink_i_window *w, const char *what, uint32_t ms) {
 
 ink_status ink_i_window_make(const ink_i_window_options *o, ink_i_window *w, ink_error *error) {
   *w = (ink_i_window){.start_off = o->start_off, .delay_ms = o->delay_ms, .duration_ms = o->duration_ms,
-                      .by_time = o->delay_ms || o->duration_ms, .began_ns = ink_i_monotonic_ns()};
+                      .by_range = o->range && *o->range, .by_time = o->delay_ms || o->duration_ms, .began_ns = ink_i_monotonic_ns()};
   pthread_mutex_init(&w->turning, NULL);
   ink_status status = o->launches && *o->launches ? parse_launches(o->launches, w, error) : INK_OK;
   if (!status && o->schedule && *o->schedule)
@@ -92,6 +92,8 @@ ink_status ink_i_window_make(const ink_i_window_options *o, ink_i_window *w, ink
     say(w, "launches", o->launches);
   if (w->active)
     say(w, "schedule", o->schedule);
+  if (w->by_range)
+    say(w, "range", o->range);
   if (o->start_off)
     say(w, "on start", "off");
   if (o->delay_ms)
@@ -100,6 +102,7 @@ ink_status ink_i_window_make(const ink_i_window_options *o, ink_i_window *w, ink
     say_ms(w, "duration", o->duration_ms);
   int64_t changes_us;
   const unsigned closed = (o->start_off ? INK_I_GATE_PROGRAM : 0u) | (w->range_count ? INK_I_GATE_LAUNCHES : 0u) |
+                          (w->by_range && !w->active ? INK_I_GATE_RANGE : 0u) |
                           (w->active && !ink_i_window_has_step(w, 0) ? INK_I_GATE_STEPS : 0u) |
                           (w->by_time && !ink_i_window_has_time(w, 0, &changes_us) ? INK_I_GATE_TIME : 0u);
   atomic_store(&w->closed, closed);

@@ -18,7 +18,8 @@ enum ink_i_gate {
   INK_I_GATE_PROGRAM = 1,  /* ink_session_set_on, cudaProfilerStart and Stop */
   INK_I_GATE_LAUNCHES = 2,
   INK_I_GATE_STEPS = 4,
-  INK_I_GATE_TIME = 8
+  INK_I_GATE_TIME = 8,
+  INK_I_GATE_RANGE = 16    /* an NVTX range of the program */
 };
 
 typedef struct ink_i_window {
@@ -28,12 +29,12 @@ typedef struct ink_i_window {
   uint32_t range_count;                /* 0: not asked for */
   uint32_t wait, warmup, active, repeat; /* active 0: no schedule; repeat 0: for ever */
   uint32_t delay_ms, duration_ms;      /* duration 0: to the end */
-  bool by_time, start_off;
+  bool by_time, start_off, by_range;   /* by_range with a schedule: a range is a step */
   char text[320];                      /* as it was asked for; empty: no window */
 
   pthread_mutex_t turning;             /* one gate at a time; taken before the session's lock */
   _Atomic unsigned closed;             /* of enum ink_i_gate; 0: kernels record */
-  _Atomic uint64_t launches_seen, launches_inside, steps, starts;
+  _Atomic uint64_t launches_seen, launches_inside, steps, starts, ranges;
   int64_t began_ns;                    /* ink_i_monotonic_ns */
 } ink_i_window;
 
@@ -41,6 +42,7 @@ typedef struct ink_i_window_options {
   bool start_off;
   const char *launches, *schedule; /* "10-20,30", "wait=1,warmup=1,active=3,repeat=2"; NULL: not asked for */
   uint32_t delay_ms, duration_ms;  /* 0: not asked for */
+  const char *range;               /* the name of NVTX ranges */
 } ink_i_window_options;
 
 /* INK_ERROR_ARGUMENT: what is asked for, in the message. Begins the windows. */

@@ -63,6 +63,15 @@ elif case == "graph":  # the launches: 1, 2 blocks; the graph of 50 and 51 block
     check(["--launches", "2"], ["program", "graph"], [50, 51], "1 of 13 launches")
     check(["--launches", "1-3"], ["program", "graph"], [2, 50, 51, 50, 51], "3 of 13 launches")
     check(["--launches", "4"], ["program", "graph"], [5], "1 of 13 launches")
+elif case == "ranges":
+    for how in ("push", "wide", "start", "nested", "domain", "registered", "domain-start"):
+        check(["--range", "here"], ["ranges", how], [6, 7, 8], "window (range here): 3 of 13 launches")
+    check(["--range", "whole"], ["ranges", "push"], list(range(1, 14)), "13 of 13 launches")
+    check(["--range", "here", "--schedule", "wait=1,active=2,repeat=2"], ["ranges", "steps"], [2, 3, 5, 6], "4 of 13 launches")
+    said = record(["--range", "nowhere"], "ranges", "push")
+    assert "no NVTX range of the name" in said and not os.path.exists("x.ink"), said
+    os.environ["NVTX_INJECTION64_PATH"] = "/some/tool.so"
+    assert "NVTX_INJECTION64_PATH is taken, by '/some/tool.so'" in record(["--range", "here"], "ranges", "push", code=1)
 elif case == "time":  # where time is short all of it lies before the delay, where it is long in the middle of it
     record(["--delay", "1ms"], "program", "time", "20")
     assert blocks_of_launches()[-1] == 13, blocks_of_launches()

@@ -39,6 +39,11 @@ done = record("-o", "b.ink", "--device", "sim", "--launches", "1-2", "--", "-c",
               "for b in range(4): m.get_function('step')((b + 1,), (32,), (x, cupy.int32(1)))\ncupy.cuda.Device().synchronize()")
 with inkmark.open("b.ink") as capture:
     assert sorted(capture.columns(what="launches")["grid_x"]) == [2, 3], capture.columns(what="launches")
+done = record("-o", "b.ink", "--device", "sim", "--range", "here", "--", "-c", "import nvtx\nfrom marked import *\nm = module()\n"
+              "run(m, 1)\nwith nvtx.annotate('here', domain='solver'): run(m, 2)\nrun(m, 4)\n"
+              "nvtx.push_range('here'); run(m, 8); nvtx.pop_range()")
+with inkmark.open("b.ink") as capture:
+    assert sorted(capture.columns(what="launches")["grid_x"]) == [2, 8], (capture.columns(what="launches"), done.stderr)
 for given, words in (([], "no script"), (["-o", "b.ink", "app.py"], "no '--'")):
     done = record(*given)
     assert done.returncode == 2 and words in done.stderr and "usage" in done.stderr, done
