@@ -43,8 +43,7 @@ static bool leaves_writes(ink_unit *unit, const ink_tree *tree, uint32_t at, uin
     }
     if (nodes[i].kind != CXCursor_CallExpr)
       continue;
-    const CXCursor target = ink_call_target(nodes[i].cursor);
-    ink_function *body = clang_Cursor_isNull(target) ? NULL : ink_unit_function(unit, target);
+    ink_function *body = ink_called_function(unit, tree, i, 0);
     if (body && !body->leaves_writes) {
       body->leaves_writes = 1; /* where it calls itself */
       body->leaves_writes += leaves_writes(unit, &body->tree, 0, (uint32_t)body->tree.nodes.count);
@@ -99,8 +98,7 @@ static unsigned registers_behind(ink_unit *unit, const ink_tree *tree, uint32_t 
       const char *down = find(text, "setmaxnreg.dec"), *up = find(text, "setmaxnreg.inc");
       found = down ? registers_of(tree, i, text, down) : up ? 255 : found;
     } else if (nodes[i].kind == CXCursor_CallExpr) {
-      const CXCursor target = ink_call_target(nodes[i].cursor);
-      ink_function *body = clang_Cursor_isNull(target) ? NULL : ink_unit_function(unit, target);
+      ink_function *body = ink_called_function(unit, tree, i, 0);
       if (body && !body->registers_behind) {
         body->registers_behind = 1; /* where it calls itself */
         body->registers_behind += body->tree.nodes.count ? (int)registers_behind(unit, &body->tree, 0) : 0;

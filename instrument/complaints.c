@@ -30,8 +30,19 @@ static bool is_of_form(CXDiagnostic diagnostic) {
   return form;
 }
 
+/* Behind the source's own text. */
+static bool is_of_ours(const ink_unit *unit, CXSourceLocation location) {
+  CXFile file;
+  unsigned offset;
+  clang_getExpansionLocation(location, &file, NULL, NULL, &offset);
+  const ink_source *source = unit->sources.count ? unit->sources.items[0] : NULL;
+  return source && file && clang_File_isEqual(source->file, file) && offset > source->text.count;
+}
+
 static bool matters(const ink_unit *unit, CXDiagnostic diagnostic, CXSourceLocation location) {
   const enum CXDiagnosticSeverity severity = clang_getDiagnosticSeverity(diagnostic);
+  if (is_of_ours(unit, location))
+    return false;
   if (unit->header_less && !is_of_form(diagnostic))
     return false;
   return severity == CXDiagnostic_Fatal ||

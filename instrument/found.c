@@ -106,6 +106,8 @@ void ink_unit_free(ink_unit *unit) {
   if (unit->index)
     clang_disposeIndex(unit->index);
   ink_unit_free_patches(unit);
+  ink_unit_free_instances(unit);
+  ink_cursor_map_free(&unit->known);
   free(unit->main_path);
   free(unit->root);
 }

@@ -9,10 +9,15 @@
 #include <string.h>
 
 ink_source *ink_unit_source(ink_unit *unit, CXFile file) {
-  for (size_t i = 0; i < unit->sources.count; i++)
-    if (file && clang_File_isEqual(unit->sources.items[i]->file, file))
-      return unit->sources.items[i];
-  return NULL;
+  if (file && file == unit->last_file)
+    return unit->last_source;
+  ink_source *found = NULL;
+  for (size_t i = 0; i < unit->sources.count && file && !found; i++)
+    if (clang_File_isEqual(unit->sources.items[i]->file, file))
+      found = unit->sources.items[i];
+  unit->last_file = file;
+  unit->last_source = found;
+  return found;
 }
 
 static bool is_below(const char *path, const char *root) {
@@ -64,8 +69,10 @@ static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
   const char *shown = clang_getCString(name);
   char *path = shown ? realpath(shown, NULL) : NULL;
   const ink_patch *patch = path ? ink_patch_of(unit, path) : NULL;
-  if (patch && patch->original.count == bytes)
+  if (patch && patch->original.count + patch->more == bytes) {
     text = patch->original.at;
+    bytes = patch->original.count;
+  }
   const char *ours = unit->options->device_include;
   if (path && ours && is_below(path, ours)) {
     free(path);
@@ -74,6 +81,7 @@ static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
   ink_source *source = path && text && bytes < UINT32_MAX / 2 ? calloc(1, sizeof *source) : NULL;
   if (source && INK_I_GROW(unit->sources)) {
     unit->sources.items[unit->sources.count++] = source;
+    unit->last_file = NULL;
     source->file = file;
     source->path = path;
     source->shown = strdup(name_shown(unit, shown, stack, depth));
@@ -376,19 +384,49 @@ bool ink_unit_find_functions(ink_unit *unit) {
   return !unit->failed;
 }
 
+/* The function of ours whose body is the cursor's, be it an instance or the operator of a lambda: and 1, 0: none. */
+static uint32_t find_by_body(ink_unit *unit, CXCursor cursor) {
+  traits found = {.body = clang_getNullCursor()};
+  CXFile file;
+  uint32_t start;
+  clang_visitChildren(cursor, note_trait, &found);
+  if (clang_Cursor_isNull(found.body))
+    return 0;
+  const CXSourceLocation at = clang_getRangeStart(clang_getCursorExtent(found.body));
+  clang_getExpansionLocation(at, &file, NULL, NULL, NULL);
+  const ink_source *source = ink_unit_source(unit, file);
+  if (!source || !ink_source_locate(source, at, &start))
+    return 0;
+  for (size_t i = 0; i < unit->functions.count; i++)
+    if (unit->functions.items[i].source == source && unit->functions.items[i].body_start == start)
+      return (uint32_t)i + 1;
+  return 0;
+}
+
+static uint32_t find_by_cursor(ink_unit *unit, CXCursor cursor) {
+  for (size_t i = 0; i < unit->functions.count && !clang_Cursor_isNull(cursor); i++)
+    if (clang_equalCursors(unit->functions.items[i].cursor, cursor))
+      return (uint32_t)i + 1;
+  return 0;
+}
+
 ink_function *ink_unit_function(ink_unit *unit, CXCursor cursor) {
-  CXCursor tries[3] = {clang_getCursorDefinition(cursor), cursor,
-                       clang_getSpecializedCursorTemplate(cursor)};
+  bool known = false;
+  uint32_t *kept = ink_cursor_map_at(&unit->known, cursor, 0, &known), found;
+  if (kept && known)
+    return *kept ? &unit->functions.items[*kept - 1] : NULL;
+  CXCursor tries[3] = {clang_getCursorDefinition(cursor), cursor, clang_getSpecializedCursorTemplate(cursor)};
   if (!clang_Cursor_isNull(tries[2])) {
     CXCursor definition = clang_getCursorDefinition(tries[2]);
     if (!clang_Cursor_isNull(definition))
       tries[2] = definition;
   }
-  for (int t = 0; t < 3; t++)
-    for (size_t i = 0; i < unit->functions.count && !clang_Cursor_isNull(tries[t]); i++)
-      if (clang_equalCursors(unit->functions.items[i].cursor, tries[t]))
-        return &unit->functions.items[i];
-  return NULL;
+  found = clang_Cursor_isNull(tries[0]) ? 0 : find_by_body(unit, tries[0]);
+  for (int t = 0; t < 3 && !found; t++)
+    found = find_by_cursor(unit, tries[t]);
+  if ((kept = ink_cursor_map_at(&unit->known, cursor, found, NULL)))
+    *kept = found;
+  return found ? &unit->functions.items[found - 1] : NULL;
 }
 
 typedef struct overloaded {
@@ -441,21 +479,23 @@ CXCursor ink_call_target(CXCursor call) {
 }
 
 static bool reach(ink_unit *unit, const ink_function *from) {
+  const int deep = from->calls_deep + !(from->is_forwarder && !unit->options->depth);
   bool more = false;
-  for (size_t n = 0; n < from->tree.nodes.count; n++) {
+  for (uint32_t n = 0; n < from->tree.nodes.count; n++) {
     if (from->tree.nodes.items[n].kind != CXCursor_CallExpr)
       continue;
-    CXCursor target = ink_call_target(from->tree.nodes.items[n].cursor);
-    ink_function *to = clang_Cursor_isNull(target) ? NULL : ink_unit_function(unit, target);
-    if (to && !to->kernel && (to->calls_deep < 0 || to->calls_deep > from->calls_deep + 1)) {
-      to->calls_deep = from->calls_deep + 1;
-      more = true;
-    }
+    ink_function *to;
+    for (unsigned i = 0; (to = ink_called_function(unit, &from->tree, n, i)); i++)
+      if (!to->kernel && (to->calls_deep < 0 || to->calls_deep > deep)) {
+        to->calls_deep = deep;
+        more = true;
+      }
   }
   return more;
 }
 
 void ink_unit_find_depths(ink_unit *unit) {
+  ink_unit_find_forwarders(unit);
   for (bool more = true; more;) {
     more = false;
     for (size_t i = 0; i < unit->functions.count; i++)

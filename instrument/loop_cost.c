@@ -309,14 +309,14 @@ static void weigh_call(ink_unit *unit, const ink_tree *tree, uint32_t at, double
                        weight *sum) {
   const ink_node *node = &tree->nodes.items[at];
   const CXCursor target = ink_call_target(node->cursor);
+  const ink_function *body = ink_called_function(unit, tree, at, 0);
   bool alone, system;
   sum->operations += times;
-  if (clang_Cursor_isNull(target)) { /* of a template: what nobody uses the value of does some work */
+  if (!body && clang_Cursor_isNull(target)) { /* of a template: what nobody uses the value of does some work */
     sum->heavy |= ink_node_is_statement(tree, at, &alone);
     return;
   }
-  const ink_function *body = ink_unit_function(unit, target);
-  if (body && ink_is_tiny(body) && depth < 8)
+  if (body && ink_is_tiny(unit, body) && depth < 8)
     weigh(unit, &body->tree, 1, (uint32_t)body->tree.nodes.count, times, depth + 1, sum);
   else
     sum->heavy |= body || (ink_cursor_is_device(unit, target, &system) && !system);
@@ -333,7 +333,7 @@ static void weigh(ink_unit *unit, const ink_tree *tree, uint32_t at, uint32_t en
       sum->heavy |= !is_unrolled(unit, tree, i);
       weigh(unit, tree, i + 1, behind, times * (trips >= 0 ? trips : unknown_trips), depth, sum);
       i = behind - 1;
-    } else if (ink_is_wait(tree, i, name, sizeof name)) {
+    } else if (ink_is_wait(unit, tree, i, name, sizeof name)) {
       sum->heavy |= strcmp(name, "__syncwarp") != 0;
     } else if (nodes[i].kind == CXCursor_CallExpr) {
       weigh_call(unit, tree, i, times, depth, sum);

@@ -165,7 +165,7 @@ static enum CXErrorCode parse_once(ink_unit *unit, const arguments *list) {
   for (size_t i = 0; i < unit->patches.count; i++)
     files[n++] = (struct CXUnsavedFile){.Filename = unit->patches.items[i].name,
                                         .Contents = unit->patches.items[i].text,
-                                        .Length = unit->patches.items[i].original.count};
+                                        .Length = unit->patches.items[i].original.count + unit->patches.items[i].more};
   const enum CXErrorCode code = clang_parseTranslationUnit2(
       unit->index, unit->options->source, (const char *const *)list->list.items,
       (int)list->list.count, files, (unsigned)n,

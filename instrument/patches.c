@@ -50,21 +50,42 @@ static bool blank_pragmas(char *text, size_t bytes) {
   return changed;
 }
 
-/* Takes ownership of `path`, which may be NULL. */
+/* Behind the file's own text, on lines of its own even where that ends with a backslash. */
+static bool append(ink_patch *patch, const char *more) {
+  const size_t n = patch->original.count;
+  patch->more = strlen(more) + 2;
+  char *wider = realloc(patch->text, n + patch->more);
+  if (!wider)
+    return false;
+  patch->text = wider;
+  memcpy(wider + n, "\n\n", 2);
+  memcpy(wider + n + 2, more, patch->more - 2);
+  return true;
+}
+
+/* Takes ownership of both, which may be NULL. */
 static bool add(ink_unit *unit, char *name, char *path, bool is_main) {
   ink_patch patch = {.name = name, .path = path};
   if (name && path && ink_bytes_read(&patch.original, path) && patch.original.count)
     patch.text = malloc(patch.original.count);
+  char *more = patch.text && is_main ? ink_instantiations(patch.original.at, patch.original.count) : NULL;
+  if (more && !append(&patch, more)) {
+    free(patch.text);
+    patch.text = NULL;
+  }
   if (patch.text) {
     memcpy(patch.text, patch.original.at, patch.original.count);
-    bool changed = blank_pragmas(patch.text, patch.original.count);
+    bool changed = more != NULL;
+    changed |= blank_pragmas(patch.text, patch.original.count);
     if (is_main && ink_suffix_patch(patch.text, patch.original.count))
       changed = true;
     if (changed && INK_I_GROW(unit->patches)) {
       unit->patches.items[unit->patches.count++] = patch;
+      free(more);
       return true;
     }
   }
+  free(more);
   free(patch.name);
   free(patch.path);
   free(patch.text);

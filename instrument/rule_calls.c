@@ -1,95 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of device functions and waits: a range around the statement, or, inside of an expression,
+/* Calls of device functions, and what waits: a range around the statement, or, inside of an expression,
  * around the call itself. */
 #include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *name_of(CXCursor cursor) {
-  CXString spelling = clang_getCursorSpelling(cursor);
-  const char *text = clang_getCString(spelling);
-  char *name = strndup(text ? text : "", text ? strcspn(text, "<") : 0);
-  clang_disposeString(spelling);
-  return name;
-}
-
-/* ---- which calls ------------------------------------------------------------------------------
- */
-
-typedef struct callee {
-  char *name;
-  ink_function *body;  /* NULL: elsewhere */
-  bool matched;        /* by --calls=REGEX */
-  const char *why_not; /* a rule leaves it out */
-} callee;
-
-static bool has_loop(const ink_tree *tree) {
-  for (size_t i = 0; i < tree->nodes.count; i++)
-    if (ink_node_is_loop(&tree->nodes.items[i]))
-      return true;
-  return false;
-}
-
-bool ink_is_tiny(const ink_function *function) {
-  return function && function->tree.nodes.count < 40 && !has_loop(&function->tree);
-}
-
-/* How many functions a call in a template chooses from, and the cursor that has them; else 0. */
-static unsigned overloads_of(CXCursor call, CXCursor *overloads) {
-  *overloads = ink_call_overloads(call);
-  return clang_Cursor_isNull(*overloads) ? 0 : clang_getNumOverloadedDecls(*overloads);
-}
-
-/* What is called; where a template's instance decides, one that is constexpr, if any is. */
-static ink_function *body_of(ink_unit *unit, CXCursor call, CXCursor target) {
-  ink_function *body = ink_unit_function(unit, target);
-  CXCursor overloads;
-  const unsigned count = overloads_of(call, &overloads);
-  for (unsigned i = 1; i < count && !(body && body->is_constexpr); i++) {
-    ink_function *other = ink_unit_function(unit, clang_getOverloadedDecl(overloads, i));
-    if (other && (!body || other->is_constexpr))
-      body = other;
-  }
-  return body;
-}
-
-/* False: the node is no call that a rule could choose. */
-static bool find_callee(ink_unit *unit, const ink_node *node, callee *found) {
-  *found = (callee){0};
-  CXCursor target = ink_call_target(node->cursor);
-  bool system;
-  if (clang_Cursor_isNull(target) || !ink_cursor_is_device(unit, target, &system))
-    return false;
-  const enum CXCursorKind kind = clang_getCursorKind(target);
-  found->name = name_of(target);
-  if (kind == CXCursor_Constructor || kind == CXCursor_Destructor ||
-      kind == CXCursor_ConversionFunction || !found->name || !strncmp(found->name, "operator", 8)) {
-    free(found->name);
-    return false;
-  }
-  found->body = body_of(unit, node->cursor, target);
-  found->matched = unit->has_calls_like && !regexec(&unit->calls_like, found->name, 0, NULL, 0);
-  if (system && !found->matched) {
-    free(found->name);
-    return false;
-  }
-  const ink_instrument_options *options = unit->options;
-  if (found->body && found->body->is_constexpr)
-    found->why_not = "the function is constexpr";
-  else if (unit->has_exclude && !regexec(&unit->exclude, found->name, 0, NULL, 0))
-    found->why_not = "excluded by --exclude";
-  else if (unit->has_calls_like)
-    found->why_not = found->matched ? NULL : "its name does not match --calls";
-  else if (options->calls)
-    found->why_not = NULL;
-  else if (options->loops || options->waits || options->kernels_only)
-    found->why_not = "calls are marked with --calls";
-  else if (ink_is_tiny(found->body))
-    found->why_not = "a tiny helper (--calls marks it)";
-  return true;
-}
 
 /* ---- how ----------------------------------------------------------------------------------------
  */
@@ -138,20 +54,21 @@ static bool is_unevaluated(const ink_tree *tree, uint32_t at) {
 }
 
 /* How many calls in the statement the rules choose. */
-static uint32_t chosen_in(ink_unit *unit, const ink_tree *tree, uint32_t statement) {
+static uint32_t chosen_in(ink_unit *unit, const ink_function *function, uint32_t statement) {
+  const ink_tree *tree = &function->tree;
   const ink_node *nodes = tree->nodes.items;
   uint32_t count = 0;
   for (uint32_t i = statement; i < tree->nodes.count; i++) {
     if (i > statement && nodes[i].depth <= nodes[statement].depth)
       break;
-    callee found;
+    ink_callee found;
     char name[64];
     if (nodes[i].in_lambda || (nodes[i].kind == CXCursor_CallExpr && is_unevaluated(tree, i)))
       continue;
-    if (ink_is_wait(tree, i, name, sizeof name)) {
+    if (ink_is_wait(unit, tree, i, name, sizeof name)) {
       count++;
-    } else if (nodes[i].kind == CXCursor_CallExpr && find_callee(unit, &nodes[i], &found)) {
-      count += !found.why_not;
+    } else if (nodes[i].kind == CXCursor_CallExpr && ink_find_callee(unit, function, i, &found)) {
+      count += !found.why_not && !found.why_left;
       free(found.name);
     }
   }
@@ -183,11 +100,13 @@ static bool may_be_rvalue_reference(CXCursor target) {
 static inside_form form_inside(const ink_node *node) {
   const CXType type = clang_getCanonicalType(clang_getCursorType(node->cursor));
   const CXCursor target = ink_call_target(node->cursor);
+  if (clang_Cursor_isNull(target)) /* another instance may give anything */
+    return INSIDE_UNTIL_END;
   const CXType result = clang_getCanonicalType(clang_getCursorResultType(target));
   const bool depends = type.kind == CXType_Dependent || type.kind == CXType_Unexposed ||
                        type.kind == CXType_Invalid || type.kind == CXType_Auto;
-  CXCursor overloads;
-  const unsigned count = overloads_of(node->cursor, &overloads);
+  const CXCursor overloads = ink_call_overloads(node->cursor);
+  const unsigned count = clang_Cursor_isNull(overloads) ? 0 : clang_getNumOverloadedDecls(overloads);
   for (unsigned i = 0; i < count && depends; i++)
     if (may_be_rvalue_reference(clang_getOverloadedDecl(overloads, i)))
       return INSIDE_UNTIL_END;
@@ -305,15 +224,15 @@ static bool mark_around(ink_unit *unit, ink_function *function, uint32_t stateme
   return true;
 }
 
-static void mark(ink_unit *unit, ink_function *function, uint32_t at, const char *name,
-                 ink_found *found) {
+void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name,
+                   ink_found *found) {
   const ink_tree *tree = &function->tree;
   const uint32_t statement = statement_around(tree, at);
   if (is_unevaluated(tree, at)) {
     found->reason = strdup("is not evaluated");
     return;
   }
-  if (statement != INK_NO_NODE && chosen_in(unit, tree, statement) == 1 &&
+  if (statement != INK_NO_NODE && chosen_in(unit, function, statement) == 1 &&
       mark_around(unit, function, statement, at, name, found))
     return;
   if (!ink_node_is_expression(&tree->nodes.items[at]))
@@ -324,8 +243,8 @@ static void mark(ink_unit *unit, ink_function *function, uint32_t at, const char
 
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at) {
   const ink_node *node = &function->tree.nodes.items[at];
-  callee called;
-  if (!find_callee(unit, node, &called))
+  ink_callee called;
+  if (!ink_find_callee(unit, function, at, &called))
     return;
   ink_found *found =
       ink_unit_place(unit, INK_PLACE_CALL, function, function->source, node->start, called.name);
@@ -333,6 +252,8 @@ void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at) {
   const char *why = called.why_not || asked ? NULL : ink_why_no_registers(unit, function, at);
   if (called.why_not)
     found->reason = strdup(called.why_not);
+  else if (called.why_left)
+    ink_found_left(found, "%s", called.why_left);
   else if (!asked && ink_loops_around(&function->tree, at) >= 2)
     found->reason = strdup("inside of a loop that is summed (--calls marks it)");
   else if (!asked && ink_is_unrolled(unit, &function->tree, at))
@@ -340,95 +261,6 @@ void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at) {
   else if (why)
     found->reason = strdup(why);
   else
-    mark(unit, function, at, called.name, found);
+    ink_mark_call(unit, function, at, called.name, found);
   free(called.name);
-}
-
-/* ---- waits --------------------------------------------------------------------------------------
- */
-
-static const char *const wait_names[] = {"__syncthreads",
-                                         "__syncthreads_count",
-                                         "__syncthreads_and",
-                                         "__syncthreads_or",
-                                         "__syncwarp",
-                                         "__barrier_sync",
-                                         "__pipeline_wait_prior",
-                                         "cudaGridDependencySynchronize",
-                                         "consumer_wait",
-                                         "producer_acquire",
-                                         "arrive_and_wait",
-                                         "wait_prior",
-                                         "pipeline_consumer_wait_prior",
-                                         "mbarrier_try_wait",
-                                         "mbarrier_test_wait",
-                                         "__mbarrier_try_wait",
-                                         "__mbarrier_test_wait",
-                                         "cluster_sync",
-                                         "barrier_wait"};
-static const char *const sync_names[] = {"sync", "wait", "barrier_sync", "wait_parity", "try_wait"};
-static const char *const wait_instructions[] = {
-    "mbarrier.try_wait",   "mbarrier.test_wait", "cp.async.wait", "cp.async.bulk.wait",
-    "griddepcontrol.wait", "bar.sync",           "barrier.sync",  "barrier.cluster.wait",
-    "wgmma.wait_group",    "bar.warp.sync",      "tcgen05.wait"};
-
-static bool asm_waits(const ink_tree *tree, const ink_node *node, char *name, size_t room) {
-  const ink_source *source = tree->source;
-  if (node->in_macro)
-    return false;
-  for (size_t i = 0; i < sizeof wait_instructions / sizeof *wait_instructions; i++) {
-    const char *word = wait_instructions[i];
-    if (memmem(source->text.at + node->start, node->end - node->start, word, strlen(word))) {
-      snprintf(name, room, "%s", word);
-      return true;
-    }
-  }
-  return false;
-}
-
-/* `sync` and `wait` are waits where they come from the toolkit: cooperative groups, barriers. */
-static bool is_from_toolkit(CXCursor target) {
-  CXFile file;
-  if (clang_Location_isInSystemHeader(clang_getCursorLocation(target)))
-    return true;
-  clang_getExpansionLocation(clang_getCursorLocation(target), &file, NULL, NULL, NULL);
-  CXString name = clang_getFileName(file);
-  const char *path = clang_getCString(name);
-  const bool found = path && (strstr(path, "/cooperative_groups") || strstr(path, "/cuda/") ||
-                              strstr(path, "cuda_pipeline"));
-  clang_disposeString(name);
-  return found;
-}
-
-bool ink_is_wait(const ink_tree *tree, uint32_t at, char *name, size_t room) {
-  const ink_node *node = &tree->nodes.items[at];
-  if (node->kind == CXCursor_GCCAsmStmt || node->kind == CXCursor_MSAsmStmt)
-    return asm_waits(tree, node, name, room);
-  if (node->kind != CXCursor_CallExpr)
-    return false;
-  CXCursor target = ink_call_target(node->cursor);
-  bool found = false;
-  char *called = clang_Cursor_isNull(target) ? name_of(node->cursor) : name_of(target);
-  for (size_t i = 0; called && i < sizeof wait_names / sizeof *wait_names; i++)
-    found |= !strcmp(called, wait_names[i]);
-  for (size_t i = 0; called && i < sizeof sync_names / sizeof *sync_names; i++)
-    found |=
-        !strcmp(called, sync_names[i]) && !clang_Cursor_isNull(target) && is_from_toolkit(target);
-  if (found)
-    snprintf(name, room, "%s", called);
-  free(called);
-  return found;
-}
-
-void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at) {
-  const ink_node *node = &function->tree.nodes.items[at];
-  const ink_instrument_options *options = unit->options;
-  char name[64];
-  ink_is_wait(&function->tree, at, name, sizeof name);
-  ink_found *found =
-      ink_unit_place(unit, INK_PLACE_WAIT, function, function->source, node->start, name);
-  if (!options->waits)
-    found->reason = strdup("waits are marked with --waits");
-  else
-    mark(unit, function, at, name, found);
 }

@@ -63,7 +63,7 @@ static void mark_body(ink_unit *unit, ink_function *function) {
       continue; /* a function of its own */
     if (ink_node_is_loop(node))
       ink_rule_loop(unit, function, i);
-    else if (ink_is_wait(tree, i, name, sizeof name))
+    else if (ink_is_wait(unit, tree, i, name, sizeof name))
       ink_rule_wait(unit, function, i);
     else if (node->kind == CXCursor_CallExpr)
       ink_rule_call(unit, function, i);

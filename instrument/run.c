@@ -41,7 +41,8 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
   ink_status status = ink_unit_parse(unit, header_less, error);
   if (status)
     return status;
-  if (!ink_unit_find_sources(unit) || !unit->sources.count || !ink_unit_find_functions(unit))
+  if (!ink_unit_find_sources(unit) || !unit->sources.count || !ink_unit_find_functions(unit) ||
+      !ink_unit_find_instances(unit))
     return ink_error_set(error, INK_ERROR_MEMORY, "cannot read the functions of '%s'",
                          options->source);
   for (size_t i = 0; i < unit->sources.count; i++)

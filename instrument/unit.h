@@ -4,6 +4,7 @@
 #define INKMARK_UNIT_H
 
 #include "inkmark/instrument.h"
+#include "cursor_map.h"
 #include "tree.h"
 
 #include <regex.h>
@@ -26,7 +27,9 @@ typedef struct ink_function {
   bool host;        /* compiled for the host too */
   uint32_t opened_at, first_hand; /* the first PROF_KERNEL and the first mark by hand; 0: none */
   uint32_t marks;
-  int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it */
+  bool is_forwarder; /* all it does is one call */
+  int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it. Where --depth is not given, those of
+                     functions that are one call do not count */
   ink_tree tree;
   int leaves_writes, registers_behind; /* of asm_facts.c, and 1; 0: not looked for */
   struct ink_variables *variables; /* of variables.c; NULL until they are needed */
@@ -64,10 +67,18 @@ typedef struct ink_hand { /* a PROF_BEGIN or PROF_END of the user's */
   char *name;
 } ink_hand;
 
-typedef struct ink_patch { /* a file of which the parse gets other bytes, as many */
+typedef struct ink_resolved { /* what an instance of a template says of the call at this place */
+  const ink_source *source;
+  uint32_t start, end;
+  uint32_t next; /* of the bucket, and 1 */
+  CXCursor target;
+} ink_resolved;
+
+typedef struct ink_patch { /* a file of which the parse gets other bytes, as many, and more behind them */
   char *name, *path;       /* as clang calls it, and absolute */
   ink_bytes original;
-  char *text;
+  char *text;        /* [original.count + more] */
+  size_t more;       /* bytes behind the file's own */
 } ink_patch;
 
 typedef struct ink_unit {
@@ -81,6 +92,15 @@ typedef struct ink_unit {
     ink_patch *items;
     size_t count, room;
   } patches;
+  struct {
+    ink_resolved *items;
+    size_t count, room;
+    uint32_t *heads;
+    size_t buckets;
+  } resolved;
+  ink_cursor_map known; /* the functions that cursors stand for: index and 1, 0: none of ours */
+  CXFile last_file;     /* the file last asked for, and what it is */
+  ink_source *last_source;
   CXIndex index;
   CXTranslationUnit tu;
   regex_t kernels, exclude, calls_like;
@@ -157,6 +177,13 @@ CXCursor ink_call_target(CXCursor call);
 /* The set that a call in a template chooses from, in which ink_call_target's is the first; a null cursor
  * where it is known what is called. */
 CXCursor ink_call_overloads(CXCursor call);
+/* instantiations.c: a pointer to each kernel that the text instantiates, to be put behind it; NULL: none */
+char *ink_instantiations(const char *text, size_t bytes);
+/* instances.c */
+bool ink_unit_find_instances(ink_unit *unit);
+void ink_unit_free_instances(ink_unit *unit);
+/* What instances in this file call at the node, the `which`th from 0 on; a null cursor: no more is known. */
+CXCursor ink_unit_resolved(const ink_unit *unit, const ink_source *source, const ink_node *node, unsigned which);
 /* commas.c: notes a comma operator that may be taken in place of that of INK_UNTIL */
 void ink_unit_note_comma(ink_unit *unit, CXCursor function);
 bool ink_unit_avoids_comma(ink_unit *unit); /* there is one; said once */
@@ -187,18 +214,34 @@ ink_loop_cost ink_loop_judge(ink_unit *unit, const ink_function *function, uint3
 /* A loop around the node is unrolled: a mark there would be made many times over. */
 bool ink_is_unrolled(const ink_unit *unit, const ink_tree *tree, uint32_t at);
 bool ink_constant_of(CXCursor expression, long long *value); /* false: no integer that is known */
-bool ink_is_tiny(const ink_function *function); /* a helper whose calls the default leaves out */
+bool ink_is_tiny(ink_unit *unit, const ink_function *function); /* a helper whose calls the default leaves out */
 /* asm_facts.c: the statement or call leaves writes of the tensor cores under way, to what it was given */
 bool ink_writes_in_flight(ink_unit *unit, const ink_tree *tree, uint32_t at);
 /* Why the default leaves the branch around the node: its warps gave their registers away; NULL: they did not. */
 const char *ink_why_no_registers(ink_unit *unit, const ink_function *function, uint32_t at);
+/* callees.c */
+typedef struct ink_callee {
+  char *name;           /* the caller frees it */
+  ink_function *body;   /* NULL: elsewhere */
+  bool matched;         /* by --calls=REGEX */
+  const char *why_not;  /* a rule leaves it out */
+  const char *why_left; /* it cannot be marked */
+} ink_callee;
+/* False: the node is no call that a rule could choose, and *found is not the caller's. */
+bool ink_find_callee(ink_unit *unit, const ink_function *function, uint32_t at, ink_callee *found);
+/* The `which`th function of ours that the call may call; NULL: no more. */
+ink_function *ink_called_function(ink_unit *unit, const ink_tree *tree, uint32_t at, unsigned which);
+void ink_unit_find_forwarders(ink_unit *unit);
+char *ink_name_of(CXCursor cursor); /* without template arguments; the caller frees */
 /* rule_loops.c, rule_calls.c */
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);
-void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at);
+void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name, ink_found *found);
 /* rule_lines.c */
 void ink_rule_lines(ink_unit *unit, ink_function *function);
-bool ink_is_wait(const ink_tree *tree, uint32_t at, char *name, size_t room);
+/* rule_waits.c */
+void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at);
+bool ink_is_wait(ink_unit *unit, const ink_tree *tree, uint32_t at, char *name, size_t room);
 /* macros.c: behind the `;` of a statement that the use of a macro makes up wholly; 0: it does not */
 uint32_t ink_macro_statement_end(const ink_tree *tree, uint32_t at);
 /* The node is part of an argument that its macro evaluates once, and is written at *text. */

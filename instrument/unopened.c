@@ -43,8 +43,7 @@ static const ink_function *marked_callee(ink_unit *unit, const ink_function *fro
   for (uint32_t i = 0; i < from->tree.nodes.count && !found; i++) {
     if (from->tree.nodes.items[i].kind != CXCursor_CallExpr)
       continue;
-    const CXCursor target = ink_call_target(from->tree.nodes.items[i].cursor);
-    const ink_function *to = clang_Cursor_isNull(target) ? NULL : ink_unit_function(unit, target);
+    const ink_function *to = ink_called_function(unit, &from->tree, i, 0);
     const size_t at = to ? (size_t)(to - unit->functions.items) : 0;
     if (!to || to->kernel || seen[at])
       continue;

@@ -256,7 +256,7 @@ static int run_with(int argc, char **argv, instrument_settings settings) {
 }
 
 static int run(int argc, char **argv) {
-  instrument_settings settings = {.rules.depth = 1};
+  instrument_settings settings = {0};
   rule_file file;
   const int code = rule_file_load(argc, argv, &settings.rules, &file)
                        ? run_with(argc, argv, settings)

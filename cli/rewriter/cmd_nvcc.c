@@ -434,7 +434,7 @@ static void free_call(front_call *front) {
 }
 
 static int run(int argc, char **argv) {
-  front_call front = {.strict = getenv("INKMARK_STRICT") != NULL, .settings.rules.depth = 1};
+  front_call front = {.strict = getenv("INKMARK_STRICT") != NULL};
   int code = read_rules(&front.settings);
   if (code || !read_call(&front, argc, argv))
     return code ? code : CLI_FAILED;

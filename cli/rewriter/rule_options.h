@@ -33,7 +33,8 @@ typedef struct rule_settings {
       {0, "kernels-only", CLI_FLAG, NULL, offsetof(type, rules.kernels_only),                      \
        "open a track in every kernel and choose nothing else"},                                    \
       {0, "depth", CLI_COUNT, "N", offsetof(type, rules.depth),                                    \
-       "how many calls deep from a kernel functions are marked; 1 (the default): kernels alone"},  \
+       "how many calls deep from a kernel functions are marked; 1: kernels alone (default: what a "    \
+       "kernel that is one call does is marked in place of that call)"},                               \
       {0, "limit", CLI_COUNT, "N", offsetof(type, rules.limit),                                    \
        "most marks in one function (default 256)"},                                                \
       {0, "hold", CLI_CHOICE, "auto|none|strict", offsetof(type, rules.hold),                             \

@@ -10,6 +10,7 @@
 #include "cases/forms.cu"
 #include "cases/holds.cu"
 #include "cases/inner.cu"
+#include "cases/instances.cu"
 #include "cases/macros.cu"
 #include "cases/scope.cu"
 #include "cases/templates.cu"
@@ -27,6 +28,7 @@ int main() {
   forms::run();
   holds::run();
   inner::run();
+  instances::run();
   macros::run();
   scope::run();
   templates::run();
