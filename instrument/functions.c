@@ -60,6 +60,10 @@ static bool is_forced(const CXSourceLocation *stack, unsigned depth) {
 
 static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
   ink_unit *unit = data;
+  size_t all = 0;
+  const char *whole = clang_getFileContents(unit->tu, file, &all);
+  for (size_t i = 0; whole && i < all; i++) /* FNV-1a */
+    unit->text_hash = (unit->text_hash ^ (unsigned char)whole[i]) * 0x100000001b3u;
   CXSourceLocation top = clang_getLocationForOffset(unit->tu, file, 0);
   if (ink_unit_source(unit, file) || (depth && clang_Location_isInSystemHeader(top)))
     return;

@@ -130,7 +130,7 @@ static bool is_hidden(const struct ink_variables *all, uint32_t which, uint32_t 
 
 char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offset) {
   ink_bytes out = {0};
-  if (unit->options->hold == INK_HOLD_NONE)
+  if (unit->options->hold == INK_HOLD_NONE || function->guarded)
     return strdup("");
   ink_function *owner = (ink_function *)function;
   if (!owner->variables)

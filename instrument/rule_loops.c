@@ -202,7 +202,7 @@ void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
     if (loops)
       mark_sum(unit, function, at, &spot, name, found);
     else
-      mark_range(unit, function, at, &spot, cost == INK_LOOP_LONG, name, found);
+      mark_range(unit, function, at, &spot, cost == INK_LOOP_LONG && !function->guarded, name, found);
   }
   free(named);
 }

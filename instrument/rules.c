@@ -25,6 +25,8 @@ static const char *why_left(ink_unit *unit, const ink_function *function) {
     return "the file is marked already";
   if (!function->source->is_main && !unit->options->headers)
     return "is in a header (inkmark nvcc and --out-dir mark these too)";
+  if (function->guarded == INK_GUARD_NONE || (function->guarded && !function->kernel && !function->outer))
+    return "left by inkmark nvcc's --guard";
   if (function->source->is_forced)
     return "is in a header of -include, which nvcc reads by itself";
   if (unit->has_exclude && matches(&unit->exclude, function->name))
@@ -59,8 +61,8 @@ static void mark_body(ink_unit *unit, ink_function *function) {
     ink_rule_lines(unit, function);
   for (uint32_t i = 1; i < tree->nodes.count && !unit->options->lines; i++) {
     const ink_node *node = &tree->nodes.items[i];
-    if (node->in_lambda)
-      continue; /* a function of its own */
+    if (node->in_lambda || (function->guarded && ink_loops_around(tree, i)))
+      continue; /* a function of its own; what the guard leaves */
     if (ink_node_is_loop(node))
       ink_rule_loop(unit, function, i);
     else if (ink_is_wait(unit, tree, i, name, sizeof name))
@@ -90,10 +92,41 @@ static bool is_one_kernel(ink_unit *unit) {
   return true;
 }
 
+/* What a guarded kernel calls is guarded with it. */
+static bool guard_called(ink_unit *unit, const ink_function *from) {
+  bool more = false;
+  for (size_t n = 0; n < from->tree.nodes.count; n++) {
+    if (from->tree.nodes.items[n].kind != CXCursor_CallExpr)
+      continue;
+    const CXCursor target = ink_call_target(from->tree.nodes.items[n].cursor);
+    ink_function *to = clang_Cursor_isNull(target) ? NULL : ink_unit_function(unit, target);
+    if (to && !to->kernel && to->guarded < from->guarded) {
+      to->guarded = from->guarded;
+      more = true;
+    }
+  }
+  return more;
+}
+
+static void find_guarded(ink_unit *unit) {
+  const ink_instrument_options *options = unit->options;
+  for (size_t i = 0; i < unit->functions.count; i++)
+    for (size_t g = 0; g < options->guarded_count; g++)
+      if (unit->functions.items[i].kernel && !strcmp(options->guarded[g].kernel, unit->functions.items[i].name))
+        unit->functions.items[i].guarded = options->guarded[g].level;
+  for (bool more = options->guarded_count != 0; more;) {
+    more = false;
+    for (size_t i = 0; i < unit->functions.count; i++)
+      if (unit->functions.items[i].guarded)
+        more |= guard_called(unit, &unit->functions.items[i]);
+  }
+}
+
 void ink_unit_apply_rules(ink_unit *unit) {
   const int depth = unit->options->lines ? 1 : unit->options->depth ? (int)unit->options->depth : 1;
   if (unit->options->lines && !is_one_kernel(unit))
     return;
+  find_guarded(unit);
   for (size_t i = 0; i < unit->functions.count && !unit->failed; i++) {
     ink_function *function = &unit->functions.items[i];
     const char *left = why_left(unit, function);
@@ -111,6 +144,8 @@ void ink_unit_apply_rules(ink_unit *unit) {
       continue;
     ink_function_pairs(unit, function);
     const size_t edits = function->source->edits.count;
+    if (function->guarded == INK_GUARD_TRACK)
+      continue;
     if (!function->is_constexpr && function->calls_deep >= 0 && function->calls_deep < depth)
       mark_body(unit, function);
     else if (!function->is_constexpr)

@@ -31,6 +31,7 @@ typedef struct ink_function {
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it. Where --depth is not given, those of
                      functions that are one call do not count */
   ink_tree tree;
+  ink_guard_level guarded;
   int leaves_writes, registers_behind; /* of asm_facts.c, and 1; 0: not looked for */
   struct ink_variables *variables; /* of variables.c; NULL until they are needed */
 } ink_function;
@@ -87,6 +88,7 @@ typedef struct ink_unit {
   bool root_may_grow; /* the root is a guess from the source's folder alone */
   bool header_less;
   bool was_marked;
+  uint64_t text_hash; /* of all that is included */
   uint64_t parse_ns;
   struct {
     ink_patch *items;

@@ -9,7 +9,7 @@
 typedef struct ink_wire_head {
   uint32_t files, places, remarks, complaints, parse_errors, header_less, was_marked,
       includes_marks;
-  uint64_t parse_ns, pool_bytes;
+  uint64_t parse_ns, pool_bytes, text_hash;
 } ink_wire_head;
 typedef struct ink_wire_file {
   uint64_t at, bytes;

@@ -136,6 +136,10 @@ bool ink_instrumented_includes_marks(const ink_instrumented *result) {
   return result->head.includes_marks != 0;
 }
 
+uint64_t ink_instrumented_text_hash(const ink_instrumented *result) {
+  return result->head.text_hash;
+}
+
 uint64_t ink_instrumented_parse_ns(const ink_instrumented *result) {
   return result->head.parse_ns;
 }

@@ -200,7 +200,8 @@ bool ink_wire_write(ink_unit *unit, ink_bytes *out) {
   pack to = {.head = {.header_less = unit->header_less,
                       .was_marked = unit->was_marked,
                       .parse_errors = unit->parse_errors,
-                      .parse_ns = unit->parse_ns}};
+                      .parse_ns = unit->parse_ns,
+                      .text_hash = unit->text_hash}};
   for (size_t i = 0; i < unit->sources.count; i++)
     to.head.includes_marks |=
         ink_includes_marks(unit->sources.items[i]->text.at, unit->sources.items[i]->text.count);

@@ -6,6 +6,7 @@
 #include "instrument_list.h"
 #include "message.h"
 #include "nvcc_args.h"
+#include "nvcc_guard.h"
 #include "nvcc_overlay.h"
 #include "nvcc_run.h"
 #include "nvcc_split.h"
@@ -34,8 +35,14 @@ typedef struct front_call {
   front_settings settings;
   char *device, *cuda, *folder;
   word_list marked; /* the words to call instead */
+  char *named_source; /* the first source as the user wrote it */
   char *named;      /* the sources as the user wrote them, for messages: the words become copies */
   word_list said;   /* what was done to each source, said when all is compiled */
+  guard_verdicts verdicts;
+  uint64_t hash;    /* of all that the guard's verdicts depend on */
+  bool again;       /* marked before: what there is to say was said */
+  bool split;       /* source by source, each by a front of its own */
+  char *first_error; /* what the compiler said of the marked files */
   bool verbose;     /* nvcc's -v: remarks too */
   bool strict;      /* INKMARK_STRICT: no second try without marks */
   size_t marks;
@@ -125,6 +132,25 @@ static void say_summaries(const front_call *front) {
     message_say("%s", front->said.items[i]);
 }
 
+/* The marked text stands for the rules and for the rewriter that followed them. */
+static uint64_t hash_result(const front_call *front, const ink_instrumented *result) {
+  const ink_marked_file *files;
+  const size_t n = ink_instrumented_files(result, &files);
+  const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"};
+  struct stat status;
+  uint64_t hash = ink_instrumented_text_hash(result);
+  for (size_t i = 0; i < n; i++)
+    hash = guard_hash(hash, files[i].text, files[i].bytes);
+  hash = guard_hash_call(hash, compiler_of(front), &(word_list){front->original.items + front->compiler.count,
+                                                                front->original.count - front->compiler.count, 0});
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    hash = guard_hash_text(hash, getenv(variables[i]));
+  if (front->cuda && !stat(front->cuda, &status))
+    hash = guard_hash(hash, &status.st_mtim, sizeof status.st_mtim);
+  hash = guard_hash_text(hash, front->cuda);
+  return guard_hash_headers(hash, front->device);
+}
+
 /* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
 static bool mark_source(front_call *front, const char *source, char **word) {
   ink_error error = {0};
@@ -136,6 +162,8 @@ static bool mark_source(front_call *front, const char *source, char **word) {
                                 .device_include = front->device,
                                 .cuda = front->cuda,
                                 .headers = true,
+                                .guarded = front->verdicts.items,
+                                .guarded_count = front->verdicts.count,
                                 .stop = nvcc_caught()};
   rule_options_apply(&front->settings.rules, &run);
   const ink_status status = ink_instrument_run(&run, &result, &error);
@@ -153,7 +181,8 @@ static bool mark_source(front_call *front, const char *source, char **word) {
     marks += files[i].marks;
   const bool by_hand = ink_instrumented_includes_marks(result);
   front->includes |= by_hand;
-  const unsigned errors = instrument_say(result, source, front->verbose);
+  const unsigned errors = front->again ? 0 : instrument_say(result, source, front->verbose);
+  front->hash = hash_result(front, result);
   bool fine = errors || note_summary(front, result, source);
   if (errors) {
     front->refused = true;
@@ -207,6 +236,76 @@ static char *name_sources(const nvcc_args *args) {
   return asprintf(&text, "'%s'%s", args->words.items[args->sources[0]], more) < 0 ? NULL : text;
 }
 
+/* ---- the guard: a source's kernels with and without marks ---- */
+
+/* Marks the source anew, with fewer marks where the verdicts say so. */
+static bool mark_again(front_call *front, const char *source) {
+  char **word = &front->args.words.items[front->args.sources[0]];
+  overlay_remove(front->folder);
+  word_free(&front->said);
+  word_free(&front->marked);
+  free(*word);
+  front->marks = 0;
+  front->again = true;
+  *word = strdup(source);
+  return !mkdir(front->folder, 0700) && *word && mark_source(front, source, word) &&
+         (!front->marks || add_words(front));
+}
+
+/* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times.
+ * What ptxas refuses with marks loses those of the kernel that it names. */
+static bool guard_search(front_call *front, const char *source) {
+  const size_t named = front->compiler.count;
+  word_list plain_words = {0};
+  const bool fix = front->settings.rules.guard == GUARD_FIX;
+  counts plain = {0};
+  char folder[PATH_MAX];
+  bool fine = snprintf(folder, sizeof folder, "%s/.guard", front->folder) < (int)sizeof folder;
+  for (size_t i = named; i < front->original.count && fine; i++)
+    fine = word_add(&plain_words, front->original.items[i]);
+  fine = fine && word_add(&plain_words, "-isystem") && word_add(&plain_words, front->device); /* for marks by hand */
+  int code = fine ? guard_measure(compiler_of(front), &plain_words, folder, &plain) : -1;
+  for (int round = 0; !code && fine && front->marks && round < 3 && !*nvcc_caught(); round++) {
+    const word_list words = {front->marked.items + named, front->marked.count - named, 0};
+    counts marked = {0};
+    code = guard_measure(compiler_of(front), &words, folder, &marked);
+    const bool more = code > 0 ? guard_refuse(&marked, &front->verdicts)
+                               : !code && guard_raise(&plain, &marked, &front->verdicts);
+    code = more ? 0 : code;
+    counts_free(&marked);
+    if (!more)
+      break;
+    if (!fix)
+      break;
+    fine = mark_again(front, source);
+  }
+  counts_free(&plain);
+  word_free(&plain_words);
+  return fine && !code;
+}
+
+static bool guard(front_call *front) {
+  if (front->settings.rules.guard == GUARD_OFF || front->args.source_count != 1 || !front->marks || front->refused)
+    return true;
+  const uint64_t hash = guard_hash(front->hash, &front->settings.rules.guard, sizeof front->settings.rules.guard);
+  char *source = strdup(front->named_source);
+  bool fine = source != NULL;
+  if (fine && guard_recall(hash, &front->verdicts)) {
+    if (front->verdicts.count && front->settings.rules.guard == GUARD_FIX)
+      fine = mark_again(front, source);
+  } else if (fine && guard_search(front, source) && !*nvcc_caught()) {
+    guard_remember(hash, &front->verdicts);
+  }
+  char *text = guard_text(&front->verdicts, front->settings.rules.guard == GUARD_FIX), *whole = NULL;
+  if (text && front->said.count && asprintf(&whole, "%s%s", front->said.items[0], text) >= 0) {
+    free(front->said.items[0]);
+    front->said.items[0] = whole;
+  }
+  free(text);
+  free(source);
+  return fine;
+}
+
 static bool prepare(front_call *front) {
   word_list key = {0};
   char here[PATH_MAX], *text = NULL;
@@ -221,8 +320,12 @@ static bool prepare(front_call *front) {
   front->folder = overlay_make(text);
   free(text);
   front->named = name_sources(&front->args);
-  if (!front->folder || !front->named)
+  front->named_source = strdup(front->args.words.items[front->args.sources[0]]);
+  if (!front->folder || !front->named || !front->named_source)
     return false;
+  front->split = front->args.source_count > 1 && front->settings.rules.guard != GUARD_OFF && nvcc_can_split(&front->args);
+  if (front->split)
+    return true;
   word_list *sources = &key; /* the sources as nvcc will get them */
   bool fine = true;
   for (size_t i = 0; i < front->args.source_count && fine; i++)
@@ -239,7 +342,7 @@ static bool prepare(front_call *front) {
     }
   }
   word_free(sources);
-  return fine && (split || !front->marks || add_words(front));
+  return fine && (split || !front->marks || add_words(front)) && guard(front);
 }
 
 static void name_the_users_files(const front_call *front, const char *path) {
@@ -298,14 +401,29 @@ static int run_words(const front_call *front, const word_list *words, int captur
   return code;
 }
 
+/* The first line that names an error, as the user's files have it. */
+static char *find_error(const char *text, size_t bytes) {
+  for (const char *line = text, *end = text + bytes; line < end;) {
+    const char *next = memchr(line, '\n', (size_t)(end - line));
+    const size_t length = (size_t)((next ? next : end) - line);
+    if (memmem(line, length, "error", 5) || memmem(line, length, "fatal", 5))
+      return strndup(line, length);
+    line += length + 1;
+  }
+  return NULL;
+}
+
 static int compile_marked(front_call *front) {
   char *text = NULL;
   size_t bytes = 0;
   int file = memfd_create("inkmark-nvcc", MFD_CLOEXEC);
   int code = run_words(front, &front->marked, file);
-  if ((!code || front->strict) && load(file, &text, &bytes)) {
+  if (load(file, &text, &bytes)) {
     overlay_hide(front->folder, text, &bytes);
-    fwrite(text, 1, bytes, stderr);
+    if (!code || front->strict)
+      fwrite(text, 1, bytes, stderr);
+    else
+      front->first_error = find_error(text, bytes);
   }
   if (!code)
     fix_dependencies(front);
@@ -325,10 +443,12 @@ static int run_front(front_call *front) {
   int code = -1;
   if (*nvcc_caught() || (front->refused && front->strict))
     return CLI_FAILED;
-  if (front->marks && front->differs && nvcc_can_split(&front->args))
+  if (front->split || (front->marks && front->differs && nvcc_can_split(&front->args)))
     code = nvcc_split(&front->args, &front->compiler, front->folder);
   else if (front->marks)
     code = compile_marked(front);
+  if (front->split)
+    return code;
   if (!code && !(front->differs && nvcc_can_split(&front->args))) /* those of a split call speak themselves */
     say_summaries(front);
   if (!code || (front->marks && front->strict) || *nvcc_caught())
@@ -340,9 +460,11 @@ static int run_front(front_call *front) {
   if (!was_marked && !code)
     say_summaries(front);
   if (was_marked && !code)
-    message_say("%s does not compile with %s; INKMARK_STRICT=1 shows why", front->named,
+    message_say("%s does not compile with %s%s%s; INKMARK_STRICT=1 shows %s", front->named,
                 by_hand ? "added marks and was compiled with those by hand alone"
-                        : "marks and was compiled without them");
+                        : "marks and was compiled without them",
+                front->first_error ? ": " : "", front->first_error ? front->first_error : "",
+                front->first_error ? "all" : "why");
   return code;
 }
 
@@ -353,8 +475,11 @@ static int read_rules(front_settings *settings) {
   const char *text = getenv("INKMARK_RULES");
   static word_list words; /* the settings point into them as long as the process lives */
   size_t operands;
+  const char *guard_word = getenv("INKMARK_GUARD");
   int code = CLI_OK;
   bool fine = word_add(&words, "nvcc");
+  if (guard_word && *guard_word) /* before the rules, which may say something else */
+    fine = fine && word_add(&words, "--guard") && word_add(&words, guard_word);
   char *copy = strdup(text ? text : ""), *rest = NULL;
   for (char *word = copy ? strtok_r(copy, " \t", &rest) : NULL; word && fine;
        word = strtok_r(NULL, " \t", &rest))
@@ -373,37 +498,8 @@ static int read_rules(front_settings *settings) {
   return code;
 }
 
-static const char *base_name(const char *word) {
-  const char *slash = strrchr(word, '/');
-  return slash ? slash + 1 : word;
-}
-
-static bool is_launcher(const char *word) {
-  static const char *const names[] = {"ccache", "sccache", "buildcache", "distcc", "icecc"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(base_name(word), names[i]))
-      return true;
-  return false;
-}
-
-static bool is_compiler(const char *word) {
-  const char *base = base_name(word);
-  struct stat status;
-  return word[0] != '-' && !strrchr(base, '.') &&
-         (!strncmp(base, "nvcc", 4) ||
-          (!stat(word, &status) && S_ISREG(status.st_mode) && !access(word, X_OK)));
-}
-
-/* The words before nvcc's arguments: "nvcc", "/usr/bin/nvcc", "ccache nvcc", or none for nvcc
- * itself. */
-static int count_compiler(int argc, char **argv) {
-  if (argc > 2 && is_launcher(argv[1]) && is_compiler(argv[2]))
-    return 2;
-  return argc > 1 && is_compiler(argv[1]);
-}
-
 static bool read_call(front_call *front, int argc, char **argv) {
-  const int named = count_compiler(argc, argv);
+  const int named = nvcc_count_compiler(argc, argv);
   bool fine = named || (word_add(&front->compiler, "nvcc") && word_add(&front->original, "nvcc"));
   for (int i = 1; i < argc && fine; i++)
     fine =
@@ -425,6 +521,9 @@ static void free_call(front_call *front) {
   nvcc_args_free(&front->args);
   word_free(&front->marked);
   word_free(&front->said);
+  guard_free(&front->verdicts);
+  free(front->named_source);
+  free(front->first_error);
   word_free(&front->compiler);
   word_free(&front->original);
   free(front->device);
@@ -438,7 +537,7 @@ static int run(int argc, char **argv) {
   int code = read_rules(&front.settings);
   if (code || !read_call(&front, argc, argv))
     return code ? code : CLI_FAILED;
-  const int named = count_compiler(argc, argv);
+  const int named = nvcc_count_compiler(argc, argv);
   if (!nvcc_args_read(argc - 1 - named, argv + 1 + named, &front.args) || !front.args.source_count)
     return run_original(&front);
   for (size_t i = 0; i < front.args.words.count; i++)
@@ -478,6 +577,11 @@ const cli_command cmd_nvcc = {
         "marked and left, and nvcc's -v brings the remarks too; INKMARK_QUIET=1 leaves the line out. "
         "INKMARK_KEEP=1 leaves the marked copies where "
         "they are.\n\n"
+        "A guard compiles the device code of a source with and without marks when they are new. Where a kernel "
+        "would spill, take stack or more than 64 registers, or grow more than three times, or ptxas would warn of "
+        "it or refuse it, it loses marks until it does not. INKMARK_RULES='--guard report' only says so, "
+        "'--guard off' does not look (INKMARK_GUARD sets another default). What was found is kept in "
+        "~/.cache/inkmark (XDG_CACHE_HOME, INKMARK_CACHE).\n\n"
         "A launcher may stand before nvcc: inkmark nvcc ccache nvcc ...",
     .examples =
         "inkmark nvcc -O3 -arch=sm_90 -c solver.cu -o solver.o\tcompile with marks\n"

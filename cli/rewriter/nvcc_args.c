@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool word_add(word_list *list, const char *word) {
   if (list->count + 1 >= list->room) {
@@ -72,6 +74,10 @@ static bool is_one_of(const char *word, const char *const *list, size_t n) {
   return false;
 }
 #define IS_ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof *(list))
+
+bool nvcc_takes_value(const char *option) {
+  return IS_ONE_OF(option, with_value);
+}
 
 static bool expand(const char *word, const char *next, word_list *out, bool *used_next,
                    unsigned depth);
@@ -233,4 +239,31 @@ void nvcc_args_free(nvcc_args *args) {
   free(args->sources);
   free(args->roles);
   *args = (nvcc_args){0};
+}
+
+static const char *base_name(const char *word) {
+  const char *slash = strrchr(word, '/');
+  return slash ? slash + 1 : word;
+}
+
+static bool is_launcher(const char *word) {
+  static const char *const names[] = {"ccache", "sccache", "buildcache", "distcc", "icecc"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(base_name(word), names[i]))
+      return true;
+  return false;
+}
+
+static bool is_compiler(const char *word) {
+  const char *base = base_name(word);
+  struct stat status;
+  return word[0] != '-' && !strrchr(base, '.') &&
+         (!strncmp(base, "nvcc", 4) ||
+          (!stat(word, &status) && S_ISREG(status.st_mode) && !access(word, X_OK)));
+}
+
+int nvcc_count_compiler(int argc, char **argv) {
+  if (argc > 2 && is_launcher(argv[1]) && is_compiler(argv[2]))
+    return 2;
+  return argc > 1 && is_compiler(argv[1]);
 }

@@ -28,6 +28,12 @@ typedef struct nvcc_args {
 
 /* False after a message: out of memory, an options file that cannot be read. */
 bool nvcc_args_read(int argc, char **argv, nvcc_args *out);
+/* The words before nvcc's arguments: "nvcc", "/usr/bin/nvcc", "ccache nvcc", or none for nvcc
+ * itself. */
+int nvcc_count_compiler(int argc, char **argv);
+
+/* The option's value is the next word. */
+bool nvcc_takes_value(const char *option);
 void nvcc_args_free(nvcc_args *args);
 
 /* When words[at] names a folder of headers, where the folder's path begins in it (or in the next word:

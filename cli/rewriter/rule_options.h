@@ -10,6 +10,7 @@
 typedef struct rule_settings {
   const char *kernel, *exclude, *calls, *root, *file;
   bool loops, waits, lines, kernels_only;
+  int guard; /* enum guard_kind of nvcc_guard.h */
   int hold; /* 0 auto, 1 none, 2 strict */
   uint64_t depth, limit, parse_seconds;
 } rule_settings;
@@ -40,6 +41,9 @@ typedef struct rule_settings {
       {0, "hold", CLI_CHOICE, "auto|none|strict", offsetof(type, rules.hold),                             \
        "the values that marks hold in place: found (the default), none, or found and tied to the "    \
        "clock read where the assembler moves what is only held, at 2 instructions a mark or more"},  \
+      {0, "guard", CLI_CHOICE, "fix|report|off", offsetof(type, rules.guard),                          \
+       "inkmark nvcc: where marks make a kernel spill, exceed registers or grow too much, take them out "  \
+       "(the default), say it, or do not look"},                                                   \
       {0, "rules", CLI_TEXT, "FILE", offsetof(type, rules.file),                                   \
        "take rules from this file (default: the nearest inkmark.toml, from here up)"},             \
       {0, "root", CLI_TEXT, "DIR", offsetof(type, rules.root),                                     \

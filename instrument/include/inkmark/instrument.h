@@ -63,6 +63,18 @@ typedef struct ink_marked_file {
 
 typedef enum ink_hold { INK_HOLD_NONE, INK_HOLD_AUTO, INK_HOLD_STRICT } ink_hold;
 
+/* A kernel that gets fewer marks than the rules give it, with the functions that it calls. */
+typedef enum ink_guard_level {
+  INK_GUARD_ALL,     /* all marks */
+  INK_GUARD_OUTSIDE, /* none inside of loops, none in called functions, nothing held */
+  INK_GUARD_TRACK,   /* its track alone */
+  INK_GUARD_NONE     /* none */
+} ink_guard_level;
+typedef struct ink_guarded {
+  const char *kernel; /* its name, without namespaces */
+  ink_guard_level level;
+} ink_guarded;
+
 typedef struct ink_instrument_options {
   size_t size;                /* sizeof(ink_instrument_options) */
   const char *source;         /* path of the source file */
@@ -82,6 +94,8 @@ typedef struct ink_instrument_options {
   ink_hold hold;
   bool headers;        /* mark the project's headers too, and return them all */
   double parse_seconds; /* processor time of the full parse at most; 0: 60 */
+  const ink_guarded *guarded; /* [guarded_count], or NULL */
+  size_t guarded_count;
   const volatile int *stop; /* NULL, or what a signal handler may set: a run that sees it not 0 ends */
 } ink_instrument_options;
 
@@ -108,6 +122,8 @@ INK_API const char *ink_instrumented_parse(const ink_instrumented *result, const
 INK_API bool ink_instrumented_was_marked(const ink_instrumented *result); /* marked before: unchanged */
 /* The source, or a header of the project that it includes, includes our device headers. */
 INK_API bool ink_instrumented_includes_marks(const ink_instrumented *result);
+/* A hash of the text of the source and of all that it includes, the toolkit's headers among them. */
+INK_API uint64_t ink_instrumented_text_hash(const ink_instrumented *result);
 INK_API uint64_t ink_instrumented_parse_ns(const ink_instrumented *result); /* libclang's part */
 
 /* The text has a line #include <inkmark/...>. */

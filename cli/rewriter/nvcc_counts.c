@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads what ptxas says with -v and the PTX that it was given, kernel by kernel, and compares two of them. */
+#include "nvcc_counts.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  block_threads = 1024,
+  register_file = 65536, /* registers of an SM, all architectures since sm_50 */
+  track_lines = 400,     /* of PTX that a track and its table take, whatever the kernel */
+  growth = 3
+};
+
+static kernel_counts *find(const counts *all, const char *entry, size_t length, const char *target, size_t target_length) {
+  for (size_t i = 0; i < all->count; i++)
+    if (!strncmp(all->items[i].entry, entry, length) && !all->items[i].entry[length] &&
+        !strncmp(all->items[i].target, target, target_length) && !all->items[i].target[target_length])
+      return &all->items[i];
+  return NULL;
+}
+
+static kernel_counts *add(counts *all, const char *entry, size_t length, const char *target, size_t target_length) {
+  kernel_counts *found = find(all, entry, length, target, target_length);
+  if (found)
+    return found;
+  if (all->count == all->room) {
+    const size_t room = all->room ? 2 * all->room : 16;
+    kernel_counts *grown = realloc(all->items, room * sizeof *grown);
+    if (!grown)
+      return NULL;
+    all->items = grown;
+    all->room = room;
+  }
+  kernel_counts one = {.entry = strndup(entry, length), .target = strndup(target, target_length)};
+  if (!one.entry || !one.target) {
+    free(one.entry);
+    free(one.target);
+    return NULL;
+  }
+  all->items[all->count] = one;
+  return &all->items[all->count++];
+}
+
+const kernel_counts *counts_find(const counts *all, const char *entry, const char *target) {
+  return find(all, entry, strlen(entry), target, strlen(target));
+}
+
+void counts_free(counts *all) {
+  for (size_t i = 0; i < all->count; i++) {
+    free(all->items[i].entry);
+    free(all->items[i].target);
+  }
+  free(all->items);
+  free(all->failed);
+  free(all->words);
+  *all = (counts){0};
+}
+
+/* ---- the words of ptxas ---- */
+
+/* The last text between single quotes of a line; 0: none. */
+static size_t last_quoted(const char *line, size_t bytes, const char **at) {
+  size_t end = bytes;
+  while (end && line[end - 1] != '\'')
+    end--;
+  size_t begin = end ? end - 1 : 0;
+  while (begin && line[begin - 1] != '\'')
+    begin--;
+  *at = line + begin;
+  return begin ? end - 1 - begin : 0;
+}
+
+static bool note_warning(counts *all, const char *line, size_t bytes) {
+  const char *code = memmem(line, bytes, "(C75", 4), *entry;
+  const size_t length = last_quoted(line, bytes, &entry);
+  if (!code || !length || !isdigit((unsigned char)code[4]) || !isdigit((unsigned char)code[5]))
+    return true;
+  kernel_counts *one = add(all, entry, length, "", 0);
+  if (one)
+    one->warned[(code[4] - '0') * 10 + code[5] - '0'] = true;
+  return one != NULL;
+}
+
+static bool note_failure(counts *all, const char *line, size_t bytes) {
+  const char *entry, *words = memmem(line, bytes, ": ", 2);
+  const size_t length = last_quoted(line, bytes, &entry);
+  if (all->failed || !length || !words)
+    return true;
+  all->failed = strndup(entry, length);
+  all->words = strndup(words + 2, (size_t)(line + bytes - words - 2));
+  return all->failed && all->words;
+}
+
+bool counts_read_words(counts *all, const char *text) {
+  size_t current = SIZE_MAX; /* the entry that ptxas is at, and whether the next line is about it */
+  bool own = false, fine = true;
+  for (const char *line = text, *next; *line && fine; line = next) {
+    const size_t bytes = strcspn(line, "\n");
+    const char *at, *name, *target;
+    next = line + bytes + (line[bytes] == '\n');
+    unsigned stack, stores, loads, registers;
+    if ((at = memmem(line, bytes, "Compiling entry function '", 26))) {
+      name = at + 26;
+      const size_t length = strcspn(name, "'\n");
+      target = name + length + strspn(name + length, "' for");
+      kernel_counts *one = add(all, name, length, target, strcspn(target, "'\n"));
+      current = one ? (size_t)(one - all->items) : SIZE_MAX;
+      fine = one != NULL;
+    } else if ((at = memmem(line, bytes, "Function properties for ", 24))) {
+      own = current < all->count && !strncmp(at + 24, all->items[current].entry, strlen(all->items[current].entry)) &&
+            at[24 + strlen(all->items[current].entry)] == '\n';
+    } else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
+                      &loads) == 3) {
+      if (own && current < all->count) {
+        all->items[current].stack = stack;
+        all->items[current].spilled = stores + loads;
+      }
+      own = false;
+    } else if ((at = memmem(line, bytes, "Used ", 5)) && sscanf(at, "Used %u registers", &registers) == 1) {
+      if (current < all->count)
+        all->items[current].registers = registers;
+    } else if (!strncmp(line, "ptxas", 5) && memmem(line, bytes, "(C75", 4)) {
+      fine = note_warning(all, line, bytes);
+    } else if (!strncmp(line, "ptxas", 5) && memmem(line, bytes, "error ", 6)) {
+      fine = note_failure(all, line, bytes);
+    }
+  }
+  return fine;
+}
+
+/* ---- PTX ---- */
+
+static bool read_ptx(counts *all, FILE *from) {
+  char *line = NULL;
+  size_t room = 0;
+  long in = -1;
+  unsigned lines = 0;
+  bool fine = true;
+  while (fine && getline(&line, &room, from) >= 0) {
+    const char *entry = strstr(line, ".entry ");
+    if (entry && in < 0) {
+      entry += 7;
+      kernel_counts *one = add(all, entry, strcspn(entry, "( \t\r\n"), "", 0);
+      fine = one != NULL;
+      in = one ? one - all->items : -1;
+      lines = 0;
+    }
+    lines++;
+    if (in >= 0 && (strstr(line, ".maxntid") || strstr(line, ".reqntid")))
+      all->items[in].bounded = true;
+    if (in >= 0 && line[0] == '}') {
+      if (lines > all->items[in].lines)
+        all->items[in].lines = lines;
+      in = -1;
+    }
+  }
+  free(line);
+  return fine;
+}
+
+bool counts_read_ptx(counts *all, const char *folder) {
+  DIR *list = opendir(folder);
+  bool fine = true;
+  for (struct dirent *one; list && fine && (one = readdir(list));) {
+    const char *dot = strrchr(one->d_name, '.');
+    char *path;
+    if (!dot || strcmp(dot, ".ptx"))
+      continue;
+    fine = asprintf(&path, "%s/%s", folder, one->d_name) >= 0;
+    FILE *from = fine ? fopen(path, "r") : NULL;
+    if (from) {
+      fine = read_ptx(all, from);
+      fclose(from);
+    }
+    if (fine)
+      free(path);
+  }
+  if (list)
+    closedir(list);
+  return fine;
+}
+
+/* ---- names and verdicts ---- */
+
+char *counts_kernel_name(const char *entry) {
+  const char *at = entry, *name = entry;
+  size_t length = strlen(entry);
+  if (strncmp(entry, "_Z", 2))
+    return strdup(entry);
+  at += 2 + strspn(entry + 2, "LN");
+  while (isdigit((unsigned char)*at)) {
+    char *end;
+    const unsigned long bytes = strtoul(at, &end, 10);
+    if (bytes > strlen(end))
+      break;
+    name = end;
+    length = bytes;
+    at = end + bytes;
+    at += *at == 'L' && isdigit((unsigned char)at[1]);
+    if (entry[2] != 'N' && !(entry[2] == 'L' && entry[3] == 'N'))
+      break;
+  }
+  return strndup(name, length);
+}
+
+bool counts_judge(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room) {
+  const kernel_counts *before = counts_find(plain, one->entry, one->target);
+  const kernel_counts *all = counts_find(marked, one->entry, ""), *all_before = counts_find(plain, one->entry, "");
+  const unsigned most = register_file / block_threads;
+  if (!before)
+    return false;
+  if (!*one->target && before->lines && one->lines > growth * before->lines + track_lines)
+    return snprintf(why, room, "its PTX grows from %u to %u lines", before->lines, one->lines) > 0;
+  if (!*one->target)
+    for (size_t i = 0; i < 100; i++)
+      if (one->warned[i] && !before->warned[i])
+        return snprintf(why, room, "ptxas warns of C75%02zu", i) > 0;
+  if (one->spilled > before->spilled)
+    return snprintf(why, room, "it would spill %u bytes more", one->spilled - before->spilled) > 0;
+  if (one->stack > before->stack)
+    return snprintf(why, room, "it would take %u bytes of stack more", one->stack - before->stack) > 0;
+  if (before->registers <= most && one->registers > most && !(all && all->bounded) &&
+      !(all_before && all_before->bounded))
+    return snprintf(why, room, "it would take %u registers, and %d threads of a block may have %u", one->registers,
+                    block_threads, most) > 0;
+  return false;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What a compile said and made of each kernel: registers, stack, spills and warnings of ptxas, lines of PTX. */
+#ifndef INKMARK_CLI_NVCC_COUNTS_H
+#define INKMARK_CLI_NVCC_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct kernel_counts {
+  char *entry, *target; /* as ptxas names them; "" of the target: what holds for all */
+  unsigned registers, stack, spilled, lines;
+  bool bounded;     /* its PTX says how many threads a block has */
+  bool warned[100]; /* by the last two digits of C75xx */
+} kernel_counts;
+
+typedef struct counts {
+  kernel_counts *items;
+  size_t count, room;
+  char *failed, *words; /* the entry that ptxas refuses and what it says; NULL: none */
+} counts;
+
+/* False: out of memory. */
+bool counts_read_words(counts *all, const char *text);
+/* Of one entry, or NULL. */
+const kernel_counts *counts_find(const counts *all, const char *entry, const char *target);
+bool counts_read_ptx(counts *all, const char *folder); /* every .ptx in it */
+void counts_free(counts *all);
+
+/* The name of a kernel in its source, without namespaces and arguments. malloc'ed, or NULL. */
+char *counts_kernel_name(const char *entry);
+/* Why the marked kernel is worse than the plain one, in words; false: it is not. */
+bool counts_judge(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room);
+
+#endif

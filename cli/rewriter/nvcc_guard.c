@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* Measures a source's kernels with and without marks, and keeps what was found in a cache. */
+#include "nvcc_guard.h"
+
+#include "nvcc_overlay.h"
+#include "nvcc_run.h"
+#include "text_out.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- a compile of the device code alone ---- */
+
+static bool is_one_of(const char *word, const char *const *list, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!strcmp(word, list[i]))
+      return true;
+  return false;
+}
+#define IS_ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof *(list))
+
+/* What says which kind of output comes out, or makes others beside it. */
+static const char *const dropped[] = {
+    "-c", "--compile", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-cuda",
+    "--cuda", "-optix-ir", "--optix-ir", "-ltoir", "--ltoir", "-MD", "-MMD", "-MP", "-shared", "--shared",
+    "--generate-dependencies-with-compile", "--generate-nonsystem-dependencies-with-compile", "-keep", "--keep",
+    "-save-temps", "--save-temps", "-v", "--verbose", "-link", "--link"};
+static const char *const dropped_with_value[] = {
+    "-MF", "--dependency-output", "-MT", "--dependency-target-name", "-keep-dir", "--keep-dir", "-time", "--time",
+    "-fdevice-time-trace", "--fdevice-time-trace", "-odir", "--output-directory", "-opt-info", "--opt-info"};
+
+static bool device_words(const char *compiler, const word_list *words, const char *folder, word_list *out) {
+  nvcc_args args;
+  char *fatbin = NULL;
+  if (!nvcc_args_read((int)words->count, words->items, &args))
+    return false;
+  bool fine = word_add(out, compiler) && asprintf(&fatbin, "%s/guard.fatbin", folder) >= 0;
+  for (size_t i = 0; i < args.words.count && fine; i++) {
+    const char *word = args.words.items[i];
+    const size_t name = strcspn(word, "=");
+    bool with_value = false;
+    for (size_t k = 0; k < sizeof dropped_with_value / sizeof *dropped_with_value; k++)
+      with_value |= strlen(dropped_with_value[k]) == name && !strncmp(word, dropped_with_value[k], name);
+    if (with_value)
+      i += !word[name];
+    else if (!strcmp(word, "-dc") || !strcmp(word, "--device-c"))
+      fine = word_add(out, "-rdc=true");
+    else if (args.roles[i] != 'o' && args.roles[i] != 'f' && !IS_ONE_OF(word, dropped)) {
+      fine = word_add(out, word);
+      if (nvcc_takes_value(word) && i + 1 < args.words.count)
+        fine = fine && word_add(out, args.words.items[++i]);
+    }
+  }
+  const char *const own[] = {"-Xptxas", "-v", "-fatbin", "--keep", "--keep-dir", folder, "-o", fatbin};
+  for (size_t i = 0; i < sizeof own / sizeof *own && fine; i++)
+    fine = word_add(out, own[i]);
+  free(fatbin);
+  nvcc_args_free(&args);
+  return fine;
+}
+
+int guard_measure(const char *compiler, const word_list *words, const char *folder, counts *out) {
+  word_list call = {0};
+  char *text = NULL;
+  struct stat status;
+  int code = -1;
+  overlay_remove(folder);
+  const int file = memfd_create("inkmark-guard", MFD_CLOEXEC);
+  if (file >= 0 && !mkdir(folder, 0700) && device_words(compiler, words, folder, &call))
+    code = nvcc_run(call.items[0], call.items, file, folder);
+  if (code >= 0 && !fstat(file, &status) && (text = malloc((size_t)status.st_size + 1))) {
+    const ssize_t n = pread(file, text, (size_t)status.st_size, 0);
+    text[n > 0 ? n : 0] = 0;
+    if (!counts_read_words(out, text) || (!code && !counts_read_ptx(out, folder)))
+      code = -1;
+  }
+  overlay_remove(folder);
+  if (file >= 0)
+    close(file);
+  free(text);
+  word_free(&call);
+  return code;
+}
+
+/* ---- verdicts ---- */
+
+static bool raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level level, const char *why) {
+  for (size_t i = 0; i < verdicts->count; i++)
+    if (!strcmp(verdicts->items[i].kernel, name)) {
+      if (verdicts->items[i].level < level)
+        verdicts->items[i].level = level;
+      return true;
+    }
+  ink_guarded *items = realloc(verdicts->items, (verdicts->count + 1) * sizeof *items);
+  verdicts->items = items ? items : verdicts->items;
+  char **reasons = realloc(verdicts->reasons, (verdicts->count + 1) * sizeof *reasons);
+  verdicts->reasons = reasons ? reasons : verdicts->reasons;
+  char *kernel = strdup(name), *reason = strdup(why);
+  if (!items || !reasons || !kernel || !reason) {
+    free(kernel);
+    free(reason);
+    return false;
+  }
+  verdicts->items[verdicts->count] = (ink_guarded){kernel, level};
+  verdicts->reasons[verdicts->count++] = reason;
+  return true;
+}
+
+static ink_guard_level level_of(const guard_verdicts *verdicts, const char *name) {
+  for (size_t i = 0; i < verdicts->count; i++)
+    if (!strcmp(verdicts->items[i].kernel, name))
+      return verdicts->items[i].level;
+  return INK_GUARD_ALL;
+}
+
+bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verdicts) {
+  guard_verdicts before = {0}; /* several instances raise their kernel once */
+  bool more = false, fine = true;
+  for (size_t i = 0; i < verdicts->count && fine; i++)
+    fine = raise_to(&before, verdicts->items[i].kernel, verdicts->items[i].level, "");
+  for (size_t i = 0; i < marked->count && fine; i++) {
+    char why[160], *name = counts_kernel_name(marked->items[i].entry);
+    const ink_guard_level level = name ? level_of(&before, name) : INK_GUARD_NONE;
+    if (level < INK_GUARD_NONE && counts_judge(plain, marked, &marked->items[i], why, sizeof why))
+      more |= fine = raise_to(verdicts, name, level + 1, why);
+    free(name);
+  }
+  guard_free(&before);
+  return more && fine;
+}
+
+bool guard_refuse(const counts *marked, guard_verdicts *verdicts) {
+  char why[400], *name = marked->failed ? counts_kernel_name(marked->failed) : NULL;
+  snprintf(why, sizeof why, "ptxas says: %s", marked->words ? marked->words : "");
+  const bool more = name && level_of(verdicts, name) < INK_GUARD_NONE &&
+                    raise_to(verdicts, name, INK_GUARD_NONE, why);
+  free(name);
+  return more;
+}
+
+void guard_free(guard_verdicts *verdicts) {
+  for (size_t i = 0; i < verdicts->count; i++) {
+    free((char *)verdicts->items[i].kernel);
+    free(verdicts->reasons[i]);
+  }
+  free(verdicts->items);
+  free(verdicts->reasons);
+  *verdicts = (guard_verdicts){0};
+}
+
+char *guard_text(const guard_verdicts *verdicts, bool fixed) {
+  static const char *const levels[] = {"", " has no marks in loops", " keeps its track alone", " has no marks"};
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *to = open_memstream(&text, &bytes);
+  if (!to)
+    return NULL;
+  for (size_t i = 0; i < verdicts->count; i++) {
+    const ink_guarded *one = &verdicts->items[i];
+    fputs(i ? ", " : "; guard: ", to);
+    text_print(to, "'%s'%s: %s", one->kernel, fixed ? levels[one->level] : "", verdicts->reasons[i]);
+  }
+  return fclose(to) ? free(text), NULL : text;
+}
+
+/* ---- the cache: a file for each hash, written whole and renamed ---- */
+
+uint64_t guard_hash(uint64_t hash, const void *bytes, size_t count) {
+  const unsigned char *at = bytes;
+  for (size_t i = 0; i < count; i++)
+    hash = (hash ^ at[i]) * 0x100000001b3u;
+  return hash;
+}
+
+uint64_t guard_hash_text(uint64_t hash, const char *text) {
+  return text ? guard_hash(hash, text, strlen(text) + 1) : guard_hash(hash, "", 1);
+}
+
+uint64_t guard_hash_call(uint64_t hash, const char *compiler, const word_list *words) {
+  word_list call = {0};
+  if (device_words(compiler, words, "", &call))
+    for (size_t i = 0; i < call.count; i++)
+      hash = guard_hash_text(hash, call.items[i]);
+  word_free(&call);
+  return hash;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+uint64_t guard_hash_headers(uint64_t hash, const char *folder) {
+  char path[PATH_MAX], bytes[4096];
+  struct dirent **list = NULL;
+  snprintf(path, sizeof path, "%s/inkmark", folder);
+  const int n = scandir(path, &list, NULL, by_name);
+  for (int i = 0; i < n; i++) {
+    size_t got;
+    if (snprintf(path, sizeof path, "%s/inkmark/%s", folder, list[i]->d_name) < (int)sizeof path && list[i]->d_name[0] != '.') {
+      FILE *from = fopen(path, "r");
+      while (from && (got = fread(bytes, 1, sizeof bytes, from)) > 0)
+        hash = guard_hash(hash, bytes, got);
+      if (from)
+        fclose(from);
+    }
+    free(list[i]);
+  }
+  free(list);
+  return hash;
+}
+
+/* The cache's folder; NULL: there is no home for it. malloc'ed. */
+static char *cache_folder(void) {
+  const char *own = getenv("INKMARK_CACHE"), *user = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  char *path = NULL;
+  if (own && *own)
+    return strdup(own);
+  if (user && *user == '/')
+    return asprintf(&path, "%s/inkmark", user) < 0 ? NULL : path;
+  return home && *home == '/' && asprintf(&path, "%s/.cache/inkmark", home) >= 0 ? path : NULL;
+}
+
+bool guard_recall(uint64_t hash, guard_verdicts *verdicts) {
+  char *folder = cache_folder(), *line = NULL, path[PATH_MAX];
+  size_t room = 0;
+  bool whole = false;
+  FILE *from = NULL;
+  if (folder && snprintf(path, sizeof path, "%s/guard-%016llx", folder, (unsigned long long)hash) < (int)sizeof path)
+    from = fopen(path, "r");
+  while (from && !whole && getline(&line, &room, from) > 0) {
+    char *name = strchr(line, ' '), *why = name ? strchr(name + 1, ' ') : NULL;
+    const long level = strtol(line, NULL, 10);
+    whole = !strcmp(line, "end\n");
+    if (whole || !why || level < INK_GUARD_OUTSIDE || level > INK_GUARD_NONE)
+      break;
+    *why++ = 0;
+    why[strcspn(why, "\n")] = 0;
+    if (!raise_to(verdicts, name + 1, (ink_guard_level)level, why))
+      break;
+  }
+  if (!whole)
+    guard_free(verdicts);
+  if (from)
+    fclose(from);
+  free(line);
+  free(folder);
+  return whole;
+}
+
+void guard_remember(uint64_t hash, const guard_verdicts *verdicts) {
+  char *folder = cache_folder(), path[PATH_MAX], temporary[PATH_MAX + 32];
+  if (!folder)
+    return;
+  for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    mkdir(folder, 0777);
+    *slash = '/';
+  }
+  mkdir(folder, 0777);
+  if (snprintf(path, sizeof path, "%s/guard-%016llx", folder, (unsigned long long)hash) < (int)sizeof path) {
+    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    FILE *to = fopen(temporary, "wx");
+    for (size_t i = 0; to && i < verdicts->count; i++)
+      text_print(to, "%d %s %s\n", (int)verdicts->items[i].level, verdicts->items[i].kernel, verdicts->reasons[i]);
+    if (to) {
+      fputs("end\n", to);
+      if (ferror(to) | fclose(to) || rename(temporary, path)) /* what is not whole is not kept */
+        unlink(temporary);
+    }
+  }
+  free(folder);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The guard of `inkmark nvcc`: compiles the device code of a source plain and marked, and finds the kernels that
+ * marks harm. It decides by counts of PTX and machine code alone. */
+#ifndef INKMARK_CLI_NVCC_GUARD_H
+#define INKMARK_CLI_NVCC_GUARD_H
+
+#include "nvcc_args.h"
+#include "nvcc_counts.h"
+
+#include "inkmark/instrument.h"
+
+enum guard_kind { GUARD_FIX, GUARD_REPORT, GUARD_OFF }; /* as --guard has them */
+
+typedef struct guard_verdicts { /* the kernels that get fewer marks, and why */
+  ink_guarded *items;           /* names malloc'ed */
+  char **reasons;
+  size_t count;
+} guard_verdicts;
+
+/* Compiles the device code of a call of nvcc in `folder`, and counts. 0, or the compiler's code. */
+int guard_measure(const char *compiler, const word_list *words, const char *folder, counts *out);
+/* Raises the level of every kernel that is worse than before. False: there is none. */
+bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verdicts);
+/* The same for the kernel that ptxas refuses. */
+bool guard_refuse(const counts *marked, guard_verdicts *verdicts);
+/* What was found for this hash before. */
+bool guard_recall(uint64_t hash, guard_verdicts *verdicts);
+void guard_remember(uint64_t hash, const guard_verdicts *verdicts);
+/* "; guard: 'k' keeps its track alone: it would spill 8 bytes more". malloc'ed, "" where there is nothing to say. */
+char *guard_text(const guard_verdicts *verdicts, bool fixed);
+void guard_free(guard_verdicts *verdicts);
+uint64_t guard_hash(uint64_t hash, const void *bytes, size_t count);
+uint64_t guard_hash_text(uint64_t hash, const char *text); /* NULL is fine */
+/* What of a call the device code depends on: not the kind of output, nor where it goes. */
+uint64_t guard_hash_call(uint64_t hash, const char *compiler, const word_list *words);
+uint64_t guard_hash_headers(uint64_t hash, const char *folder);
+
+#endif

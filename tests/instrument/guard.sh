@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# guard.sh INKMARK NVCC: marks that harm a kernel are taken out of it, by counts alone, and the same is found once.
+set -u
+inkmark=$1 nvcc=$2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir tmp bin
+export TMPDIR=$work/tmp INKMARK_CACHE=$work/cache INKMARK_STRICT=1 INKMARK_RULES="--root . --loops"
+unset INKMARK_GUARD
+printf '#!/bin/bash\necho call >>"%s/calls"\nexec "%s" "$@"\n' "$work" "$nvcc" >bin/nvcc && chmod +x bin/nvcc
+cat >tile_alone.cu <<'C'
+namespace own { template <int M> __global__ void tile(const float *a, float *c, int n) {
+  float acc[M][M] = {};
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < M; i++)
+      for (int j = 0; j < M; j++) acc[i][j] += a[k * M + i] * a[k * M + j];
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < M; j++) c[(i * M + j) * 32 + threadIdx.x] = acc[i][j];
+} }
+template __global__ void own::tile<4>(const float *, float *, int);
+C
+# marks take no shared memory: `full`, which has all that is static, keeps its own. ptxas refuses those of `spoilt`
+{ cat tile_alone.cu; cat <<'C'; } >tile.cu
+__global__ void full(float *p) { __shared__ float s[12288]; s[threadIdx.x] = p[threadIdx.x]; __syncthreads(); p[threadIdx.x] = s[12287 - threadIdx.x]; }
+#undef PROF_KERNEL
+#define PROF_KERNEL(...) __shared__ volatile int big[20000]; big[threadIdx.x] = 1
+extern "C" __global__ void spoilt(int *x) { x[0]++; }
+C
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+# front CALLS WORDS...: what comes out, and how many compiles it was
+front() {
+  local calls=$1
+  shift
+  : >calls
+  "$inkmark" nvcc "$work/bin/nvcc" -arch=sm_80 "$@" >out 2>&1 || { fail "$*"; cat out; }
+  [ "$(wc -l <calls)" = "$calls" ] || fail "$(wc -l <calls) compiles, not $calls: $*"
+}
+said() {
+  grep -q "^inkmark: 'tile.cu': 2 kernels, 2 sections; guard: 'spoilt' has no marks: ptxas says: Entry function 'spoilt' uses too much shared data (.*, 'tile' has no marks in loops: it" out ||
+    { fail "what was done"; cat out; }
+}
+front 5 -MMD -MF d -Xptxas -v -cubin tile.cu -o x.cubin && mv x.cubin cold.cubin && said
+grep -q 'tile.cu' d && ! grep -q "$TMPDIR" d || fail "$(cat d)"
+# the user's own -Xptxas -v is there once, and is of what comes out
+[ "$(grep -c "Compiling entry function '_ZN3own4tile" out)" = 1 ] || { fail "-Xptxas -v"; cat out; }
+grep -q '[1-9][0-9]* bytes stack frame' out && { fail "there is stack left"; cat out; }
+grep -qa 'ink_' cold.cubin || fail "no marks are left"
+# found once, and the same comes out; also for other kinds of output
+front 1 -MMD -MF d -Xptxas -v -cubin tile.cu -o x.cubin && said
+cmp cold.cubin x.cubin || fail "two runs differ"
+[ "$(ls cache)" = "$(ls cache | grep '^guard-[0-9a-f]*$')" ] && [ "$(ls cache | wc -l)" = 1 ] || fail "the cache: $(ls cache)"
+front 1 -Xptxas -v -ptx tile.cu -o x.ptx && said
+# nowhere to keep it; only said. A source that includes our headers is compared with itself
+{ echo '#include <inkmark/mark.cuh>'; cat tile_alone.cu; } >report.cu
+INKMARK_CACHE=/proc/none INKMARK_RULES+=" --guard report" front 3 -ptx report.cu -o report.ptx
+grep -q "^inkmark: 'report.cu': 1 kernel, 5 sections; guard: 'tile': it" out || { fail "report"; cat out; }
+INKMARK_GUARD=off front 1 -ptx report.cu -o off.ptx
+grep -q "5 sections$" out && [ "$(wc -l <report.ptx)" = "$(wc -l <off.ptx)" ] || { fail "off"; cat out; }
+[ -z "$(ls tmp)" ] || fail "left in the temporary folder: $(ls tmp)"
+exit $failed
