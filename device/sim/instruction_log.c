@@ -22,6 +22,7 @@ bool sim_log_open(sim_device *device, sim_error *error) {
                     strerror(errno));
       return false;
     }
+    setvbuf(shared_log, NULL, _IOLBF, 1 << 12); /* ahead of what the thread stores then, should it be killed */
     shared_log_started = true;
   }
   shared_log_users++;

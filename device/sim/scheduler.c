@@ -280,9 +280,6 @@ enum sim_error_kind sim_device_run(sim_device *device, uint64_t steps, sim_error
     }
     step(device, sm, &grid_done);
   }
-  if (device->log != NULL) {
-    fflush(device->log);
-  }
   local.kind = device->error->kind;
   device->error = NULL;
   if (device->failed) {
