@@ -104,6 +104,8 @@ bool counts_read_words(counts *all, const char *text) {
     const char *at, *name, *target;
     next = line + bytes + (line[bytes] == '\n');
     unsigned stack, stores, loads, registers;
+    char short_line[200]; /* sscanf looks for the end of what it is given */
+    snprintf(short_line, sizeof short_line, "%.*s", (int)(bytes < 199 ? bytes : 199), line);
     if ((at = memmem(line, bytes, "Compiling entry function '", 26))) {
       name = at + 26;
       const size_t length = strcspn(name, "'\n");
@@ -114,14 +116,14 @@ bool counts_read_words(counts *all, const char *text) {
     } else if ((at = memmem(line, bytes, "Function properties for ", 24))) {
       own = current < all->count && !strncmp(at + 24, all->items[current].entry, strlen(all->items[current].entry)) &&
             at[24 + strlen(all->items[current].entry)] == '\n';
-    } else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
+    } else if (sscanf(short_line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
                       &loads) == 3) {
       if (own && current < all->count) {
         all->items[current].stack = stack;
         all->items[current].spilled = stores + loads;
       }
       own = false;
-    } else if ((at = memmem(line, bytes, "Used ", 5)) && sscanf(at, "Used %u registers", &registers) == 1) {
+    } else if ((at = strstr(short_line, "Used ")) && sscanf(at, "Used %u registers", &registers) == 1) {
       if (current < all->count)
         all->items[current].registers = registers;
     } else if (!strncmp(line, "ptxas", 5) && memmem(line, bytes, "(C75", 4)) {

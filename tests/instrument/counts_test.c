@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* What the guard of `inkmark nvcc` reads out of ptxas's words and PTX, and what it calls harm. */
+#include "../../cli/rewriter/nvcc_counts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int failures;
+
+static void check(bool is, const char *what) {
+  if (!is) {
+    printf("FAILED: %s\n", what);
+    failures++;
+  }
+}
+
+static void name_is(const char *entry, const char *name) {
+  char *got = counts_kernel_name(entry);
+  if (!got || strcmp(got, name)) {
+    printf("FAILED: the name of %s is %s\n", entry, got ? got : "none");
+    failures++;
+  }
+  free(got);
+}
+
+/* ptxas's words about one kernel for one target */
+static void say(char *to, size_t room, const char *target, unsigned stack, unsigned spilled, unsigned registers) {
+  const size_t used = strlen(to);
+  snprintf(to + used, room - used,
+           "ptxas info    : Compiling entry function '_Z1kPf' for '%s'\n"
+           "ptxas info    : Function properties for _Z1other\n"
+           "    999 bytes stack frame, 999 bytes spill stores, 0 bytes spill loads\n"
+           "ptxas info    : Function properties for _Z1kPf\n"
+           "    %u bytes stack frame, %u bytes spill stores, 0 bytes spill loads\n"
+           "ptxas info    : Used %u registers, used 0 barriers, 360 bytes cmem[0]\n",
+           target, stack, spilled, registers);
+}
+
+static bool worse(const counts *plain, const char *words, const char *ptx, const char *why) {
+  counts marked = {0};
+  char said[200] = "", folder[] = "/tmp/inkmark-counts-XXXXXX", path[64];
+  bool found = false, fine = counts_read_words(&marked, words);
+  if (ptx && mkdtemp(folder)) {
+    snprintf(path, sizeof path, "%s/k.ptx", folder);
+    FILE *to = fopen(path, "w");
+    fine = fine && to && fputs(ptx, to) >= 0;
+    fine = to && !fclose(to) && fine && counts_read_ptx(&marked, folder);
+    remove(path);
+    rmdir(folder);
+  }
+  for (size_t i = 0; i < marked.count && !found; i++)
+    found = counts_judge(plain, &marked, &marked.items[i], said, sizeof said);
+  check(fine, "reading");
+  counts_free(&marked);
+  if (found && !strstr(said, why))
+    printf("FAILED: '%s' is said, not '%s'\n", said, why), failures++;
+  return found;
+}
+
+static void judges(void) {
+  counts plain = {0};
+  char words[4000] = "";
+  static const char bounded[] = ".visible .entry _Z1kPf(\n)\n.maxntid 512\n{\nret;\n}\n", free_form[] = ".visible .entry _Z1kPf(\n)\n{\nret;\n}\n";
+  say(words, sizeof words, "sm_80", 8, 0, 60);
+  say(words, sizeof words, "sm_90", 0, 0, 30);
+  check(counts_read_words(&plain, words) && plain.count == 2 && plain.items[0].stack == 8 && plain.items[1].registers == 30,
+        "two targets");
+  check(!worse(&plain, words, NULL, ""), "the same");
+  *words = 0, say(words, sizeof words, "sm_90", 0, 0, 64);
+  check(!worse(&plain, words, free_form, ""), "64 registers");
+  *words = 0, say(words, sizeof words, "sm_90", 0, 0, 65);
+  check(worse(&plain, words, free_form, "65 registers"), "65 registers");
+  check(!worse(&plain, words, bounded, ""), "65 registers of a kernel that says how many threads it has");
+  *words = 0, say(words, sizeof words, "sm_90", 8, 0, 30);
+  check(worse(&plain, words, NULL, "8 bytes of stack"), "stack of one target, that another had before");
+  *words = 0, say(words, sizeof words, "sm_80", 8, 4, 30);
+  check(worse(&plain, words, NULL, "spill 4 bytes"), "spills");
+  strcpy(words, "ptxas info    : (C7519) warpgroup.arrive is injected in around line 112 by compiler in function '_Z1kPf'\n");
+  check(!worse(&plain, words, NULL, ""), "a warning of a kernel that was not seen plain"); /* of none, there is nothing to compare */
+  check(counts_read_words(&plain, words), "a warning");
+  check(!worse(&plain, words, NULL, ""), "the same warning");
+  strcat(words, "ptxas info    : (C7514) Potential Performance Loss: serialized in the function '_Z1kPf'\n");
+  check(worse(&plain, words, NULL, "C7514"), "another warning");
+  counts_free(&plain);
+}
+
+int main(void) {
+  name_is("_Z6reduceILi16EEvPfS0_", "reduce");
+  name_is("_ZN3own4tileILi8EEEvPKfPfi", "tile");
+  name_is("_ZN12_GLOBAL__N_11kEPf", "k");
+  name_is("_ZL6hiddenPi", "hidden");
+  name_is("plain_c", "plain_c");
+  name_is("_Z", "_Z");
+  name_is("_Z99short", "_Z99short");
+  counts refused = {0};
+  check(counts_read_words(&refused, "ptxas error   : Entry function '_Z4fullPf' uses too much shared data (0xd000 bytes)\n") &&
+            refused.failed && !strcmp(refused.failed, "_Z4fullPf") && strstr(refused.words, "too much shared data"),
+        "what ptxas refuses");
+  counts_free(&refused);
+  judges();
+  return failures != 0;
+}
