@@ -18,7 +18,8 @@ template <u64 Bytes> struct instance { // with the final zero
 
 // Opening in PTX: of its two loops, and of what leaves them, compilers make half as many instructions again
 // from C++. What only a thread that may record comes to. The operands: 0 to 2 the cursor, 3 the buffer, 4 the
-// kernel's key, 5 where the search for it starts, 6 the entries of warps, else sizes and offsets of record.h.
+// kernel's key, 5 where the search for it starts, 6 the entries of warps, 13 and 14 the instance's name, else sizes and
+// offsets of record.h.
 
 // The block's bits, and what claiming needs. Late it takes fewer registers on sm_75 and sm_80, where ptxas else
 // copies the upper half of a mark's address for each mark.
@@ -144,7 +145,8 @@ template <u64 Bytes> struct instance { // with the final zero
   "st.global.v2.u64 [_at+16], {_grid, _grid};\n\t"
 #endif
 // Dimensions and block are read again: kept from above they would be what makes opening need more registers than
-// the kernel. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
+// the kernel. The name is stored last, where few are left: before, or behind this piece, it takes registers or copies of the
+// address. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
 // copy of the ring's, ptxas would copy it for each mark again, and keep three registers for it.
 #define INK_I_OPEN_HEADER                                                                   \
   "mov.u32 _sm, %%smid;\n\t"                                                                 \
@@ -166,6 +168,8 @@ template <u64 Bytes> struct instance { // with the final zero
   "cvt.u32.u64 _a, _at;\n\t"                                                                  \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t"  \
   "st.global.v4.u32 [_ring+%9+80], {_block_x, _block_y, _block_z, _a};\n\t"                      \
+  "mov.u64 _at, %14;\n\t"                                                                   \
+  "st.global.v2.u64 [_ring+%15], {%13, _at};\n\t"                                           \
   "mov.b64 {%0, _a}, _ring;\n\t"                                                              \
   "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                           \
   "_out:\n\t"
@@ -193,7 +197,7 @@ constexpr u32 entry_magic = 0;
                : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES(entries),              \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(state_at)), \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "n"(entry_magic),    \
-                 "n"(INKMARK_WARPS * 32)                                                            \
+                 "n"(INKMARK_WARPS * 32), "l"(name.text), "n"(Bytes), "n"(INK_I_TRACK(instance))    \
                : "memory")
 
 __device__ __forceinline__ u64 ring_of(const cursor &at) { return (u64)at.high << 32 | (at.low & ~at.mask); }
@@ -210,10 +214,6 @@ __device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, ins
     INK_I_OPEN("bra", "ld.global.u32 _warps, [%3+12];\n\t");
   else // one thread of the warp
     INK_I_OPEN("bra.uni", "");
-  if (at.high) { // not in the piece above, at whose peak the address would need registers of its own
-    store_u64<INK_I_TRACK(instance)>(ring_of(at), (u64)name.text);
-    store_u64<INK_I_TRACK(instance_bytes)>(ring_of(at), Bytes);
-  }
 }
 
 __device__ __forceinline__ void store_role(const cursor &at, u64 role) {

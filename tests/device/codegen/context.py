@@ -11,14 +11,12 @@ from toolchain import ARCHS, DEVICE, HERE, Checks, Code, in_parallel, nvcc, run
 
 FEW, MANY = 4, 24
 FORMS = {"inlined": "__forceinline__", "outlined": "__noinline__"}
-# Without a barrier of the warp behind it (PROF_OPEN has one) ptxas takes what follows PROF_KERNEL for diverged: a mark of a loop may
-# take one more. sm_80 copies the upper half of the address for each mark.
-BODY, BODY_MOST, LOOP = {80: 6}, 5.2, {75: 7.6, 80: 7.3, 100: 7.3, 120: 7.1}
+BODY_MOST, LOOP = 5.2, {75: 7.6}
 # An outlined mark has two paths, for two tables, of which one is run, and looks before and after it whether a call that the
 # context is lent to is under way.
 OUTLINED = {75: 70, 80: 68, 90: 72, 100: 99, 120: 94}
-BESIDE = {75: 7.6, 80: 7.1, 100: 7.2}  # a mark in straight line beside such a call: in these cases two more, else one
-LOOP_MOST = 6.25
+BESIDE = {75: 7.6, 100: 7.2}  # a mark in straight line beside such a call: in these cases two more, else one
+LOOP_MOST = 6.3
 CALLED = 52  # marks of functions without a context
 ROW, ROW_MOST = {75: 32}, 20  # PROF_ITER itself
 
@@ -67,7 +65,7 @@ def costs(checks, folder):
         row = code.count(f"loop_{FEW}") - code.count(f"without_row_{FEW}")
         print(f"sm_{arch:<4}PROF_ITER {row}")
         checks.that(3 <= row <= ROW.get(arch, ROW_MOST), f"sm_{arch}: PROF_ITER takes {row}")
-        loop, body = LOOP.get(arch, LOOP_MOST), BODY.get(arch, BODY_MOST)
+        loop, body = LOOP.get(arch, LOOP_MOST), BODY_MOST
         limits = {"body": body, "lambda": body, "loop": loop, "inlined": loop, "outlined": OUTLINED[arch], "called": CALLED,
                   "beside_inlined": BESIDE.get(arch, body + 1), "beside_outlined": BESIDE.get(arch, body + 1), "loop_beside_inlined": loop + 1,
                   "loop_beside_outlined": loop + 1}
