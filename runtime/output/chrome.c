@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The Chrome JSON output: complete events whose times count from a base that is kept at full
- * precision beside them. A process for each device, a lane (thread) for each track; what may
- * overlap (kernels, asynchronous ranges) is spread over lanes so that no two events of a lane
- * overlap unless one encloses the other.
+ * precision beside them. A process for each device, lanes (threads) for its launches and for the slots of
+ * its SMs; no two events of a lane overlap unless one encloses the other.
  *
  * displayTimeUnit is left out on purpose: with "ns" there, Perfetto's trace processor takes ts for
  * ns, every other reader for us. */
@@ -18,11 +17,7 @@ typedef struct chrome {
   ink_file file;
   ink_error *error;
   chrome_events events;
-  int64_t *kernel_ends; /* kernel lanes of the current device */
-  uint32_t *kernel_tids;
-  size_t kernel_lanes, kernel_room, tid_room;
-  int32_t device; /* of the current launch */
-  size_t launch;
+  size_t launch; /* SIZE_MAX: none begun */
   char pid[16];
   uint64_t marks_dropped;
   activity_lanes activity;
@@ -36,24 +31,10 @@ static void set_pid(chrome *w, int32_t device) {
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 
-static ink_status put_kernel(chrome *w, const ink_launch *info) {
+static void put_kernel(chrome *w, const ink_launch *info) {
   const ink_launch_span *span = &w->selection.spans[w->launch];
-  size_t before = w->kernel_lanes, lane;
-  ink_status status = ink_lane_take(&w->kernel_ends, &w->kernel_lanes, &w->kernel_room,
-                                    span->begin_ns, span->end_ns, &lane);
-  void *tids = w->kernel_tids;
-  if (status == INK_OK)
-    status = ink_grow(&tids, lane, &w->tid_room, sizeof *w->kernel_tids);
-  w->kernel_tids = tids;
-  if (status != INK_OK)
-    return status;
-  if (w->kernel_lanes > before) {
-    char name[32];
-    snprintf(name, sizeof name, lane ? "kernels %zu" : "kernels", lane);
-    w->kernel_tids[lane] = chrome_new_lane(&w->events, name);
-  }
   chrome_begin_event(&w->events, "X", "kernel", ink_selection_kernel(&w->selection, w->launch),
-                     w->kernel_tids[lane], span->begin_ns, span->end_ns);
+                     chrome_launch_lane(&w->events, (uint32_t)w->launch), span->begin_ns, span->end_ns);
   chrome_argument(&w->events, "launch", w->launch, true);
   chrome_argument(&w->events, "grid_id", info->grid_id, false);
   ink_file_print(&w->file, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", info->grid_dim[0],
@@ -61,7 +42,10 @@ static ink_status put_kernel(chrome *w, const ink_launch *info) {
                  info->block_dim[2]);
   chrome_argument(&w->events, "tracks", span->track_count, false);
   chrome_end_event(&w->events);
-  return INK_OK;
+}
+
+static ink_status end_launch(chrome *w) {
+  return w->launch == SIZE_MAX ? INK_OK : chrome_launch_end(&w->events, (uint32_t)w->launch);
 }
 
 static ink_status on_crossing(void *user, const ink_crossing *crossing) {
@@ -70,25 +54,19 @@ static ink_status on_crossing(void *user, const ink_crossing *crossing) {
 
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   chrome *w = user;
-  ink_status ended = chrome_launch_end(&w->events, "");
+  const ink_status ended = end_launch(w);
   if (ended != INK_OK)
     return ended;
-  if (info->device != w->device)
-    w->kernel_lanes = 0;
-  w->device = info->device;
   set_pid(w, info->device);
   w->launch = launch;
-  ink_status status = put_kernel(w, info);
-  return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
+  put_kernel(w, info);
+  return ink_file_check(&w->file, w->error);
 }
 
 static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   chrome *w = user;
   const ink_track *h = &track->stored->header;
-  char label[160], name[220];
-  ink_track_label(track->stored, label, sizeof label);
-  snprintf(name, sizeof name, "launch %zu SM %u %s", w->launch, h->sm_open, label);
-  const ink_status status = chrome_track_begin(&w->events, name, track->index);
+  const ink_status status = chrome_track_begin(&w->events, track);
   if (status != INK_OK)
     return status;
   return sm_counters_track(&w->counters, (uint32_t)w->launch, track->stored->device, h, track->open_ns,
@@ -110,6 +88,7 @@ static ink_status on_async(void *user, const ink_async *async) {
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   chrome *w = user;
   w->marks_dropped += track->marks_dropped;
+  w->events.body.marks_dropped = track->marks_dropped;
   ink_status status = chrome_track_end(&w->events);
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
 }
@@ -130,6 +109,22 @@ static void counter_value(void *user, int64_t ns, int64_t value) {
 }
 
 /* ---- the output ------------------------------------------------------------------------------ */
+
+/* The launches of a device share their lanes. */
+static ink_status arrange(chrome *w) {
+  const ink_selection *s = &w->selection;
+  uint32_t *groups = calloc(s->launch_count + 1, sizeof *groups);
+  if (!groups)
+    return INK_ERROR_MEMORY;
+  for (size_t i = 0; i < s->launch_count; i++)
+    for (uint32_t d = 0; d < s->device_count; d++)
+      if (s->devices[d].index == s->launches[i].device)
+        groups[i] = d;
+  const ink_status status = track_lanes_fill(&w->events.lanes, &w->events.launches, s, groups);
+  free(groups);
+  w->events.lanes_sort = 1 << 20; /* behind streams and threads */
+  return status;
+}
 
 static void put_processes(chrome *w) {
   for (size_t i = 0; i < w->selection.device_count; i++) {
@@ -165,7 +160,7 @@ static void put_rest(chrome *w) {
 
 ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map,
                             const ink_output_options *options, const char *path, ink_error *error) {
-  chrome w = {.error = error, .device = -1, .file.fd = -1};
+  chrome w = {.error = error, .launch = SIZE_MAX, .file.fd = -1};
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
   if (status == INK_OK)
     status = activity_lanes_make(&w.activity, &w.selection, error);
@@ -180,6 +175,8 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
   put_processes(&w);
   status = chrome_activity_write(&w.events, &w.activity, error);
   w.events.pid = w.pid;
+  if (status == INK_OK && arrange(&w) != INK_OK)
+    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   if (status != INK_OK)
     goto cleanup;
   const ink_sink sink = {.launch = on_launch,
@@ -191,7 +188,7 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
                          .track_end = on_track_end};
   status = ink_selection_decode(&w.selection, &sink, error);
   if (status == INK_OK)
-    status = chrome_launch_end(&w.events, "");
+    status = end_launch(&w);
   if (status == INK_OK)
     status = sm_counters_end(&w.counters, &(counter_user){begin_counter, counter_value, &w});
   if (status == INK_OK) {
@@ -206,7 +203,5 @@ cleanup:
   chrome_events_free(&w.events);
   activity_lanes_free(&w.activity);
   sm_counters_free(&w.counters);
-  free(w.kernel_ends);
-  free(w.kernel_tids);
   return status;
 }

@@ -21,14 +21,62 @@ void chrome_metadata(chrome_events *w, const char *name, uint32_t tid, const cha
                  w->pid, tid, key);
 }
 
-uint32_t chrome_new_lane(chrome_events *w, const char *name) {
+static uint32_t new_lane(chrome_events *w, const char *name, uint32_t sort) {
   uint32_t tid = ++w->next_tid;
   chrome_metadata(w, "thread_name", tid, "name");
   ink_file_json_string(w->file, name);
   ink_file_text(w->file, "}}");
   chrome_metadata(w, "thread_sort_index", tid, "sort_index");
-  ink_file_print(w->file, "%u}}", ++w->next_sort);
+  ink_file_print(w->file, "%u}}", sort);
   return tid;
+}
+
+uint32_t chrome_new_lane(chrome_events *w, const char *name) {
+  return new_lane(w, name, ++w->next_sort);
+}
+
+/* ---- lanes: named when they are first used, sorted as they are listed ------------------------- */
+
+enum { SORTS_A_LANE = 16 }; /* what is below a lane follows it */
+
+static uint32_t sort_of(const chrome_events *w, const track_lanes *lanes, const track_lane *lane, uint32_t below) {
+  const size_t before = lanes == &w->lanes ? w->launches.lane_count : 0;
+  const uint32_t after = below < SORTS_A_LANE - 1 ? below : SORTS_A_LANE - 1;
+  return w->lanes_sort + (uint32_t)(before + (size_t)(lane - lanes->lanes)) * SORTS_A_LANE + after;
+}
+
+static void lane_name(const chrome_events *w, const track_lane *lane, char *text, size_t size) {
+  const char *prefix = w->prefixes ? w->prefixes[lane->group] : "";
+  const int n = snprintf(text, size, "%s", prefix);
+  if (n >= 0 && (size_t)n < size)
+    track_lane_name(lane, text + n, size - (size_t)n);
+}
+
+static uint32_t lane_tid(chrome_events *w, const track_lanes *lanes, track_lane *lane) {
+  char name[300];
+  if (!lane->begun) {
+    lane_name(w, lane, name, sizeof name);
+    lane->id = new_lane(w, name, sort_of(w, lanes, lane, 0));
+    lane->begun = true;
+  }
+  return (uint32_t)lane->id;
+}
+
+uint32_t chrome_launch_lane(chrome_events *w, uint32_t launch) {
+  const lane_item *item = track_lanes_find(&w->launches, launch);
+  return item ? lane_tid(w, &w->launches, &w->launches.lanes[item->lane]) : 0;
+}
+
+/* The number-th lane of asynchronous ranges below that of the current track. */
+static ink_status async_tid(chrome_events *w, size_t number, uint32_t *tid) {
+  const uint64_t key = (uint64_t)(w->lane - w->lanes.lanes) << 32 | number;
+  char name[340];
+  *tid = id_map_get(&w->asyncs, key);
+  if (*tid != INK_ID_NONE)
+    return INK_OK;
+  snprintf(name, sizeof name, "%s async %zu", w->label, number);
+  *tid = new_lane(w, name, sort_of(w, &w->lanes, w->lane, (uint32_t)number + 1));
+  return id_map_put(&w->asyncs, key, *tid) ? INK_OK : INK_ERROR_MEMORY;
 }
 
 static void put_time(chrome_events *w, const char *key, int64_t ns) {
@@ -83,11 +131,9 @@ static void row_argument(chrome_events *w, int64_t row) {
   ink_file_took(w->file, p);
 }
 
-/* Where a track ran, on its slices: see put_place of perfetto_tracks.c. */
+/* Where a track ran: see put_place of perfetto_tracks.c. */
 static void put_place(chrome_events *w) {
   const chrome_body *body = &w->body;
-  if (!w->merged)
-    return;
   chrome_argument(w, "sm", body->sm, false);
   chrome_argument(w, "block", body->block, false);
   chrome_argument(w, "warp", body->warp, false);
@@ -139,7 +185,8 @@ static void put_slice(chrome_events *w, const ink_slice *slice) {
                            : slice->escape == INK_ESCAPE_VALUE_U64 ? text_u64(p, slice->value.u64)
                                                                    : text_double(p, slice->value.f64));
   }
-  put_place(w);
+  if (w->merged)
+    put_place(w);
   chrome_end_event(w);
 }
 
@@ -179,15 +226,12 @@ static ink_status put_asyncs(chrome_events *w) {
   ink_status status = ink_track_events_lanes(&w->events);
   if (status != INK_OK)
     return status;
-  uint32_t first = w->next_tid + 1;
-  for (size_t i = 0; i < w->events.lane_count; i++) {
-    char name[340];
-    snprintf(name, sizeof name, "%s async %zu", w->label, i);
-    chrome_new_lane(w, name);
-  }
   for (size_t i = 0; i < w->events.async_count; i++) {
     const ink_async *a = &w->events.asyncs[i];
-    uint32_t tid = first + (uint32_t)w->events.lanes[i];
+    uint32_t tid;
+    status = async_tid(w, w->events.lanes[i], &tid);
+    if (status != INK_OK)
+      return status;
     chrome_begin_event(w, w->merged ? "B" : "X", "async",
                        ink_selection_section(w->selection, a->section), tid, a->begin_ns,
                        a->end_ns);
@@ -198,7 +242,8 @@ static ink_status put_asyncs(chrome_events *w) {
       chrome_argument(w, "open", 1, false);
     else if (a->cut)
       chrome_argument(w, "cut", a->cut, false);
-    put_place(w);
+    if (w->merged)
+      put_place(w);
     chrome_end_event(w);
     if (w->merged)
       chrome_end_slice(w, tid, a->end_ns);
@@ -235,8 +280,11 @@ static ink_status put_nested(chrome_events *w, const ink_slice *slice) {
 
 static void begin_body(chrome_events *w) {
   const chrome_body *body = &w->body;
-  chrome_begin_event(w, "B", "track", body->name, w->tid, body->begin_ns, 0);
-  chrome_argument(w, "marks_dropped", body->marks_dropped, true);
+  chrome_begin_event(w, w->merged ? "B" : "X", "track", body->name, w->tid, body->begin_ns, body->end_ns);
+  chrome_argument(w, "launch", body->launch, true);
+  ink_file_text(w->file, ",\"track\":");
+  ink_file_json_string(w->file, body->label);
+  chrome_argument(w, "marks_dropped", body->marks_dropped, false);
   put_place(w);
   chrome_end_event(w);
   if (body->flow) {
@@ -249,11 +297,27 @@ static void begin_body(chrome_events *w) {
 /* ---- a track -----------------------------------------------------------------------------------
  */
 
-ink_status chrome_track_begin(chrome_events *w, const char *label, uint64_t track) {
-  snprintf(w->label, sizeof w->label, "%s", label);
-  w->tid = chrome_new_lane(w, w->label);
+ink_status chrome_track_begin(chrome_events *w, const ink_decoded_track *track) {
+  const lane_item *item = track_lanes_find(&w->lanes, track->index);
+  const ink_track *h = &track->stored->header;
   ink_track_events_clear(&w->events);
-  return ink_crossings_track(&w->crossings, track, w->tid);
+  if (!item)
+    return INK_ERROR_ARGUMENT;
+  w->lane = &w->lanes.lanes[item->lane];
+  w->tid = lane_tid(w, &w->lanes, w->lane);
+  lane_name(w, w->lane, w->label, sizeof w->label);
+  w->body = (chrome_body){.name = ink_selection_kernel_name(w->selection, track->stored->kernel),
+                          .begin_ns = item->begin_ns,
+                          .end_ns = item->end_ns,
+                          .launch = track->stored->launch,
+                          .sm = h->sm_open,
+                          .warp = h->thread / 32,
+                          .block = ink_block_linear(h),
+                          .bound_ns = INT64_MAX};
+  if (item->end_ns == INT64_MAX) /* it never closed */
+    w->body.end_ns = track->close_ns > item->begin_ns ? track->close_ns : item->begin_ns;
+  ink_track_label(track->stored, w->body.label, sizeof w->body.label);
+  return ink_crossings_track(&w->crossings, track->index, w->tid);
 }
 
 /* An arrow from one track to the other; it needs something on each that it can be fixed to. */
@@ -292,20 +356,26 @@ static void put_crossing(chrome_events *w, const ink_crossing *c, uint32_t tid) 
     chrome_end_slice(w, tid, end);
 }
 
-ink_status chrome_launch_end(chrome_events *w, const char *prefix) {
+static uint32_t across_tid(chrome_events *w, crossing_lane *lane) {
+  char name[300];
+  if (!lane->begun) {
+    snprintf(name, sizeof name, "%.200sacross threads %u", w->prefixes ? w->prefixes[lane->group] : "", lane->number);
+    const uint32_t before = w->lanes_sort - 1; /* of all lanes: they stand above them */
+    lane->id = new_lane(w, name, before);
+    lane->begun = true;
+  }
+  return (uint32_t)lane->id;
+}
+
+ink_status chrome_launch_end(chrome_events *w, uint32_t launch) {
   ink_crossings *c = &w->crossings;
-  const ink_status status = ink_crossings_lanes(c);
+  const lane_item *item = track_lanes_find(&w->launches, launch);
+  const ink_status status = ink_crossings_lanes(c, item ? item->group : 0);
   if (status != INK_OK)
     return status;
-  const uint32_t first = w->next_tid + 1;
-  for (size_t i = 0; i < c->lane_count; i++) {
-    char name[256];
-    snprintf(name, sizeof name, "%.200s%sacross threads %zu", prefix, *prefix ? " " : "", i);
-    chrome_new_lane(w, name);
-  }
   for (size_t i = 0; i < c->count; i++) {
     uint64_t from, to;
-    put_crossing(w, &c->items[i], first + (uint32_t)c->lanes[i]);
+    put_crossing(w, &c->items[i], across_tid(w, &c->table[c->lanes[i]]));
     if (ink_crossings_find(c, c->items[i].from_track, &from) && ink_crossings_find(c, c->items[i].to_track, &to))
       put_arrow(w, &c->items[i], from, to);
   }
@@ -315,8 +385,8 @@ ink_status chrome_launch_end(chrome_events *w, const char *prefix) {
 
 ink_status chrome_track_end(chrome_events *w) {
   ink_status status = INK_OK;
-  if (w->merged)
-    begin_body(w);
+  ink_track_events_within(&w->events, w->body.begin_ns, w->body.end_ns);
+  begin_body(w);
   w->stack_count = 0;
   for (size_t i = 0; i < w->events.slice_count && status == INK_OK; i++) {
     if (w->merged)
@@ -335,8 +405,16 @@ ink_status chrome_track_end(chrome_events *w) {
   return put_asyncs(w);
 }
 
+void chrome_lanes_end(chrome_events *w) {
+  track_lanes_free(&w->lanes);
+  track_lanes_free(&w->launches);
+  id_map_free(&w->asyncs);
+  ink_crossings_free(&w->crossings);
+  w->prefixes = NULL;
+}
+
 void chrome_events_free(chrome_events *w) {
   ink_track_events_free(&w->events);
-  ink_crossings_free(&w->crossings);
+  chrome_lanes_end(w);
   free(w->stack);
 }

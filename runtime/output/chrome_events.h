@@ -5,15 +5,18 @@
 #define INK_CHROME_EVENTS_H
 
 #include "crossings.h"
+#include "id_map.h"
 #include "selection.h"
 #include "text_write.h"
 #include "track_events.h"
+#include "track_lanes.h"
 
-/* What a track in another profiler's trace carries; see perfetto_body. */
+/* The slice around all others of a track; see perfetto_body. */
 typedef struct chrome_body {
   const char *name;
+  char label[160];
   int64_t begin_ns, end_ns;
-  uint32_t sm, warp;
+  uint32_t launch, sm, warp;
   uint64_t block;
   int64_t bound_ns; /* INT64_MAX: not known */
   uint64_t marks_dropped;
@@ -33,9 +36,14 @@ typedef struct chrome_events {
   bool merged; /* into another tool's file: nested begin and end events, ts exactly as they are */
   const char *pid; /* of the next events, as it stands in JSON */
   uint32_t next_tid, next_sort;
-  uint32_t tid; /* of the current track */
+  track_lanes lanes, launches; /* the caller's to fill; freed with the rest */
+  uint32_t lanes_sort;         /* where they begin in the order of a process's threads */
+  char *const *prefixes;       /* [groups]: in front of the names of lanes; NULL: none */
+  id_map asyncs;               /* lane and number: a tid */
+  track_lane *lane;            /* of the current track, as the next three */
+  uint32_t tid;
   char label[300];
-  chrome_body body;        /* only where merged */
+  chrome_body body;
   ink_track_events events; /* the current track's */
   ink_crossings crossings; /* the current launch's */
   uint32_t arrows;         /* of them, so far */
@@ -62,11 +70,15 @@ void chrome_end_slice(chrome_events *w, uint32_t tid, int64_t ns);
  * behind its begin, so that rounded times leave it inside. */
 void chrome_flow(chrome_events *w, const char *phase, const char *tid, int64_t ns, uint32_t id);
 
-/* Begins a track on a lane of its own, and writes it with all that w->events holds by then. */
-ink_status chrome_track_begin(chrome_events *w, const char *label, uint64_t track);
-/* The launch's ranges across threads, on lanes of their own, with arrows between its tracks. */
-ink_status chrome_launch_end(chrome_events *w, const char *prefix);
+/* The lane of a launch, named when it is first asked for, in the current process. */
+uint32_t chrome_launch_lane(chrome_events *w, uint32_t launch);
+/* Begins a track on its lane; all that w->events and w->body hold by chrome_track_end is written. */
+ink_status chrome_track_begin(chrome_events *w, const ink_decoded_track *track);
+/* The launch's ranges across threads, on lanes below it, with arrows between its tracks. */
+ink_status chrome_launch_end(chrome_events *w, uint32_t launch);
 ink_status chrome_track_end(chrome_events *w);
+/* The next capture has lanes of its own. */
+void chrome_lanes_end(chrome_events *w);
 void chrome_events_free(chrome_events *w);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-void ink_crossings_clear(ink_crossings *c) { c->count = c->lane_count = c->track_count = 0; }
+void ink_crossings_clear(ink_crossings *c) { c->count = c->track_count = 0; }
 
 void ink_crossings_free(ink_crossings *c) {
   free(c->items);
   free(c->lanes);
   free(c->tracks);
-  free(c->lane_ends);
+  free(c->table);
   *c = (ink_crossings){0};
 }
 
@@ -47,8 +47,29 @@ static int by_begin(const void *left, const void *right) {
   return (a->key > b->key) - (a->key < b->key);
 }
 
-ink_status ink_crossings_lanes(ink_crossings *c) {
-  c->lane_count = 0;
+/* The first of the group's lanes that is free then, or a new one. */
+static ink_status take_lane(ink_crossings *c, uint32_t group, const ink_crossing *item, size_t *out) {
+  uint32_t number = 0;
+  size_t at = 0;
+  for (; at < c->table_count; at++) {
+    if (c->table[at].group == group && c->table[at].end_ns <= item->begin_ns)
+      break;
+    number += c->table[at].group == group;
+  }
+  if (at == c->table_count) {
+    void *table = c->table;
+    const ink_status status = ink_grow(&table, at, &c->table_room, sizeof *c->table);
+    c->table = table;
+    if (status != INK_OK)
+      return status;
+    c->table[c->table_count++] = (crossing_lane){.group = group, .number = number};
+  }
+  c->table[at].end_ns = item->end_ns > item->begin_ns ? item->end_ns : item->begin_ns;
+  *out = at;
+  return INK_OK;
+}
+
+ink_status ink_crossings_lanes(ink_crossings *c, uint32_t group) {
   if (c->count)
     qsort(c->items, c->count, sizeof *c->items, by_begin);
   for (size_t i = 0; i < c->count; i++) {
@@ -56,8 +77,7 @@ ink_status ink_crossings_lanes(ink_crossings *c) {
     ink_status status = ink_grow(&lanes, i, &c->lane_room, sizeof *c->lanes);
     c->lanes = lanes;
     if (status == INK_OK)
-      status = ink_lane_take(&c->lane_ends, &c->lane_count, &c->lane_end_room, c->items[i].begin_ns,
-                             c->items[i].end_ns, &c->lanes[i]);
+      status = take_lane(c, group, &c->items[i], &c->lanes[i]);
     if (status != INK_OK)
       return status;
   }

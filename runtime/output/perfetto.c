@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Perfetto output: a process for each device, a track for each launch with the kernel's slice,
- * under it a track for each SM, under that one for each block or warp. docs/outputs.md describes
- * what a reader finds in it. */
+/* The Perfetto output: a process for each device, in it a track of the launches with the kernels' slices, below it
+ * lanes of the SMs with the blocks of all launches. docs/outputs.md describes what a reader finds in it. */
 #include "outputs.h"
 #include "perfetto_activity.h"
 #include "perfetto_tracks.h"
@@ -18,9 +17,8 @@ typedef struct writer {
   perfetto out;
   ink_file file;
   ink_error *error;
-  uint64_t *launches_uuids; /* [device_count]: the track above a device's launches */
+  uint64_t *parents; /* [device_count + streams]: what the launches of a device, or of its stream, are below */
   size_t launch;            /* SIZE_MAX: none begun */
-  uint64_t launch_uuid;
   launch_counts counts;
   perfetto_tracks tracks;
   activity_lanes activity;
@@ -29,13 +27,6 @@ typedef struct writer {
 } writer;
 
 /* ---- devices and launches -------------------------------------------------------------------- */
-
-static uint64_t launches_uuid(const writer *w, int32_t device) {
-  for (size_t i = 0; i < w->selection.device_count; i++)
-    if (w->selection.devices[i].index == device)
-      return w->launches_uuids[i];
-  return 0;
-}
 
 /* What a reader must know about a device's data, as an instant at the very start. */
 static void put_note(writer *w, const ink_device_info *device, uint64_t parent) {
@@ -87,14 +78,41 @@ static void describe_devices(writer *w) {
                                                  .description = device->name,
                                                  .pid = device->index < 0 ? 0 : device->index});
     put_note(w, device, process);
-    w->processes[i] = process;
+    w->processes[i] = w->parents[i] = process;
+    if (!w->activity.count)
+      continue;
     /* A process does not order its children, a plain track does. */
-    w->launches_uuids[i] = perfetto_new_uuid(&w->out);
-    perfetto_describe(&w->out, &(perfetto_track){.uuid = w->launches_uuids[i],
+    w->parents[i] = perfetto_new_uuid(&w->out);
+    perfetto_describe(&w->out, &(perfetto_track){.uuid = w->parents[i],
                                                  .parent = process,
-                                                 .name = "launches",
+                                                 .name = "streams",
                                                  .pid = -1});
   }
+}
+
+/* The launches of a device share their lanes; those whose kernels are known, by their stream. */
+static ink_status arrange(writer *w) {
+  const ink_selection *s = &w->selection;
+  uint32_t *groups = calloc(s->launch_count + 1, sizeof *groups);
+  if (!groups)
+    return INK_ERROR_MEMORY;
+  for (uint32_t i = 0; i < s->launch_count; i++) {
+    const activity_shown *kernel = activity_of_launch(&w->activity, i);
+    for (size_t d = 0; d < s->device_count; d++)
+      if (s->devices[d].index == s->launches[i].device)
+        groups[i] = (uint32_t)d;
+    if (kernel)
+      groups[i] = (uint32_t)s->device_count + kernel->lane;
+  }
+  const ink_status status = track_lanes_fill(&w->tracks.lanes, &w->tracks.launches, s, groups);
+  free(groups);
+  return status;
+}
+
+static void describe_lanes(writer *w) {
+  for (size_t i = 0; i < w->activity.lane_count; i++)
+    w->parents[w->selection.device_count + i] = w->activity.lanes[i].id;
+  perfetto_tracks_describe(&w->tracks, w->parents, "", 0);
 }
 
 /* The kernel's own slice, written when all of its tracks are counted. */
@@ -103,8 +121,9 @@ static ink_status end_launch(writer *w) {
     return INK_OK;
   const ink_launch *l = &w->selection.launches[w->launch];
   const ink_launch_span *span = &w->selection.spans[w->launch];
+  const uint64_t lane = perfetto_tracks_launch(&w->tracks, (uint32_t)w->launch);
   char text[96];
-  char *p = perfetto_event(&w->out, span->begin_ns, TYPE_BEGIN, w->launch_uuid);
+  char *p = perfetto_event(&w->out, span->begin_ns, TYPE_BEGIN, lane);
   p = pb_string(p, EVENT_CATEGORY_NAME, "kernel");
   const char *name = ink_selection_kernel(&w->selection, w->launch);
   p = perfetto_text(p, EVENT_NAME, name);
@@ -123,43 +142,26 @@ static ink_status end_launch(writer *w) {
   p = perfetto_activity_arguments(p, &w->out, &w->activity, (uint32_t)w->launch, span->begin_ns,
                                   span->end_ns);
   perfetto_event_end(&w->out, p);
-  perfetto_event_end(&w->out, perfetto_event(&w->out, span->end_ns, TYPE_END, w->launch_uuid));
-  return perfetto_tracks_launch_end(&w->tracks);
+  perfetto_event_end(&w->out, perfetto_event(&w->out, span->end_ns, TYPE_END, lane));
+  return perfetto_tracks_launch_end(&w->tracks, (uint32_t)w->launch);
 }
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 
 static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info) {
   writer *w = user;
+  (void)info;
   const ink_status ended = end_launch(w);
   if (ended != INK_OK)
     return ended;
   w->launch = launch;
   w->counts = (launch_counts){0};
-  w->launch_uuid = perfetto_new_uuid(&w->out);
-  perfetto_tracks_launch(&w->tracks, w->launch_uuid);
-  char name[PERFETTO_NAME_BYTES];
-  snprintf(name, sizeof name, "%u %.300s grid %llu", launch,
-           ink_selection_kernel(&w->selection, launch), (unsigned long long)info->grid_id);
-  const uint64_t kernel = perfetto_activity_track(&w->activity, launch);
-  perfetto_describe(&w->out, &(perfetto_track){.uuid = w->launch_uuid,
-                                               .parent =
-                                                   kernel ? kernel : launches_uuid(w, info->device),
-                                               .name = name,
-                                               .rank = (int32_t)launch,
-                                               .pid = -1});
   return ink_file_check(&w->file, w->error);
 }
 
 static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   writer *w = user;
-  uint64_t parent;
-  ink_status status = perfetto_tracks_sm(&w->tracks, track->stored->header.sm_open, &parent);
-  if (status != INK_OK)
-    return status;
-  status = perfetto_tracks_begin(&w->tracks, parent,
-                                 (int32_t)(track->index - w->selection.spans[w->launch].first_track),
-                                 track->stored, track->index);
+  const ink_status status = perfetto_tracks_begin(&w->tracks, track);
   if (status != INK_OK)
     return status;
   return sm_counters_track(&w->counters, (uint32_t)w->launch, track->stored->device, &track->stored->header,
@@ -190,6 +192,7 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   w->counts.partial +=
       track->partial_before_cycles != 0 || track->partial_after_cycles != UINT64_MAX;
   w->counts.problems += track->problems;
+  w->tracks.body.marks_dropped = track->marks_dropped;
   ink_status status = perfetto_tracks_end(&w->tracks);
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
 }
@@ -230,7 +233,7 @@ static void counter_value(void *user, int64_t ns, int64_t value) {
 static void free_writer(writer *w) {
   ink_file_abandon(&w->file);
   ink_selection_free(&w->selection);
-  free(w->launches_uuids);
+  free(w->parents);
   free(w->processes);
   free(w->counters_uuids);
   sm_counters_free(&w->counters);
@@ -245,13 +248,15 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   ink_status status = ink_selection_make(&w.selection, capture, map, options, error);
   if (status != INK_OK)
     goto cleanup;
-  w.launches_uuids = calloc(w.selection.device_count + 1, sizeof *w.launches_uuids);
   w.processes = calloc(w.selection.device_count + 1, sizeof *w.processes);
   w.counters_uuids = calloc(w.selection.device_count + 1, sizeof *w.counters_uuids);
   status = perfetto_tracks_init(&w.tracks, &w.out, &w.selection);
   if (status == INK_OK)
     status = activity_lanes_make(&w.activity, &w.selection, error);
-  if (!w.launches_uuids || !w.processes || !w.counters_uuids || status != INK_OK) {
+  if (status == INK_OK)
+    status = arrange(&w);
+  w.parents = calloc(w.selection.device_count + w.activity.lane_count + 1, sizeof *w.parents);
+  if (!w.parents || !w.processes || !w.counters_uuids || status != INK_OK) {
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
     goto cleanup;
   }
@@ -262,9 +267,10 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   perfetto_start(&w.out, &w.file, 1, capture, w.selection.begin_ns);
   describe_devices(&w);
   status = perfetto_activity_write(
-      &w.out, &w.activity, &(perfetto_activity_place){.device_parents = w.launches_uuids}, error);
+      &w.out, &w.activity, &(perfetto_activity_place){.device_parents = w.parents}, error);
   if (status != INK_OK)
     goto cleanup;
+  describe_lanes(&w);
   const ink_sink sink = {.launch = on_launch,
                          .track_begin = on_track_begin,
                          .slice = on_slice,

@@ -120,10 +120,10 @@ typedef struct perfetto_track {
 
 void perfetto_describe(perfetto *out, const perfetto_track *track);
 
-/* Describes a track and makes it the one that events belong to unless they say otherwise. names[i]
- * gets iid i + 1; `categories` is a bit set by the enum above. */
-void perfetto_open_track(perfetto *out, const perfetto_track *track, const char *const *names,
-                         size_t name_count, uint32_t categories);
+/* Makes a track that is described the one that events belong to unless they say otherwise. names[i] gets iid i + 1;
+ * `categories` is a bit set by the enum above. */
+void perfetto_open_track(perfetto *out, uint64_t track, const char *const *names, size_t name_count,
+                         uint32_t categories);
 
 /* Events are begun, filled and ended: perfetto_event returns where the event's fields go (at most
  * PERFETTO_EVENT_BYTES), perfetto_event_end takes where they end. track 0: the default. */

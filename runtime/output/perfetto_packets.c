@@ -194,12 +194,12 @@ void perfetto_describe(perfetto *out, const perfetto_track *track) {
   ink_file_took(out->file, pb_end(fields, descriptor(p, track)));
 }
 
-void perfetto_open_track(perfetto *out, const perfetto_track *track, const char *const *names,
+void perfetto_open_track(perfetto *out, uint64_t track, const char *const *names,
                          size_t name_count, uint32_t categories) {
   char *fields, *data;
   char *p = packet(out, 2 * PERFETTO_EVENT_BYTES, &fields);
   p = pb_uint(p, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
-  p = descriptor(defaults(p, track->uuid), track);
+  p = defaults(p, track);
   data = p = pb_begin(p, PACKET_INTERNED_DATA);
   for (uint32_t i = 1; i < sizeof category_names / sizeof *category_names; i++)
     if (categories & 1u << i)

@@ -24,7 +24,7 @@ static void use_name(perfetto_tracks *w, ink_section_index section) {
   w->name_iids[slot] = (uint32_t)w->name_count;
 }
 
-/* Describes the track, with the names that its events are about to use. */
+/* With the names that the track's events are about to use. */
 static void open_track(perfetto_tracks *w) {
   const ink_track_events *e = &w->events;
   uint32_t categories = 0;
@@ -40,14 +40,8 @@ static void open_track(perfetto_tracks *w) {
     categories |= 1u << CATEGORY_INSTANT | 1u << CATEGORY_SUM;
   if (e->async_count)
     categories |= 1u << CATEGORY_ASYNC;
-  if (w->body.name)
-    categories |= 1u << CATEGORY_BODY;
-  const perfetto_track track = {.uuid = w->track_uuid,
-                                .parent = w->parent_uuid,
-                                .name = w->label,
-                                .rank = w->track_rank,
-                                .pid = -1};
-  perfetto_open_track(w->out, &track, w->names, w->name_count, categories);
+  categories |= 1u << CATEGORY_BODY;
+  perfetto_open_track(w->out, w->track_uuid, w->names, w->name_count, categories);
 }
 
 static char *put_name(const perfetto_tracks *w, char *p, ink_section_index section) {
@@ -62,11 +56,9 @@ static char *put_row(char *p, int64_t row) {
   return pb_int(p, ARG_ITERATION, row);
 }
 
-/* Where a track ran, on its slices: in a merged trace few look at the names of tracks. */
+/* Where a track ran. */
 static char *put_place(const perfetto_tracks *w, char *p) {
   const perfetto_body *body = &w->body;
-  if (!body->name)
-    return p;
   p = pb_uint(p, ARG_SM, body->sm);
   p = pb_uint(p, ARG_BLOCK, body->block);
   p = pb_uint(p, ARG_WARP, body->warp);
@@ -95,7 +87,7 @@ static void begin_slice(perfetto_tracks *w, const ink_slice *slice) {
     p = perfetto_named_uint(p, "value", slice->value.u64);
   else if (slice->escape)
     p = perfetto_named_double(p, "value", slice->value.f64);
-  perfetto_event_end(w->out, put_place(w, p));
+  perfetto_event_end(w->out, w->places ? put_place(w, p) : p);
 }
 
 static void begin_body(perfetto_tracks *w) {
@@ -105,6 +97,8 @@ static void begin_body(perfetto_tracks *w) {
   p = perfetto_text(p, EVENT_NAME, body->name);
   if (body->flow)
     p = pb_fixed64(p, EVENT_FLOW_ENDS, body->flow);
+  p = perfetto_named_uint(p, "launch", body->launch);
+  p = perfetto_named_text(p, "track", body->label);
   p = perfetto_named_uint(p, "marks_dropped", body->marks_dropped);
   perfetto_event_end(w->out, put_place(w, p));
 }
@@ -163,8 +157,7 @@ static bool is_over(const open_slice *top, const ink_slice *slice) {
 static ink_status put_slices(perfetto_tracks *w) {
   size_t next_point = 0;
   w->stack_count = 0;
-  if (w->body.name)
-    begin_body(w);
+  begin_body(w);
   for (size_t i = 0; i < w->events.slice_count; i++) {
     const ink_slice *slice = &w->events.slices[i];
     put_points_before(w, &next_point, slice->begin_ns);
@@ -184,45 +177,45 @@ static ink_status put_slices(perfetto_tracks *w) {
   put_points_before(w, &next_point, INT64_MAX);
   while (w->stack_count)
     close_top(w, INT64_MAX);
-  if (w->body.name)
-    end_slice(w, w->body.end_ns, 0);
+  end_slice(w, w->body.end_ns, 0);
   return INK_OK;
 }
 
 /* ---- values and asynchronous ranges: tracks of their own ------------------------------------- */
 
-static ink_status value_uuid(perfetto_tracks *w, ink_section_index section, uint64_t *uuid) {
-  for (size_t i = 0; i < w->value_count; i++) {
-    if (w->values[i].section == section) {
-      *uuid = w->values[i].uuid;
-      return INK_OK;
-    }
+/* A track below the current lane, described when it is first asked for. */
+static ink_status below_lane(perfetto_tracks *w, id_map *map, uint32_t which, const char *name, bool counter,
+                             uint64_t *uuid) {
+  const uint64_t key = (uint64_t)(w->lane - w->lanes.lanes) << 32 | which;
+  const uint32_t at = id_map_get(map, key);
+  if (at != INK_ID_NONE) {
+    *uuid = w->below[at];
+    return INK_OK;
   }
-  void *values = w->values;
-  ink_status status = ink_grow(&values, w->value_count, &w->value_room, sizeof *w->values);
-  w->values = values;
-  if (status != INK_OK)
-    return status;
-  *uuid = perfetto_new_uuid(w->out);
-  w->values[w->value_count++] = (value_track){section, *uuid};
+  void *below = w->below;
+  const ink_status status = ink_grow(&below, w->below_count, &w->below_room, sizeof *w->below);
+  w->below = below;
+  if (status != INK_OK || !id_map_put(map, key, (uint32_t)w->below_count))
+    return INK_ERROR_MEMORY;
+  *uuid = w->below[w->below_count++] = perfetto_new_uuid(w->out);
   perfetto_describe(w->out, &(perfetto_track){.uuid = *uuid,
                                               .parent = w->track_uuid,
-                                              .name = ink_selection_section(w->selection, section),
-                                              .rank = (int32_t)w->value_count,
+                                              .name = name,
+                                              .rank = (int32_t)++w->lane->below,
                                               .pid = -1,
-                                              .counter = true});
+                                              .counter = counter});
   return INK_OK;
 }
 
 static ink_status put_values(perfetto_tracks *w) {
-  w->value_count = 0;
   for (size_t i = 0; i < w->events.point_count; i++) {
     const ink_point *point = &w->events.points[i];
     if (point->kind != INK_KIND_ESCAPE || point->escape < INK_ESCAPE_VALUE_I64 ||
         point->escape > INK_ESCAPE_VALUE_F64)
       continue;
     uint64_t uuid;
-    ink_status status = value_uuid(w, point->section, &uuid);
+    ink_status status = below_lane(w, &w->values, point->section,
+                                   ink_selection_section(w->selection, point->section), true, &uuid);
     if (status != INK_OK)
       return status;
     char *p = perfetto_event(w->out, point->ns, TYPE_COUNTER, uuid);
@@ -237,35 +230,18 @@ static ink_status put_values(perfetto_tracks *w) {
   return INK_OK;
 }
 
-static ink_status new_lane(perfetto_tracks *w) {
-  void *uuids = w->lane_uuids;
-  ink_status status = ink_grow(&uuids, w->lane_count, &w->lane_room, sizeof *w->lane_uuids);
-  w->lane_uuids = uuids;
-  if (status != INK_OK)
-    return status;
-  char name[200];
-  snprintf(name, sizeof name, "%s async %zu", w->label, w->lane_count);
-  w->lane_uuids[w->lane_count] = perfetto_new_uuid(w->out);
-  perfetto_describe(w->out, &(perfetto_track){.uuid = w->lane_uuids[w->lane_count],
-                                              .parent = w->track_uuid,
-                                              .name = name,
-                                              .rank = (int32_t)w->lane_count,
-                                              .pid = -1});
-  w->lane_count++;
-  return INK_OK;
-}
-
 static ink_status put_asyncs(perfetto_tracks *w) {
-  w->lane_count = 0;
   ink_status status = ink_track_events_lanes(&w->events);
-  while (status == INK_OK && w->lane_count < w->events.lane_count)
-    status = new_lane(w);
-  if (status != INK_OK)
-    return status;
-  for (size_t i = 0; i < w->events.async_count; i++) {
+  for (size_t i = 0; i < w->events.async_count && status == INK_OK; i++) {
     const ink_async *a = &w->events.asyncs[i];
-    size_t lane = w->events.lanes[i];
-    char *p = perfetto_event(w->out, a->begin_ns, TYPE_BEGIN, w->lane_uuids[lane]);
+    char place[160], name[200];
+    uint64_t lane;
+    track_lane_name(w->lane, place, sizeof place);
+    snprintf(name, sizeof name, "%s async %zu", place, w->events.lanes[i]);
+    status = below_lane(w, &w->asyncs, (uint32_t)w->events.lanes[i], name, false, &lane);
+    if (status != INK_OK)
+      return status;
+    char *p = perfetto_event(w->out, a->begin_ns, TYPE_BEGIN, lane);
     p = pb_uint(p, EVENT_CATEGORY, CATEGORY_ASYNC);
     p = put_name(w, p, a->section);
     p = put_row(p, a->row);
@@ -276,9 +252,9 @@ static ink_status put_asyncs(perfetto_tracks *w) {
     else if (a->cut)
       p = pb_uint(p, ARG_CUT, a->cut);
     perfetto_event_end(w->out, p);
-    end_slice(w, a->end_ns, w->lane_uuids[lane]);
+    end_slice(w, a->end_ns, lane);
   }
-  return INK_OK;
+  return status;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------
@@ -299,13 +275,15 @@ void perfetto_tracks_free(perfetto_tracks *w) {
   free(w->names);
   ink_track_events_free(&w->events);
   free(w->stack);
-  free(w->values);
-  free(w->lane_uuids);
-  free(w->sms);
+  free(w->below);
+  id_map_free(&w->values);
+  id_map_free(&w->asyncs);
+  track_lanes_free(&w->lanes);
+  track_lanes_free(&w->launches);
   ink_crossings_free(&w->crossings);
 }
 
-/* ---- ranges across threads: lanes of the launch's own, and arrows between its tracks ------------ */
+/* ---- ranges across threads: lanes below launches, and arrows between its tracks ------------ */
 
 static void put_arrow(perfetto_tracks *w, const ink_crossing *c, uint64_t from, uint64_t to, uint64_t flow) {
   for (int end = 0; end < 2; end++) {
@@ -335,24 +313,31 @@ static void put_crossing(perfetto_tracks *w, const ink_crossing *c, uint64_t lan
   end_slice(w, c->end_ns > c->begin_ns ? c->end_ns : c->begin_ns, lane);
 }
 
-ink_status perfetto_tracks_launch_end(perfetto_tracks *w) {
+static uint64_t across_lane(perfetto_tracks *w, crossing_lane *lane, uint64_t launch) {
+  char name[40];
+  if (lane->begun)
+    return lane->id;
+  snprintf(name, sizeof name, "across threads %u", lane->number);
+  lane->begun = true;
+  lane->id = perfetto_new_uuid(w->out);
+  perfetto_describe(w->out,
+                    &(perfetto_track){.uuid = lane->id, .parent = launch, .name = name, .rank = -1, .pid = -1});
+  return lane->id;
+}
+
+ink_status perfetto_tracks_launch_end(perfetto_tracks *w, uint32_t launch) {
   ink_crossings *c = &w->crossings;
-  const ink_status status = ink_crossings_lanes(c);
+  const lane_item *item = track_lanes_find(&w->launches, launch);
+  const ink_status status = ink_crossings_lanes(c, item ? item->group : 0);
   if (status != INK_OK)
     return status;
-  const uint64_t first = c->lane_count ? perfetto_new_uuid(w->out) : 0;
-  for (size_t i = 0; i < c->lane_count; i++) {
-    char name[40];
-    snprintf(name, sizeof name, "across threads %zu", i);
-    perfetto_describe(w->out, &(perfetto_track){.uuid = i ? perfetto_new_uuid(w->out) : first,
-                                                .parent = w->launch_uuid, .name = name, .rank = -1, .pid = -1});
-  }
+  const uint64_t below = perfetto_tracks_launch(w, launch);
   const uint64_t flows = c->count ? perfetto_new_uuid(w->out) : 0;
   for (size_t i = 1; i < c->count; i++)
     perfetto_new_uuid(w->out);
   for (size_t i = 0; i < c->count; i++) {
     uint64_t from, to;
-    put_crossing(w, &c->items[i], first + c->lanes[i]);
+    put_crossing(w, &c->items[i], across_lane(w, &c->table[c->lanes[i]], below));
     if (ink_crossings_find(c, c->items[i].from_track, &from) && ink_crossings_find(c, c->items[i].to_track, &to))
       put_arrow(w, &c->items[i], from, to, flows + i);
   }
@@ -360,45 +345,64 @@ ink_status perfetto_tracks_launch_end(perfetto_tracks *w) {
   return INK_OK;
 }
 
-void perfetto_tracks_launch(perfetto_tracks *w, uint64_t launch_uuid) {
-  w->launch_uuid = launch_uuid;
-  w->sm_count = 0;
-}
-
-ink_status perfetto_tracks_sm(perfetto_tracks *w, uint32_t sm, uint64_t *uuid) {
-  for (size_t i = 0; i < w->sm_count; i++) {
-    if (w->sms[i].sm == sm) {
-      *uuid = w->sms[i].uuid;
-      return INK_OK;
+void perfetto_tracks_describe(perfetto_tracks *w, const uint64_t *parents, const char *prefix, int32_t rank) {
+  char name[200], full[PERFETTO_NAME_BYTES];
+  uint64_t head = 0;
+  for (size_t i = 0, at = 0; i < w->launches.lane_count; i++) {
+    track_lane *lane = &w->launches.lanes[i];
+    const bool first = !i || lane[-1].group != lane->group;
+    track_lane_name(lane, name, sizeof name);
+    snprintf(full, sizeof full, "%s%s", prefix, name);
+    lane->id = perfetto_new_uuid(w->out);
+    perfetto_describe(w->out, &(perfetto_track){.uuid = lane->id,
+                                                .parent = first ? parents[lane->group] : head,
+                                                .name = full,
+                                                .rank = first ? rank : (int32_t)(lane->slot & INT32_MAX) - INT32_MAX,
+                                                .pid = -1});
+    head = first ? lane->id : head;
+    if (i + 1 < w->launches.lane_count && lane[1].group == lane->group)
+      continue;
+    for (; at < w->lanes.lane_count && w->lanes.lanes[at].group <= lane->group; at++) {
+      track_lane_name(&w->lanes.lanes[at], name, sizeof name);
+      w->lanes.lanes[at].id = perfetto_new_uuid(w->out);
+      perfetto_describe(w->out, &(perfetto_track){.uuid = w->lanes.lanes[at].id,
+                                                  .parent = head,
+                                                  .name = name,
+                                                  .rank = (int32_t)(at & INT32_MAX),
+                                                  .pid = -1});
     }
   }
-  void *sms = w->sms;
-  ink_status status = ink_grow(&sms, w->sm_count, &w->sm_room, sizeof *w->sms);
-  w->sms = sms;
-  if (status != INK_OK)
-    return status;
-  char name[32];
-  snprintf(name, sizeof name, "SM %u", sm);
-  *uuid = perfetto_new_uuid(w->out);
-  w->sms[w->sm_count++] = (sm_track){sm, *uuid};
-  perfetto_describe(
-      w->out,
-      &(perfetto_track){
-          .uuid = *uuid, .parent = w->launch_uuid, .name = name, .rank = (int32_t)sm, .pid = -1});
-  return INK_OK;
 }
 
-ink_status perfetto_tracks_begin(perfetto_tracks *w, uint64_t parent, int32_t rank,
-                                 const ink_stored_track *track, uint64_t index) {
+uint64_t perfetto_tracks_launch(const perfetto_tracks *w, uint32_t launch) {
+  const lane_item *item = track_lanes_find(&w->launches, launch);
+  return item ? w->launches.lanes[item->lane].id : 0;
+}
+
+ink_status perfetto_tracks_begin(perfetto_tracks *w, const ink_decoded_track *track) {
+  const lane_item *item = track_lanes_find(&w->lanes, track->index);
+  const ink_track *h = &track->stored->header;
   ink_track_events_clear(&w->events);
-  w->track_uuid = perfetto_new_uuid(w->out);
-  w->parent_uuid = parent;
-  w->track_rank = rank;
-  ink_track_label(track, w->label, sizeof w->label);
-  return ink_crossings_track(&w->crossings, index, w->track_uuid);
+  if (!item)
+    return INK_ERROR_ARGUMENT;
+  w->lane = &w->lanes.lanes[item->lane];
+  w->track_uuid = w->lane->id;
+  w->body = (perfetto_body){.name = ink_selection_kernel_name(w->selection, track->stored->kernel),
+                            .begin_ns = item->begin_ns,
+                            .end_ns = item->end_ns,
+                            .launch = track->stored->launch,
+                            .sm = h->sm_open,
+                            .warp = h->thread / 32,
+                            .block = ink_block_linear(h),
+                            .bound_ns = INT64_MAX};
+  if (item->end_ns == INT64_MAX) /* it never closed */
+    w->body.end_ns = track->close_ns > item->begin_ns ? track->close_ns : item->begin_ns;
+  ink_track_label(track->stored, w->body.label, sizeof w->body.label);
+  return ink_crossings_track(&w->crossings, track->index, w->track_uuid);
 }
 
 ink_status perfetto_tracks_end(perfetto_tracks *w) {
+  ink_track_events_within(&w->events, w->body.begin_ns, w->body.end_ns);
   open_track(w);
   ink_status status = put_slices(w);
   if (status == INK_OK)

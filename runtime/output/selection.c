@@ -38,9 +38,12 @@ bool ink_selection_has(const ink_selection *s, size_t launch) {
   return (s->options.launch == UINT32_MAX || s->options.launch == launch) && s->launch_chosen[launch];
 }
 
-static bool want_kernel(void *user, uint32_t kernel) {
-  const ink_selection *s = user;
+static bool has_kernel(const ink_selection *s, uint32_t kernel) {
   return kernel >= s->kernel_count || s->kernel_chosen[kernel];
+}
+
+static bool want_kernel(void *user, uint32_t kernel) {
+  return has_kernel(user, kernel);
 }
 
 /* Adds the name of one more kernel to a launch's. */
@@ -111,6 +114,22 @@ static void find_zero(ink_selection *s) {
   }
 }
 
+/* The body, as the decoder takes it. */
+bool ink_selection_track(const ink_selection *s, const ink_stored_track *track, int64_t *begin_ns, int64_t *end_ns) {
+  const ink_track *h = &track->header;
+  if (track->launch >= s->launch_count || !ink_selection_has(s, track->launch) || !has_kernel(s, track->kernel))
+    return false;
+  const int64_t open = open_ns(s, track);
+  int64_t close = open;
+  if (h->state == INK_TRACK_CLOSED)
+    close = ink_clock_map_ns(s->map, track->device, h->sm_close, h->close_clock0);
+  else if (h->close_global_ns > h->open_global_ns) /* when it was last seen */
+    close = ns_after(open, h->close_global_ns - h->open_global_ns);
+  *begin_ns = open;
+  *end_ns = close > open ? close : open;
+  return ink_filter_has_track(s, h, *begin_ns, *end_ns);
+}
+
 static ink_status find_spans(ink_selection *s, ink_error *error) {
   s->spans = calloc(s->launch_count + 1, sizeof *s->spans);
   if (!s->spans)
@@ -121,20 +140,11 @@ static ink_status find_spans(ink_selection *s, ink_error *error) {
   for (uint64_t i = 0; i < tracks; i++) {
     ink_stored_track track;
     ink_capture_track(s->capture, i, &track);
-    if (track.launch >= s->launch_count || !ink_selection_has(s, track.launch) || !want_kernel(s, track.kernel))
+    int64_t open, close;
+    if (!ink_selection_track(s, &track, &open, &close))
       continue;
-    const ink_track *h = &track.header;
     ink_launch_span *span = &s->spans[track.launch];
-    /* The body, as the decoder takes it. */
-    int64_t open = open_ns(s, &track);
-    int64_t close = open;
-    if (h->state == INK_TRACK_CLOSED)
-      close = ink_clock_map_ns(s->map, track.device, h->sm_close, h->close_clock0);
-    else if (h->close_global_ns > h->open_global_ns) /* when it was last seen */
-      close = ns_after(open, h->close_global_ns - h->open_global_ns);
-    if (!ink_filter_has_track(s, h, open, close > open ? close : open))
-      continue;
-    widen(span, open, close > open ? close : open);
+    widen(span, open, close);
     if (!span->track_count)
       span->first_track = i;
     span->track_count++;

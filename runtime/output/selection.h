@@ -46,6 +46,9 @@ ink_status ink_selection_make(ink_selection *selection, const ink_capture *captu
                               ink_error *error);
 void ink_selection_free(ink_selection *selection);
 bool ink_selection_has(const ink_selection *selection, size_t launch);
+/* Whether that track is of it, and from when to when its body is: not before its begin, whatever a damaged one says. */
+bool ink_selection_track(const ink_selection *selection, const ink_stored_track *track, int64_t *begin_ns,
+                         int64_t *end_ns);
 
 /* Decodes the chosen launches. The selection is the first member of the output's own state: it is
  * what the sink's callbacks get as `user`. The sink's progress is ours. */

@@ -67,6 +67,25 @@ ink_status ink_track_events_async(ink_track_events *e, const ink_async *async) {
   return status;
 }
 
+static int64_t inside(int64_t ns, int64_t begin_ns, int64_t end_ns) {
+  return ns < begin_ns ? begin_ns : ns > end_ns ? end_ns : ns;
+}
+
+void ink_track_events_within(ink_track_events *e, int64_t begin_ns, int64_t end_ns) {
+  for (size_t i = 0; i < e->slice_count; i++) {
+    ink_slice *s = &e->slices[i];
+    s->begin_ns = inside(s->begin_ns, begin_ns, end_ns);
+    s->end_ns = inside(s->end_ns, s->begin_ns, end_ns);
+  }
+  for (size_t i = 0; i < e->point_count; i++)
+    e->points[i].ns = inside(e->points[i].ns, begin_ns, end_ns);
+  for (size_t i = 0; i < e->async_count; i++) {
+    ink_async *a = &e->asyncs[i];
+    a->begin_ns = inside(a->begin_ns, begin_ns, end_ns);
+    a->end_ns = inside(a->end_ns, a->begin_ns, end_ns);
+  }
+}
+
 static int by_begin(const void *left, const void *right) {
   const ink_async *a = left, *b = right;
   if (a->begin_cycles != b->begin_cycles)

@@ -23,6 +23,9 @@ ink_status ink_track_events_slice(ink_track_events *events, const ink_slice *sli
 ink_status ink_track_events_point(ink_track_events *events, const ink_point *point);
 ink_status ink_track_events_async(ink_track_events *events, const ink_async *async);
 
+/* Moves what lies outside of the track, as a damaged one can say, to its ends. */
+void ink_track_events_within(ink_track_events *events, int64_t begin_ns, int64_t end_ns);
+
 /* Sorts the ranges by begin and gives each the first lane that is free. */
 ink_status ink_track_events_lanes(ink_track_events *events);
 

@@ -266,27 +266,24 @@ class Landed:
 
 def landed_in_json(path, base):
     events, _ = read_json(plain(path))
-    lanes, launches, arrows = {}, [], collections.defaultdict(dict)
+    now, launches, arrows = {}, [], collections.defaultdict(dict) # now: the launch that a lane is in, one after the other
     for e in events:
+        lane = e.get("pid"), e.get("tid")
+        if e.get("ph") == "E" and now.get(lane) and now[lane].end is None:
+            now[lane].end = base + ns(e["ts"])
         if e.get("cat") != "inkmark":
             continue
-        lane = e.get("pid"), e.get("tid")
         if e["ph"] in "sf":
-            arrows[e["id"]][e["ph"]] = e
+            arrows[e["id"]][e["ph"]] = e, now.get(lane)
         elif e["ph"] == "B":
             a = e["args"]
-            lanes[lane] = Landed(e["pid"], a["grid_id"], base + ns(e["ts"]), None, a["joined_by"], a.get("kernel_correlation"), a.get("outside_ns"),
-                                 uncertain="uncertain" in a)
-            launches.append(lanes[lane])
-    for e in events:
-        lane = e.get("pid"), e.get("tid")
-        if e.get("ph") == "E" and lane in lanes and lanes[lane].end is None:
-            lanes[lane].end = base + ns(e["ts"])
+            now[lane] = Landed(e["pid"], a["grid_id"], base + ns(e["ts"]), None, a["joined_by"], a.get("kernel_correlation"), a.get("outside_ns"),
+                               uncertain="uncertain" in a)
+            launches.append(now[lane])
     for arrow in arrows.values():
-        lane = arrow["f"]["pid"], arrow["f"]["tid"]
-        source = arrow["s"]["pid"], arrow["s"]["tid"]
-        if lane in lanes and source not in lanes:
-            lanes[lane].arrow = source[1], base + ns(arrow["s"]["ts"]) - 1
+        (start, source), (_, target) = arrow["s"], arrow["f"]
+        if target and not source:
+            target.arrow = start["tid"], base + ns(start["ts"]) - 1
     return launches
 
 

@@ -111,6 +111,26 @@ def check_ranks(trace):
     assert "no host clock" in said and not os.path.exists(here("none.pftrace")), said
 
 
+def check_nesting(events, lanes):
+    """In the order of the file each end is that of a begin of its lane, and later: nothing of a lane overlaps."""
+    open_at, last = collections.defaultdict(list), {}
+    for e in events:
+        if e["ph"] not in ("B", "E") or e["tid"] not in lanes:
+            continue
+        lane, at = e["tid"], ns(e["ts"])
+        if e["ph"] == "B":
+            open_at[lane].append(at)
+        else:
+            begin = open_at[lane].pop()
+            assert begin <= at, (lane, begin, at)
+            if not open_at[lane]:
+                last.setdefault(lane, []).append((begin, at))
+    assert not any(open_at.values())
+    for lane, spans in last.items():
+        spans.sort()
+        assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:])), (lane, spans)
+
+
 def check_several(trace):
     """Captures of one program, one after the other, in one trace."""
     kernels = [e for e in EVENTS if e.get("cat") == "kernel"]
@@ -131,7 +151,13 @@ def check_several(trace):
     lanes = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name" and e["tid"] != 5}
     launches = [e for e in events if e["ph"] == "B" and e.get("cat") == "inkmark"]
     assert sorted((int("node1" in lanes[e["tid"]]), e["args"]["kernel_correlation"]) for e in launches) == wanted
-    assert len(lanes) == len({n for n in lanes.values()}) == 23 + 92, len(lanes)
+    assert len(lanes) == len({n for n in lanes.values()}), lanes
+    tracks = [e for e in events if e["ph"] == "B" and e.get("cat") == "track"]
+    assert len(launches) == 23 and len(tracks) == 92, (len(launches), len(tracks))
+    # as many rows as blocks that ran at once, not as launches and blocks: each launch is of four blocks, on an SM each
+    streams = {(int("node1" in lanes[e["tid"]]), e["args"]["kernel_correlation"] and lanes[e["tid"]]) for e in launches}
+    assert len(lanes) <= 5 * len(streams) and len(lanes) < 23 + 92, (len(lanes), streams)
+    check_nesting(events, {e["tid"] for e in launches + tracks})
     # one after the other into the same JSON: the same, and nothing of the first is touched
     tools.merge(captures[0], "--with", trace, "-o", here("one.json"))
     tools.merge(captures[1], "--with", here("one.json"), "-o", here("two.json"))

@@ -101,15 +101,15 @@ def check_text(events):
             open_at[lane] = e
         elif e.get("ph") == "E" and lane in open_at:
             begin = open_at.pop(lane)
-            spans[lane] = ns(begin["ts"]), ns(e["ts"]), begin["args"]
-    inside = 0
+            spans[lane, ns(begin["ts"])] = ns(begin["ts"]), ns(e["ts"]), begin["args"]
+    inside, ours = 0, {lane for lane, _ in spans}
     for arrow in arrows.values():
         assert set(arrow) == {"s", "f"}, arrow
         source = str(arrow["s"]["pid"]), str(arrow["s"]["tid"])
         target = str(arrow["f"]["pid"]), str(arrow["f"]["tid"])
-        if source in spans:
+        if source in ours:
             continue
-        begin, end, args = spans[target]
+        begin, end, args = spans[target, ns(arrow["f"]["ts"])]
         at = ns(arrow["s"]["ts"])
         inside += any(b <= at <= e and b - args["outside_ns"] <= begin and end <= e + args["outside_ns"]
                       for b, e in kernels[source])

@@ -4,12 +4,11 @@
 // node check_perfetto.js NODE_MODULES OUTPUT_TOOL [CAPTURE]     a made-up capture when none is given
 'use strict';
 const assert = require('assert');
-const { Scratch, start, skipWithout, sorted, loadTrace, trackDescriptors, sumBy } = require('./traces.js');
+const { Scratch, start, skipWithout, sorted, loadTrace, trackDescriptors, bodiesOf, assertLanes, sumBy } = require('./traces.js');
 
 const [modules, tool, recorded] = process.argv.slice(2);
 skipWithout(modules);
 
-const UUID = "extract_arg(t.source_arg_set_id, 'source_id')"; // our number of a track
 const ERRORS = "select name, value from stats where severity in ('error', 'data_loss') and value > 0";
 const arg = name => `ifnull(extract_arg(s.arg_set_id, '${name}'), extract_arg(s.arg_set_id, 'debug.${name}'))`;
 
@@ -23,10 +22,10 @@ const OPEN = 3; // enum ink_cut
 const cut = e => e.cut === OPEN ? 0 : e.cut, open = e => Number(e.cut === OPEN);
 const row = e => e.row === 'unknown' ? 'unknown' : e.row === null ? '' : String(e.row);
 
-// A row that starts with a track's number, with launch, SM and block instead.
-function placed(descriptors, [uuid, ...rest]) {
-  const track = descriptors.get(uuid), sm = descriptors.get(track.parent), launch = descriptors.get(sm.parent);
-  return [launch.name.split(' ')[0], sm.name, track.name, ...rest.map(String)];
+// A row that starts with a slice's id, with launch, SM and block instead: those of the track's own slice around it.
+function placed(bodies, [id, ...rest]) {
+  const body = bodies(id);
+  return [body.launch, body.lane.split(' ').slice(0, 2).join(' '), body.track, ...rest.map(String)];
 }
 
 // How many slices of its track enclose a slice: by the decoder's levels, as far as these were recorded.
@@ -36,17 +35,31 @@ function nesting(slice, all) {
     BigInt(e.end_cycles) >= BigInt(slice.end_cycles)).length;
 }
 
-function checkSlices({ processor, descriptors }, truth) {
-  const found = processor.query(`select ${UUID}, s.name, s.ts, s.dur, s.depth,
+function checkSlices({ processor, bodies }, truth) {
+  const found = processor.query(`select s.id, s.name, s.ts, s.dur, s.depth,
     ifnull(${arg('iteration')}, iif(${arg('iteration_unknown')}, 'unknown', '')), ${arg('cycles')},
     ifnull(${arg('cut')}, 0), ifnull(${arg('open')}, 0), ifnull(${arg('called')}, 0)
-    from slice s join track t on s.track_id = t.id where s.category is null`).rows.map(r => placed(descriptors, r));
+    from slice s where s.category is null`).rows.map(r => placed(bodies, r));
   const slices = truth.events.filter(e => e.kind === 'slice');
   const expected = slices.map(e => [...place(e), e.name, e.begin_ns,
-    BigInt(e.end_ns) - BigInt(e.begin_ns), nesting(e, slices), row(e), e.cycles, cut(e), open(e), e.called].map(String));
+    BigInt(e.end_ns) - BigInt(e.begin_ns), nesting(e, slices) + 1, row(e), e.cycles, cut(e), open(e), e.called].map(String));
   assert.ok(expected.length > 0);
   assert.deepStrictEqual(sorted(found), sorted(expected));
 }
+
+// Each track's own slice on a lane of its SM, in no other.
+function checkBodies({ processor, bodies }, truth) {
+  const found = processor.query(`select s.id, s.name, s.ts, s.dur, s.depth, ${arg('sm')}, ${arg('block')}, ${arg('warp')},
+    ${arg('marks_dropped')} from slice s where s.category = 'track'`).rows.map(r => placed(bodies, r));
+  const tracks = truth.events.filter(e => e.kind === 'track');
+  assert.deepStrictEqual(sorted(found), sorted(tracks.map(t => [...place(t), t.kernel, t.open_ns,
+    BigInt(t.close_ns) - BigInt(t.open_ns), 0, t.sm, t.linear, t.thread >> 5, t.dropped].map(String))));
+  checkRows(processor);
+}
+
+// What has a row: as many as there are SMs and slots of them, not launches or blocks.
+const ROWS = 'select t.id, s.ts, s.ts + s.dur from slice s join track t on s.track_id = t.id where s.dur >= 0';
+const checkRows = processor => assertLanes(processor.query(ROWS).rows);
 
 // Each counter of active blocks begins with a block, ends with none, and is never negative.
 function checkActive(processor, truth) {
@@ -61,13 +74,13 @@ function checkActive(processor, truth) {
 }
 
 // Sums by kernel and section, which is what `inkmark report` prints. The trace rounds each ns.
-function checkTable({ processor, descriptors }, truth) {
+function checkTable({ processor, bodies }, truth) {
   const kernels = new Map(processor.query(`select ${arg('launch')}, s.name from slice s
     where s.category = 'kernel'`).rows.map(([launch, name]) => [String(launch), name]));
   const sums = new Map();
-  for (const r of processor.query(`select ${UUID}, s.name, s.dur, ${arg('cycles')} from slice s
-    join track t on s.track_id = t.id where s.category is null and ${arg('cut')} is null and ${arg('open')} is null`).rows) {
-    const [launch, , , name, ns, cycles] = placed(descriptors, r), key = kernels.get(launch) + '|' + name;
+  for (const r of processor.query(`select s.id, s.name, s.dur, ${arg('cycles')} from slice s
+    where s.category is null and ${arg('cut')} is null and ${arg('open')} is null`).rows) {
+    const [launch, , , name, ns, cycles] = placed(bodies, r), key = kernels.get(launch) + '|' + name;
     const sum = sums.get(key) ?? { count: 0, ns: 0, cycles: [] };
     sum.count++;
     sum.ns += Number(ns);
@@ -108,10 +121,10 @@ function checkKernels({ processor }, truth) {
   assert.strictEqual(found.map(r => Number(r[5])).reduce((a, b) => a + b), sumBy(truth.kernels, 'dropped'));
 }
 
-function checkPoints({ processor, descriptors }, truth) {
+function checkPoints({ processor, bodies }, truth) {
   const points = truth.events.filter(e => e.kind === 'point'), instant = 3, escape = 7, sumEscape = 10;
-  const instants = processor.query(`select ${UUID}, s.name, s.ts from slice s join track t on s.track_id = t.id
-    where s.category = 'instant' and s.dur = 0`).rows.map(r => placed(descriptors, r));
+  const instants = processor.query(`select s.id, s.name, s.ts from slice s
+    where s.category = 'instant' and s.dur = 0`).rows.map(r => placed(bodies, r));
   assert.deepStrictEqual(sorted(instants),
     sorted(points.filter(p => p.record === instant).map(p => [...place(p), p.name, p.ns])));
   const sums = processor.query(`select count(*), sum(${arg('count')}) from slice s where s.category = 'sum'`).rows[0];
@@ -148,11 +161,13 @@ function checkNotes({ processor }) {
 }
 
 async function load(file) {
-  return { processor: await loadTrace(modules, file), descriptors: trackDescriptors(file) };
+  const processor = await loadTrace(modules, file);
+  return { processor, descriptors: trackDescriptors(file), bodies: bodiesOf(processor, 'debug.') };
 }
 
 function checkEvents(whole, truth) {
   checkSlices(whole, truth);
+  checkBodies(whole, truth);
   checkTable(whole, truth);
   checkKernels(whole, truth);
   checkPoints(whole, truth);
@@ -198,6 +213,7 @@ async function checkMadeUp(scratch) {
   for (let seed = 1; seed <= 8; seed++) {
     const { processor } = await load(scratch.write('perfetto', scratch.make(`garbage:${seed}`), 'garbage.pftrace'));
     assert.deepStrictEqual(processor.query(ERRORS).rows, [], `garbage ${seed}`);
+    checkRows(processor);
   }
 }
 

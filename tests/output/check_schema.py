@@ -70,20 +70,14 @@ def main(tool):
         for track in tracks:
             assert not track.parent_uuid or track.parent_uuid in uuids
         by_uuid = {t.uuid: t for t in tracks}
-        launches = [t for t in tracks if " grid " in t.name]
-        for launch in launches:  # process > launches > launch: the plain track keeps the order
-            group = by_uuid[launch.parent_uuid]
-            assert group.name == "launches" and by_uuid[group.parent_uuid].HasField("process")
-            assert launch.sibling_order_rank == int(launch.name.split()[0])
-        assert len(launches) == 4
-        sms = [t for t in tracks if t.name.startswith("SM ") and not t.HasField("counter")]
-        assert all(t.sibling_order_rank == int(t.name[3:]) for t in sms) and sms
-        blocks = {}
-        for t in tracks:
-            if t.name.startswith("block ") and "async" not in t.name and " warp " not in t.name:
-                blocks.setdefault(t.parent_uuid, []).append((t.sibling_order_rank, int(t.name.split()[1])))
-        for order in blocks.values():
-            assert [b for _, b in sorted(order)] == sorted(b for _, b in order)
+        groups = [t for t in tracks if t.name == "launches"]
+        assert len(groups) == 2 and all(by_uuid[t.parent_uuid].HasField("process") for t in groups)
+        lanes = [t for t in tracks if t.name.startswith("SM ") and not t.HasField("counter") and "async" not in t.name]
+        for group in groups:  # process > launches > SMs: a plain track keeps the order
+            below = sorted((t.sibling_order_rank, t.name) for t in lanes if t.parent_uuid == group.uuid)
+            numbers = [int(name.split()[1]) for _, name in below]
+            assert numbers and numbers == sorted(numbers) and len({rank for rank, _ in below}) == len(below), below
+        assert sum(t.parent_uuid in {g.uuid for g in groups} for t in lanes) == len(lanes)
     print("ok")
 
 

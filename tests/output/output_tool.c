@@ -14,6 +14,7 @@
 
 typedef struct dump {
   const ink_section *sections;
+  const ink_kernel *kernels;
   ink_stored_track track;
   bool some;
 } dump;
@@ -91,7 +92,13 @@ static ink_status on_async(void *user, const ink_async *a) {
 }
 
 static ink_status on_track_end(void *user, const ink_decoded_track *t) {
+  const ink_track *h = &t->stored->header;
+  const uint64_t linear =
+      h->block_index[0] + (uint64_t)h->grid_dim[0] * (h->block_index[1] + (uint64_t)h->grid_dim[1] * h->block_index[2]);
   begin_event(user, "track", INK_SECTION_UNKNOWN, INK_ROW_NONE);
+  printf(",\"kernel\":");
+  put_string(((const dump *)user)->kernels[t->stored->kernel].name);
+  printf(",\"linear\":%" PRIu64, linear);
   printf(",\"open_ns\":\"%" PRId64 "\",\"close_ns\":\"%" PRId64 "\",\"kept\":%" PRIu64
          ",\"dropped\":%" PRIu64 "}",
          t->open_ns, t->close_ns, t->marks_kept, t->marks_dropped);
@@ -136,6 +143,7 @@ static ink_status put_table(const ink_capture *capture, const ink_clock_map *map
 static ink_status dump_all(const ink_capture *capture, const ink_clock_map *map, ink_error *error) {
   dump d = {0};
   ink_capture_sections(capture, &d.sections);
+  ink_capture_kernels(capture, &d.kernels);
   ink_status status = put_table(capture, map, &d, error);
   if (status != INK_OK)
     return status;

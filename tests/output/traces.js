@@ -58,6 +58,37 @@ function trackDescriptors(file) {
   return tracks;
 }
 
+// What the slice around all others of a track says of it, for each slice of the track: {launch, sm, track, lane}.
+function bodiesOf(processor, prefix) {
+  const arg = name => `extract_arg(s.arg_set_id, '${prefix}${name}')`;
+  const bodies = new Map(), parents = new Map();
+  for (const r of processor.query(`select s.id, s.parent_id, ifnull(s.category, ''), ${arg('launch')}, ${arg('track')}, t.name
+    from slice s join track t on s.track_id = t.id`).rows) {
+    parents.set(r[0], r[1]);
+    if (r[2] === 'track') bodies.set(r[0], { launch: String(r[3]), track: r[4], lane: r[5] });
+  }
+  return id => {
+    while (id !== null && !bodies.has(id)) id = parents.get(id) ?? null;
+    return bodies.get(id);
+  };
+}
+
+// On a lane a slice is within another or apart from it; what is [lane, begin, end], as BigInts.
+function assertLanes(slices) {
+  const lanes = new Map();
+  for (const [lane, begin, end] of slices) lanes.set(lane, (lanes.get(lane) ?? []).concat([[begin, end]]));
+  for (const [lane, ranges] of lanes) {
+    const open = [];
+    ranges.sort((a, b) => a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] > b[1] ? -1 : Number(a[1] < b[1]));
+    for (const [begin, end] of ranges) {
+      while (open.length && open[open.length - 1] <= begin) open.pop();
+      if (open.length && end > open[open.length - 1]) throw new Error(`${lane}: ${begin} to ${end} crosses an end at ${open.pop()}`);
+      open.push(end);
+    }
+  }
+  return lanes.size;
+}
+
 const sorted = rows => rows.map(r => r.join('|')).sort();
 const sumBy = (rows, field) => rows.reduce((sum, r) => sum + Number(r[field]), 0);
 
@@ -67,4 +98,4 @@ function start(main) {
     error => { console.error(error.stack ?? error); process.exit(1); });
 }
 
-module.exports = { Scratch, skipWithout, loadTrace, trackDescriptors, sorted, sumBy, start };
+module.exports = { Scratch, skipWithout, loadTrace, trackDescriptors, bodiesOf, assertLanes, sorted, sumBy, start };

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* The merged JSON trace: the other file byte for byte, and our events before the bracket that
- * closes its own. Ours are lanes (threads) of the process that holds the kernel: one for each
- * launch, then one for each shown track of it. */
+ * closes its own. Ours are lanes (threads) of the process that holds the kernel: for each stream those of its
+ * launches, then those of the slots of SMs. */
 #include "merge/read/other_file.h"
 #include "merged_private.h"
 #include "merged_sink.h"
 
 #include "output/chrome_events.h"
+#include "text_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct merged_json {
   merged_sink sink; /* first: the callbacks get it */
   ink_file file;
   chrome_events events;
   char pid[FOREIGN_ID_BYTES];
-  uint32_t launch_sort, flow, first_flow, launch_tid, tids_used;
-  char prefix[300];  /* "step #12" */
+  uint32_t flow, first_flow, launch_tid, tids_used;
   char counter[320]; /* the name of the one being written */
 } merged_json;
 
@@ -85,11 +86,7 @@ static ink_status begin_launch(void *user, size_t launch) {
   chrome_events *e = &w->events;
   const char *name = ink_selection_kernel(&p->selection, launch);
   set_pid(w, info->device, l->kernel);
-  snprintf(w->prefix, sizeof w->prefix, "%s%s%.100s #%zu", p->who, *p->who ? " " : "", name,
-           launch);
-  e->next_sort = w->launch_sort;
-  w->launch_sort += (uint32_t)(l->shown + 1) * 8;
-  w->launch_tid = chrome_new_lane(e, w->prefix);
+  w->launch_tid = chrome_launch_lane(e, (uint32_t)launch);
   chrome_begin_event(e, "B", "inkmark", name, w->launch_tid, l->begin_ns, 0);
   chrome_argument(e, "launch", launch, true);
   chrome_argument(e, "device", (uint64_t)info->device, false);
@@ -113,26 +110,15 @@ static ink_status begin_track(void *user) {
   merged_json *w = user;
   const merged_track *t = &w->sink.track;
   chrome_events *e = &w->events;
-  char label[160], name[520];
-  ink_track_label(t->stored, label, sizeof label);
-  snprintf(name, sizeof name, "%s SM %u %s", w->prefix, t->header->sm_open, label);
-  e->next_sort =
-      w->launch_sort - (uint32_t)w->sink.place.launches[w->sink.launch].shown * 8 + t->rank * 8;
-  const ink_status status = chrome_track_begin(e, name, t->index);
-  e->body = (chrome_body){.name = ink_selection_kernel_name(&w->sink.place.selection, t->stored->kernel),
-                          .begin_ns = t->begin_ns,
-                          .end_ns = t->end_ns,
-                          .sm = t->header->sm_open,
-                          .warp = t->header->thread / 32,
-                          .block = ink_block_linear(t->header),
-                          .bound_ns = t->bound_ns,
-                          .flow = t->rank < FLOWS_MAX ? w->first_flow + t->rank : 0};
+  const ink_status status = chrome_track_begin(e, t->decoded);
+  e->body.bound_ns = t->bound_ns;
+  e->body.flow = t->rank < FLOWS_MAX ? w->first_flow + t->rank : 0;
   return status;
 }
 
 static ink_status end_launch(void *user) {
   merged_json *w = user;
-  return chrome_launch_end(&w->events, w->prefix);
+  return w->sink.launch == SIZE_MAX ? INK_OK : chrome_launch_end(&w->events, (uint32_t)w->sink.launch);
 }
 
 static ink_status end_track(void *user) {
@@ -163,8 +149,64 @@ static void counter_value(void *user, int64_t ns, int64_t value) {
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
+/* Launches of one stream share their lanes; what has no kernel, those of its device. */
+static uint32_t group_of(merged_json *w, size_t launch, text_table *seen) {
+  const placement *p = &w->sink.place;
+  const placed_launch *l = &p->launches[launch];
+  char key[2 * FOREIGN_ID_BYTES + 40], tid[FOREIGN_ID_BYTES] = "";
+  set_pid(w, p->selection.launches[launch].device, l->kernel);
+  if (l->kernel != SIZE_MAX)
+    foreign_tid_json(p->foreign, &p->kernels[l->kernel], tid);
+  const int n = snprintf(key, sizeof key, "%s\t%s", w->pid, tid);
+  uint32_t group;
+  return text_table_add(seen, key, (size_t)n, &group, NULL) == INK_OK ? group : UINT32_MAX;
+}
+
+static char *prefix_of(const placement *p, size_t launch) {
+  const placed_launch *l = &p->launches[launch];
+  char text[240];
+  const int n = snprintf(text, sizeof text, "%s%sinkmark ", p->who, *p->who ? " " : "");
+  if (l->kernel != SIZE_MAX)
+    snprintf(text + n, sizeof text - (size_t)n, "stream %lld ", (long long)p->kernels[l->kernel].type->stream);
+  return strdup(text);
+}
+
+/* One process's SM 0 is not another's: `prefixes` has one for each group. */
+static ink_status arrange(merged_json *w, char **prefixes, uint32_t *groups) {
+  const placement *p = &w->sink.place;
+  text_table seen = {0};
+  ink_status status = INK_OK;
+  for (size_t i = 0; i < p->selection.launch_count && status == INK_OK; i++) {
+    if (!p->launches[i].placed)
+      continue;
+    groups[i] = group_of(w, i, &seen);
+    if (groups[i] != UINT32_MAX && !prefixes[groups[i]])
+      prefixes[groups[i]] = prefix_of(p, i);
+    status = groups[i] != UINT32_MAX && prefixes[groups[i]] ? INK_OK : INK_ERROR_MEMORY;
+  }
+  text_table_free(&seen);
+  w->events.prefixes = prefixes;
+  /* Times of theirs are in microseconds of Unix time, which readers round to their doubles' steps of 250 ns. */
+  return status == INK_OK
+             ? merged_sink_lanes(&w->sink, groups, 1000, &w->events.lanes, &w->events.launches)
+             : status;
+}
+
 static ink_status put_ours(merged_json *w) {
-  ink_status status = merged_sink_run(&w->sink);
+  const size_t launches = w->sink.place.selection.launch_count;
+  char **prefixes = calloc(launches + 1, sizeof *prefixes);
+  uint32_t *groups = calloc(launches + 1, sizeof *groups);
+  ink_status status = prefixes && groups ? arrange(w, prefixes, groups) : INK_ERROR_MEMORY;
+  if (status == INK_ERROR_MEMORY)
+    ink_error_set(w->sink.error, status, "out of memory");
+  free(groups);
+  if (status == INK_OK)
+    status = merged_sink_run(&w->sink);
+  w->events.lanes_sort += (uint32_t)(w->events.lanes.lane_count + w->events.launches.lane_count + 2) * 16;
+  chrome_lanes_end(&w->events);
+  for (size_t i = 0; prefixes && i < launches; i++)
+    free(prefixes[i]);
+  free(prefixes);
   if (status != INK_OK)
     return status;
   const counter_user user = {begin_counter, counter_value, w};
@@ -195,6 +237,7 @@ static ink_status put_capture(merged_json *w, merged_whole *whole, size_t index,
   w->sink.end_track = end_track;
   w->sink.end_launch = end_launch;
   w->sink.crossings = &w->events.crossings;
+  w->sink.launch = SIZE_MAX;
   w->events.selection = &w->sink.place.selection;
   w->events.next_tid = first_tid(w->sink.place.selection.capture);
   for (size_t i = 0; i < index; i++) /* one after the other, should their ranges be the same */
@@ -230,7 +273,7 @@ ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *e
                               .base_ns = p->facts->base_ns,
                               .some = true, /* the last of theirs needs a comma behind it */
                               .merged = true};
-  w->launch_sort = 1 << 26;
+  w->events.lanes_sort = 1 << 26;
   in.edits = foreign_edits(p->foreign);
   status = other_file_copy(&in, &w->file, foreign_events_end(p->foreign), p, error);
   for (size_t i = 0; i < whole->count && status == INK_OK; i++)

@@ -16,7 +16,7 @@ typedef struct merged_perfetto {
   uint64_t *processes; /* [device_count]: the process of each device; 0: not made yet */
   char **process_names;  /* [device_count] of those not made yet; NULL: "GPU n" */
   int64_t *process_pids; /* [device_count] */
-  uint64_t launch_uuid, first_flow;
+  uint64_t first_flow;
   uint64_t counters_uuid, counter_uuid; /* of the current device, of the current counter */
   int32_t counters_device;
 } merged_perfetto;

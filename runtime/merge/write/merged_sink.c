@@ -33,8 +33,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   int64_t begin = moved(m, track->open_ns), end = moved(m, track->close_ns);
   m->shown = rank != UINT32_MAX;
   m->track = (merged_track){.header = &stored->header,
-                            .stored = stored,
-                            .index = track->index,
+                            .decoded = track,
                             .rank = rank,
                             .begin_ns = begin,
                             .end_ns = end > begin ? end : begin,
@@ -93,6 +92,32 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   m->track.marks_dropped = track->marks_dropped;
   ink_status status = m->shown ? m->end_track(m) : INK_OK;
   return status == INK_OK ? ink_file_check(m->file, m->error) : status;
+}
+
+ink_status merged_sink_lanes(const merged_sink *m, const uint32_t *groups, int64_t apart_ns, track_lanes *tracks,
+                             track_lanes *launches) {
+  const placement *p = &m->place;
+  const uint64_t count = ink_capture_track_count(p->selection.capture);
+  ink_status status = INK_OK;
+  for (uint64_t i = 0; i < count && status == INK_OK; i++) {
+    ink_stored_track track;
+    int64_t open, close;
+    ink_capture_track(p->selection.capture, i, &track);
+    if (p->order[i] == UINT32_MAX || track.launch >= p->selection.launch_count || !p->launches[track.launch].placed ||
+        !ink_selection_track(&p->selection, &track, &open, &close))
+      continue;
+    open = placement_ns(p, track.launch, open);
+    close = placement_ns(p, track.launch, close);
+    status = track_lanes_add(tracks, &track, i, groups[track.launch], open, close > open ? close : open);
+  }
+  for (uint32_t i = 0; i < p->selection.launch_count && status == INK_OK; i++) {
+    const placed_launch *l = &p->launches[i];
+    if (l->placed)
+      status = track_lanes_add_launch(launches, i, groups[i], l->begin_ns, l->end_ns > l->begin_ns ? l->end_ns : l->begin_ns);
+  }
+  if (status == INK_OK)
+    status = track_lanes_arrange(tracks, apart_ns);
+  return status == INK_OK ? track_lanes_arrange(launches, apart_ns) : status;
 }
 
 ink_status merged_sink_run(merged_sink *m) {

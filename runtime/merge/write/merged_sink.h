@@ -8,13 +8,13 @@
 #include "merge/join/placement.h"
 #include "output/crossings.h"
 #include "output/sm_counters.h"
+#include "output/track_lanes.h"
 
 enum { FLOWS_MAX = 64 }; /* arrows from a launch to its tracks */
 
 typedef struct merged_track {
   const ink_track *header;
-  const ink_stored_track *stored; /* in begin_track */
-  uint64_t index;
+  const ink_decoded_track *decoded; /* in begin_track */
   uint32_t rank; /* among the shown ones of its launch */
   int64_t begin_ns, end_ns, bound_ns;
   uint64_t marks_dropped;
@@ -36,6 +36,11 @@ typedef struct merged_sink {
   ink_status (*end_track)(void *user);
   ink_status (*end_launch)(void *user);
 } merged_sink;
+
+/* The lanes of all shown tracks and placed launches, in the other file's time; groups[launch] as in track_lanes.h.
+ * Times are apart_ns apart to be different to its readers. */
+ink_status merged_sink_lanes(const merged_sink *sink, const uint32_t *groups, int64_t apart_ns, track_lanes *tracks,
+                             track_lanes *launches);
 
 /* Decodes all placed launches; `sink` is the first member of the writer, which the callbacks get.
  */

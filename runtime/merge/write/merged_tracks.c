@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a capture's launches under the kernels of another trace: for each a track with its slice,
- * below it one for each SM, below that one for each shown block or warp; and the counters. */
+/* Writes a capture's launches under the kernels of another trace: for each stream a track with their slices, below it
+ * lanes of the SMs with the shown blocks or warps; and the counters. */
 #include "merged_perfetto.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void put_launch(merged_perfetto *w, size_t launch) {
   const ink_launch *info = &p->selection.launches[launch];
   const char *name = ink_selection_kernel(&p->selection, launch);
   char text[96];
-  char *q = perfetto_event(&w->out, l->begin_ns, TYPE_BEGIN, w->launch_uuid);
+  char *q = perfetto_event(&w->out, l->begin_ns, TYPE_BEGIN, perfetto_tracks_launch(&w->tracks, (uint32_t)launch));
   q = pb_string(q, EVENT_CATEGORY_NAME, "inkmark");
   q = perfetto_text(q, EVENT_NAME, name);
   if (w->flows[launch])
@@ -104,25 +104,12 @@ static void put_launch(merged_perfetto *w, size_t launch) {
   if (ink_selection_simulated(&p->selection, info->device))
     q = perfetto_named_text(q, "clock", "simulated clock");
   perfetto_event_end(&w->out, put_joined(p, l, q));
-  perfetto_event_end(&w->out, perfetto_event(&w->out, l->end_ns, TYPE_END, w->launch_uuid));
+  perfetto_event_end(&w->out, perfetto_event(&w->out, l->end_ns, TYPE_END, perfetto_tracks_launch(&w->tracks, (uint32_t)launch)));
 }
 
 static ink_status begin_launch(void *user, size_t launch) {
   merged_perfetto *w = user;
   const placement *p = &w->sink.place;
-  char name[PERFETTO_NAME_BYTES];
-  uint64_t parent = parent_of(w, launch);
-  w->launch_uuid = perfetto_new_uuid(&w->out);
-  perfetto_tracks_launch(&w->tracks, w->launch_uuid);
-  snprintf(name, sizeof name, "%s%s%.200s #%zu", p->foreign ? p->who : "",
-           p->foreign && *p->who ? " " : "", ink_selection_kernel(&p->selection, launch), launch);
-  perfetto_describe(&w->out,
-                    &(perfetto_track){.uuid = w->launch_uuid,
-                                      .parent = parent,
-                                      .name = name,
-                                      /* behind the lanes of the stream */
-                                      .rank = (int32_t)(launch % INT32_MAX / 2 + (1 << 17)),
-                                      .pid = -1});
   uint64_t flows = p->launches[launch].shown < FLOWS_MAX ? p->launches[launch].shown : FLOWS_MAX;
   w->first_flow = perfetto_new_uuid(&w->out);
   for (uint64_t i = 1; i < flows; i++)
@@ -134,26 +121,15 @@ static ink_status begin_launch(void *user, size_t launch) {
 static ink_status begin_track(void *user) {
   merged_perfetto *w = user;
   const merged_track *t = &w->sink.track;
-  uint64_t parent;
-  ink_status status = perfetto_tracks_sm(&w->tracks, t->header->sm_open, &parent);
-  if (status != INK_OK)
-    return status;
-  status = perfetto_tracks_begin(&w->tracks, parent, (int32_t)t->rank, t->stored, t->index);
-  w->tracks.body =
-      (perfetto_body){.name = ink_selection_kernel_name(&w->sink.place.selection, t->stored->kernel),
-                      .begin_ns = t->begin_ns,
-                      .end_ns = t->end_ns,
-                      .flow = t->rank < FLOWS_MAX ? w->first_flow + t->rank : 0,
-                      .sm = t->header->sm_open,
-                      .warp = t->header->thread / 32,
-                      .block = ink_block_linear(t->header),
-                      .bound_ns = t->bound_ns};
+  const ink_status status = perfetto_tracks_begin(&w->tracks, t->decoded);
+  w->tracks.body.bound_ns = t->bound_ns;
+  w->tracks.body.flow = t->rank < FLOWS_MAX ? w->first_flow + t->rank : 0;
   return status;
 }
 
 static ink_status end_launch(void *user) {
   merged_perfetto *w = user;
-  return perfetto_tracks_launch_end(&w->tracks);
+  return w->sink.launch == SIZE_MAX ? INK_OK : perfetto_tracks_launch_end(&w->tracks, (uint32_t)w->sink.launch);
 }
 
 static ink_status end_track(void *user) {
@@ -219,17 +195,52 @@ ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file 
   w->sink.begin_track = begin_track;
   w->sink.end_track = end_track;
   w->sink.end_launch = end_launch;
+  w->sink.launch = SIZE_MAX;
   w->sink.crossings = &w->tracks.crossings;
   w->sink.events = &w->tracks.events;
   ink_status status = perfetto_tracks_init(&w->tracks, &w->out, s);
+  w->tracks.places = true;
   w->sink.events = &w->tracks.events;
   perfetto_start(&w->out, file, sequence, s->capture, s->begin_ns);
   w->out.uuid_base += (uint64_t)(sequence - 1) << 56; /* captures of one file never share an id */
   return status;
 }
 
+/* Launches below one track share their lanes. */
+static ink_status describe_lanes(merged_perfetto *w) {
+  const placement *p = &w->sink.place;
+  const size_t launches = p->selection.launch_count;
+  uint32_t *groups = calloc(launches + 1, sizeof *groups), count = 0;
+  uint64_t *parents = calloc(launches + 1, sizeof *parents);
+  id_map seen = {0};
+  char prefix[200];
+  ink_status status = groups && parents ? INK_OK : INK_ERROR_MEMORY;
+  for (size_t i = 0; i < launches && status == INK_OK; i++) {
+    if (!p->launches[i].placed)
+      continue;
+    const uint64_t parent = parent_of(w, i);
+    groups[i] = id_map_get(&seen, parent);
+    if (groups[i] != INK_ID_NONE)
+      continue;
+    groups[i] = count++;
+    parents[groups[i]] = parent;
+    status = id_map_put(&seen, parent, groups[i]) ? INK_OK : INK_ERROR_MEMORY;
+  }
+  if (status == INK_OK)
+    status = merged_sink_lanes(&w->sink, groups, 0, &w->tracks.lanes, &w->tracks.launches);
+  snprintf(prefix, sizeof prefix, "%s%sinkmark ", p->foreign ? p->who : "", p->foreign && *p->who ? " " : "");
+  if (status == INK_OK) /* behind the lanes of the stream */
+    perfetto_tracks_describe(&w->tracks, parents, prefix, 1 << 17);
+  free(groups);
+  free(parents);
+  id_map_free(&seen);
+  return status;
+}
+
 ink_status merged_perfetto_put(merged_perfetto *w) {
-  ink_status status = merged_sink_run(&w->sink);
+  ink_status status = describe_lanes(w);
+  if (status == INK_OK)
+    status = merged_sink_run(&w->sink);
   if (status != INK_OK)
     return status;
   const counter_user user = {begin_counter, counter_value, w};

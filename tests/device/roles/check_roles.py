@@ -109,8 +109,9 @@ def check_trace(path):
     with open(path + ".json", encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
     names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
-    assert "launch 0 SM 0 block 0 Producer" in names.values(), names
-    assert "launch 0 SM 0 block 0 Consumer warp 2" in names.values(), names
+    assert "SM 0 Producer" in names.values() and "SM 0 Consumer warp 2" in names.values(), names
+    tracks = {e["args"]["track"]: names[e["tid"]] for e in events if e.get("cat") == "track" and e["args"]["launch"] == 0}
+    assert tracks["block 0 Producer"] == "SM 0 Producer" and tracks["block 0 Consumer warp 2"] == "SM 0 Consumer warp 2", tracks
     starts = {e["id"]: e for e in events if e["ph"] == "s"}
     ends = {e["id"]: e for e in events if e["ph"] == "f"}
     assert starts.keys() == ends.keys() and len(starts) == 39
