@@ -44,7 +44,9 @@ static bool macro_asks(const ink_unit *unit, const ink_source *source, uint32_t 
     size_t bytes;
     clang_getFileLocation(clang_getRangeStart(range), &file, NULL, NULL, &start);
     clang_getFileLocation(clang_getRangeEnd(range), NULL, NULL, NULL, &end);
-    const char *text = file ? clang_getFileContents(unit->tu, file, &bytes) : NULL;
+    const char *text = file ? ink_unit_file_text(unit, file, &bytes) : NULL;
+    while (text && end < bytes && text[end] != '\n') /* a #pragma that the parse has as nothing */
+      end++;
     while (text && end <= bytes && start < end && text[start] != ' ' && text[start] != '\t' && text[start] != '(')
       start++; /* the macro's own name */
     if (text && end <= bytes && start < end && asks_to_unroll(text + start, end - start))

@@ -130,6 +130,21 @@ const ink_patch *ink_patch_of(const ink_unit *unit, const char *path) {
   return NULL;
 }
 
+const char *ink_unit_file_text(const ink_unit *unit, CXFile file, size_t *bytes) {
+  const char *text = file ? clang_getFileContents(unit->tu, file, bytes) : NULL;
+  CXString spelling = clang_getFileName(file);
+  const char *name = unit->patches.count ? clang_getCString(spelling) : NULL;
+  char *path = name ? realpath(name, NULL) : NULL;
+  const ink_patch *patch = path ? ink_patch_of(unit, path) : NULL;
+  if (patch) {
+    text = patch->original.at;
+    *bytes = patch->original.count;
+  }
+  free(path);
+  clang_disposeString(spelling);
+  return text;
+}
+
 void ink_unit_free_patches(ink_unit *unit) {
   for (size_t i = 0; i < unit->patches.count; i++) {
     free(unit->patches.items[i].name);

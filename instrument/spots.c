@@ -64,6 +64,38 @@ static bool has_loop_pragma(const ink_tree *tree, uint32_t at) {
          has_loop_pragma(tree, up);
 }
 
+static bool is_first_in_line(const ink_source *source, uint32_t offset) {
+  while (offset && (source->text.at[offset - 1] == ' ' || source->text.at[offset - 1] == '\t'))
+    offset--;
+  return !offset || source->text.at[offset - 1] == '\n';
+}
+
+/* A macro that is nothing, or a #pragma that the parse has as nothing, right before the offset: where its use
+ * begins; else the offset. */
+static uint32_t before_pragma_macros(const ink_source *source, uint32_t offset) {
+  for (size_t at = ink_source_token_at(source, offset); at-- > 0;) {
+    const ink_token *token = &source->tokens.items[at];
+    if (token->kind == CXToken_Comment && !token->directive)
+      continue;
+    bool nothing = false;
+    for (size_t i = 0; i < source->macros.count && !nothing && token->kind == CXToken_Identifier; i++) {
+      const ink_macro_use *use = &source->macros.items[i];
+      CXFile file;
+      unsigned start, end;
+      if (use->start != token->start || use->end != token->end)
+        continue;
+      const CXSourceRange range = clang_getCursorExtent(clang_getCursorReferenced(use->cursor));
+      clang_getSpellingLocation(clang_getRangeStart(range), &file, NULL, NULL, &start);
+      clang_getSpellingLocation(clang_getRangeEnd(range), NULL, NULL, NULL, &end);
+      nothing = file && end - start == token->end - token->start; /* the name alone */
+    }
+    if (!nothing || token->directive)
+      break;
+    offset = token->start;
+  }
+  return offset;
+}
+
 bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, const char **why) {
   const ink_tree *tree = &function->tree;
   const ink_source *source = tree->source;
@@ -87,10 +119,13 @@ bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, co
     *why = "a #pragma stands before it that is for a loop";
   if (*why)
     return false;
-  if (pragma) {
+  if (!pragma && ink_node_is_loop(&tree->nodes.items[at]))
+    spot->start = before_pragma_macros(source, spot->start);
+  /* nvcc takes a #pragma of a macro as one where it begins a line */
+  if (pragma || (spot->start != node->start && is_first_in_line(source, spot->start))) {
     uint32_t column;
-    spot->start = line_start(source, node->start);
-    ink_source_position(source, node->start, &spot->line, &column);
+    ink_source_position(source, spot->start, &spot->line, &column);
+    spot->start = line_start(source, spot->start);
     const size_t last = ink_source_token_at(source, spot->start);
     if (last && source->tokens.items[last - 1].end > spot->start)
       *why = "its #pragma follows a comment that goes on";

@@ -53,6 +53,57 @@ static uint32_t include_behind(const ink_source *source, uint32_t from) {
   return from;
 }
 
+static bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Where a macro's text begins in the file that defines it; NULL: it has none. */
+static const char *macro_text(CXTranslationUnit tu, CXCursor definition, CXFile *file, unsigned *start, unsigned *end) {
+  size_t bytes = 0;
+  const CXSourceRange range = clang_getCursorExtent(definition);
+  clang_getSpellingLocation(clang_getRangeStart(range), file, NULL, NULL, start);
+  clang_getSpellingLocation(clang_getRangeEnd(range), NULL, NULL, NULL, end);
+  const char *text = *file ? clang_getFileContents(tu, *file, &bytes) : NULL;
+  if (!text || *end > bytes)
+    return NULL;
+  while (*start < *end && is_word(text[*start]))
+    ++*start;
+  if (*start < *end && text[*start] == '(') { /* parameters */
+    while (*start < *end && text[*start] != ')')
+      ++*start;
+    *start += *start < *end;
+  }
+  while (*start < *end && strchr(" \t\\\r\n", text[*start]))
+    ++*start;
+  return *start < *end ? text + *start : NULL;
+}
+
+/* What begins in the use of a macro that it begins with, and ends in the file: `NS::f(x)`, `UNROLL for (...) ...`,
+ * `KERNEL_LOOP(i, n) ...`. What stands before the use stands before all of it. */
+static bool begins_with_macro(const ink_tree *tree, const ink_node *node, CXSourceLocation begin) {
+  const CXTranslationUnit tu = clang_Cursor_getTranslationUnit(node->cursor);
+  const bool pragma = node->kind == CXCursor_UnexposedStmt;
+  const bool loop = node->kind == CXCursor_ForStmt || node->kind == CXCursor_WhileStmt || node->kind == CXCursor_CXXForRangeStmt;
+  for (size_t i = 0; i < tree->source->macros.count; i++) {
+    const ink_macro_use *use = &tree->source->macros.items[i];
+    if (use->start != node->start || use->end >= node->end)
+      continue;
+    bool object = true;
+    for (uint32_t at = use->start; at < use->end; at++)
+      object &= is_word(tree->source->text.at[at]);
+    CXFile file, spelled;
+    unsigned from, to, at;
+    const char *text = macro_text(tu, clang_getCursorReferenced(use->cursor), &file, &from, &to);
+    clang_getSpellingLocation(begin, &spelled, NULL, NULL, &at);
+    if (!text || !(object || loop))
+      return false;
+    if (pragma)
+      return !strncmp(text, "_Pragma", 7) || strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == to - from;
+    return spelled && clang_File_isEqual(spelled, file) && at == from;
+  }
+  return false;
+}
+
 static uint32_t add_node(ink_tree *tree, CXCursor cursor, uint32_t parent) {
   const CXSourceRange range = clang_getCursorExtent(cursor);
   ink_node node = {.cursor = cursor,
@@ -64,6 +115,9 @@ static uint32_t add_node(ink_tree *tree, CXCursor cursor, uint32_t parent) {
   const bool begins = ink_source_locate(tree->source, clang_getRangeStart(range), &node.start);
   const bool ends = ink_source_locate(tree->source, clang_getRangeEnd(range), &node.end);
   node.in_macro = !begins || !ends || node.end < node.start;
+  if (!begins && ends && node.end > node.start && !is_in_another_file(tree->source, range) &&
+      begins_with_macro(tree, &node, clang_getRangeStart(range)))
+    node.in_macro = false;
   if (node.in_macro)
     node.spelled = spelled_at(tree->source, range);
   if (node.in_macro && parent != INK_NO_NODE && is_in_another_file(tree->source, range)) {

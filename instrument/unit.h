@@ -162,6 +162,8 @@ void ink_unit_patch_source(ink_unit *unit);
 /* Behind a parse: whether a header is patched now that was not, so that it has to be done again. */
 bool ink_unit_patch_headers(ink_unit *unit);
 const ink_patch *ink_patch_of(const ink_unit *unit, const char *path); /* NULL: none */
+/* A file's own text, where the parse got another; NULL: none. */
+const char *ink_unit_file_text(const ink_unit *unit, CXFile file, size_t *bytes);
 void ink_unit_free_patches(ink_unit *unit);
 /* suffix.c */
 bool ink_suffix_patch(char *text, size_t bytes); /* true: something was changed */

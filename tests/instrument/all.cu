@@ -12,6 +12,7 @@
 #include "cases/inner.cu"
 #include "cases/instances.cu"
 #include "cases/macros.cu"
+#include "cases/prefixed.cu"
 #include "cases/scope.cu"
 #include "cases/templates.cu"
 #include "cases/text.cu"
@@ -30,6 +31,7 @@ int main() {
   inner::run();
   instances::run();
   macros::run();
+  prefixed::run();
   scope::run();
   templates::run();
   text::run();

@@ -37,7 +37,7 @@ for flag in -rdc=true --relocatable-device-code=true -dc -ewp -G --expt-relaxed-
   same $flag
 done
 list() { # architecture, how many loops the list has
-  "$inkmark" instrument --list "$here/behind_macros.cu" -- $1 >list || { echo "FAILED: --list for $1"; failed=1; }
+  "$inkmark" instrument --list --loops "$here/behind_macros.cu" -- $1 >list || { echo "FAILED: --list for $1"; failed=1; }
   grep -q "4 kernels, $2 loop" list || { echo "FAILED: not 4 kernels, $2 loops for $1:"; cat list; failed=1; }
 }
 list -arch=sm_90a 3
