@@ -2,12 +2,15 @@
 // Launch i of 13 has i + 1 blocks, so that a capture tells which launches are in it. program [profiler|steps|graph|time
 // MS]: cudaProfilerStart and Stop around launches 5 to 7; a step around each launch; launches 2 and 3 as a graph that
 // runs at place 2 and 3; a pause behind each launch.
-#include <cuda_profiler_api.h>
 #include <dlfcn.h>
 #include <inkmark/mark.cuh>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* of cuda_profiler_api.h, which not every toolkit brings */
+extern "C" cudaError_t cudaProfilerStart(void);
+extern "C" cudaError_t cudaProfilerStop(void);
 
 PROF_SECTIONS(Windows, Kern, A)
 

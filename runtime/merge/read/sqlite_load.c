@@ -38,13 +38,39 @@ static bool load(sqlite *s) {
                  {"sqlite3_column_value", &s->column_value},
                  {"sqlite3_value_type", &s->value_type},
                  {"sqlite3_value_int64", &s->value_int64},
-                 {"sqlite3_errmsg", &s->errmsg}};
+                 {"sqlite3_errmsg", &s->errmsg},
+                 {"sqlite3_progress_handler", &s->progress_handler}};
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *symbol = dlsym(s->library, entries[i].name);
     if (!symbol)
       return false;
     memcpy(entries[i].at, &symbol, sizeof symbol);
   }
+  return true;
+}
+
+/* SQLite calls it every STEPS_A_TURN steps of its machine. */
+enum { STEPS_A_TURN = 10000, STEPS_A_BYTE = 1000, STEPS_OF_ANY = 20000000 };
+
+static int one_turn(void *turns_left) {
+  uint64_t *left = turns_left;
+  if (*left != UINT64_MAX)
+    --*left;
+  return *left == UINT64_MAX; /* and then every statement ends */
+}
+
+static bool limit_steps(sqlite *s, const char *path) {
+  struct stat file = {0}, log = {0};
+  char name[PATH_MAX];
+  s->turns_left = malloc(sizeof *s->turns_left);
+  if (!s->turns_left)
+    return false;
+  if (snprintf(name, sizeof name, "%s-wal", path) >= PATH_MAX || stat(name, &log))
+    log.st_size = 0;
+  if (stat(path, &file))
+    file.st_size = 0;
+  *s->turns_left = STEPS_OF_ANY / STEPS_A_TURN + ((uint64_t)file.st_size + (uint64_t)log.st_size) * STEPS_A_BYTE / STEPS_A_TURN;
+  s->progress_handler(s->db, STEPS_A_TURN, one_turn, s->turns_left);
   return true;
 }
 
@@ -99,7 +125,7 @@ ink_status sqlite_open(sqlite *s, const char *path, ink_error *error) {
     return ink_error_set(error, INK_ERROR_IO,
                          "cannot open '%s' with the log '-wal' beside it: %.200s", path,
                          s->errmsg(s->db));
-  return INK_OK;
+  return limit_steps(s, path) ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
 void sqlite_close(sqlite *s) {
@@ -107,10 +133,13 @@ void sqlite_close(sqlite *s) {
     s->close(s->db);
   if (s->library)
     dlclose(s->library);
+  free(s->turns_left);
   *s = (sqlite){0};
 }
 
 ink_status sqlite_bad(const sqlite *s, const char *path, ink_error *error) {
+  if (s->turns_left && *s->turns_left == UINT64_MAX)
+    return ink_error_set(error, INK_ERROR_DAMAGED, "cannot read '%s': it leads to more rows than it can hold", path);
   return ink_error_set(error, INK_ERROR_DAMAGED, "cannot read '%s': %.300s", path,
                        s->errmsg(s->db));
 }

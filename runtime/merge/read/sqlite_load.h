@@ -6,6 +6,8 @@
 
 #include "inkmark/status.h"
 
+#include <stdint.h>
+
 typedef struct sqlite {
   void *library;
   int (*open_v2)(const char *, void **, int, const char *);
@@ -27,13 +29,16 @@ typedef struct sqlite {
   int (*value_type)(void *);
   long long (*value_int64)(void *);
   const char *(*errmsg)(void *);
+  void (*progress_handler)(void *, int, int (*)(void *), void *);
   void *db;
+  uint64_t *turns_left; /* until what is read must be more than the file can hold */
 } sqlite;
 
 enum { SQL_ROW = 100, SQL_DONE = 101 };
 enum { SQL_INTEGER = 1, SQL_FLOAT = 2, SQL_TEXT = 3, SQL_BLOB = 4, SQL_NULL = 5 };
 
-/* Opens for reading, as it is; nothing beside the file is made or changed. Close also after a
+/* Opens for reading, as it is; nothing beside the file is made or changed. A statement that takes more steps than
+ * the file's size explains ends, for in a damaged file pages may be reached again and again. Close also after a
  * failure. */
 ink_status sqlite_open(sqlite *s, const char *path, ink_error *error);
 void sqlite_close(sqlite *s);

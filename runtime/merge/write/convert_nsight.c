@@ -429,6 +429,8 @@ static bool is_converted(const char *name) {
   return false;
 }
 
+enum { TABLES_MAX = 4096 }; /* that are looked at: a damaged file may list them again and again */
+
 static ink_status name_left_tables(nsight_reader *r) {
   void *statement;
   if (r->s.prepare_v2(r->s.db,
@@ -437,7 +439,7 @@ static ink_status name_left_tables(nsight_reader *r) {
                       "'timestamp', 'rawTimestamp', 'eventId'))",
                       -1, &statement, NULL))
     return INK_OK;
-  while (r->s.step(statement) == SQL_ROW) {
+  for (int n = 0; n < TABLES_MAX && r->s.step(statement) == SQL_ROW; n++) {
     const char *name = (const char *)r->s.column_text(statement, 0);
     char query[256];
     void *count;
