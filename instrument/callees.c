@@ -91,8 +91,11 @@ static bool is_known(CXCursor target) {
 /* The `which`th that the text or an instance names. */
 static CXCursor target_at(const ink_unit *unit, const ink_tree *tree, uint32_t at, unsigned which) {
   const ink_node *node = &tree->nodes.items[at];
+  const CXCursor written = ink_call_target(node->cursor);
+  if (is_known(written) && clang_getCursorKind(written) == CXCursor_ConversionFunction)
+    return which ? clang_getNullCursor() : written; /* it has the place of the call whose value it converts */
   const CXCursor resolved = ink_unit_resolved(unit, tree->source, node, which);
-  return is_known(resolved) || which ? resolved : ink_call_target(node->cursor);
+  return is_known(resolved) || which ? resolved : written;
 }
 
 ink_function *ink_called_function(ink_unit *unit, const ink_tree *tree, uint32_t at, unsigned which) {

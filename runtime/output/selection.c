@@ -2,6 +2,8 @@
 /* Chooses launches by kernel and number, finds their extent, and runs the decoder over them. */
 #include "selection_filter.h"
 
+#include "clock/clock_map.h"
+
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +97,8 @@ static int64_t ns_after(int64_t ns, uint64_t more) {
 }
 
 static int64_t open_ns(const ink_selection *s, const ink_stored_track *track) {
-  return ink_clock_map_ns(s->map, track->device, track->header.sm_open, track->header.open_clock1);
+  ink_line line = ink_clock_map_track_line(s->map, track->device, &track->header);
+  return ink_line_ns(&line, track->header.open_clock1);
 }
 
 /* What a filter's times are counted from. */
@@ -114,14 +117,18 @@ static void find_zero(ink_selection *s) {
   }
 }
 
-/* The body, as the decoder takes it. */
+/* The body, as the decoder takes it: by the line of the whole track, which the clock map's single times need not
+ * lie on where the SM's rate changed. */
 bool ink_selection_track(const ink_selection *s, const ink_stored_track *track, int64_t *begin_ns, int64_t *end_ns) {
   const ink_track *h = &track->header;
   if (track->launch >= s->launch_count || !ink_selection_has(s, track->launch) || !has_kernel(s, track->kernel))
     return false;
-  const int64_t open = open_ns(s, track);
+  ink_line line = ink_clock_map_track_line(s->map, track->device, h);
+  const int64_t open = ink_line_ns(&line, h->open_clock1);
   int64_t close = open;
-  if (h->state == INK_TRACK_CLOSED)
+  if (h->state == INK_TRACK_CLOSED && h->close_clock0 >= h->open_clock1)
+    close = ink_line_ns(&line, h->close_clock0);
+  else if (h->state == INK_TRACK_CLOSED)
     close = ink_clock_map_ns(s->map, track->device, h->sm_close, h->close_clock0);
   else if (h->close_global_ns > h->open_global_ns) /* when it was last seen */
     close = ns_after(open, h->close_global_ns - h->open_global_ns);

@@ -76,6 +76,8 @@ void ink_track_events_within(ink_track_events *e, int64_t begin_ns, int64_t end_
     ink_slice *s = &e->slices[i];
     s->begin_ns = inside(s->begin_ns, begin_ns, end_ns);
     s->end_ns = inside(s->end_ns, s->begin_ns, end_ns);
+    if (s->marking_ns > s->end_ns - s->begin_ns)
+      s->marking_ns = s->end_ns - s->begin_ns;
   }
   for (size_t i = 0; i < e->point_count; i++)
     e->points[i].ns = inside(e->points[i].ns, begin_ns, end_ns);

@@ -2,6 +2,7 @@
 """Exports of parts of a capture: each option against the whole, filtered here.
 
 check_parts.py INKMARK MADE_UP"""
+import bisect
 import csv
 import json
 import os
@@ -22,13 +23,17 @@ def slices(*more):
     export("x.json", *more)
     with open("x.json") as file:
         trace = json.load(file)
-    lanes = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
+    bodies = {}  # of each row, in the order of time: no two overlap
+    for e in sorted((e for e in trace["traceEvents"] if e.get("cat") == "track"), key=lambda e: e["ts"]):
+        bodies.setdefault((e["pid"], e["tid"]), []).append(e)
     found = []
     for e in trace["traceEvents"]:
         if e.get("cat") == "section":
-            where = lanes[e["pid"], e["tid"]].split()
+            row = bodies[e["pid"], e["tid"]]
+            body = row[bisect.bisect_right([b["ts"] for b in row], e["ts"]) - 1]
+            assert e["ts"] + e["dur"] <= body["ts"] + body["dur"] + .001, (e, body)
             ns = int(trace["baseTimeNanoseconds"]) + round(e["ts"] * 1000 - .05)
-            found.append((int(where[1]), int(where[where.index("block") + 1]), e["name"], ns, round(e["dur"] * 1000 - .05),
+            found.append((body["args"]["launch"], body["args"]["block"], e["name"], ns, round(e["dur"] * 1000 - .05),
                           e["args"].get("iteration")))
     return sorted(found), [e for e in trace["traceEvents"] if e.get("cat") == "kernel"]
 
