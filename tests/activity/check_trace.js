@@ -40,10 +40,19 @@ async function ranks() {
     where s.category like 'cuda%'`).rows;
   assert.ok(seen.length > 40);
   assert.deepStrictEqual(sorted(found), sorted(seen.map(a => [WORK[a.kind], a.correlation, a.grid_id ?? ''])));
-  const tracks = trackDescriptors(file), launches = [...tracks.values()].filter(t => /^Marked/.test(t.name ?? ''));
-  assert.strictEqual(launches.length, 10);
-  assert.ok(launches.every(t => /^stream \d+$/.test(tracks.get(t.parent).name)));
+  checkLaunchRows(processor, file);
   fs.rmSync(folder, { recursive: true });
+}
+
+/* The launches' slices lie on rows of launches, each below a stream. */
+function checkLaunchRows(processor, file) {
+  const tracks = trackDescriptors(file), rows = [...tracks.values()];
+  const ofLaunches = rows.filter(t => /^(inkmark )?launches( \d+)?$/.test(t.name ?? ''));
+  assert.ok(ofLaunches.length > 0 && ofLaunches.length <= 10, rows.map(t => t.name));
+  assert.ok(ofLaunches.every(t => /^stream \d+$/.test(tracks.get(t.parent).name)), ofLaunches);
+  const on = processor.query(`select t.name, count(*) from slice s join track t on s.track_id = t.id
+    where t.name glob '*launches*' group by t.name`).rows;
+  assert.strictEqual(on.reduce((sum, [, n]) => sum + Number(n), 0), 10);
 }
 
 async function main() {
@@ -84,10 +93,8 @@ async function main() {
     assert.ok(ts >= from - bound && ts + dur <= from + lasted + bound, `launch ${launch}`);
   }
   if (format === 'pftrace') {
-    const tracks = trackDescriptors(file), streams = [...tracks.values()].filter(t => /^\d+ Marked grid/.test(t.name ?? ''))
-      .map(t => tracks.get(t.parent).name);
-    assert.strictEqual(streams.length, 10);
-    assert.ok(streams.every(name => /^stream \d+$/.test(name)), streams);
+    checkLaunchRows(processor, file);
+    const tracks = trackDescriptors(file);
     const threads = [...tracks.values()].filter(t => /^thread \d+$/.test(t.name ?? ''));
     assert.strictEqual(threads.length, 1);
   } else {
