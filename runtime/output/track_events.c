@@ -76,8 +76,9 @@ void ink_track_events_within(ink_track_events *e, int64_t begin_ns, int64_t end_
     ink_slice *s = &e->slices[i];
     s->begin_ns = inside(s->begin_ns, begin_ns, end_ns);
     s->end_ns = inside(s->end_ns, s->begin_ns, end_ns);
-    if (s->marking_ns > s->end_ns - s->begin_ns)
-      s->marking_ns = s->end_ns - s->begin_ns;
+    const uint64_t lasts = (uint64_t)s->end_ns - (uint64_t)s->begin_ns; /* garbage may last longer than INT64_MAX */
+    if (s->marking_ns > 0 && (uint64_t)s->marking_ns > lasts)
+      s->marking_ns = (int64_t)lasts;
   }
   for (size_t i = 0; i < e->point_count; i++)
     e->points[i].ns = inside(e->points[i].ns, begin_ns, end_ns);
