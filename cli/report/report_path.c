@@ -145,12 +145,16 @@ static bool steps_text(const loaded_capture *loaded, const ink_critical_path *pa
 static bool path_text(const report_settings *settings, const loaded_capture *loaded, const ink_critical_path *path,
                       FILE *to) {
   char place[LOAD_PLACE_BYTES];
-  const uint64_t last = path->steps[path->step_count - 1].track;
   text_print(to, "%s\n", loaded->path);
   if (ink_capture_simulated(loaded->capture))
     text_print(to, "%s\n", LOAD_SIMULATED_LINE);
+  if (!path->step_count) {
+    text_print(to, "launch %u has no critical path: its tracks lasted no time\n", path->launch);
+    return true;
+  }
   text_print(to, "critical path of launch %u: %s ns to the end of %s\n", path->launch,
-             number_whole((uint64_t)(path->end_ns - path->begin_ns)).text, load_track_place(loaded, last, place));
+             number_whole((uint64_t)(path->end_ns - path->begin_ns)).text,
+             load_track_place(loaded, path->steps[path->step_count - 1].track, place));
   bool fine = shares_text(settings, loaded, path, to);
   if (path->steps[0].begin_ns > path->begin_ns)
     text_print(to, "  the first %s ns are before it: nothing that was recorded held its first track\n",

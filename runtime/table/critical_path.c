@@ -70,8 +70,14 @@ static const ink_lane *slot_before(const walk *w, const ink_lane *lane) {
     else
       high = middle;
   }
-  const ink_lane *l = low ? &lanes[w->by_close[low - 1]] : NULL;
-  return l && l->device == lane->device && l->sm == lane->sm ? l : NULL;
+  for (; low; low--) { /* one that began earlier, so that the walk comes to an end: tracks may last no time at all */
+    const ink_lane *l = &lanes[w->by_close[low - 1]];
+    if (l->device != lane->device || l->sm != lane->sm)
+      return NULL;
+    if (l->begin < begin)
+      return l;
+  }
+  return NULL;
 }
 
 /* What ended the wait, and when that was; NULL: it is not known, or the wait found what it waited for. */
@@ -106,7 +112,8 @@ static ink_status walk_back(walk *w, const ink_lane *lane, int64_t at) {
     enum ink_path_edge edge = INK_PATH_ON;
     int64_t when = s->begin;
     const ink_lane *from = s->waits && at == s->end ? ended_by(w, lane, s, &when, &edge) : NULL;
-    if (from && (when < at || from->begin < at)) {
+    const ink_stretch *there = from ? ink_lane_before(w->all, from, when) : NULL;
+    if (from && (when < at || (there && !there->waits))) { /* two waits may end at one moment, each by the other */
       status = step(w, lane, when, at, s->section, edge);
       lane = from;
       at = when;

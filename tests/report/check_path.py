@@ -55,6 +55,10 @@ def main():
                 {"LineSearch": [("came last", "LineSearch")]})
         blocks = compare(seed, "pipeline", ["blocks=9", "slots=4", "tiles=20", *slow], {"LineSearch": PRODUCED})
         assert sum(s["edge"] == "slot" for s in blocks["steps"]) >= 1
+    for kind in ("pipeline", "barrier"):  # tracks that last no time, on slots of others that do not either
+        subprocess.run([made_up, "x.ink", "1", kind, "tiles=0", "blocks=9", "slots=2"], capture_output=True, check=True)
+        assert "critical path" in report() and json.loads(report("-f", "json"))["captures"][0]["launch"] == 0
+    subprocess.run([made_up, "x.ink", "1", "pipeline", "produce=1500", "consume=600"], capture_output=True, check=True)
     text = report("--all")
     assert "critical path of launch 0" in text and "LineSearch ends when another track leaves StepLast" in text, text
     for wrong in (["-f", "csv"], ["--activity"], ["--check", "Step/Hessian p99 < 1us"]):
