@@ -12,7 +12,7 @@ setup_fail() {
 
 # The CUDA that PyPI's packages must be: the one that the simulated device stands in for.
 setup_cuda_packages='nvidia-cuda-nvcc==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-runtime==13.0.*
-  nvidia-cuda-cccl==13.0.* nvidia-nvvm==13.0.*'
+  nvidia-cuda-cccl==13.0.* nvidia-nvvm==13.0.* nvidia-nvtx==13.0.*'
 setup_cupti_package='nvidia-cuda-cupti==13.0.*'
 
 shopt -s extglob
