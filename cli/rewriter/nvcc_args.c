@@ -67,16 +67,15 @@ static const char *const no_link[] = {
     "-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin",
     "-fatbin", "--fatbin", "-cuda", "--cuda", "-optix-ir", "--optix-ir", "-ltoir", "--ltoir"};
 
-static bool is_one_of(const char *word, const char *const *list, size_t n) {
+bool nvcc_is_one_of(const char *word, const char *const *list, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!strcmp(word, list[i]))
       return true;
   return false;
 }
-#define IS_ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof *(list))
 
 bool nvcc_takes_value(const char *option) {
-  return IS_ONE_OF(option, with_value);
+  return NVCC_IS_ONE_OF(option, with_value);
 }
 
 static bool expand(const char *word, const char *next, word_list *out, bool *used_next,
@@ -190,9 +189,9 @@ static bool note_word(nvcc_args *args, size_t at, bool *cuda_language, bool *roo
     }
     return true;
   }
-  if (IS_ONE_OF(word, no_code))
+  if (NVCC_IS_ONE_OF(word, no_code))
     args->compiles = false;
-  if (IS_ONE_OF(word, no_link))
+  if (NVCC_IS_ONE_OF(word, no_link))
     args->links = false;
   if (!strcmp(word, "-MD") || !strcmp(word, "--generate-dependencies-with-compile") ||
       !strcmp(word, "-MMD") || !strcmp(word, "--generate-nonsystem-dependencies-with-compile"))
@@ -201,7 +200,7 @@ static bool note_word(nvcc_args *args, size_t at, bool *cuda_language, bool *roo
     *cuda_language = !strcmp(value, "cu");
     args->names_language = true;
   }
-  *room_for_next = IS_ONE_OF(word, with_value);
+  *room_for_next = NVCC_IS_ONE_OF(word, with_value);
   if ((value = value_of(args, at, "-o", "--output-file"))) {
     args->output = value;
     args->roles[at] = 'o';

@@ -32,6 +32,10 @@ bool nvcc_args_read(int argc, char **argv, nvcc_args *out);
  * itself. */
 int nvcc_count_compiler(int argc, char **argv);
 
+/* Whether an array of words has the word. */
+bool nvcc_is_one_of(const char *word, const char *const *list, size_t n);
+#define NVCC_IS_ONE_OF(word, list) nvcc_is_one_of(word, list, sizeof(list) / sizeof *(list))
+
 /* The option's value is the next word. */
 bool nvcc_takes_value(const char *option);
 void nvcc_args_free(nvcc_args *args);

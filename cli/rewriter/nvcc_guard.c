@@ -18,14 +18,6 @@
 
 /* ---- a compile of the device code alone ---- */
 
-static bool is_one_of(const char *word, const char *const *list, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (!strcmp(word, list[i]))
-      return true;
-  return false;
-}
-#define IS_ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof *(list))
-
 /* What says which kind of output comes out, or makes others beside it. */
 static const char *const dropped[] = {
     "-c", "--compile", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-cuda",
@@ -52,7 +44,7 @@ static bool device_words(const char *compiler, const word_list *words, const cha
       i += !word[name];
     else if (!strcmp(word, "-dc") || !strcmp(word, "--device-c"))
       fine = word_add(out, "-rdc=true");
-    else if (args.roles[i] != 'o' && args.roles[i] != 'f' && !IS_ONE_OF(word, dropped)) {
+    else if (args.roles[i] != 'o' && args.roles[i] != 'f' && !NVCC_IS_ONE_OF(word, dropped)) {
       fine = word_add(out, word);
       if (nvcc_takes_value(word) && i + 1 < args.words.count)
         fine = fine && word_add(out, args.words.items[++i]);

@@ -5,8 +5,8 @@
  * nest. */
 #include "chrome_events.h"
 
+#include <inttypes.h>
 #include <math.h>
-
 #include <stdlib.h>
 
 void chrome_comma(chrome_events *w) {
@@ -133,7 +133,7 @@ static void row_argument(chrome_events *w, int64_t row) {
 
 /* Where a track ran: see put_place of perfetto_tracks.c. */
 static void put_place(chrome_events *w) {
-  const chrome_body *body = &w->body;
+  const track_body *body = &w->body;
   chrome_argument(w, "sm", body->sm, false);
   chrome_argument(w, "block", body->block, false);
   chrome_argument(w, "warp", body->warp, false);
@@ -152,11 +152,11 @@ void chrome_end_slice(chrome_events *w, uint32_t tid, int64_t ns) {
   ink_file_text(w->file, "}");
 }
 
-void chrome_flow(chrome_events *w, const char *phase, const char *tid, int64_t ns, uint32_t id) {
+void chrome_flow(chrome_events *w, const char *phase, const char *tid, int64_t ns, uint64_t id) {
   chrome_comma(w);
   ink_file_print(
       w->file,
-      "{\"ph\":\"%s\",\"cat\":\"inkmark\",\"name\":\"inkmark\",\"id\":%u,\"pid\":%s,\"tid\":%s%s",
+      "{\"ph\":\"%s\",\"cat\":\"inkmark\",\"name\":\"inkmark\",\"id\":%" PRIu64 ",\"pid\":%s,\"tid\":%s%s",
       phase, id, w->pid, tid, *phase == 'f' ? ",\"bp\":\"e\"" : "");
   put_time(w, ",\"ts\":", ink_ns_between(w->base_ns, ns));
   ink_file_text(w->file, "}");
@@ -279,7 +279,7 @@ static ink_status put_nested(chrome_events *w, const ink_slice *slice) {
 }
 
 static void begin_body(chrome_events *w) {
-  const chrome_body *body = &w->body;
+  const track_body *body = &w->body;
   chrome_begin_event(w, w->merged ? "B" : "X", "track", body->name, w->tid, body->begin_ns, body->end_ns);
   chrome_argument(w, "launch", body->launch, true);
   ink_file_text(w->file, ",\"track\":");
@@ -299,24 +299,13 @@ static void begin_body(chrome_events *w) {
 
 ink_status chrome_track_begin(chrome_events *w, const ink_decoded_track *track) {
   const lane_item *item = track_lanes_find(&w->lanes, track->index);
-  const ink_track *h = &track->stored->header;
   ink_track_events_clear(&w->events);
   if (!item)
     return INK_ERROR_ARGUMENT;
   w->lane = &w->lanes.lanes[item->lane];
   w->tid = lane_tid(w, &w->lanes, w->lane);
   lane_name(w, w->lane, w->label, sizeof w->label);
-  w->body = (chrome_body){.name = ink_selection_kernel_name(w->selection, track->stored->kernel),
-                          .begin_ns = item->begin_ns,
-                          .end_ns = item->end_ns,
-                          .launch = track->stored->launch,
-                          .sm = h->sm_open,
-                          .warp = h->thread / 32,
-                          .block = ink_block_linear(h),
-                          .bound_ns = INT64_MAX};
-  if (item->end_ns == INT64_MAX) /* it never closed */
-    w->body.end_ns = track->close_ns > item->begin_ns ? track->close_ns : item->begin_ns;
-  ink_track_label(track->stored, w->body.label, sizeof w->body.label);
+  w->body = track_body_of(w->selection, track, item);
   return ink_crossings_track(&w->crossings, track->index, w->tid);
 }
 

@@ -11,18 +11,6 @@
 #include "track_events.h"
 #include "track_lanes.h"
 
-/* The slice around all others of a track; see perfetto_body. */
-typedef struct chrome_body {
-  const char *name;
-  char label[160];
-  int64_t begin_ns, end_ns;
-  uint32_t launch, sm, warp;
-  uint64_t block;
-  int64_t bound_ns; /* INT64_MAX: not known */
-  uint64_t marks_dropped;
-  uint32_t flow; /* an arrow that ends here; 0: none */
-} chrome_body;
-
 typedef struct chrome_open {
   uint32_t depth;
   int64_t end_ns;
@@ -43,7 +31,7 @@ typedef struct chrome_events {
   track_lane *lane;            /* of the current track, as the next three */
   uint32_t tid;
   char label[300];
-  chrome_body body;
+  track_body body;
   ink_track_events events; /* the current track's */
   ink_crossings crossings; /* the current launch's */
   uint32_t arrows;         /* of them, so far */
@@ -68,7 +56,7 @@ void chrome_end_slice(chrome_events *w, uint32_t tid, int64_t ns);
 
 /* One end of an arrow: "s" on the slice that it leaves, "f" on the one that it reaches; right
  * behind its begin, so that rounded times leave it inside. */
-void chrome_flow(chrome_events *w, const char *phase, const char *tid, int64_t ns, uint32_t id);
+void chrome_flow(chrome_events *w, const char *phase, const char *tid, int64_t ns, uint64_t id);
 
 /* The lane of a launch, named when it is first asked for, in the current process. */
 uint32_t chrome_launch_lane(chrome_events *w, uint32_t launch);

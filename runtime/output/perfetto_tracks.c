@@ -58,7 +58,7 @@ static char *put_row(char *p, int64_t row) {
 
 /* Where a track ran. */
 static char *put_place(const perfetto_tracks *w, char *p) {
-  const perfetto_body *body = &w->body;
+  const track_body *body = &w->body;
   p = pb_uint(p, ARG_SM, body->sm);
   p = pb_uint(p, ARG_BLOCK, body->block);
   p = pb_uint(p, ARG_WARP, body->warp);
@@ -91,7 +91,7 @@ static void begin_slice(perfetto_tracks *w, const ink_slice *slice) {
 }
 
 static void begin_body(perfetto_tracks *w) {
-  const perfetto_body *body = &w->body;
+  const track_body *body = &w->body;
   char *p = perfetto_event(w->out, body->begin_ns, TYPE_BEGIN, 0);
   p = pb_uint(p, EVENT_CATEGORY, CATEGORY_BODY);
   p = perfetto_text(p, EVENT_NAME, body->name);
@@ -381,23 +381,12 @@ uint64_t perfetto_tracks_launch(const perfetto_tracks *w, uint32_t launch) {
 
 ink_status perfetto_tracks_begin(perfetto_tracks *w, const ink_decoded_track *track) {
   const lane_item *item = track_lanes_find(&w->lanes, track->index);
-  const ink_track *h = &track->stored->header;
   ink_track_events_clear(&w->events);
   if (!item)
     return INK_ERROR_ARGUMENT;
   w->lane = &w->lanes.lanes[item->lane];
   w->track_uuid = w->lane->id;
-  w->body = (perfetto_body){.name = ink_selection_kernel_name(w->selection, track->stored->kernel),
-                            .begin_ns = item->begin_ns,
-                            .end_ns = item->end_ns,
-                            .launch = track->stored->launch,
-                            .sm = h->sm_open,
-                            .warp = h->thread / 32,
-                            .block = ink_block_linear(h),
-                            .bound_ns = INT64_MAX};
-  if (item->end_ns == INT64_MAX) /* it never closed */
-    w->body.end_ns = track->close_ns > item->begin_ns ? track->close_ns : item->begin_ns;
-  ink_track_label(track->stored, w->body.label, sizeof w->body.label);
+  w->body = track_body_of(w->selection, track, item);
   return ink_crossings_track(&w->crossings, track->index, w->track_uuid);
 }
 

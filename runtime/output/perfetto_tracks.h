@@ -14,18 +14,6 @@ typedef struct open_slice {
   int64_t end_ns;
 } open_slice;
 
-/* The slice around all others of a track, which shows its own begin and end, and what it is. */
-typedef struct perfetto_body {
-  const char *name;
-  char label[160]; /* "block 5 warp 2" */
-  int64_t begin_ns, end_ns;
-  uint64_t flow; /* ends here; 0: none */
-  uint32_t launch, sm, warp;
-  uint64_t block;
-  int64_t bound_ns; /* INT64_MAX: not known */
-  uint64_t marks_dropped;
-} perfetto_body;
-
 typedef struct perfetto_tracks {
   perfetto *out;
   const ink_selection *selection;
@@ -33,7 +21,7 @@ typedef struct perfetto_tracks {
   track_lane *lane;            /* of the current track */
   bool places; /* every slice says where it ran: in a merged trace few look at the names of tracks */
   uint64_t track_uuid;
-  perfetto_body body;
+  track_body body;
   ink_crossings crossings;  /* of the current launch */
   ink_track_events events;  /* the current track's: filled between begin and end */
   uint32_t *name_iids;      /* [section_count + 1] on the current track; 0: not used yet */

@@ -287,3 +287,19 @@ void track_lane_name(const track_lane *lane, char *text, size_t size) {
   if (lane->number && n < size)
     snprintf(text + n, size - n, ", %u", lane->number + 1);
 }
+
+track_body track_body_of(const ink_selection *selection, const ink_decoded_track *track, const lane_item *item) {
+  const ink_track *h = &track->stored->header;
+  track_body body = {.name = ink_selection_kernel_name(selection, track->stored->kernel),
+                     .begin_ns = item->begin_ns,
+                     .end_ns = item->end_ns,
+                     .launch = track->stored->launch,
+                     .sm = h->sm_open,
+                     .warp = h->thread / 32,
+                     .block = ink_block_linear(h),
+                     .bound_ns = INT64_MAX};
+  if (item->end_ns == INT64_MAX) /* it never closed */
+    body.end_ns = track->close_ns > item->begin_ns ? track->close_ns : item->begin_ns;
+  ink_track_label(track->stored, body.label, sizeof body.label);
+  return body;
+}

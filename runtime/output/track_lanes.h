@@ -40,6 +40,20 @@ ink_status track_lanes_add(track_lanes *lanes, const ink_stored_track *track, ui
 /* A launch, on lanes of launches. */
 ink_status track_lanes_add_launch(track_lanes *lanes, uint32_t launch, uint32_t group, int64_t begin_ns,
                                   int64_t end_ns);
+/* The slice around all others of a track, which shows its own begin and end, and what it is. */
+typedef struct track_body {
+  const char *name;
+  char label[160]; /* "block 5 warp 2" */
+  int64_t begin_ns, end_ns;
+  uint64_t flow; /* the arrow that ends here; 0: none */
+  uint32_t launch, sm, warp;
+  uint64_t block;
+  int64_t bound_ns; /* INT64_MAX: not known */
+  uint64_t marks_dropped;
+} track_body;
+/* That of a track that has the item. One that never closed ends where it was last seen. */
+track_body track_body_of(const ink_selection *selection, const ink_decoded_track *track, const lane_item *item);
+
 /* Every track that the selection has; group[launch] is that of each launch. */
 ink_status track_lanes_fill(track_lanes *tracks, track_lanes *launches, const ink_selection *selection,
                             const uint32_t *groups);
