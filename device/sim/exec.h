@@ -24,6 +24,8 @@ typedef struct sim_range {
   uint8_t *begin;
   size_t bytes;
   bool owned, heap; /* heap: of a kernel's malloc */
+  void *mapping;    /* of owned memory that is a mapping of its own, else NULL */
+  size_t mapping_bytes;
 } sim_range;
 
 enum { SIM_FREED = 64 };
@@ -268,7 +270,6 @@ const char *sim_reach_string(sim_warp *warp, const sim_insn *insn, uint32_t lane
                              uint64_t address);
 
 bool sim_memory_find(const sim_memory *memory, const uint8_t *begin, size_t bytes);
-bool sim_memory_add(sim_memory *memory, uint8_t *begin, size_t bytes, bool owned);
 bool sim_memory_remove(sim_memory *memory, uint8_t *begin, bool owned);
 /* malloc and free of kernels, from a heap of SIM_HEAP_BYTES a device. */
 void *sim_heap_alloc(sim_device *device, size_t bytes);

@@ -2,6 +2,7 @@
 /* The live ranges of a device's memory: what kernels may touch. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "exec.h"
 
@@ -48,21 +49,53 @@ bool sim_memory_find(const sim_memory *memory, const uint8_t *begin, size_t byte
   return true;
 }
 
-bool sim_memory_add(sim_memory *memory, uint8_t *begin, size_t bytes, bool owned) {
-  size_t place = behind(memory, begin);
+static bool add(sim_memory *memory, sim_range range) {
+  size_t place = behind(memory, range.begin);
   if (!SIM_GROW(memory->ranges, memory->capacity, memory->count)) {
     return false;
   }
   memmove(memory->ranges + place + 1, memory->ranges + place,
           (memory->count - place) * sizeof *memory->ranges);
-  memory->ranges[place] = (sim_range){.begin = begin, .bytes = bytes, .owned = owned};
+  memory->ranges[place] = range;
   memory->count++;
   return true;
+}
+
+/* Above 4 GiB, as the memory of GPUs is: marks take an address whose upper half is 0 for none. The heap of a program
+ * that is not position-independent, as Debian's python3, lies below. */
+static bool obtain(sim_range *range, size_t align) {
+  void *pointer = NULL;
+  if (posix_memalign(&pointer, align, range->bytes != 0 ? range->bytes : 1) != 0) {
+    return false;
+  }
+  if ((uintptr_t)pointer >> 32 == 0) {
+    free(pointer);
+    range->mapping_bytes = range->bytes + align;
+    range->mapping = mmap(NULL, range->mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (range->mapping == MAP_FAILED) {
+      return false;
+    }
+    pointer = (void *)(((uintptr_t)range->mapping + align - 1) / align * align);
+  }
+  range->begin = pointer;
+  return true;
+}
+
+static void release(const sim_range *range) {
+  if (range->mapping != NULL) {
+    munmap(range->mapping, range->mapping_bytes);
+  } else {
+    free(range->begin);
+  }
 }
 
 /* Memory of a page and less waits until SIM_FREED others were freed. */
 static void give_back(sim_memory *memory, sim_range range) {
   void *now = range.begin;
+  if (range.mapping != NULL) {
+    release(&range);
+    return;
+  }
   if (range.bytes <= 4096) {
     void **slot = &memory->freed[memory->freed_count++ % SIM_FREED];
     now = *slot;
@@ -92,7 +125,7 @@ bool sim_memory_remove(sim_memory *memory, uint8_t *begin, bool owned) {
 void sim_memory_clear(sim_memory *memory) {
   for (size_t i = 0; i < memory->count; i++) {
     if (memory->ranges[i].owned) {
-      free(memory->ranges[i].begin);
+      release(&memory->ranges[i]);
     }
   }
   for (size_t i = 0; i < SIM_FREED; i++) {
@@ -103,17 +136,17 @@ void sim_memory_clear(sim_memory *memory) {
 }
 
 void *sim_memory_alloc(sim_device *device, size_t bytes, size_t align) {
-  void *pointer = NULL;
+  sim_range range = {.bytes = bytes, .owned = true};
   align = align < 256 ? 256 : align;
-  if (bytes > SIZE_MAX / 2 || posix_memalign(&pointer, align, bytes != 0 ? bytes : 1) != 0) {
+  if (bytes > SIZE_MAX / 2 || !obtain(&range, align)) {
     return NULL;
   }
-  if (!sim_memory_add(&device->memory, pointer, bytes, true)) {
-    free(pointer);
+  if (!add(&device->memory, range)) {
+    release(&range);
     return NULL;
   }
-  memset(pointer, 0xa5, bytes);
-  return pointer;
+  memset(range.begin, 0xa5, bytes);
+  return range.begin;
 }
 
 bool sim_memory_free(sim_device *device, void *pointer) {
@@ -121,7 +154,7 @@ bool sim_memory_free(sim_device *device, void *pointer) {
 }
 
 bool sim_memory_map(sim_device *device, void *pointer, size_t bytes) {
-  return sim_memory_add(&device->memory, pointer, bytes, false);
+  return add(&device->memory, (sim_range){.begin = pointer, .bytes = bytes});
 }
 
 bool sim_memory_unmap(sim_device *device, void *pointer) {
