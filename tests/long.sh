@@ -3,6 +3,7 @@
 # The large counts that tests/run.sh runs a sample of: hours where it takes minutes. One line a check; its
 # output is kept in docs/measurements.md. tests/long.sh BUILD [CHECK...]
 # With a BUILD that has sanitizers all of it runs under them, and the tests that run.sh has no time for there.
+# With a BUILD of fuzz targets (run.sh's build-fuzz) each of them runs for ten minutes, and nothing else does.
 set -u
 build=$(realpath "${1:?usage: long.sh BUILD [CHECK...]}")
 shift
@@ -31,6 +32,20 @@ if grep -q '^INKMARK_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
   export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
   check sanitized ctest --test-dir "$build" --output-on-failure -L 'slow|long_sanitized' -LE gpu -E '^(package|codegen)\.'
 fi
+
+if grep -q '^INKMARK_FUZZ:BOOL=ON' "$build/CMakeCache.txt"; then
+  for target in "$build"/tests/fuzz/fuzz_*; do
+    [ -x "$target" ] && [ -f "$target" ] || continue
+    name=$(basename "$target")
+    mkdir -p "$build/found/$name" "$build/corpus/$name"
+    check "$name" "$target" -max_total_time=600 -timeout=120 -rss_limit_mb=4096 "-artifact_prefix=$build/found/$name/" \
+      "$build/corpus/$name" "$here/fuzz/${name#fuzz_}"
+  done
+  exit $bad
+fi
+
+# what run.sh runs a sample of
+check sampled env INKMARK_LONG=1 ctest --test-dir "$build" --output-on-failure --parallel 2 -L sampled
 
 # the writer process
 check ring "$build/tests/shm/ring_threads" 2000000

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Every check of the project, from a fresh checkout: brings what is missing, then
 #   1. gcc, warnings are errors, all tests    2. clang, warnings are errors
-#   3. AddressSanitizer and UBSan, all tests that can run so    4. the fuzz targets, 60 s each
+#   3. AddressSanitizer and UBSan, all tests that can run so    4. the fuzz targets, 20 s each
 # tests/run.sh [--quick | --set-up]   --quick leaves 2 to 4 out, --set-up all four. Builds in build/,
 # build-clang/, build-san/ and build-fuzz/. The closing line counts tests: "N passed, N failed, N skipped".
 set -u
@@ -101,7 +101,7 @@ sanitized() {
 }
 
 fuzz() {
-  local target name corpus seconds=60 pids=() names=() i
+  local target name corpus seconds=20 pids=() names=() i
   for target in build-fuzz/tests/fuzz/fuzz_*; do
     [ -x "$target" ] && [ -f "$target" ] || continue
     name=$(basename "$target")

@@ -53,9 +53,10 @@ typedef struct sim_error {
  *   INKMARK_SIM_EPOCH_NS (1700000000000000000)  globaltimer at device time 0
  *   INKMARK_SIM_MAX_STEPS (2000000000)  warp instructions a launch may take
  *   INKMARK_SIM_LOG ("")           file for the instruction log, see sim_log.h
+ *   INKMARK_SIM_LOG_LANES (32)     of that many lanes of a warp, from lane 0 on, the log has lines
  * A value that does not parse ends the program with a message that names the variable. */
 typedef struct sim_config {
-  int devices, sms, blocks_per_sm;
+  int devices, sms, blocks_per_sm, log_lanes;
   uint64_t seed, clock_hz, skew_cycles, timer_step_ns, epoch_ns, max_steps;
   bool skew_random;
   double drift_ppm;

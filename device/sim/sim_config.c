@@ -105,5 +105,6 @@ void sim_config_from_environment(sim_config *config) {
     refuse("INKMARK_SIM_RATES", text, "a list of SM@NS=HZ (HZ from 1000000 to 100000000000)");
   }
   text = secure_getenv("INKMARK_SIM_LOG");
+  config->log_lanes = (int)number("INKMARK_SIM_LOG_LANES", 32, 1, 32);
   config->log_path = text != NULL ? text : "";
 }

@@ -47,37 +47,25 @@ else()
   inkmark_left_out("needs nvcc and the simulated device with CUPTI (its headers)" merge.correlation)
 endif()
 
-# The whole command, blind: 20 seeds of each real trace.
+# The whole command, blind: up to 20 seeds of each real trace.
 add_executable(plan_capture plan_capture.c made_capture.c)
 target_compile_definitions(plan_capture PRIVATE _GNU_SOURCE)
 target_link_libraries(plan_capture PRIVATE inkmark_static inkmark_flags)
 add_test(NAME merge.write_failure COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_write_failure.py $<TARGET_FILE:inkmark>
   $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules)
 set_tests_properties(merge.write_failure PROPERTIES SKIP_RETURN_CODE 77)
-foreach(first 1 8 15)
-  math(EXPR last "${first} + 6")
-  add_test(NAME merge.streams_${first} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_streams.py $<TARGET_FILE:inkmark>
-    $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules ${first} ${last})
-  set_tests_properties(merge.streams_${first} PROPERTIES SKIP_RETURN_CODE 77)
-endforeach()
-foreach(first 1 6)
-  math(EXPR last "${first} + 4")
-  add_test(NAME merge.loop_${first} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_blind.py $<TARGET_FILE:inkmark>
-    $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules
-    alike:${PROJECT_SOURCE_DIR}/../shared/samples/nsys_h100_2gpu.sqlite ${first} ${last})
-  set_tests_properties(merge.loop_${first} PROPERTIES SKIP_RETURN_CODE 77)
-endforeach()
-foreach(sample "kineto_a100_small.json.gz 10" "kineto_rocm_small.json.gz 10" "kineto_b200_vllm.json.gz 10"
-    "kineto_v100_absolute_us.json.gz 5" "nsys_2022_1gpu.sqlite 5" "nsys_h100_2gpu.sqlite 5")
-  string(REPLACE " " ";" sample ${sample})
-  list(GET sample 0 file)
-  list(GET sample 1 seeds)
+set(sampled ${PROJECT_SOURCE_DIR}/tests/sample.sh)
+add_test(NAME merge.streams COMMAND ${sampled} 7 21 python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_streams.py
+  $<TARGET_FILE:inkmark> $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules 1)
+add_test(NAME merge.loop COMMAND ${sampled} 4 10 python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_blind.py $<TARGET_FILE:inkmark>
+  $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules
+  alike:${PROJECT_SOURCE_DIR}/../shared/samples/nsys_h100_2gpu.sqlite 1)
+foreach(file kineto_a100_small.json.gz kineto_rocm_small.json.gz kineto_b200_vllm.json.gz kineto_v100_absolute_us.json.gz
+    nsys_2022_1gpu.sqlite nsys_h100_2gpu.sqlite)
   string(REGEX REPLACE "\\..*" "" name ${file})
-  foreach(first RANGE 1 20 ${seeds})
-    math(EXPR last "${first} + ${seeds} - 1")
-    add_test(NAME merge.export_blind_${name}_${first} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_blind.py
-      $<TARGET_FILE:inkmark> $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules
-      ${PROJECT_SOURCE_DIR}/../shared/samples/${file} ${first} ${last})
-    set_tests_properties(merge.export_blind_${name}_${first} PROPERTIES SKIP_RETURN_CODE 77)
-  endforeach()
+  add_test(NAME merge.export_blind_${name} COMMAND ${sampled} 4 20 python3 ${CMAKE_CURRENT_SOURCE_DIR}/check_blind.py
+    $<TARGET_FILE:inkmark> $<TARGET_FILE:plan_capture> ${PROJECT_SOURCE_DIR}/node_modules
+    ${PROJECT_SOURCE_DIR}/../shared/samples/${file} 1)
+  list(APPEND blind merge.export_blind_${name})
 endforeach()
+set_tests_properties(merge.streams merge.loop ${blind} PROPERTIES SKIP_RETURN_CODE 77 LABELS sampled)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Counts machine instructions: a mark in straight line, in a rolled loop and in a called function, a
 track's opening and closing, registers and spills; checks the limits that docs/macros.md promises.
-`cost.py --bench` prints them beside naive forms and checks nothing. Counts of compiled code, no GPU."""
+`cost.py --some` measures the forms that few use on two targets only, `--all` on all. `cost.py --bench`
+prints all beside naive forms and checks nothing. Counts of compiled code, no GPU."""
 import os
 import sys
 
@@ -60,14 +61,16 @@ def row(name, arch, m, bare):
 
 
 def main():
-    bench = "--bench" in sys.argv
+    bench, some = "--bench" in sys.argv, "--some" in sys.argv
     checks = Checks()
     print(f"compile-time counts, nvcc {version()}, no GPU; instructions a mark, NOPs left out")
     print("target form                   straight   rolled called open+close  regs tight small spills")
 
     def one(arch):
-        rows = [("inkmark", measure(arch, 1)), ("inkmark, shared", measure(arch, 1, "-DINKMARK_SHARED")),
-                ("inkmark, none in called", measure(arch, 1, "-DINKMARK_NO_CALLED"))]
+        rows = [("inkmark", measure(arch, 1))]
+        if not some or arch in (ARCHS[0], ARCHS[2]):
+            rows += [("inkmark, shared", measure(arch, 1, "-DINKMARK_SHARED")),
+                     ("inkmark, none in called", measure(arch, 1, "-DINKMARK_NO_CALLED"))]
         if bench:
             rows += [("if (p < end) *p++", measure(arch, 2)), ("if (at < n) ring[at++]", measure(arch, 3))]
         return arch, measure(arch, 0), rows, off_instructions(arch)
