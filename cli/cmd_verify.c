@@ -8,6 +8,7 @@
 #include "outfile.h"
 #include "text_out.h"
 #include "verify_against.h"
+#include "verify_map.h"
 #include "verify_sarif.h"
 
 #include "inkmark/verify.h"
@@ -15,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum verify_format { VERIFY_TEXT, VERIFY_JSON, VERIFY_SARIF };
+enum verify_format { VERIFY_TEXT, VERIFY_JSON, VERIFY_SARIF, VERIFY_MAP };
 
 typedef struct verify_settings {
   cli_common common;
-  bool bookkeeping, listing, lines;
+  bool bookkeeping, listing, lines, map;
   const char *kernels, *output, *against;
   int format;
 } verify_settings;
@@ -33,6 +34,8 @@ static const cli_option options[] = {
      "the machine instructions of each source line, section by section"},
     {0, "listing", CLI_FLAG, NULL, offsetof(verify_settings, listing),
      "the machine code, with the stamps named in their places"},
+    {'m', "map", CLI_FLAG, NULL, offsetof(verify_settings, map),
+     "instead of a verdict, as JSON: every instruction with the section that its time goes to"},
     {'s', "strict", CLI_FLAG, NULL, offsetof(verify_settings, bookkeeping),
      "judge moves, addresses and loop counters too"},
     {'f', "format", CLI_CHOICE, "text|json|sarif", offsetof(verify_settings, format),
@@ -321,7 +324,7 @@ static void print_totals(const totals *sum, FILE *to) {
 static bool verify_one(const verify_settings *settings, const char *path, json_writer *json,
                        const ink_verify *plain, bool *begun, totals *sum) {
   const ink_verify_options wanted = {.size = sizeof wanted, .bookkeeping = settings->bookkeeping,
-                                     .kernel_regex = settings->kernels};
+                                     .kernel_regex = settings->kernels, .map = settings->map};
   ink_verify *verify = NULL;
   ink_error error = {0};
   if (ink_verify_file(path, &wanted, &verify, &error)) {
@@ -334,11 +337,15 @@ static bool verify_one(const verify_settings *settings, const char *path, json_w
   if (settings->format != VERIFY_TEXT && !*begun) {
     if (settings->format == VERIFY_JSON)
       json_begin(json);
+    else if (settings->format == VERIFY_MAP)
+      verify_map_begin(json);
     else
       verify_sarif_begin(json);
     *begun = true;
   }
-  for (size_t i = 0; i < n; i++) {
+  if (settings->format == VERIFY_MAP)
+    verify_map_add(json, path, verify);
+  for (size_t i = 0; i < n && settings->format != VERIFY_MAP; i++) {
     count(sum, &kernels[i], plain ? verify_against_find(plain, &kernels[i]) : NULL);
     if (settings->format == VERIFY_JSON)
       json_kernel(json, path, &kernels[i], plain);
@@ -359,6 +366,10 @@ static int run(int argc, char **argv) {
     return cli_leave(parsed);
   if (!cli_check_regex(&cmd_verify, "--kernel", settings.kernels))
     return CLI_USAGE;
+  if (settings.map && (settings.format != VERIFY_TEXT || settings.against || settings.listing || settings.lines))
+    return cli_usage_error(&cmd_verify, "'--map' goes with neither '--format', '--against', '--listing' nor '--lines'");
+  if (settings.map)
+    settings.format = VERIFY_MAP;
   ink_verify *plain = NULL;
   const ink_verify_options every = {.size = sizeof every, .without_stamps = true, .kernel_regex = settings.kernels};
   ink_error error = {0};
@@ -379,6 +390,8 @@ static int run(int argc, char **argv) {
   ink_verify_free(plain);
   if (begun && settings.format == VERIFY_JSON)
     json_end(&json);
+  else if (begun && settings.format == VERIFY_MAP)
+    verify_map_end(&json);
   else if (begun)
     verify_sarif_end(&json);
   else if (sum.kernels > 1)
@@ -398,10 +411,11 @@ const cli_command cmd_verify = {
              "to be on the right side: the disassembly has no columns. Lines between two marks that "
              "compute something and have no instruction left are gone: fused with what stands behind the mark, "
              "or folded. With --against, new spills, new waits and matrix "
-             "instructions that are done one by one are harm. Exit code 3: something moved, is gone, or harm was done.",
+             "instructions that are done one by one are harm. Exit code 3: something moved, is gone, or harm was done.\n\nWith --map nothing is judged.",
     .examples = "inkmark verify solver.cubin\twhere the compiler moved work across a mark\n"
                 "inkmark verify --listing -k step app\tthe machine code with the marks in place\n"
-                "inkmark verify --format sarif -o marks.sarif app\tevery kernel of a program, for code review",
+                "inkmark verify --format sarif -o marks.sarif app\tevery kernel of a program, for code review\n"
+                "inkmark verify --map -o map.json app\tthe section of every machine instruction",
     .options = options,
     .operands_min = 1,
     .operands_max = SIZE_MAX,

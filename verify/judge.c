@@ -255,8 +255,7 @@ static void count_opcode(found *at, const v_instruction *i) {
     }
 }
 
-/* The innermost line that is not of a header of CUDA's own. */
-static const v_frame *users_frame(const ink_verify *v, v_place place) {
+const v_frame *ink_v_users_frame(const ink_verify *v, v_place place) {
   uint32_t at = place.count - 1;
   while (at > 0 && v->lines && v->lines[v->frames[place.first + at].file].toolkit)
     at--;
@@ -267,7 +266,7 @@ static const v_frame *users_frame(const ink_verify *v, v_place place) {
 static bool add_leak(const judgement *j, const v_instruction *i, found **list, size_t *count,
                      size_t *room, uint32_t *which) {
   ink_verify_leak leak = {.count = 1};
-  const v_frame *inner = users_frame(j->v, i->place);
+  const v_frame *inner = ink_v_users_frame(j->v, i->place);
   leak.line = inner->line;
   leak.file = j->v->files[inner->file];
   around(j, i->place, &leak.belongs_after, &leak.belongs_before);

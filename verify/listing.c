@@ -37,6 +37,7 @@ typedef struct reader {
   v_place place;
   bool ours;
   bool memory_short;
+  uint32_t cubin, targets; /* the one being read; `.target` begins each */
 } reader;
 
 /* nvdisasm writes a name's bytes beyond ASCII as \303, a backslash or a quote behind a backslash. */
@@ -114,7 +115,7 @@ static void close_location(reader *r) {
   }
 }
 
-static void begin_function(reader *r, const char *name, size_t bytes) {
+static void begin_function(reader *r, const char *name, size_t bytes, bool called) {
   ink_verify *v = r->v;
   if (!ink_v_room((void **)&v->functions, v->function_count, &v->function_room,
                   sizeof *v->functions)) {
@@ -122,7 +123,8 @@ static void begin_function(reader *r, const char *name, size_t bytes) {
     return;
   }
   v_function f = {.name = strndup(name, bytes), .target = strdup(r->target),
-                  .first = (uint32_t)v->instruction_count, .first_label = (uint32_t)v->label_count};
+                  .first = (uint32_t)v->instruction_count, .first_label = (uint32_t)v->label_count,
+                  .called = called, .cubin = r->cubin};
   r->memory_short = r->memory_short || !f.name || !f.target;
   v->functions[v->function_count] = f;
   r->function = &v->functions[v->function_count++];
@@ -140,7 +142,7 @@ static void read_section(reader *r, const char *at, const char *end) {
   const char *stop = at;
   while (stop < end && *stop != ',' && *stop != ' ' && *stop != '\t')
     stop++;
-  begin_function(r, at, (size_t)(stop - at));
+  begin_function(r, at, (size_t)(stop - at), false);
 }
 
 static void read_label(reader *r, const char *at, const char *end) {
@@ -179,6 +181,11 @@ static void read_instruction(reader *r, const char *line, const char *at, const 
   r->function->has_lines = r->function->has_lines || r->place.count > 0;
 }
 
+static void begin_cubin(reader *r, const char *target, size_t bytes) {
+  snprintf(r->target, sizeof r->target, "%.*s", (int)bytes, target);
+  r->cubin = r->targets++;
+}
+
 static void read_line(reader *r, const char *line, const char *end) {
   const char *at = line;
   while (at < end && (*at == ' ' || *at == '\t'))
@@ -193,11 +200,11 @@ static void read_line(reader *r, const char *line, const char *end) {
   if (bytes > 9 && memcmp(at, ".section", 8) == 0 && (at[8] == '\t' || at[8] == ' '))
     read_section(r, at + 9, end);
   else if (bytes > 8 && memcmp(at, ".target", 7) == 0)
-    snprintf(r->target, sizeof r->target, "%.*s", (int)(bytes - 8), at + 8);
+    begin_cubin(r, at + 8, bytes - 8);
   else if (!r->function)
     return;
   else if (bytes > 2 && at[0] == '$' && end[-1] == ':') /* a function that this kernel calls */
-    begin_function(r, at, bytes - 1);
+    begin_function(r, at, bytes - 1, true);
   else if (bytes > 2 && at[0] == '.' && at[1] == 'L' && end[-1] == ':')
     read_label(r, at, end - 1);
   else if (bytes > 4 && at[0] == '/' && at[1] == '*')

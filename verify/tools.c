@@ -124,21 +124,46 @@ static ink_status judge_all(ink_verify *v, const ink_verify_options *options, in
   return status;
 }
 
-static ink_verify *adopt(char *text, size_t bytes, const ink_verify_options *options,
+/* Of each section's function and those behind it. */
+static ink_status map_all(ink_verify *v, const ink_verify_options *options, ink_error *error) {
+  regex_t regex;
+  const bool filtered = options->kernel_regex != NULL;
+  if (filtered && regcomp(&regex, options->kernel_regex, REG_EXTENDED | REG_NOSUB))
+    return ink_error_set(error, INK_ERROR_ARGUMENT, "'%s' is no regular expression", options->kernel_regex);
+  ink_status status = INK_OK;
+  for (size_t first = 0, end; first < v->function_count && !status; first = end) {
+    for (end = first + 1; end < v->function_count && v->functions[end].called; end++)
+      ;
+    if (!filtered || regexec(&regex, v->functions[first].name, 0, NULL, 0) == 0)
+      status = ink_v_add_map(v, v->functions + first, end - first, error);
+  }
+  if (filtered)
+    regfree(&regex);
+  return status;
+}
+
+/* Takes over the text and the hashes. */
+static ink_verify *adopt(char *text, size_t bytes, ink_v_hashes *hashes, const ink_verify_options *options,
                          ink_status *status, ink_error *error) {
   ink_verify *v = calloc(1, sizeof *v);
   if (!v) {
     free(text);
+    if (hashes)
+      ink_v_free_hashes(hashes);
     *status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the listing");
     return NULL;
   }
   v->text = text;
   v->text_bytes = bytes;
+  if (hashes)
+    v->hashes = *hashes;
   *status = ink_v_parse(v, error);
   if (!*status)
     *status = ink_v_scan_sources(v, error);
   if (!*status)
     *status = judge_all(v, options, error);
+  if (!*status && options && options->map)
+    *status = map_all(v, options, error);
   if (*status) {
     ink_verify_free(v);
     return NULL;
@@ -154,7 +179,7 @@ ink_status ink_verify_listing(const char *text, size_t bytes, const ink_verify_o
   memcpy(copy, text, bytes);
   copy[bytes] = 0;
   ink_status status;
-  ink_verify *v = adopt(copy, bytes, options, &status, error);
+  ink_verify *v = adopt(copy, bytes, NULL, options, &status, error);
   if (v)
     *out = v;
   return status;
@@ -180,9 +205,9 @@ static ink_status check_readable(const char *path, ink_error *error) {
   return status.st_size ? INK_OK : ink_error_set(error, INK_ERROR_EMPTY, "'%s' is empty", path);
 }
 
-/* Appends the listing of one cubin. */
+/* Appends the listing of one cubin, and the hashes of its code. */
 static ink_status append_listing(const char *nvdisasm, const char *cubin, char **text,
-                                 size_t *bytes, ink_error *error) {
+                                 size_t *bytes, ink_v_hashes *hashes, ink_error *error) {
   char *const argv[] = {(char *)nvdisasm, "-gi", "-c", (char *)cubin, NULL};
   size_t more = 0;
   char *listing = run(argv, NULL, &more, error);
@@ -197,12 +222,12 @@ static ink_status append_listing(const char *nvdisasm, const char *cubin, char *
   joined[*bytes] = 0;
   *text = joined;
   free(listing);
-  return INK_OK;
+  return ink_v_hash_cubin(hashes, cubin, error);
 }
 
 /* Takes the cubins out into a folder of its own; appends the listing of each. */
 static ink_status list_program(const char *path, const char *nvdisasm, char **text, size_t *bytes,
-                               ink_error *error) {
+                               ink_v_hashes *hashes, ink_error *error) {
   char folder[] = "/tmp/inkmark-verify-XXXXXX", pattern[sizeof folder + 16], *full = NULL;
   char *cuobjdump = find_tool("cuobjdump", "INKMARK_CUOBJDUMP", error);
   if (!cuobjdump)
@@ -225,7 +250,7 @@ static ink_status list_program(const char *path, const char *nvdisasm, char **te
                            "-arch=sm_XX -lineinfo (PTX alone has no machine code)", path);
   for (size_t i = 0; i < cubins.gl_pathc; i++) {
     if (!status)
-      status = append_listing(nvdisasm, cubins.gl_pathv[i], text, bytes, error);
+      status = append_listing(nvdisasm, cubins.gl_pathv[i], text, bytes, hashes, error);
     unlink(cubins.gl_pathv[i]);
   }
   globfree(&cubins);
@@ -245,14 +270,17 @@ ink_status ink_verify_file(const char *path, const ink_verify_options *options, 
     return INK_ERROR_NOT_FOUND;
   char *text = NULL;
   size_t bytes = 0;
-  status = is_cubin(path) ? append_listing(nvdisasm, path, &text, &bytes, error)
-                          : list_program(path, nvdisasm, &text, &bytes, error);
+  ink_v_hashes hashes = {0};
+  status = is_cubin(path) ? append_listing(nvdisasm, path, &text, &bytes, &hashes, error)
+                          : list_program(path, nvdisasm, &text, &bytes, &hashes, error);
   free(nvdisasm);
   ink_verify *v = NULL;
-  if (status)
+  if (status) {
     free(text);
-  else
-    v = adopt(text, bytes, options, &status, error);
+    ink_v_free_hashes(&hashes);
+  } else {
+    v = adopt(text, bytes, &hashes, options, &status, error);
+  }
   if (v)
     *out = v;
   return status;
@@ -263,6 +291,11 @@ ink_status ink_verify_file(const char *path, const ink_verify_options *options, 
 size_t ink_verify_kernels(const ink_verify *v, const ink_verify_kernel **out) {
   *out = v->kernels;
   return v->kernel_count;
+}
+
+size_t ink_verify_maps(const ink_verify *v, const ink_verify_map **out) {
+  *out = v->maps;
+  return v->map_count;
 }
 
 const char *ink_verify_text(const ink_verify *v, size_t *bytes) {
@@ -285,6 +318,8 @@ void ink_verify_free(ink_verify *v) {
   for (size_t i = 0; i < v->string_count; i++)
     free(v->strings[i]);
   free(v->strings);
+  ink_v_free_hashes(&v->hashes);
+  free(v->maps);
   free(v->files);
   free(v->functions);
   free(v->frames);

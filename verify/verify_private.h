@@ -45,7 +45,22 @@ typedef struct v_function {
   uint32_t first, count;             /* instructions */
   uint32_t first_label, label_count;
   bool has_lines;
+  bool called;       /* stands behind another one in its section: that one calls it */
+  uint32_t cubin;    /* of those that were read, counted from 0 */
 } v_function;
+
+/* The SHA-256 of a section `.text.NAME`. */
+typedef struct v_hash {
+  uint32_t cubin;
+  char *name;
+  char text[72];
+} v_hash;
+
+typedef struct ink_v_hashes {
+  v_hash *items;
+  size_t count, room;
+  uint32_t cubins; /* how many were read */
+} ink_v_hashes;
 
 /* A macro call in the text of a source file; in the order of the text within each file. */
 typedef struct v_mark {
@@ -104,6 +119,9 @@ struct ink_verify {
   size_t table_count, table_room;
   char **strings; /* everything that kernels point at */
   size_t string_count, string_room;
+  ink_v_hashes hashes;
+  ink_verify_map *maps;
+  size_t map_count, map_room;
 };
 
 /* Grows *array to hold one more; false: no memory. */
@@ -180,6 +198,23 @@ ink_status ink_v_flow(const ink_verify *v, const v_function *f, const v_graph *g
 
 /* counts.c */
 void ink_v_count(const ink_verify *v, const v_function *f, const v_graph *graph, ink_verify_counts *out);
+
+/* code_hash.c: adds the hashes of a cubin's sections, none where it is no sound ELF file. */
+ink_status ink_v_hash_cubin(ink_v_hashes *to, const char *path, ink_error *error);
+const char *ink_v_find_hash(const ink_v_hashes *hashes, uint32_t cubin, const char *name); /* or NULL */
+void ink_v_free_hashes(ink_v_hashes *hashes);
+
+/* kind.c: by the opcode; bytes of global memory and operations on floating-point numbers (a product with a sum is two) of one
+ * thread, 0 where the opcode does not tell. */
+enum ink_instruction_kind ink_v_kind(const v_instruction *instruction);
+uint32_t ink_v_memory_bytes(const v_instruction *instruction);
+uint32_t ink_v_operations(const v_instruction *instruction);
+
+/* map.c: the map of the function and of the `count - 1` behind it, which it calls; none where no stamp is in them. */
+ink_status ink_v_add_map(ink_verify *v, const v_function *functions, size_t count, ink_error *error);
+
+/* judge.c: the innermost line that is not of a header of CUDA's own. */
+const v_frame *ink_v_users_frame(const ink_verify *v, v_place place);
 
 /* judge.c: a register that was put aside, or taken back. */
 bool ink_v_is_spill(const v_instruction *instruction);

@@ -30,6 +30,7 @@ typedef struct ink_verify_options {
   bool bookkeeping;          /* judge it too */
   const char *kernel_regex;  /* POSIX extended on the mangled name; NULL: every function with stamps */
   bool without_stamps;       /* functions without a stamp too: an unmarked build, for its counts */
+  bool map;                  /* makes the maps (ink_verify_maps) too */
 } ink_verify_options;
 
 /* A stamp as the source has it: one macro, in one place, with one chain of calls above it. */
@@ -105,6 +106,59 @@ typedef struct ink_verify_kernel {
   ink_verify_counts counts;
 } ink_verify_kernel;
 
+/* What an instruction is for, by its opcode. */
+enum ink_instruction_kind {
+  INK_INSTRUCTION_MEMORY,    /* global and generic memory, textures, bulk copies */
+  INK_INSTRUCTION_SHARED,    /* shared memory, and shuffles, which go the same way */
+  INK_INSTRUCTION_LOCAL,     /* the stack: spills and local arrays */
+  INK_INSTRUCTION_TENSOR,
+  INK_INSTRUCTION_MATH,      /* floating point, and conversions */
+  INK_INSTRUCTION_BARRIER,   /* barriers, fences, waits for copies and matrices */
+  INK_INSTRUCTION_INT,       /* integers, addresses, moves, constants */
+  INK_INSTRUCTION_CONTROL,   /* branches, calls, NOPs */
+  INK_INSTRUCTION_KINDS
+};
+
+typedef struct ink_verify_instruction {
+  uint32_t offset;           /* from the function's start */
+  uint32_t row;              /* index into the map's rows */
+  uint32_t stamp;            /* whose clock read it is, or UINT32_MAX */
+  uint32_t line;             /* of the user's source; 0: none */
+  const char *file;          /* or NULL */
+  const char *text;          /* "FFMA R1, R2, R3, R1"; not ended by a 0 */
+  uint32_t text_bytes;
+  uint32_t opcode_at, opcode_bytes; /* in the text */
+  bool own;                  /* a mark's */
+  enum ink_instruction_kind kind;
+  uint32_t memory_bytes, operations; /* of one thread; 0: none, or the opcode does not tell */
+} ink_verify_instruction;
+
+/* What some instructions' time goes to. */
+typedef struct ink_verify_row {
+  const char *name;          /* "Search"; "Search | Descent": the one or the other, as control goes; or one of
+                              * "(prologue)", before the track is opened; "(epilogue)", behind the last mark;
+                              * "(unmarked)", which no section claims; "(padding)"; "(unknown)" */
+  uint32_t several;          /* between so many it cannot be told; 1: it can */
+  uint32_t instructions, own; /* own: of these, the marks' */
+} ink_verify_row;
+
+typedef struct ink_verify_map_stamp {
+  ink_verify_stamp stamp;
+  const char *closes;        /* the section whose slice ends at it, or NULL: none does */
+} ink_verify_map_stamp;
+
+/* Every instruction of a kernel's machine code, NOPs and the functions behind it that it calls included, with the section
+ * that its time goes to: that of the mark that comes next on the way of control. Each is in exactly one row. A clock
+ * read belongs to what it closes. */
+typedef struct ink_verify_map {
+  const char *name, *target; /* as a kernel's */
+  const char *code_hash;     /* SHA-256 of the machine code, in hexadecimal digits; NULL: made of a listing */
+  size_t stamp_count, row_count, instruction_count;
+  const ink_verify_map_stamp *stamps;
+  const ink_verify_row *rows;
+  const ink_verify_instruction *instructions; /* by offset */
+} ink_verify_map;
+
 /* Analyses a listing. INK_ERROR_FORMAT: it is not nvdisasm's. INK_ERROR_EMPTY: no stamp in it. */
 INK_API ink_status ink_verify_listing(const char *text, size_t bytes,
                                       const ink_verify_options *options, ink_verify **out,
@@ -118,6 +172,8 @@ INK_API ink_status ink_verify_file(const char *path, const ink_verify_options *o
                                    ink_verify **out, ink_error *error);
 
 INK_API size_t ink_verify_kernels(const ink_verify *verify, const ink_verify_kernel **out);
+/* None where they were not asked for. */
+INK_API size_t ink_verify_maps(const ink_verify *verify, const ink_verify_map **out);
 /* The disassembler's listing of everything that was read. Owned by `verify`. */
 INK_API const char *ink_verify_text(const ink_verify *verify, size_t *bytes);
 INK_API void ink_verify_free(ink_verify *verify);

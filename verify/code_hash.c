@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The SHA-256 of each kernel's machine code, from a cubin's sections `.text.NAME`: the same with and without -lineinfo, in
+ * whichever folder it was built. */
+#include "verify_private.h"
+
+#include "sha256.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned char *read_file(const char *path, size_t *bytes) {
+  FILE *file = fopen(path, "rb");
+  unsigned char *data = NULL;
+  *bytes = 0;
+  if (file && !fseek(file, 0, SEEK_END)) {
+    const long size = ftell(file);
+    data = size > 0 && !fseek(file, 0, SEEK_SET) ? malloc((size_t)size) : NULL;
+    *bytes = data ? fread(data, 1, (size_t)size, file) : 0;
+  }
+  if (file)
+    fclose(file);
+  return data;
+}
+
+static bool within(uint64_t at, uint64_t bytes, size_t size) { return at <= size && bytes <= size - at; }
+
+static ink_status keep(ink_v_hashes *to, const char *name, const unsigned char *code, size_t bytes, ink_error *error) {
+  if (!ink_v_room((void **)&to->items, to->count, &to->room, sizeof *to->items))
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the listing");
+  v_hash *hash = &to->items[to->count];
+  *hash = (v_hash){.cubin = to->cubins, .name = strdup(name)};
+  if (!hash->name)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the listing");
+  ink_v_sha256(code, bytes, hash->text);
+  to->count++;
+  return INK_OK;
+}
+
+ink_status ink_v_hash_cubin(ink_v_hashes *to, const char *path, ink_error *error) {
+  size_t size;
+  unsigned char *data = read_file(path, &size);
+  ink_status status = INK_OK;
+  Elf64_Ehdr head;
+  Elf64_Shdr names, section;
+  if (data && size >= sizeof head) {
+    memcpy(&head, data, sizeof head);
+    const bool sound = head.e_shentsize == sizeof section && head.e_shstrndx < head.e_shnum &&
+                       within(head.e_shoff, (uint64_t)head.e_shnum * sizeof section, size);
+    if (sound)
+      memcpy(&names, data + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
+    const char *text = sound && within(names.sh_offset, names.sh_size, size) ? (const char *)data + names.sh_offset : NULL;
+    for (unsigned i = 0; text && i < head.e_shnum && !status; i++) {
+      memcpy(&section, data + head.e_shoff + i * sizeof section, sizeof section);
+      const bool named = section.sh_name < names.sh_size && memchr(text + section.sh_name, 0, names.sh_size - section.sh_name);
+      if (named && strncmp(text + section.sh_name, ".text.", 6) == 0 && within(section.sh_offset, section.sh_size, size))
+        status = keep(to, text + section.sh_name + 6, data + section.sh_offset, section.sh_size, error);
+    }
+  }
+  free(data);
+  to->cubins++;
+  return status;
+}
+
+const char *ink_v_find_hash(const ink_v_hashes *hashes, uint32_t cubin, const char *name) {
+  for (size_t i = 0; i < hashes->count; i++)
+    if (hashes->items[i].cubin == cubin && strcmp(hashes->items[i].name, name) == 0)
+      return hashes->items[i].text;
+  return NULL;
+}
+
+void ink_v_free_hashes(ink_v_hashes *hashes) {
+  for (size_t i = 0; i < hashes->count; i++)
+    free(hashes->items[i].name);
+  free(hashes->items);
+}
