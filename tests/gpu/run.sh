@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
 done
 examples='solver matmul pipeline'
 programs='straight loop early nested divergent multi streams chosen payload called relocated'
-built='marks_cost branch_cost selftest busy lives lives_shared lives_rdc guest ends streamed'
+built='marks_cost branch_cost selftest busy lives lives_shared lives_rdc guest ends streamed drain_times'
 
 # NAME|RECORDING|OPTIONS: what is recorded, and how
 recordings() {
@@ -123,6 +123,7 @@ build_one() { # NAME TARGET_FLAGS
   flags+=(-I "$root/device" -I "$root/runtime/include")
   case $name in
     solver | matmul | pipeline) sources=("$root/examples/$name.cu") ;;
+    drain_times) sources=("$here/$name.cu") flags+=("-L${host:-$build}/runtime" -linkmark -Xlinker "-rpath,${host:-$build}/runtime") ;;
     marks_cost | branch_cost) sources=("$here/$name.cu") ;;
     selftest) sources=("$root/selftest/selftest.cu") ;;
     busy) sources=("$root/tests/activity/busy.cu") ;;
@@ -169,7 +170,7 @@ program_of() {
     gpu,*) echo "$build/programs/$1" ;;
     *,solver) echo "$build/tests/gpu/solver_exact" ;;
     *,matmul | *,pipeline) echo "$build/examples/$1" ;;
-    *,marks_cost | *,branch_cost) echo "$build/tests/gpu/$1" ;;
+    *,marks_cost | *,branch_cost | *,drain_times) echo "$build/tests/gpu/$1" ;;
     *) echo "$build/tests/device/truth/${1}_exact" ;;
   esac
 }
@@ -349,8 +350,21 @@ print_costs() { # PROGRAM LINES WHAT
   done
 }
 
+print_drains() {
+  local program environment=()
+  program=$(program_of drain_times)
+  [ -x "$program" ] || { complain 'drain_times was not built'; return; }
+  [ "$device" = sim ] && environment=("LD_LIBRARY_PATH=$build/device/sim")
+  within 60 env "${environment[@]}" "$program" "$work" >"$work/out" || complain 'drain_times failed'
+  [ "$(wc -l <"$work/out")" = 5 ] || complain 'drain_times printed other than 5 lines'
+  [ "$device" = sim ] && echo 'simulated device: the milliseconds below are no GPU'"'"'s'
+  printf '%-14s %10s %10s\n' 'a drain of' ms 'MB stored'
+  while read -r tracks ms stored; do printf '%-14s %10s %10s\n' "$tracks tracks" "$ms" "$stored"; done <"$work/out"
+}
+
 step_costs() {
   set_inkmark || return
+  print_drains
   print_costs marks_cost 10 'cycles a mark'
   print_costs branch_cost 3 'cycles in all'
   echo 'what the cost kernel measured when that was recorded:'
