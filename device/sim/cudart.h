@@ -51,11 +51,15 @@ enum rt_work_kind {
   RT_FREE,
 };
 
-typedef struct rt_launch {
-  rt_kernel *kernel;
-  dim3 grid, block;
+typedef struct rt_shape {
+  dim3 grid, block, cluster; /* cluster.x 0: as the kernel says */
   size_t dynamic_shared_bytes;
   bool cooperative;
+} rt_shape;
+
+typedef struct rt_launch {
+  rt_kernel *kernel;
+  rt_shape shape;
   unsigned char *args; /* owned: the parameters one behind the other, each at a multiple of 16 */
   size_t args_bytes;
 } rt_launch;
@@ -252,6 +256,7 @@ struct CUkern_st { /* a __global__ function that is registered, or of a module; 
   struct CUmod_st *module;  /* driver.h: of this module, or */
   struct CUlib_st *library; /* of this library, in whichever context is current; both NULL: registered */
   int max_dynamic_shared_bytes; /* cudaFuncAttributeMaxDynamicSharedMemorySize, -1: not set */
+  bool cluster_must_be_set, cluster_not_portable; /* attributes of its clusters */
   rt_kernel *next;
 };
 
@@ -384,11 +389,9 @@ cudaError_t rt_copy_from_3d(const struct cudaMemcpy3DParms *p, rt_copy *copy);
 /* ---- launches ---- */
 
 /* Checks a launch and copies its arguments. */
-cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, dim3 grid, dim3 block, void **args,
-                              size_t dynamic_shared_bytes, bool cooperative, rt_work *work);
+cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, const rt_shape *shape, void **args, rt_work *work);
 /* Checks a launch in a stream, and submits it. `launch` of the runtime and of the driver. */
-cudaError_t rt_launch_submit(cudaStream_t stream, rt_kernel *kernel, dim3 grid, dim3 block, void **args,
-                             size_t dynamic_shared_bytes, bool cooperative);
+cudaError_t rt_launch_submit(cudaStream_t stream, rt_kernel *kernel, const rt_shape *shape, void **args);
 /* Begins the grid. */
 sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error);
 

@@ -153,6 +153,7 @@ static void fill_properties(struct cudaDeviceProp *p, int device) {
   p->computePreemptionSupported = 1;
   p->canUseHostPointerForRegisteredMem = 1;
   p->cooperativeLaunch = 1;
+  p->clusterLaunch = rt_capability() >= 90;
   p->sharedMemPerBlockOptin = shared_per_sm() - (rt_capability() >= 80 ? 1024u : 0u);
   p->maxBlocksPerMultiProcessor = rt.config.blocks_per_sm;
   p->reservedSharedMemPerBlock = rt_capability() >= 80 ? 1024 : 0;

@@ -168,8 +168,8 @@ static void report_launch(const rt_op *op) {
   rt_say("device %d grid %llu %s <<<(%u,%u,%u),(%u,%u,%u),%zu>>> done at %llu ns; so far %llu warp "
          "instructions, %llu thread instructions",
          op->gpu->index, (unsigned long long)sim_grid_id(op->grid), launch->kernel->name,
-         launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x, launch->block.y,
-         launch->block.z, launch->dynamic_shared_bytes,
+         launch->shape.grid.x, launch->shape.grid.y, launch->shape.grid.z, launch->shape.block.x, launch->shape.block.y,
+         launch->shape.block.z, launch->shape.dynamic_shared_bytes,
          (unsigned long long)sim_device_time_ns(op->gpu->device),
          (unsigned long long)stats.warp_instructions,
          (unsigned long long)stats.thread_instructions);

@@ -122,8 +122,8 @@ cudaError_t rt_node_kernel_work(const struct cudaKernelNodeParams *p, rt_work *w
     return cudaErrorInvalidValue;
   if (p->extra)
     rt_refuse("kernel nodes with packed arguments ('extra') are not simulated");
-  return rt_launch_prepare(rt_current(), rt_kernel_find(p->func), p->gridDim, p->blockDim,
-                           p->kernelParams, p->sharedMemBytes, false, work);
+  const rt_shape shape = {.grid = p->gridDim, .block = p->blockDim, .dynamic_shared_bytes = p->sharedMemBytes};
+  return rt_launch_prepare(rt_current(), rt_kernel_find(p->func), &shape, p->kernelParams, work);
 }
 
 /* The source is read at each launch of the graph. */

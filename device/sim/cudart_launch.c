@@ -27,6 +27,7 @@ static size_t shared_optin_bytes(void) {
 
 typedef struct kernel_limits {
   size_t shared_bytes, local_bytes, parameter_bytes;
+  sim_dim3 cluster;
   uint32_t max_threads;
   int parameters;
 } kernel_limits;
@@ -35,6 +36,7 @@ static kernel_limits limits_of(const sim_kernel *kernel) {
   kernel_limits limits;
   sim_kernel_limits(kernel, &limits.shared_bytes, &limits.local_bytes, &limits.max_threads,
                     &limits.parameter_bytes, &limits.parameters);
+  limits.cluster = sim_kernel_cluster(kernel);
   return limits;
 }
 
@@ -60,8 +62,31 @@ static int blocks_per_sm(const kernel_limits *limits, uint64_t block_threads,
 
 /* ---- launch ---- */
 
-static cudaError_t check_shape(const rt_kernel *kernel, const kernel_limits *limits, dim3 grid,
-                               dim3 block, size_t dynamic_shared_bytes, bool cooperative) {
+/* How many blocks may be in a cluster; on a GPU 16 for kernels that allow what is not portable. */
+enum { CLUSTER_PORTABLE = 8, CLUSTER_MOST = 16 };
+
+static int held_blocks(const kernel_limits *limits, uint64_t threads, size_t dynamic_shared_bytes) {
+  return blocks_per_sm(limits, threads, dynamic_shared_bytes) * rt.config.sms;
+}
+
+static cudaError_t check_cluster(const rt_kernel *kernel, const kernel_limits *limits, const rt_shape *shape) {
+  const sim_dim3 own = limits->cluster;
+  const dim3 c = shape->cluster.x ? shape->cluster : (dim3){own.x, own.y, own.z}, g = shape->grid, b = shape->block;
+  const uint64_t blocks = (uint64_t)c.x * c.y * c.z;
+  if (!blocks)
+    return c.x || kernel->cluster_must_be_set ? cudaErrorInvalidClusterSize : cudaSuccess;
+  if (own.x && shape->cluster.x && (own.x != c.x || own.y != c.y || own.z != c.z))
+    return cudaErrorInvalidValue;
+  if (g.x % c.x || g.y % c.y || g.z % c.z)
+    return cudaErrorInvalidConfiguration;
+  if (blocks > (kernel->cluster_not_portable ? CLUSTER_MOST : CLUSTER_PORTABLE) ||
+      blocks > (uint64_t)held_blocks(limits, (uint64_t)b.x * b.y * b.z, shape->dynamic_shared_bytes))
+    return cudaErrorInvalidClusterSize;
+  return cudaSuccess;
+}
+
+static cudaError_t check_shape(const rt_kernel *kernel, const kernel_limits *limits, const rt_shape *shape) {
+  const dim3 grid = shape->grid, block = shape->block;
   if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z)
     return cudaErrorInvalidConfiguration;
   if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535)
@@ -73,31 +98,26 @@ static cudaError_t check_shape(const rt_kernel *kernel, const kernel_limits *lim
     return cudaErrorInvalidConfiguration;
   if (threads > limits->max_threads)
     return cudaErrorLaunchOutOfResources;
-  if (dynamic_shared_bytes > dynamic_shared_limit(kernel, limits))
+  if (shape->dynamic_shared_bytes > dynamic_shared_limit(kernel, limits))
     return cudaErrorInvalidValue;
-  if (cooperative) {
-    const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
-    const int held = blocks_per_sm(limits, threads, dynamic_shared_bytes) * rt.config.sms;
-    if (blocks > (uint64_t)held)
-      return cudaErrorCooperativeLaunchTooLarge;
-  }
-  return cudaSuccess;
+  if (shape->cooperative && (uint64_t)grid.x * grid.y * grid.z >
+                                (uint64_t)held_blocks(limits, threads, shape->dynamic_shared_bytes))
+    return cudaErrorCooperativeLaunchTooLarge;
+  return check_cluster(kernel, limits, shape);
 }
 
 static size_t slot_bytes(size_t bytes) {
   return (bytes + 15) & ~(size_t)15;
 }
 
-cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, dim3 grid, dim3 block, void **args,
-                              size_t dynamic_shared_bytes, bool cooperative, rt_work *work) {
+cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, const rt_shape *shape, void **args, rt_work *work) {
   if (!kernel)
     return cudaErrorInvalidDeviceFunction;
   const sim_kernel *found = rt_kernel_on(kernel, gpu);
   if (!found)
     return cudaErrorInvalidDeviceFunction;
   const kernel_limits limits = limits_of(found);
-  const cudaError_t error =
-      check_shape(kernel, &limits, grid, block, dynamic_shared_bytes, cooperative);
+  const cudaError_t error = check_shape(kernel, &limits, shape);
   if (error)
     return error;
   if (limits.parameters && !args)
@@ -117,9 +137,7 @@ cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, dim3 grid, dim3 bl
     memcpy(packed + at, args[i], bytes);
     at += slot_bytes(bytes);
   }
-  *work = (rt_work){
-      .kind = RT_KERNEL,
-      .u.launch = {kernel, grid, block, dynamic_shared_bytes, cooperative, packed, total}};
+  *work = (rt_work){.kind = RT_KERNEL, .u.launch = {kernel, *shape, packed, total}};
   return cudaSuccess;
 }
 
@@ -136,15 +154,16 @@ sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error
     args[i] = launch->args + at;
     at += slot_bytes(bytes);
   }
-  const sim_dim3 grid = {launch->grid.x, launch->grid.y, launch->grid.z};
-  const sim_dim3 block = {launch->block.x, launch->block.y, launch->block.z};
-  sim_grid *begun = sim_grid_begin(kernel, grid, block, args, launch->dynamic_shared_bytes, error);
+  const rt_shape *wanted = &launch->shape;
+  const sim_shape shape = {.grid = {wanted->grid.x, wanted->grid.y, wanted->grid.z},
+                           .block = {wanted->block.x, wanted->block.y, wanted->block.z},
+                           .cluster = {wanted->cluster.x, wanted->cluster.y, wanted->cluster.z}};
+  sim_grid *begun = sim_grid_begin_shape(kernel, &shape, args, wanted->dynamic_shared_bytes, error);
   free(args);
   return begun;
 }
 
-cudaError_t rt_launch_submit(cudaStream_t handle, rt_kernel *kernel, dim3 grid, dim3 block, void **args,
-                             size_t dynamic_shared_bytes, bool cooperative) {
+cudaError_t rt_launch_submit(cudaStream_t handle, rt_kernel *kernel, const rt_shape *shape, void **args) {
   rt_stream *stream;
   cudaError_t error = rt_stream_of(handle, &stream);
   if (error)
@@ -153,40 +172,43 @@ cudaError_t rt_launch_submit(cudaStream_t handle, rt_kernel *kernel, dim3 grid, 
   if (stream->gpu != rt_current())
     return cudaErrorInvalidResourceHandle;
   rt_work work;
-  error = rt_launch_prepare(stream->gpu, kernel, grid, block, args, dynamic_shared_bytes, cooperative, &work);
+  error = rt_launch_prepare(stream->gpu, kernel, shape, args, &work);
   return error ? error : rt_stream_submit(stream, work, NULL);
 }
 
-static cudaError_t launch(const char *call, const void *function, dim3 grid, dim3 block,
-                          void **args, size_t dynamic_shared_bytes, cudaStream_t stream,
-                          bool cooperative) {
+static cudaError_t launch(const char *call, const void *function, const rt_shape *shape, void **args,
+                          cudaStream_t stream) {
   rt_call(call);
   cudaError_t error = rt_enter();
   if (!error)
-    error = rt_launch_submit(stream, rt_kernel_find(function), grid, block, args, dynamic_shared_bytes,
-                             cooperative);
+    error = rt_launch_submit(stream, rt_kernel_find(function), shape, args);
   return rt_leave(error);
 }
 
 RT_API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args,
                                     size_t shared_bytes, cudaStream_t stream) {
-  return launch(__func__, function, grid, block, args, shared_bytes, stream, false);
+  const rt_shape shape = {.grid = grid, .block = block, .dynamic_shared_bytes = shared_bytes};
+  return launch(__func__, function, &shape, args, stream);
 }
 
 RT_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
                                       size_t shared_bytes, cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, args, shared_bytes, stream, false);
+  const rt_shape shape = {.grid = grid, .block = block, .dynamic_shared_bytes = shared_bytes};
+  return launch("cudaLaunchKernel", kernel, &shape, args, stream);
 }
 
 RT_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
                                                void **args, size_t shared_bytes,
                                                cudaStream_t stream) {
-  return launch(__func__, function, grid, block, args, shared_bytes, stream, true);
+  const rt_shape shape = {
+      .grid = grid, .block = block, .dynamic_shared_bytes = shared_bytes, .cooperative = true};
+  return launch(__func__, function, &shape, args, stream);
 }
 
 RT_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
                                        void **args) {
-  bool cooperative = false;
+  rt_shape shape = {.grid = config->gridDim, .block = config->blockDim,
+                    .dynamic_shared_bytes = config->dynamicSmemBytes};
   for (unsigned i = 0; i < config->numAttrs; i++) {
     const cudaLaunchAttribute *attribute = &config->attrs[i];
     switch (attribute->id) {
@@ -197,21 +219,19 @@ RT_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
     case cudaLaunchAttributeProgrammaticStreamSerialization:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
       break;
     case cudaLaunchAttributeCooperative:
-      cooperative = attribute->val.cooperative != 0;
+      shape.cooperative = attribute->val.cooperative != 0;
       break;
     case cudaLaunchAttributeClusterDimension:
-      if (attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z ==
-          1)
-        break;
-      rt_refuse("thread block clusters are not simulated");
+      shape.cluster = (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
+      break;
     default:
       rt_refuse("launch attribute %d is not simulated", (int)attribute->id);
     }
   }
-  return launch(__func__, function, config->gridDim, config->blockDim, args,
-                config->dynamicSmemBytes, config->stream, cooperative);
+  return launch(__func__, function, &shape, args, config->stream);
 }
 
 /* ---- <<<>>> ---- */
@@ -280,6 +300,11 @@ RT_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
         .binaryVersion = rt_capability(),
         .maxDynamicSharedSizeBytes = (int)dynamic_shared_limit(kernel, &limits),
         .preferredShmemCarveout = -1,
+        .clusterDimMustBeSet = limits.cluster.x != 0 || kernel->cluster_must_be_set,
+        .requiredClusterWidth = (int)limits.cluster.x,
+        .requiredClusterHeight = (int)limits.cluster.y,
+        .requiredClusterDepth = (int)limits.cluster.z,
+        .nonPortableClusterSizeAllowed = kernel->cluster_not_portable,
     };
   }
   return rt_leave(error);
@@ -299,6 +324,13 @@ static cudaError_t set_attribute(const void *function, enum cudaFuncAttribute at
     kernel->max_dynamic_shared_bytes = value;
     return cudaSuccess;
   case cudaFuncAttributePreferredSharedMemoryCarveout:
+  case cudaFuncAttributeClusterSchedulingPolicyPreference:
+    return cudaSuccess;
+  case cudaFuncAttributeClusterDimMustBeSet:
+    kernel->cluster_must_be_set = value != 0;
+    return cudaSuccess;
+  case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    kernel->cluster_not_portable = value != 0;
     return cudaSuccess;
   default:
     rt_refuse("kernel attribute %d is not simulated", (int)attribute);
@@ -390,5 +422,42 @@ RT_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, cons
     error = find_limits(function, &kernel, &limits);
   if (!error)
     *bytes = dynamic_shared_limit(kernel, &limits);
+  return rt_leave(error);
+}
+
+/* A cluster's blocks may lie on any SMs here, several on one too. */
+RT_API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
+                                                  const cudaLaunchConfig_t *config) {
+  cudaError_t error = rt_enter();
+  rt_kernel *kernel;
+  kernel_limits limits;
+  if (!error)
+    error = find_limits(function, &kernel, &limits);
+  if (!error) {
+    uint64_t blocks = limits.cluster.x ? (uint64_t)limits.cluster.x * limits.cluster.y * limits.cluster.z : 1;
+    for (unsigned i = 0; i < config->numAttrs; i++)
+      if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+        blocks = (uint64_t)config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y *
+                 config->attrs[i].val.clusterDim.z;
+    const dim3 b = config->blockDim;
+    const int held = held_blocks(&limits, (uint64_t)b.x * b.y * b.z, config->dynamicSmemBytes);
+    *clusters = blocks ? held / (int)blocks : 0;
+  }
+  return rt_leave(error);
+}
+
+RT_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *function,
+                                                        const cudaLaunchConfig_t *config) {
+  cudaError_t error = rt_enter();
+  rt_kernel *kernel;
+  kernel_limits limits;
+  if (!error)
+    error = find_limits(function, &kernel, &limits);
+  if (!error) {
+    const dim3 b = config->blockDim;
+    const int held = held_blocks(&limits, (uint64_t)b.x * b.y * b.z, config->dynamicSmemBytes);
+    const int most = kernel->cluster_not_portable ? CLUSTER_MOST : CLUSTER_PORTABLE;
+    *blocks = held < most ? held : most;
+  }
   return rt_leave(error);
 }

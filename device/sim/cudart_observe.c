@@ -91,11 +91,11 @@ static void describe_kernel(const rt_op *op, sim_observed *seen) {
   seen->name = launch->kernel->name;
   seen->grid_id = sim_grid_id(op->grid);
   seen->static_shared_bytes = (uint32_t)shared_bytes;
-  seen->dynamic_shared_bytes = (uint32_t)launch->dynamic_shared_bytes;
+  seen->dynamic_shared_bytes = (uint32_t)launch->shape.dynamic_shared_bytes;
   seen->local_bytes = (uint32_t)local_bytes;
-  seen->cooperative = launch->cooperative;
-  const uint32_t grid[] = {launch->grid.x, launch->grid.y, launch->grid.z};
-  const uint32_t block[] = {launch->block.x, launch->block.y, launch->block.z};
+  seen->cooperative = launch->shape.cooperative;
+  const uint32_t grid[] = {launch->shape.grid.x, launch->shape.grid.y, launch->shape.grid.z};
+  const uint32_t block[] = {launch->shape.block.x, launch->shape.block.y, launch->shape.block.z};
   for (int i = 0; i < 3; i++) {
     seen->grid[i] = grid[i];
     seen->block[i] = block[i];

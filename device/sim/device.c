@@ -40,6 +40,7 @@ static void close_sm(sim_device *device, sim_sm *sm) {
       sim_warp *warp = &slot->warps[k];
       free(warp->rows);
       free(warp->returns);
+      free(warp->bulk);
       if (warp->local != NULL) {
         munmap(warp->local, warp->local_capacity);
       }
@@ -105,9 +106,14 @@ sim_device *sim_device_open(int index, const sim_config *config, sim_error *erro
 /* Blocks that run are dropped, their grids are dead. */
 void sim_device_stop(sim_device *device) {
   device->front_fs = sim_device_now_fs(device);
+  sim_landing_drop(device);
+  device->idle_rounds = 0;
   for (int i = 0; i < device->config.sms; i++) {
     sim_sm *sm = &device->sms[i];
     for (int k = 0; k < device->config.blocks_per_sm; k++) {
+      if (sm->slots[k].busy) {
+        sim_block_leave(&sm->slots[k].block);
+      }
       sm->slots[k].busy = false;
     }
     sm->busy = 0;

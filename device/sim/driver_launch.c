@@ -19,8 +19,7 @@ static CUresult unpack(sim_kernel *kernel, void **extra, void **out) {
   return buffer || !i ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult launch(CUfunction function, dim3 grid, dim3 block, unsigned shared_bytes, CUstream stream,
-                       void **args, void **extra, bool cooperative) {
+static CUresult launch(CUfunction function, const rt_shape *shape, CUstream stream, void **args, void **extra) {
   CUresult result = drv_ready_here();
   if (result)
     return result;
@@ -34,7 +33,7 @@ static CUresult launch(CUfunction function, dim3 grid, dim3 block, unsigned shar
   else if (!error && !args && extra)
     result = unpack(rt_kernel_on(kernel, rt_current()), extra, args = unpacked);
   if (!error && !result)
-    error = rt_launch_submit(stream, kernel, grid, block, args, shared_bytes, cooperative);
+    error = rt_launch_submit(stream, kernel, shape, args);
   rt_leave(error);
   rt_self()->last = last;
   return result ? result : drv_result(error);
@@ -43,31 +42,32 @@ static CUresult launch(CUfunction function, dim3 grid, dim3 block, unsigned shar
 DRV_API cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                        CUstream stream, void **args, void **extra) {
-  const dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
-  return launch(function, grid, block, shared_bytes, stream, args, extra, false);
+  const rt_shape shape = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z},
+                          .dynamic_shared_bytes = shared_bytes};
+  return launch(function, &shape, stream, args, extra);
 }
 
 DRV_API cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                   unsigned block_x, unsigned block_y, unsigned block_z,
                                   unsigned shared_bytes, CUstream stream, void **args) {
-  const dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
-  return launch(function, grid, block, shared_bytes, stream, args, NULL, true);
+  const rt_shape shape = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z},
+                          .dynamic_shared_bytes = shared_bytes, .cooperative = true};
+  return launch(function, &shape, stream, args, NULL);
 }
 
 /* The same attributes as cudaLaunchKernelExC understands. */
 DRV_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **args, void **extra) {
-  bool cooperative = false;
+  rt_shape shape = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                    .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                    .dynamic_shared_bytes = config->sharedMemBytes};
   for (unsigned i = 0; i < config->numAttrs; i++) {
     const CUlaunchAttribute *one = &config->attrs[i];
     if (one->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-      cooperative = one->value.cooperative != 0;
-    if (one->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
-        one->value.clusterDim.x * one->value.clusterDim.y * one->value.clusterDim.z != 1)
-      rt_refuse("thread block clusters are not simulated");
+      shape.cooperative = one->value.cooperative != 0;
+    if (one->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      shape.cluster = (dim3){one->value.clusterDim.x, one->value.clusterDim.y, one->value.clusterDim.z};
   }
-  const dim3 grid = {config->gridDimX, config->gridDimY, config->gridDimZ};
-  const dim3 block = {config->blockDimX, config->blockDimY, config->blockDimZ};
-  return launch(function, grid, block, config->sharedMemBytes, config->hStream, args, extra, cooperative);
+  return launch(function, &shape, config->hStream, args, extra);
 }
 
 DRV_API cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
@@ -93,6 +93,11 @@ static CUresult attribute_of(int *value, CUfunction_attribute attribute, const v
   case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = p.binaryVersion; break;
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = p.maxDynamicSharedSizeBytes; break;
   case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = p.preferredShmemCarveout; break;
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = p.clusterDimMustBeSet; break;
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: *value = p.requiredClusterWidth; break;
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: *value = p.requiredClusterHeight; break;
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: *value = p.requiredClusterDepth; break;
+  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = p.nonPortableClusterSizeAllowed; break;
   default: *value = 0; break;
   }
   return CUDA_SUCCESS;
@@ -101,6 +106,8 @@ static CUresult attribute_of(int *value, CUfunction_attribute attribute, const v
 static CUresult set_attribute(CUfunction_attribute attribute, int value, const void *function) {
   if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     DRV_FORWARD(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, value));
+  if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+    DRV_FORWARD(cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, value));
   return drv_ready_here();
 }
 

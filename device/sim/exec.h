@@ -10,6 +10,7 @@
 #include "sim_clock.h"
 
 #define SIM_BARRIERS 16
+#define SIM_CLUSTER_BLOCKS 16u /* of a cluster */
 #define SIM_MAX_WARPS 32 /* of a block */
 #define SIM_SM_WARPS 64u /* that an SM holds at once */
 #define SIM_HEAP_BYTES (UINT64_C(256) << 20)
@@ -39,7 +40,7 @@ typedef struct sim_memory {
   size_t freed_count;
 } sim_memory;
 
-enum sim_group_state { SIM_G_READY, SIM_G_BARRIER, SIM_G_ASLEEP };
+enum sim_group_state { SIM_G_READY, SIM_G_BARRIER, SIM_G_ASLEEP, SIM_G_PHASE, SIM_G_CLUSTER };
 
 /* Lanes of a warp that stand at one instruction with one register window. */
 typedef struct sim_group {
@@ -47,13 +48,22 @@ typedef struct sim_group {
   int32_t pc;
   uint32_t base; /* first row of the window */
   uint8_t state, barrier;
-  uint64_t wake; /* cycle at which a sleeper goes on */
+  bool expired;  /* its time at an mbarrier is over: the next try_wait answers */
+  uint64_t wake; /* cycle at which a sleeper goes on; SIM_G_PHASE: ns that it asked to wait */
+  const uint8_t *awaited; /* SIM_G_PHASE: the mbarrier */
 } sim_group;
 
 typedef struct sim_return {
   int32_t pc;
   uint32_t base, local;
 } sim_return;
+
+/* Bulk copies of each lane: when the last one lands, and the last groups that were committed. */
+enum { SIM_BULK_GROUPS = 16 };
+typedef struct sim_bulk_groups {
+  uint64_t newest_fs[SIM_LANES], committed_fs[SIM_LANES][SIM_BULK_GROUPS];
+  uint32_t count[SIM_LANES];
+} sim_bulk_groups;
 
 struct sim_warp {
   uint64_t *frame; /* rows of the running group's window */
@@ -77,6 +87,10 @@ struct sim_warp {
   uint64_t ready; /* cycle of its SM */
   uint64_t order; /* breaks ties */
   int32_t heap_place; /* -1: not waiting to be issued */
+  bool asleep;        /* in the queue, but nothing of it runs before `ready` */
+  sim_bulk_groups *bulk; /* NULL: none yet */
+  uint32_t cluster_arrived, cluster_parity; /* at the cluster's barrier: lanes, and in which phase */
+  const uint8_t *polled; /* the mbarrier whose phase a test_wait found not complete last */
 };
 
 typedef struct sim_barrier {
@@ -86,11 +100,19 @@ typedef struct sim_barrier {
   uint32_t ones, zeros; /* votes of bar.red */
 } sim_barrier;
 
+typedef struct sim_cluster {
+  sim_block *blocks[SIM_CLUSTER_BLOCKS]; /* by rank; NULL: it has ended */
+  uint32_t count, left;                  /* blocks, and those that have not ended */
+  uint32_t alive, arrived;               /* threads, and those that came to the barrier */
+  bool parity, shared;                   /* of the barrier's phase; by blocks: allocated */
+} sim_cluster;
+
 struct sim_block {
   sim_grid *grid;
   sim_slot *slot;
   sim_sm *sm;
-  uint32_t x, y, z, warp_count, alive;
+  sim_cluster *cluster;
+  uint32_t x, y, z, warp_count, alive, rank;
   uint32_t first_warp; /* number of its first warp among those that the SM holds */
   uint8_t *shared;
   uint64_t shared_bytes;
@@ -102,6 +124,7 @@ struct sim_slot {
   sim_block block;
   uint8_t *shared; /* keeps its bytes from block to block */
   sim_warp *warps; /* SIM_MAX_WARPS, their storage is kept too */
+  sim_cluster cluster; /* of a block that is one by itself */
 };
 
 struct sim_sm {
@@ -109,6 +132,7 @@ struct sim_sm {
   uint32_t index, busy;
   sim_clock clock;
   sim_slot *slots;
+  uint64_t copy_free_fs; /* when its bulk copies are through */
   sim_warp **heap; /* warps by ready cycle */
   size_t heap_count;
 };
@@ -117,7 +141,7 @@ struct sim_grid {
   sim_device *device;
   sim_kernel *kernel;
   uint64_t id, begin_fs, first_fs, end_fs, blocks, placed, done, steps;
-  sim_dim3 grid, block;
+  sim_dim3 grid, block, cluster; /* cluster: 1 x 1 x 1 without */
   uint64_t dynamic_shared, static_shared;
   uint8_t *arguments;
   size_t argument_bytes;
@@ -125,6 +149,8 @@ struct sim_grid {
   bool dead, complete;
   sim_grid *next;
 };
+
+typedef struct sim_landing sim_landing; /* a bulk copy in flight */
 
 struct sim_device {
   int index;
@@ -136,6 +162,8 @@ struct sim_device {
   sim_module *modules;
   uint64_t next_grid, front_fs, issue_order, heap_bytes;
   uint32_t *sm_order;
+  sim_landing *landings; /* by time */
+  uint32_t idle_rounds;  /* times that waits ended since something went on */
   FILE *log;
   sim_stats stats;
   sim_error *error;
@@ -265,6 +293,9 @@ void sim_fault(sim_warp *warp, const sim_insn *insn, uint32_t lane, enum sim_err
 /* Host address of `bytes` at a kernel's address, or NULL after sim_fault. */
 uint8_t *sim_reach(sim_warp *warp, const sim_insn *insn, uint32_t lane, unsigned space,
                    uint64_t address, size_t bytes);
+/* The same whatever the alignment. */
+uint8_t *sim_reach_bytes(sim_warp *warp, const sim_insn *insn, uint32_t lane, unsigned space,
+                         uint64_t address, size_t bytes);
 /* A string of the device, or NULL after sim_fault. */
 const char *sim_reach_string(sim_warp *warp, const sim_insn *insn, uint32_t lane,
                              uint64_t address);
@@ -283,8 +314,39 @@ void sim_warp_move(sim_warp *warp, uint32_t lanes, int32_t pc, uint32_t base);
 void sim_warp_end(sim_warp *warp, uint32_t lanes);
 void sim_barrier_check(sim_block *block, unsigned id);
 bool sim_warp_reserve(sim_warp *warp, size_t rows);
+/* Blocks of a cluster of the grid. */
+uint32_t sim_grid_cluster_blocks(const sim_grid *grid);
 /* Puts a warp into its SM's queue of those to be issued. */
 void sim_warp_queue(sim_warp *warp);
+
+/* Bulk copies in flight: the next one's time (UINT64_MAX: none), its end, that of all of a block that ends, and
+ * of none (the device stops). */
+uint64_t sim_landing_next_fs(const sim_device *device);
+void sim_landing_land(sim_device *device);
+void sim_landing_flush(sim_device *device, const sim_block *block);
+void sim_landing_drop(sim_device *device);
+
+/* mbarriers, at their host address in a block's shared memory. False after sim_fault. */
+bool sim_mbarrier_known(sim_warp *warp, const sim_insn *insn, uint32_t lane, const uint8_t *at);
+/* Bytes that a copy brought; what waits in the block goes on if that ends the phase. */
+void sim_mbarrier_bytes(sim_block *block, uint8_t *at, uint64_t bytes, uint64_t time_fs);
+/* "1 of 2 arrivals and 64 bytes are still to come". */
+void sim_mbarrier_say(const uint8_t *at, char *text, size_t bytes);
+/* Of the cluster of a warp: the block of a rank, NULL after sim_fault; the bytes at an address of shared::cluster,
+ * NULL where there are none; that address. */
+sim_block *sim_cluster_block(sim_warp *warp, const sim_insn *insn, uint32_t lane, uint32_t rank);
+uint8_t *sim_cluster_reach(const sim_warp *warp, uint64_t address, size_t bytes);
+uint64_t sim_cluster_address(const sim_block *block, const uint8_t *at);
+void sim_cluster_end_threads(sim_warp *warp, uint32_t lanes);
+/* An atomic's operation on one element. */
+uint64_t sim_combine(const sim_insn *insn, uint64_t old, uint64_t b, uint64_t c);
+
+/* The warp can go on from a device time. */
+void sim_warp_wake(sim_warp *warp, uint64_t time_fs);
+/* Sets lanes of the running group apart in a state; gives their group. */
+sim_group *sim_warp_stop(sim_warp *warp, uint32_t lanes, enum sim_group_state state);
+/* The block whose shared memory an address lies in, of the warp's cluster; NULL: none. */
+sim_block *sim_block_at(const sim_warp *warp, const uint8_t *at);
 
 void sim_call_builtin(sim_warp *warp, const sim_insn *insn, uint32_t lanes,
                       const sim_function *function);

@@ -30,7 +30,7 @@ static bool less(unsigned type, uint64_t a, uint64_t b) {
                                : sim_zero_extend(type, a) < sim_zero_extend(type, b);
 }
 
-static uint64_t combine(const sim_insn *insn, uint64_t old, uint64_t b, uint64_t c) {
+uint64_t sim_combine(const sim_insn *insn, uint64_t old, uint64_t b, uint64_t c) {
   unsigned type = insn->type;
   switch (insn->mode) {
     case SIM_M_ADD: return add(type, old, b);
@@ -64,7 +64,7 @@ static void atomic(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
       return;
     }
     memcpy(&old, at, bytes);
-    made = combine(insn, old, b[l], c[l]);
+    made = sim_combine(insn, old, b[l], c[l]);
     memcpy(at, &made, bytes);
     d[l] = sim_type_signed(insn->type) ? (uint64_t)sim_sign_extend(insn->type, old) : old;
   }
@@ -115,7 +115,7 @@ static void atomic_vector(sim_warp *warp, const sim_insn *insn, uint32_t lanes) 
     for (unsigned i = 0; i < insn->vector; i++) {
       uint64_t made;
       memcpy(&old[i][l], at + i * item, item);
-      made = combine(insn, old[i][l], sim_row(warp, rows[insn->list + (int32_t)i])[l], 0);
+      made = sim_combine(insn, old[i][l], sim_row(warp, rows[insn->list + (int32_t)i])[l], 0);
       memcpy(at + i * item, &made, item);
     }
   }

@@ -93,13 +93,7 @@ static void arrive(sim_warp *warp, const sim_insn *insn, uint32_t lanes, unsigne
   if (insn->flags & SIM_F_ARRIVE) {
     sim_warp_move(warp, lanes, warp->pc + 1, base);
   } else {
-    sim_group *group = &warp->groups[warp->current];
-    if (lanes != group->mask) {
-      sim_warp_move(warp, lanes, warp->pc, base);
-      group = &warp->groups[warp->group_count - 1];
-    }
-    group->state = SIM_G_BARRIER;
-    group->barrier = (uint8_t)id;
+    sim_warp_stop(warp, lanes, SIM_G_BARRIER)->barrier = (uint8_t)id;
   }
   sim_barrier_check(block, id);
 }
@@ -125,7 +119,7 @@ static void barrier(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
 }
 
 sim_exec_fn *sim_select_barrier(const sim_insn *insn) {
-  if (insn->op != SIM_OP_bar && insn->op != SIM_OP_barrier) {
+  if ((insn->op != SIM_OP_bar && insn->op != SIM_OP_barrier) || insn->more & SIM_X_CLUSTER) {
     return NULL;
   }
   if (insn->flags & SIM_F_RED && insn->mode != SIM_M_POPC && insn->mode != SIM_M_AND &&

@@ -12,6 +12,12 @@ static uint8_t *reach_generic(sim_warp *warp, uint64_t address, size_t bytes) {
   if (address - (uint64_t)(uintptr_t)block->shared < block->shared_bytes) {
     return bytes <= block->shared_bytes - (size_t)(at - block->shared) ? at : NULL;
   }
+  if (block->cluster->count > 1) {
+    const sim_block *other = sim_block_at(warp, at);
+    if (other != NULL) {
+      return bytes <= other->shared_bytes - (size_t)(at - other->shared) ? at : NULL;
+    }
+  }
   if (address - (uint64_t)(uintptr_t)warp->local < local_bytes) {
     return bytes <= local_bytes - (size_t)(at - warp->local) ? at : NULL;
   }
@@ -31,6 +37,7 @@ static uint8_t *reach_space(sim_warp *warp, uint32_t lane, unsigned space, uint6
       return address <= block->shared_bytes && bytes <= block->shared_bytes - address
                  ? block->shared + address
                  : NULL;
+    case SIM_CLUSTER: return sim_cluster_reach(warp, address, bytes);
     case SIM_PARAM:
       if (address >= SIM_ENTRY_PARAMETERS) {
         address -= SIM_ENTRY_PARAMETERS;
@@ -50,13 +57,17 @@ static uint8_t *reach_space(sim_warp *warp, uint32_t lane, unsigned space, uint6
 
 uint8_t *sim_reach(sim_warp *warp, const sim_insn *insn, uint32_t lane, unsigned space,
                    uint64_t address, size_t bytes) {
-  uint8_t *at;
   if ((address & (bytes - 1)) != 0 && (bytes & (bytes - 1)) == 0) {
     sim_fault(warp, insn, lane, SIM_MISALIGNED, "misaligned %s address 0x%llx for %zu bytes",
               sim_space_name(space), (unsigned long long)address, bytes);
     return NULL;
   }
-  at = reach_space(warp, lane, space, address, bytes);
+  return sim_reach_bytes(warp, insn, lane, space, address, bytes);
+}
+
+uint8_t *sim_reach_bytes(sim_warp *warp, const sim_insn *insn, uint32_t lane, unsigned space,
+                         uint64_t address, size_t bytes) {
+  uint8_t *at = reach_space(warp, lane, space, address, bytes);
   if (at != NULL) {
     return at;
   }

@@ -95,14 +95,26 @@ static uint64_t uniform_special(const sim_warp *warp, unsigned special) {
     case SIM_SR_NTID_X: return grid->block.x;
     case SIM_SR_NTID_Y: return grid->block.y;
     case SIM_SR_NTID_Z: return grid->block.z;
-    case SIM_SR_CTAID_X: case SIM_SR_CLUSTERID_X: return block->x;
-    case SIM_SR_CTAID_Y: case SIM_SR_CLUSTERID_Y: return block->y;
-    case SIM_SR_CTAID_Z: case SIM_SR_CLUSTERID_Z: return block->z;
-    case SIM_SR_NCTAID_X: case SIM_SR_NCLUSTERID_X: return grid->grid.x;
-    case SIM_SR_NCTAID_Y: case SIM_SR_NCLUSTERID_Y: return grid->grid.y;
-    case SIM_SR_NCTAID_Z: case SIM_SR_NCLUSTERID_Z: return grid->grid.z;
-    case SIM_SR_CLUSTER_NCTAID_X: case SIM_SR_CLUSTER_NCTAID_Y: case SIM_SR_CLUSTER_NCTAID_Z:
-    case SIM_SR_CLUSTER_NCTARANK: return 1;
+    case SIM_SR_CTAID_X: return block->x;
+    case SIM_SR_CTAID_Y: return block->y;
+    case SIM_SR_CTAID_Z: return block->z;
+    case SIM_SR_NCTAID_X: return grid->grid.x;
+    case SIM_SR_NCTAID_Y: return grid->grid.y;
+    case SIM_SR_NCTAID_Z: return grid->grid.z;
+    case SIM_SR_CLUSTERID_X: return block->x / grid->cluster.x;
+    case SIM_SR_CLUSTERID_Y: return block->y / grid->cluster.y;
+    case SIM_SR_CLUSTERID_Z: return block->z / grid->cluster.z;
+    case SIM_SR_NCLUSTERID_X: return grid->grid.x / grid->cluster.x;
+    case SIM_SR_NCLUSTERID_Y: return grid->grid.y / grid->cluster.y;
+    case SIM_SR_NCLUSTERID_Z: return grid->grid.z / grid->cluster.z;
+    case SIM_SR_CLUSTER_CTAID_X: return block->x % grid->cluster.x;
+    case SIM_SR_CLUSTER_CTAID_Y: return block->y % grid->cluster.y;
+    case SIM_SR_CLUSTER_CTAID_Z: return block->z % grid->cluster.z;
+    case SIM_SR_CLUSTER_NCTAID_X: return grid->cluster.x;
+    case SIM_SR_CLUSTER_NCTAID_Y: return grid->cluster.y;
+    case SIM_SR_CLUSTER_NCTAID_Z: return grid->cluster.z;
+    case SIM_SR_CLUSTER_CTARANK: return block->rank;
+    case SIM_SR_CLUSTER_NCTARANK: return block->cluster->count;
     case SIM_SR_WARPID: return block->first_warp + warp->index;
     case SIM_SR_NWARPID: return SIM_SM_WARPS;
     case SIM_SR_SMID: return block->sm->index;
@@ -133,7 +145,7 @@ static void special(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
     return;
   }
   if (which == SIM_SR_EXPLICIT_CLUSTER) {
-    sim_predicate_set(warp, insn->dst, 0, lanes);
+    sim_predicate_set(warp, insn->dst, warp->block->cluster->count > 1 ? UINT32_MAX : 0, lanes);
     return;
   }
   value = uniform_special(warp, which);
@@ -168,11 +180,24 @@ static uint64_t window(const sim_warp *warp, unsigned space, uint32_t lane, uint
   }
 }
 
+/* Of what lies in no block of the cluster nothing is found later either. */
+static uint64_t cvta_cluster(const sim_warp *warp, bool to_cluster, uint64_t address) {
+  const uint8_t *at = (const uint8_t *)(uintptr_t)address;
+  const sim_block *block;
+  if (!to_cluster) {
+    return (uint64_t)(uintptr_t)sim_cluster_reach(warp, address, 0);
+  }
+  block = sim_block_at(warp, at);
+  return block != NULL ? sim_cluster_address(block, at) : UINT32_MAX;
+}
+
 static void cvta(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
   const uint64_t *a = sim_source(warp, insn, 0);
   uint64_t *d = sim_target(warp, insn);
   SIM_EACH_LANE(l, lanes) {
-    if (insn->flags & SIM_F_TO) {
+    if (insn->space == SIM_CLUSTER) {
+      d[l] = cvta_cluster(warp, insn->flags & SIM_F_TO, a[l]);
+    } else if (insn->flags & SIM_F_TO) {
       uint64_t base = window(warp, insn->space, l, 0);
       d[l] = a[l] - base;
       if (insn->space == SIM_PARAM) {
@@ -196,37 +221,18 @@ static void isspacep(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
     bool local = address - window(warp, SIM_LOCAL, 0, 0) < warp->local_stride * SIM_LANES;
     bool param = address - (uint64_t)(uintptr_t)warp->block->grid->arguments <
                  warp->block->grid->argument_bytes;
-    bool is = insn->space == SIM_SHARED  ? shared
+    bool cluster = sim_block_at(warp, (const uint8_t *)(uintptr_t)address) != NULL;
+    bool is = insn->space == SIM_SHARED    ? shared
+              : insn->space == SIM_CLUSTER ? cluster
               : insn->space == SIM_LOCAL ? local
               : insn->space == SIM_PARAM ? param
-                                         : !shared && !local && !param;
+                                         : !cluster && !local && !param;
     if (insn->space == SIM_CONST) {
       is = false; /* constants are placed in global memory here */
     }
     bits |= (uint32_t)is << l;
   }
   sim_predicate_set(warp, insn->dst, bits, lanes);
-}
-
-/* A cluster is one block: its shared memory is where it is, its rank 0. */
-static void mapa(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
-  const uint64_t *a = sim_source(warp, insn, 0), *b = sim_source(warp, insn, 1);
-  uint64_t *d = sim_target(warp, insn);
-  SIM_EACH_LANE(l, lanes) {
-    if ((uint32_t)b[l] != 0) {
-      sim_fault(warp, insn, l, SIM_UNSUPPORTED, "block %u of a cluster: clusters are not simulated",
-                (uint32_t)b[l]);
-      return;
-    }
-    d[l] = a[l];
-  }
-}
-
-static void rank_zero(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
-  uint64_t *d = sim_target(warp, insn);
-  SIM_EACH_LANE(l, lanes) {
-    d[l] = 0;
-  }
 }
 
 static sim_exec_fn *select_mov(const sim_insn *insn) {
@@ -249,8 +255,6 @@ sim_exec_fn *sim_select_move(const sim_insn *insn) {
   switch (insn->op) {
     case SIM_OP_mov: return sim_type_bytes(insn->type) != 0 ? select_mov(insn) : NULL;
     case SIM_OP_cvta: return cvta;
-    case SIM_OP_mapa: return insn->operands == 2 ? mapa : NULL;
-    case SIM_OP_getctarank: return rank_zero;
     case SIM_OP_isspacep: return insn->space != SIM_GENERIC ? isspacep : NULL;
     default: return NULL;
   }

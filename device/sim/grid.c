@@ -18,11 +18,6 @@ static bool launch_shape(const sim_kernel *kernel, sim_dim3 grid, sim_dim3 block
                   block.x, block.y, block.z);
     return false;
   }
-  if (kernel->function->clustered) {
-    sim_error_set(error, SIM_UNSUPPORTED,
-                  "kernel %.200s: clusters of blocks (.reqnctapercluster) are not simulated", name);
-    return false;
-  }
   if (threads > kernel->function->max_threads) {
     sim_error_set(error, SIM_BAD_LAUNCH, "kernel %.200s: %llu threads, it allows %u", name,
                   (unsigned long long)threads, kernel->function->max_threads);
@@ -37,6 +32,26 @@ static bool launch_shape(const sim_kernel *kernel, sim_dim3 grid, sim_dim3 block
   if (dynamic_shared > SIM_MAX_SHARED || shared > SIM_MAX_SHARED) {
     sim_error_set(error, SIM_BAD_LAUNCH, "kernel %.200s: %llu bytes of shared memory, an SM has %u",
                   name, (unsigned long long)shared, SIM_MAX_SHARED);
+    return false;
+  }
+  return true;
+}
+
+/* The shape of the launch's clusters: the kernel's own, the launch's, or one block. */
+static bool cluster_shape(const sim_kernel *kernel, sim_grid *grid, sim_dim3 wanted, sim_error *error) {
+  const sim_dim3 *own = &kernel->function->cluster;
+  const sim_config *config = &grid->device->config;
+  uint32_t warps = (grid->block.x * grid->block.y * grid->block.z + SIM_LANES - 1) / SIM_LANES;
+  uint64_t by_warps = SIM_SM_WARPS / warps, slots = (uint64_t)config->blocks_per_sm, count;
+  grid->cluster = own->x != 0 ? *own : wanted.x != 0 ? wanted : (sim_dim3){1, 1, 1};
+  slots = (slots < by_warps ? slots : by_warps) * (uint64_t)config->sms;
+  count = (uint64_t)grid->cluster.x * grid->cluster.y * grid->cluster.z;
+  if (count == 0 || count > SIM_CLUSTER_BLOCKS || count > slots || grid->grid.x % grid->cluster.x != 0 ||
+      grid->grid.y % grid->cluster.y != 0 || grid->grid.z % grid->cluster.z != 0) {
+    sim_error_set(error, SIM_BAD_LAUNCH,
+                  "kernel %.200s: clusters of %u x %u x %u blocks for a grid of %u x %u x %u; the device holds %llu",
+                  kernel->function->name, grid->cluster.x, grid->cluster.y, grid->cluster.z, grid->grid.x,
+                  grid->grid.y, grid->grid.z, (unsigned long long)slots);
     return false;
   }
   return true;
@@ -63,14 +78,14 @@ static bool fill_grid(sim_grid *grid, void *const *args, sim_error *error) {
   return true;
 }
 
-sim_grid *sim_grid_begin(sim_kernel *kernel, sim_dim3 shape, sim_dim3 block, void *const *args,
-                         size_t dynamic_shared_bytes, sim_error *error) {
+sim_grid *sim_grid_begin_shape(sim_kernel *kernel, const sim_shape *shape, void *const *args,
+                               size_t dynamic_shared_bytes, sim_error *error) {
   sim_device *device = kernel->module->device;
   sim_grid *grid, **end;
   if (error != NULL) {
     *error = (sim_error){.kind = SIM_OK};
   }
-  if (!launch_shape(kernel, shape, block, dynamic_shared_bytes, error) ||
+  if (!launch_shape(kernel, shape->grid, shape->block, dynamic_shared_bytes, error) ||
       !sim_kernel_prepare(kernel, error)) {
     return NULL;
   }
@@ -81,13 +96,13 @@ sim_grid *sim_grid_begin(sim_kernel *kernel, sim_dim3 shape, sim_dim3 block, voi
   }
   grid->device = device;
   grid->kernel = kernel;
-  grid->grid = shape;
-  grid->block = block;
-  grid->blocks = (uint64_t)shape.x * shape.y * shape.z;
+  grid->grid = shape->grid;
+  grid->block = shape->block;
+  grid->blocks = (uint64_t)shape->grid.x * shape->grid.y * shape->grid.z;
   grid->dynamic_shared = dynamic_shared_bytes;
   grid->static_shared = (kernel->static_shared + kernel->dynamic_align - 1) /
                         kernel->dynamic_align * kernel->dynamic_align;
-  if (!fill_grid(grid, args, error)) {
+  if (!cluster_shape(kernel, grid, shape->cluster, error) || !fill_grid(grid, args, error)) {
     grid->complete = true;
     sim_grid_free(grid);
     return NULL;
@@ -100,6 +115,12 @@ sim_grid *sim_grid_begin(sim_kernel *kernel, sim_dim3 shape, sim_dim3 block, voi
   }
   *end = grid;
   return grid;
+}
+
+sim_grid *sim_grid_begin(sim_kernel *kernel, sim_dim3 grid, sim_dim3 block, void *const *args,
+                         size_t dynamic_shared_bytes, sim_error *error) {
+  const sim_shape shape = {.grid = grid, .block = block};
+  return sim_grid_begin_shape(kernel, &shape, args, dynamic_shared_bytes, error);
 }
 
 uint64_t sim_grid_id(const sim_grid *grid) { return grid->id; }
@@ -190,6 +211,12 @@ static bool start_warp(sim_block *block, uint32_t index, uint32_t threads, uint6
   memset(warp->local_base, 0, sizeof warp->local_base);
   memset(warp->depth, 0, sizeof warp->depth);
   memset(warp->carry, 0, sizeof warp->carry);
+  warp->asleep = false;
+  warp->polled = NULL;
+  warp->cluster_arrived = 0;
+  if (warp->bulk != NULL) {
+    memset(warp->bulk, 0, sizeof *warp->bulk);
+  }
   for (uint32_t lane = 0; lane < SIM_LANES; lane++) {
     uint32_t thread = first + lane;
     warp->tid[0][lane] = thread % grid->block.x;
@@ -220,30 +247,60 @@ static uint32_t warps_of_block(const sim_grid *grid) {
   return (grid->block.x * grid->block.y * grid->block.z + SIM_LANES - 1) / SIM_LANES;
 }
 
-static bool start_block(sim_grid *grid, sim_sm *sm, sim_slot *slot, uint64_t time_fs) {
+uint32_t sim_grid_cluster_blocks(const sim_grid *grid) {
+  return grid->cluster.x * grid->cluster.y * grid->cluster.z;
+}
+
+/* Block number n of a grid, cluster by cluster. */
+static void set_place(sim_block *block, const sim_grid *grid, uint64_t n) {
+  const sim_dim3 *size = &grid->cluster;
+  uint32_t count = sim_grid_cluster_blocks(grid);
+  uint64_t cluster = n / count, across = grid->grid.x / size->x, up = grid->grid.y / size->y;
+  block->rank = (uint32_t)(n % count);
+  block->x = (uint32_t)(cluster % across) * size->x + block->rank % size->x;
+  block->y = (uint32_t)(cluster / across % up) * size->y + block->rank / size->x % size->y;
+  block->z = (uint32_t)(cluster / across / up) * size->z + block->rank / size->x / size->y;
+}
+
+/* The block becomes one of its cluster, which its first block begins. */
+static bool join_cluster(sim_block *block, sim_cluster *cluster) {
+  uint32_t count = sim_grid_cluster_blocks(block->grid);
+  if (cluster == NULL) {
+    cluster = count > 1 ? malloc(sizeof *cluster) : &block->slot->cluster;
+    if (cluster == NULL) {
+      return false;
+    }
+    *cluster = (sim_cluster){.count = count, .left = count, .alive = count * block->alive, .shared = count > 1};
+  }
+  cluster->blocks[block->rank] = block;
+  block->cluster = cluster;
+  return true;
+}
+
+void sim_block_leave(sim_block *block) {
+  sim_cluster *cluster = block->cluster;
+  cluster->blocks[block->rank] = NULL;
+  if (--cluster->left == 0 && cluster->shared) {
+    free(cluster);
+  }
+}
+
+/* The next block of the grid on a reserved slot. `cluster` of those placed with it before, or NULL. */
+static bool start_block(sim_grid *grid, sim_slot *slot, uint64_t time_fs, sim_cluster *cluster) {
   sim_block *block = &slot->block;
+  sim_sm *sm = block->sm;
   uint32_t threads = grid->block.x * grid->block.y * grid->block.z;
-  uint64_t number = grid->placed++, ready;
-  time_fs = time_fs > grid->begin_fs ? time_fs : grid->begin_fs;
-  if (number == 0) {
-    grid->first_fs = time_fs;
-  }
-  if (sm->busy == 0) {
-    sim_clock_to_time(&sm->clock, time_fs);
-    ready = sm->clock.cycle;
-  } else {
-    ready = sim_clock_cycle_at(&sm->clock, time_fs);
-  }
+  uint64_t ready = sim_clock_cycle_at(&sm->clock, time_fs);
   *block = (sim_block){.grid = grid, .slot = slot, .sm = sm, .alive = threads,
-                       .shared = slot->shared,
+                       .shared = slot->shared, .first_warp = block->first_warp,
                        .shared_bytes = grid->static_shared + grid->dynamic_shared};
-  block->x = (uint32_t)(number % grid->grid.x);
-  block->y = (uint32_t)(number / grid->grid.x % grid->grid.y);
-  block->z = (uint32_t)(number / grid->grid.x / grid->grid.y);
+  set_place(block, grid, grid->placed++);
   block->warp_count = warps_of_block(grid);
-  block->first_warp = first_warp_on(sm, block->warp_count);
-  slot->busy = true;
-  sm->busy++;
+  if (!join_cluster(block, cluster)) {
+    sim_error_set(sm->device->error, SIM_NO_MEMORY, "no memory for a cluster");
+    sm->device->failed = true;
+    return false;
+  }
   for (uint32_t i = 0; i < block->warp_count; i++) {
     if (!start_warp(block, i, threads, ready)) {
       sim_error_set(sm->device->error, SIM_NO_MEMORY,
@@ -285,19 +342,58 @@ static sim_grid *next_grid(sim_device *device) {
   return NULL;
 }
 
+/* Slots for the blocks of one cluster of the grid, of one block mostly. False, and none taken, where there are too
+ * few. */
+static bool reserve(sim_device *device, const sim_grid *grid, uint64_t time_fs, sim_slot **slots) {
+  uint32_t count = sim_grid_cluster_blocks(grid), got = 0;
+  for (; got < count; got++) {
+    sim_sm *sm = free_sm(device, grid);
+    sim_slot *slot;
+    if (sm == NULL) {
+      break;
+    }
+    for (slot = sm->slots; slot->busy; slot++) {
+    }
+    slot->block.first_warp = first_warp_on(sm, warps_of_block(grid));
+    slot->block.warp_count = warps_of_block(grid);
+    slot->block.sm = sm;
+    slots[got] = slot;
+    if (sm->busy == 0) {
+      sim_clock_to_time(&sm->clock, time_fs);
+    }
+    slot->busy = true;
+    sm->busy++;
+  }
+  for (uint32_t i = 0; got < count && i < got; i++) {
+    slots[i]->busy = false;
+    slots[i]->block.sm->busy--;
+  }
+  return got == count;
+}
+
+static bool start_cluster(sim_grid *grid, sim_slot **slots, uint64_t time_fs) {
+  uint32_t count = sim_grid_cluster_blocks(grid);
+  if (grid->placed == 0) {
+    grid->first_fs = time_fs;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (!start_block(grid, slots[i], time_fs, i != 0 ? slots[0]->block.cluster : NULL)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool sim_place_blocks(sim_device *device, uint64_t time_fs) {
   for (;;) {
     sim_grid *turn = device->turn, *grid = next_grid(device);
-    sim_sm *sm = grid != NULL ? free_sm(device, grid) : NULL;
-    int place = 0;
-    if (sm == NULL) {
+    sim_slot *slots[SIM_CLUSTER_BLOCKS];
+    uint64_t begin_fs = grid != NULL && grid->begin_fs > time_fs ? grid->begin_fs : time_fs;
+    if (grid == NULL || !reserve(device, grid, begin_fs, slots)) {
       device->turn = turn;
       return true;
     }
-    while (sm->slots[place].busy) {
-      place++;
-    }
-    if (!start_block(grid, sm, &sm->slots[place], time_fs)) {
+    if (!start_cluster(grid, slots, begin_fs)) {
       return false;
     }
   }

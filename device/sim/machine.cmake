@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
 # The machine below device/sim/machine.h, as objects for the stand-in runtime and the tests.
 add_library(sim_machine OBJECT
+  ${CMAKE_CURRENT_LIST_DIR}/cluster.c
   ${CMAKE_CURRENT_LIST_DIR}/device.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_async.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_atomic.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_barrier.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_bits.c
+  ${CMAKE_CURRENT_LIST_DIR}/exec_bulk.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_compare.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_control.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_convert.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_float.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_half.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_integer.c
+  ${CMAKE_CURRENT_LIST_DIR}/exec_mbarrier.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_memory.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_move.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_print.c

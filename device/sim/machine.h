@@ -103,6 +103,8 @@ sim_kernel *sim_module_kernel(sim_module *module, const char *name);          /*
 /* For cudaFuncGetAttributes and occupancy: static shared and local bytes, .maxntid or 1024. */
 void sim_kernel_limits(const sim_kernel *kernel, size_t *shared_bytes, size_t *local_bytes,
                        uint32_t *max_threads, size_t *parameter_bytes, int *parameters);
+/* Blocks of a cluster that the kernel's own code asks for; x 0: it asks for none. */
+sim_dim3 sim_kernel_cluster(const sim_kernel *kernel);
 /* Where parameter `index` lies in the parameter space: what a launch copies and cudaFuncGetParamInfo
  * tells. False where the kernel has no such parameter. */
 bool sim_kernel_parameter(const sim_kernel *kernel, int index, size_t *offset, size_t *bytes);
@@ -110,6 +112,12 @@ bool sim_kernel_parameter(const sim_kernel *kernel, int index, size_t *offset, s
 /* Begins a launch: its blocks compete for SMs with those of every grid that has begun and not
  * ended on this device, interleaved block by block. args[i] points at parameter i. The grid id is
  * unique on the device, rising from 1. */
+typedef struct sim_shape {
+  sim_dim3 grid, block;
+  sim_dim3 cluster; /* blocks of a cluster; x 0: as the kernel says, else none */
+} sim_shape;
+sim_grid *sim_grid_begin_shape(sim_kernel *kernel, const sim_shape *shape, void *const *args,
+                               size_t dynamic_shared_bytes, sim_error *error);
 sim_grid *sim_grid_begin(sim_kernel *kernel, sim_dim3 grid, sim_dim3 block, void *const *args,
                          size_t dynamic_shared_bytes, sim_error *error);
 uint64_t sim_grid_id(const sim_grid *grid);

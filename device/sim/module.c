@@ -296,6 +296,8 @@ void sim_kernel_limits(const sim_kernel *kernel, size_t *shared_bytes, size_t *l
   }
 }
 
+sim_dim3 sim_kernel_cluster(const sim_kernel *kernel) { return kernel->function->cluster; }
+
 bool sim_kernel_parameter(const sim_kernel *kernel, int index, size_t *offset, size_t *bytes) {
   const sim_function *function = kernel->function;
   if (index < 0 || (size_t)index >= function->parameter_count) {

@@ -29,8 +29,8 @@ static const char *const op_names[SIM_OP_COUNT] = {
 #undef X
     "unsupported"};
 
-static const char *const space_names[SIM_SPACES] = {"generic", "global", "shared",
-                                                    "local",   "param",  "const"};
+static const char *const space_names[SIM_SPACES] = {
+    "generic", "global", "shared", "local", "param", "const", "shared::cluster"};
 
 unsigned sim_type_bytes(unsigned type) { return type < SIM_TYPES ? types[type].bytes : 0; }
 

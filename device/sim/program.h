@@ -60,7 +60,9 @@ enum sim_op {
 };
 
 enum sim_space {
-  SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST, SIM_SPACES
+  SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST,
+  SIM_CLUSTER, /* shared memory of the cluster's blocks */
+  SIM_SPACES
 };
 
 enum sim_compare {
@@ -95,6 +97,14 @@ enum sim_flag {
 };
 #define SIM_F_PARITY SIM_F_XORSIGN /* of mbarrier waits; the other is of min and max only */
 
+/* More words, of instructions that work asynchronously or on clusters and matrices. */
+enum sim_more {
+  SIM_X_CLUSTER = 1 << 0, SIM_X_NOINC = 1 << 1, SIM_X_DROP = 1 << 2, SIM_X_COMPLETE_TX = 1 << 3,
+  SIM_X_PENDING = 1 << 4, SIM_X_MBARRIER = 1 << 5, SIM_X_BULK_GROUP = 1 << 6,
+  SIM_X_MULTICAST = 1 << 7, SIM_X_PREFETCH = 1 << 8, SIM_X_REDUCE = 1 << 9,
+  SIM_X_BYTE_MASK = 1 << 10
+};
+
 /* What the scheduler must know before it runs an instruction. */
 enum sim_kind {
   SIM_K_PLAIN,   /* runs, then pc + 1 */
@@ -120,10 +130,11 @@ struct sim_insn {
   uint32_t frame;  /* call: frame bytes of the caller */
   uint32_t line, source_line, source_file;
   uint32_t text; /* opcode's words in sim_program.words */
-  uint32_t flags;
+  uint32_t flags, more;
+  int32_t offsets[2]; /* of the second and third address */
   uint16_t latency;
   uint16_t special;              /* special register */
-  uint8_t op, type, type2, space;
+  uint8_t op, type, type2, space, space2;
   uint8_t vector, compare, mode, rounding;
   uint8_t kind, guard_negated, operands, list_count, list2_count;
   uint8_t negated; /* bit i: source i is a negated predicate */
@@ -159,7 +170,7 @@ typedef struct sim_parameter {
 typedef struct sim_function {
   char *name;
   int32_t symbol;
-  bool entry, body, clustered; /* clustered: it asks for clusters of more than one block */
+  bool entry, body;
   int32_t start, end;
   uint32_t registers;
   uint64_t frame_bytes;
@@ -168,6 +179,7 @@ typedef struct sim_function {
   uint64_t parameter_bytes; /* an entry's argument block */
   sim_parameter result;     /* bytes 0: none */
   uint32_t max_threads;
+  sim_dim3 cluster; /* of .reqnctapercluster; x 0: it asks for none */
   int32_t *uses; /* symbols it names: functions and shared variables */
   size_t use_count, use_capacity;
   bool indirect;    /* calls through a pointer */
@@ -238,6 +250,9 @@ sim_exec_fn *sim_select_control(const sim_insn *insn);
 sim_exec_fn *sim_select_warp(const sim_insn *insn);
 sim_exec_fn *sim_select_barrier(const sim_insn *insn);
 sim_exec_fn *sim_select_async(const sim_insn *insn);
+sim_exec_fn *sim_select_cluster(const sim_insn *insn);
+sim_exec_fn *sim_select_bulk(const sim_insn *insn);
+sim_exec_fn *sim_select_mbarrier(const sim_insn *insn);
 sim_exec_fn sim_exec_unsupported, sim_exec_nothing;
 
 #endif

@@ -15,6 +15,7 @@ static uint16_t latency(const sim_insn *insn) {
         case SIM_PARAM:
         case SIM_CONST: return 8;
         case SIM_SHARED: return 24;
+        case SIM_CLUSTER: return 180;
         case SIM_LOCAL: return 40;
         default: return 200;
       }
@@ -27,6 +28,7 @@ static uint16_t latency(const sim_insn *insn) {
     case SIM_OP_shfl: return 23;
     case SIM_OP_bra: case SIM_OP_call: return 8;
     case SIM_OP_bar: case SIM_OP_barrier: return insn->flags & SIM_F_WARP ? 4 : 10;
+    case SIM_OP_mbarrier: return 20;
     default: return 4;
   }
 }
@@ -347,6 +349,10 @@ static bool decode_call(ptx_parser *p, sim_insn *insn, const ptx_operand *operan
 static bool decode_barrier(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
                            unsigned count) {
   unsigned at = 0;
+  if (insn->more & SIM_X_CLUSTER) { /* an arrival is plain, a wait moves its lanes itself */
+    insn->kind = insn->flags & SIM_F_WAIT ? SIM_K_CONTROL : SIM_K_PLAIN;
+    return count == 0;
+  }
   if (insn->flags & SIM_F_WARP) {
     insn->kind = SIM_K_WARPBAR;
     return count == 1 && source(p, insn, 3, &operands[0], SIM_U32);
@@ -383,11 +389,52 @@ static bool decode_sync(ptx_parser *p, sim_insn *insn, const ptx_operand *operan
   return source(p, insn, 3, &operands[count - 1], SIM_U32);
 }
 
+/* The second (0) or third (1) address of an instruction, into source slot which + 1 or slot 3. */
+static bool further_address(ptx_parser *p, sim_insn *insn, unsigned slot, unsigned which,
+                            const ptx_operand *operand) {
+  int64_t offset;
+  if (!address(p, insn, slot, operand, &offset) || offset > INT32_MAX || offset < -INT32_MAX) {
+    return false;
+  }
+  insn->offsets[which] = (int32_t)offset;
+  return true;
+}
+
+/* cp.async.bulk [to], [from], bytes {, [mbarrier]} {, mask of blocks} {, cache policy} */
+static bool decode_bulk_copy(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
+                             unsigned count) {
+  if (insn->flags & SIM_F_COMMIT || insn->more & SIM_X_PREFETCH) {
+    return true;
+  }
+  if (insn->flags & SIM_F_WAIT) {
+    insn->kind = SIM_K_CONTROL;
+    insn->offset = count == 1 && operands[0].kind == PTX_O_NUMBER ? (int64_t)operands[0].value : -1;
+    return insn->offset >= 0;
+  }
+  if (count < 3 || !address(p, insn, 0, &operands[0], &insn->offset) ||
+      !further_address(p, insn, 1, 0, &operands[1]) || !source(p, insn, 2, &operands[2], SIM_U32)) {
+    return false;
+  }
+  if (insn->more & SIM_X_MBARRIER &&
+      (count < 4 || !further_address(p, insn, 3, 1, &operands[3]))) {
+    return false;
+  }
+  if (insn->more & SIM_X_MULTICAST) {
+    if (count < 5 || operands[4].kind != PTX_O_ROW ||
+        !SIM_GROW(p->program->rows, p->program->row_capacity, p->program->row_count)) {
+      return false;
+    }
+    insn->list = (int32_t)p->program->row_count;
+    insn->list_count = 1;
+    p->program->rows[p->program->row_count++] = operands[4].row;
+  }
+  return true;
+}
+
 static bool decode_copy(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
                         unsigned count) {
-  int64_t offset2;
   if (insn->flags & SIM_F_BULK) {
-    return false;
+    return decode_bulk_copy(p, insn, operands, count);
   }
   if (insn->flags & (SIM_F_COMMIT | SIM_F_WAIT)) {
     return true;
@@ -397,11 +444,9 @@ static bool decode_copy(ptx_parser *p, sim_insn *insn, const ptx_operand *operan
            address(p, insn, 0, &operands[0], &insn->offset);
   }
   if (!address(p, insn, 0, &operands[0], &insn->offset) ||
-      !address(p, insn, 1, &operands[1], &offset2) || offset2 > INT32_MAX ||
-      offset2 < -INT32_MAX) {
+      !further_address(p, insn, 1, 0, &operands[1])) {
     return false;
   }
-  insn->list = (int32_t)offset2;
   insn->window = (uint32_t)operands[2].value;
   if (count > 3) {
     bool predicate = operands[3].negated;
@@ -421,6 +466,12 @@ static bool decode_mbarrier(ptx_parser *p, sim_insn *insn, const ptx_operand *op
     }
     at = 1;
   }
+  if (insn->more & SIM_X_PENDING) {
+    return count == 2 && source(p, insn, 1, &operands[1], SIM_U64);
+  }
+  if (insn->flags & SIM_F_TRY_WAIT) {
+    insn->kind = SIM_K_CONTROL;
+  }
   if (at >= count || !address(p, insn, 0, &operands[at], &insn->offset)) {
     return false;
   }
@@ -437,8 +488,9 @@ static bool decode_mbarrier(ptx_parser *p, sim_insn *insn, const ptx_operand *op
 static unsigned least_operands(unsigned op) {
   switch (op) {
     case SIM_OP_ret: case SIM_OP_exit: case SIM_OP_trap: case SIM_OP_brkpt: case SIM_OP_membar:
-    case SIM_OP_fence: case SIM_OP_griddepcontrol: case SIM_OP_cp: return 0;
-    case SIM_OP_bra: case SIM_OP_call: case SIM_OP_bar: case SIM_OP_barrier:
+    case SIM_OP_fence: case SIM_OP_griddepcontrol: case SIM_OP_cp:
+    case SIM_OP_barrier: return 0;
+    case SIM_OP_bra: case SIM_OP_call: case SIM_OP_bar:
     case SIM_OP_nanosleep: case SIM_OP_pmevent: case SIM_OP_prefetch: case SIM_OP_prefetchu:
     case SIM_OP_activemask: case SIM_OP_discard: case SIM_OP_applypriority: case SIM_OP_mbarrier:
     case SIM_OP_setmaxnreg: case SIM_OP_stacksave: case SIM_OP_stackrestore: return 1;
@@ -518,8 +570,8 @@ bool ptx_decode(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsi
   static sim_exec_fn *(*const families[])(const sim_insn *) = {
       sim_select_move,    sim_select_integer, sim_select_bits,    sim_select_float,
       sim_select_half,    sim_select_compare, sim_select_convert, sim_select_memory,
-      sim_select_atomic,  sim_select_control, sim_select_warp,    sim_select_barrier,
-      sim_select_async};
+      sim_select_atomic,  sim_select_control, sim_select_warp,    sim_select_cluster, sim_select_barrier,
+      sim_select_async,   sim_select_bulk,    sim_select_mbarrier};
   int32_t zero = constant(p, 0, SIM_NO_SYMBOL);
   if (zero == SIM_NO_ROW) {
     return false;

@@ -114,6 +114,7 @@ static bool performance_directives(ptx_parser *p, sim_function *function) {
     const char *text;
     uint32_t length;
     uint64_t product = 1, value;
+    uint32_t sizes[3] = {1, 1, 1}, count = 0;
     uint8_t literal;
     if (!ptx_take_word(p, &text, &length)) {
       return false;
@@ -131,10 +132,13 @@ static bool performance_directives(ptx_parser *p, sim_function *function) {
           return false;
         }
         product = product <= 65536 && value <= 65536 ? product * value : UINT64_MAX;
+        if (count < 3) {
+          sizes[count++] = value <= 65536 ? (uint32_t)value : 65536;
+        }
       } while (ptx_take(p, ','));
     }
     if (ptx_is(text, length, ".reqnctapercluster")) {
-      function->clustered = product != 1;
+      function->cluster = (sim_dim3){sizes[0], sizes[1], sizes[2]};
     }
     if (ptx_is(text, length, ".maxntid") || ptx_is(text, length, ".reqntid")) {
       function->max_threads = product < 1024 ? (uint32_t)product : 1024;
@@ -183,7 +187,7 @@ static bool directive(ptx_parser *p) {
   if (ptx_is(text, length, ".reg")) {
     return ptx_registers(p);
   }
-  for (unsigned space = SIM_GLOBAL; space < SIM_SPACES; space++) {
+  for (unsigned space = SIM_GLOBAL; space <= SIM_CONST; space++) {
     if (ptx_is(text + 1, length - 1, sim_space_name(space))) {
       return ptx_variable(p, (enum sim_space)space, linkage);
     }
@@ -513,7 +517,7 @@ static bool linked_directive(ptx_parser *p, const char *text, uint32_t length) {
   if (ptx_is(text, length, ".entry") || ptx_is(text, length, ".func")) {
     return ptx_function(p, text[1] == 'e', linkage);
   }
-  for (unsigned space = SIM_GLOBAL; space < SIM_SPACES; space++) {
+  for (unsigned space = SIM_GLOBAL; space <= SIM_CONST; space++) {
     if (text[0] == '.' && (space == SIM_GLOBAL || space == SIM_SHARED || space == SIM_CONST) &&
         ptx_is(text + 1, length - 1, sim_space_name(space))) {
       return ptx_variable(p, (enum sim_space)space, linkage);

@@ -38,11 +38,12 @@ typedef void visit_fn(analysis *a, int32_t *row, bool write, bool whole, void *u
 
 static void visit_rows(analysis *a, sim_insn *insn, visit_fn *visit, void *user) {
   bool atomic = insn->op == SIM_OP_atom || insn->op == SIM_OP_red;
+  bool copy = insn->op == SIM_OP_cp; /* its list holds the mask of blocks */
   bool vector = insn->list_count != 0 &&
                 (insn->op == SIM_OP_ld || insn->op == SIM_OP_ldu || insn->op == SIM_OP_st ||
-                 insn->op == SIM_OP_mov || atomic);
-  bool list_written =
-      insn->op != SIM_OP_st && !atomic && !(insn->op == SIM_OP_mov && insn->vector == 1);
+                 insn->op == SIM_OP_mov || atomic || copy);
+  bool list_written = insn->op != SIM_OP_st && !atomic && !copy &&
+                      !(insn->op == SIM_OP_mov && insn->vector == 1);
   bool whole = insn->guard == SIM_NO_ROW;
   if (insn->guard >= 0) {
     visit(a, &insn->guard, false, false, user);

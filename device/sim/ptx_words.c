@@ -25,7 +25,7 @@ int ptx_special(const char *text, uint32_t length) {
   return -1;
 }
 
-enum word_target { TO_FLAG, TO_MODE, TO_ROUNDING, TO_SPACE, TO_VECTOR, TO_COMPARE, TO_NOTHING };
+enum word_target { TO_FLAG, TO_MORE, TO_MODE, TO_ROUNDING, TO_SPACE, TO_VECTOR, TO_COMPARE, TO_NOTHING };
 
 static const struct word {
   const char *text;
@@ -66,6 +66,20 @@ static const struct word {
     {"commit_group", TO_FLAG, SIM_F_COMMIT},
     {"wait_group", TO_FLAG, SIM_F_WAIT},
     {"wait_all", TO_FLAG, SIM_F_WAIT},
+    {"wait", TO_FLAG, SIM_F_WAIT},
+    {"launch_dependents", TO_NOTHING, 0},
+    {"cluster", TO_MORE, SIM_X_CLUSTER},
+    {"noinc", TO_MORE, SIM_X_NOINC},
+    {"arrive_drop", TO_MORE, SIM_X_DROP},
+    {"complete_tx", TO_MORE, SIM_X_COMPLETE_TX},
+    {"pending_count", TO_MORE, SIM_X_PENDING},
+    {"mbarrier", TO_MORE, SIM_X_MBARRIER},
+    {"mbarrier::complete_tx::bytes", TO_MORE, SIM_X_MBARRIER},
+    {"bulk_group", TO_MORE, SIM_X_BULK_GROUP},
+    {"multicast::cluster", TO_MORE, SIM_X_MULTICAST},
+    {"prefetch", TO_MORE, SIM_X_PREFETCH},
+    {"reduce", TO_MORE, SIM_X_REDUCE},
+    {"cp_mask", TO_MORE, SIM_X_BYTE_MASK},
     {"rn", TO_ROUNDING, SIM_RN},
     {"rz", TO_ROUNDING, SIM_RZ},
     {"rm", TO_ROUNDING, SIM_RM},
@@ -78,8 +92,8 @@ static const struct word {
     {"global", TO_SPACE, SIM_GLOBAL},
     {"shared", TO_SPACE, SIM_SHARED},
     {"shared::cta", TO_SPACE, SIM_SHARED},
-    {"shared::cluster", TO_SPACE, SIM_SHARED},
-    /* a cluster is one block here */ {"local", TO_SPACE, SIM_LOCAL},
+    {"shared::cluster", TO_SPACE, SIM_CLUSTER},
+    {"local", TO_SPACE, SIM_LOCAL},
     {"param", TO_SPACE, SIM_PARAM},
     {"param::entry", TO_SPACE, SIM_PARAM},
     {"param::func", TO_SPACE, SIM_PARAM},
@@ -127,7 +141,6 @@ static const struct word {
     {"weak", TO_NOTHING, 0},
     {"gpu", TO_NOTHING, 0},
     {"cta", TO_NOTHING, 0},
-    {"cluster", TO_NOTHING, 0},
     {"sys", TO_NOTHING, 0},
     {"gl", TO_NOTHING, 0},
     {"aligned", TO_NOTHING, 0},
@@ -147,6 +160,11 @@ static const struct word {
     {"proxy", TO_NOTHING, 0},
     {"alias", TO_NOTHING, 0},
     {"async", TO_NOTHING, 0},
+    {"async::generic", TO_NOTHING, 0},
+    {"sync_restrict::shared::cta", TO_NOTHING, 0},
+    {"sync_restrict::shared::cluster", TO_NOTHING, 0},
+    {"noComplete", TO_NOTHING, 0},
+    {"read", TO_NOTHING, 0}, /* of a bulk group: here read when all is done */
     {"async::global", TO_NOTHING, 0},
     {"async::shared::cta", TO_NOTHING, 0},
     {"mbarrier_init", TO_NOTHING, 0},
@@ -173,10 +191,9 @@ static bool set_compare(sim_insn *insn, const char *text, uint32_t length) {
 
 /* Words that mean nothing here on one instruction, and much on another. */
 static bool refused(const sim_insn *insn, const char *text, uint32_t length) {
-  bool barrier = insn->op == SIM_OP_bar || insn->op == SIM_OP_barrier;
   bool memory = insn->op == SIM_OP_ld || insn->op == SIM_OP_st || insn->op == SIM_OP_red ||
                 insn->op == SIM_OP_atom;
-  return (barrier && ptx_is(text, length, "cluster")) || (memory && ptx_is(text, length, "async"));
+  return memory && ptx_is(text, length, "async");
 }
 
 static bool set_word(sim_insn *insn, const char *text, uint32_t length) {
@@ -194,9 +211,13 @@ static bool set_word(sim_insn *insn, const char *text, uint32_t length) {
       case TO_ROUNDING: insn->rounding = (uint8_t)word->value; break;
       case TO_SPACE:
         /* cp.async names two spaces, the first is the destination's. */
-        insn->space = insn->space != SIM_GENERIC && insn->op == SIM_OP_cp ? insn->space
-                                                                         : (uint8_t)word->value;
+        if (insn->space != SIM_GENERIC && insn->op == SIM_OP_cp) {
+          insn->space2 = (uint8_t)word->value;
+        } else {
+          insn->space = (uint8_t)word->value;
+        }
         break;
+      case TO_MORE: insn->more |= word->value; break;
       case TO_VECTOR: insn->vector = (uint8_t)word->value; break;
       default: break;
     }

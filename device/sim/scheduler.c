@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TRY_WAIT_NS 1000000 /* that a try_wait without a time of its own waits where nothing else goes on */
+#define IDLE_ROUNDS 10000u
+
 static bool before(const sim_warp *a, const sim_warp *b) {
   return a->ready != b->ready ? a->ready < b->ready : a->order < b->order;
 }
@@ -64,6 +67,22 @@ void sim_queue_remove(sim_warp *warp) {
     sift_up(sm, place);
     sim_queue_sift(sm, (size_t)sm->heap[place]->heap_place);
   }
+}
+
+void sim_warp_wake(sim_warp *warp, uint64_t time_fs) {
+  const sim_clock *clock = &warp->block->sm->clock;
+  uint64_t cycle = sim_clock_cycle_at(clock, time_fs);
+  cycle = cycle > clock->cycle ? cycle : clock->cycle + 1;
+  if (warp->heap_place >= 0) {
+    if (!warp->asleep || warp->ready <= cycle) {
+      return; /* it is issued when its last instruction lets it */
+    }
+    sim_queue_remove(warp);
+    warp->ready = cycle;
+  }
+  warp->asleep = false;
+  warp->ready = warp->ready > cycle ? warp->ready : cycle;
+  sim_warp_queue(warp);
 }
 
 static void fault_text(sim_warp *warp, const sim_insn *insn, uint32_t lane,
@@ -157,6 +176,9 @@ static bool finish_block(sim_block *block) {
   sim_grid *grid = block->grid;
   uint64_t time = sm->clock.time_fs;
   bool last = ++grid->done == grid->blocks;
+  sim_landing_flush(sm->device, block);
+  sm->device->idle_rounds = 0;
+  sim_block_leave(block);
   block->slot->busy = false;
   sm->busy--;
   grid->end_fs = time > grid->end_fs ? time : grid->end_fs;
@@ -169,8 +191,26 @@ static bool finish_block(sim_block *block) {
   return last;
 }
 
+/* What a thread that stands still waits for. */
+static void say_wait(const sim_warp *warp, const sim_group *group, char *text, size_t bytes) {
+  char rest[120];
+  switch (group->state) {
+    case SIM_G_PHASE:
+      sim_mbarrier_say(group->awaited, rest, sizeof rest);
+      snprintf(text, bytes, "this one waits at the mbarrier at shared address 0x%llx: %s",
+               (unsigned long long)(group->awaited - warp->block->shared), rest);
+      return;
+    case SIM_G_CLUSTER:
+      snprintf(text, bytes, "this one waits at the cluster's barrier, where %u of %u threads have come",
+               warp->block->cluster->arrived, warp->block->cluster->alive);
+      return;
+    default: snprintf(text, bytes, "this one waits for threads that never come"); return;
+  }
+}
+
 /* Everything that is begun stands still: says what a thread of it waits for. */
 static void deadlock(sim_device *device) {
+  char what[300];
   for (int i = 0; i < device->config.sms; i++) {
     for (int k = 0; k < device->config.blocks_per_sm; k++) {
       sim_slot *slot = &device->sms[i].slots[k];
@@ -182,12 +222,45 @@ static void deadlock(sim_device *device) {
           continue;
         }
         insn = &slot->block.grid->kernel->module->program->code[group->pc];
-        sim_fault(warp, insn, (uint32_t)__builtin_ctz(group->mask), SIM_DEADLOCK,
-                  "no thread can run: this one waits for threads that never come");
+        say_wait(warp, group, what, sizeof what);
+        sim_fault(warp, insn, (uint32_t)__builtin_ctz(group->mask), SIM_DEADLOCK, "no thread can run: %s", what);
         return;
       }
     }
   }
+}
+
+/* Nothing on the device goes on by itself, but threads wait at mbarriers, and a try_wait ends after a while whatever
+ * the phase: theirs end, once the shortest of those times has passed, and their programs see what they do. Most ask
+ * again; after IDLE_ROUNDS it is taken that nobody will come. False: none waits so, or that. */
+static bool end_waits(sim_device *device) {
+  uint64_t shortest_ns = TRY_WAIT_NS, time_fs = sim_device_now_fs(device);
+  bool any = false;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < device->config.sms * device->config.blocks_per_sm; i++) {
+      sim_slot *slot = &device->sms[i / device->config.blocks_per_sm].slots[i % device->config.blocks_per_sm];
+      for (uint32_t k = 0; slot->busy && k < slot->block.warp_count * SIM_LANES; k++) {
+        sim_warp *warp = &slot->warps[k / SIM_LANES];
+        sim_group *group = &warp->groups[k % SIM_LANES];
+        if (k % SIM_LANES >= warp->group_count || group->state != SIM_G_PHASE) {
+          continue;
+        }
+        any = true;
+        if (pass == 0) {
+          shortest_ns = group->wake != 0 && group->wake < shortest_ns ? group->wake : shortest_ns;
+        } else {
+          group->state = SIM_G_READY;
+          group->expired = true;
+          sim_warp_wake(warp, time_fs);
+        }
+      }
+    }
+    if (!any || (pass == 0 && ++device->idle_rounds > IDLE_ROUNDS)) {
+      return false;
+    }
+    time_fs += shortest_ns * SIM_FS_PER_NS;
+  }
+  return true;
 }
 
 static sim_sm *earliest(sim_device *device) {
@@ -215,7 +288,23 @@ static void wait_or_leave(sim_warp *warp) {
     return;
   }
   warp->ready = wake;
+  warp->asleep = true;
   sim_queue_sift(warp->block->sm, (size_t)warp->heap_place);
+}
+
+/* A warp that asks an mbarrier over and over is told what it waits for. */
+static void say_timeout(sim_warp *warp, uint32_t lanes) {
+  const sim_group *group = &warp->groups[warp->current];
+  const sim_block *block = warp->block;
+  char rest[120], what[200] = "";
+  if (warp->polled != NULL) {
+    sim_mbarrier_say(warp->polled, rest, sizeof rest);
+    snprintf(what, sizeof what, "; it asks the mbarrier at shared address 0x%llx: %s",
+             (unsigned long long)(warp->polled - block->shared), rest);
+  }
+  sim_fault(warp, &block->grid->kernel->module->program->code[group->pc], (uint32_t)__builtin_ctz(lanes),
+            SIM_TIMEOUT, "still running after %llu warp instructions (INKMARK_SIM_MAX_STEPS)%s",
+            (unsigned long long)block->sm->device->config.max_steps, what);
 }
 
 /* One step of the device; *grid_done when one more grid is. */
@@ -227,16 +316,13 @@ static void step(sim_device *device, sim_sm *sm, bool *grid_done) {
     sim_clock_to_cycle(&sm->clock, warp->ready);
     return; /* another SM may be earlier now */
   }
+  warp->asleep = false;
   if (!sim_warp_pick(warp, &lanes)) {
     wait_or_leave(warp);
     return;
   }
   if (++block->grid->steps > device->config.max_steps) {
-    const sim_group *group = &warp->groups[warp->current];
-    sim_fault(warp, &block->grid->kernel->module->program->code[group->pc],
-              (uint32_t)__builtin_ctz(lanes), SIM_TIMEOUT,
-              "still running after %llu warp instructions (INKMARK_SIM_MAX_STEPS)",
-              (unsigned long long)device->config.max_steps);
+    say_timeout(warp, lanes);
     return;
   }
   execute(warp, lanes);
@@ -270,7 +356,15 @@ enum sim_error_kind sim_device_run(sim_device *device, uint64_t steps, sim_error
   while (device->grids != NULL && !device->failed && !grid_done &&
          (steps == UINT64_MAX || device->stats.warp_instructions < end)) {
     sim_sm *sm = earliest(device);
+    uint64_t landing_fs = sim_landing_next_fs(device);
+    if (landing_fs != UINT64_MAX && (sm == NULL || landing_fs <= sm->clock.time_fs)) {
+      sim_landing_land(device);
+      continue;
+    }
     if (sm == NULL) {
+      if (end_waits(device)) {
+        continue;
+      }
       deadlock(device);
       if (!device->failed) {
         sim_error_set(device->error, SIM_DEADLOCK, "no thread can run");

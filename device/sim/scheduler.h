@@ -9,6 +9,8 @@
 
 /* Puts blocks of begun grids on free slots, not before `time_fs`. False after an error. */
 bool sim_place_blocks(sim_device *device, uint64_t time_fs);
+/* The block is no part of its cluster any more. */
+void sim_block_leave(sim_block *block);
 void sim_device_stop(sim_device *device);
 uint64_t sim_device_now_fs(const sim_device *device);
 

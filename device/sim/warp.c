@@ -21,12 +21,23 @@ void sim_warp_move(sim_warp *warp, uint32_t lanes, int32_t pc, uint32_t base) {
   warp->groups[warp->group_count++] = (sim_group){.mask = lanes, .pc = pc, .base = base};
 }
 
+sim_group *sim_warp_stop(sim_warp *warp, uint32_t lanes, enum sim_group_state state) {
+  sim_group *group = &warp->groups[warp->current];
+  if (lanes != group->mask) {
+    sim_warp_move(warp, lanes, warp->pc, group->base);
+    group = &warp->groups[warp->group_count - 1];
+  }
+  group->state = (uint8_t)state;
+  return group;
+}
+
 void sim_warp_end(sim_warp *warp, uint32_t lanes) {
   sim_group *group = &warp->groups[warp->current];
   sim_block *block = warp->block;
   group->mask &= ~lanes;
   warp->live &= ~lanes;
   block->alive -= (unsigned)__builtin_popcount(lanes);
+  sim_cluster_end_threads(warp, lanes);
   if (group->mask == 0) {
     *group = warp->groups[--warp->group_count];
   }

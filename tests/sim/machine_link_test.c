@@ -107,15 +107,17 @@ static void test_unsupported(void) {
       "  mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {a0,a1}, {a2,a3}, {a4,a5}, {a6,a7};\n"
       "  ret; }\n"
       ".visible .entry dynamic(.param .u64 p) { call cudaLaunchDevice; ret; }\n"
-      ".visible .entry clusters(.param .u64 p) .reqnctapercluster 2, 1, 1 { ret; }\n"
-      ".visible .entry cluster_barrier(.param .u64 p) { barrier.cluster.arrive.aligned; ret; }\n"
+      ".visible .entry tensor_memory(.param .u64 p) { .reg .b32 a<2>;\n"
+      "  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [a0], a1; ret; }\n"
+      ".visible .entry tensor_copy(.param .u64 p) { .reg .b32 a<4>; .reg .b64 t;\n"
+      "  cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [a0], [t, {a1}], [a2]; ret; }\n"
       KERNEL("mov.u32 a, 5; bra over; tex.2d.v4.f32.f32 {a, a, a, a}, [t, {b, b}]; over:");
   static const struct {
     const char *kernel, *part;
   } bad[] = {{"tensor", "PTX line 6, line:77, wgmma.fence.sync.aligned: "},
              {"dynamic", "a call of 'cudaLaunchDevice'"},
-             {"clusters", "clusters"},
-             {"cluster_barrier", "'barrier.cluster.arrive.aligned'"}};
+             {"tensor_memory", "'tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32'"},
+             {"tensor_copy", "'cp.async.bulk.tensor.1d."}};
   const char *texts[] = {text};
   sim_error error;
   sim_program *program = sim_program_parse(texts, 1, &error);
