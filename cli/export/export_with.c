@@ -59,7 +59,9 @@ static char *default_output(const char *with) {
                  {".json.zst", ".json.gz"},
                  {".json.zip", ".json.gz"},
                  {".zip", ".json.gz"},
-                 {".json", ".json"}};
+                 {".json", ".json"},
+                 {".pftrace.gz", ".pftrace.gz"},
+                 {".perfetto-trace.gz", ".pftrace.gz"}};
   const char *dot = strrchr(name, '.'), *ours = ".pftrace";
   size_t stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {

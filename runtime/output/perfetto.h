@@ -106,6 +106,9 @@ typedef struct perfetto {
 /* The start of a sequence, whose number no other in the file may have, and its clocks. */
 void perfetto_start(perfetto *out, ink_file *file, unsigned sequence, const ink_capture *capture,
                     int64_t base_ns);
+/* The same in a trace that has clocks: base_ns is when its clock `clock` shows clock_ns. */
+void perfetto_start_on(perfetto *out, ink_file *file, unsigned sequence, const ink_capture *capture, int64_t base_ns,
+                       unsigned clock, int64_t clock_ns);
 
 uint64_t perfetto_new_uuid(perfetto *out);
 

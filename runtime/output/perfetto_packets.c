@@ -136,23 +136,42 @@ static int64_t monotonic_at(const ink_capture *capture, int64_t base_ns) {
   return best > 0 ? best : 0;
 }
 
-void perfetto_start(perfetto *out, ink_file *file, unsigned sequence, const ink_capture *capture,
-                    int64_t base_ns) {
-  int64_t monotonic_ns = monotonic_at(capture, base_ns);
+/* The snapshot of our delta clock begins the sequence; what follows in it is the caller's. */
+static char *begin_clocks(perfetto *out, int64_t ns, char **fields, char **snapshot) {
+  char *p = packet(out, PERFETTO_EVENT_BYTES, fields);
+  p = pb_uint(p, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
+  *snapshot = p = pb_begin(p, PACKET_CLOCK_SNAPSHOT);
+  return clock_pair(p, OUR_DELTA_CLOCK, ns, true);
+}
+
+static void begin_sequence(perfetto *out, ink_file *file, unsigned sequence, const ink_capture *capture,
+                           int64_t base_ns) {
   *out = (perfetto){.file = file, .sequence = sequence, .last_ns = base_ns};
   describe_arguments(out);
   out->uuid_base = uuid_base(capture);
+}
+
+void perfetto_start(perfetto *out, ink_file *file, unsigned sequence, const ink_capture *capture,
+                    int64_t base_ns) {
+  int64_t monotonic_ns = monotonic_at(capture, base_ns);
   char *fields, *snapshot;
-  char *p = packet(out, PERFETTO_EVENT_BYTES, &fields);
-  p = pb_uint(p, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
-  snapshot = p = pb_begin(p, PACKET_CLOCK_SNAPSHOT);
-  p = clock_pair(p, OUR_DELTA_CLOCK, base_ns, true);
+  begin_sequence(out, file, sequence, capture, base_ns);
+  char *p = begin_clocks(out, base_ns, &fields, &snapshot);
   p = clock_pair(p, BUILTIN_REALTIME, base_ns, false);
   if (monotonic_ns)
     p = clock_pair(p, BUILTIN_MONOTONIC, monotonic_ns, false);
   p = pb_end(snapshot, pb_uint(p, SNAPSHOT_PRIMARY, BUILTIN_REALTIME));
   p = defaults(p, 0);
   ink_file_took(out->file, pb_end(fields, p));
+}
+
+void perfetto_start_on(perfetto *out, ink_file *file, unsigned sequence, const ink_capture *capture, int64_t base_ns,
+                       unsigned clock, int64_t clock_ns) {
+  char *fields, *snapshot;
+  begin_sequence(out, file, sequence, capture, base_ns);
+  char *p = begin_clocks(out, clock_ns, &fields, &snapshot);
+  p = pb_end(snapshot, clock_pair(p, clock, clock_ns, false));
+  ink_file_took(out->file, pb_end(fields, defaults(p, 0)));
 }
 
 uint64_t perfetto_new_uuid(perfetto *out) {

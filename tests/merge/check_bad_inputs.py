@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What every kind of bad input gives: one line that says what is wrong with which file, exit code 1, no output.
 # check_bad_inputs.py INKMARK FIT_CAPTURE FOREIGN_TOOL
-import gzip, json, os, resource, shutil, signal, sqlite3, struct, subprocess, sys, zipfile
+import gzip, json, os, resource, shutil, signal, sqlite3, struct, subprocess, sys, zipfile, zlib
+import packets as P
 from inputs import *
 
 tools = Inputs(*sys.argv[1:4])
@@ -24,6 +25,13 @@ def database(*statements):
     return bytes_of("made.db")
 
 
+def slices(n, category="kernel", name="k", ends=True, clock=6, at=1000):
+    out = P.snapshot([(6, 5), (1, BASE)], 6)
+    for i in range(n):
+        out += b"".join(P.packet((10, 3), (58, clock), (8, at + 10 * i + 5 * (kind == P.END)), (11, P.event(kind, 44, name, category))) for kind in ((P.BEGIN, P.END) if ends else (P.BEGIN,)))
+    return out
+
+
 KERNELS = "create table CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ)"
 NAMES = "create table StringIds (id integer primary key, value text)"
 capture = tools.capture(put("fit.json", WHOLE), "c.ink")
@@ -33,7 +41,7 @@ bad_time = lambda ts, dur=1: text([{**good, "ts": ts, "dur": dur}])
 # Name of the file, its bytes, words that the line must have (each of them).
 TABLE = [
     ("empty.json", b"", ["is empty"]), ("blank.json", b" \n\t ", ["ends in the middle, after 4 bytes"]),
-    ("text.json", b"hello", ["is neither a JSON trace nor an Nsight Systems SQLite export"]),
+    ("text.json", b"hello", ["is neither a JSON or Perfetto trace nor an Nsight Systems SQLite export"]),
     ("zeros.json", bytes(4096), ["neither"]), ("object.json", b'{"a":[1,{}]}', ["no \"traceEvents\""]),
     ("number.json", b'{"traceEvents":3}', ["no \"traceEvents\""]), ("events.json", b'{"traceEvents":[1,"x",null,[{}]]}', ["no GPU kernels"]),
     ("none.json", b'{"traceEvents":[]}', ["no GPU kernels"]), ("bom.json", b"\xef\xbb\xbf" + b"hello", ["neither"]),
@@ -68,8 +76,16 @@ TABLE = [
     ("cut.sqlite", database(NAMES, KERNELS)[:5000], ["cannot read"]), ("head.sqlite", b"SQLite format 3\0" + b"x" * 200, ["cannot read"]),
     ("packed.sqlite.gz", gzip.compress(database(NAMES, KERNELS)), ["is a packed SQLite file: unpack it first"]),
     ("capture.json", bytes_of("c.ink"), ["is a capture of inkmark's own"]),
-    ("trace.pftrace", b"\x0a\x20\x0a\x1e\x08\x01" + bytes(60), ["is a Perfetto trace, which is not read", "read are PyTorch's and XLA's JSON traces and Nsight Systems SQLite exports"]),
-    ("report.nsys-rep", b"NSYS\1\2\3\4" * 9, ["Nsight Systems report", "nsys export --type sqlite"]), ("host.xplane.pb", b"\x12\x09\x08\x01plane" * 4, ["XLA profile in protobuf"]),
+    ("trace.pftrace", b"\x0a\x20\x0a\x1e\x08\x01" + bytes(60), ["trace.pftrace' is damaged at byte 34"]), ("none.pftrace", P.snapshot([(6, 5), (1, BASE)], 6), ["no GPU kernels"]),
+    ("cpu.pftrace", slices(7, "cpu"), ["no GPU kernels", "the categories of its events are 'cpu'"]), ("open.pftrace", slices(7, "kernel", ends=False), ["no GPU kernels that can be used: 7 have no name or no times"]),
+    ("cut.pftrace", slices(7)[:-3], [f"ends in the middle, after {len(slices(7)) - 3} bytes"]), ("length.pftrace", slices(7) + b"\x0a\xff\xff\xff\xff\x7f", [f"damaged at byte {len(slices(7))}", "a length that no packet has"]),
+    ("far.pftrace", slices(7) + b"\x0a\xff\xff\xff\x1f\x08\x01", ["ends in the middle"]), ("varint.pftrace", slices(7) + b"\xff" * 30, ["is damaged at byte"]), ("group.pftrace", slices(7) + b"\x0b", ["no protobuf"]),
+    ("inside.pftrace", slices(7) + b"\x0a\x03\x08\xff\xff", [f"its packet that ends at byte {len(slices(7)) + 5} is no protobuf"]), ("packed.pftrace", slices(7) + P.packet((50, b"none")), ["a packed packet that cannot be unpacked"]),
+    ("packed_cut.pftrace", slices(7) + P.packet((50, zlib.compress(slices(7))[:-9])), ["a packed packet that cannot be unpacked"]), ("packed_in_packed.pftrace", P.packet((50, zlib.compress(P.packet((50, b"x"))))), ["a packed packet in another"]),
+    ("packed_junk.pftrace", P.packet((50, zlib.compress(b"\x0a\x05x"))), ["a packed packet holds no protobuf"]), ("bomb.pftrace", P.packet((50, zlib.compress(bytes(1 << 27), 9))), ["a packed packet that is too long"]),
+    ("clock.pftrace", slices(7, clock=77), ["no GPU kernels that can be used: 7 have no name or no times"]), ("absurd.pftrace", slices(7, at=2 ** 63 + 5), ["no GPU kernels that can be used: 7"]),
+    ("named.pftrace", slices(7, 99), ["refer to names that are not in it"]), ("nameless.pftrace", slices(7, name=99), ["7 have no name"]),
+    ("report.nsys-rep", b"NSYS\1\2\3\4" * 9, ["Nsight Systems report", "nsys export --type sqlite", "read are PyTorch's and XLA's JSON traces, Perfetto traces and Nsight Systems SQLite exports"]), ("host.xplane.pb", b"\x12\x09\x08\x01plane" * 4, ["XLA profile in protobuf"]),
     ("later.json", text([kernel(i, 50 * i, 30) for i in range(9)], baseTimeNanoseconds=BASE + 86400 * 10 ** 9), ["of different runs", "the capture begins 2023-11-14", "the trace 2023-11-15"]),
     ("names.json", text([{**kernel(i, 700 + 97 * i * i, 3, name="other"), "args": {"grid": [77, 1, 1], "block": [32, 1, 1]}} for i in range(40)]), ["no launch of the capture could be joined", "a::other"]),
 ]

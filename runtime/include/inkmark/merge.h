@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum ink_foreign_kind { INK_FOREIGN_KINETO, INK_FOREIGN_NSIGHT, INK_FOREIGN_XLA };
+enum ink_foreign_kind { INK_FOREIGN_KINETO, INK_FOREIGN_NSIGHT, INK_FOREIGN_XLA, INK_FOREIGN_PERFETTO };
 
 typedef struct ink_foreign_type { /* what many kernels have in common */
   int64_t stream;
@@ -41,8 +41,8 @@ typedef struct ink_foreign_facts {
 
 typedef struct ink_foreign ink_foreign;
 
-/* Reads the kernels of a PyTorch (Kineto) or XLA trace, JSON, also in gzip, zstd or a zip that holds
- * nothing else, or of an Nsight Systems SQLite export; what it is shows by its first bytes. Memory:
+/* Reads the kernels of a PyTorch (Kineto) or XLA trace, JSON, or of a Perfetto trace, also in gzip, zstd or a zip
+ * that holds nothing else, or of an Nsight Systems SQLite export; what it is shows by its first bytes. Memory:
  * 40 to 80 bytes a kernel, 100 for each type, and its names. INK_ERROR_FORMAT: neither.
  * INK_ERROR_DAMAGED: broken or cut off. INK_ERROR_EMPTY: no kernels.
  * INK_ERROR_UNSUPPORTED: an SQLite or zstd file, and this machine has no libsqlite3.so.0 or

@@ -3,6 +3,7 @@
 #include "foreign_private.h"
 #include "merge/write/convert_notes.h"
 
+#include "number_text.h"
 #include "output/track_events.h"
 
 #include <assert.h>
@@ -49,6 +50,16 @@ ink_status ink_foreign_place(ink_foreign *f, const ink_foreign_type *t, const tr
   return INK_OK;
 }
 
+ink_status foreign_place_track(ink_foreign *f, const ink_foreign_type *t, uint64_t track, uint64_t root) {
+  const trace_id none = {0};
+  const ink_status status = ink_foreign_place(f, t, &none, &none);
+  if (status == INK_OK && !f->places[f->last_place].track) {
+    f->places[f->last_place].track = track;
+    f->places[f->last_place].root = root;
+  }
+  return status;
+}
+
 ink_status ink_foreign_add(ink_foreign *f, const ink_foreign_type *type,
                            const ink_foreign_kernel *kernel) {
   static_assert(sizeof *type == 56, "types are told apart by their bytes, so they have no padding");
@@ -64,6 +75,42 @@ ink_status ink_foreign_add(ink_foreign *f, const ink_foreign_type *type,
   f->kernels[f->kernel_count] = *kernel;
   f->kernels[f->kernel_count++].type = (const void *)f->types.texts[number];
   return INK_OK;
+}
+
+/* One of the categories, of which a comma-separated list may stand there. "Kernel" before 2022; "kernel_dispatch" and
+ * the like are rocprofiler's. */
+bool foreign_is_kernel(const char *list) {
+  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+    at += strspn(at, " ");
+    const size_t length = strcspn(at, ", ");
+    static const char dispatch[] = "kernel_dispatch";
+    const size_t n = sizeof dispatch - 1;
+    if ((length == 6 && ink_i_begins_with(at, "kernel")) ||
+        (length >= n && !strncmp(at + length - n, dispatch, n)))
+      return true;
+  }
+  return false;
+}
+
+void foreign_note_category(ink_foreign *f, const char *category) {
+  char text[sizeof *f->categories];
+  if (f->kernel_count || f->category_count == FOREIGN_CATEGORIES || !*category)
+    return;
+  snprintf(text, sizeof text, "%s", category);
+  for (size_t i = 0; i < f->category_count; i++)
+    if (!strcmp(f->categories[i], text))
+      return;
+  memcpy(f->categories[f->category_count++], text, sizeof text);
+}
+
+/* Kineto wrote Unix microseconds as ts, and no base, until early 2024. Times of this range are dates from 2008
+ * to 2049, and no machine runs for 38 years: they are Unix time. */
+bool foreign_are_dates(const ink_foreign *f) {
+  const int64_t first = INT64_C(1200000000000000000), last = INT64_C(2500000000000000000);
+  for (size_t i = 0; i < f->kernel_count; i++)
+    if (f->kernels[i].begin_ns < first || f->kernels[i].end_ns > last)
+      return false;
+  return f->kernel_count > 0;
 }
 
 convert_notes *foreign_take_notes(ink_foreign *f) {
@@ -84,6 +131,8 @@ void ink_foreign_free(ink_foreign *f) {
   text_table_free(&f->name_table);
   text_table_free(&f->types);
   foreign_free_notes(f->notes);
+  id_map_free(&f->packets.track_highs);
+  id_map_free(&f->packets.sequences);
   free(f->places);
   free(f->edits.list);
   free(f->kernels);

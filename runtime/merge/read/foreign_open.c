@@ -27,9 +27,13 @@ static bool ends_with(const char *path, const char *ending) {
   return length > n && ink_i_same_letters(path + length - n, ending);
 }
 
-/* Fields 1 of a message: of a Perfetto trace packets, of an XSpace planes, whose field 2 is a name. */
+/* Messages of field 1: of a Perfetto trace packets, of an XSpace planes, whose field 2 is a name. Text that begins
+ * with a line break looks the same at first, but has no control characters. */
 static bool is_protobuf(const char *head, size_t n) {
-  return n > 2 && head[0] == 0x0a && !strchr("{[\n\r\t ", head[1]);
+  bool text = true;
+  for (size_t i = 0; i < n && text; i++)
+    text = (unsigned char)head[i] >= ' ' || strchr("\n\r\t", head[i] ? head[i] : 1);
+  return n > 2 && head[0] == 0x0a && !text;
 }
 
 static bool has_plane(const char *head, size_t n) {
@@ -50,8 +54,6 @@ static const char *known_as(const char *path, const char *head, size_t n) {
     return "an Nsight Systems report: 'nsys export --type sqlite' makes of it what is read";
   if (ends_with(path, ".ncu-rep"))
     return "an Nsight Compute report, which has counters and no times of launches: 'nsys profile' records those";
-  if (is_protobuf(head, n) || ends_with(path, ".pftrace") || ends_with(path, ".perfetto-trace"))
-    return "a Perfetto trace, which is not read: 'traceconv json' makes JSON of it";
   if (n >= 262 && !memcmp(head + 257, "ustar", 5))
     return "a tar archive: unpack it first";
   if (n >= 6 && !memcmp(head, "7z\xbc\xaf\x27\x1c", 6))
@@ -63,11 +65,11 @@ static ink_status not_a_trace(const char *path, const char *head, size_t n, ink_
   const char *known = known_as(path, head, n);
   if (known)
     return ink_error_set(error, INK_ERROR_FORMAT,
-                         "'%s' is %s; read are PyTorch's and XLA's JSON traces and Nsight Systems "
-                         "SQLite exports",
+                         "'%s' is %s; read are PyTorch's and XLA's JSON traces, Perfetto traces and Nsight "
+                         "Systems SQLite exports",
                          path, known);
   return ink_error_set(error, INK_ERROR_FORMAT,
-                       "'%s' is neither a JSON trace nor an Nsight Systems SQLite export", path);
+                       "'%s' is neither a JSON or Perfetto trace nor an Nsight Systems SQLite export", path);
 }
 
 static ink_status read_json(ink_foreign *f, const char *path, const foreign_reading *how,
@@ -110,6 +112,8 @@ static ink_status read_by_kind(ink_foreign *f, const char *path, const foreign_r
     f->facts.kind = INK_FOREIGN_NSIGHT;
     return ink_nsight_read(f, path, error);
   }
+  if (is_protobuf(head, n) && !known_as(path, head, n))
+    return ink_perfetto_read(f, path, how, error);
   size_t at = n >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0; /* a byte order mark */
   while (at < n && head[at] && strchr(" \t\r\n", head[at]))
     at++;
@@ -123,6 +127,11 @@ static ink_status no_kernels(const ink_foreign *f, const char *path, ink_error *
   size_t n = 0;
   for (size_t i = 0; i < f->category_count; i++)
     n += (size_t)snprintf(seen + n, sizeof seen - n, "%s'%s'", i ? ", " : "", f->categories[i]);
+  if (f->packets.lost)
+    return ink_error_set(error, INK_ERROR_EMPTY,
+                         "'%s' holds no GPU kernels that can be used: %llu of its events refer to names that are not in "
+                         "it, as where the beginning of a trace is lost",
+                         path, (unsigned long long)f->packets.lost);
   if (f->facts.kernels_left_out)
     return ink_error_set(error, INK_ERROR_EMPTY,
                          "'%s' holds no GPU kernels that can be used: %llu have no name or no times", path,

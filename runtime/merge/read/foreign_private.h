@@ -4,14 +4,22 @@
 #define INK_FOREIGN_PRIVATE_H
 
 #include "inkmark/merge.h"
+#include "id_map.h"
 #include "trace_event.h"
 #include "merge/write/text_table.h"
 
-typedef struct foreign_place { /* where the kernels of a device or stream stand in JSON */
+typedef struct foreign_place { /* where the kernels of a device or stream stand */
   int32_t device;
   int64_t stream;
-  trace_id pid, tid;
+  trace_id pid, tid;    /* in JSON */
+  uint64_t track, root; /* of packets: the first track that has them, the outermost above it; 0: none */
 } foreign_place;
+
+typedef struct foreign_packets { /* of a Perfetto trace: what more packets in it must know */
+  uint64_t count, lost;          /* lost: they refer to what is not in the trace */
+  unsigned clock;                /* the trace's own */
+  id_map track_highs, sequences; /* upper halves of the ids of its tracks, ids of its sequences */
+} foreign_packets;
 
 enum { FOREIGN_CATEGORIES = 8 };
 
@@ -23,7 +31,8 @@ struct ink_foreign {
   text_table name_table;
   char **names; /* of that table */
   size_t name_count;
-  foreign_place *places; /* JSON: one for each device and stream */
+  foreign_place *places; /* JSON and packets: one for each device and stream */
+  foreign_packets packets;
   size_t place_count, place_room, last_place;
   uint64_t events_end; /* JSON: at which byte, unpacked, the bracket stands that closes the events */
   json_edits edits;    /* JSON: what makes JSON of it */
@@ -51,6 +60,13 @@ ink_status ink_foreign_intern(ink_foreign *foreign, const char *text, size_t len
 /* The kernel's own type is not read. */
 ink_status ink_foreign_add(ink_foreign *foreign, const ink_foreign_type *type,
                            const ink_foreign_kernel *kernel);
+/* The same for a Perfetto trace. */
+ink_status foreign_place_track(ink_foreign *foreign, const ink_foreign_type *type, uint64_t track, uint64_t root);
+bool foreign_is_kernel(const char *categories);
+/* For the message of a trace that has no kernels. */
+void foreign_note_category(ink_foreign *foreign, const char *category);
+/* Are the times of all kernels plausible Unix time? */
+bool foreign_are_dates(const ink_foreign *foreign);
 /* Remembers where kernels of this device and stream stand. */
 ink_status ink_foreign_place(ink_foreign *foreign, const ink_foreign_type *type,
                              const trace_id *pid, const trace_id *tid);
@@ -58,6 +74,7 @@ ink_status ink_foreign_place(ink_foreign *foreign, const ink_foreign_type *type,
 const foreign_place *ink_foreign_find_place(const ink_foreign *foreign,
                                             const ink_foreign_kernel *kernel);
 
+ink_status ink_perfetto_read(ink_foreign *foreign, const char *path, const foreign_reading *how, ink_error *error);
 ink_status ink_nsight_read(ink_foreign *foreign, const char *path, ink_error *error);
 
 #endif

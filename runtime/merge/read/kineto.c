@@ -112,21 +112,11 @@ static ink_status read_argument(reader *r, const char *key, enum json_token toke
   return ink_json_skip(&r->scan, token, r->error);
 }
 
-/* One of the categories, of which a comma-separated list may stand there. "Kernel" before 2022. */
-static bool is_kernel_category(const char *list) {
-  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
-    at += strspn(at, " ");
-    if (ink_i_begins_with(at, "kernel") && (!at[6] || at[6] == ',' || at[6] == ' '))
-      return true;
-  }
-  return false;
-}
-
 /* Of events that can be neither kernels nor names the arguments are passed over. */
 static ink_status read_arguments(reader *r, enum json_token token) {
   const trace_event *e = &r->event;
   bool skipped = (e->phase && !strchr("XMB", e->phase)) ||
-                 (e->has_category && e->category.size && !is_kernel_category(e->category.bytes) &&
+                 (e->has_category && e->category.size && !foreign_is_kernel(e->category.bytes) &&
                   e->phase && e->phase != 'M');
   if (token != JSON_OBJECT || skipped)
     return ink_json_skip(&r->scan, token, r->error);
@@ -217,7 +207,7 @@ static bool is_kernel(reader *r) {
   if (e->phase != 'X' && e->phase != 'B')
     return false;
   if (e->has_category && e->category.size)
-    return is_kernel_category(e->category.bytes);
+    return foreign_is_kernel(e->category.bytes);
   return is_xla_kernel(r);
 }
 
@@ -313,23 +303,10 @@ static ink_status take_end(reader *r) {
                     begun.correlation);
 }
 
-/* For the message of a trace that has no kernels. */
-static void note_category(reader *r) {
-  ink_foreign *f = r->foreign;
-  const char *category = r->event.category.bytes;
-  char text[sizeof *f->categories];
-  if (f->kernel_count || f->category_count == FOREIGN_CATEGORIES || !r->event.has_category || !*category)
-    return;
-  snprintf(text, sizeof text, "%s", category);
-  for (size_t i = 0; i < f->category_count; i++)
-    if (!strcmp(f->categories[i], text))
-      return;
-  memcpy(f->categories[f->category_count++], text, sizeof text);
-}
-
 static ink_status end_event(reader *r) {
   r->foreign->facts.events++;
-  note_category(r);
+  if (r->event.has_category)
+    foreign_note_category(r->foreign, r->event.category.bytes);
   if (r->event.phase == 'M')
     TRY(note_name(r));
   const bool kernel = is_kernel(r);
@@ -434,20 +411,10 @@ static ink_status read_file(reader *r) {
   return ink_json_next(&r->scan, &token, r->error); /* nothing may follow */
 }
 
-/* Kineto wrote Unix microseconds as ts, and no base, until early 2024. Times of this range are dates from 2008
- * to 2049, and no machine runs for 38 years: they are Unix time. */
-static bool are_dates(const ink_foreign *f) {
-  const int64_t first = INT64_C(1200000000000000000), last = INT64_C(2500000000000000000);
-  for (size_t i = 0; i < f->kernel_count; i++)
-    if (f->kernels[i].begin_ns < first || f->kernels[i].end_ns > last)
-      return false;
-  return f->kernel_count > 0;
-}
-
 /* Times beyond what Unix time with a base can be are left out rather than wrapped. */
 static void add_base(ink_foreign *f) {
   if (!f->facts.base_known)
-    f->facts.base_known = are_dates(f);
+    f->facts.base_known = foreign_are_dates(f);
   size_t kept = 0;
   int64_t base = f->facts.base_ns;
   for (size_t i = 0; i < f->kernel_count; i++) {

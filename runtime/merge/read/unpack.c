@@ -86,6 +86,7 @@ static const struct {
 } kinds[] = {
     [UNPACK_STORED] = {.name = "stored"},
     [UNPACK_DEFLATE] = {.name = "deflate"},
+    [UNPACK_ZLIB] = {.name = "zlib"},
     [UNPACK_GZIP] = {.name = "gzip", .magic = "\x1f\x8b", .magic_bytes = 2},
     [UNPACK_ZSTD] = {"zstd", "\x28\xb5\x2f\xfd", 4, "libzstd.so.1", "libzstd1",
                      {"ZSTD_createDStream", "ZSTD_freeDStream", "ZSTD_decompressStream", "ZSTD_isError"}},
@@ -130,7 +131,8 @@ static bool start(unpack *u) {
   switch (u->kind) {
   case UNPACK_GZIP:
   case UNPACK_DEFLATE:
-    u->started = inflateInit2(&u->z, u->kind == UNPACK_GZIP ? 15 + 16 : -15) == Z_OK;
+  case UNPACK_ZLIB:
+    u->started = inflateInit2(&u->z, u->kind == UNPACK_GZIP ? 15 + 16 : u->kind == UNPACK_ZLIB ? 15 : -15) == Z_OK;
     return u->started;
   case UNPACK_ZSTD:
     return (u->zstd = u->call.zstd.create()) != NULL;
@@ -150,7 +152,7 @@ static bool start(unpack *u) {
 }
 
 static void stop(unpack *u) {
-  if (u->started && (u->kind == UNPACK_GZIP || u->kind == UNPACK_DEFLATE))
+  if (u->started && (u->kind == UNPACK_GZIP || u->kind == UNPACK_DEFLATE || u->kind == UNPACK_ZLIB))
     inflateEnd(&u->z);
   if (u->started && u->kind == UNPACK_XZ)
     u->call.xz.end(&u->xz);
@@ -321,6 +323,7 @@ enum unpacked unpack_run(unpack *u, const unsigned char **in, size_t *in_bytes, 
   switch (u->kind) {
   case UNPACK_GZIP:
   case UNPACK_DEFLATE:
+  case UNPACK_ZLIB:
     return run_zlib(u, in, in_bytes, out, out_bytes);
   case UNPACK_ZSTD:
     return run_zstd(u, in, in_bytes, out, out_bytes);

@@ -12,6 +12,7 @@
 enum unpack_kind {
   UNPACK_STORED,
   UNPACK_DEFLATE,
+  UNPACK_ZLIB, /* as Perfetto packs packets; nothing tells it by its first bytes */
   UNPACK_GZIP,
   UNPACK_ZSTD,
   UNPACK_XZ,

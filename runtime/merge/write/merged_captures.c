@@ -102,7 +102,7 @@ static ink_status put_capture(const ink_merged_capture *capture, size_t index,
   if (status == INK_OK) {
     placement_tell(&sink.place);
     merged_name_capture(capture->capture, who, sizeof who);
-    status = merged_perfetto_init(w, &sink, file, (unsigned)index + 1);
+    status = merged_perfetto_init(w, &sink, file, (unsigned)index, NULL);
     if (status == INK_OK)
       status = merged_name_processes(w, index, who);
     if (status == INK_OK)

@@ -259,6 +259,10 @@ ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *e
                          "cannot write JSON with '%s', which is SQLite: use a name that ends in "
                          ".pftrace",
                          p->with);
+  if (p->facts->kind == INK_FOREIGN_PERFETTO)
+    return ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                         "cannot write JSON with '%s', which is a Perfetto trace: use a name that ends in .pftrace",
+                         p->with);
   merged_json *w = calloc(1, sizeof *w);
   other_file in = {0};
   if (!w)

@@ -184,7 +184,7 @@ static ink_status put_all(merging *m, ink_error *error) {
   ink_status status = INK_OK;
   for (size_t i = 0; i < m->whole->count && status == INK_OK; i++) {
     merged_sink *sink = &m->whole->sinks[i];
-    status = merged_perfetto_init(&m->ours[i], sink, &m->file, (unsigned)i + 1);
+    status = merged_perfetto_init(&m->ours[i], sink, &m->file, (unsigned)i, NULL);
     if (status == INK_OK && m->whole->count > 1)
       status = merged_name_processes(&m->ours[i], i, sink->place.who);
   }
@@ -196,6 +196,8 @@ static ink_status put_all(merging *m, ink_error *error) {
 }
 
 ink_status merged_write_perfetto(merged_whole *whole, const char *path, ink_error *error) {
+  if (whole->sinks[0].place.facts->kind == INK_FOREIGN_PERFETTO)
+    return merged_append_perfetto(whole, path, error);
   merging *m = calloc(1, sizeof *m);
   merged_perfetto *ours = calloc(whole->count + 1, sizeof *ours);
   if (!m || !ours) {

@@ -21,9 +21,15 @@ typedef struct merged_perfetto {
   int32_t counters_device;
 } merged_perfetto;
 
-/* The sink's placement is made; it is moved here, and moved back by free. */
-ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file *file,
-                                unsigned sequence);
+typedef struct merged_home { /* a Perfetto trace of theirs that ours are written behind */
+  unsigned sequence, clock;
+  int64_t ns, clock_ns; /* a moment in the placement's time, and what that clock shows then */
+} merged_home;
+
+/* The index-th capture of the file. The sink's placement is made; it is moved here, and moved back by free. home
+ * NULL: a file of our own. */
+ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file *file, unsigned index,
+                                const merged_home *home);
 /* Describes a track for a stream in the process of that device. */
 uint64_t merged_perfetto_stream(merged_perfetto *w, int32_t device, int64_t stream);
 /* Writes launches, tracks and counters. */

@@ -175,8 +175,8 @@ static void counter_value(void *user, int64_t ns, int64_t value) {
 /* ---- the whole ---------------------------------------------------------------------------------
  */
 
-ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file *file,
-                                unsigned sequence) {
+ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file *file, unsigned index,
+                                const merged_home *home) {
   *w = (merged_perfetto){.sink = *sink};
   const ink_selection *s = &w->sink.place.selection;
   w->parents = calloc(s->launch_count + 1, sizeof *w->parents);
@@ -201,8 +201,11 @@ ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file 
   ink_status status = perfetto_tracks_init(&w->tracks, &w->out, s);
   w->tracks.places = true;
   w->sink.events = &w->tracks.events;
-  perfetto_start(&w->out, file, sequence, s->capture, s->begin_ns);
-  w->out.uuid_base += (uint64_t)(sequence - 1) << 56; /* captures of one file never share an id */
+  if (home)
+    perfetto_start_on(&w->out, file, home->sequence, s->capture, home->ns, home->clock, home->clock_ns);
+  else
+    perfetto_start(&w->out, file, index + 1, s->capture, s->begin_ns);
+  w->out.uuid_base += (uint64_t)index << 56; /* captures of one file never share an id */
   return status;
 }
 

@@ -219,7 +219,7 @@ static ink_status put_capture(zip *z, merged_whole *whole, size_t index) {
   merged_perfetto *w = calloc(1, sizeof *w);
   if (!w)
     return INK_ERROR_MEMORY;
-  ink_status status = merged_perfetto_init(w, sink, z->file, (unsigned)index + 1);
+  ink_status status = merged_perfetto_init(w, sink, z->file, (unsigned)index, NULL);
   if (status == INK_OK && whole->count > 1)
     status = merged_name_processes(w, index, sink->place.who);
   if (status == INK_OK)
@@ -262,6 +262,11 @@ ink_status merged_write_zip(merged_whole *whole, const char *path, ink_error *er
         "cannot put '%s' into a zip: Perfetto does not read SQLite, use a name that "
         "ends in .pftrace",
         p->with);
+  if (p->facts->kind == INK_FOREIGN_PERFETTO)
+    return ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                         "cannot put '%s' into a zip: it is a Perfetto trace, whose packets and ours make one file, use "
+                         "a name that ends in .pftrace",
+                         p->with);
   ink_status status = ink_file_open(&file, path, error);
   if (status == INK_OK && file.direct)
     status = ink_error_set(error, INK_ERROR_UNSUPPORTED,
