@@ -15,7 +15,10 @@ const arg = name => `ifnull(extract_arg(s.arg_set_id, '${name}'), extract_arg(s.
 // A recording of each warp, as those of the examples are, names the first one too.
 const ofWarps = new Set();
 const learnWarps = truth => truth.events.forEach(e => ofWarps.add(e.launch));
-const label = e => 'block ' + (e.block_y === undefined ? e.block : `(${e.block},${e.block_y},${e.block_z})`) + (e.thread || ofWarps.has(e.launch) ? ` warp ${Math.floor(e.thread / 32)}` : '') +
+// A track with a role has its warp only where another of its block has the same role.
+const namesWarp = e => e.role === undefined ? e.thread || ofWarps.has(e.launch) : e.role_shared;
+const label = e => 'block ' + (e.block_y === undefined ? e.block : `(${e.block},${e.block_y},${e.block_z})`) +
+  (e.role === undefined ? '' : ' ' + e.role) + (namesWarp(e) ? ` warp ${Math.floor(e.thread / 32)}` : '') +
   (e.thread % 32 ? ` lane ${e.thread % 32}` : '');
 const place = e => [`${e.launch}`, `SM ${e.sm}`, label(e)];
 const OPEN = 3; // enum ink_cut

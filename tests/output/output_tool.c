@@ -50,6 +50,11 @@ static void begin_event(dump *d, const char *kind, ink_section_index section, in
          h->thread);
   if (h->grid_dim[1] > 1 || h->grid_dim[2] > 1)
     printf("\"block_y\":%u,\"block_z\":%u,", h->block_index[1], h->block_index[2]);
+  if (d->track.role_name) {
+    printf("\"role_shared\":%d,\"role\":", d->track.role_shared);
+    put_string(d->track.role_name);
+    printf(",");
+  }
   printf("\"name\":");
   d->some = true;
   put_string(section_name(d, section));

@@ -10,7 +10,7 @@ import tempfile
 
 import schema
 
-inkmark, cases, *pipeline = (os.path.abspath(path) for path in sys.argv[1:])
+inkmark, cases, *examples = (os.path.abspath(path) for path in sys.argv[1:])
 
 
 def run(*arguments, **environment):
@@ -106,12 +106,40 @@ def answers():
     assert wait["numbers"]["waiting_warp"] == 0 and .55 < wait["numbers"]["waiting_share"] < .72, wait
     assert wait["numbers"]["holding_warp"] == 1 and .05 < wait["numbers"]["holding_share"] < .1, wait
     assert "most in ProdWaitEmpty" in wait["text"] and "warp 1 holds the others" in wait["text"], wait
-    if pipeline:
-        run("record", "--device", "sim", "-g", "warp", "-o", "pipeline.ink", "--", pipeline[0])
+    if examples:
+        run("record", "--device", "sim", "-g", "warp", "-o", "pipeline.ink", "--", examples[0] + "/pipeline")
         wait = found("pipeline.ink")["wait"]
         assert "warps 1 to 3 hold the others: warp 0 waits" in wait["text"] and "WaitEmpty" in wait["text"], wait
     text = run("report", "--waits", "^nothing$", "roles.ink")
     assert "[wait]" not in text and "[wait]" in run("report", "roles.ink")
+
+
+def roles_of_examples():
+    """What docs/modern-kernels.md says of the two: roles, copies across threads, sections known at run time."""
+    if not examples:
+        return
+    tables = {}
+    for name in ("pipeline", "megakernel"):
+        run("record", "--device", "sim", "-g", "warp", "-o", name + ".ink", "--", f"{examples[0]}/{name}")
+        (tables[name],) = kernels(name + ".ink", "--by", "role")
+    def counts(name):
+        return {(row["group"], row["section"]): row["count"] for row in tables[name]["rows"]}
+    blocks, tiles, consumers = 4, 12, 3
+    got = counts("pipeline")
+    for section in ("WaitEmpty", "Issue"):
+        assert got["Producer", section] == blocks * tiles and ("Consumer", section) not in got, got
+    for section in ("WaitFull", "Work", "Release", "Store"):
+        assert got["Consumer", section] == blocks * tiles * consumers and ("Producer", section) not in got, got
+    (copy,) = tables["pipeline"]["crossings"]
+    assert copy["count"] == blocks * tiles and copy["min_cycles"] >= 600, copy  # a simulated copy is in flight for 600 cycles
+    text = run("report", "pipeline.ink")
+    assert "Producer -> Consumer" in text, text
+    text = run("report", "--path", "pipeline.ink")
+    assert "WaitEmpty ends when another track leaves Release" in text, text
+    got, tasks, workers = counts("megakernel"), 36, 4
+    for section in ("Scale", "Mix", "Scan"):
+        assert got["Worker", section] == tasks // 3 * workers, got
+    assert got["Worker", "Publish"] == tasks * workers and got["Scheduler", "Take"] == tasks + blocks, got
 
 
 def counters():
@@ -162,6 +190,7 @@ def newest():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (imbalance, overflow, lost_blocks, nested, passes, warps, answers, counters, instances, one_schema, newest):
+    for check in (imbalance, overflow, lost_blocks, nested, passes, warps, answers, roles_of_examples, counters, instances, one_schema,
+                  newest):
         check()
         print("ok:", check.__name__)
