@@ -93,6 +93,7 @@ static int run(int argc, char **argv) {
   enum cli_parsed parsed = cli_parse(&cmd_record, argc, argv, &settings, &operands);
   if (parsed != CLI_GO)
     return cli_leave(parsed);
+  record_outlive_messages();
   argv[operands] = NULL; /* argv held the command's name and the options too: there is room */
   int code = record_check(&cmd_record, &settings);
   if (!code && settings.fit)

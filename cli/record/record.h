@@ -73,6 +73,9 @@ void record_writer_free(record_plan *plan);
 char *record_find_beside(const char *installed, const char *built);
 bool record_gpu_is_here(void);
 
+/* Once, before the first message: where nobody reads them, or there is no room for them, the program is recorded
+ * all the same. It gets the signals as this command found them. */
+void record_outlive_messages(void);
 /* Runs argv, hands signals on, waits; the exit code as a shell would give it, or minus the exit
  * code after a message when the program could not be started. */
 int record_run(record_plan *plan, char **argv);

@@ -126,15 +126,24 @@ bool record_environment(record_plan *plan) {
 /* How this command found the signals; the program gets them so. */
 typedef struct signals {
   sigset_t blocked;
-  struct sigaction child, pipe;
+  struct sigaction child;
 } signals;
 
-/* Takes what is sent to this command, for the program; nothing else ends the command before it. Where its
- * messages cannot be written the program goes on as well. */
+static const int of_messages[] = {SIGPIPE, SIGXFSZ};
+enum { OF_MESSAGES = sizeof of_messages / sizeof *of_messages };
+static struct sigaction found[OF_MESSAGES];
+
+void record_outlive_messages(void) {
+  const struct sigaction ignored = {.sa_handler = SIG_IGN};
+  for (size_t i = 0; i < OF_MESSAGES; i++)
+    sigaction(of_messages[i], &ignored, &found[i]);
+}
+
+/* Takes what is sent to this command, for the program; nothing else ends the command before it. */
 static void take_signals(sigset_t *taken, signals *before) {
   static const int kinds[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
                               SIGALRM, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGCHLD};
-  const struct sigaction by_default = {.sa_handler = SIG_DFL}, ignored = {.sa_handler = SIG_IGN};
+  const struct sigaction by_default = {.sa_handler = SIG_DFL};
   sigemptyset(taken);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     sigaddset(taken, kinds[i]);
@@ -142,13 +151,13 @@ static void take_signals(sigset_t *taken, signals *before) {
     sigaddset(taken, number);
   sigprocmask(SIG_BLOCK, taken, &before->blocked);
   sigaction(SIGCHLD, &by_default, &before->child); /* where it was ignored, no end of a child is told */
-  sigaction(SIGPIPE, &ignored, &before->pipe);
 }
 
 /* The child: runs the program, or sends errno through the pipe. */
 static void become(const record_plan *plan, char **argv, const signals *before, int report) {
   sigaction(SIGCHLD, &before->child, NULL);
-  sigaction(SIGPIPE, &before->pipe, NULL);
+  for (size_t i = 0; i < OF_MESSAGES; i++)
+    sigaction(of_messages[i], &found[i], NULL);
   sigprocmask(SIG_SETMASK, &before->blocked, NULL);
   execv(plan->program, argv);
   int code = errno;

@@ -13,7 +13,9 @@
 #include <linux/futex.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -22,7 +24,8 @@
 enum {
   SIGNAL_PATIENCE_MS = 1000, /* a signal that ends a process does so at once, or nearly */
   LEAVE_PATIENCE_MS = 30000,
-  LOOK_EVERY_MS = 20 /* at the threads that are left, once main is gone */
+  LOOK_EVERY_MS = 20, /* at the threads that are left, once main is gone */
+  MAIN_EVERY_MS = 1000 /* whether main's thread is there, which may end by the system call */
 };
 
 static struct {
@@ -35,14 +38,15 @@ static struct {
   atomic_bool dying;     /* of a signal: nothing else is to be the end of the process */
   _Atomic int signal;    /* that ends the process, or 0 */
   _Atomic uint32_t done; /* a futex: the recording has ended */
-  _Atomic uint32_t execs, execs_ready; /* asked for; the other is a futex: what the ender is through with */
+  _Atomic uint32_t keeps, keeps_ready; /* asked for; the other is a futex: what the ender is through with */
+  atomic_bool becomes;   /* the last was asked for in front of an exec */
 } end = {.taken = ATOMIC_FLAG_INIT};
 
 static struct {
   pthread_key_t key;       /* its destructor runs where main's thread ends alone, by whatever */
   bool watched;
-  pthread_mutex_t lives;   /* robust: main's thread takes it with it into its grave */
-  atomic_bool leaves;
+  pthread_mutex_t lives;   /* robust, and held by main's thread, which takes it with it into its grave */
+  atomic_bool leaves;      /* by a way of the C library */
   bool has_ended;          /* the ender's */
 } main_thread;
 
@@ -85,7 +89,7 @@ static void ask(bool leaves, bool at_once) {
 
 static void main_leaves(void *user) {
   (void)user;
-  if (!ink_i_record_is_mine() || pthread_mutex_lock(&main_thread.lives))
+  if (!ink_i_record_is_mine())
     return;
   atomic_store(&main_thread.leaves, true);
   if (end.runs)
@@ -103,52 +107,80 @@ void ink_i_ends_watch_main(void) {
   pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&main_thread.lives, &kind);
   pthread_mutexattr_destroy(&kind);
+  pthread_mutex_lock(&main_thread.lives);
   pthread_setspecific(main_thread.key, &main_thread);
 }
 
-/* Main's thread has ended and so have all that are not ours: the C library would have ended the process
- * with the last one. The folder has two links and one for each thread, main's among them for good. */
+static bool main_has_ended(void) {
+  main_thread.has_ended = main_thread.has_ended || pthread_mutex_trylock(&main_thread.lives) == EOWNERDEAD;
+  return main_thread.has_ended;
+}
+
+/* Main's thread has ended and so have all that are not ours: the process would have ended with the last one. The
+ * folder has two links and one for each thread, main's among them for good. */
 static bool program_is_gone(void) {
   struct stat tasks;
-  if (!main_thread.has_ended && pthread_mutex_trylock(&main_thread.lives) != EOWNERDEAD)
-    return false;
-  main_thread.has_ended = true;
-  return !stat("/proc/self/task", &tasks) && (long)tasks.st_nlink - 3 <= ink_i_own_threads();
+  return main_has_ended() && !stat("/proc/self/task", &tasks) && (long)tasks.st_nlink - 3 <= ink_i_own_threads();
+}
+
+/* What main's thread gave the system call, which is the process's exit code: the last number of its line. */
+static int code_of_main(void) {
+  char path[64], line[1024] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
+  FILE *file = fopen(path, "re");
+  if (file && !fgets(line, sizeof line, file))
+    line[0] = 0;
+  if (file)
+    fclose(file);
+  const char *last = strrchr(line, ' ');
+  return last ? (atoi(last) >> 8) & 0xff : 0;
 }
 
 /* ---- the ender ---- */
 
-/* Threads that are to run another program. */
-static void serve_execs(void) {
-  const uint32_t asked = atomic_load(&end.execs);
-  if (asked == atomic_load(&end.execs_ready))
+/* Threads that are to run another program, or what may be the end. */
+static void serve_keeps(void) {
+  const uint32_t asked = atomic_load(&end.keeps);
+  if (asked == atomic_load(&end.keeps_ready))
     return;
-  ink_i_record_before_exec();
-  tell(&end.execs_ready, asked);
+  ink_i_record_keep(atomic_load(&end.becomes));
+  tell(&end.keeps_ready, asked);
 }
 
-static void wait_to_be_asked(void) {
-  while (!atomic_load(&end.asked)) {
-    struct timespec until;
-    serve_execs();
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_EVERY_MS * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-      until.tv_nsec -= 1000000000;
-      until.tv_sec++;
-    }
-    if (!atomic_load(&main_thread.leaves))
-      sem_wait(&end.wake);
-    else if (sem_clockwait(&end.wake, CLOCK_MONOTONIC, &until) && program_is_gone())
-      exit(0); /* as the C library does */
+static void wait_at_most(int ms) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += ms / 1000;
+  until.tv_nsec += ms % 1000 * 1000000;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_nsec -= 1000000000;
+    until.tv_sec++;
   }
+  sem_clockwait(&end.wake, CLOCK_MONOTONIC, &until);
+}
+
+/* -1: asked; else no thread of the program is left, and this is its exit code. */
+static int wait_to_be_asked(void) {
+  while (!atomic_load(&end.asked)) {
+    serve_keeps();
+    wait_at_most(main_has_ended() ? LOOK_EVERY_MS : MAIN_EVERY_MS);
+    if (atomic_load(&end.asked) || !program_is_gone())
+      continue;
+    if (atomic_load(&main_thread.leaves))
+      exit(0); /* as the C library does */
+    atomic_store(&end.leaves, true);
+    return code_of_main();
+  }
+  return -1;
 }
 
 static void *ender(void *user) {
-  wait_to_be_asked();
+  const int code = wait_to_be_asked();
   ink_i_record_end(atomic_load(&end.leaves), atomic_load(&end.signal), atomic_load(&end.at_once));
+  if (code >= 0)
+    syscall(SYS_exit_group, code);
   tell_done();
-  tell(&end.execs_ready, atomic_load(&end.execs));
+  tell(&end.keeps_ready, atomic_load(&end.keeps));
   return user;
 }
 
@@ -165,8 +197,8 @@ void ink_i_ends_after_fork(void) {
   atomic_store(&end.signal, 0);
   atomic_store(&end.dying, false);
   atomic_store(&end.done, 0);
-  atomic_store(&end.execs, 0);
-  atomic_store(&end.execs_ready, 0);
+  atomic_store(&end.keeps, 0);
+  atomic_store(&end.keeps_ready, 0);
   if (main_thread.watched)
     ink_i_ends_watch_main(); /* whoever forked is main now */
 }
@@ -195,17 +227,21 @@ void ink_record_finish(void) {
     wait_to_die();
 }
 
-void ink_record_before_exec(void) {
+static void keep(bool becomes) {
   if (!end.runs || !ink_i_record_is_mine() || ends_here() || atomic_load(&end.asked))
     return;
-  const uint32_t mine = atomic_fetch_add(&end.execs, 1) + 1;
+  atomic_store(&end.becomes, becomes);
+  const uint32_t mine = atomic_fetch_add(&end.keeps, 1) + 1;
   const int64_t until_ms = ink_i_monotonic_ms() + LEAVE_PATIENCE_MS;
   sem_post(&end.wake);
-  uint32_t ready = atomic_load(&end.execs_ready);
+  uint32_t ready = atomic_load(&end.keeps_ready);
   for (; (int32_t)(ready - mine) < 0 && ink_i_monotonic_ms() < until_ms && !atomic_load(&end.asked);
-       ready = atomic_load(&end.execs_ready))
-    wait_while(&end.execs_ready, ready, until_ms);
+       ready = atomic_load(&end.keeps_ready))
+    wait_while(&end.keeps_ready, ready, until_ms);
 }
+
+void ink_record_before_exec(void) { keep(true); }
+void ink_record_keep(void) { keep(false); }
 
 void ink_record_leave(int signal) {
   if (!end.runs) { /* nothing was armed */
@@ -228,7 +264,8 @@ void ink_record_signalled(int signal) {
   if (!end.runs || !ink_i_record_is_mine())
     return;
   if (pthread_equal(pthread_self(), end.thread)) { /* a fault of ours, or of a heap that the program ruined: */
-    tell_done();                                   /* what ends the process is none of it */
+    ink_i_record_give_up();                        /* what ends the process is none of it */
+    tell_done();
     for (;;)
       pause();
   }

@@ -23,7 +23,9 @@ bool ink_i_record_waits(void);
 /* Ends the session. `leaves`: the process ends at once, nothing is freed. `signal`: what ends it, or 0;
  * `at_once`: nothing is waited for. */
 void ink_i_record_end(bool leaves, int signal, bool at_once);
-/* Takes what is there and goes on. */
-void ink_i_record_before_exec(void);
+/* The thread that ends the recording will not return: nobody is to wait for a lock of it. From signal handlers. */
+void ink_i_record_give_up(void);
+/* Takes what is there and goes on; `becomes`: as another program. */
+void ink_i_record_keep(bool becomes);
 
 #endif

@@ -7,6 +7,7 @@
 #include "cuda/signals.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,11 +42,20 @@ void _exit(int status) { leave("_exit", status); }
 INK_API _Noreturn void _Exit(int status);
 void _Exit(int status) { leave("_Exit", status); }
 
+/* One of the program's: it runs first, and may jump away from what it interrupted. */
+static bool has_handler(int number) {
+  struct sigaction now;
+  return !sigaction(number, NULL, &now) && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
+}
+
 /* A failed assert: glibc's own call of abort does not come by here. */
 typedef void assert_fn(const char *, const char *, unsigned, const char *);
 INK_API _Noreturn void __assert_fail(const char *, const char *, unsigned, const char *);
 void __assert_fail(const char *condition, const char *file, unsigned line, const char *function) {
-  ink_record_leave(SIGABRT);
+  if (has_handler(SIGABRT))
+    ink_record_keep();
+  else
+    ink_record_leave(SIGABRT);
   assert_fn *real = (assert_fn *)dlsym(RTLD_NEXT, "__assert_fail");
   real(condition, file, line, function);
   __builtin_unreachable();
@@ -54,6 +64,14 @@ void __assert_fail(const char *condition, const char *file, unsigned line, const
 /* An exception that nobody catches. */
 INK_API _Noreturn void abort(void);
 void abort(void) {
+  if (has_handler(SIGABRT)) {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGABRT);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    raise(SIGABRT);
+    signal(SIGABRT, SIG_DFL); /* it has returned, which does not keep the process */
+  }
   ink_record_leave(SIGABRT);
   void (*real)(void) = (void (*)(void))dlsym(RTLD_NEXT, "abort");
   real();

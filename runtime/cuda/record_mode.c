@@ -64,6 +64,7 @@ static void report_modules(void) {
 bool ink_i_record_is_mine(void) { return owner && getpid() == owner; }
 ink_session *ink_i_record_session(void) { return session && getpid() == owner ? session : NULL; }
 bool ink_i_record_is_inside(void) { return session && ink_i_session_is_locked_here(session); }
+void ink_i_record_give_up(void) { ink_i_session_give_up(); }
 bool ink_i_record_waits(void) { return ink_i_session_waits(); }
 
 void ink_i_record_end(bool leaves, int signal, bool at_once) {
@@ -86,11 +87,11 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
   free(path);
 }
 
-void ink_i_record_before_exec(void) {
+void ink_i_record_keep(bool becomes) {
   if (!session)
     return;
-  ink_i_session_before_exec(session);
-  if (ink_i_link_current())
+  ink_i_session_keep(session);
+  if (becomes && ink_i_link_current())
     report("exec", "exec"); /* where no chunk follows, this is how the recording ends */
 }
 

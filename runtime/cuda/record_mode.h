@@ -27,6 +27,8 @@ INK_API void ink_record_leave(int signal);
 INK_API void ink_record_signalled(int signal);
 /* In front of exec, which may fail: keeps what has been recorded. */
 INK_API void ink_record_before_exec(void);
+/* In front of what may end the process, or not. */
+INK_API void ink_record_keep(void);
 /* In front of a launch on the current device, where a device is armed with its first one. */
 INK_API bool ink_record_watches_use(void);
 INK_API void ink_record_before_launch(int device);

@@ -149,9 +149,13 @@ void ink_i_session_thread_after_clone(void) { make_thread_in_child(); }
 
 bool ink_i_session_is_gone(const ink_session *s) { return current != s; }
 
+static atomic_bool given_up;
+void ink_i_session_give_up(void) { atomic_store(&given_up, true); }
+bool ink_i_session_is_given_up(void) { return atomic_load(&given_up); }
+
 ink_session *ink_i_session_current(void) {
   pthread_mutex_lock(&current_lock);
-  ink_session *s = current;
+  ink_session *s = atomic_load(&given_up) ? NULL : current;
   pthread_mutex_unlock(&current_lock);
   return s;
 }

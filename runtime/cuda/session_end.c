@@ -75,8 +75,8 @@ static void take_all(ink_session *s, bool on) {
     ink_i_writer_patience(s->writer, on ? INK_I_LAST_PATIENCE_MS : INK_I_PATIENCE_MS);
 }
 
-/* The process is to become another program: its devices go with it. A --flight's area keeps what is open. */
-void ink_i_session_before_exec(ink_session *s) {
+/* The process may end, or become another program: its devices go with it. A --flight's area keeps what is open. */
+void ink_i_session_keep(ink_session *s) {
   ink_i_calls own;
   if (pthread_mutex_lock(&s->lock))
     return;
@@ -148,6 +148,8 @@ static bool is_used_by(const ink_i_device *d, const ink_module_desc *module) {
 }
 
 void ink_i_session_module_goes(const ink_module_desc *gone) {
+  if (ink_i_session_is_given_up())
+    return;
   ink_session *s = ink_i_session_current();
   if (s && s->pid != getpid()) /* the parent's: no handler saw how this process was made */
     s = NULL;

@@ -108,6 +108,9 @@ ink_status ink_i_session_on_devices(ink_session *session, ink_status (*what)(ink
 
 /* The one session of this process, or NULL. */
 ink_session *ink_i_session_current(void);
+/* From here on none is, as for marked files that go: a thread of ours stays in it, with its lock. */
+void ink_i_session_give_up(void);
+bool ink_i_session_is_given_up(void);
 void ink_i_session_forget(void);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
@@ -127,8 +130,8 @@ void ink_i_session_context_goes(int slot);
  * while it is reset. The device, or -1: there is nothing to do, and no end. */
 int ink_i_session_reset_begin(ink_session *session, int device);
 void ink_i_session_reset_end(ink_session *session, int device);
-/* Takes what is there, without waiting for kernels: the process is to run another program. */
-void ink_i_session_before_exec(ink_session *session);
+/* Takes what is there, without waiting for kernels: the process may end, or run another program. */
+void ink_i_session_keep(ink_session *session);
 /* Starts CUPTI, once. Also from inside of the first CUDA call, whichever locks the caller holds. */
 void ink_i_session_start_activity(ink_session *session);
 /* True while the session that ends waits for kernels, which may take any time. */

@@ -76,10 +76,13 @@ static bool is_ours(const struct sigaction *action) {
 }
 
 /* SIG_DFL as the kernel is to have it. No other signal comes in between, so the one that came first is the
- * one that ends the process; and a stack of the handler's own is used where there is one. */
-static struct sigaction ours(const struct sigaction *by_program) {
+ * one that ends the process. Only what a full stack raises takes the stack that the program has for handlers: that
+ * may be too small, or gone, as nobody used it. */
+static struct sigaction ours(int number, const struct sigaction *by_program) {
   struct sigaction action = {.sa_handler = by_default};
-  action.sa_flags = (by_program->sa_flags & ~(SA_SIGINFO | SA_NODEFER)) | SA_ONSTACK;
+  action.sa_flags = by_program->sa_flags & ~(SA_SIGINFO | SA_NODEFER | SA_ONSTACK);
+  if (number == SIGSEGV || number == SIGBUS)
+    action.sa_flags |= SA_ONSTACK;
   sigfillset(&action.sa_mask);
   return action;
 }
@@ -93,7 +96,7 @@ static void as_default(struct sigaction *action) {
 static int set_action(int number, const struct sigaction *action, struct sigaction *old) {
   struct sigaction instead;
   if (action && action->sa_handler == SIG_DFL && atomic_load(&taken) && ends_by_default(number)) {
-    instead = ours(action);
+    instead = ours(number, action);
     action = &instead;
   }
   const int code = real_sigaction(number, action, old);
@@ -107,7 +110,7 @@ static void take(int number) {
   struct sigaction now, next;
   if (real_sigaction(number, NULL, &now) || now.sa_handler != SIG_DFL)
     return;
-  next = ours(&now);
+  next = ours(number, &now);
   while (!real_sigaction(number, &next, &now) && now.sa_handler != SIG_DFL && !is_ours(&now))
     next = now;
 }

@@ -241,6 +241,21 @@ static void ruins() {
   kill(getpid(), SIGKILL);
 }
 
+// The memory that is shared with the writer, taken from under the recording.
+static void unmaps() {
+  launch();
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[512];
+  unsigned long from[256], to[256];
+  int n = 0;
+  while (fgets(line, sizeof line, maps) && n < 256)
+    if (strstr(line, "memfd:inkmark") && sscanf(line, "%lx-%lx", &from[n], &to[n]) == 2)
+      n++;
+  for (int i = 0; i < n; i++)
+    munmap((void *)from[i], to[i] - from[i]);
+  launch();
+}
+
 static void endless() { // until it is killed; says how many launches are through, and when
   setvbuf(stdout, NULL, _IOLBF, 0);
   for (int i = 1;; i++) {
@@ -353,6 +368,10 @@ int main(int argc, char **argv) {
     clone_launches(with, argc > 3 ? argv[3] : "");
   else if (!strcmp(how, "ruins"))
     ruins();
+  else if (!strcmp(how, "unmaps"))
+    unmaps();
+  else if (!strcmp(how, "ignored")) // which signals it does not get
+    execl("/bin/grep", "grep", "^SigIgn", "/proc/self/status", (char *)0);
   else if (!strcmp(how, "endless"))
     endless();
   else if (!strcmp(how, "fills"))

@@ -102,6 +102,22 @@ def odd():
     expect("alarms", tracks=102)
 
 
+def alternate():
+    """A stack for signal handlers that the program has for its own: a signal ends it all the same. The last needs it."""
+    expect("alternate-small", "15", ended_by="signal 15")
+    expect("alternate-gone", "15", ended_by="signal 15")
+    expect("overflow-alternate", ended_by="signal 11")
+
+
+def aborts():
+    """abort and a failed assert whose signal the program catches: it goes on, and so does the recording."""
+    expect("abort-caught", tracks=4)
+    expect("assert-caught", tracks=4)
+    expect("abort-returns", ended_by="signal 6")
+    expect("abort-ignored", ended_by="signal 6")
+    expect("assert-returns", ended_by="signal 6", complete=False)
+
+
 def hung():
     """A kernel that never ends does not keep a signal from ending the program."""
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -144,6 +160,8 @@ def main_leaves():
     expect("thread-goes-on", tracks=4)
     expect("cancel")
     expect("host-call")
+    expect("raw-exit", complete=False)
+    expect("raw-exit-forked")
 
 
 def pools():
@@ -200,4 +218,4 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ["INKMARK_SIM_SEED"] = "1"
     {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "loops": loops,
-     "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()
+     "alternate": alternate, "aborts": aborts, "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()

@@ -6,13 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <cassert>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -185,6 +188,37 @@ static void leave_in_handler(int number) {
   _exit(6);
 }
 
+// A stack for handlers: the least that may be, one that is gone, one of use. No handler of the program uses it.
+static void alternate(size_t bytes, bool gone) {
+  stack_t stack = {};
+  stack.ss_sp = mmap(nullptr, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_size = bytes;
+  printf("sigaltstack %d\n", sigaltstack(&stack, nullptr));
+  fflush(stdout);
+  if (gone)
+    munmap(stack.ss_sp, 65536);
+}
+
+static int deeper(volatile char *above) {
+  volatile char room[4096];
+  room[0] = above ? above[0] : 0;
+  return deeper(room) + room[1];
+}
+
+// abort() that is caught goes on; one whose handler returns does not.
+static sigjmp_buf back;
+static void jump(int) { siglongjmp(back, 1); }
+static void aborts(bool by_assert, void (*handler)(int)) {
+  signal(SIGABRT, handler);
+  if (!sigsetjmp(back, 1)) {
+    if (by_assert)
+      assert(seen == 4711);
+    abort();
+  }
+  printf("caught, seen %d\n", (int)seen);
+  launch();
+}
+
 static int alarms() {
   const itimerval every = {{0, 500}, {0, 500}};
   signal(SIGALRM, count);
@@ -229,6 +263,27 @@ int main(int argc, char **argv) {
     signal(given, leave_in_handler), raise(given);
   if (!strcmp(how, "stops")) // by itself, as an editor does
     puts("stopping"), fflush(stdout), raise(SIGSTOP), puts("going on"), exit(9);
+  if (!strcmp(how, "alternate-small"))
+    alternate(2048, false), raise(given); // MINSIGSTKSZ, as programs were compiled with it
+  if (!strcmp(how, "alternate-gone"))
+    alternate(65536, true), raise(given);
+  if (!strcmp(how, "overflow-alternate"))
+    alternate(65536, false), exit(deeper(nullptr));
+  if (!strcmp(how, "abort-caught") || !strcmp(how, "assert-caught"))
+    aborts(*how == 'a' && how[1] == 's', jump);
+  if (!strcmp(how, "abort-returns") || !strcmp(how, "assert-returns"))
+    aborts(*how == 'a' && how[1] == 's', count);
+  if (!strcmp(how, "abort-ignored"))
+    aborts(false, SIG_IGN);
+  if (!strcmp(how, "raw-exit")) // of main's thread alone, which is the only one of the program
+    puts("leaving"), fflush(stdout), syscall(SYS_exit, 3);
+  if (!strcmp(how, "raw-exit-forked")) {
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child)
+      syscall(SYS_exit, 3);
+    printf("child %d\n", status_of(child));
+  }
   if (!strcmp(how, "alarms"))
     return alarms();
   if (!strcmp(how, "hang") || !strcmp(how, "hang-exit"))
