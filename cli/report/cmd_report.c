@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `inkmark report`: tables of where the time inside kernels went. */
 #include "report_activity.h"
+#include "report_code.h"
 #include "report_path.h"
 
 #include "commands.h"
@@ -41,6 +42,11 @@ static const cli_option options[] = {
     {0, "path", CLI_FLAG, NULL, offsetof(report_settings, path),
      "instead of tables the critical path of the longest launch (--launch: of that one): whose work the end of it "
      "waited for; --all: each of its steps. text or json"},
+    {0, "code", CLI_TEXT, "PROGRAM", offsetof(report_settings, code),
+     "instead of tables the machine code of each section by kind, bytes and operations, beside the cycles that FILE has of it "
+     "(without FILE: alone). PROGRAM is built with -lineinfo. text or json"},
+    {0, "stalls", CLI_TEXT, "CSV", offsetof(report_settings, stalls),
+     "with --code: why warps waited in each section, by the samples of Nsight Compute: 'ncu --import REPORT --page source --csv'"},
     {'w', "waits", CLI_TEXT, "REGEX", offsetof(report_settings, waits),
      "which sections wait, by name, whatever the case: " INK_WAITS_USUAL " (the default); for the finding of who "
      "waits for whom, and --path"},
@@ -158,6 +164,12 @@ static int run(int argc, char **argv) {
     return CLI_USAGE;
   if (settings.path && (settings.activity || settings.check || settings.format == REPORT_CSV))
     return cli_usage_error(&cmd_report, "'--path' goes with neither '--activity', '--check' nor '--format csv'");
+  if (settings.stalls && !settings.code)
+    return cli_usage_error(&cmd_report, "'--stalls' needs '--code PROGRAM'");
+  if (settings.code && (settings.activity || settings.check || settings.path || settings.format == REPORT_CSV))
+    return cli_usage_error(&cmd_report, "'--code' goes with neither '--activity', '--check', '--path' nor '--format csv'");
+  if (settings.code)
+    return report_code(&settings, argv, operands);
   char *newest = NULL, *one[1];
   if (!operands) {
     if (!(newest = load_newest()))
@@ -191,6 +203,8 @@ const cli_command cmd_report = {
                 "inkmark report --by block --sort total --top 5 solver.ink\tthe five slowest blocks\n"
                 "inkmark report --by iteration --unit us solver.ink\tone row for each iteration\n"
                 "inkmark report --path solver.ink\twhose work the end of the longest launch waited for\n"
+                "inkmark report --code ./solver solver.ink\twhat each section is made of\n"
+                "inkmark report --code ./solver --stalls samples.csv solver.ink\twhy warps waited there\n"
                 "inkmark report --activity solver.ink\tkernels, copies and calls around them\n"
                 "inkmark report --by block --format csv solver.ink\tfor a spreadsheet",
     .options = options,

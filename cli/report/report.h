@@ -23,7 +23,7 @@ typedef struct report_settings {
   bool all, raw, kept, quiet, head;
   int sort; /* enum report_sort */
   uint64_t top; /* 0: all */
-  const char *kernel, *output, *waits, *silence, *check;
+  const char *kernel, *output, *waits, *silence, *check, *code, *stalls;
   uint64_t launch;
 } report_settings;
 
