@@ -14,10 +14,12 @@ install(TARGETS inkmark_device inkmark_shared inkmark_static EXPORT inkmarkTarge
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS inkmark_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET inkmark_preload) # what `inkmark record` preloads
   install(TARGETS inkmark_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+# Names that our own sources share, but no header declares, get a prefix: a program may have such names as well.
+install(CODE "execute_process(COMMAND ${PROJECT_SOURCE_DIR}/cmake/prefix_names.sh \"${CMAKE_NM}\" \"${CMAKE_OBJCOPY}\"
+  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:inkmark_static>\" COMMAND_ERROR_IS_FATAL ANY)")
 install(DIRECTORY device/inkmark runtime/include/inkmark DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
 

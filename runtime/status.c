@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Status words and the one way to fill an ink_error. */
 #include "inkmark/text.h"
+#include "inkmark/version.h"
 #include "number_text.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+
+unsigned ink_version(void) { return INKMARK_VERSION_NUMBER; }
 
 const char *ink_status_words(ink_status status) {
   switch (status) {

@@ -3,6 +3,7 @@
 #include "cuda/options.h"
 
 #include "capture/capture_path.h"
+#include "options_take.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -153,11 +154,11 @@ static ink_status parse_lists(const ink_session_options *in, ink_i_options *out,
 
 ink_status ink_i_options_parse(const ink_session_options *in, ink_i_options *out,
                                ink_error *error) {
-  ink_session_options none = {.size = sizeof none};
-  if (!in)
-    in = &none;
-  if (in->size != sizeof *in)
-    return ink_error_set(error, INK_ERROR_ARGUMENT, "ink_session_options.size is not set");
+  ink_session_options own = {0};
+  const ink_status taken = INK_I_OPTIONS_TAKE(&own, ink_session_options, activity, in, error);
+  if (taken)
+    return taken;
+  in = &own;
   *out = (ink_i_options){.per_warp = in->per_warp, .keep_first = in->keep_first,
                          .replace = in->replace, .flight = in->flight, .live = in->live,
                          .hang_ms = in->hang_ms};

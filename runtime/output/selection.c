@@ -3,6 +3,7 @@
 #include "selection_filter.h"
 
 #include "clock/clock_map.h"
+#include "options_take.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -175,10 +176,9 @@ ink_status ink_selection_make(ink_selection *s, const ink_capture *capture,
                               ink_error *error) {
   *s = (ink_selection){
       .capture = capture, .map = map, .options = {.launch = UINT32_MAX}, .passes = 1};
-  if (options) {
-    size_t size = options->size < sizeof s->options ? options->size : sizeof s->options;
-    memcpy(&s->options, options, size);
-  }
+  const ink_status taken = INK_I_OPTIONS_TAKE(&s->options, ink_output_options, user, options, error);
+  if (taken != INK_OK)
+    return taken;
   s->without_marking = s->options.marking == INK_MARKING_OUT;
   s->kernel_count = ink_capture_kernels(capture, &s->kernels);
   s->launch_count = ink_capture_launches(capture, &s->launches);

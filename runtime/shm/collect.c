@@ -2,8 +2,10 @@
 /* The writer process: hands rings and areas to processes that ask, takes chunks out of every ring some
  * fifty times a second, and goes when the launcher and the last recorded process are gone. */
 #include "shm/collect_private.h"
+#include "options_take.h"
 
 #include "errno_words.h"
+#include "options_take.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +85,12 @@ static int listen_at(const ink_i_address *address) {
 
 ink_status ink_collector_open(const ink_collector_options *options, ink_collector **out,
                               ink_error *error) {
-  if (!options || options->size != sizeof *options || !options->output || !out)
+  ink_collector_options own = {.control = -1};
+  const ink_status taken = INK_I_OPTIONS_TAKE(&own, ink_collector_options, control, options, error);
+  if (taken != INK_OK)
+    return taken;
+  options = &own;
+  if (!options->output || !out)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "ink_collector_options is not filled in");
   ink_status status = check_output(options->output, error);
   if (status != INK_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Adds the decoder's events up into rows: one cell for each kernel, section and group. */
 #include "findings.h"
+#include "options_take.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -493,10 +494,12 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
   table->error = error;
   table->kernel = table->part = UINT32_MAX;
   table->options = (ink_table_options){.launch = UINT32_MAX};
-  if (options)
-    memcpy(&table->options, options,
-           options->size < sizeof *options ? options->size : sizeof *options);
-  ink_status status = allocate(table) ? choose_kernels(table) : no_memory(table);
+  ink_status status = INK_I_OPTIONS_TAKE(&table->options, ink_table_options, user, options, error);
+  if (status != INK_OK) {
+    free(table);
+    return status;
+  }
+  status = allocate(table) ? choose_kernels(table) : no_memory(table);
   table->map = map;
   if (status == INK_OK)
     status = ink_table_find_instances(table);

@@ -20,6 +20,11 @@ run cmake --install "$build" --prefix "$prefix"
 inkmark=$prefix/bin/inkmark
 libdir=$(dirname "$(find "$prefix" -name 'libinkmark.so')")
 sim=$libdir/inkmark/sim
+here=$(cd "$(dirname "$0")" && pwd)
+
+echo "== names and versions of the libraries"
+run python3 "$here/symbols.py" nm "$libdir/libinkmark.so" "$(find "$prefix" -name libinkmark.a)" \
+  "$here/../../runtime/inkmark.map" "$prefix/include/inkmark"
 
 run cmake -S "$consumer" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_CUDA_COMPILER="$nvcc" -DCMAKE_BUILD_TYPE=Release

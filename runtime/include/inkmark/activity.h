@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Activity: what CUPTI saw of a recorded process, kernels, copies, sets and the calls that launched
  * them, in the capture beside the tracks (`inkmark record --activity`). docs/activity.md tells what
- * is recorded and how; docs/format.md has the bytes. Nothing here needs CUDA. */
+ * is recorded and how; docs/format.md has the bytes. Nothing here needs CUDA.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_ACTIVITY_H
 #define INKMARK_ACTIVITY_H
 

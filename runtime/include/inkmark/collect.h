@@ -4,7 +4,9 @@
  * inkmark/session.h. docs/arming.md tells how processes find it.
  *
  * Open, fork, run in the child; the parent sets INKMARK_WRITER to the address, starts the program and
- * frees the collector. One thread at a time. */
+ * frees the collector. One thread at a time.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_COLLECT_H
 #define INKMARK_COLLECT_H
 

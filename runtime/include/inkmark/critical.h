@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The critical path of one launch: which work, of which track, the end of the launch waited for, back to its begin.
- * docs/answers.md says how it is found and what is taken for an edge. */
+ * docs/answers.md says how it is found and what is taken for an edge.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_CRITICAL_H
 #define INKMARK_CRITICAL_H
 

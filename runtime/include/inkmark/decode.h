@@ -22,7 +22,9 @@
  * body's level; an ITER of their own base level holds until the body's next BEGIN, END or ITER.
  * ASYNC. An end belongs to the first begun range of its section and key that has not ended, over
  * both rings of the track. Where the range has a scope (PROF_ASYNC_BEGIN_BLOCK) it may be another track's: these
- * are told behind the launch, as crossings. */
+ * are told behind the launch, as crossings.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_DECODE_H
 #define INKMARK_DECODE_H
 

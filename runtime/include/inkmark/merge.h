@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging, its first part: the kernels that another profiler saw. docs/merging.md tells what is
- * read, and what is not there yet. */
+/* Reads the kernels that another profiler recorded (Kineto, XLA, Nsight Systems), and joins them with the launches of a
+ * capture. docs/merging.md says what is read.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_MERGE_H
 #define INKMARK_MERGE_H
 

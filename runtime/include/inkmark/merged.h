@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Merged traces: captures and another profiler's trace in one file, or several captures in one.
- * docs/merging.md tells what is written where. */
+ * docs/merging.md tells what is written where.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_MERGED_H
 #define INKMARK_MERGED_H
 

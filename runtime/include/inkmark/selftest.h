@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where `inkmark selftest` keeps what it found of a device, so that captures made on it can hold
- * it. */
+ * it.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_SELFTEST_H
 #define INKMARK_SELFTEST_H
 

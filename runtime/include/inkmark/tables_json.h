@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables as JSON: what `inkmark report --format json`, `inkmark export` and the HTML page hold. The schema is
- * docs/tables.schema.json; docs/outputs.md tells what its fields mean. */
+ * docs/tables.schema.json; docs/outputs.md tells what its fields mean.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_TABLES_JSON_H
 #define INKMARK_TABLES_JSON_H
 

@@ -3,6 +3,7 @@
 #include "placement.h"
 
 #include "merge/read/foreign_private.h"
+#include "options_take.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,13 +120,12 @@ ink_status placement_make(placement *p, const ink_capture *capture, const ink_cl
   p->options = (ink_merged_options){.launch = UINT32_MAX};
   p->with = with;
   p->foreign = foreign;
-  if (options) {
-    size_t size = options->size < sizeof p->options ? options->size : sizeof p->options;
-    memcpy(&p->options, options, size);
-  }
+  ink_status status = INK_I_OPTIONS_TAKE(&p->options, ink_merged_options, remark_user, options, error);
+  if (status != INK_OK)
+    return status;
   const ink_output_options chosen = {
       .size = sizeof chosen, .kernel_regex = p->options.kernel_regex, .launch = p->options.launch};
-  ink_status status = ink_selection_make(&p->selection, capture, map, &chosen, error);
+  status = ink_selection_make(&p->selection, capture, map, &chosen, error);
   if (status != INK_OK)
     return status;
   if (!p->selection.chosen_tracks)

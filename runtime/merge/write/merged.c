@@ -2,6 +2,7 @@
 /* Writes a merged trace in the form that its name asks for. */
 #include "merge/read/foreign_private.h"
 #include "merged_private.h"
+#include "options_take.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,11 +195,12 @@ static ink_status write_whole(merged_whole *whole, const ink_merged_capture *cap
 ink_status ink_merged_write_several(const ink_merged_capture *captures, size_t n, const char *with,
                                     const ink_merged_options *options, const char *path,
                                     ink_error *error) {
-  ink_merged_options chosen = {.size = sizeof chosen, .launch = UINT32_MAX};
+  ink_merged_options chosen = {.launch = UINT32_MAX};
   ink_error own = {0};
   error = error ? error : &own;
-  if (options)
-    memcpy(&chosen, options, options->size < sizeof chosen ? options->size : sizeof chosen);
+  const ink_status taken = INK_I_OPTIONS_TAKE(&chosen, ink_merged_options, remark_user, options, error);
+  if (taken != INK_OK)
+    return taken;
   write_fn *write = writer_of(path);
   if (!write)
     return ink_error_set(error, INK_ERROR_UNSUPPORTED,

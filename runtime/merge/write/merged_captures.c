@@ -4,6 +4,7 @@
 #include "merged_activity.h"
 #include "merged_perfetto.h"
 #include "merged_private.h"
+#include "options_take.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -135,12 +136,13 @@ static void tell_hosts(const ink_merged_capture *captures, size_t n,
 ink_status ink_merged_write_captures(const ink_merged_capture *captures, size_t n,
                                      const ink_merged_options *options, const char *path,
                                      ink_error *error) {
-  ink_merged_options chosen = {.size = sizeof chosen, .launch = UINT32_MAX};
+  ink_merged_options chosen = {.launch = UINT32_MAX};
   ink_error own = {0};
   ink_file file = {.fd = -1};
   error = error ? error : &own;
-  if (options)
-    memcpy(&chosen, options, options->size < sizeof chosen ? options->size : sizeof chosen);
+  const ink_status taken = INK_I_OPTIONS_TAKE(&chosen, ink_merged_options, remark_user, options, error);
+  if (taken != INK_OK)
+    return taken;
   if (!merged_is_perfetto(path))
     return ink_error_set(error, INK_ERROR_UNSUPPORTED,
                          "several captures go into a .pftrace, not into '%s'", path);

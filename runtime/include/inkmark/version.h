@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The version of libinkmark: of this header when a program is compiled, and of the library that it runs with.
+ *
+ *   #if INKMARK_VERSION_NUMBER < INKMARK_VERSION_OF(0, 2, 0)
+ *   if (ink_version() < INKMARK_VERSION_NUMBER) puts("the library is older than the program");
+ *
+ * The build reads the three numbers here. */
+#ifndef INKMARK_VERSION_H
+#define INKMARK_VERSION_H
+
+#include "inkmark/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INKMARK_VERSION_MAJOR 0
+#define INKMARK_VERSION_MINOR 1
+#define INKMARK_VERSION_PATCH 0
+
+/* One number that grows with the version; minor and patch are below 100. */
+#define INKMARK_VERSION_OF(major, minor, patch) ((major) * 10000 + (minor) * 100 + (patch))
+#define INKMARK_VERSION_NUMBER \
+  INKMARK_VERSION_OF(INKMARK_VERSION_MAJOR, INKMARK_VERSION_MINOR, INKMARK_VERSION_PATCH)
+
+/* Returns INKMARK_VERSION_NUMBER of the library that the program runs with. Any thread may call it. */
+INK_API unsigned ink_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
