@@ -14,8 +14,10 @@ add_library(sim_machine OBJECT
   ${CMAKE_CURRENT_LIST_DIR}/exec_float.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_half.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_integer.c
+  ${CMAKE_CURRENT_LIST_DIR}/exec_matrix.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_mbarrier.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_memory.c
+  ${CMAKE_CURRENT_LIST_DIR}/exec_mma.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_move.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_print.c
   ${CMAKE_CURRENT_LIST_DIR}/exec_warp.c
@@ -26,6 +28,7 @@ add_library(sim_machine OBJECT
   ${CMAKE_CURRENT_LIST_DIR}/program.c
   ${CMAKE_CURRENT_LIST_DIR}/ptx_declare.c
   ${CMAKE_CURRENT_LIST_DIR}/ptx_decode.c
+  ${CMAKE_CURRENT_LIST_DIR}/ptx_decode_more.c
   ${CMAKE_CURRENT_LIST_DIR}/ptx_instruction.c
   ${CMAKE_CURRENT_LIST_DIR}/ptx_lex.c
   ${CMAKE_CURRENT_LIST_DIR}/ptx_link.c

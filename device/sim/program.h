@@ -48,7 +48,8 @@ enum sim_type {
   X(bra) X(brx) X(call) X(ret) X(exit) X(trap) X(brkpt) X(nanosleep) X(pmevent) \
   X(bar) X(barrier) X(membar) X(fence) X(vote) X(match) X(activemask) X(shfl) X(redux) X(elect) \
   X(prefetch) X(prefetchu) X(discard) X(applypriority) X(cp) X(mbarrier) X(griddepcontrol) \
-  X(setmaxnreg) X(createpolicy) X(stackrestore) X(stacksave)
+  X(setmaxnreg) X(createpolicy) X(stackrestore) X(stacksave) \
+  X(ldmatrix) X(stmatrix) X(movmatrix) X(mma) X(wmma)
 
 enum sim_op {
   SIM_OP_NONE,
@@ -77,7 +78,8 @@ enum sim_mode {
   SIM_M_MAX, SIM_M_EXCH, SIM_M_CAS, SIM_M_ALL, SIM_M_ANY, SIM_M_UNI, SIM_M_BALLOT, SIM_M_UP,
   SIM_M_DOWN, SIM_M_BFLY, SIM_M_IDX, SIM_M_POPC,
   SIM_M_F4E, SIM_M_B4E, SIM_M_RC8, SIM_M_ECL, SIM_M_ECR, SIM_M_RC16,
-  SIM_M_FINITE, SIM_M_INFINITE, SIM_M_NUMBER, SIM_M_NOTANUMBER, SIM_M_NORMAL, SIM_M_SUBNORMAL
+  SIM_M_FINITE, SIM_M_INFINITE, SIM_M_NUMBER, SIM_M_NOTANUMBER, SIM_M_NORMAL, SIM_M_SUBNORMAL,
+  SIM_M_LOAD, SIM_M_STORE, SIM_M_MMA
 };
 
 enum sim_rounding {
@@ -102,7 +104,9 @@ enum sim_more {
   SIM_X_CLUSTER = 1 << 0, SIM_X_NOINC = 1 << 1, SIM_X_DROP = 1 << 2, SIM_X_COMPLETE_TX = 1 << 3,
   SIM_X_PENDING = 1 << 4, SIM_X_MBARRIER = 1 << 5, SIM_X_BULK_GROUP = 1 << 6,
   SIM_X_MULTICAST = 1 << 7, SIM_X_PREFETCH = 1 << 8, SIM_X_REDUCE = 1 << 9,
-  SIM_X_BYTE_MASK = 1 << 10
+  SIM_X_BYTE_MASK = 1 << 10, SIM_X_TRANS = 1 << 11,
+  SIM_X_LAYOUT_A = 1 << 12, /* the first layout was named; by columns; the second's */
+  SIM_X_COLUMNS_A = 1 << 13, SIM_X_COLUMNS_B = 1 << 14
 };
 
 /* What the scheduler must know before it runs an instruction. */
@@ -135,6 +139,7 @@ struct sim_insn {
   uint16_t latency;
   uint16_t special;              /* special register */
   uint8_t op, type, type2, space, space2;
+  uint8_t type_a, type_b; /* of a product's factors */
   uint8_t vector, compare, mode, rounding;
   uint8_t kind, guard_negated, operands, list_count, list2_count;
   uint8_t negated; /* bit i: source i is a negated predicate */
@@ -250,6 +255,8 @@ sim_exec_fn *sim_select_control(const sim_insn *insn);
 sim_exec_fn *sim_select_warp(const sim_insn *insn);
 sim_exec_fn *sim_select_barrier(const sim_insn *insn);
 sim_exec_fn *sim_select_async(const sim_insn *insn);
+sim_exec_fn *sim_select_matrix(const sim_insn *insn);
+sim_exec_fn *sim_select_mma(const sim_insn *insn);
 sim_exec_fn *sim_select_cluster(const sim_insn *insn);
 sim_exec_fn *sim_select_bulk(const sim_insn *insn);
 sim_exec_fn *sim_select_mbarrier(const sim_insn *insn);

@@ -29,6 +29,7 @@ static uint16_t latency(const sim_insn *insn) {
     case SIM_OP_bra: case SIM_OP_call: return 8;
     case SIM_OP_bar: case SIM_OP_barrier: return insn->flags & SIM_F_WARP ? 4 : 10;
     case SIM_OP_mbarrier: return 20;
+    case SIM_OP_ldmatrix: case SIM_OP_stmatrix: case SIM_OP_mma: case SIM_OP_wmma: return 32;
     default: return 4;
   }
 }
@@ -58,7 +59,7 @@ static uint64_t literal_bits(const ptx_operand *operand, unsigned type) {
   return operand->value;
 }
 
-static int32_t constant(ptx_parser *p, uint64_t value, int32_t symbol) {
+int32_t ptx_constant(ptx_parser *p, uint64_t value, int32_t symbol) {
   int32_t row = sim_program_constant(p->program, value, symbol);
   if (row == SIM_NO_ROW) {
     ptx_no_memory(p);
@@ -69,12 +70,12 @@ static int32_t constant(ptx_parser *p, uint64_t value, int32_t symbol) {
 static bool is_number_type(unsigned type) { return type != SIM_PRED; }
 
 /* A source that is a register, a number or an address of something that has one address. */
-static bool source(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_operand *operand,
+bool ptx_source(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_operand *operand,
                    unsigned type) {
   switch (operand->kind) {
     case PTX_O_ROW: insn->src[slot] = operand->row; break;
     case PTX_O_NUMBER:
-      insn->src[slot] = constant(p, literal_bits(operand, type), SIM_NO_SYMBOL);
+      insn->src[slot] = ptx_constant(p, literal_bits(operand, type), SIM_NO_SYMBOL);
       break;
     case PTX_O_SYMBOL:
       if (operand->frame) {
@@ -83,10 +84,10 @@ static bool source(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_opera
       if (p->program->symbols[operand->symbol].function >= 0) {
         p->program->symbols[operand->symbol].address_taken = 1;
       } else if (p->program->symbols[operand->symbol].space == SIM_PARAM) {
-        insn->src[slot] = constant(p, (uint64_t)operand->offset, SIM_NO_SYMBOL);
+        insn->src[slot] = ptx_constant(p, (uint64_t)operand->offset, SIM_NO_SYMBOL);
         break;
       }
-      insn->src[slot] = constant(p, (uint64_t)operand->offset, operand->symbol);
+      insn->src[slot] = ptx_constant(p, (uint64_t)operand->offset, operand->symbol);
       break;
     case PTX_O_NAME:
       return ptx_fail(p, SIM_BAD_PTX, "unknown name '%.*s'", (int)operand->length, operand->text);
@@ -101,7 +102,7 @@ static bool source(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_opera
   return insn->src[slot] != SIM_NO_ROW;
 }
 
-static bool address(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_operand *operand,
+bool ptx_address(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_operand *operand,
                     int64_t *offset) {
   if (operand->kind != PTX_O_ADDRESS) {
     return p->failed ? false
@@ -114,18 +115,18 @@ static bool address(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_oper
     return true;
   }
   if (operand->symbol == SIM_NO_SYMBOL) {
-    insn->src[slot] = constant(p, 0, SIM_NO_SYMBOL);
+    insn->src[slot] = ptx_constant(p, 0, SIM_NO_SYMBOL);
   } else {
     const sim_symbol *symbol = &p->program->symbols[operand->symbol];
     bool framed = symbol->function < 0 &&
                   (symbol->space == SIM_LOCAL || symbol->space == SIM_PARAM);
     insn->flags |= operand->frame ? SIM_F_FRAME : 0;
-    insn->src[slot] = constant(p, 0, framed ? SIM_NO_SYMBOL : operand->symbol);
+    insn->src[slot] = ptx_constant(p, 0, framed ? SIM_NO_SYMBOL : operand->symbol);
   }
   return insn->src[slot] != SIM_NO_ROW;
 }
 
-static bool destination(sim_insn *insn, const ptx_operand *operand) {
+bool ptx_destination(sim_insn *insn, const ptx_operand *operand) {
   switch (operand->kind) {
     case PTX_O_ROW:
       if (!operand->is_register) {
@@ -182,27 +183,27 @@ static bool decode_move(ptx_parser *p, sim_insn *insn, const ptx_operand *operan
       return false;
     }
   }
-  return source(p, insn, 0, from, insn->type);
+  return ptx_source(p, insn, 0, from, insn->type);
 }
 
 static bool decode_load(ptx_parser *p, sim_insn *insn, const ptx_operand *operands) {
-  if (!destination(insn, &operands[0])) {
+  if (!ptx_destination(insn, &operands[0])) {
     return false;
   }
   if ((insn->vector != 0) != (operands[0].kind == PTX_O_VECTOR) ||
       (insn->vector != 0 && operands[0].count != insn->vector)) {
     return ptx_fail(p, SIM_BAD_PTX, "the vector's length does not match its registers");
   }
-  return address(p, insn, 0, &operands[1], &insn->offset);
+  return ptx_address(p, insn, 0, &operands[1], &insn->offset);
 }
 
 static bool decode_store(ptx_parser *p, sim_insn *insn, const ptx_operand *operands) {
   const ptx_operand *value = &operands[1];
-  if (!address(p, insn, 0, &operands[0], &insn->offset)) {
+  if (!ptx_address(p, insn, 0, &operands[0], &insn->offset)) {
     return false;
   }
   if (insn->vector == 0) {
-    return source(p, insn, 1, value, insn->type);
+    return ptx_source(p, insn, 1, value, insn->type);
   }
   if (value->kind != PTX_O_VECTOR || value->count != insn->vector) {
     return ptx_fail(p, SIM_BAD_PTX, "the vector's length does not match its registers");
@@ -237,7 +238,7 @@ static bool decode_vector_atomic(ptx_parser *p, sim_insn *insn, const ptx_operan
     insn->list2 = (int32_t)operands[0].first;
     insn->list2_count = (uint8_t)operands[0].count;
   }
-  return address(p, insn, 0, &operands[first], &insn->offset);
+  return ptx_address(p, insn, 0, &operands[first], &insn->offset);
 }
 
 static bool decode_atomic(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
@@ -246,17 +247,17 @@ static bool decode_atomic(ptx_parser *p, sim_insn *insn, const ptx_operand *oper
   if (insn->vector != 0) {
     return decode_vector_atomic(p, insn, operands, count);
   }
-  if (first == 1 && !destination(insn, &operands[0])) {
+  if (first == 1 && !ptx_destination(insn, &operands[0])) {
     return false;
   }
-  if (count < first + 2 || !address(p, insn, 0, &operands[first], &insn->offset)) {
+  if (count < first + 2 || !ptx_address(p, insn, 0, &operands[first], &insn->offset)) {
     return false;
   }
-  if (!source(p, insn, 1, &operands[first + 1], insn->type)) {
+  if (!ptx_source(p, insn, 1, &operands[first + 1], insn->type)) {
     return false;
   }
   if (insn->mode == SIM_M_CAS) {
-    return count > first + 2 && source(p, insn, 2, &operands[first + 2], insn->type);
+    return count > first + 2 && ptx_source(p, insn, 2, &operands[first + 2], insn->type);
   }
   return true;
 }
@@ -288,7 +289,7 @@ static bool decode_branch(ptx_parser *p, sim_insn *insn, const ptx_operand *oper
   }
   insn->target = name->value;
   insn->window = name->entries;
-  return source(p, insn, 0, to, SIM_U32);
+  return ptx_source(p, insn, 0, to, SIM_U32);
 }
 
 /* The symbols of a call's list into pairs of frame offset and bytes. */
@@ -355,12 +356,12 @@ static bool decode_barrier(ptx_parser *p, sim_insn *insn, const ptx_operand *ope
   }
   if (insn->flags & SIM_F_WARP) {
     insn->kind = SIM_K_WARPBAR;
-    return count == 1 && source(p, insn, 3, &operands[0], SIM_U32);
+    return count == 1 && ptx_source(p, insn, 3, &operands[0], SIM_U32);
   }
   insn->kind = SIM_K_CONTROL;
   if (insn->flags & SIM_F_RED) {
-    if (count < 3 || !destination(insn, &operands[0]) ||
-        !source(p, insn, 2, &operands[count - 1], SIM_PRED)) {
+    if (count < 3 || !ptx_destination(insn, &operands[0]) ||
+        !ptx_source(p, insn, 2, &operands[count - 1], SIM_PRED)) {
       return false;
     }
     at = 1;
@@ -370,118 +371,23 @@ static bool decode_barrier(ptx_parser *p, sim_insn *insn, const ptx_operand *ope
     return false;
   }
   insn->operands = (uint8_t)(count - at); /* 2: with a thread count */
-  return source(p, insn, 0, &operands[at], SIM_U32) &&
-         (count == at + 1 || source(p, insn, 1, &operands[at + 1], SIM_U32));
+  return ptx_source(p, insn, 0, &operands[at], SIM_U32) &&
+         (count == at + 1 || ptx_source(p, insn, 1, &operands[at + 1], SIM_U32));
 }
 
 /* shfl, vote, match, redux, elect: the member mask goes to source 3. */
 static bool decode_sync(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
                         unsigned count) {
-  if (!(insn->flags & SIM_F_SYNC) || count < 2 || !destination(insn, &operands[0])) {
+  if (!(insn->flags & SIM_F_SYNC) || count < 2 || !ptx_destination(insn, &operands[0])) {
     return false;
   }
   insn->kind = SIM_K_SYNC;
   for (unsigned i = 1; i + 1 < count; i++) {
-    if (i > 3 || !source(p, insn, i - 1, &operands[i], source_type(insn, i - 1))) {
+    if (i > 3 || !ptx_source(p, insn, i - 1, &operands[i], source_type(insn, i - 1))) {
       return false;
     }
   }
-  return source(p, insn, 3, &operands[count - 1], SIM_U32);
-}
-
-/* The second (0) or third (1) address of an instruction, into source slot which + 1 or slot 3. */
-static bool further_address(ptx_parser *p, sim_insn *insn, unsigned slot, unsigned which,
-                            const ptx_operand *operand) {
-  int64_t offset;
-  if (!address(p, insn, slot, operand, &offset) || offset > INT32_MAX || offset < -INT32_MAX) {
-    return false;
-  }
-  insn->offsets[which] = (int32_t)offset;
-  return true;
-}
-
-/* cp.async.bulk [to], [from], bytes {, [mbarrier]} {, mask of blocks} {, cache policy} */
-static bool decode_bulk_copy(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
-                             unsigned count) {
-  if (insn->flags & SIM_F_COMMIT || insn->more & SIM_X_PREFETCH) {
-    return true;
-  }
-  if (insn->flags & SIM_F_WAIT) {
-    insn->kind = SIM_K_CONTROL;
-    insn->offset = count == 1 && operands[0].kind == PTX_O_NUMBER ? (int64_t)operands[0].value : -1;
-    return insn->offset >= 0;
-  }
-  if (count < 3 || !address(p, insn, 0, &operands[0], &insn->offset) ||
-      !further_address(p, insn, 1, 0, &operands[1]) || !source(p, insn, 2, &operands[2], SIM_U32)) {
-    return false;
-  }
-  if (insn->more & SIM_X_MBARRIER &&
-      (count < 4 || !further_address(p, insn, 3, 1, &operands[3]))) {
-    return false;
-  }
-  if (insn->more & SIM_X_MULTICAST) {
-    if (count < 5 || operands[4].kind != PTX_O_ROW ||
-        !SIM_GROW(p->program->rows, p->program->row_capacity, p->program->row_count)) {
-      return false;
-    }
-    insn->list = (int32_t)p->program->row_count;
-    insn->list_count = 1;
-    p->program->rows[p->program->row_count++] = operands[4].row;
-  }
-  return true;
-}
-
-static bool decode_copy(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
-                        unsigned count) {
-  if (insn->flags & SIM_F_BULK) {
-    return decode_bulk_copy(p, insn, operands, count);
-  }
-  if (insn->flags & (SIM_F_COMMIT | SIM_F_WAIT)) {
-    return true;
-  }
-  if (count < 3 || insn->flags & SIM_F_ARRIVE || operands[2].kind != PTX_O_NUMBER) {
-    return insn->flags & SIM_F_ARRIVE && count == 1 &&
-           address(p, insn, 0, &operands[0], &insn->offset);
-  }
-  if (!address(p, insn, 0, &operands[0], &insn->offset) ||
-      !further_address(p, insn, 1, 0, &operands[1])) {
-    return false;
-  }
-  insn->window = (uint32_t)operands[2].value;
-  if (count > 3) {
-    bool predicate = operands[3].negated;
-    insn->operands = 4;
-    return !predicate && source(p, insn, 2, &operands[3], SIM_U32);
-  }
-  return true;
-}
-
-/* mbarrier.x [state,] [address] [, a [, b]] */
-static bool decode_mbarrier(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
-                            unsigned count) {
-  unsigned at = 0, slot = 1;
-  if (count != 0 && operands[0].kind != PTX_O_ADDRESS) {
-    if (!destination(insn, &operands[0])) {
-      return false;
-    }
-    at = 1;
-  }
-  if (insn->more & SIM_X_PENDING) {
-    return count == 2 && source(p, insn, 1, &operands[1], SIM_U64);
-  }
-  if (insn->flags & SIM_F_TRY_WAIT) {
-    insn->kind = SIM_K_CONTROL;
-  }
-  if (at >= count || !address(p, insn, 0, &operands[at], &insn->offset)) {
-    return false;
-  }
-  for (at++; at < count; at++, slot++) {
-    if (slot > 3 || !source(p, insn, slot, &operands[at], SIM_U64)) {
-      return false;
-    }
-  }
-  insn->operands = (uint8_t)(slot - 1);
-  return true;
+  return ptx_source(p, insn, 3, &operands[count - 1], SIM_U32);
 }
 
 /* How few operands are absurd. */
@@ -509,7 +415,7 @@ static unsigned least_operands(unsigned op) {
 
 static bool decode_plain(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
                          unsigned count) {
-  if (!destination(insn, &operands[0])) {
+  if (!ptx_destination(insn, &operands[0])) {
     return false;
   }
   insn->operands = (uint8_t)(count - 1);
@@ -527,7 +433,7 @@ static bool decode_plain(ptx_parser *p, sim_insn *insn, const ptx_operand *opera
     count = 4;
   }
   for (unsigned i = 1; i < count; i++) {
-    if (i > 4 || !source(p, insn, i - 1, &operands[i], source_type(insn, i - 1))) {
+    if (i > 4 || !ptx_source(p, insn, i - 1, &operands[i], source_type(insn, i - 1))) {
       return false;
     }
   }
@@ -549,14 +455,16 @@ static bool decode_operands(ptx_parser *p, sim_insn *insn, const ptx_operand *op
     case SIM_OP_barrier: return decode_barrier(p, insn, operands, count);
     case SIM_OP_shfl: case SIM_OP_vote: case SIM_OP_match: case SIM_OP_redux: case SIM_OP_elect:
       return decode_sync(p, insn, operands, count);
-    case SIM_OP_cp: return decode_copy(p, insn, operands, count);
-    case SIM_OP_mbarrier: return decode_mbarrier(p, insn, operands, count);
+    case SIM_OP_cp: return ptx_decode_copy(p, insn, operands, count);
+    case SIM_OP_mbarrier: return ptx_decode_mbarrier(p, insn, operands, count);
+    case SIM_OP_ldmatrix: case SIM_OP_stmatrix: case SIM_OP_movmatrix: case SIM_OP_mma: case SIM_OP_wmma:
+      return ptx_decode_matrix(p, insn, operands, count);
     case SIM_OP_ret: case SIM_OP_exit: case SIM_OP_trap: case SIM_OP_brkpt: case SIM_OP_membar:
     case SIM_OP_fence: case SIM_OP_pmevent: case SIM_OP_prefetch: case SIM_OP_prefetchu:
     case SIM_OP_discard: case SIM_OP_applypriority: case SIM_OP_griddepcontrol:
     case SIM_OP_setmaxnreg: return true;
-    case SIM_OP_nanosleep: return source(p, insn, 0, &operands[0], SIM_U32);
-    case SIM_OP_activemask: return destination(insn, &operands[0]);
+    case SIM_OP_nanosleep: return ptx_source(p, insn, 0, &operands[0], SIM_U32);
+    case SIM_OP_activemask: return ptx_destination(insn, &operands[0]);
     default: return decode_plain(p, insn, operands, count);
   }
 }
@@ -571,8 +479,9 @@ bool ptx_decode(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsi
       sim_select_move,    sim_select_integer, sim_select_bits,    sim_select_float,
       sim_select_half,    sim_select_compare, sim_select_convert, sim_select_memory,
       sim_select_atomic,  sim_select_control, sim_select_warp,    sim_select_cluster, sim_select_barrier,
-      sim_select_async,   sim_select_bulk,    sim_select_mbarrier};
-  int32_t zero = constant(p, 0, SIM_NO_SYMBOL);
+      sim_select_async,   sim_select_bulk,    sim_select_mbarrier,
+      sim_select_matrix,  sim_select_mma};
+  int32_t zero = ptx_constant(p, 0, SIM_NO_SYMBOL);
   if (zero == SIM_NO_ROW) {
     return false;
   }

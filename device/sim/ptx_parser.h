@@ -117,6 +117,16 @@ bool ptx_instruction(ptx_parser *p);
 /* Fills rows and chooses how the instruction runs; false: this form is not simulated. */
 bool ptx_decode(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);
 
+/* Parts of that. A row for a constant, SIM_NO_ROW without memory; a source that is a register, a number or an address
+ * of something that has one address; an address in brackets; a destination. */
+int32_t ptx_constant(ptx_parser *p, uint64_t value, int32_t symbol);
+bool ptx_source(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_operand *operand, unsigned type);
+bool ptx_address(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_operand *operand, int64_t *offset);
+bool ptx_destination(sim_insn *insn, const ptx_operand *operand);
+bool ptx_decode_copy(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);
+bool ptx_decode_mbarrier(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);
+bool ptx_decode_matrix(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);
+
 /* Gives the registers of a function's instructions rows; returns how many. */
 uint32_t ptx_assign_rows(ptx_parser *p, int32_t begin, int32_t end);
 

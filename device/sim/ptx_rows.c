@@ -39,11 +39,13 @@ typedef void visit_fn(analysis *a, int32_t *row, bool write, bool whole, void *u
 static void visit_rows(analysis *a, sim_insn *insn, visit_fn *visit, void *user) {
   bool atomic = insn->op == SIM_OP_atom || insn->op == SIM_OP_red;
   bool copy = insn->op == SIM_OP_cp; /* its list holds the mask of blocks */
+  bool product = insn->op == SIM_OP_mma || (insn->op == SIM_OP_wmma && insn->mode == SIM_M_MMA);
+  bool stores = insn->op == SIM_OP_st || insn->op == SIM_OP_stmatrix ||
+                (insn->op == SIM_OP_wmma && insn->mode == SIM_M_STORE);
   bool vector = insn->list_count != 0 &&
-                (insn->op == SIM_OP_ld || insn->op == SIM_OP_ldu || insn->op == SIM_OP_st ||
-                 insn->op == SIM_OP_mov || atomic || copy);
-  bool list_written = insn->op != SIM_OP_st && !atomic && !copy &&
-                      !(insn->op == SIM_OP_mov && insn->vector == 1);
+                (insn->op == SIM_OP_ld || insn->op == SIM_OP_ldu || insn->op == SIM_OP_mov || atomic || copy ||
+                 stores || product || insn->op == SIM_OP_ldmatrix || insn->op == SIM_OP_wmma);
+  bool list_written = !stores && !atomic && !copy && !product && !(insn->op == SIM_OP_mov && insn->vector == 1);
   bool whole = insn->guard == SIM_NO_ROW;
   if (insn->guard >= 0) {
     visit(a, &insn->guard, false, false, user);
@@ -59,7 +61,7 @@ static void visit_rows(analysis *a, sim_insn *insn, visit_fn *visit, void *user)
       visit(a, row, list_written, whole, user);
     }
   }
-  for (unsigned i = 0; atomic && i < insn->list2_count; i++) {
+  for (unsigned i = 0; (atomic || product) && i < insn->list2_count; i++) {
     int32_t *row = &a->p->program->rows[(uint32_t)insn->list2 + i];
     if (*row >= 0) {
       visit(a, row, true, whole, user);

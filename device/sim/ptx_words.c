@@ -237,11 +237,63 @@ static bool set_type(sim_insn *insn, const char *text, uint32_t length) {
   }
   if (insn->type == SIM_T_NONE) {
     insn->type = (uint8_t)type;
-  } else {
-    insn->type2 = (uint8_t)type;
+    return true;
   }
+  if (insn->type_a == SIM_T_NONE) { /* a product has four: of D, A, B and C */
+    insn->type_a = (uint8_t)type;
+  } else if (insn->type_b == SIM_T_NONE) {
+    insn->type_b = (uint8_t)type;
+  }
+  insn->type2 = (uint8_t)type;
   return true;
 }
+
+/* m16n8k16, and m8n8 of tiles, as m << 16 | n << 8 | k. */
+static bool set_shape(sim_insn *insn, const char *text, uint32_t length) {
+  unsigned sizes[3] = {0}, shape = 0;
+  uint32_t at = 0;
+  for (unsigned i = 0; i < 3 && at < length; i++) {
+    if (text[at++] != "mnk"[i]) {
+      return false;
+    }
+    for (; at < length && text[at] >= '0' && text[at] <= '9' && sizes[i] < 100; at++) {
+      sizes[i] = sizes[i] * 10 + (unsigned)(text[at] - '0');
+    }
+    shape |= (sizes[i] & 0xff) << (16 - 8 * i);
+  }
+  insn->window = shape;
+  return at == length && sizes[0] != 0 && sizes[1] != 0;
+}
+
+/* Words that mean something else than elsewhere on instructions of matrices. */
+static bool set_matrix_word(sim_insn *insn, const char *text, uint32_t length) {
+  static const struct word own[] = {{"load", TO_MODE, SIM_M_LOAD}, {"store", TO_MODE, SIM_M_STORE},
+                                    {"mma", TO_MODE, SIM_M_MMA},   {"trans", TO_MORE, SIM_X_TRANS},
+                                    {"a", TO_COMPARE, 0},          {"b", TO_COMPARE, 1},
+                                    {"c", TO_COMPARE, 2},          {"d", TO_COMPARE, 3},
+                                    {"x1", TO_VECTOR, 1},          {"x2", TO_VECTOR, 2},
+                                    {"x4", TO_VECTOR, 4}};
+  bool columns = ptx_is(text, length, "col");
+  if (columns || ptx_is(text, length, "row")) {
+    bool first = !(insn->more & SIM_X_LAYOUT_A);
+    insn->more |= SIM_X_LAYOUT_A | (!columns ? 0 : first ? SIM_X_COLUMNS_A : SIM_X_COLUMNS_B);
+    return true;
+  }
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    if (ptx_is(text, length, own[i].text)) {
+      switch (own[i].target) {
+        case TO_MODE: insn->mode = (uint8_t)own[i].value; break;
+        case TO_MORE: insn->more |= own[i].value; break;
+        case TO_VECTOR: insn->vector = (uint8_t)own[i].value; break;
+        default: insn->compare = (uint8_t)own[i].value; break;
+      }
+      return true;
+    }
+  }
+  return set_shape(insn, text, length);
+}
+
+static bool is_matrix(unsigned op) { return op >= SIM_OP_ldmatrix && op <= SIM_OP_wmma; }
 
 static unsigned find_op(const char *text, uint32_t length) {
   for (unsigned op = 1; op < SIM_OP_unsupported; op++) {
@@ -269,6 +321,9 @@ bool ptx_words(ptx_parser *p, sim_insn *insn, const char *text, uint32_t length)
     dot = dot == NULL ? end : dot;
     word_length = (uint32_t)(dot - begin);
     if (set_type(insn, begin, word_length) || set_compare(insn, begin, word_length)) {
+      continue;
+    }
+    if (is_matrix(insn->op) && set_matrix_word(insn, begin, word_length)) {
       continue;
     }
     if (insn->op == SIM_OP_vote && ptx_is(begin, word_length, "uni")) {

@@ -48,6 +48,7 @@ machine_ptx_test(memory 75 90)
 machine_ptx_test(math 75 120)
 machine_ptx_test(async 90 120)
 machine_ptx_test(cluster 90)
+machine_ptx_test(matrix 90)
 
 machine_program(machine_clock_test machine_clock_test.c)
 add_test(NAME sim.machine.clock
