@@ -47,8 +47,9 @@ static const cli_option options[] = {
      "the tables of json and html, in everywhere else"},
     {'w', "with", CLI_TEXT, "TRACE", offsetof(export_settings, with),
      "merge with the trace that another profiler recorded of the same run: PyTorch's or "
-     "XLA's JSON, also in gzip, zstd or a zip, or an Nsight Systems SQLite export. The output is "
-     "JSON, a zip, or a Perfetto trace, by its name"},
+     "XLA's JSON, also in gzip, zstd or a zip, an Nsight Systems SQLite export, a Perfetto trace or an .xplane.pb. "
+     "The output is JSON, a zip, a Perfetto trace or an .xplane.pb, by its name. Of a folder of JAX's, TensorFlow's or "
+     "PyTorch's for TensorBoard the newest trace is taken, and without -o the merged one goes where TensorBoard shows it"},
     {'t', "tracks", CLI_TEXT, "all|representative|slowest:N|sm", offsetof(export_settings, tracks),
      "of a merged trace: which blocks or warps of each launch are shown. The default is all where "
      "they are 2000 at most, else the shortest, the median and the longest of each launch; sm: "

@@ -3,6 +3,7 @@
 #include "export_with.h"
 
 #include "commands.h"
+#include "export_folder.h"
 #include "grid.h"
 #include "load.h"
 #include "message.h"
@@ -60,6 +61,7 @@ static char *default_output(const char *with) {
                  {".json.zip", ".json.gz"},
                  {".zip", ".json.gz"},
                  {".json", ".json"},
+                 {".xplane.pb", ".xplane.pb"},
                  {".pftrace.gz", ".pftrace.gz"},
                  {".perfetto-trace.gz", ".pftrace.gz"}};
   const char *dot = strrchr(name, '.'), *ours = ".pftrace";
@@ -131,7 +133,7 @@ static int write_merged(const export_merge *merge, ink_merged_options *options,
   return code;
 }
 
-int export_merged(const export_merge *merge) {
+static int merge_one(const export_merge *merge) {
   struct stat st;
   message_reading reading = {.label = "merging"};
   if (merge->with && !stat(merge->with, &st) && st.st_size > 0)
@@ -171,5 +173,20 @@ int export_merged(const export_merge *merge) {
   while (opened)
     unload_capture(&loaded[--opened]);
   free(loaded);
+  return code;
+}
+
+int export_merged(const export_merge *given) {
+  export_merge merge = *given;
+  export_folder folder;
+  int code = CLI_FAILED;
+  if (export_folder_open(&folder, merge.with, !merge.output)) {
+    merge.with = folder.trace ? folder.trace : merge.with;
+    merge.output = folder.output ? folder.output : merge.output;
+    if (folder.trace && !merge.quiet)
+      message_say("the newest trace in '%s' is '%s'", given->with, folder.trace);
+    code = merge_one(&merge);
+  }
+  export_folder_close(&folder);
   return code;
 }

@@ -85,7 +85,7 @@ TABLE = [
     ("packed_junk.pftrace", P.packet((50, zlib.compress(b"\x0a\x05x"))), ["a packed packet holds no protobuf"]), ("bomb.pftrace", P.packet((50, zlib.compress(bytes(1 << 27), 9))), ["a packed packet that is too long"]),
     ("clock.pftrace", slices(7, clock=77), ["no GPU kernels that can be used: 7 have no name or no times"]), ("absurd.pftrace", slices(7, at=2 ** 63 + 5), ["no GPU kernels that can be used: 7"]),
     ("named.pftrace", slices(7, 99), ["refer to names that are not in it"]), ("nameless.pftrace", slices(7, name=99), ["7 have no name"]),
-    ("report.nsys-rep", b"NSYS\1\2\3\4" * 9, ["Nsight Systems report", "nsys export --type sqlite", "read are PyTorch's and XLA's JSON traces, Perfetto traces and Nsight Systems SQLite exports"]), ("host.xplane.pb", b"\x12\x09\x08\x01plane" * 4, ["XLA profile in protobuf"]),
+    ("report.nsys-rep", b"NSYS\1\2\3\4" * 9, ["Nsight Systems report", "nsys export --type sqlite", "read are PyTorch's and XLA's traces, Perfetto traces and Nsight Systems SQLite exports"]), ("host.xplane.pb", b"\x12\x09\x08\x01plane" * 4, ["neither"]),
     ("later.json", text([kernel(i, 50 * i, 30) for i in range(9)], baseTimeNanoseconds=BASE + 86400 * 10 ** 9), ["of different runs", "the capture begins 2023-11-14", "the trace 2023-11-15"]),
     ("names.json", text([{**kernel(i, 700 + 97 * i * i, 3, name="other"), "args": {"grid": [77, 1, 1], "block": [32, 1, 1]}} for i in range(40)]), ["no launch of the capture could be joined", "a::other"]),
 ]
@@ -119,7 +119,8 @@ def check_table():
 def check_places():
     """What is no file, and what may not be read."""
     refused((capture, "--with", here("absent.json"), "-o", here("x.json")), ["absent.json", "no such file"])
-    refused((capture, "--with", folder.name, "-o", here("x.json")), [folder.name, "is a directory"])
+    os.mkdir(here("none"))
+    refused((capture, "--with", here("none"), "-o", here("x.json")), [here("none"), "holds no trace"])
     os.mkfifo(here("pipe.json"))
     refused((capture, "--with", here("pipe.json"), "-o", here("x.json")), ["pipe.json", "not a regular file"])
     os.chmod(put("locked.json", WHOLE), 0)

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-enum ink_foreign_kind { INK_FOREIGN_KINETO, INK_FOREIGN_NSIGHT, INK_FOREIGN_XLA, INK_FOREIGN_PERFETTO };
+enum ink_foreign_kind { INK_FOREIGN_KINETO, INK_FOREIGN_NSIGHT, INK_FOREIGN_XLA, INK_FOREIGN_PERFETTO, INK_FOREIGN_XPLANE };
 
 typedef struct ink_foreign_type { /* what many kernels have in common */
   int64_t stream;
@@ -43,7 +43,7 @@ typedef struct ink_foreign_facts {
 
 typedef struct ink_foreign ink_foreign;
 
-/* Reads the kernels of a PyTorch (Kineto) or XLA trace, JSON, or of a Perfetto trace, also in gzip, zstd or a zip
+/* Reads the kernels of a PyTorch (Kineto) or XLA trace, JSON, of an XLA profile (.xplane.pb) or of a Perfetto trace, also in gzip, zstd or a zip
  * that holds nothing else, or of an Nsight Systems SQLite export; what it is shows by its first bytes. Memory:
  * 40 to 80 bytes a kernel, 100 for each type, and its names. INK_ERROR_FORMAT: neither.
  * INK_ERROR_DAMAGED: broken or cut off. INK_ERROR_EMPTY: no kernels.

@@ -43,7 +43,8 @@ typedef struct ink_merged_options {
 /* One capture with the trace of another profiler at `with`, into `path`, whose ending says what is
  * written: .json or .json.gz (the other file, which must be JSON, byte for byte, with our events
  * among its own), .zip (both files and a manifest for Perfetto), .pftrace or .perfetto-trace, also
- * with .gz (everything as one Perfetto trace). The file appears when it is whole.
+ * with .gz (everything as one Perfetto trace), .xplane.pb (an XLA profile, to which the other file must be
+ * one). The file appears when it is whole.
  * INK_ERROR_NOT_FOUND: no launch could be joined, or only by clocks over 100 ms apart in a trace whose
  * kernels are at no time that of the launches, without `align`. INK_ERROR_UNSUPPORTED: no such ending, or not
  * with such a trace. Else what ink_foreign_open says. */

@@ -92,6 +92,25 @@ bool foreign_is_kernel(const char *list) {
   return false;
 }
 
+/* XLA's "regs:32 static_shared:0 dynamic_shared:0 grid:16,1,1 block:256,1,1 occ_pct:100", with
+ * spaces or line breaks. */
+void foreign_xla_dimension(const char *text, const char *key, uint32_t out[3]) {
+  const char *at = strstr(text, key);
+  if (!at || (at != text && at[-1] != ' ' && at[-1] != '\n'))
+    return;
+  at += strlen(key);
+  for (int i = 0; i < 3; i++) {
+    char *end;
+    unsigned long long value = strtoull(at, &end, 10);
+    if (end == at || *at == '-' || !value || value > INT32_MAX || (i < 2 && *end != ',')) {
+      out[0] = 0;
+      return;
+    }
+    out[i] = (uint32_t)value;
+    at = end + 1;
+  }
+}
+
 void foreign_note_category(ink_foreign *f, const char *category) {
   char text[sizeof *f->categories];
   if (f->kernel_count || f->category_count == FOREIGN_CATEGORIES || !*category)

@@ -48,8 +48,6 @@ static bool has_plane(const char *head, size_t n) {
 static const char *known_as(const char *path, const char *head, size_t n) {
   if (n >= 8 && !memcmp(head, INK_FILE_MAGIC, 8))
     return "a capture of inkmark's own";
-  if (ends_with(path, ".xplane.pb") || (is_protobuf(head, n) && has_plane(head, n)))
-    return "an XLA profile in protobuf: xprof and TensorBoard write .trace.json.gz beside it, which is read";
   if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
     return "an Nsight Systems report: 'nsys export --type sqlite' makes of it what is read";
   if (ends_with(path, ".ncu-rep"))
@@ -65,7 +63,7 @@ static ink_status not_a_trace(const char *path, const char *head, size_t n, ink_
   const char *known = known_as(path, head, n);
   if (known)
     return ink_error_set(error, INK_ERROR_FORMAT,
-                         "'%s' is %s; read are PyTorch's and XLA's JSON traces, Perfetto traces and Nsight "
+                         "'%s' is %s; read are PyTorch's and XLA's traces, Perfetto traces and Nsight "
                          "Systems SQLite exports",
                          path, known);
   return ink_error_set(error, INK_ERROR_FORMAT,
@@ -113,7 +111,8 @@ static ink_status read_by_kind(ink_foreign *f, const char *path, const foreign_r
     return ink_nsight_read(f, path, error);
   }
   if (is_protobuf(head, n) && !known_as(path, head, n))
-    return ink_perfetto_read(f, path, how, error);
+    return ends_with(path, ".xplane.pb") || has_plane(head, n) ? ink_xplane_read(f, path, how, error)
+                                                               : ink_perfetto_read(f, path, how, error);
   size_t at = n >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0; /* a byte order mark */
   while (at < n && head[at] && strchr(" \t\r\n", head[at]))
     at++;

@@ -15,9 +15,10 @@ typedef struct foreign_place { /* where the kernels of a device or stream stand 
   uint64_t track, root; /* of packets: the first track that has them, the outermost above it; 0: none */
 } foreign_place;
 
-typedef struct foreign_packets { /* of a Perfetto trace: what more packets in it must know */
+typedef struct foreign_packets { /* of a Perfetto trace or an XSpace: what more packets or planes in it must know */
   uint64_t count, lost;          /* lost: they refer to what is not in the trace */
   unsigned clock;                /* the trace's own */
+  int64_t plane_id;              /* the highest of its planes */
   id_map track_highs, sequences; /* upper halves of the ids of its tracks, ids of its sequences */
 } foreign_packets;
 
@@ -63,6 +64,8 @@ ink_status ink_foreign_add(ink_foreign *foreign, const ink_foreign_type *type,
 /* The same for a Perfetto trace. */
 ink_status foreign_place_track(ink_foreign *foreign, const ink_foreign_type *type, uint64_t track, uint64_t root);
 bool foreign_is_kernel(const char *categories);
+/* "grid:" or "block:" of XLA's kernel_details. */
+void foreign_xla_dimension(const char *details, const char *key, uint32_t out[3]);
 /* For the message of a trace that has no kernels. */
 void foreign_note_category(ink_foreign *foreign, const char *category);
 /* Are the times of all kernels plausible Unix time? */
@@ -75,6 +78,7 @@ const foreign_place *ink_foreign_find_place(const ink_foreign *foreign,
                                             const ink_foreign_kernel *kernel);
 
 ink_status ink_perfetto_read(ink_foreign *foreign, const char *path, const foreign_reading *how, ink_error *error);
+ink_status ink_xplane_read(ink_foreign *foreign, const char *path, const foreign_reading *how, ink_error *error);
 ink_status ink_nsight_read(ink_foreign *foreign, const char *path, ink_error *error);
 
 #endif

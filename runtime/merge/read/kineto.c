@@ -63,25 +63,6 @@ static ink_status read_three(reader *r, enum json_token token, uint32_t out[3]) 
   }
 }
 
-/* XLA's "regs:32 static_shared:0 dynamic_shared:0 grid:16,1,1 block:256,1,1 occ_pct:100", with
- * spaces or line breaks. */
-static void read_details(const char *text, const char *key, uint32_t out[3]) {
-  const char *at = strstr(text, key);
-  if (!at || (at != text && at[-1] != ' ' && at[-1] != '\n'))
-    return;
-  at += strlen(key);
-  for (int i = 0; i < 3; i++) {
-    char *end;
-    unsigned long long value = strtoull(at, &end, 10);
-    if (end == at || *at == '-' || !value || value > INT32_MAX || (i < 2 && *end != ',')) {
-      out[0] = 0;
-      return;
-    }
-    out[i] = (uint32_t)value;
-    at = end + 1;
-  }
-}
-
 static ink_status read_argument(reader *r, const char *key, enum json_token token) {
   ink_foreign_type *t = &r->type;
   const char *text = r->scan.text;
@@ -100,8 +81,8 @@ static ink_status read_argument(reader *r, const char *key, enum json_token toke
   } else if ((!strcmp(key, "correlation") || !strcmp(key, "correlation_id")) && integer) {
     r->correlation = value;
   } else if (!strcmp(key, "kernel_details") && word) {
-    read_details(text, "grid:", t->grid_dim);
-    read_details(text, "block:", t->block_dim);
+    foreign_xla_dimension(text, "grid:", t->grid_dim);
+    foreign_xla_dimension(text, "block:", t->block_dim);
   } else if (!strcmp(key, "memcpy_details") || ink_i_same_letters(key, "memset_details")) {
     r->copies = true;
   } else if (!strcmp(key, "name") && word) {

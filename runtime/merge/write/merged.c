@@ -23,7 +23,8 @@ static write_fn *writer_of(const char *path) {
                {".zip", merged_write_zip},
                {".pftrace", merged_write_perfetto},
                {".pftrace.gz", merged_write_perfetto},
-               {".perfetto-trace", merged_write_perfetto}};
+               {".perfetto-trace", merged_write_perfetto},
+               {".xplane.pb", merged_write_xplane}};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (ends(path, forms[i].ending))
       return forms[i].write;
@@ -189,6 +190,11 @@ static ink_status write_whole(merged_whole *whole, const ink_merged_capture *cap
     status = settle_claims(whole, error);
   for (size_t i = 0; i < whole->count && status == INK_OK; i++)
     placement_tell(&whole->sinks[i].place);
+  if (status == INK_OK && write != merged_write_xplane && whole->foreign->facts.kind == INK_FOREIGN_XPLANE)
+    status = ink_error_set(error, INK_ERROR_UNSUPPORTED,
+                           "'%s' is an XLA profile in protobuf: use a name that ends in .xplane.pb, or its .trace.json.gz "
+                           "for another form",
+                           with);
   return status == INK_OK ? write(whole, path, error) : status;
 }
 
@@ -204,7 +210,7 @@ ink_status ink_merged_write_several(const ink_merged_capture *captures, size_t n
   write_fn *write = writer_of(path);
   if (!write)
     return ink_error_set(error, INK_ERROR_UNSUPPORTED,
-                         "a merged trace is a .json, .json.gz, .zip or .pftrace, not '%s'", path);
+                         "a merged trace is a .json, .json.gz, .zip, .pftrace or .xplane.pb, not '%s'", path);
   ink_status status = merged_check_distinct(captures, n, error);
   if (status != INK_OK)
     return status;

@@ -18,7 +18,8 @@ typedef struct merged_whole {
 ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *error);
 ink_status merged_write_zip(merged_whole *whole, const char *path, ink_error *error);
 ink_status merged_write_perfetto(merged_whole *whole, const char *path, ink_error *error);
-/* The same where theirs is a Perfetto trace too. */
+ink_status merged_write_xplane(merged_whole *whole, const char *path, ink_error *error);
+/* merged_write_perfetto where theirs is a Perfetto trace too. */
 ink_status merged_append_perfetto(merged_whole *whole, const char *path, ink_error *error);
 
 /* merged_captures.c: "rank 3, node7", or the pid where no launcher gave a rank. */
