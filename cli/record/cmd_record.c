@@ -30,6 +30,9 @@ static const cli_option options[] = {
     {'a', "activity", CLI_FLAG, NULL, offsetof(record_settings, activity),
      "record kernels, copies, sets and the calls that launch them as well, from CUPTI: "
      "'inkmark report --activity' shows them"},
+    {0, "nvtx", CLI_FLAG, NULL, offsetof(record_settings, nvtx),
+     "record the host's NVTX ranges and marks as well, and ink_scope_begin: in every trace, above the kernels that were "
+     "launched in them; 'inkmark report --host' sums them up"},
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(record_settings, device),
      "a real GPU, or the simulated device; auto (the default) simulates where there is no GPU"},
     {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),

@@ -19,7 +19,7 @@ typedef struct record_settings {
   int granularity; /* 0 block, 1 warp */
   int keep;        /* 0 last, 1 first */
   int device;      /* enum record_device */
-  bool activity, flight, live, fit;
+  bool activity, flight, live, fit, nvtx;
   const char *blocks, *warps, *kernels, *devices, *output, *hang;
   const char *launches, *schedule, *range, *delay, *duration;
   int on_start; /* 0 on, 1 off */

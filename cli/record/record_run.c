@@ -94,11 +94,13 @@ static void begin_after_old_file(record_plan *plan) {
 /* NVTX loads one library in a process, which is then told of ranges. */
 static bool set_range(const record_plan *plan) {
   const char *taken = getenv("NVTX_INJECTION64_PATH"), *range = plan->settings->range;
-  if (range && taken && *taken && !getenv("INKMARK_RANGE")) {
+  const bool wanted = range || plan->settings->nvtx;
+  if (wanted && taken && *taken && !getenv("INKMARK_RANGE") && !getenv("INKMARK_NVTX")) {
     message_say("ranges cannot be seen: NVTX_INJECTION64_PATH is taken, by '%s'", taken);
     return false;
   }
-  return set("INKMARK_RANGE", range) && (!range || set("NVTX_INJECTION64_PATH", plan->library));
+  return set("INKMARK_RANGE", range) && set("INKMARK_NVTX", plan->settings->nvtx ? "1" : NULL) &&
+         (!wanted || set("NVTX_INJECTION64_PATH", plan->library));
 }
 
 bool record_environment(record_plan *plan) {

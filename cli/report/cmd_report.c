@@ -2,6 +2,7 @@
 /* `inkmark report`: tables of where the time inside kernels went. */
 #include "report_activity.h"
 #include "report_code.h"
+#include "report_host.h"
 #include "report_path.h"
 
 #include "commands.h"
@@ -39,6 +40,9 @@ static const cli_option options[] = {
     {0, "activity", CLI_FLAG, NULL, offsetof(report_settings, activity),
      "what CUPTI saw instead ('inkmark record --activity'): kernels with their dimensions, "
      "registers and occupancy, copies, calls, how devices were used, and the timeline"},
+    {0, "host", CLI_FLAG, NULL, offsetof(report_settings, host),
+     "the host's ranges instead ('inkmark record --nvtx'): by name, with the calls and the kernels that were launched in "
+     "them; json and csv have each of them"},
     {0, "path", CLI_FLAG, NULL, offsetof(report_settings, path),
      "instead of tables the critical path of the longest launch (--launch: of that one): whose work the end of it "
      "waited for; --all: each of its steps. text or json"},
@@ -128,6 +132,8 @@ static bool json_end(report_sink *sink, bool keep) {
 static int report_all(const report_settings *settings, char **argv, size_t operands) {
   if (settings->activity)
     return report_activity(settings, argv, operands);
+  if (settings->host)
+    return report_host(settings, argv, operands);
   if (settings->path)
     return report_path(settings, argv, operands);
 

@@ -19,7 +19,7 @@ typedef struct report_settings {
   cli_common common;
   int by; /* enum ink_group_by */
   int cell, unit, format;
-  bool activity, path;
+  bool activity, host, path;
   bool all, raw, kept, quiet, head;
   int sort; /* enum report_sort */
   uint64_t top; /* 0: all */

@@ -15,8 +15,8 @@ import numpy
 from numpy.typing import NDArray
 
 from . import _frames
-from ._dtypes import (ROW_NONE, ROW_UNKNOWN, UNMARKED, activity_dtype, crossing_dtype, launch_dtype, row_dtype,
-                      total_dtype)
+from ._dtypes import (ROW_NONE, ROW_UNKNOWN, UNMARKED, activity_dtype, crossing_dtype, host_range_dtype,
+                      launch_dtype, row_dtype, total_dtype)
 from ._library import (Device, Error, ErrorOut, Facts, Kernel, OpenTrack, OutputOptions, Owned, Section, TableOptions,
                        array_at, check, lib, text)
 
@@ -216,6 +216,16 @@ class Capture(_frames.Frames):
                 ctypes.memmove(out.ctypes.data + i * size, address or 0, size)
         return out
 
+    def host_ranges(self) -> NDArray[Any]:
+        """Array of host_range_dtype, by begin: ranges and marks of the host, in Unix time. Names are addresses there;
+        to_pandas(what="ranges") has them as text."""
+        first = c_void_p()
+        count = lib().ink_capture_host_ranges(self._pointers()[0], byref(first))
+        out = numpy.empty(count, host_range_dtype)
+        if count:
+            ctypes.memmove(out.ctypes.data, first.value or 0, out.nbytes)
+        return out
+
     def section_name(self, section: int) -> str:
         """Of an index into sections; "(unmarked)" for UNMARKED."""
         return "(unmarked)" if section == UNMARKED else str(self.sections[int(section)]["name"])
@@ -256,7 +266,9 @@ class Capture(_frames.Frames):
             return _frames.launch_columns(self.launches, [k["name"] for k in self.kernels])
         if what == "activity":
             return self._activity_columns()
-        raise ValueError(f"what is one of table, launches, activity, not {what!r}")
+        if what == "ranges":
+            return _frames.range_columns(self.host_ranges(), lambda at: ctypes.string_at(at).decode(errors="replace"))
+        raise ValueError(f"what is one of table, launches, activity, ranges, not {what!r}")
 
     def _activity_columns(self) -> Dict[str, Any]:
         items, c = self.activities(), lib()

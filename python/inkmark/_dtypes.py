@@ -50,3 +50,9 @@ activity_dtype = numpy.dtype([
     ("registers", "u4"), ("static_shared_bytes", "u4"), ("dynamic_shared_bytes", "u4"), ("sm_shared_bytes", "u4"),
     ("local_bytes", "u4"), ("graph", "u4"), ("graph_node", "u8"), ("result", "i4"), ("peer", "i2"), ("copy", "u1"),
     ("launch", "u1"), ("reserved", "u8")], align=True)
+# A range of the host, or a mark, ink_host_range. The names are C strings' addresses; Capture.host_ranges reads them.
+host_range_dtype = numpy.dtype([
+    ("name", "u8"), ("domain", "u8"), ("category_name", "u8"), ("begin_ns", "i8"), ("end_ns", "i8"), ("kind", "u4"),
+    ("flags", "u4"), ("thread", "u4"), ("depth", "u4"), ("category", "u4"), ("color", "u4"), ("payload_type", "u4"),
+    ("open", "u1"), ("reserved", "u1", 3), ("payload", "u8"), ("launches", "u8"), ("kernels", "u8"), ("kernels_ns", "i8")],
+    align=True)

@@ -4,7 +4,7 @@ pyarrow are optional: they are imported where they are asked for."""
 from __future__ import annotations
 
 import html
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy
 from numpy.typing import NDArray
@@ -80,6 +80,25 @@ def launch_columns(launches: NDArray[Any], kernels: Sequence[str]) -> Columns:
     return columns
 
 
+def range_columns(rows: NDArray[Any], read: Callable[[int], str]) -> Columns:
+    """The columns of the host's ranges and marks; `read` gives the text at an address."""
+    texts = {int(a): read(int(a)) for field in ("name", "domain", "category_name") for a in numpy.unique(rows[field])}
+    kinds = ["mark" if r["kind"] == 5 else "process" if r["kind"] == 3 else "scope" if r["flags"] & 1 else "thread" for r in rows]
+    kind, bits = rows["payload_type"], numpy.ascontiguousarray(rows["payload"])
+    payload = numpy.zeros(len(rows))
+    for number, values in ((1, bits), (2, bits.view("i8")), (3, bits.view("f8")), (4, bits.astype("u4")),
+                           (5, bits.astype("u4").view("i4")), (6, bits.astype("u4").view("f4"))):
+        payload[kind == number] = values[kind == number]
+    columns: Columns = {"kind": _words(kinds)}
+    columns.update({field: _words([texts[int(a)] for a in rows[field]]) for field in ("name", "domain")})
+    columns.update({field: rows[field] for field in ("thread", "depth", "begin_ns", "end_ns")})
+    columns["open"] = rows["open"] != 0
+    columns["category"] = _words([texts[int(r["category_name"])] or str(r["category"]) if r["category"] else None for r in rows])
+    columns["payload"] = numpy.ma.array(payload, mask=kind == 0)
+    columns.update({"calls": rows["launches"], "kernels": rows["kernels"], "kernels_ns": rows["kernels_ns"]})
+    return columns
+
+
 def activity_columns(items: NDArray[Any], names: Sequence[str], copies: Sequence[Optional[str]], begin_ns: NDArray[Any],
                      end_ns: NDArray[Any], launches: NDArray[Any]) -> Columns:
     kind = items["kind"]
@@ -140,8 +159,8 @@ class Frames:
 
     def to_pandas(self, by: str = "section", what: str = "table", kernel: Optional[str] = None,
                   launch: Optional[int] = None, raw: bool = False) -> Any:
-        """A pandas DataFrame: a row each of what table(by) has, of a launch (what="launches") or of an activity
-        (what="activity"). Iterations, and what else is not known in a row, are NA. frame.attrs has the capture's
+        """A pandas DataFrame: a row each of what table(by) has, of a launch (what="launches"), of an activity
+        (what="activity") or of a range of the host (what="ranges"). Iterations, and what else is not known in a row, are NA. frame.attrs has the capture's
         path, command and clock. Raises Error where pandas is not installed."""
         try:
             import pandas

@@ -75,7 +75,8 @@ class SessionOptions(Structure):
     _fields_ = [("size", c_size_t), ("output", c_char_p), ("kernels", c_char_p), ("blocks", c_char_p), ("warps", c_char_p),
                 ("devices", c_char_p), ("per_warp", c_bool), ("keep_first", c_bool), ("records_per_track", c_uint32),
                 ("tracks", c_uint32), ("drain_ms", c_uint32), ("replace", c_bool), ("activity", c_bool), ("flight", c_bool),
-                ("live", c_bool), ("hang_ms", c_uint32), ("start_off", c_bool), ("schedule", c_char_p)]
+                ("live", c_bool), ("hang_ms", c_uint32), ("start_off", c_bool), ("schedule", c_char_p),
+                ("host_ranges", c_bool)]
 
 
 class ActivityClock(Structure):
@@ -157,6 +158,7 @@ def _declare_activity(function: Callable[..., None]) -> None:
     function("ink_activity_clock_make", ActivityClock, c_void_p, c_void_p)
     function("ink_activity_unix_ns", c_int64, POINTER(ActivityClock), c_int32, c_uint64)
     function("ink_activity_copy_words", c_char_p, ctypes.c_uint)
+    function("ink_capture_host_ranges", c_size_t, c_void_p, POINTER(c_void_p))
 
 
 def _declare_session(function: Callable[..., None]) -> None:
@@ -171,6 +173,7 @@ def _declare_session(function: Callable[..., None]) -> None:
     for what in ("module", "library"):
         function("ink_session_add_" + what, c_int, c_void_p, c_void_p, c_char_p, c_size_t, POINTER(c_bool), error)
         function("ink_session_remove_" + what, None, c_void_p, c_void_p)
+    function("ink_i_host_scope", None, c_char_p)
     function("ink_register_sections", c_int, c_char_p, c_char_p, c_char_p, c_uint32, error)
 
 

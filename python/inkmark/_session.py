@@ -4,6 +4,7 @@ after the other, in a notebook too."""
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import os
 import shutil
@@ -11,7 +12,7 @@ import socket
 import tempfile
 import weakref
 from ctypes import byref, c_bool, c_void_p
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any, Iterator, List, Optional, Tuple, Union
 
 from . import _modules
 from ._capture import Capture
@@ -100,7 +101,7 @@ class Session:
             ctypes.sizeof(SessionOptions), os.fsencode(self._path.replace("%", "%%")), _bytes(o["kernels"]),
             _bytes(o["blocks"]), _bytes(o["warps"]), _bytes(o["devices"]), o["granularity"] == "warp",
             o["keep"] == "first", o["records_per_track"] or 0, o["tracks"] or 0, o["drain_ms"] or 0, True, o["activity"],
-            o["flight"], o["live"], o["hang_ms"] or 0, o["start_off"], _bytes(o["schedule"]))
+            o["flight"], o["live"], o["hang_ms"] or 0, o["start_off"], _bytes(o["schedule"]), o["host_ranges"])
 
     def arm(self, obj: Any, image: Optional[bytes] = None, library: bool = False) -> bool:
         """Has kernels recorded that were compiled at run time: CuPy's RawModule, cuda.core's ObjectCode, a kernel or
@@ -202,7 +203,7 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
             warps: Optional[str] = None, devices: Optional[str] = None, keep: str = "last",
             records_per_track: Optional[int] = None, tracks: Optional[int] = None, drain_ms: Optional[int] = None,
             activity: bool = False, flight: bool = False, live: bool = False, hang_ms: Optional[int] = None,
-            start_off: bool = False, schedule: Optional[str] = None) -> Session:
+            start_off: bool = False, schedule: Optional[str] = None, host_ranges: bool = False) -> Session:
     """A recording in this process, as a context manager:
 
         with inkmark.session(kernels="step", granularity="warp") as s:
@@ -213,7 +214,8 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
     `kernels`: a POSIX extended regular expression of the names given to PROF_KERNEL. `granularity`: "block" or "warp",
     whose first lane records. `output`: the capture's name, in which %p is the process, %h the host and %r the rank; a
     file of that name is written over; None: a temporary one that goes with the session. `start_off`: nothing is
-    recorded before on(). `schedule`: which steps are recorded, as "wait=1,warmup=1,active=3,repeat=2". The others are those of
+    recorded before on(). `schedule`: which steps are recorded, as "wait=1,warmup=1,active=3,repeat=2". `host_ranges`: what
+    scope() says. The others are those of
     `inkmark record`; `drain_ms` and `hang_ms` in milliseconds."""
     if granularity not in ("block", "warp"):
         raise ValueError(f"granularity is one of 'block', 'warp', not {granularity!r}")
@@ -221,7 +223,7 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
         raise ValueError(f"keep is one of 'last', 'first', not {keep!r}")
     return Session(kernels=kernels, granularity=granularity, output=output, blocks=blocks, warps=warps, devices=devices,
                    keep=keep, records_per_track=records_per_track, tracks=tracks, drain_ms=drain_ms, activity=activity,
-                   flight=flight, live=live, hang_ms=hang_ms, start_off=start_off, schedule=schedule)
+                   flight=flight, live=live, hang_ms=hang_ms, start_off=start_off, schedule=schedule, host_ranges=host_ranges)
 
 
 def arm(obj: Any, image: Optional[bytes] = None, library: bool = False) -> bool:
@@ -239,6 +241,21 @@ def step() -> None:
         _open.step()
     elif os.environ.get("INKMARK_RECORD") == "1":
         lib().ink_session_step(None, byref(ErrorOut()))
+
+
+@contextlib.contextmanager
+def scope(name: str) -> Iterator[None]:
+    """A range of this thread, in the capture above the kernels that are launched in it: in a session with host_ranges, and
+    under `inkmark record --nvtx`. Where nothing records it does nothing."""
+    recorded = (_open is not None and _open._pid == os.getpid()) or os.environ.get("INKMARK_NVTX") == "1"
+    begin = lib().ink_i_host_scope if recorded else None
+    if begin:
+        begin(name.encode())
+    try:
+        yield
+    finally:
+        if begin:
+            begin(None)
 
 
 @atexit.register

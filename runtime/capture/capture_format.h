@@ -37,7 +37,9 @@ enum ink_chunk_type {
   INK_CHUNK_ENDED = 12,
   INK_CHUNK_PARTS = 13,
   INK_CHUNK_TRACKS = 14,
-  INK_CHUNK_INSTANCE = 15
+  INK_CHUNK_INSTANCE = 15,
+  INK_CHUNK_HOST = 16,
+  INK_CHUNK_HOST_NAME = 17
 };
 
 /* The payload follows, padded with zeros to a multiple of 8 bytes. The header has a checksum of its
@@ -175,6 +177,16 @@ enum ink_activity_part {
 };
 
 /* ACTIVITY_NAME: the id in a u64, then name NUL. */
+
+typedef struct ink_file_host { /* HOST: then `count` items, which later versions may make longer */
+  uint32_t item_bytes, reserved;
+  uint64_t count;
+  uint64_t lost;            /* until here, in all of the recording */
+  int64_t monotonic_ns, realtime_ns; /* one reading of both clocks */
+} ink_file_host;
+INK_STATIC_ASSERT(sizeof(ink_file_host) == 40, "ink_file_host is part of the file format");
+
+/* HOST_NAME: the id in a u64, then text NUL. */
 
 /* One chunk whose payload is `head` and then `body`; for the writers of single chunk types. */
 ink_status ink_i_writer_chunk(ink_writer *writer, uint32_t type, const void *head,

@@ -7,6 +7,7 @@
 #include "capture_format.h"
 #include "id_map.h"
 #include "inkmark/activity.h"
+#include "inkmark/host_ranges.h"
 
 /* One stored track. Everything else about it is read from the file. */
 typedef struct track_ref {
@@ -81,6 +82,19 @@ typedef struct capture_activity {
   uint64_t own_items;                     /* taken out of the items by that */
 } capture_activity;
 
+/* What the HOST chunks hold (host_load.c), and what is made of it. */
+typedef struct capture_host {
+  INK_I_LIST(const ink_host_event *) events; /* by time, once indexed; they stay in the file */
+  INK_I_LIST(const char *) names;            /* [id - 1]; NULL: no such name */
+  INK_I_LIST(ink_host_range) ranges;         /* by begin */
+  INK_I_LIST(ink_host_launch) launches;      /* by begin */
+  uint32_t *calls;                           /* [launches of the capture]: index into the launches above; NULL: none */
+  id_map threads;                            /* id: of the name */
+  ink_host_facts facts;
+  int64_t offset_ns, heard_ns;               /* CLOCK_MONOTONIC to Unix time; the newest moment of it that is known */
+  bool has_offset;
+} capture_host;
+
 /* A name that is longer is no name, and outputs repeat names in every row: its chunk counts as damaged. */
 #define INK_NAME_BYTES_MAX ((size_t)1 << 16)
 
@@ -113,6 +127,7 @@ struct ink_capture {
   INK_I_LIST(part_ref) parts; /* by track, ring and first word, once joined */
   INK_I_LIST(joined_track) joined; /* by track */
   capture_activity activity;
+  capture_host host;
   bool keep_good;             /* note where good chunks stand: to copy them */
   INK_I_LIST(uint64_t) good;  /* byte offsets of their headers */
   INK_I_LIST(void *) blocks;  /* further allocations to free */
@@ -159,6 +174,9 @@ ink_status ink_read_activity(ink_capture *capture, const unsigned char *payload,
 ink_status ink_read_activity_name(ink_capture *capture, const unsigned char *payload,
                                   uint64_t bytes, ink_error *error);
 void ink_activity_free(ink_capture *capture);
+ink_status ink_read_host(ink_capture *capture, const unsigned char *payload, uint64_t bytes, ink_error *error);
+ink_status ink_read_host_name(ink_capture *capture, const unsigned char *payload, uint64_t bytes, ink_error *error);
+void ink_host_free(ink_capture *capture);
 /* After the last chunk, in this order. */
 void ink_drop_ended(ink_capture *capture);
 ink_status ink_index_sections(ink_capture *capture, ink_error *error);
@@ -167,6 +185,9 @@ ink_status ink_index_launches(ink_capture *capture, ink_error *error);
 ink_status ink_join_parts(ink_capture *capture, ink_error *error);
 ink_status ink_count_kernels(ink_capture *capture, ink_error *error);
 ink_status ink_index_activity(ink_capture *capture, ink_error *error);
+ink_status ink_index_host(ink_capture *capture, ink_error *error);
+/* Joins launches with the calls that made them; false: out of memory. */
+bool ink_join_host(ink_capture *capture);
 
 static inline uint64_t ink_slot_key(int32_t device, uint32_t slot) {
   return (uint64_t)(uint32_t)device << 32 | slot;

@@ -246,6 +246,10 @@ static ink_status read_chunk(ink_capture *capture, const ink_chunk_header *heade
     return ink_read_activity(capture, payload, header->bytes, error);
   case INK_CHUNK_ACTIVITY_NAME:
     return ink_read_activity_name(capture, payload, header->bytes, error);
+  case INK_CHUNK_HOST:
+    return ink_read_host(capture, payload, header->bytes, error);
+  case INK_CHUNK_HOST_NAME:
+    return ink_read_host_name(capture, payload, header->bytes, error);
   case INK_CHUNK_ENDED:
     return ink_read_ended(capture, payload, header->bytes, error);
   case INK_CHUNK_END:
@@ -420,6 +424,8 @@ static ink_status open_loaded(ink_capture *capture, const char *name, ink_error 
     status = ink_count_kernels(capture, error);
   if (status == INK_OK)
     status = ink_index_activity(capture, error);
+  if (status == INK_OK)
+    status = ink_index_host(capture, error);
   ink_capture_release_pages(capture);
   return status;
 }
@@ -508,6 +514,7 @@ void ink_capture_free(ink_capture *capture) {
   free(capture->good.items);
   free(capture->joined.items);
   ink_activity_free(capture);
+  ink_host_free(capture);
   free(capture->blocks.items);
   if (capture->mapping)
     munmap(capture->mapping, (size_t)capture->size);

@@ -36,19 +36,23 @@ typedef struct configuration { /* the beginning of CUlaunchConfig */
 #define CONFIGURED (const configuration *config, void *function, void **values, void **extra)
 #define CONFIGURED_VALUES (config, function, values, extra)
 #define CONFIGURED_STREAM (config ? config->stream : NULL)
+#define EXTENTS {gx, gy, gz, bx, by, bz}
+#define CONFIGURED_EXTENT(i) (config ? config->extents[i] : 0)
+#define CONFIGURED_EXTENTS                                                                         \
+  {CONFIGURED_EXTENT(0), CONFIGURED_EXTENT(1), CONFIGURED_EXTENT(2), CONFIGURED_EXTENT(3), CONFIGURED_EXTENT(4), CONFIGURED_EXTENT(5)}
 #define GRAPH (void *graph, void *stream)
 #define GRAPH_VALUES (graph, stream)
 
-/* Launches, with the stream that each goes to, and whether it is of a graph. */
+/* Launches, with the stream that each goes to, the function, NULL for a graph, and its grid and block. */
 #define LAUNCHES(X)                                                                                \
-  X(cuLaunchKernel, PLAIN, PLAIN_VALUES, stream, false)                                            \
-  X(cuLaunchKernel_ptsz, PLAIN, PLAIN_VALUES, stream, false)                                       \
-  X(cuLaunchCooperativeKernel, COOPERATIVE, COOPERATIVE_VALUES, stream, false)                     \
-  X(cuLaunchCooperativeKernel_ptsz, COOPERATIVE, COOPERATIVE_VALUES, stream, false)                \
-  X(cuLaunchKernelEx, CONFIGURED, CONFIGURED_VALUES, CONFIGURED_STREAM, false)                     \
-  X(cuLaunchKernelEx_ptsz, CONFIGURED, CONFIGURED_VALUES, CONFIGURED_STREAM, false)                \
-  X(cuGraphLaunch, GRAPH, GRAPH_VALUES, stream, true)                                              \
-  X(cuGraphLaunch_ptsz, GRAPH, GRAPH_VALUES, stream, true)
+  X(cuLaunchKernel, PLAIN, PLAIN_VALUES, stream, function, EXTENTS) \
+  X(cuLaunchKernel_ptsz, PLAIN, PLAIN_VALUES, stream, function, EXTENTS) \
+  X(cuLaunchCooperativeKernel, COOPERATIVE, COOPERATIVE_VALUES, stream, function, EXTENTS) \
+  X(cuLaunchCooperativeKernel_ptsz, COOPERATIVE, COOPERATIVE_VALUES, stream, function, EXTENTS) \
+  X(cuLaunchKernelEx, CONFIGURED, CONFIGURED_VALUES, CONFIGURED_STREAM, function, CONFIGURED_EXTENTS) \
+  X(cuLaunchKernelEx_ptsz, CONFIGURED, CONFIGURED_VALUES, CONFIGURED_STREAM, function, CONFIGURED_EXTENTS) \
+  X(cuGraphLaunch, GRAPH, GRAPH_VALUES, stream, NULL, {0})                                              \
+  X(cuGraphLaunch_ptsz, GRAPH, GRAPH_VALUES, stream, NULL, {0})
 
 /* Each function with what the driver has by its name; found by dlsym where the program has asked for nothing. */
 #define WRAPPED(X)                                                                                 \
@@ -319,19 +323,50 @@ static bool is_captured(void *stream) {
   return ask && ask(stream, &status) == 0 && status == 1 /* active */;
 }
 
-static bool count(void *stream, bool is_graph) {
-  return ink_record_counts_launches() && (is_graph || !is_captured(stream)) && ink_record_launch_begin();
+static bool count(ink_record_launch *launch, void *stream) {
+  return ink_record_counts_launches() && (launch->is_graph || !is_captured(stream)) && ink_record_launch_begin(launch);
 }
 
-#define COUNTED(name, parameters, arguments, stream, is_graph)                                     \
+typedef int name_fn(const char **name, void *function);
+
+/* Of a CUfunction, or of the CUkernel that may stand in its place. */
+static const char *name_of(void *function) {
+  static name_fn *_Atomic asks[2];
+  static const char *const names[2] = {"cuFuncGetName", "cuKernelGetName"};
+  const char *name = NULL;
+  for (int i = 0; i < 2 && function && !name; i++) {
+    void *driver = asks[i] ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (driver) {
+      atomic_store(&asks[i], (name_fn *)ink_real_dlsym(driver, names[i]));
+      dlclose(driver);
+    }
+    if (!asks[i] || asks[i](&name, function) != 0)
+      name = NULL;
+  }
+  return name;
+}
+
+static void end(ink_record_launch *launch, bool worked, void *function, const unsigned extents[6]) {
+  bool wants;
+  ink_record_launch_end(worked, &wants);
+  if (!wants)
+    return;
+  memcpy(launch->grid_dim, extents, sizeof launch->grid_dim);
+  memcpy(launch->block_dim, extents + 3, sizeof launch->block_dim);
+  ink_record_launched(launch, name_of(function), -1);
+}
+
+#define COUNTED(name, parameters, arguments, stream, function, ...)                                \
   int name parameters {                                                                            \
     REAL(name);                                                                                    \
     if (!real)                                                                                     \
       return NOT_INITIALIZED;                                                                      \
-    const bool counted = count(stream, is_graph);                                                  \
+    ink_record_launch launch = {.is_graph = !(function)};                                          \
+    const unsigned extents[6] = __VA_ARGS__;                                                       \
+    const bool counted = count(&launch, stream);                                                   \
     const int code = real arguments;                                                               \
     if (counted)                                                                                   \
-      ink_record_launch_end();                                                                     \
+      end(&launch, code == 0, function, extents);                                                  \
     return code;                                                                                   \
   }
 LAUNCHES(COUNTED)

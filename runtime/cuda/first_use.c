@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { UNKNOWN_ERROR = 999 /* cudaErrorUnknown */ };
 
@@ -41,11 +42,39 @@ typedef struct configuration { /* the beginning of cudaLaunchConfig_t */
   void *stream;
 } configuration;
 
-static bool count(void *stream, bool is_graph, void *caller) {
-  return ink_record_counts_launches() && (is_graph || !is_captured(stream, caller)) && ink_record_launch_begin();
+typedef struct launched { /* kernel NULL: a graph */
+  const void *kernel;
+  extent grid, block;
+} launched;
+
+static bool count(const launched *l, ink_record_launch *noted, void *stream, void *caller) {
+  return ink_record_counts_launches() && (!l->kernel || !is_captured(stream, caller)) && ink_record_launch_begin(noted);
 }
 
-#define LAUNCH(name, parameters, arguments, stream, is_graph)                                      \
+typedef int name_fn(const char **name, const void *kernel);
+
+static void end(const launched *l, ink_record_launch *noted, bool worked, void *caller) {
+  static ink_behind known_name, known_device;
+  const char *name = NULL;
+  int device;
+  bool wants;
+  ink_record_launch_end(worked, &wants);
+  if (!wants)
+    return;
+  name_fn *ask = l->kernel ? (name_fn *)ink_behind_find(&known_name, "cudaFuncGetName", caller) : NULL;
+  get_device_fn *get_device = (get_device_fn *)ink_behind_find(&known_device, "cudaGetDevice", caller);
+  if (!ask || ask(&name, l->kernel) != 0)
+    name = NULL;
+  if (!get_device || get_device(&device) != 0)
+    return;
+  const unsigned grid[] = {l->grid.x, l->grid.y, l->grid.z}, block[] = {l->block.x, l->block.y, l->block.z};
+  noted->is_graph = !l->kernel;
+  memcpy(noted->grid_dim, grid, sizeof grid);
+  memcpy(noted->block_dim, block, sizeof block);
+  ink_record_launched(noted, name, device);
+}
+
+#define LAUNCH(name, parameters, arguments, stream, ...)                                      \
   INK_API int name parameters;                                                                     \
   int name parameters {                                                                            \
     typedef int launch_fn parameters;                                                              \
@@ -55,28 +84,33 @@ static bool count(void *stream, bool is_graph, void *caller) {
     if (!real)                                                                                     \
       return UNKNOWN_ERROR;                                                                        \
     before(caller);                                                                                \
-    const bool counted = count(stream, is_graph, caller);                                          \
+    const launched l = {__VA_ARGS__};                                                              \
+    ink_record_launch noted = {0};                                                                 \
+    const bool counted = count(&l, &noted, stream, caller);                                        \
     const int code = real arguments;                                                               \
     if (counted)                                                                                   \
-      ink_record_launch_end();                                                                     \
+      end(&l, &noted, code == 0, caller);                                                          \
     return code;                                                                                   \
   }
+
+static const extent none;
 
 #define KERNEL_PARAMETERS                                                                          \
   (const void *kernel, extent grid, extent block, void **values, size_t shared_bytes, void *stream)
 #define KERNEL_ARGUMENTS (kernel, grid, block, values, shared_bytes, stream)
-LAUNCH(cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
-LAUNCH(cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
-LAUNCH(__cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
-LAUNCH(__cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
-LAUNCH(cudaLaunchCooperativeKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
-LAUNCH(cudaLaunchCooperativeKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, false)
+LAUNCH(cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
+LAUNCH(cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
+LAUNCH(__cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
+LAUNCH(__cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
+LAUNCH(cudaLaunchCooperativeKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
+LAUNCH(cudaLaunchCooperativeKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
 LAUNCH(cudaLaunchKernelExC, (const configuration *config, const void *kernel, void **values), (config, kernel, values),
-       config ? config->stream : NULL, false)
+       config ? config->stream : NULL, kernel, config ? config->grid : none, config ? config->block : none)
 LAUNCH(cudaLaunchKernelExC_ptsz, (const configuration *config, const void *kernel, void **values),
-       (config, kernel, values), config ? config->stream : NULL, false)
-LAUNCH(cudaGraphLaunch, (void *graph, void *stream), (graph, stream), stream, true)
-LAUNCH(cudaGraphLaunch_ptsz, (void *graph, void *stream), (graph, stream), stream, true)
+       (config, kernel, values), config ? config->stream : NULL, kernel, config ? config->grid : none,
+       config ? config->block : none)
+LAUNCH(cudaGraphLaunch, (void *graph, void *stream), (graph, stream), stream, NULL, none, none)
+LAUNCH(cudaGraphLaunch_ptsz, (void *graph, void *stream), (graph, stream), stream, NULL, none, none)
 
 /* ---- what a program says of when it is to be recorded ---- */
 

@@ -161,7 +161,7 @@ ink_status ink_i_options_parse(const ink_session_options *in, ink_i_options *out
   in = &own;
   *out = (ink_i_options){.per_warp = in->per_warp, .keep_first = in->keep_first,
                          .replace = in->replace, .flight = in->flight, .live = in->live,
-                         .hang_ms = in->hang_ms};
+                         .hang_ms = in->hang_ms, .host_ranges = in->host_ranges};
   if (in->keep_first && (in->flight || in->live || in->hang_ms))
     return ink_error_set(error, INK_ERROR_ARGUMENT,
                          "flight, hang and live keep the newest: they do not go with keep first");

@@ -228,6 +228,7 @@ void ink_record_start(void (*signals_taker)(void)) {
       .flight = word_is("INKMARK_FLIGHT", "1"),
       .live = word_is("INKMARK_LIVE", "1"),
       .hang_ms = number_from("INKMARK_HANG_MS"),
+      .host_ranges = word_is("INKMARK_NVTX", "1"),
   };
   ink_error error = {0};
   ink_i_module *modules;

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Called before main, when every module of the program has registered. take_signals is called when
  * something is armed, more than once; from then on ink_record_signalled may be called. */
@@ -32,11 +33,20 @@ INK_API void ink_record_keep(void);
 /* In front of a launch on the current device, where a device is armed with its first one. */
 INK_API bool ink_record_watches_use(void);
 INK_API void ink_record_before_launch(int device);
-/* Whether launches are counted, for windows: it does not change. Then around each launch, which nobody else makes
- * between the two; those of a stream that is captured are none. False: it is not counted, and has no end. */
+/* Whether launches are counted, for windows, or told of, for host ranges: it does not change. Then around each launch,
+ * which for windows nobody else makes between the two; those of a stream that is captured are none. */
 INK_API bool ink_record_counts_launches(void);
-INK_API bool ink_record_launch_begin(void);
-INK_API void ink_record_launch_end(void);
+typedef struct ink_record_launch {
+  bool is_graph, inside; /* inside: in all windows */
+  unsigned grid_dim[3], block_dim[3];
+  int64_t begin_ns;      /* CLOCK_MONOTONIC */
+} ink_record_launch;
+/* False: it is not counted, and has no end. */
+INK_API bool ink_record_launch_begin(ink_record_launch *launch);
+/* `worked`: it was launched. *wants: who launched is to tell more, by ink_record_launched. */
+INK_API void ink_record_launch_end(bool worked, bool *wants);
+/* The kernel's mangled name, or NULL; device -1: that of this thread's context. */
+INK_API void ink_record_launched(const ink_record_launch *launch, const char *function, int device);
 /* An NVTX range of the name that --range gives begins, or ends. */
 INK_API void ink_record_range(bool begins);
 /* The program called cudaProfilerStart, or Stop. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The windows of `inkmark record`: launches as the preloaded library sees them, and cudaProfilerStart. */
+#include "cuda/driver_api.h"
+#include "cuda/host_scopes.h"
 #include "cuda/record_mode.h"
 #include "cuda/record_window.h"
+#include "monotonic.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,11 +20,18 @@ static bool is_set(const char *name) {
   return text && *text;
 }
 
-bool ink_record_counts_launches(void) {
+static bool has_window(void) {
   static _Atomic int known; /* 1 no, 2 yes */
   if (!known)
     known = 1 + (is_set("INKMARK_LAUNCHES") || is_set("INKMARK_ON_START") || is_set("INKMARK_SCHEDULE") ||
                  is_set("INKMARK_RANGE") || is_set("INKMARK_DELAY_MS") || is_set("INKMARK_DURATION_MS"));
+  return known == 2;
+}
+
+bool ink_record_counts_launches(void) {
+  static _Atomic int known;
+  if (!known)
+    known = 1 + (has_window() || is_set("INKMARK_NVTX"));
   return known == 2;
 }
 
@@ -44,20 +54,37 @@ void ink_i_record_window_after_fork(void) {
   pthread_mutex_init(&ranging, NULL);
 }
 
-bool ink_record_launch_begin(void) {
+bool ink_record_launch_begin(ink_record_launch *launch) {
   ink_session *s = ink_record_counts_launches() && !ink_i_in_calls() ? ink_i_record_session() : NULL;
   if (!s)
     return false;
   if (depth++)
     return true;
-  pthread_mutex_lock(&launching);
-  ink_i_window_launch(s);
+  if (has_window()) {
+    pthread_mutex_lock(&launching);
+    ink_i_window_launch(s);
+  }
+  launch->inside = !atomic_load(&s->window.closed);
+  launch->begin_ns = ink_i_monotonic_ns();
   return true;
 }
 
-void ink_record_launch_end(void) {
-  if (!--depth)
+void ink_record_launch_end(bool worked, bool *wants) {
+  *wants = false;
+  if (--depth)
+    return;
+  if (has_window())
     pthread_mutex_unlock(&launching);
+  *wants = worked && ink_i_host_is_on();
+}
+
+void ink_record_launched(const ink_record_launch *launch, const char *function, int device) {
+  ink_host_event event = {.ns = launch->begin_ns, .id = (uint64_t)ink_i_monotonic_ns(), .name = ink_i_host_id(function),
+                          .flags = (launch->is_graph ? INK_HOST_GRAPH : 0u) | (launch->inside ? 0u : INK_HOST_OUTSIDE),
+                          .device = device >= 0 ? device : ink_i_driver_slot_here()};
+  memcpy(event.grid_dim, launch->grid_dim, sizeof event.grid_dim);
+  memcpy(event.block_dim, launch->block_dim, sizeof event.block_dim);
+  ink_i_host_launched(&event);
 }
 
 void ink_record_profiler(bool starts) {

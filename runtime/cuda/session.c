@@ -5,6 +5,7 @@
 #include "cuda/driver_api.h"
 #include "cuda/driver_modules.h"
 #include "cuda/clock_catch.h"
+#include "cuda/host_scopes.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
 #include "shm/link.h"
@@ -90,9 +91,11 @@ static void after_fork_in_child(void) {
   ink_i_registry_after_fork();
   ink_i_own_threads_after_fork();
   ink_i_link_child();
+  ink_i_host_after_fork();
   pthread_mutex_init(&current_lock, NULL);
   fork_prepared = false;
   if (!fork_locked) {
+    ink_i_host_off();
     current = NULL;
     return;
   }
@@ -200,6 +203,8 @@ ink_status ink_session_open(const ink_session_options *options, ink_session **ou
   }
   if (options && options->activity)
     ink_i_session_start_activity(s);
+  if (s->options.host_ranges && !ink_i_host_on())
+    ink_i_remark(s, "out of memory for the host's ranges, which are not recorded");
   *out = s;
   return INK_OK;
 }
@@ -532,6 +537,15 @@ ink_status ink_i_session_drain_activity(ink_session *s, bool last, ink_error *er
   return status;
 }
 
+/* A capture is made for ranges alone where the program uses a device. */
+ink_status ink_i_session_drain_host(ink_session *s, ink_error *error) {
+  const bool wanted = ink_i_host_waiting() && (s->writer || ink_i_session_any_works(s));
+  ink_status status = wanted ? ink_i_session_writer(s, error) : INK_OK;
+  if (!status && s->writer)
+    status = ink_i_host_drain(s->writer, error);
+  return status;
+}
+
 void ink_i_session_note_failure(ink_session *s, ink_status status, const ink_error *why) {
   if (status == INK_ERROR_IO && !s->write_failure[0])
     memcpy(s->write_failure, why->message, sizeof s->write_failure);
@@ -551,11 +565,13 @@ ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
     status = status ? status : one;
   }
   ink_error why = {0};
-  const ink_status activity = ink_i_session_drain_activity(s, false, &why);
-  ink_i_session_note_failure(s, activity, &why);
-  if (activity && !status && error)
+  ink_status more = ink_i_session_drain_host(s, &why);
+  if (!more)
+    more = ink_i_session_drain_activity(s, false, &why);
+  ink_i_session_note_failure(s, more, &why);
+  if (more && !status && error)
     *error = why;
-  return status ? status : activity;
+  return status ? status : more;
 }
 
 ink_status ink_session_drain(ink_session *s, ink_error *error) {

@@ -4,6 +4,7 @@
 #include "capture/capture_write.h"
 #include "cuda/driver_modules.h"
 #include "cuda/flight.h"
+#include "cuda/host_scopes.h"
 #include "cuda/session_private.h"
 
 #include <errno.h>
@@ -84,6 +85,7 @@ void ink_i_session_keep(ink_session *s) {
   ink_i_session_sweep(s);
   take_all(s, true);
   drain_all(s, !s->options.flight, NULL);
+  ink_i_session_drain_host(s, NULL);
   ink_i_session_drain_activity(s, true, NULL);
   if (s->writer)
     ink_writer_flush(s->writer, NULL);
@@ -96,7 +98,9 @@ void ink_i_session_keep(ink_session *s) {
  * is there, last what may wait for a kernel that hangs, as the reading of a clock does. */
 static ink_status finish_at_once(ink_session *s, ink_error *error) {
   ink_status status = drain_all(s, false, error);
-  ink_status more = write_signal(s, status ? NULL : error);
+  ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
+  if (!more)
+    more = write_signal(s, status ? NULL : error);
   if (!more && s->writer)
     more = ink_writer_flush(s->writer, status ? NULL : error);
   status = status ? status : more;
@@ -126,9 +130,11 @@ static ink_status finish(ink_session *s, ink_error *error) {
       continue; /* a child that CUDA does not work in, as in none whose parent used it, and that did not try */
     status = status ? status : one;
   }
-  const ink_status activity = ink_i_session_drain_activity(s, true, status ? NULL : error);
+  ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
+  if (!more)
+    more = ink_i_session_drain_activity(s, true, status ? NULL : error);
   ink_i_activity_stop(s->activity);
-  return status ? status : activity;
+  return status ? status : more;
 }
 
 /* ---- a marked file goes, a device is reset ---- */
@@ -358,6 +364,7 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   const bool made = ink_i_session_any_works(s); /* else no call: the CUDA runtime may be ending us as it starts */
   ink_error why = {0};
   ink_status status = made ? ink_i_session_on_devices(s, finish, &why) : finish(s, &why);
+  ink_i_host_off();
   ink_i_session_note_failure(s, status, &why);
   if (status && error)
     *error = why;

@@ -6,6 +6,7 @@
  * displayTimeUnit is left out on purpose: with "ns" there, Perfetto's trace processor takes ts for
  * ns, every other reader for us. */
 #include "chrome_activity.h"
+#include "chrome_host.h"
 #include "chrome_events.h"
 #include "outputs.h"
 #include "sm_counters.h"
@@ -21,6 +22,7 @@ typedef struct chrome {
   char pid[16];
   uint64_t marks_dropped;
   activity_lanes activity;
+  host_lanes host;
   sm_counters counters;
   char counter[160];
 } chrome;
@@ -33,8 +35,9 @@ static void set_pid(chrome *w, int32_t device) {
 
 static void put_kernel(chrome *w, const ink_launch *info) {
   const ink_launch_span *span = &w->selection.spans[w->launch];
-  chrome_begin_event(&w->events, "X", "kernel", ink_selection_kernel(&w->selection, w->launch),
-                     chrome_launch_lane(&w->events, (uint32_t)w->launch), span->begin_ns, span->end_ns);
+  const uint32_t lane = chrome_launch_lane(&w->events, (uint32_t)w->launch);
+  chrome_begin_event(&w->events, "X", "kernel", ink_selection_kernel(&w->selection, w->launch), lane, span->begin_ns,
+                     span->end_ns);
   chrome_argument(&w->events, "launch", w->launch, true);
   chrome_argument(&w->events, "grid_id", info->grid_id, false);
   ink_file_print(&w->file, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", info->grid_dim[0],
@@ -42,6 +45,7 @@ static void put_kernel(chrome *w, const ink_launch *info) {
                  info->block_dim[2]);
   chrome_argument(&w->events, "tracks", span->track_count, false);
   chrome_end_event(&w->events);
+  chrome_host_arrow(&w->events, &w->host, (uint32_t)w->launch, lane, span->begin_ns);
 }
 
 static ink_status end_launch(chrome *w) {
@@ -165,15 +169,22 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
   if (status == INK_OK)
     status = activity_lanes_make(&w.activity, &w.selection, error);
   if (status == INK_OK)
+    status = host_lanes_make(&w.host, &w.selection, error);
+  if (status == INK_OK)
     status = ink_file_open_utf8(&w.file, path, error);
   if (status != INK_OK)
     goto cleanup;
   w.selection.begin_ns = activity_lanes_begin(&w.activity, w.selection.begin_ns);
+  w.selection.begin_ns =
+      host_lanes_begin(&w.host, w.selection.begin_ns, w.selection.chosen_launches || w.activity.count);
   w.events = (chrome_events){
       .file = &w.file, .selection = &w.selection, .base_ns = w.selection.begin_ns, .pid = w.pid};
   ink_file_text(&w.file, "{\"traceEvents\":[");
+  status = chrome_host_write(&w.events, &w.host, error);
+  w.events.pid = w.pid;
   put_processes(&w);
-  status = chrome_activity_write(&w.events, &w.activity, error);
+  if (status == INK_OK)
+    status = chrome_activity_write(&w.events, &w.activity, error);
   w.events.pid = w.pid;
   if (status == INK_OK && arrange(&w) != INK_OK)
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
@@ -202,6 +213,7 @@ cleanup:
   ink_selection_free(&w.selection);
   chrome_events_free(&w.events);
   activity_lanes_free(&w.activity);
+  host_lanes_free(&w.host);
   sm_counters_free(&w.counters);
   return status;
 }

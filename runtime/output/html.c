@@ -2,6 +2,7 @@
 /* The HTML output: report_page.html with the summary, the iterations and the lanes put in as JSON.
  * The page stays usable because lanes and slices beyond a limit are left out, and it says how many.
  */
+#include "host_lanes.h"
 #include "outputs.h"
 #include "report_page.h"
 #include "tables_object.h"
@@ -10,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { TRACKS_MAX = 4096, SLICES_MAX = 200000, ITERATION_ROWS_MAX = 20000, OPEN_MOST = 1000 };
+enum { TRACKS_MAX = 4096, SLICES_MAX = 200000, ITERATION_ROWS_MAX = 20000, OPEN_MOST = 1000, HOST_MAX = 20000 };
 
 static const char data_mark[] = "<!--DATA-->";
 
@@ -20,6 +21,7 @@ typedef struct html {
   ink_error *error;
   ink_table *table;
   ink_track_events events;
+  host_lanes host;
   char label[160];
   uint64_t tracks, lanes, slices, left_out_slices;
   bool full; /* the limit is reached: decoding was stopped by us */
@@ -28,13 +30,20 @@ typedef struct html {
 /* ---- iterations -------------------------------------------------------------------------------
  */
 
-static void put_section_names(html *w) {
+static void put_names(html *w, bool with_host) {
   ink_file_text(&w->file, "\"names\": [");
   for (size_t i = 0; i < w->selection.section_count; i++) {
     ink_file_text(&w->file, i ? "," : "");
     ink_file_json_string(&w->file, w->selection.sections[i].name);
   }
-  ink_file_text(&w->file, w->selection.section_count ? ",\"(unmarked)\"]" : "\"(unmarked)\"]");
+  ink_file_text(&w->file, w->selection.section_count ? ",\"(unmarked)\"" : "\"(unmarked)\"");
+  for (size_t i = 0; with_host && i < w->host.count && i < HOST_MAX; i++) { /* after those of sections: one for each */
+    char name[400];
+    host_item_name(&w->host.items[i], name, sizeof name);
+    ink_file_text(&w->file, ",");
+    ink_file_json_string(&w->file, name);
+  }
+  ink_file_text(&w->file, "]");
 }
 
 static size_t name_index(const html *w, ink_section_index section) {
@@ -50,7 +59,7 @@ static ink_status put_iterations(html *w) {
   const ink_table_row *rows;
   size_t count = ink_table_rows(table, &rows), put = 0, left_out = 0;
   ink_file_text(&w->file, "<script type=\"application/json\" id=\"iterations\">{");
-  put_section_names(w);
+  put_names(w, false);
   ink_file_text(&w->file, ",\n\"rows\": [");
   for (size_t i = 0; i < count; i++) {
     if (rows[i].group == INK_ROW_NONE || rows[i].group == INK_ROW_UNKNOWN)
@@ -167,14 +176,38 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
 }
 
+/* Above the tracks. */
+static void put_host(html *w) {
+  char name[300];
+  const size_t count = w->host.count < HOST_MAX ? w->host.count : HOST_MAX;
+  for (size_t lane = 0; lane < w->host.lane_count && count; lane++) {
+    bool first = true;
+    host_lane_name(&w->host, &w->host.lanes[lane], name, sizeof name);
+    ink_file_text(&w->file, w->lanes++ ? ",\n[" : "\n[");
+    ink_file_json_string(&w->file, name);
+    ink_file_text(&w->file, ",[");
+    for (size_t i = 0; i < count; i++) {
+      const host_item *item = &w->host.items[i];
+      if (item->lane != lane)
+        continue;
+      ink_file_print(&w->file, "%s%zu,%lld,%lld,%u,null,%d", first ? "" : ",", w->selection.section_count + 1 + i,
+                     (long long)ink_ns_between(w->selection.begin_ns, item->begin_ns),
+                     (long long)ink_ns_between(item->begin_ns, item->end_ns), item->depth, item->range && item->range->open);
+      first = false;
+    }
+    ink_file_text(&w->file, "]]");
+  }
+}
+
 static ink_status put_lanes(html *w) {
   const ink_sink sink = {.track_begin = on_track_begin,
                          .slice = on_slice,
                          .async = on_async,
                          .track_end = on_track_end};
   ink_file_text(&w->file, "<script type=\"application/json\" id=\"lane-data\">{");
-  put_section_names(w);
+  put_names(w, true);
   ink_file_text(&w->file, ",\n\"tracks\": [");
+  put_host(w);
   ink_error ours = {0},
             *callers = w->error; /* the caller's stays untouched when we stop ourselves */
   w->error = &ours;
@@ -185,8 +218,10 @@ static ink_status put_lanes(html *w) {
   else if (status != INK_OK && callers)
     *callers = ours;
   ink_file_print(&w->file,
-                 "],\n\"slices\": %llu, \"left_out_slices\": %llu, \"left_out_tracks\": %llu}"
-                 "</script>\n",
+                 "],\n\"host\": %zu, \"left_out_host\": %llu, \"slices\": %llu, \"left_out_slices\": %llu, "
+                 "\"left_out_tracks\": %llu}</script>\n",
+                 w->host.count ? w->host.lane_count : 0,
+                 (unsigned long long)(w->host.left_out + (w->host.count > HOST_MAX ? w->host.count - HOST_MAX : 0)),
                  (unsigned long long)w->slices, (unsigned long long)w->left_out_slices,
                  (unsigned long long)(w->selection.chosen_tracks - w->tracks));
   return status;
@@ -216,6 +251,8 @@ ink_status ink_write_html(const ink_capture *capture, const ink_clock_map *map,
     status = ink_error_set(error, INK_ERROR_ARGUMENT, "the page cannot be filtered by time, blocks, iterations or length");
   w.selection.without_marking = w.selection.options.marking != INK_MARKING_IN;
   if (status == INK_OK)
+    status = host_lanes_make(&w.host, &w.selection, error);
+  if (status == INK_OK)
     status = ink_file_open_utf8(&w.file, path, error);
   if (status != INK_OK)
     goto cleanup;
@@ -231,6 +268,7 @@ cleanup:
   ink_table_free(w.table);
   ink_file_abandon(&w.file);
   ink_selection_free(&w.selection);
+  host_lanes_free(&w.host);
   ink_track_events_free(&w.events);
   return status;
 }

@@ -3,6 +3,7 @@
  * lanes of the SMs with the blocks of all launches. docs/outputs.md describes what a reader finds in it. */
 #include "outputs.h"
 #include "perfetto_activity.h"
+#include "perfetto_host.h"
 #include "perfetto_tracks.h"
 #include "sm_counters.h"
 
@@ -22,6 +23,7 @@ typedef struct writer {
   launch_counts counts;
   perfetto_tracks tracks;
   activity_lanes activity;
+  host_lanes host;
   sm_counters counters;
   uint64_t *processes, *counters_uuids, counter_uuid; /* [device_count]: the device's, its track above counters */
 } writer;
@@ -141,6 +143,7 @@ static ink_status end_launch(writer *w) {
   p = perfetto_named_uint(p, "problems", w->counts.problems);
   p = perfetto_activity_arguments(p, &w->out, &w->activity, (uint32_t)w->launch, span->begin_ns,
                                   span->end_ns);
+  p = perfetto_host_arguments(p, &w->out, &w->host, (uint32_t)w->launch);
   perfetto_event_end(&w->out, p);
   perfetto_event_end(&w->out, perfetto_event(&w->out, span->end_ns, TYPE_END, lane));
   return perfetto_tracks_launch_end(&w->tracks, (uint32_t)w->launch);
@@ -239,6 +242,7 @@ static void free_writer(writer *w) {
   sm_counters_free(&w->counters);
   perfetto_tracks_free(&w->tracks);
   activity_lanes_free(&w->activity);
+  host_lanes_free(&w->host);
 }
 
 ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *map,
@@ -254,6 +258,8 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   if (status == INK_OK)
     status = activity_lanes_make(&w.activity, &w.selection, error);
   if (status == INK_OK)
+    status = host_lanes_make(&w.host, &w.selection, error);
+  if (status == INK_OK)
     status = arrange(&w);
   w.parents = calloc(w.selection.device_count + w.activity.lane_count + 1, sizeof *w.parents);
   if (!w.parents || !w.processes || !w.counters_uuids || status != INK_OK) {
@@ -264,10 +270,14 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   if (status != INK_OK)
     goto cleanup;
   w.selection.begin_ns = activity_lanes_begin(&w.activity, w.selection.begin_ns);
+  w.selection.begin_ns =
+      host_lanes_begin(&w.host, w.selection.begin_ns, w.selection.chosen_launches || w.activity.count);
   perfetto_start(&w.out, &w.file, 1, capture, w.selection.begin_ns);
+  status = perfetto_host_write(&w.out, &w.host, error);
   describe_devices(&w);
-  status = perfetto_activity_write(
-      &w.out, &w.activity, &(perfetto_activity_place){.device_parents = w.parents}, error);
+  if (status == INK_OK)
+    status = perfetto_activity_write(
+        &w.out, &w.activity, &(perfetto_activity_place){.device_parents = w.parents}, error);
   if (status != INK_OK)
     goto cleanup;
   describe_lanes(&w);

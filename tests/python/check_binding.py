@@ -37,7 +37,8 @@ def check_layout(inkmark):
     lines = [line.split() for line in subprocess.run([layout], check=True, capture_output=True, text=True).stdout.splitlines()]
     c = inkmark._library
     dtypes = {"ink_table_row": inkmark.row_dtype, "ink_kernel_total": inkmark.total_dtype, "ink_launch": inkmark.launch_dtype,
-              "ink_crossing_total": inkmark.crossing_dtype, "ink_activity": inkmark.activity_dtype}
+              "ink_crossing_total": inkmark.crossing_dtype, "ink_activity": inkmark.activity_dtype,
+              "ink_host_range": inkmark.host_range_dtype}
     structures = {"ink_error": c.ErrorOut, "ink_section_table": c.SectionTable, "ink_section": c.Section,
                   "ink_kernel": c.Kernel, "ink_device_info": c.Device, "ink_capture_facts": c.Facts,
                   "ink_table_options": c.TableOptions, "ink_output_options": c.OutputOptions,

@@ -2,6 +2,7 @@
 /* Prints where the members of the structures lie that the Python binding reads: lines "STRUCTURE MEMBER
  * OFFSET", and "STRUCTURE . SIZE". */
 #include "inkmark/activity.h"
+#include "inkmark/host_ranges.h"
 #include "inkmark/output.h"
 #include "inkmark/session.h"
 #include "inkmark/table.h"
@@ -93,7 +94,7 @@ int main(void) {
   SIZE(ink_session_options)
   AT(T, size) AT(T, output) AT(T, kernels) AT(T, blocks) AT(T, warps) AT(T, devices) AT(T, per_warp)
   AT(T, keep_first) AT(T, records_per_track) AT(T, tracks) AT(T, drain_ms) AT(T, replace) AT(T, activity)
-  AT(T, flight) AT(T, live) AT(T, hang_ms) AT(T, start_off) AT(T, schedule)
+  AT(T, flight) AT(T, live) AT(T, hang_ms) AT(T, start_off) AT(T, schedule) AT(T, host_ranges)
 #undef T
 #define T ink_activity
   SIZE(ink_activity)
@@ -101,6 +102,12 @@ int main(void) {
   AT(T, stream) AT(T, grid_id) AT(T, bytes) AT(T, grid_dim) AT(T, block_dim) AT(T, registers)
   AT(T, static_shared_bytes) AT(T, dynamic_shared_bytes) AT(T, sm_shared_bytes) AT(T, local_bytes)
   AT(T, graph) AT(T, graph_node) AT(T, result) AT(T, peer) AT(T, copy) AT(T, launch) AT(T, reserved)
+#undef T
+#define T ink_host_range
+  SIZE(ink_host_range)
+  AT(T, name) AT(T, domain) AT(T, category_name) AT(T, begin_ns) AT(T, end_ns) AT(T, kind) AT(T, flags) AT(T, thread)
+  AT(T, depth) AT(T, category) AT(T, color) AT(T, payload_type) AT(T, open) AT(T, reserved) AT(T, payload) AT(T, launches)
+  AT(T, kernels) AT(T, kernels_ns)
 #undef T
 #define T ink_activity_clock
   SIZE(ink_activity_clock)

@@ -44,6 +44,7 @@ typedef struct ink_session_options {
   /* When it records; docs/arming.md, "Windows". */
   bool start_off;              /* not before ink_session_set_on */
   const char *schedule;        /* steps, as "wait=1,warmup=1,active=3,repeat=2": the active ones (all) */
+  bool host_ranges;            /* ink_scope_begin too (inkmark/scope.h); NVTX under `inkmark record --nvtx` only */
 } ink_session_options;
 
 /* Checks the options; no file is made and no device is touched before the first arming.

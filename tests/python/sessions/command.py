@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import inkmark
+from marked import module, run
 
 environment = {key: value for key, value in os.environ.items() if key not in ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH")}
 environment["PYTHONPATH"] += ":" + os.path.dirname(os.path.abspath(__file__))
@@ -44,6 +45,21 @@ done = record("-o", "b.ink", "--device", "sim", "--range", "here", "--", "-c", "
               "nvtx.push_range('here'); run(m, 8); nvtx.pop_range()")
 with inkmark.open("b.ink") as capture:
     assert sorted(capture.columns(what="launches")["grid_x"]) == [2, 8], (capture.columns(what="launches"), done.stderr)
+done = record("-o", "b.ink", "--device", "sim", "--nvtx", "--", "-c", "import nvtx\nfrom marked import *\nm = module()\nrun(m, 1)\n"
+              "with nvtx.annotate('solve', domain='solver', category='io', color='red', payload=7): run(m, 2)\n"
+              "nvtx.mark('here', payload=0.5)\nwith inkmark.scope('scope'): run(m, 4)")
+with inkmark.open("b.ink") as capture:
+    frame = capture.to_pandas(what="ranges").set_index("name")
+    assert list(frame["kind"]) == ["thread", "mark", "scope"], (frame, done.stderr)
+    assert list(frame["domain"]) == ["solver", "", ""] and list(frame["category"][:1]) == ["io"], frame
+    assert list(frame["payload"][:2]) == [7, 0.5] and frame["payload"].isna()["scope"], frame
+    assert list(frame["kernels"]) == list(frame["calls"]) == [1, 0, 1] and not frame["open"].any(), frame
+with inkmark.session(host_ranges=True) as s:
+    with inkmark.scope("outside of record"):
+        compiled = module()
+        s.arm(compiled)
+        run(compiled, 1)
+assert list(s.capture.columns(what="ranges")["name"]) == ["outside of record"]
 for given, words in (([], "no script"), (["-o", "b.ink", "app.py"], "no '--'")):
     done = record(*given)
     assert done.returncode == 2 and words in done.stderr and "usage" in done.stderr, done
