@@ -227,8 +227,16 @@ void ink_record_finish(void) {
     wait_to_die();
 }
 
+/* Another thread ends the recording, and this one is about to end the process. Once only kernels are waited for, what
+ * is there has been taken. */
+static void let_it_end(void) {
+  const int64_t until_ms = ink_i_monotonic_ms() + LEAVE_PATIENCE_MS;
+  while (!ends_here() && !wait_until_done(LOOK_EVERY_MS) && !ink_i_record_waits() && ink_i_monotonic_ms() < until_ms)
+    continue;
+}
+
 static void keep(bool becomes) {
-  if (!end.runs || !ink_i_record_is_mine() || ends_here() || atomic_load(&end.asked))
+  if (!end.runs || !ink_i_record_is_mine() || ends_here())
     return;
   atomic_store(&end.becomes, becomes);
   const uint32_t mine = atomic_fetch_add(&end.keeps, 1) + 1;
@@ -238,6 +246,8 @@ static void keep(bool becomes) {
   for (; (int32_t)(ready - mine) < 0 && ink_i_monotonic_ms() < until_ms && !atomic_load(&end.asked);
        ready = atomic_load(&end.keeps_ready))
     wait_while(&end.keeps_ready, ready, until_ms);
+  if (atomic_load(&end.asked))
+    let_it_end();
 }
 
 void ink_record_before_exec(void) { keep(true); }
@@ -254,6 +264,8 @@ void ink_record_leave(int signal) {
     atomic_store(&end.signal, signal);
     ask(true, false);
     wait_until_done(LEAVE_PATIENCE_MS);
+  } else {
+    let_it_end();
   }
   if (atomic_load(&end.dying) && atomic_load(&end.signal) != signal)
     wait_to_die();

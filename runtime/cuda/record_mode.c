@@ -24,7 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static ink_session *session;
+static ink_session *_Atomic session; /* NULL: none, or it has ended */
+static ink_session *made;            /* the same for good: other threads may be in it when it ends */
 static pid_t owner;
 static void (*take_signals)(void); /* of the preloaded library, or NULL */
 static atomic_bool use_watched;    /* devices are armed with their first launch */
@@ -62,18 +63,17 @@ static void report_modules(void) {
 /* ---- the end ---- */
 
 bool ink_i_record_is_mine(void) { return owner && getpid() == owner; }
-ink_session *ink_i_record_session(void) { return session && getpid() == owner ? session : NULL; }
-bool ink_i_record_is_inside(void) { return session && ink_i_session_is_locked_here(session); }
+ink_session *ink_i_record_session(void) { return getpid() == owner ? session : NULL; }
+bool ink_i_record_is_inside(void) { return made && ink_i_session_is_locked_here(made); }
 void ink_i_record_give_up(void) { ink_i_session_give_up(); }
 bool ink_i_record_waits(void) { return ink_i_session_waits(); }
 
 void ink_i_record_end(bool leaves, int signal, bool at_once) {
   char *path = NULL;
   ink_error error = {0};
-  ink_session *ending = session;
+  ink_session *ending = atomic_exchange(&session, NULL);
   if (!ending)
     return;
-  session = NULL;
   atomic_store(&use_watched, false);
   report_modules();
   ink_i_record_window_remarks(ending, report);
@@ -88,9 +88,10 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
 }
 
 void ink_i_record_keep(bool becomes) {
-  if (!session)
+  ink_session *s = session;
+  if (!s)
     return;
-  ink_i_session_keep(session);
+  ink_i_session_keep(s);
   if (becomes && ink_i_link_current())
     report("exec", "exec"); /* where no chunk follows, this is how the recording ends */
 }
@@ -99,34 +100,38 @@ static void leave_quickly(void) { ink_record_leave(0); }
 
 /* ---- arming ---- */
 
-/* From here on something is recorded: whatever way the process ends, that is not to be lost. */
+/* From here on something is recorded: whatever way the process ends, that is not to be lost. Another thread's first
+ * launch waits until it is so. */
+static pthread_mutex_t guarding = PTHREAD_MUTEX_INITIALIZER;
 static void guard_ends(void) {
+  pthread_mutex_lock(&guarding);
   ink_i_ends_start();
   if (take_signals)
     take_signals();
+  pthread_mutex_unlock(&guarding);
 }
 
 /* Arms and says what came of it. */
-static void arm(void) {
+static void arm(ink_session *s) {
   static uint32_t told;
   static bool armed;
   ink_error error = {0};
   sigset_t before;
   ink_i_hold_signals(&before);
-  ink_i_session_prepare(session);
-  const ink_status status = ink_session_arm(session, &error);
+  ink_i_session_prepare(s);
+  const ink_status status = ink_session_arm(s, &error);
   /* Exit handlers run in the opposite order of their registration, and the driver that the first CUDA
    * call loaded may have registered its own: behind that one no call gives anything any more. */
-  const bool works = !status && ink_i_session_any_works(session);
+  const bool works = !status && ink_i_session_any_works(s);
   if (works && !armed)
     armed = atexit(ink_record_finish) == 0 && at_quick_exit(leave_quickly) == 0;
   if (works)
     guard_ends();
   if (status)
     report("failed", error.message);
-  for (; told < session->remark_count; told++)
-    if (!status || strcmp(session->remarks[told], error.message) != 0)
-      report("remark", session->remarks[told]);
+  for (; told < s->remark_count; told++)
+    if (!status || strcmp(s->remarks[told], error.message) != 0)
+      report("remark", s->remarks[told]);
   if (secure_getenv("INKMARK_KERNELS"))
     report_sections();
   ink_i_release_signals(&before);
@@ -165,10 +170,11 @@ static void know_this_process(void) {
 
 static void owner_in_child(void) {
   owner = getpid();
+  pthread_mutex_init(&guarding, NULL);
   ink_i_ends_after_fork();
   if (session && ink_i_session_is_gone(session))
     session = NULL;
-  if (session && session->thread_runs)
+  if (session && made->thread_runs)
     ink_i_ends_start();
 }
 
@@ -199,13 +205,14 @@ static bool is_mine_or_taken_in(void) {
 
 void ink_record_fork_begin(sigset_t *before) {
   ink_i_hold_signals(before);
-  if (session && getpid() == owner)
-    ink_i_session_fork_begin(session);
+  ink_session *s = ink_i_record_session();
+  if (s)
+    ink_i_session_fork_begin(s);
 }
 
 void ink_record_fork_end(const sigset_t *before) {
-  if (session)
-    ink_i_session_fork_end(session);
+  if (made)
+    ink_i_session_fork_end(made);
   ink_i_release_signals(before);
 }
 
@@ -235,23 +242,25 @@ void ink_record_start(void (*signals_taker)(void)) {
   ink_i_registry_lock();
   const size_t n = ink_i_registry_modules(&modules);
   ink_i_registry_unlock();
-  ink_status status = ink_session_open(&options, &session, &error);
-  if (!status && (status = ink_i_record_window_make(session, &error)))
-    ink_session_close(session, NULL, NULL);
+  ink_session *s = NULL;
+  ink_status status = ink_session_open(&options, &s, &error);
+  if (!status && (status = ink_i_record_window_make(s, &error)))
+    ink_session_close(s, NULL, NULL);
   if (status) {
     ink_i_link_ring(INK_I_RING_LEAST, INK_I_RING_LEAST, false, NULL, NULL);
     report("failed", error.message);
-    session = NULL;
     return;
   }
+  s->stays = true;
+  session = made = s;
   owner = getpid();
   know_this_process();
   take_signals = signals_taker;
-  atomic_store(&use_watched, session->options.choice == INK_I_DEVICES_USED);
+  atomic_store(&use_watched, s->options.choice == INK_I_DEVICES_USED);
   ink_i_ends_watch_main();
   const char *began = secure_getenv("INKMARK_BEGAN_NS");
-  session->by_writer = secure_getenv("INKMARK_WRITER") != NULL;
-  session->options.began_ns = began ? strtoll(began, NULL, 10) : 0;
+  s->by_writer = secure_getenv("INKMARK_WRITER") != NULL;
+  s->options.began_ns = began ? strtoll(began, NULL, 10) : 0;
   if (cuda_starts)
     ink_record_cuda_starts();
   pthread_atfork(NULL, NULL, forked_child);
@@ -259,20 +268,21 @@ void ink_record_start(void (*signals_taker)(void)) {
   if (word_is("INKMARK_MARKS", "off"))
     atomic_store(&use_watched, false);
   else if (n || ink_i_registry_other_abi()) /* none yet: a library with marks may be loaded later */
-    arm();
+    arm(s);
 }
 
 void ink_record_cuda_starts(void) {
   cuda_starts = true;
-  if (!session || !word_is("INKMARK_ACTIVITY", "1"))
+  ink_session *s = session;
+  if (!s || !word_is("INKMARK_ACTIVITY", "1"))
     return;
-  ink_i_session_prepare(session);
-  ink_i_session_start_activity(session);
+  ink_i_session_prepare(s);
+  ink_i_session_start_activity(s);
   guard_ends();
   /* the driver's own exit handlers are being registered: ours must run before them, CUPTI's buffers
    * are handed over while it lives. Whichever handler comes first does it all. */
   atexit(ink_record_finish);
-  const char *refusal = ink_i_activity_refusal(session->activity);
+  const char *refusal = ink_i_activity_refusal(s->activity);
   if (refusal)
     report("activity", refusal);
 }
@@ -295,33 +305,34 @@ void ink_record_before_launch(int device) {
   if (!session || device < 0 || device >= INK_I_DEVICES_MAX || !is_mine_or_taken_in() ||
       (atomic_load(&seen) >> device & 1))
     return;
-  ink_session *recording = session; /* a child may have lost it */
-  if (!recording)
+  ink_session *s = session; /* a child may have lost it, or another thread ended it */
+  if (!s)
     return;
-  ink_i_choice_use(recording, device);
+  ink_i_choice_use(s, device);
   if (has_modules()) /* else with the first one that comes */
     ink_i_record_module_came();
   atomic_fetch_or(&seen, 1ull << device);
 }
 
 void ink_i_record_module_came(void) {
-  if (session && is_mine_or_taken_in() && session && !word_is("INKMARK_MARKS", "off"))
-    arm();
+  ink_session *s = session && is_mine_or_taken_in() ? session : NULL;
+  if (s && !word_is("INKMARK_MARKS", "off"))
+    arm(s);
 }
 
 int ink_record_before_reset(int device, sigset_t *before) {
-  const bool mine = session && getpid() == owner && !ink_i_in_calls();
-  const int slot = !mine ? -1 : device < 0 ? ink_i_driver_slot_here() : device;
+  ink_session *s = ink_i_in_calls() ? NULL : ink_i_record_session();
+  const int slot = !s ? -1 : device < 0 ? ink_i_driver_slot_here() : device;
   ink_i_hold_signals(before);
   if (slot >= 0)
     ink_i_modules_context_gone(ink_i_driver_ordinal(slot));
-  return mine ? ink_i_session_reset_begin(session, device) : -1;
+  return s ? ink_i_session_reset_begin(s, device) : -1;
 }
 
 void ink_record_after_reset(int device, const sigset_t *before) {
   if (device >= 0) {
     ink_i_kernels_forget(device);
-    ink_i_session_reset_end(session, device);
+    ink_i_session_reset_end(made, device);
     ink_i_record_module_came();
   }
   ink_i_release_signals(before);
@@ -330,7 +341,7 @@ void ink_record_after_reset(int device, const sigset_t *before) {
 /* ---- the driver's API ---- */
 
 static bool takes_part(void) {
-  return session && getpid() == owner && !ink_i_in_calls() && !word_is("INKMARK_MARKS", "off");
+  return ink_i_record_session() && !ink_i_in_calls() && !word_is("INKMARK_MARKS", "off");
 }
 
 /* Whoever loads a module uses its device: it is armed at once, where it was not left out by --devices. */
@@ -338,9 +349,11 @@ static void arm_here(void) {
   const int slot = ink_i_driver_slot_here();
   if (slot < 0)
     return;
-  ink_i_choice_use(session, slot);
-  ink_i_remark_left_out(session, ink_i_driver_ordinal(slot));
-  arm();
+  ink_i_choice_use(made, slot);
+  ink_i_remark_left_out(made, ink_i_driver_ordinal(slot));
+  ink_session *s = session;
+  if (s)
+    arm(s);
 }
 
 void ink_record_module_loaded(void *handle, bool library, const void *image, size_t bytes) {
@@ -374,6 +387,6 @@ void ink_record_context_goes(void *context) {
   ink_i_modules_context_gone(slot);
   ink_i_session_context_goes(slot);
   ink_i_kernels_forget(slot); /* which the last drain launched */
-  ink_i_choice_forget(session, slot);
+  ink_i_choice_forget(made, slot);
   ink_i_driver_context_goes(slot);
 }

@@ -47,7 +47,7 @@ static bool fork_prepared; /* the session's lock is held by ink_i_session_fork_b
 static bool fork_locked;   /* it is held, by whomever */
 
 void ink_i_session_fork_begin(ink_session *s) {
-  if (pthread_mutex_lock(&s->lock)) /* inside of a call that we make: the child has no session */
+  if (!ink_i_session_enter(s)) /* inside of a call that we make: the child has no session */
     return;
   ink_i_session_sweep(s);
   ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL); /* what is closed belongs to the parent */
@@ -149,6 +149,15 @@ void ink_i_session_after_clone(void) {
 }
 
 void ink_i_session_thread_after_clone(void) { make_thread_in_child(); }
+
+bool ink_i_session_enter(ink_session *s) {
+  if (pthread_mutex_lock(&s->lock))
+    return false;
+  const bool goes_on = !s->stop;
+  if (!goes_on)
+    pthread_mutex_unlock(&s->lock);
+  return goes_on;
+}
 
 bool ink_i_session_is_gone(const ink_session *s) { return current != s; }
 
@@ -451,6 +460,10 @@ ink_status ink_session_arm(ink_session *s, ink_error *error) {
   }
   if (code)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a file with marks was loaded while arming");
+  if (s->stop) {
+    pthread_mutex_unlock(&s->lock);
+    return INK_OK;
+  }
   const bool waits = ink_i_choice_waits(s);
   const ink_status status = waits ? INK_OK : ink_i_session_on_devices(s, arm_locked, error);
   if ((!status && !waits) || s->activity)

@@ -79,7 +79,7 @@ static void take_all(ink_session *s, bool on) {
 /* The process may end, or become another program: its devices go with it. A --flight's area keeps what is open. */
 void ink_i_session_keep(ink_session *s) {
   ink_i_calls own;
-  if (pthread_mutex_lock(&s->lock))
+  if (!ink_i_session_enter(s))
     return;
   ink_i_calls_begin(s, &own);
   ink_i_session_sweep(s);
@@ -200,7 +200,7 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
 
 void ink_i_session_context_goes(int slot) {
   ink_session *s = ink_i_session_current();
-  if (!s || s->pid != getpid() || pthread_mutex_lock(&s->lock))
+  if (!s || s->pid != getpid() || !ink_i_session_enter(s))
     return;
   if (s->devices[slot].made) {
     ink_i_calls own;
@@ -214,7 +214,7 @@ void ink_i_session_context_goes(int slot) {
 void ink_i_session_table_goes(uint64_t hash48) {
   const uint32_t sections = ink_i_registry_table_gone(hash48);
   ink_session *s = sections ? ink_i_session_current() : NULL;
-  if (!s || s->pid != getpid() || !ink_i_session_any_works(s) || pthread_mutex_lock(&s->lock))
+  if (!s || s->pid != getpid() || !ink_i_session_any_works(s) || !ink_i_session_enter(s))
     return;
   ink_i_calls own;
   ink_i_calls_begin(s, &own);
@@ -229,7 +229,7 @@ void ink_i_session_table_goes(uint64_t hash48) {
 }
 
 int ink_i_session_reset_begin(ink_session *s, int device) {
-  if (pthread_mutex_lock(&s->lock))
+  if (!ink_i_session_enter(s))
     return -1;
   ink_i_session_sweep(s);
   take_all(s, true);
@@ -400,8 +400,10 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     ink_i_session_on_devices(s, disarm, NULL);
   else
     disarm(s, NULL);
-  pthread_mutex_unlock(&s->lock);
   ink_i_session_forget();
+  pthread_mutex_unlock(&s->lock);
+  if (s->stays)
+    return status;
   ink_i_options_free(&s->options);
   ink_i_activity_free(s->activity);
   pthread_mutex_destroy(&s->lock);

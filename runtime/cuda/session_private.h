@@ -38,6 +38,7 @@ struct ink_session {
   char *selftests[INK_I_DEVICES_MAX]; /* the same of devices; NULL: `inkmark selftest` left nothing */
   pid_t pid;
   bool takes_all;         /* a device goes: a drain waits for room as at the end */
+  bool stays;             /* its memory does: threads of the program may be in it, or come by, when it ends */
   bool leaves;            /* the process ends at once: nothing is freed, which may want a lock of malloc */
   bool at_once;           /* it is ended by a signal: no kernel is waited for */
   int ended_by;           /* the signal that ends the process, or 0 */
@@ -114,6 +115,8 @@ ink_session *ink_i_session_current(void);
 void ink_i_session_give_up(void);
 bool ink_i_session_is_given_up(void);
 void ink_i_session_forget(void);
+/* Locks a session that another thread may end meanwhile; false: it has ended, or this thread is in it. */
+bool ink_i_session_enter(ink_session *session);
 /* Around fork(), outside of its handlers: drains, and holds the lock until the end. */
 void ink_i_session_fork_begin(ink_session *session);
 void ink_i_session_fork_end(ink_session *session);

@@ -61,7 +61,7 @@ ink_status ink_i_window_turn(ink_session *s, enum ink_i_gate gate, bool open, bo
   pthread_mutex_lock(&s->window.turning);
   if (waits && changes(s, gate, open))
     wait_for_devices(s);
-  if (!pthread_mutex_lock(&s->lock)) {
+  if (ink_i_session_enter(s)) {
     ink_i_calls own;
     ink_i_calls_begin(s, &own);
     status = put_gate(s, gate, open, error);

@@ -154,6 +154,16 @@ def loops():
         print(f"{way}, signal {int(number)}: {ended} launches had ended, {whole:.0f} are recorded")
 
 
+def amid():
+    """Other threads launch meanwhile, some for the first time, and two threads end the process at once."""
+    for how in "return", "signal", "exits", "leaves", "becomes":
+        for _ in range(2):
+            plain, run = alone(WAYS, "amid", how), recorded(WAYS, "amid", how)
+            assert run.returncode == plain.returncode, (how, plain, run)
+            seen = captures()
+            assert len(seen) == 1 and seen[0]["tracks"] >= 40, (how, run, seen)
+
+
 def main_leaves():
     """main ends by pthread_exit or is cancelled: the process ends with the last thread of the program."""
     expect("pthread-exit")
@@ -218,4 +228,4 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ["INKMARK_SIM_SEED"] = "1"
     {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "loops": loops,
-     "alternate": alternate, "aborts": aborts, "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()
+     "alternate": alternate, "aborts": aborts, "amid": amid, "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()

@@ -96,6 +96,47 @@ static void *launch_for_ever(void *) {
   }
 }
 
+static void *exits(void *code) { exit((int)(size_t)code); }
+static void *leaves(void *code) { _exit((int)(size_t)code); }
+static void *becomes(void *) {
+  execl("/bin/sh", "sh", "-c", "exit 5", (char *)nullptr);
+  return nullptr;
+}
+
+static void *launch_anyhow(void *count) { // in a process that ends, kernels go
+  int *out;
+  if (!cudaMalloc(&out, 32 * sizeof(int)))
+    for (;;) {
+      kernel<<<2, 32>>>(out);
+      if (!cudaGetLastError() && !cudaDeviceSynchronize())
+        __atomic_add_fetch((unsigned *)count, 1, __ATOMIC_SEQ_CST);
+    }
+  return nullptr;
+}
+
+// An end while other threads launch, and some of them may be at their first launch still.
+static int amid(const char *how) {
+  static unsigned count;
+  pthread_t thread;
+  for (int i = 0; i < 3; i++)
+    pthread_create(&thread, nullptr, launch_anyhow, &count);
+  while (__atomic_load_n(&count, __ATOMIC_SEQ_CST) < 20)
+    usleep(100);
+  if (!strcmp(how, "return"))
+    return 4;
+  if (!strcmp(how, "signal"))
+    raise(SIGTERM);
+  pthread_create(&thread, nullptr, exits, (void *)5);
+  if (!strcmp(how, "exits"))
+    exit(5);
+  if (!strcmp(how, "leaves"))
+    pthread_create(&thread, nullptr, leaves, (void *)5);
+  if (!strcmp(how, "becomes"))
+    pthread_create(&thread, nullptr, becomes, nullptr);
+  pause();
+  return 0;
+}
+
 static void *cancelled(void *main_thread) {
   pthread_cancel(*(pthread_t *)main_thread);
   return nullptr;
@@ -242,6 +283,8 @@ int main(int argc, char **argv) {
   atexit(last_word);
   if (argc > 3)
     count_in(argv[3]);
+  if (!strcmp(how, "amid"))
+    return amid(argv[2]);
   launch();
   if (!strcmp(how, "raise"))
     raise(given);
