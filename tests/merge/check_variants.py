@@ -127,8 +127,8 @@ with tarfile.open(fileobj=tar, mode="w") as file:
 plane = b"\x12\x0d/device:GPU:0"
 refused("t.tar.gz", gzip.compress(tar.getvalue()), "a tar archive")
 refused("t.7z", b"7z\xbc\xaf\x27\x1c" + bytes(64), "a 7z archive")
-refused("host.xplane.pb", b"\x0a" + bytes([len(plane)]) + plane, "an XLA profile", ".trace.json.gz beside it")
-refused("unnamed.pb", b"\x0a" + bytes([len(plane)]) + plane, "an XLA profile")
+refused("host.xplane.pb", b"\x0a" + bytes([len(plane)]) + plane, "no GPU kernels", "its planes are '/device:GPU:0'")
+refused("unnamed.pb", b"\x0a" + bytes([len(plane)]) + plane, "its planes are")
 refused("report.ncu-rep", b"NVR\0" + bytes(64), "an Nsight Compute report")
 refused("mtia.json", doc([{**e, "cat": "mtia_ccp_events"} for e in EVENTS]), "no GPU kernels", "'mtia_ccp_events'")
 refused("timeless.json", doc([{k: v for k, v in EVENTS[0].items() if k != "dur"}]), "no GPU kernels", "1 have no name or no times")

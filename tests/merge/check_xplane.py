@@ -148,7 +148,7 @@ def check_refused(capture, data):
     assert "which is none" in tools.merge(tools.capture(other, "k.ink"), "--with", other, "-o", here("x.xplane.pb"), code=1)
     bad = message((1, plane(9, "/device:GPU:0", [b"\x08\xff"], [], [])))
     for name, broken, words in [("cut", data[:-20], "ends in the middle"), ("inside", data + bad, "is no protobuf"), ("length", data + b"\x0a\xff\xff\xff\xff\x7f", "a length that no packet has"),
-                                ("none", message((1, plane(1, "/host:CPU", [], [], []))), "the categories of its events are '/host:CPU'"), ("group", data + b"\x0b", "no protobuf")]:
+                                ("none", message((1, plane(1, "/host:CPU", [], [], []))), "its planes are '/host:CPU'"), ("group", data + b"\x0b", "no protobuf")]:
         said = tools.merge(capture, "--with", put(name + ".xplane.pb", broken), "-o", here("x.xplane.pb"), code=1)
         assert words in said and len(said.splitlines()) == 1 and not os.path.exists(here("x.xplane.pb")), (name, said)
 

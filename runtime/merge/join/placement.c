@@ -3,6 +3,7 @@
 #include "placement.h"
 
 #include "merge/read/foreign_private.h"
+#include "number_text.h"
 #include "options_take.h"
 
 #include <math.h>
@@ -85,6 +86,17 @@ static void place_launch(placement *p, size_t i, const ink_joined *joined) {
   l->early_ns = l->begin_ns < k->begin_ns ? k->begin_ns - l->begin_ns : 0;
   l->late_ns = l->end_ns > k->end_ns ? l->end_ns - k->end_ns : 0;
   p->outside += l->early_ns > 0 || l->late_ns > 0;
+}
+
+const char *placement_launch_name(const placement *p, size_t i, char text[PLACEMENT_NAME_BYTES]) {
+  const placed_launch *l = &p->launches[i];
+  const char *name = ink_selection_kernel(&p->selection, i);
+  const ink_foreign_kernel *k = l->kernel == SIZE_MAX ? NULL : &p->kernels[l->kernel];
+  if (!k || (l->begin_ns < k->end_ns && l->end_ns > k->begin_ns) || (!l->early_ns && !l->late_ns))
+    return name;
+  const int64_t by_ns = l->early_ns > l->late_ns ? l->early_ns : l->late_ns;
+  ink_i_print(text, PLACEMENT_NAME_BYTES, "(outside of its kernel by %.1f us) %.400s", (double)by_ns / 1000, name);
+  return text;
 }
 
 const char *placement_method(enum ink_join_method method) {

@@ -61,6 +61,10 @@ int64_t placement_ns(const placement *place, size_t launch, int64_t ns);
 int64_t placement_bound_ns(const placement *place, size_t launch);
 /* What the slice of an uncertain launch says. */
 #define PLACEMENT_UNCERTAIN "another kernel there, or another launch here, fits as well"
+/* What its slice is called: its kernel's name, and by how much it is outside of the kernel where nothing of it lies
+ * inside, so that it does not look as if it belonged where it is drawn. */
+enum { PLACEMENT_NAME_BYTES = 512 };
+const char *placement_launch_name(const placement *place, size_t launch, char text[PLACEMENT_NAME_BYTES]);
 /* "name", "dimensions", ...; "" for none. */
 const char *placement_method(enum ink_join_method method);
 

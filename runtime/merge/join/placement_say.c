@@ -13,7 +13,7 @@
 enum { LISTED = 6 };
 
 void placement_say(const placement *p, const char *format, ...) {
-  char line[1024];
+  char line[2048];
   va_list arguments;
   if (!p->options.remark)
     return;
@@ -31,9 +31,31 @@ static void utc(int64_t ns, char *text, size_t size) {
     snprintf(text, size, "%" PRId64 " ns", ns);
 }
 
+enum { NAME_SHOWN = 40, LABEL_BYTES = 96 };
+
+/* A name as it is listed: its beginning, and, where another of the list begins so too, where they differ. */
+static const char *label(char text[LABEL_BYTES], const char *const *names, size_t n, size_t which) {
+  const char *name = names[which];
+  size_t differs = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t same = 0;
+    while (name[same] && name[same] == names[i][same])
+      same++;
+    if (same > differs && (name[same] || names[i][same]))
+      differs = same;
+  }
+  const size_t length = strlen(name);
+  if (length <= NAME_SHOWN || differs < NAME_SHOWN)
+    snprintf(text, LABEL_BYTES, "%.*s", NAME_SHOWN, name);
+  else /* the other may be the longer one */
+    snprintf(text, LABEL_BYTES, "%.20s...%.*s", name, NAME_SHOWN, name + (differs < length ? differs : length) - 12);
+  return text;
+}
+
 /* The names of some kernels, each once. */
 static void list_names(char *text, size_t size, const char *const *names, size_t n) {
   size_t used = 0, listed = 0;
+  char shown[LABEL_BYTES];
   text[0] = 0;
   for (size_t i = 0; i < n && used < size; i++) {
     bool again = false;
@@ -45,8 +67,7 @@ static void list_names(char *text, size_t size, const char *const *names, size_t
       snprintf(text + used, size - used, ", ...");
       return;
     }
-    used +=
-        (size_t)snprintf(text + used, size - used, "%s'%.40s'", listed > 1 ? ", " : "", names[i]);
+    used += (size_t)snprintf(text + used, size - used, "%s'%s'", listed > 1 ? ", " : "", label(shown, names, n, i));
   }
 }
 
@@ -78,7 +99,7 @@ ink_status placement_refuse(const placement *p, ink_error *error) {
   }
   const char *ours[64], *theirs[64];
   size_t ours_n = s->launch_count < 64 ? s->launch_count : 64, theirs_n = n < 64 ? n : 64;
-  char ours_text[160], theirs_text[160];
+  char ours_text[320], theirs_text[320];
   for (size_t i = 0; i < ours_n; i++)
     ours[i] = ink_selection_kernel(s, i);
   for (size_t i = 0; i < theirs_n; i++)
@@ -110,52 +131,67 @@ static void tell_joined(const placement *p) {
                 p->with, how);
 }
 
+/* "3 step, 7 step, ...": launches, of which some are listed. */
+static void list_launches(const placement *p, const size_t *launches, size_t n, char *text, size_t size) {
+  const char *names[LISTED];
+  char shown[LABEL_BYTES];
+  size_t used = 0;
+  text[0] = 0;
+  for (size_t i = 0; i < n && i < LISTED; i++)
+    names[i] = ink_selection_kernel(&p->selection, launches[i]);
+  for (size_t i = 0; i < n && i < LISTED; i++)
+    used += (size_t)snprintf(text + used, size - used, "%s%zu %s", i ? ", " : "", launches[i],
+                             label(shown, names, n < LISTED ? n : LISTED, i));
+  if (n > LISTED)
+    snprintf(text + used, size - used, ", ...");
+}
+
 static void tell_uncertain(const placement *p) {
-  char text[512] = "";
-  size_t used = 0, listed = 0;
+  char text[LISTED * (LABEL_BYTES + 24) + 8];
+  size_t some[LISTED] = {0}, listed = 0;
   for (size_t i = 0; i < p->selection.launch_count && p->uncertain; i++)
     if (p->launches[i].uncertain && listed++ < LISTED)
-      used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %.40s", used ? ", " : "", i,
-                               ink_selection_kernel(&p->selection, i));
+      some[listed - 1] = i;
+  list_launches(p, some, listed, text, sizeof text);
   if (p->uncertain)
     placement_say(p,
-                  "%zu of them are uncertain, as another kernel or launch fits as well: %s%s (see "
+                  "%zu of them are uncertain, as another kernel or launch fits as well: %s (see "
                   "'uncertain' in their arguments)",
-                  p->uncertain, text, listed > LISTED ? ", ..." : "");
+                  p->uncertain, text);
+}
+
+static void tell_unmatched(const placement *p) {
+  const size_t *extra;
+  const char *names[LISTED];
+  char text[LISTED * (LABEL_BYTES + 40) + 8] = "", shown[LABEL_BYTES];
+  const size_t n = ink_join_unmatched(p->join, &extra), listed = n < LISTED ? n : LISTED;
+  size_t used = 0;
+  for (size_t i = 0; i < listed; i++)
+    names[i] = ink_foreign_name(p->foreign, p->kernels[extra[i]].type->name);
+  for (size_t i = 0; i < listed; i++)
+    used += (size_t)ink_i_print(text + used, sizeof text - used, "%s%s at %.3f ms", used ? ", " : "",
+                                label(shown, names, listed, i),
+                                (double)(p->kernels[extra[i]].begin_ns - p->kernels[0].begin_ns) / 1e6);
+  if (n)
+    placement_say(p, "%zu kernels of these names have no launch here: %s%s (since the trace's first)", n, text,
+                  n > LISTED ? ", ..." : "");
 }
 
 static void tell_unjoined(const placement *p) {
-  char text[512] = "";
-  size_t used = 0, missing = 0;
-  for (size_t i = 0; i < p->selection.launch_count; i++) {
-    const placed_launch *l = &p->launches[i];
-    if (l->kernel != SIZE_MAX || !l->placed)
-      continue;
-    if (missing++ < LISTED)
-      used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %.40s", used ? ", " : "", i,
-                               ink_selection_kernel(&p->selection, i));
-  }
+  char text[LISTED * (LABEL_BYTES + 24) + 8];
+  size_t some[LISTED] = {0}, missing = 0;
+  for (size_t i = 0; i < p->selection.launch_count; i++)
+    if (p->launches[i].kernel == SIZE_MAX && p->launches[i].placed && missing++ < LISTED)
+      some[missing - 1] = i;
+  list_launches(p, some, missing, text, sizeof text);
   if (p->too_early)
     placement_say(p,
                   "%zu launches are before the trace's time zero and left out: viewers drop what is there; the "
                   "capture alone has them",
                   p->too_early);
   if (missing)
-    placement_say(p, "%zu launches have no kernel there: %s%s", missing, text,
-                  missing > LISTED ? ", ..." : "");
-  const size_t *extra;
-  size_t n = ink_join_unmatched(p->join, &extra);
-  used = 0;
-  for (size_t i = 0; i < n && i < LISTED; i++) {
-    const ink_foreign_kernel *k = &p->kernels[extra[i]];
-    used += (size_t)ink_i_print(text + used, sizeof text - used, "%s%.40s at %.3f ms",
-                             used ? ", " : "", ink_foreign_name(p->foreign, k->type->name),
-                             (double)(k->begin_ns - p->kernels[0].begin_ns) / 1e6);
-  }
-  if (n)
-    placement_say(p,
-                  "%zu kernels of these names have no launch here: %s%s (since the trace's first)",
-                  n, text, n > LISTED ? ", ..." : "");
+    placement_say(p, "%zu launches have no kernel there: %s", missing, text);
+  tell_unmatched(p);
 }
 
 /* What the join cannot tell, and what our own times may be off by. */
@@ -196,7 +232,7 @@ static void tell_clocks(const placement *p) {
   if (p->outside)
     placement_say(
         p, "%zu launches stick out of their kernels, by up to %" PRId64 " ns: see outside_ns%s",
-        p->outside, most, p->options.align ? "" : ", and --align");
+        p->outside, most, p->options.align || !p->facts->base_known ? "" : ", and --align");
 }
 
 void placement_tell(const placement *p) {

@@ -136,7 +136,10 @@ static ink_status no_kernels(const ink_foreign *f, const char *path, ink_error *
                          "'%s' holds no GPU kernels that can be used: %llu have no name or no times", path,
                          (unsigned long long)f->facts.kernels_left_out);
   return ink_error_set(error, INK_ERROR_EMPTY, "'%s' holds no GPU kernels that can be used%s%s%s", path,
-                       n ? ": the categories of its events are " : "", seen,
+                       !n                                     ? ""
+                       : f->facts.kind == INK_FOREIGN_XPLANE ? ": its planes are "
+                                                             : ": the categories of its events are ",
+                       seen,
                        f->category_count == FOREIGN_CATEGORIES ? ", ..." : "");
 }
 

@@ -84,7 +84,8 @@ static ink_status begin_launch(void *user, size_t launch) {
   const placed_launch *l = &p->launches[launch];
   const ink_launch *info = &p->selection.launches[launch];
   chrome_events *e = &w->events;
-  const char *name = ink_selection_kernel(&p->selection, launch);
+  char named[PLACEMENT_NAME_BYTES];
+  const char *name = placement_launch_name(p, launch, named);
   set_pid(w, info->device, l->kernel);
   w->launch_tid = chrome_launch_lane(e, (uint32_t)launch);
   chrome_begin_event(e, "B", "inkmark", name, w->launch_tid, l->begin_ns, 0);

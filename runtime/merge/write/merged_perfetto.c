@@ -86,8 +86,9 @@ static void tell(const merging *m) {
   placement_say(
       p,
       "converted from '%s': %" PRIu64 " slices on %zu tracks, %" PRIu64 " instants, %" PRIu64
-      " counter values, %" PRIu64 " arrows, %" PRIu64 " asynchronous ends; every argument kept",
-      p->with, r->slices, c->track_count, r->instants, r->counter_values, c->flows, r->asyncs);
+      " counter values, %" PRIu64 " arrows, %" PRIu64 " asynchronous ends%s",
+      p->with, r->slices, c->track_count, r->instants, r->counter_values, c->flows, r->asyncs,
+      r->cut_texts || r->too_deep ? "" : "; every argument kept");
   if (c->slices_on_lanes)
     placement_say(
         p, "%" PRIu64 " slices overlap others of their track and lie on %" PRIu64 " lanes below it",
@@ -99,11 +100,10 @@ static void tell(const merging *m) {
   if (r->bad_times)
     placement_say(p, "%" PRIu64 " events were left out: their times are missing or absurd",
                   r->bad_times);
-  if (r->cut_texts || r->too_deep)
-    placement_say(p,
-                  "%" PRIu64 " texts were cut at 16 KiB, %" PRIu64 " values left out: nested "
-                  "deeper than 64",
-                  r->cut_texts, r->too_deep);
+  if (r->cut_texts)
+    placement_say(p, "%" PRIu64 " texts were cut at 16 KiB", r->cut_texts);
+  if (r->too_deep)
+    placement_say(p, "%" PRIu64 " values were left out: nested deeper than 64", r->too_deep);
   char text[900] = "";
   size_t used = 0;
   for (size_t i = 0; i < r->left_count && used < sizeof text; i++)

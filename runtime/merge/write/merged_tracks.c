@@ -79,8 +79,8 @@ static void put_launch(merged_perfetto *w, size_t launch) {
   const placement *p = &w->sink.place;
   const placed_launch *l = &p->launches[launch];
   const ink_launch *info = &p->selection.launches[launch];
-  const char *name = ink_selection_kernel(&p->selection, launch);
-  char text[96];
+  char text[96], named[PLACEMENT_NAME_BYTES];
+  const char *name = placement_launch_name(p, launch, named);
   char *q = perfetto_event(&w->out, l->begin_ns, TYPE_BEGIN, perfetto_tracks_launch(&w->tracks, (uint32_t)launch));
   q = pb_string(q, EVENT_CATEGORY_NAME, "inkmark");
   q = perfetto_text(q, EVENT_NAME, name);

@@ -61,11 +61,11 @@ static ink_status begin_launch(void *user, size_t launch) {
   const placed_launch *l = &p->launches[launch];
   const ink_launch *info = &p->selection.launches[launch];
   const lane_item *item = track_lanes_find(&w->launches, launch);
-  char text[96];
+  char text[96], named[PLACEMENT_NAME_BYTES];
   w->plane = &w->planes[device_of(w, launch)];
   if (!item)
     return INK_OK;
-  begin(w, (size_t)w->launches.lanes[item->lane].id, ink_selection_kernel(&p->selection, launch), l->begin_ns,
+  begin(w, (size_t)w->launches.lanes[item->lane].id, placement_launch_name(p, launch, named), l->begin_ns,
         l->end_ns > l->begin_ns ? l->end_ns : l->begin_ns);
   xplane_int(w->plane, "launch", (int64_t)launch);
   snprintf(text, sizeof text, "%ux%ux%u", info->grid_dim[0], info->grid_dim[1], info->grid_dim[2]);
