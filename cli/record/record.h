@@ -84,6 +84,8 @@ void record_end_as(int signal);
 
 /* Where nothing was written: says why the recording did not reach the program, if that is the reason. */
 bool record_why_unreached(const record_plan *plan);
+/* The same of a process that ended, with nothing drained, by a way that ends no recording. */
+bool record_why_cut(const record_plan *plan);
 /* The same of what the program loaded through the CUDA driver; `what` opens the message. */
 bool record_why_modules(const record_plan *plan, const char *what);
 

@@ -218,7 +218,7 @@ static bool tell_filter(const record_plan *plan, const char *what, char *section
 static void why_nothing_written(const record_plan *plan, int code, char *sections) {
   const elf_probe *probe = &plan->probe;
   const char *program = plan->program;
-  if (record_why_unreached(plan))
+  if (record_why_unreached(plan) || record_why_cut(plan))
     return;
   if (code)
     message_say("nothing was recorded: '%s' ended with exit code %d", program, code);

@@ -144,6 +144,19 @@ bool record_why_unreached(const record_plan *plan) {
   return true;
 }
 
+bool record_why_cut(const record_plan *plan) {
+  for (size_t i = 0; i < plan->line_count; i++) {
+    long pid;
+    int text = 0;
+    if (sscanf(plan->lines[i], "%ld cut %n", &pid, &text) != 1 || !text)
+      continue;
+    message_say("nothing was recorded: %s, process %ld, before anything was drained; '--drain-ms' has that done sooner",
+                plan->lines[i] + text, pid);
+    return true;
+  }
+  return false;
+}
+
 bool record_why_modules(const record_plan *plan, const char *what) {
   unsigned long seen = 0, marked = 0;
   for (size_t i = 0; i < plan->line_count; i++) {

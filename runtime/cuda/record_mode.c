@@ -84,6 +84,8 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
     report("failed", error.message);
   if (path) /* by this process itself */
     report("wrote", path);
+  if (ink_i_link_current())
+    report("none", "none"); /* matters where no chunk came */
   free(path);
 }
 

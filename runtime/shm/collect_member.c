@@ -134,6 +134,7 @@ bool ink_i_member_take(ink_collector *c, ink_i_member *m, bool last) {
       return false;
     const char *payload = (const char *)m->reader.chunk + sizeof(ink_chunk_header);
     m->at_exec = type == INK_CHUNK_REPORT && bytes >= 5 && !memcmp(payload, "exec", 5);
+    m->had_none = type == INK_CHUNK_REPORT && bytes >= 5 && !memcmp(payload, "none", 5);
     if (type == INK_CHUNK_REPORT)
       ink_i_collector_report(c, m->request.pid,
                              payload, bytes);
@@ -220,6 +221,11 @@ void ink_i_member_close(ink_collector *c, ink_i_member *m) {
     if (status != INK_OK)
       note_failure(c, m, &error);
     ink_i_collector_line(c, m->request.pid, "wrote", m->path);
+  }
+  if (!m->writer && !m->cannot_open && !m->unread && !m->had_none && !m->replaced && !m->at_exec) {
+    char text[300];
+    how_it_ended(m, text, sizeof text);
+    ink_i_collector_line(c, m->request.pid, "cut", text);
   }
   m->writer = NULL;
   m->closed = true;

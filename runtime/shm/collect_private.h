@@ -68,6 +68,7 @@ typedef struct ink_i_member {
   uint64_t lost_chunks; /* given up */
   char failure[sizeof((ink_error *)0)->message]; /* of the first write that failed */
   bool ended;           /* the end came through the ring */
+  bool had_none;        /* it said that its recording has ended, where there is nothing to end */
   bool replaced;        /* the process runs another program */
   bool at_exec;         /* it was about to, and put nothing into the ring since */
   bool has_status;

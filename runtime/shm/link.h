@@ -62,8 +62,8 @@ void ink_i_link_child(void);
  * however it ended; zeroed, page-aligned, not inherited by children. After ink_i_link_ring. NULL after
  * *error (which may be NULL). Valid until the process ends. */
 void *ink_i_link_area(size_t bytes, uint32_t area_kind, ink_error *error);
-/* A line for `inkmark record` to say: word is "failed", "remark", "activity", "sections", "modules", "wrote" or "hang"; or "exec"
- * for the writer, in front of it.
+/* A line for `inkmark record` to say: word is "failed", "remark", "activity", "sections", "modules", "wrote" or "hang"; for the
+ * writer "exec", in front of it, and "none", where a recording ends that wrote nothing.
  * Through the ring, or where there is none through a connection; without a writer nobody hears it. */
 void ink_i_link_report(const char *word, const char *text);
 

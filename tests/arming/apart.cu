@@ -128,14 +128,30 @@ static void limit() { // stands for a full disk
   _exit(0);
 }
 
-static void new_root(const char *folder) {
+static void stays() { // a daemon that lives until it is told to end
   launch();
+  if (fork())
+    exit(0);
+  setsid();
+  const int null = open("/dev/null", O_RDWR);
+  for (int i = 0; i < 3; i++)
+    dup2(null, i);
+  while (access("_end", F_OK) != 0)
+    pause_ms(20);
+  launch();
+  need(rename("_end", "_ended") == 0, "rename");
+}
+
+static void new_root(const char *folder, bool launches) {
+  if (launches)
+    launch();
   need(chroot(folder) == 0 && chdir("/") == 0, "chroot");
   launch();
 }
 
-static void nobody() {
-  launch();
+static void nobody(bool launches) {
+  if (launches)
+    launch();
   need(setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0, "setuid");
   launch();
 }
@@ -352,10 +368,16 @@ int main(int argc, char **argv) {
     noisy();
   else if (!strcmp(how, "limit"))
     limit();
+  else if (!strcmp(how, "stays"))
+    stays();
   else if (!strcmp(how, "chroot"))
-    new_root(with);
+    new_root(with, true);
+  else if (!strcmp(how, "chroot-first"))
+    new_root(with, false);
   else if (!strcmp(how, "setuid"))
-    nobody();
+    nobody(true);
+  else if (!strcmp(how, "setuid-first"))
+    nobody(false);
   else if (!strcmp(how, "descriptors"))
     descriptors();
   else if (!strcmp(how, "seccomp"))

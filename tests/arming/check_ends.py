@@ -82,6 +82,8 @@ def dispositions():
         assert run.stdout.startswith("sigaction 1 flags 0\n"), run
     expect("child", "15")
     expect("child", "2")
+    run = expect("becomes", complete=False)
+    assert run.stdout.count("Sig") >= 5, run
     # what is ignored from the start on stays so
     def ignore():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -152,6 +154,22 @@ def loops():
         assert whole >= ended, (way, whole, ended, messages)
         assert seen[0]["ended_by"].startswith(f"signal {int(number)}"), seen
         print(f"{way}, signal {int(number)}: {ended} launches had ended, {whole:.0f} are recorded")
+
+
+def reasons():
+    """Where nothing was drained before a way that ends no recording, that is what is said."""
+    late = ("--drain-ms", "600000")
+    for way, more, code, why in (("raise", ["9"], -9, "the program was killed by signal 9 (Killed), process "),
+                                 ("raw-exit-group", [], 3, "the program was killed, or left by a way that ends no recording, process ")):
+        run = recorded(WAYS, way, *more, options=late)
+        assert run.returncode == code, run
+        assert f"nothing was recorded: {why}" in run.stderr and "before anything was drained" in run.stderr, run
+        assert not captures(), run
+    # what ends by itself has another reason
+    run = recorded("sh", "-c", "exit 3")
+    assert "nothing was recorded: '/" in run.stderr and "exit code 3" in run.stderr, run
+    run = recorded(WAYS, "leaves-early")
+    assert run.returncode == 3 and "ended with exit code 3" in run.stderr and "drained" not in run.stderr, run
 
 
 def amid():
@@ -228,4 +246,4 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ["INKMARK_SIM_SEED"] = "1"
     {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "loops": loops,
-     "alternate": alternate, "aborts": aborts, "amid": amid, "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()
+     "alternate": alternate, "aborts": aborts, "amid": amid, "reasons": reasons, "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()

@@ -180,12 +180,14 @@ def clone_launches():
 def setuid():
     need_root()
     same(["setuid"], 2)
+    same(["setuid-first"], 1)
 
 
 def chroot():
     need_root()
     os.mkdir("empty")
     same(["chroot", "empty"], 2)
+    same(["chroot-first", "empty"], 1)
 
 
 def seccomp():
@@ -242,6 +244,30 @@ def daemon():
     if len(captures()) != 1:
         fail(f"captures: {captures()}")
     whole(captures()[0], 2)
+
+
+def shell():
+    """Whoever reads what record prints reads its end when record ends, though a daemon and the writer go on."""
+    record_ = subprocess.Popen([ink, "record", "--device", "sim", "-o", "run.%p.ink", "--", apart, "stays"],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    writer = writer_of(record_)
+    out, said = record_.communicate(timeout=HANGS_S)
+    if record_.returncode or out or "goes on" not in said:
+        fail(f"{record_.returncode} {out} {said}")
+    if is_gone(writer):
+        fail("the writer is gone before the daemon")
+    fields = open(f"/proc/{writer}/stat").read().rsplit(")", 1)[1].split()
+    if int(fields[3]) != writer or int(fields[4]) != 0:
+        fail(f"the writer is in session {fields[3]} and has terminal {fields[4]}")
+    if os.readlink(f"/proc/{writer}/cwd") != "/":
+        fail("the writer is in " + os.readlink(f"/proc/{writer}/cwd"))
+    open("_end", "w").close()
+    wait_for("the daemon", lambda: os.path.exists("_ended"))
+    wait_for("the writer's end", lambda: is_gone(writer))
+    if [counted(path)["launches"] for path in captures()] != [1, 1]:
+        fail(f"{captures()}")
+    for path in captures():
+        whole(path, 1)
 
 
 def exec_():
@@ -593,7 +619,7 @@ def wanders():
 
 cases = {"wanders": wanders, "closes": closes, "dups": dups, "descriptors": descriptors, "cloned": cloned, "clone-launches": clone_launches, "setuid": setuid,
          "chroot": chroot, "seccomp": seccomp, "size-limit": size_limit, "own-limit": own_limit,
-         "closed-streams": closed_streams, "daemon": daemon, "exec": exec_, "children": children,
+         "closed-streams": closed_streams, "daemon": daemon, "shell": shell, "exec": exec_, "children": children,
          "network": network, "pid-namespace": pid_namespace, "writer-gone-before": writer_gone_before, "cleared-environment": cleared_environment, "full-disk": full_disk,
          "unwritable": unwritable, "old-file": old_file, "pipe": pipe, "record-killed": record_killed,
          "writer-killed": writer_killed, "program-killed": program_killed, "ruined": ruined,

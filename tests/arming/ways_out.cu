@@ -283,6 +283,8 @@ int main(int argc, char **argv) {
   atexit(last_word);
   if (argc > 3)
     count_in(argv[3]);
+  if (!strcmp(how, "leaves-early"))
+    return 3;
   if (!strcmp(how, "amid"))
     return amid(argv[2]);
   launch();
@@ -298,6 +300,9 @@ int main(int argc, char **argv) {
     two_pending();
   if (!strcmp(how, "dispositions"))
     return dispositions();
+  if (!strcmp(how, "becomes")) // another program: what it gets of the signals
+    signal(SIGUSR1, SIG_IGN), signal(SIGUSR2, count), fflush(stdout),
+        execl("/bin/grep", "grep", "^Sig", "/proc/self/status", (char *)nullptr);
   if (!strcmp(how, "child"))
     return child_ends();
   if (!strcmp(how, "again")) // set and put back, as a handler that raises its own signal does
@@ -320,6 +325,8 @@ int main(int argc, char **argv) {
     aborts(false, SIG_IGN);
   if (!strcmp(how, "raw-exit")) // of main's thread alone, which is the only one of the program
     puts("leaving"), fflush(stdout), syscall(SYS_exit, 3);
+  if (!strcmp(how, "raw-exit-group"))
+    puts("leaving"), fflush(stdout), syscall(SYS_exit_group, 3);
   if (!strcmp(how, "raw-exit-forked")) {
     fflush(stdout);
     const pid_t child = fork();

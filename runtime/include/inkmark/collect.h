@@ -50,7 +50,8 @@ INK_API ink_status ink_collector_tell_end(int control, int64_t pid, int wait_sta
 /* Waits, `patience_ms` at most from one word to the next, until everything that processes left behind by
  * now is written, and hands over what is to be said, a line each: "PID wrote PATH" (whole, or as far as
  * it got), "PID runs PATH" (it goes on; PATH is empty where it has recorded nothing yet), "PID failed TEXT",
- * "PID remark TEXT", "PID activity TEXT", "PID sections TEXT". INK_ERROR_STOPPED: the writer is gone;
+ * "PID remark TEXT", "PID activity TEXT", "PID sections TEXT", "PID cut TEXT" (it ended so, with nothing
+ * written). INK_ERROR_STOPPED: the writer is gone;
  * INK_ERROR_IO: it did not answer. */
 INK_API ink_status ink_collector_ask(int control, uint32_t patience_ms,
                                      void (*line)(void *user, const char *text), void *user,
