@@ -294,15 +294,17 @@ static void use(ink_unit *unit, ink_source *source, size_t token, const char *ma
     if (unit->functions.items[i].source == source && offset > unit->functions.items[i].body_start &&
         offset < unit->functions.items[i].body_end)
       in = &unit->functions.items[i]; /* a lambda comes behind the function that it is in */
-  const bool kernel = !strncmp(macro, "PROF_KERNEL", 11);
+  const bool kernel = ink_macro_opens(macro);
   if (in)
     ink_function_note_hand(in, macro, offset);
   if (in && (kernel || !strcmp(macro, "PROF_LAMBDA")))
     in->is_opened = true;
+  if (in && kernel && strstr(macro, "_ROWS"))
+    in->has_rows = true;
   for (size_t i = 0; i < 4; i++)
     if (!strcmp(macro, nameless[i]))
       return;
-  const unsigned first = !strcmp(macro, "PROF_KERNEL_IF");
+  const unsigned first = kernel && strlen(macro) > 3 && !strcmp(macro + strlen(macro) - 3, "_IF");
   macro_argument(source, token, first, name, sizeof name);
   macro_argument(source, token, first + 1, second, sizeof second);
   if (kernel && second[0])

@@ -31,6 +31,8 @@ static const char *why_left(ink_unit *unit, const ink_function *function) {
     return "is in a header of -include, which nvcc reads by itself";
   if (unit->has_exclude && matches(&unit->exclude, function->name))
     return "excluded by --exclude";
+  if (function->has_rows)
+    return "has a track of rows, which takes marks by hand only";
   if (function->kernel && unit->has_kernels && !matches(&unit->kernels, function->name))
     return "not chosen by --kernel";
   return NULL;

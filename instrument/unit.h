@@ -18,6 +18,7 @@ typedef struct ink_function {
   bool kernel, device, is_constexpr;
   bool in_macro;  /* comes wholly from a macro */
   bool is_off;    /* a `// prof: off` comment */
+  bool has_rows;  /* a track of rows, by hand: its marks are of its own table only */
   bool is_opened; /* PROF_KERNEL by hand, or by us */
   bool reads_clock;
   /* A lambda, or a function of a class that is defined in a function: the index of the function that
@@ -263,6 +264,8 @@ const char *ink_hold_macro(const ink_unit *unit, const char *macro, const char *
 /* Says which values the marks of the function should have held and could not. */
 void ink_hold_remarks(ink_unit *unit, const ink_function *function);
 /* unopened.c */
+/* PROF_KERNEL, PROF_OPEN and their forms. */
+bool ink_macro_opens(const char *macro);
 void ink_function_note_hand(ink_function *function, const char *macro, uint32_t offset);
 void ink_unit_unopened_remarks(ink_unit *unit); /* marks that record nothing for want of PROF_KERNEL */
 /* pairs.c: errors for ranges by hand that do not end on every way */

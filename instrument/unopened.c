@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool ink_macro_opens(const char *macro) {
+  return !strncmp(macro, "PROF_KERNEL", 11) || !strncmp(macro, "PROF_OPEN", 9);
+}
+
 void ink_function_note_hand(ink_function *function, const char *macro, uint32_t offset) {
-  if (!strncmp(macro, "PROF_KERNEL", 11)) {
+  if (ink_macro_opens(macro)) {
     if (!function->opened_at || offset < function->opened_at)
       function->opened_at = offset;
   } else if (strcmp(macro, "PROF_LAMBDA") != 0 && strcmp(macro, "PROF_SECTIONS") != 0) {

@@ -64,8 +64,9 @@ static void dropped(const report_view *report, const ink_kernel_total *total, FI
     return;
   const char *least = total->marks_dropped_open ? "at least " : ""; /* until the track closes */
   report_remark(
-      to, "dropped: %s%s of %s%s marks were overwritten in, or did not fit, the rings of %s track%s", least,
+      to, "dropped: %s%s of %s%s %s were overwritten in, or did not fit, the rings of %s track%s", least,
       number_whole(total->marks_dropped).text, least, number_whole(total->marks_executed).text,
+      total->rows_executed == total->marks_executed ? "rows" : total->rows_executed ? "rows and marks" : "marks",
       number_whole(total->tracks_partial).text, number_plural(total->tracks_partial));
   if (longest_track(&report->loaded, total->kernel, &index, &words)) {
     text_print(to, "    the longest needs room for %s records: %s\n", number_whole(words).text,

@@ -145,8 +145,9 @@ bool report_kept(const report_view *report, const ink_kernel_total *total, size_
   const bool fine = grid_print(grid, to, 2);
   grid_free(grid);
   if (fine)
-    text_print(to, "  no times: %s of %s marks were kept, the %s of each track, which speak for no other (--kept shows them)\n",
+    text_print(to, "  no times: %s of %s %s were kept, the %s of each track, which speak for no other (--kept shows them)\n",
             number_whole(total->marks_kept).text, number_whole(total->marks_executed).text,
+            total->rows_executed == total->marks_executed ? "rows" : total->rows_executed ? "rows and marks" : "marks",
             report_keeps_first(report) ? "first" : "newest");
   return fine || out_of_memory();
 }

@@ -56,13 +56,18 @@ void report_kernel_name(const report_view *report, const ink_kernel_total *total
 
 static void kernel_title(const report_view *report, const ink_kernel_total *total, FILE *to) {
   /* A PROF_ITER is a record as a mark is; which of those that are lost were some is not known. */
-  const uint64_t marks = total->marks_executed - (total->marks_dropped ? 0 : total->iterations);
+  const uint64_t rows = total->rows_executed;
+  const uint64_t marks = total->marks_executed - (rows ? rows : total->marks_dropped ? 0 : total->iterations);
   text_print(to, "\n%s", message_style(to, STYLE_BOLD));
   report_kernel_name(report, total, to);
-  text_print(to, "%s: %s launch%s, %s track%s, %s mark%s, %s %s in all tracks\n",
-          message_style(to, STYLE_PLAIN), number_whole(total->launches).text,
-          total->launches == 1 ? "" : "es", number_whole(total->tracks).text,
-          number_plural(total->tracks), number_whole(marks).text, number_plural(marks),
+  text_print(to, "%s: %s launch%s, %s track%s, ",
+             message_style(to, STYLE_PLAIN), number_whole(total->launches).text, total->launches == 1 ? "" : "es",
+             number_whole(total->tracks).text, number_plural(total->tracks));
+  if (rows)
+    text_print(to, "%s row%s, ", number_whole(rows).text, number_plural(rows));
+  if (marks || !rows)
+    text_print(to, "%s mark%s, ", number_whole(marks).text, number_plural(marks));
+  text_print(to, "%s %s in all tracks\n",
           report_time(report, total->total_cycles, total->total_ns).text,
           unit_names[report->settings->unit]);
 }

@@ -44,6 +44,18 @@
 
 #include "inkmark/record.h"
 
+#define INK_I_JOIN(a, b) INK_I_JOIN_(a, b)
+#define INK_I_JOIN_(a, b) a##b
+#define INK_I_64TH(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20,   \
+                   a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38,    \
+                   a39, a40, a41, a42, a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56,    \
+                   a57, a58, a59, a60, a61, a62, a63, a64, ...)                                                 \
+  a64
+#define INK_I_HAS_COMMA(...)                                                                                    \
+  INK_I_64TH(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,   \
+             1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
+             1, 0, 0)
+
 #if defined(INKMARK_DISABLE) || !(defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__CUDA__))
 
 #define PROF_SECTIONS(table, ...)
@@ -52,6 +64,13 @@
 #define PROF_OPEN(...) ((void)0)
 #define PROF_OPEN_IF(...) ((void)0)
 #define PROF_CLOSE() ((void)0)
+#define PROF_KERNEL_ROWS(...) ((void)0)
+#define PROF_KERNEL_ROWS_IF(...) ((void)0)
+#define PROF_OPEN_ROWS(...) ((void)0)
+#define PROF_OPEN_ROWS_IF(...) ((void)0)
+#define PROF_PARAMS_ROWS(...) INK_I_JOIN(INK_I_BEHIND_S_, INK_I_HAS_COMMA(__VA_ARGS__))(__VA_ARGS__)
+#define INK_I_BEHIND_S_0(S)
+#define INK_I_BEHIND_S_1(S, ...) __VA_ARGS__
 #define PROF_LAMBDA() ((void)0)
 #define PROF_PARAMS(...) __VA_ARGS__
 #define PROF_ARGS(...) __VA_ARGS__
@@ -68,6 +87,7 @@
 #define PROF_END(...) ((void)0)
 #define PROF_SCOPE(...) ((void)0)
 #define PROF_ITER(...) ((void)0)
+#define PROF_ITER_END() ((void)0)
 #define PROF_EVENT(...) ((void)0)
 #define PROF_VALUE(...) ((void)0)
 #define PROF_ASYNC_BEGIN(...) ((void)0)
@@ -122,6 +142,9 @@ namespace names_of_PROF_SECTIONS {}
   constexpr __host__ __device__ unsigned long long ink_table_hash(id) {                            \
     return ::ink_i::hash48(text, #__VA_ARGS__);                                                    \
   }                                                                                                \
+  __attribute__((unused)) constexpr __host__ __device__ unsigned ink_table_count(id) {             \
+    return ink_behind_the_last - 1;                                                                \
+  }                                                                                                \
   }                                                                                                \
   static_assert(ink_behind_the_last <= INK_SECTION_MAX + 1,                                        \
                 "a table of PROF_SECTIONS has more than 8,191 sections");                          \
@@ -154,6 +177,19 @@ namespace names_of_PROF_SECTIONS {}
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(opened, __VA_ARGS__, true, (cond))
 #define PROF_CLOSE() ::ink_i::close(ink_ctx_())
 
+// The same with a track of rows: PROF_ITER takes the next row, and PROF_MARK(S) is one 32-bit clock in the slot of S in
+// that row: 2 instructions. Of a section that is passed twice in a row the last pass is kept. Only MARK, its _STRICT and _LOADED
+// forms, ITER and ROLE, and BEGIN, END and SCOPE of the sections that stand in front of the kernel's own in
+// PROF_SECTIONS; up to 60 slots: one a section, two more for each of those.
+#define PROF_KERNEL_ROWS(...)                                                                      \
+  INK_I_THIRD(__VA_ARGS__, INK_I_ROWS_ARGUMENT, INK_I_ROWS_SYMBOL, )(kernel_rows, __VA_ARGS__, false, false)
+#define PROF_KERNEL_ROWS_IF(cond, ...)                                                             \
+  INK_I_THIRD(__VA_ARGS__, INK_I_ROWS_ARGUMENT, INK_I_ROWS_SYMBOL, )(kernel_rows, __VA_ARGS__, true, (cond))
+#define PROF_OPEN_ROWS(...)                                                                        \
+  INK_I_THIRD(__VA_ARGS__, INK_I_ROWS_ARGUMENT, INK_I_ROWS_SYMBOL, )(opened_rows, __VA_ARGS__, false, false)
+#define PROF_OPEN_ROWS_IF(cond, ...)                                                               \
+  INK_I_THIRD(__VA_ARGS__, INK_I_ROWS_ARGUMENT, INK_I_ROWS_SYMBOL, )(opened_rows, __VA_ARGS__, true, (cond))
+
 // The context as a parameter: marks in a function that has it and is inlined cost what they cost in the kernel's
 // body. `void run(PROF_PARAMS(float *x, int n))` is called as `run(PROF_ARGS(x, n))`, from the body, from a lambda
 // [&] in it or from another function with PROF_PARAMS; up to
@@ -161,12 +197,14 @@ namespace names_of_PROF_SECTIONS {}
 // stay what they are. PROF_SUM there is recorded at its PROF_ITER or at the call's end. PROF_ARGS_OFF where no track was opened: nothing is recorded.
 #define PROF_PARAMS(...) INK_I_IF_ANY(INK_I_PARAMS_SOME, INK_I_PARAMS_NONE, __VA_ARGS__)(__VA_ARGS__)
 #define PROF_ARGS(...) INK_I_IF_ANY(INK_I_ARGS_SOME, INK_I_ARGS_NONE, __VA_ARGS__)(__VA_ARGS__)
+// PROF_PARAMS of functions that kernels with PROF_KERNEL_ROWS(S) call, by PROF_ARGS.
+#define PROF_PARAMS_ROWS(...) INK_I_JOIN(INK_I_PARAMS_ROWS_, INK_I_HAS_COMMA(__VA_ARGS__))(__VA_ARGS__)
 #define PROF_ARGS_OFF(...) INK_I_IF_ANY(INK_I_OFF_SOME, INK_I_OFF_NONE, __VA_ARGS__)(__VA_ARGS__)
 // The context as a member of an object, for all of its functions: `struct Loop { PROF_MEMBER() int n; ... };` and,
 // where the track is open, `PROF_BIND(loop);`. As cheap as long as the functions are inlined: where one is not,
 // the caller's marks have their cursor in memory too. Marks of an object that was not bound record nothing.
 #define PROF_MEMBER() ::ink_i::bound ink_ctx_;
-#define PROF_BIND(object) ((object).ink_ctx_.bind(::ink_i::lender(ink_ctx_)))
+#define PROF_BIND(object) ((object).ink_ctx_.bind(::ink_i::binder(ink_ctx_)))
 // Names this thread's track, by a section of any table: PROF_ROLE(Producer). Where the track is open, once; the last
 // one holds. Marks know nothing of it: one store.
 #define PROF_ROLE(S)                                                                               \
@@ -206,6 +244,8 @@ namespace names_of_PROF_SECTIONS {}
 
 // The row of the per-iteration table from here on, at this level: any 64-bit integer. 2 words.
 #define PROF_ITER(...) INK_I_ITER(__VA_ARGS__, ::ink_i::end_of_values())
+// Behind the loop: what comes from here on is in no row, at this level.
+#define PROF_ITER_END() ::ink_i::iterate(ink_ctx_(), (long long)::ink_i::no_row)
 
 // A point in time. Moves no stamp.
 #define PROF_EVENT(...) INK_I_STAMP(INK_KIND_INSTANT, __VA_ARGS__, ::ink_i::end_of_values())
@@ -242,8 +282,6 @@ namespace names_of_PROF_SECTIONS {}
 
 // ---- private ------------------------------------------------------------------------------------
 
-#define INK_I_JOIN(a, b) INK_I_JOIN_(a, b)
-#define INK_I_JOIN_(a, b) a##b
 #define INK_I_THIRD(a, b, c, ...) c
 #define INK_I_SECTION(S) names_of_PROF_SECTIONS::S, ink_table_hash(names_of_PROF_SECTIONS::S)
 #define INK_I_NAME(S)                                                                              \
@@ -253,15 +291,6 @@ namespace names_of_PROF_SECTIONS {}
 // Is there an argument? Without __VA_OPT__, which C++14 and 17 lack: an empty one in front of () makes INK_I_COMMA
 // an invocation, and so a comma, where neither of the two does so alone.
 #define INK_I_COMMA(...) ,
-#define INK_I_64TH(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20,   \
-                   a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38,    \
-                   a39, a40, a41, a42, a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56,    \
-                   a57, a58, a59, a60, a61, a62, a63, a64, ...)                                                 \
-  a64
-#define INK_I_HAS_COMMA(...)                                                                                    \
-  INK_I_64TH(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,   \
-             1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
-             1, 0, 0)
 #define INK_I_IF_ANY(some, none, ...)                                                              \
   INK_I_CHOOSE(INK_I_HAS_COMMA(__VA_ARGS__), INK_I_HAS_COMMA(INK_I_COMMA __VA_ARGS__),              \
                INK_I_HAS_COMMA(__VA_ARGS__()), INK_I_HAS_COMMA(INK_I_COMMA __VA_ARGS__()), some, none)
@@ -271,8 +300,14 @@ namespace names_of_PROF_SECTIONS {}
 #define INK_I_EMPTY_0001 ,
 #define INK_I_PARAMS_NONE() ::ink_i::context &ink_ctx_
 #define INK_I_PARAMS_SOME(...) ::ink_i::context &ink_ctx_, __VA_ARGS__
-#define INK_I_ARGS_NONE() ::ink_i::lending(::ink_i::context(), ::ink_i::lender(ink_ctx_)).get()
-#define INK_I_ARGS_SOME(...) ::ink_i::lending(::ink_i::context(), ::ink_i::lender(ink_ctx_)).get(), __VA_ARGS__
+#define INK_I_ROWS_OF(S)                                                                           \
+  ::ink_i::rows_of<ink_table_hash(names_of_PROF_SECTIONS::S), ink_table_count(names_of_PROF_SECTIONS::S), \
+                   (unsigned)names_of_PROF_SECTIONS::S - 1, ::ink_i::rows_checked>
+#define INK_I_PARAMS_ROWS_0(S) INK_I_ROWS_OF(S) &ink_ctx_
+#define INK_I_PARAMS_ROWS_1(S, ...) INK_I_ROWS_OF(S) &ink_ctx_, __VA_ARGS__
+#define INK_I_LENT decltype(::ink_i::lent_as(ink_ctx_))
+#define INK_I_ARGS_NONE() ::ink_i::lending<INK_I_LENT>(INK_I_LENT(), ::ink_i::lender(ink_ctx_)).get()
+#define INK_I_ARGS_SOME(...) INK_I_ARGS_NONE(), __VA_ARGS__
 #define INK_I_OFF_NONE() ::ink_i::lent_nothing(::ink_i::context())
 #define INK_I_OFF_SOME(...) ::ink_i::lent_nothing(::ink_i::context()), __VA_ARGS__
 
@@ -282,6 +317,14 @@ namespace names_of_PROF_SECTIONS {}
 #define INK_I_KERNEL_ARGUMENT(type, buf, S, chosen, cond)                                          \
   ::ink_i::type<::ink_i::from_argument, ink_table_hash(names_of_PROF_SECTIONS::S)> ink_ctx_(       \
       ::ink_i::from_argument{(buf).device}, names_of_PROF_SECTIONS::S, chosen, cond, INK_I_INSTANCE)
+#define INK_I_ROWS_SYMBOL(type, S, chosen, cond)                                                   \
+  ::ink_i::type<::ink_i::from_symbol, ink_table_hash(names_of_PROF_SECTIONS::S),                   \
+                ink_table_count(names_of_PROF_SECTIONS::S), (unsigned)names_of_PROF_SECTIONS::S>   \
+      ink_ctx_(::ink_i::from_symbol(), names_of_PROF_SECTIONS::S, chosen, cond, INK_I_INSTANCE)
+#define INK_I_ROWS_ARGUMENT(type, buf, S, chosen, cond)                                            \
+  ::ink_i::type<::ink_i::from_argument, ink_table_hash(names_of_PROF_SECTIONS::S),                 \
+                ink_table_count(names_of_PROF_SECTIONS::S), (unsigned)names_of_PROF_SECTIONS::S>   \
+      ink_ctx_(::ink_i::from_argument{(buf).device}, names_of_PROF_SECTIONS::S, chosen, cond, INK_I_INSTANCE)
 #define INK_I_INSTANCE ::ink_i::instance<sizeof(__PRETTY_FUNCTION__)>{__PRETTY_FUNCTION__}
 
 #define INK_I_STAMP(kind, S, ...)                                                                  \

@@ -57,6 +57,8 @@ struct __align__(16) place {
 
 template <u32 N> struct calls {}; // that many, one in the other
 
+template <class Lent> class lending;
+
 struct __align__(16) context {
   place here;
   u64 table;      // the hash of the kernel's section table
@@ -318,37 +320,45 @@ template <class From> __host__ __device__ __forceinline__ context *lender(From &
 // that the callee gets. Where the callee is not inlined, that temporary is in memory, and the caller's context
 // stays in registers: the lending object knows both, and no callee sees it. A second PROF_ARGS in the
 // same expression, and marks in it, use the same temporary: see context::operator().
-class lending {
+template <class Lent> class lending {
   context *from;      // NULL: of an object that was not bound
-  context &temporary;
+  Lent &temporary;
   bool first; // this object's temporary is the one in use
 
 public:
-  __host__ __device__ __forceinline__ lending(context &&own, context *lender)
+  __host__ __device__ __forceinline__ lending(Lent &&own, context *lender)
       : from(lender), temporary(own), first(lender && !lender->is_lent) {
     if (first) {
-      temporary.here = from->here;
-      temporary.table = from->table;
-      from->lent = &temporary;
+      context &own_context = temporary;
+      own_context.here = from->here;
+      own_context.table = from->table;
+      from->lent = &own_context;
       from->is_lent = 1;
     }
   }
   __host__ __device__ __forceinline__ ~lending() {
     if (first) {
-      from->here.at.low = temporary.here.at.low; // the rest of its address does not change
-      from->here.on = temporary.here.on;
-      from->here.bytes = temporary.here.bytes;
-      from->here.extra = temporary.here.extra;
+      context &own_context = temporary;
+      from->here.at.low = own_context.here.at.low; // the rest of its address does not change
+      from->here.on = own_context.here.on;
+      from->here.bytes = own_context.here.bytes;
+      from->here.extra = own_context.here.extra;
       from->is_lent = 0;
 #if defined(__CUDA_ARCH__)
-      from->flush(temporary.sums, temporary.summed);
+      from->flush(own_context.sums, own_context.summed);
 #endif
     }
   }
   lending(const lending &) = delete;
   lending &operator=(const lending &) = delete;
-  __host__ __device__ __forceinline__ context &get() { return first || !from ? temporary : from->lent->borrower(calls<3>()); }
+  // All contexts that are lent in a kernel are of its type.
+  __host__ __device__ __forceinline__ Lent &get() {
+    return first || !from ? temporary : static_cast<Lent &>(from->lent->borrower(calls<3>()));
+  }
 };
+// What type the temporary has: that of the context, without what only a kernel's body has.
+__host__ __device__ context lent_as(const context &of);
+__host__ __device__ context lent_as(...);
 __host__ __device__ __forceinline__ context &lent_nothing(context &&nothing) { return nothing; }
 
 } // namespace ink_i

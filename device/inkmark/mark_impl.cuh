@@ -5,7 +5,7 @@
 #define INKMARK_MARK_IMPL_CUH
 
 #include "inkmark/mark_hold.cuh"
-#include "inkmark/mark_context.cuh"
+#include "inkmark/mark_rows.cuh"
 
 // The buffer that kernels without an explicit argument record to; NULL: nothing is recorded. One per
 // file, or one per program with -rdc=true, set by the registrar (mark_host.h). Programs of NVRTC that are linked
@@ -221,6 +221,10 @@ struct closes {
   char size[2];
 };
 template <class Source, u64 Table> __host__ __device__ closes close_of(opened<Source, Table> &context);
+template <class Source, u64 Table, u32 Sections, u32 Own>
+__host__ __device__ closes close_of(opened_rows<Source, Table, Sections, Own> &context);
+template <u64 Table, u32 Sections, u32 Ranges, bool Checked>
+__host__ __device__ char close_of(const rows_of<Table, Sections, Ranges, Checked> &context);
 __host__ __device__ char close_of(const context &context);
 __host__ __device__ char close_of(const bound &context);
 __host__ __device__ char close_of(const called &context);

@@ -7,8 +7,9 @@
 
 namespace ink_i {
 
-// The name of the function that opens a track, template arguments and all, where it lies on the device.
-template <u64 Bytes> struct instance { // with the final zero
+// The name of the function that opens a track, template arguments and all, where it lies on the device. Bytes: with
+// the final zero; in the upper half INK_ROWS of a track of rows.
+template <u64 Bytes> struct instance {
   const char *text;
 };
 

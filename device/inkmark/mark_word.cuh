@@ -253,7 +253,7 @@ static_assert(INK_I_AT(ink_buffer, warps) == 16 && INK_I_AT(ink_buffer, tracks_m
               "the fields that opening reads together");
 static_assert(INK_I_AT(ink_device_track, slot) == 8 && INK_I_AT(ink_device_track, entry) == 16 &&
                   INK_I_AT(ink_device_track, role) == 24 && INK_I_AT(ink_device_track, instance) == 112 &&
-                  INK_I_AT(ink_device_track, instance_bytes) == 120 &&
+                  INK_I_AT(ink_device_track, instance_bytes) == 120 && INK_I_AT(ink_device_track, rows) == 124 &&
                   INK_I_AT(ink_device_track, ticket) == 32 && INK_I_AT(ink_device_track, grid_dim) == 48 &&
                   INK_I_AT(ink_device_track, block_dim) == 64 &&
                   INK_I_AT(ink_device_track, block_index) == 80 &&

@@ -123,9 +123,30 @@ enum ink_track_state { INK_TRACK_FREE = 0, INK_TRACK_OPEN = 1, INK_TRACK_CLOSED 
 enum ink_track_flags {
   INK_TRACK_LOST_OLDER = 1, /* words older than the oldest kept may have been overwritten, how many is not known */
   INK_TRACK_CUT = 2,        /* its grid has ended: its thread left by `exit` in assembly, or by a trap */
-  INK_TRACK_NEWEST = 4      /* when it was last seen there was nothing newer than the newest word kept, of either
+  INK_TRACK_NEWEST = 4,     /* when it was last seen there was nothing newer than the newest word kept, of either
                              * ring; where none is kept, no mark had been executed */
 };
+
+/* A TRACK OF ROWS has a ring of rows in place of records. A row is 2^n words, of which the first two are
+ *
+ *     [row number: i64, INT64_MIN: none][clock64 of the row's beginning, stored last]
+ *
+ * and the rest are slots of 32 bits, each the lower half of the clock of a mark, 0 where none was passed: of section S
+ * the slot S - 1 (counted behind the head's two words), then, of each of the first `ranges` sections, where a range of it
+ * began and where it ended, and, where passes are checked, how many marks found their slot written. The row at the
+ * opening is the first. Counts are in words: of a row one mark, the other words extra. */
+#define INK_ROWS(words_log2, sections, ranges, checked)                                             \
+  ((uint32_t)(words_log2) | (uint32_t)(sections) << 4 | (uint32_t)(ranges) << 10 | (uint32_t)(checked) << 16)
+#define INK_ROWS_WORDS(rows) (1u << ((rows) & 15u))
+#define INK_ROWS_SECTIONS(rows) ((rows) >> 4 & 63u)
+#define INK_ROWS_RANGES(rows) ((rows) >> 10 & 63u)
+#define INK_ROWS_CHECKED(rows) ((rows) >> 16 & 1u)
+#define INK_ROWS_SLOTS(rows) (INK_ROWS_SECTIONS(rows) + 2 * INK_ROWS_RANGES(rows) + INK_ROWS_CHECKED(rows))
+#define INK_ROWS_SLOTS_MAX 60u
+#define INK_ROWS_WORDS_MAX 32u
+#define INK_ROWS_BITS 17
+#define INK_TRACK_ROWS_SHIFT 8 /* INK_ROWS in ink_track.flags, of a closed track too; 0: a track of records */
+#define INK_TRACK_ROWS(track) ((track)->flags >> INK_TRACK_ROWS_SHIFT & ((1u << INK_ROWS_BITS) - 1))
 
 /* A track as the capture file and the host have it; kernels write ink_device_track, which the drain
  * turns into this. The word counts are exact past 2^32: words executed, stored or not. marks executed
@@ -143,7 +164,7 @@ typedef struct ink_track {
   uint32_t thread;         /* linear index in the block; warp = thread / 32, lane = thread % 32 */
   uint32_t cluster_rank;   /* %cluster_ctarank; 0 below sm_90 */
   uint32_t sm_open, sm_close; /* %smid */
-  uint32_t flags;          /* enum ink_track_flags; 0 of a closed one */
+  uint32_t flags;          /* enum ink_track_flags, 0 of a closed one; and INK_TRACK_ROWS */
   uint64_t open_clock0, open_global_ns, open_clock1;    /* clock64, globaltimer, clock64 */
   uint64_t close_clock0, close_global_ns, close_clock1;
   uint64_t words, extra;         /* the ring of marks in the kernel's body */
@@ -175,8 +196,9 @@ typedef struct ink_device_track {
   uint32_t block_dim[3], cluster_rank;
   uint32_t block_index[3], open_clock1; /* the clock's lower half */
   uint64_t open_clock0, open_global_ns;
-  uint64_t instance, instance_bytes; /* where the name of the function that opened it lies on the device, with its
-                                      * final zero: __PRETTY_FUNCTION__, template arguments and all */
+  uint64_t instance;       /* where the name of the function that opened it lies on the device: __PRETTY_FUNCTION__, */
+  uint32_t instance_bytes; /* template arguments, final zero and all */
+  uint32_t rows;           /* INK_ROWS of a track of rows; 0: of records */
   uint64_t close_clock0, close_global_ns;
   uint64_t bytes, extra;         /* 8 bytes a word; as in ink_track */
   uint64_t aux_bytes, aux_extra;

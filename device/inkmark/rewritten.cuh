@@ -163,6 +163,9 @@ public:
   namespace {                                                                                      \
   enum id : unsigned short { ink_none, __VA_ARGS__, ink_behind_the_last };                         \
   constexpr __host__ __device__ unsigned long long ink_table_hash(id) { return hash; }             \
+  __attribute__((unused)) constexpr __host__ __device__ unsigned ink_table_count(id) {             \
+    return ink_behind_the_last - 1;                                                                \
+  }                                                                                                \
   }                                                                                                \
   static_assert(ink_behind_the_last <= INK_SECTION_MAX + 1,                                        \
                 "a table of PROF_SECTIONS has more than 8,191 sections");                          \

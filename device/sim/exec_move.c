@@ -161,8 +161,9 @@ static void special(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
       default: d[l] = value; break;
     }
   }
-  if (which == SIM_SR_CLOCK64 || which == SIM_SR_GLOBALTIMER) {
-    sim_log_clock(warp, insn, lanes, which == SIM_SR_GLOBALTIMER, value);
+  if (which == SIM_SR_CLOCK64 || which == SIM_SR_CLOCK || which == SIM_SR_GLOBALTIMER) {
+    sim_log_clock(warp, insn, lanes, which == SIM_SR_GLOBALTIMER,
+                  which == SIM_SR_CLOCK ? uniform_special(warp, SIM_SR_CLOCK64) : value);
   }
 }
 

@@ -28,7 +28,7 @@ total_dtype = numpy.dtype([
     ("total_cycles", "u8"), ("unmarked_cycles", "u8"), ("total_ns", "f8"), ("unmarked_ns", "f8"),
     ("unknown_cycles", "u8"), ("without_marking", "?"), ("marking_cycles", "u8"), ("marking_bound_cycles", "f8"),
     ("bound_ns", "f8"), ("outside_cycles", "f8"),
-    ("async_ranges", "u8"), ("instants", "u8"), ("values", "u8"), ("marks_dropped_open", "u8")],
+    ("async_ranges", "u8"), ("instants", "u8"), ("values", "u8"), ("marks_dropped_open", "u8"), ("rows_executed", "u8")],
     align=True)
 # One launch, ink_launch: dimensions are x, y, z; times are raw globaltimer.
 launch_dtype = numpy.dtype([

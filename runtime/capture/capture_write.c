@@ -440,7 +440,7 @@ ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track 
       (header->aux_words && known->aux_records && !aux_ring))
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a track with words but without its ring");
   ink_file_track fixed = {
-      .ring_words = kept_words(ring, header->words, known->records, first),
+      .ring_words = kept_words(ring, header->words, known->records, first && !INK_TRACK_ROWS(header)),
       .aux_words = kept_words(aux_ring, header->aux_words, known->aux_records, first),
       .header = *header};
   waiting_chunk *chunk = &writer->tracks;

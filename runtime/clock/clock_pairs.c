@@ -109,7 +109,7 @@ bool ink_pairs_add_track(ink_device_pairs *device, const ink_stored_track *store
     device->cycles_sum += (double)(close.cycles0 - open.cycles0);
     device->ns_sum += (double)(close.global_ns - open.global_ns);
     if (close.global_ns - open.global_ns >= LONG_TRACK_NS &&
-        (!add_triples(device, track, stored->ring, stored->ring_words) ||
+        ((!INK_TRACK_ROWS(track) && !add_triples(device, track, stored->ring, stored->ring_words)) ||
          !add_triples(device, track, stored->aux, stored->aux_words)))
       return false;
   }

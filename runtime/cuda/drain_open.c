@@ -103,6 +103,7 @@ static ink_status find(const ink_i_device *d, ink_i_open_view *view, const uint6
                               .stale_clock_most = wiped ? 0 : UINT64_MAX,
                               .wiped = wiped,
                               .keep_first = d->info.flags & INK_BUFFER_KEEP_FIRST,
+                              .rows = which ? 0 : INK_TRACK_ROWS(&view->track),
                               .called = which == 1};
   if (news) {
     ring.reached = view->follow->ring[which].reached;
@@ -150,7 +151,7 @@ static ink_status view_one(ink_session *s, ink_i_device *d, uint32_t slot, const
   const ink_open_words *body = &view.found[0], *aux = &view.found[1];
   view.track.words = body->reached;
   view.track.aux_words = aux->reached;
-  view.track.flags = (body->exact && aux->exact ? 0u : INK_TRACK_LOST_OLDER) | (ended ? INK_TRACK_CUT : 0u) |
+  view.track.flags |= (body->exact && aux->exact ? 0u : INK_TRACK_LOST_OLDER) | (ended ? INK_TRACK_CUT : 0u) |
                      (body->newest && aux->newest ? INK_TRACK_NEWEST : 0u);
   if (has_moved(d, &view, a, b))
     view.follow->changed_ns = ink_i_monotonic_ns();

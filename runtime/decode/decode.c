@@ -67,6 +67,12 @@ static ink_status check_counts(ink_decoder *decoder, int called) {
                                "%" PRIu64 " marks kept and none dropped, %" PRIu64 " executed",
                                ring->records, marks);
   uint64_t lost = marks - ring->records;
+  if (!called && decoder->rows.rows)
+    return marks < ring->records || lost != lost_words / INK_ROWS_WORDS(decoder->rows.rows)
+               ? bad_counts(decoder, called, 0,
+                            "%" PRIu64 " rows kept, %" PRIu64 " executed, but %" PRIu64 " words dropped",
+                            ring->records, marks, lost_words)
+               : INK_OK;
   if (marks < ring->records || lost > lost_words || lost < (lost_words + 5) / INK_RECORD_WORDS_MAX)
     return bad_counts(decoder, called, 0,
                                "%" PRIu64 " marks kept, %" PRIu64 " executed, but %" PRIu64
@@ -132,7 +138,9 @@ static void set_track(ink_decoder *decoder, const ink_clock_map *map, uint64_t i
   if (closed && !ordered && header->sm_close != header->sm_open) /* by the other SM's clock, not before */
     track->close_ns = ink_clock_map_ns(map, decoder->stored.device, header->sm_close,
                                        header->close_clock0);
-  uint64_t executed = ink_track_marks(header), last = open;
+  uint64_t executed = ink_track_marks(header), last = open, of_rows = 0;
+  if (decoder->rows.rows && header->words >= header->extra)
+    of_rows = header->words - header->extra;
   track->marks_kept = decoder->pieces[0].records + decoder->pieces[1].records;
   for (int i = 0; i < 2; i++) {
     const ink_pieces *pieces = &decoder->pieces[i];
@@ -150,14 +158,16 @@ static void set_track(ink_decoder *decoder, const ink_clock_map *map, uint64_t i
         track->partial_after_cycles = newest;
     }
     const uint64_t words = i ? header->aux_words : header->words;
+    const uint32_t longest = !i && decoder->rows.rows ? INK_ROWS_WORDS(decoder->rows.rows) : INK_RECORD_WORDS_MAX;
+    const uint64_t before = executed;
     if (decoder->open) /* at least */
-      executed += pieces->records + (words > pieces->whole ? (words - pieces->whole + INK_RECORD_WORDS_MAX - 1) /
-                                                                 INK_RECORD_WORDS_MAX
-                                                           : 0);
+      executed += pieces->records + (words > pieces->whole ? (words - pieces->whole + longest - 1) / longest : 0);
+    of_rows += !i && decoder->rows.rows ? executed - before : 0;
   }
   if (decoder->open)
     set_last_seen(decoder, line, last);
   track->marks_executed = executed;
+  track->rows_executed = of_rows;
   track->marks_dropped = executed > track->marks_kept ? executed - track->marks_kept : 0;
 }
 
@@ -174,9 +184,10 @@ static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, u
   ink_capture_track(decoder->capture, index, &decoder->stored);
   ink_stored_track *stored = &decoder->stored;
   decoder->open = stored->header.state != INK_TRACK_CLOSED;
+  ink_status status = ink_rows_set(decoder);
   decoder->payload_called = ink_pieces_longest(stored, 0);
-  ink_status status =
-      room_for_payload(decoder, decoder->payload_called + ink_pieces_longest(stored, 1));
+  if (status == INK_OK)
+    status = room_for_payload(decoder, decoder->payload_called + ink_pieces_longest(stored, 1));
   for (int called = 0; called < 2 && status == INK_OK; called++)
     status = ink_pieces_set(decoder, called);
   if (status != INK_OK)
@@ -190,6 +201,8 @@ static ink_status decode_track(ink_decoder *decoder, const ink_clock_map *map, u
     status = sink->track_begin(sink->user, &decoder->track, &line);
   if (status == INK_OK && !decoder->open)
     status = check_header(decoder, &line);
+  if (status == INK_OK)
+    status = ink_rows_check(decoder);
   if (status == INK_OK)
     status = ink_decode_levels(decoder);
   if (status == INK_OK)
@@ -254,6 +267,7 @@ static void free_decoder(ink_decoder *decoder) {
     free(decoder->open_in[i]);
     ink_pieces_free(&decoder->pieces[i]);
   }
+  ink_rows_free(decoder);
   free(decoder->asyncs.items);
   free(decoder->queues.items);
   free(decoder->shared.items);

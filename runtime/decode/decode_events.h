@@ -188,6 +188,17 @@ typedef struct ink_pieces {
   uint64_t gap_clock;
 } ink_pieces;
 
+/* A track of rows, turned into words (decode_rows.c). */
+typedef struct ink_decoded_rows {
+  uint32_t rows;             /* INK_ROWS; 0: the track is one of records */
+  bool impossible;           /* they have no shape that can be */
+  uint64_t *words;           /* of the pieces below */
+  ink_piece *pieces;
+  uint64_t kept_words, end;  /* of the rows that are kept; where the last piece ends, from the opening */
+  uint64_t too_long, too_long_cycles; /* rows, and the longest */
+  uint64_t again, again_in;  /* marks passed again in their row; rows with such */
+} ink_decoded_rows;
+
 /* One end of a range across threads, until its launch is through. */
 typedef struct ink_shared_mark {
   uint64_t group, key;       /* of its scope: the block, the cluster, 0 */
@@ -209,6 +220,7 @@ typedef struct ink_decoder {
   ink_stored_track stored;
   bool open;               /* it was when it was last seen */
   ink_pieces pieces[2];    /* body, called */
+  ink_decoded_rows rows;   /* what the body's were made of */
   ink_ring rings[2];       /* the piece of each that the decoder is at */
   uint64_t last[2];        /* the newest stamp of each */
   bool lost[2];            /* words of it were lost so far */
@@ -276,6 +288,11 @@ void ink_pieces_load(ink_decoder *decoder, int called, size_t k);
 /* Of ranges that were open before the piece that is loaded, those that end in it or in what goes on from it. */
 size_t ink_pieces_open_at_front(ink_decoder *decoder, int called);
 void ink_pieces_free(ink_pieces *pieces);
+/* decode_rows.c, before its pieces are set: what the body's words of a track of rows are as records. What is wrong
+ * with its rows, once the track is told of. */
+ink_status ink_rows_set(ink_decoder *decoder);
+ink_status ink_rows_check(ink_decoder *decoder);
+void ink_rows_free(ink_decoder *decoder);
 /* decode_inside.c: a called slice waits for the body's next stamp, which tells what it lay in. */
 void ink_decoder_wait(ink_decoder *decoder, uint32_t section, uint64_t cycles);
 ink_status ink_decoder_tell(ink_decoder *decoder, uint32_t parent);

@@ -86,8 +86,10 @@ static bool room(ink_pieces *pieces, size_t count) {
 }
 
 /* Words behind the last piece of a closed track were lost: there was no room for its ring when it closed. */
-static bool ends_early(const ink_stored_track *stored, int called, uint64_t executed) {
+static bool ends_early(const ink_stored_track *stored, int called, uint64_t executed, uint64_t end_of_rows) {
   uint64_t end = 0;
+  if (end_of_rows)
+    return executed > end_of_rows;
   for (uint64_t i = 0; i < stored->piece_count[called]; i++)
     end += stored->pieces[called][i].lost + stored->pieces[called][i].count;
   return end && executed > end;
@@ -122,8 +124,14 @@ ink_status ink_pieces_set(ink_decoder *decoder, int called) {
     close = last_clock(&pieces->items[pieces->count - 1], header->open_clock1);
   pieces->clocks[pieces->count - 1] = close < header->open_clock1 ? header->open_clock1 : close;
   look_at_pieces(decoder, called);
+  const ink_decoded_rows *rows = &decoder->rows;
+  if (!called && rows->rows) {
+    pieces->kept = pieces->whole = rows->kept_words;
+    pieces->records = rows->kept_words / INK_ROWS_WORDS(rows->rows);
+  }
   ring->lost_back = decoder->open ? !(header->flags & INK_TRACK_NEWEST)
-                                  : (executed > pieces->kept && first) || ends_early(stored, called, executed);
+                                  : (executed > pieces->kept && first) ||
+                                        ends_early(stored, called, executed, called ? 0 : rows->end);
   return INK_OK;
 }
 

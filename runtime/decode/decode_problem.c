@@ -34,6 +34,10 @@ const char *ink_problem_advice(enum ink_problem_kind kind) {
     return "two SMs' clocks are not known better than that: the time between the two is 0 within the bound";
   case INK_PROBLEM_OUT_OF_RANGE:
     return "PROF_MARK_ID counts the table's sections from 0: check the index before it";
+  case INK_PROBLEM_LONG_ROW:
+    return "take rows more often, or record such a kernel with PROF_KERNEL";
+  case INK_PROBLEM_PASSED_AGAIN:
+    return "give each pass a section of its own, or record such a kernel with PROF_KERNEL";
   case INK_PROBLEM_NO_TABLE:
     return "the file with that PROF_SECTIONS did not hand it over at its start: link it into the "
            "program "

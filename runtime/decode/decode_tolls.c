@@ -68,7 +68,7 @@ void ink_tolls_open(ink_decoder *decoder) {
     decoder->tolls_device = decoder->stored.device;
     decoder->tolls = ink_tolls_of(decoder->capture, decoder->stored.device);
   }
-  decoder->tolled = decoder->tolled && decoder->tolls.known;
+  decoder->tolled = decoder->tolled && decoder->tolls.known && !decoder->rows.rows; /* what a slot costs is not measured */
   decoder->toll = decoder->whole_from = decoder->whole_to = decoder->called_toll = (ink_toll){0, 0};
   decoder->whole_began = whole;
   decoder->passed_at = decoder->track.open_cycles;

@@ -411,6 +411,10 @@ ink_status ink_i_open_ring_find(const ink_open_ring *ring, uint64_t *to, ink_ope
   if (!ring || !ring->words || !to || !out || !ring->records ||
       (ring->records & (ring->records - 1)) || ring->records > UINT32_C(1) << 31)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no ring to look into");
+  if (ring->rows) {
+    ink_i_open_rows_find(ring, to, out);
+    return INK_OK;
+  }
   ink_open_words found = {0};
   finder f;
   ink_status status = make_finder(&f, ring, error);

@@ -32,6 +32,7 @@ typedef struct ink_open_ring {
   bool wiped;               /* what the track has not written is INK_UNWRITTEN; stale_clock_most is 0 */
   bool keep_first;          /* the ring stops when it is full */
   bool called;              /* the ring of called functions: each record there but ITER names its table */
+  uint32_t rows;            /* INK_ROWS of a track of rows; 0: of records */
   uint32_t sections;        /* of the kernel's table: a record with a higher section is none. 0: not known */
   /* From the result of the call before for this track and ring; all 0: there was none. */
   uint64_t reached, reached_clock;
@@ -52,6 +53,9 @@ typedef struct ink_open_words {
  * INK_ERROR_MEMORY, INK_ERROR_ARGUMENT (records is no power of two). Nothing certain: count 0, INK_OK. */
 ink_status ink_i_open_ring_find(const ink_open_ring *ring, uint64_t *to, ink_open_words *out,
                                 ink_error *error);
+
+/* The same of a ring of rows (open_rows.c), which the above calls. */
+void ink_i_open_rows_find(const ink_open_ring *ring, uint64_t *to, ink_open_words *out);
 
 #ifdef __cplusplus
 }

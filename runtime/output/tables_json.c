@@ -129,6 +129,8 @@ static void put_total(ink_file *f, const ink_selection *s, const ink_kernel_tota
   ink_json_u64(f, "launches", t->launches);
   ink_json_u64(f, "tracks", t->tracks);
   ink_json_u64(f, "marks_executed", t->marks_executed);
+  if (t->rows_executed)
+    ink_json_u64(f, "rows_executed", t->rows_executed);
   ink_json_u64(f, "marks_kept", t->marks_kept);
   ink_json_u64(f, "marks_dropped", t->marks_dropped);
   ink_json_bool(f, "dropped_at_least", t->marks_dropped_open != 0);

@@ -54,6 +54,7 @@ ink_track ink_i_track_of_header(const ink_device_track *h, uint32_t kernel, uint
                      .cluster_rank = h->cluster_rank,
                      .role = h->role == INK_UNWRITTEN ? 0 : h->role,
                      .instance = h->instance == INK_UNWRITTEN ? 0 : h->instance,
+                     .flags = h->rows == UINT32_MAX ? 0 : h->rows << INK_TRACK_ROWS_SHIFT,
                      .sm_open = h->sm_open,
                      .open_clock0 = h->open_clock0,
                      .open_global_ns = h->open_global_ns,
@@ -166,6 +167,7 @@ static ink_status find_words(const rest *r, const ink_track *track, const uint64
                               .open_clock = track->open_clock1,
                               .clock_most = UINT64_MAX,
                               .wiped = true,
+                              .rows = called ? 0 : INK_TRACK_ROWS(track),
                               .called = called};
   *found = (ink_open_words){0};
   return ink_i_open_ring_find(&ring, to, found, error);
@@ -181,7 +183,7 @@ static ink_status write_open(rest *r, ink_track *track, const uint64_t *ring, in
   track->words = body.first + body.count;
   track->aux_words = aux.first + aux.count;
   track->close_global_ns = r->head.seen_ns > track->open_global_ns ? r->head.seen_ns : 0;
-  track->flags = (body.exact && aux.exact ? 0u : INK_TRACK_LOST_OLDER) |
+  track->flags |= (body.exact && aux.exact ? 0u : INK_TRACK_LOST_OLDER) |
                  (body.newest && aux.newest ? INK_TRACK_NEWEST : 0u) | (r->cut ? INK_TRACK_CUT : 0u);
   return ink_writer_open_track(r->writer, r->head.info.index, track, r->body, body.count, r->aux, aux.count, error);
 }

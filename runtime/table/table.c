@@ -383,6 +383,7 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   total->tracks++;
   total->marks_executed += track->marks_executed;
   total->marks_kept += track->marks_kept;
+  total->rows_executed += track->rows_executed;
   total->marks_dropped += track->marks_dropped;
   total->marks_dropped_open += open ? track->marks_dropped : 0;
   total->tracks_partial += open || track->marks_dropped;

@@ -31,7 +31,7 @@ int main(void) {
   AT(T, total_cycles) AT(T, unmarked_cycles) AT(T, total_ns) AT(T, unmarked_ns)
   AT(T, unknown_cycles) AT(T, without_marking) AT(T, marking_cycles) AT(T, marking_bound_cycles)
   AT(T, bound_ns) AT(T, outside_cycles) AT(T, async_ranges) AT(T, instants) AT(T, values)
-  AT(T, marks_dropped_open)
+  AT(T, marks_dropped_open) AT(T, rows_executed)
 #undef T
 #define T ink_launch
   SIZE(ink_launch)

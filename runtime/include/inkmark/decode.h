@@ -76,6 +76,7 @@ typedef struct ink_decoded_track {
   uint64_t open_cycles, close_cycles;
   int64_t open_ns, close_ns;            /* clock map */
   uint64_t marks_executed, marks_kept, marks_dropped; /* executed == kept + dropped; of an open track at least */
+  uint64_t rows_executed;     /* of marks_executed, those that stand for a row (PROF_KERNEL_ROWS), not for a mark */
   uint64_t partial_before_cycles; /* time before this is not whole (a ring was overwritten); 0: whole */
   uint32_t problems;          /* how many ink_problem events this track raised */
   uint64_t partial_after_cycles; /* keep first, or open: time after this is not whole; UINT64_MAX: whole */
@@ -179,7 +180,9 @@ enum ink_problem_kind {
   INK_PROBLEM_SHARED_NEVER_ENDED, /* a range across threads */
   INK_PROBLEM_SHARED_NEVER_BEGUN,
   INK_PROBLEM_BACKWARDS,      /* a range across SMs that ended before it began, by less than the clocks are known */
-  INK_PROBLEM_OUT_OF_RANGE    /* PROF_MARK_ID with an index that its table does not have */
+  INK_PROBLEM_OUT_OF_RANGE,   /* PROF_MARK_ID with an index that its table does not have */
+  INK_PROBLEM_LONG_ROW,       /* rows that last longer than a clock of 32 bits can say */
+  INK_PROBLEM_PASSED_AGAIN    /* marks of sections that their row had already: INKMARK_ROWS_CHECK */
 };
 /* What someone who wrote the marks can do about it, in a sentence. */
 INK_API const char *ink_problem_advice(enum ink_problem_kind kind);

@@ -111,6 +111,8 @@ typedef struct ink_kernel_total {
   uint64_t async_ranges, instants, values; /* of PROF_ASYNC (also without an end), PROF_EVENT, PROF_VALUE: in no row */
   uint64_t marks_dropped_open; /* of marks_dropped, those of tracks that never closed; where there are any, dropped and
                                 * executed are at least what is said */
+  uint64_t rows_executed;      /* of marks_executed, those that stand for a row of a track of rows (PROF_KERNEL_ROWS), not
+                                * for a mark */
 } ink_kernel_total;
 
 enum { INK_FINDING_NUMBERS = 12 };

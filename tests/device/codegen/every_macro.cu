@@ -146,6 +146,57 @@ template <class T, int N> __global__ void role_kernel(T *x, int which) {
 template __global__ void role_kernel<float, 4>(float *, int);
 template __global__ void role_kernel<double, 400>(double *, int);
 
+// Tracks of rows; Update's table has two sections in front of it, which may be ranges.
+__device__ __noinline__ float in_row(PROF_PARAMS_ROWS(Update, float x)) {
+  PROF_SCOPE(Other);
+  PROF_MARK(Second::Shared, x);
+  return x + called(x, 3);
+}
+struct row_loop {
+  __device__ __forceinline__ float run(PROF_PARAMS_ROWS(Update, float x, int n)) const {
+    for (int i = 0; i < n; i++) {
+      PROF_ITER(i, x);
+      x = in_row(PROF_ARGS(x));
+      PROF_MARK_STRICT(Update, x);
+    }
+    return x;
+  }
+};
+__device__ int without(PROF_PARAMS_ROWS(Update)) {
+  PROF_MARK(Update);
+  return 3;
+}
+__global__ void row_kernel(float *x, int n, prof_buffer buffer) {
+  PROF_KERNEL_ROWS(buffer, Update);
+  PROF_ROLE(Step);
+  x[0] = row_loop().run(PROF_ARGS(x[1], n + without(PROF_ARGS())));
+  PROF_ITER_END();
+  PROF_MARK_LOADED(Other, n);
+}
+template <class T> __global__ void row_role_kernel(T *x, int n) {
+  PROF_OPEN_ROWS(Update);
+  auto mark = [&] { PROF_MARK(Second::Shared); };
+  mark();
+  if (n)
+    PROF_ITER(n);
+  else
+    PROF_ITER_END();
+  x[0] = T(3);
+  PROF_CLOSE();
+}
+template __global__ void row_role_kernel<float>(float *, int);
+__global__ void chosen_row_kernel(int n) {
+  if (n > 3) {
+    PROF_KERNEL_ROWS_IF(threadIdx.x == 5, Update);
+    PROF_MARK(Update);
+  } else {
+    PROF_OPEN_ROWS_IF(threadIdx.x == 6, Update);
+    PROF_BEGIN(Second::Shared);
+    PROF_END(Second::Shared);
+    PROF_CLOSE();
+  }
+}
+
 // ---- kernels ----
 
 extern "C" __global__ void __launch_bounds__(256, 2) plain_kernel(float *x, int n) {

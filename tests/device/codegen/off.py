@@ -8,7 +8,7 @@ import tempfile
 
 from toolchain import ARCHS, HERE, ROOT, Checks, in_parallel, nvcc
 
-MACROS = ("KERNEL KERNEL_IF OPEN OPEN_IF CLOSE LAMBDA MARK MARK_STRICT MARK_LOADED BEGIN END SCOPE ITER EVENT VALUE ASYNC_BEGIN ASYNC_END SUM_BEGIN "
+MACROS = ("KERNEL KERNEL_IF OPEN OPEN_IF KERNEL_ROWS KERNEL_ROWS_IF OPEN_ROWS OPEN_ROWS_IF ITER_END CLOSE LAMBDA MARK MARK_STRICT MARK_LOADED BEGIN END SCOPE ITER EVENT VALUE ASYNC_BEGIN ASYNC_END SUM_BEGIN "
           "SUM_END SUM_FLUSH CLOCKS BIND ROLE MARK_ID BEGIN_WITH ASYNC_BEGIN_BLOCK ASYNC_END_BLOCK ASYNC_BEGIN_CLUSTER "
           "ASYNC_END_CLUSTER ASYNC_BEGIN_GRID ASYNC_END_GRID").split()
 LISTS = "PARAMS ARGS ARGS_OFF".split()
@@ -18,6 +18,7 @@ def twin(text):
     """The source without the header. prof_buffer is a parameter's type: the twin needs one of that size."""
     lines = "#define PROF_SECTIONS(...)\n" + "".join(f"#define PROF_{m}(...) ((void)0)\n" for m in MACROS)
     lines += "".join(f"#define PROF_{m}(...) __VA_ARGS__\n" for m in LISTS) + "#define PROF_MEMBER()\n"
+    lines += "#define PROF_PARAMS_ROWS(S, ...) __VA_ARGS__\n"
     if "prof_buffer" in text:
         lines += "struct ink_buffer;\ntypedef struct prof_buffer { ink_buffer *device; } prof_buffer;\n"
     assert '#include "inkmark/mark.cuh"' in text

@@ -40,6 +40,7 @@ void step_begin(truth_steps *s, const char *section);
 void step_end(truth_steps *s, const char *section);
 void step_event(truth_steps *s, const char *section);
 void step_iter(truth_steps *s, int64_t row);
+void step_first_row(truth_steps *s); /* it begins at the opening, and no record tells of it */
 void step_value_i64(truth_steps *s, const char *section, int64_t value);
 void step_value_u64(truth_steps *s, const char *section, uint64_t value);
 void step_value_f64(truth_steps *s, const char *section, double value);
@@ -59,6 +60,7 @@ typedef struct truth_launch {
   bool (*chosen)(uint32_t block, uint32_t thread); /* PROF_KERNEL_IF; NULL: the host chooses */
   void (*thread)(truth_steps *s, uint32_t block, uint32_t thread);
   bool leaves; /* without closing its track */
+  uint32_t rows; /* INK_ROWS of a track of rows, whose first step is step_first_row; 0: of records */
 } truth_launch;
 
 /* One recording of the program. Zero is `inkmark record`'s default, but for records (1024) and

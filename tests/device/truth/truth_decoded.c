@@ -75,11 +75,13 @@ static void check_partial(const collected *d, const ink_decoded_track *track) {
     executed += starts[called];
     for (size_t i = 0; i < d->track->steps.count; i++) {
       const truth_step *step = &d->track->steps.items[i];
-      if (step->called != called || !step->stored)
+      if (step->called != called)
         continue;
-      executed++;
-      kept += step->kept;
-      dropped |= !step->kept;
+      executed += truth_counts(d->track, step);
+      kept += step->kept && truth_counts(d->track, step);
+      dropped |= !step->kept && truth_counts(d->track, step);
+      if (!step->stored)
+        continue;
       if (step->kept && oldest == track->close_cycles)
         oldest = step->clock;
       if (step->kept)

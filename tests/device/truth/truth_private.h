@@ -46,6 +46,9 @@ bool truth_assign(truth_track *track, const truth_read *reads, size_t count, boo
 /* The words that both rings of a closed track received, and which steps are still kept. */
 void truth_words(const truth_context *c, truth_track *track, truth_ring rings[2]);
 
+/* Whether the track's counts count this step: of a track of rows its rows. */
+bool truth_counts(const truth_track *t, const truth_step *step);
+
 /* Decodes the capture and holds every event, and the tables, against the tracks. */
 void truth_check_decoded(truth_context *c);
 

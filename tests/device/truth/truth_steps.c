@@ -41,6 +41,12 @@ void step_iter(truth_steps *s, int64_t row) {
   add(s, INK_KIND_ITER, 0, NULL)->payload[0] = (uint64_t)row;
 }
 
+void step_first_row(truth_steps *s) {
+  truth_step *step = add(s, INK_KIND_ITER, 0, NULL);
+  step->payload[0] = (uint64_t)INT64_MIN;
+  step->stored = false;
+}
+
 void step_value_i64(truth_steps *s, const char *section, int64_t value) {
   add(s, INK_KIND_INSTANT, INK_ESCAPE_VALUE_I64, section)->payload[0] = (uint64_t)value;
 }

@@ -169,6 +169,41 @@ static void put_record(truth_ring *ring, truth_step *step, const ink_section_tab
   ring->extra += step->words - 1;
 }
 
+/* Rows: the row that a step is in are its words. Of a section that is passed twice in a row only the last pass is. */
+static void put_row_step(truth_ring *ring, truth_steps *steps, size_t index, uint32_t rows, uint32_t id, bool checked) {
+  truth_step *step = &steps->items[index];
+  const uint32_t words = INK_ROWS_WORDS(rows), sections = INK_ROWS_SECTIONS(rows);
+  if (step->kind == INK_KIND_ITER) {
+    for (uint32_t i = 0; i < words; i++)
+      put(ring, 0);
+    ring->words[ring->count - words] = step->payload[0];
+    ring->words[ring->count - words + 1] = step->clock;
+    ring->extra += words - 1;
+  }
+  step->at = ring->count - words;
+  step->words = words;
+  if (step->kind == INK_KIND_ITER)
+    return;
+  for (size_t i = 0; i < index; i++) {
+    truth_step *before = &steps->items[i];
+    if (before->stored && !before->called && before->at == step->at && before->kind == step->kind &&
+        before->section && strcmp(before->section, step->section) == 0)
+      before->stored = false;
+  }
+  uint32_t slot = id - 1;
+  if (step->kind != INK_KIND_MARK)
+    slot = sections + 2 * (id - 1) + (step->kind == INK_KIND_END);
+  unsigned char *slots = (unsigned char *)(ring->words + step->at + 2);
+  uint32_t was, now = (uint32_t)step->clock;
+  memcpy(&was, slots + 4 * slot, sizeof was);
+  memcpy(slots + 4 * slot, &now, sizeof now);
+  if (checked && was) {
+    memcpy(&was, slots + 4 * (INK_ROWS_SLOTS(rows) - 1), sizeof was);
+    was++;
+    memcpy(slots + 4 * (INK_ROWS_SLOTS(rows) - 1), &was, sizeof was);
+  }
+}
+
 /* keep last: the newest words; keep first: whole records, up to the first that did not fit. */
 static void choose_kept(const truth_run *run, truth_steps *steps, const truth_ring rings[2]) {
   const uint64_t room = truth_records(run);
@@ -176,13 +211,13 @@ static void choose_kept(const truth_run *run, truth_steps *steps, const truth_ri
   for (size_t i = 0; i < steps->count; i++) {
     truth_step *step = &steps->items[i];
     const truth_ring *ring = &rings[step->called];
-    if (!step->stored)
+    if (!step->words)
       continue;
     if (run->keep_first) {
       full[step->called] |= step->at + step->words > room;
       step->kept = !full[step->called];
     } else {
-      step->kept = ring->count <= room || step->at >= ring->count - room;
+      step->kept = (ring->count <= room || step->at >= ring->count - room) && step->words <= room;
     }
   }
 }
@@ -195,9 +230,13 @@ void truth_words(const truth_context *c, truth_track *track, truth_ring rings[2]
     truth_step *step = &track->steps.items[i];
     const ink_section_table *table = NULL;
     uint32_t id = 0;
-    if (!step->stored || (step->section && !truth_section(c, step->section, &table, &id)))
+    const uint32_t rows = step->called ? 0 : track->launch->rows;
+    if ((!step->stored && !rows) || (step->section && !truth_section(c, step->section, &table, &id)))
       continue;
-    put_record(&rings[step->called], step, own, table, id);
+    if (rows)
+      put_row_step(&rings[0], &track->steps, i, rows, id, INK_ROWS_CHECKED(rows));
+    else
+      put_record(&rings[step->called], step, own, table, id);
   }
   choose_kept(c->run, &track->steps, rings);
 }

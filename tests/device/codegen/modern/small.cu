@@ -6,7 +6,9 @@
 PROF_SECTIONS(Small, Kernel, A, B, C)
 
 #if ON
+#if !defined(OPEN)
 #define OPEN PROF_KERNEL(Kernel)
+#endif
 #define MARK(section) PROF_MARK(section)
 #else
 #define OPEN

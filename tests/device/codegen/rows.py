@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Tracks of rows: what a mark, PROF_ITER and the opening cost there, as machine code: in straight line, in loops, in
+functions with the context, beside a call that is not inlined; registers, spills, with and without -rdc."""
+import os
+import tempfile
+
+from toolchain import ARCHS, HERE, Checks, Code, in_parallel
+
+FEW, MANY = 12, 24
+MOST = 2.1
+# PROF_ITER with rows of 128 bytes; opening and closing beyond an empty kernel.
+ITER_MOST, OPEN_MOST = {75: 28, 80: 29}, {75: 182}
+ITER, OPEN = 26, 172
+# Bytes of spills of three marks in a kernel that fills 64 registers, with PROF_ITER.
+SPILLS = {75: 120, 80: 120, 90: 164, 100: 128, 120: 128}
+MOST_REGISTERS = {75: 64, 80: 32, 90: 32, 100: 32, 120: 40}
+MOST_WITH_RDC = {**MOST_REGISTERS, 90: 40, 100: 40}  # as tracks of records
+
+
+def marks(n, first=0):
+    return " ".join(f"x = x * 1.5f + y; PROF_MARK(S{i});" for i in range(first, first + n))
+
+
+def source():
+    text = ['#include "inkmark/mark.cuh"', f"PROF_SECTIONS(T, Step, {', '.join(f'S{i}' for i in range(MANY))})"]
+    kernel = ('extern "C" __global__ void %s(float *p, float y, int m) { PROF_KERNEL_ROWS(Step); float x = p[threadIdx.x]; '
+              "%s p[threadIdx.x] = x; }")
+    loop = '_Pragma("unroll 1") for (int i = 0; i < m; i++) { %s }'
+    text.append('extern "C" __global__ void empty(float *p, float y, int m) { float x = p[threadIdx.x]; p[threadIdx.x] = x; }')
+    text.append(kernel % ("opened", ""))
+    text.append(f"__device__ __noinline__ float outlined(PROF_PARAMS_ROWS(Step, float x, float y)) {{ {marks(2)} return x; }}")
+    for n in (FEW, MANY):
+        text.append(kernel % (f"straight_{n}", marks(n)))
+        text.append(kernel % (f"loop_{n}", loop % marks(n)))
+        text.append(kernel % (f"rows_{n}", loop % ("PROF_ITER(i); " + marks(n))))
+        text.append(kernel % (f"lambda_{n}", "auto f = [&] {" + marks(n) + "}; f();"))
+        text.append(f"struct inlined_of_{n} {{ __device__ __forceinline__ float run(PROF_PARAMS_ROWS(Step, float x, float y, int m)) {{ "
+                    + loop % ("PROF_ITER(i); " + marks(n)) + " return x; } };")
+        text.append(kernel % (f"inlined_{n}", f"inlined_of_{n} o; x = o.run(PROF_ARGS(x, y, m)); "))
+        text.append(kernel % (f"beside_{n}", "x = outlined(PROF_ARGS(x, y)); " + marks(n)))
+    return "\n".join(text) + "\n"
+
+
+def main():
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.cu")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source())
+        small = os.path.join(HERE, "modern", "small.cu")
+
+        def measure(arch):
+            return arch, Code(path, arch, "-O3", "-DINKMARK_NO_COST"), [
+                Code(small, arch, "-DON=1", "-DROWS=1", "-DOPEN=PROF_KERNEL_ROWS(Kernel)", "-DINKMARK_NO_COST", *more)
+                for more in ([], ["-rdc=true"])]
+
+        for arch, code, smalls in in_parallel(measure, ARCHS):
+            names = ("straight", "loop", "rows", "lambda", "inlined", "beside")
+            found = {name: (code.count(f"{name}_{MANY}") - code.count(f"{name}_{FEW}")) / (MANY - FEW) - 1 for name in names}
+            row = code.count(f"rows_{FEW}") - code.count(f"loop_{FEW}")
+            opening = code.count("opened") - code.count("empty")
+            registers, with_rdc = ({name: used for name, used in s.registers.items() if name.endswith(("straight", "loop"))}
+                                   for s in smalls)
+            spills = smalls[0].spills["held_to_64"]
+            print(f"sm_{arch:<4}" + "  ".join(f"{name} {value:.2f}" for name, value in found.items()))
+            print(f"sm_{arch:<4}PROF_ITER {row}, opening and closing {opening}, small kernels {max(registers.values())} registers, "
+                  f"{max(with_rdc.values())} with -rdc=true, "
+                  f"in 64 registers {spills} bytes of spills")
+            for name, value in found.items():
+                checks.that(1.5 <= value <= MOST, f"sm_{arch} {name}: {value:.2f} instructions a mark, at most {MOST}")
+            checks.that(5 <= row <= ITER_MOST.get(arch, ITER), f"sm_{arch}: PROF_ITER takes {row}")
+            checks.that(50 <= opening <= OPEN_MOST.get(arch, OPEN), f"sm_{arch}: opening and closing take {opening}")
+            checks.that(len(registers) == 4, f"sm_{arch}: {registers}")
+            for name, used in registers.items():
+                checks.that(used <= MOST_REGISTERS[arch], f"sm_{arch} {name}: {used} registers")
+                checks.that(with_rdc[name] <= MOST_WITH_RDC[arch], f"sm_{arch} {name} -rdc=true: {with_rdc[name]} registers")
+            checks.that(spills <= SPILLS[arch], f"sm_{arch}: {spills} bytes of spills")
+    checks.finish()
+
+
+main()
