@@ -63,7 +63,7 @@ static void thread(truth_steps *s, uint32_t block, uint32_t index) {
 }
 
 static const truth_launch launches[] = {
-    {"called_kernel", "Called::Kernel", {4, 1, 1}, {64, 1, 1}, NULL, thread, false},
+    {"called_kernel", "Called::Kernel", {4, 1, 1}, {64, 1, 1}, NULL, thread, false, 0},
 };
 
 static const truth_run runs[] = {

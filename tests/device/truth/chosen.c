@@ -47,9 +47,9 @@ static void late_thread(truth_steps *s, uint32_t block, uint32_t thread) {
   }
 
 static const truth_launch launches[] = {
-    {"elected_kernel", "Chosen::Elected", SHAPE, elected, elected_thread, false},
-    {"everyone_kernel", "Chosen::Everyone", SHAPE, everyone, everyone_thread, false},
-    {"late_kernel", "Chosen::Late", SHAPE, late, late_thread, false},
+    {"elected_kernel", "Chosen::Elected", SHAPE, elected, elected_thread, false, 0},
+    {"everyone_kernel", "Chosen::Everyone", SHAPE, everyone, everyone_thread, false, 0},
+    {"late_kernel", "Chosen::Late", SHAPE, late, late_thread, false, 0},
 };
 
 static bool some_blocks(uint32_t block) {

@@ -117,7 +117,7 @@ static void thread(truth_steps *s, uint32_t block, uint32_t index) {
 }
 
 static const truth_launch launches[] = {
-    {"context_kernel", "Context::Kernel", {4, 1, 1}, {64, 1, 1}, NULL, thread, false},
+    {"context_kernel", "Context::Kernel", {4, 1, 1}, {64, 1, 1}, NULL, thread, false, 0},
 };
 
 static const truth_run runs[] = {

@@ -16,7 +16,7 @@ static void thread(truth_steps *s, uint32_t block, uint32_t index) {
 }
 
 static const truth_launch launches[] = {
-    {"count_kernel", "Count::Kernel", {4, 1, 1}, {32, 1, 1}, NULL, thread, false},
+    {"count_kernel", "Count::Kernel", {4, 1, 1}, {32, 1, 1}, NULL, thread, false, 0},
 };
 
 /* keep last only: a full ring that keeps the first stores nothing more, whatever is counted. */

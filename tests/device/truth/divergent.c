@@ -15,7 +15,7 @@ static void thread(truth_steps *s, uint32_t block, uint32_t index) {
 }
 
 static const truth_launch launches[] = {
-    {"divergent_kernel", "Divergent::Kernel", {5, 1, 1}, {96, 1, 1}, NULL, thread, false},
+    {"divergent_kernel", "Divergent::Kernel", {5, 1, 1}, {96, 1, 1}, NULL, thread, false, 0},
 };
 
 static const truth_run runs[] = {

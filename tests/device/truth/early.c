@@ -48,7 +48,8 @@ static const truth_launch launches[] = {
      {EARLY_THREADS, 1, 1},
      NULL,
      thread,
-     false},
+     false,
+     0},
 };
 
 static const truth_run runs[] = {

@@ -28,13 +28,13 @@ static void by_symbol(truth_steps *s, uint32_t block, uint32_t thread) {
 #define SHAPE {4, 1, 1}, {64, 1, 1}, NULL
 
 static const truth_launch launches[] = {
-    {"argument_kernel", "Explicit::ByArgument", SHAPE, by_argument, false},
-    {"argument_kernel", NULL, SHAPE, by_argument, false}, /* no buffer */
-    {"argument_kernel", NULL, SHAPE, by_argument, false}, /* off */
-    {"argument_kernel", "Explicit::ByArgument", SHAPE, by_argument, false},
-    {"symbol_kernel", NULL, SHAPE, by_symbol, false}, /* not armed */
-    {"symbol_kernel", "Explicit::BySymbol", SHAPE, by_symbol, false},
-    {"symbol_kernel", NULL, SHAPE, by_symbol, false}, /* closed */
+    {"argument_kernel", "Explicit::ByArgument", SHAPE, by_argument, false, 0},
+    {"argument_kernel", NULL, SHAPE, by_argument, false, 0}, /* no buffer */
+    {"argument_kernel", NULL, SHAPE, by_argument, false, 0}, /* off */
+    {"argument_kernel", "Explicit::ByArgument", SHAPE, by_argument, false, 0},
+    {"symbol_kernel", NULL, SHAPE, by_symbol, false, 0}, /* not armed */
+    {"symbol_kernel", "Explicit::BySymbol", SHAPE, by_symbol, false, 0},
+    {"symbol_kernel", NULL, SHAPE, by_symbol, false, 0}, /* closed */
 };
 
 static const truth_run runs[] = {{.name = "own session"}};

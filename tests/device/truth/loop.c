@@ -28,7 +28,7 @@ static bool no_block(uint32_t block) {
 }
 
 static const truth_launch launches[] = {
-    {"loop_kernel", "Loop::Kernel", {LOOP_BLOCKS, 1, 1}, {LOOP_THREADS, 1, 1}, NULL, thread, false},
+    {"loop_kernel", "Loop::Kernel", {LOOP_BLOCKS, 1, 1}, {LOOP_THREADS, 1, 1}, NULL, thread, false, 0},
 };
 
 static const truth_run runs[] = {

@@ -56,15 +56,15 @@ static void typed_float(truth_steps *s, uint32_t block, uint32_t thread) {
 #define SHAPE {3, 1, 1}, {64, 1, 1}, NULL
 
 static const truth_launch launches[] = {
-    {"bare_kernel", NULL, SHAPE, bare, false},
-    {"first_kernel", "First::FirstKernel", SHAPE, first, false},
-    {"bare_kernel", NULL, SHAPE, bare, false},
-    {"second_kernel", "Second::SecondKernel", SHAPE, second, false},
-    {"typed_kernel<Ij", "Second::TypedKernel", SHAPE, typed_unsigned, false},
-    {"typed_kernel<If", "Second::TypedKernel", SHAPE, typed_float, false},
-    {"leaving_kernel", "First::Leaves", SHAPE, first, true},
-    {"bare_kernel", NULL, SHAPE, bare, false},
-    {"first_kernel", "First::FirstKernel", SHAPE, first, false},
+    {"bare_kernel", NULL, SHAPE, bare, false, 0},
+    {"first_kernel", "First::FirstKernel", SHAPE, first, false, 0},
+    {"bare_kernel", NULL, SHAPE, bare, false, 0},
+    {"second_kernel", "Second::SecondKernel", SHAPE, second, false, 0},
+    {"typed_kernel<Ij", "Second::TypedKernel", SHAPE, typed_unsigned, false, 0},
+    {"typed_kernel<If", "Second::TypedKernel", SHAPE, typed_float, false, 0},
+    {"leaving_kernel", "First::Leaves", SHAPE, first, true, 0},
+    {"bare_kernel", NULL, SHAPE, bare, false, 0},
+    {"first_kernel", "First::FirstKernel", SHAPE, first, false, 0},
 };
 
 static bool middle(uint32_t block) {

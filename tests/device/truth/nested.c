@@ -37,7 +37,7 @@ static bool upper_half(uint32_t block) {
 }
 
 static const truth_launch launches[] = {
-    {"nested_kernel", "Nested::Kernel", {3, 2, 2}, {8, 4, 3}, NULL, thread, false},
+    {"nested_kernel", "Nested::Kernel", {3, 2, 2}, {8, 4, 3}, NULL, thread, false, 0},
 };
 
 static const truth_run runs[] = {

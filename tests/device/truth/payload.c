@@ -80,7 +80,7 @@ static void thread(truth_steps *s, uint32_t block, uint32_t index) {
 }
 
 static const truth_launch launches[] = {
-    {"payload_kernel", "Payload::Kernel", {4, 1, 1}, {64, 1, 1}, NULL, thread, false},
+    {"payload_kernel", "Payload::Kernel", {4, 1, 1}, {64, 1, 1}, NULL, thread, false, 0},
 };
 
 static const truth_run runs[] = {

@@ -28,8 +28,8 @@ static void other_thread(truth_steps *s, uint32_t block, uint32_t index) {
 }
 
 static const truth_launch launches[] = {
-    {"main_kernel", "Shared::Main", {4, 1, 1}, {32, 1, 1}, NULL, main_thread, false},
-    {"other_kernel", "Shared::Other", {4, 1, 1}, {32, 1, 1}, NULL, other_thread, false},
+    {"main_kernel", "Shared::Main", {4, 1, 1}, {32, 1, 1}, NULL, main_thread, false, 0},
+    {"other_kernel", "Shared::Other", {4, 1, 1}, {32, 1, 1}, NULL, other_thread, false, 0},
 };
 
 static const truth_run runs[] = {

@@ -78,9 +78,9 @@ static bool by_hand(const truth_log *log) {
 }
 
 static const truth_launch launches[] = {
-    {"counted_kernel", "Straight::Counted", {1, 1, 1}, {32, 1, 1}, NULL, counted, false},
-    {"looped_kernel", "Straight::Looped", {1, 1, 1}, {32, 1, 1}, NULL, looped, false},
-    {"straight_kernel", "Straight::Kernel", {4, 1, 1}, {32, 1, 1}, NULL, straight, false},
+    {"counted_kernel", "Straight::Counted", {1, 1, 1}, {32, 1, 1}, NULL, counted, false, 0},
+    {"looped_kernel", "Straight::Looped", {1, 1, 1}, {32, 1, 1}, NULL, looped, false, 0},
+    {"straight_kernel", "Straight::Kernel", {4, 1, 1}, {32, 1, 1}, NULL, straight, false, 0},
 };
 
 static const truth_run runs[] = {

@@ -20,9 +20,9 @@ static void quick(truth_steps *s, uint32_t block, uint32_t thread) {
 }
 
 #define SLOW                                                                                       \
-  { "slow_kernel", "Streams::Slow", {6, 1, 1}, {32, 1, 1}, NULL, slow, false }
+  { "slow_kernel", "Streams::Slow", {6, 1, 1}, {32, 1, 1}, NULL, slow, false, 0 }
 #define QUICK                                                                                      \
-  { "quick_kernel", "Streams::Quick", {2, 1, 1}, {32, 1, 1}, NULL, quick, false }
+  { "quick_kernel", "Streams::Quick", {2, 1, 1}, {32, 1, 1}, NULL, quick, false, 0 }
 
 static const truth_launch launches[] = {SLOW,  SLOW,  SLOW,  SLOW,  QUICK, QUICK,
                                         QUICK, QUICK, QUICK, QUICK, QUICK, QUICK};
