@@ -23,9 +23,9 @@ constexpr u32 row_words_log2(u32 slots) { return slots <= 4 ? 2 : slots <= 12 ? 
 // Takes the row that begins at `bytes`, which count from the opening; none, for good, where the row before was the last
 // one of a ring that keeps the first: see cursor. Clears its first `Clear` times 16 bytes of slots; the comparisons of
 // constants cost nothing. The head is stored last: who copies the ring meanwhile finds the old row or a whole new one.
-#define INK_I_CLEAR(n)                        \
+#define INK_I_CLEAR(n, offset)                \
   "setp.ge.and.u32 _some, %6, " #n ", _on;\n\t" \
-  "@_some st.global.v2.u64 [_at+16*" #n "], {_zero, _zero};\n\t"
+  "@_some st.global.v2.u64 [_at+" #offset "], {_zero, _zero};\n\t"
 template <u32 Clear> __device__ __forceinline__ void take_row(cursor &at, u32 &on, u64 bytes, u64 row) {
   asm volatile("{\n\t"
                ".reg .pred _on, _some; .reg .u32 _l, _h; .reg .u64 _at, _zero, _now;\n\t"
@@ -37,9 +37,9 @@ template <u32 Clear> __device__ __forceinline__ void take_row(cursor &at, u32 &o
                "lop3.b32 %0, _l, %3, %0, 0xE2;\n\t"
                "mov.b64 _at, {%0, %4};\n\t"
                "mov.u64 _zero, 0;\n\t"
-               INK_I_CLEAR(1) INK_I_CLEAR(2) INK_I_CLEAR(3) INK_I_CLEAR(4) INK_I_CLEAR(5) INK_I_CLEAR(6) INK_I_CLEAR(7)
-               INK_I_CLEAR(8) INK_I_CLEAR(9) INK_I_CLEAR(10) INK_I_CLEAR(11) INK_I_CLEAR(12) INK_I_CLEAR(13) INK_I_CLEAR(14)
-               INK_I_CLEAR(15)
+               INK_I_CLEAR(1, 16) INK_I_CLEAR(2, 32) INK_I_CLEAR(3, 48) INK_I_CLEAR(4, 64) INK_I_CLEAR(5, 80)
+               INK_I_CLEAR(6, 96) INK_I_CLEAR(7, 112) INK_I_CLEAR(8, 128) INK_I_CLEAR(9, 144) INK_I_CLEAR(10, 160)
+               INK_I_CLEAR(11, 176) INK_I_CLEAR(12, 192) INK_I_CLEAR(13, 208) INK_I_CLEAR(14, 224) INK_I_CLEAR(15, 240)
                "mov.u64 _now, %%clock64;\n\t"
                "@_on st.global.v2.u64 [_at], {%5, _now};\n\t"
                "}"
