@@ -6,6 +6,7 @@
 #include "message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -176,6 +177,22 @@ static bool is_of_another_kind(const char *output, const char *name) {
   return true;
 }
 
+/* Whether a file can be made in a folder, which its bits alone do not tell: one without a name, or where there are none,
+ * one that nobody else has. A disk that is full may have room later. */
+static bool can_create(const char *folder) {
+  char *path = NULL;
+  int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT) &&
+      asprintf(&path, "%s/.inkmark-%ld-XXXXXX", folder, (long)getpid()) >= 0 && (fd = mkostemp(path, O_CLOEXEC)) >= 0)
+    unlink(path);
+  const int code = errno;
+  if (fd >= 0)
+    close(fd);
+  free(path);
+  errno = code;
+  return fd >= 0 || code == ENOSPC;
+}
+
 /* The folder part of a template that has no '%' in it must be there and be writable. `name` is what
  * the user wrote, or NULL. */
 static bool check_folder(const char *output, const char *name) {
@@ -186,7 +203,7 @@ static bool check_folder(const char *output, const char *name) {
   const char *folder = dirname(copy);
   bool fine = true;
   if (!strchr(folder, '%')) {
-    fine = !access(folder, W_OK | X_OK);
+    fine = !access(folder, W_OK | X_OK) && (!stat(output, &status) || can_create(folder));
     const char *slash = name ? strrchr(name, '/') : NULL;
     if (!fine && slash)
       message_say("cannot write to the folder '%.*s': %s", (int)(slash - name + (slash == name)), name,

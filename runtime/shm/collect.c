@@ -41,14 +41,18 @@ bool ink_i_collector_room(void **items, size_t count, size_t *room, size_t item_
 /* An output that will not do is told before anything runs; an old file is left as it is. */
 static ink_status check_output(const char *output, ink_error *error) {
   struct stat info;
-  const ink_i_names nobody = {0};
-  if (strstr(output, "%p") || strstr(output, "%h") || strstr(output, "%r"))
-    return INK_OK;
-  char *path = ink_i_capture_name(output, &nobody, error);
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const ink_i_names example = {.pid = getpid(), .host = host, .rank = "0"};
+  const bool many = strstr(output, "%p") || strstr(output, "%h") || strstr(output, "%r");
+  char *path = ink_i_capture_name(output, &example, error);
   if (!path)
     return INK_ERROR_IO;
   ink_status status = INK_OK;
-  if (stat(path, &info) == 0 && !S_ISFIFO(info.st_mode)) {
+  if (stat(path, &info) != 0) {
+    if (errno == ENAMETOOLONG)
+      status = ink_error_set(error, INK_ERROR_IO, "cannot create '%s': %s", path, ink_i_errno_words(errno).text);
+  } else if (!many && !S_ISFIFO(info.st_mode)) {
     const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
       status = ink_error_set(error, INK_ERROR_IO, "cannot write '%s': %s", path,

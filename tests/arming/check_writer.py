@@ -430,6 +430,14 @@ def unwritable():
     code, out, said, err, _ = record(apart, "plain", output="folder.ink")
     if code != 1 or out or "cannot write 'folder.ink'" not in said:
         fail(f"{code} {out} {said}")
+    for output in ("/proc/x.ink", "x" * 300 + ".ink", "y" * 300 + ".%p.ink"):
+        code, out, said, err, _ = record(apart, "plain", output=output)
+        if code != 1 or out or "cannot " not in said or len(said.splitlines()) != 1:
+            fail(f"{output}: {code} {out} {said}")
+    left = sorted(os.listdir("."))
+    code, out, said, err, _ = record("true")
+    if code or sorted(os.listdir(".")) != left:
+        fail(f"{left}, then {os.listdir('.')}: {said}")
     if os.geteuid() != 0:
         open("old.ink", "w").close()
         os.chmod("old.ink", 0o400)
