@@ -180,6 +180,29 @@ def the_merges():
     shown(run("export", "--with", "t.json", "-o", "k.json", "--kernel", "no\x1b[1m", "hostile.ink").stderr, "no kernel")
 
 
+def the_recovery():
+    data = open("hostile.ink", "rb").read()
+    evil = b"\x1b[31mr\n\xff.ink"
+    for end in (len(data) - 100, len(data) // 2, 300, 40):
+        open("cut.ink", "wb").write(data[:end])
+        for path in (b"\x1b[1mcut\n.ink", b"cut.ink"):
+            if path != b"cut.ink":
+                os.link("cut.ink", path)
+            done = run("recover", "-o", evil, path)
+            shown(done.stdout, "recover")
+            shown(done.stderr, "recover")
+            if not done.returncode:
+                shown(run("info", evil).stdout, "info of what was recovered")
+                report = strict_json(run("report", "-f", "json", evil).stdout, "report")
+                if end == len(data) - 100: # of less the table of names is gone
+                    has_names(report, "recovered")
+                os.remove(evil)
+            if path != b"cut.ink":
+                os.remove(path)
+        if end == len(data) - 100:
+            assert not done.returncode, done
+
+
 def the_comparisons():
     shown(run("diff", "--all", "--force", "hostile.ink", "hostile.ink").stdout, "diff")
     json_ = run("diff", "--all", "--force", "-f", "json", "hostile.ink", "hostile.ink").stdout
@@ -228,5 +251,6 @@ with tempfile.TemporaryDirectory() as folder:
     the_exports()
     the_merges()
     the_comparisons()
+    the_recovery()
     the_messages()
     print(f"{tried} commands")
