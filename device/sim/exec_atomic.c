@@ -152,7 +152,7 @@ static bool allowed(const sim_insn *insn) {
 }
 
 sim_exec_fn *sim_select_atomic(const sim_insn *insn) {
-  if (insn->op != SIM_OP_atom && insn->op != SIM_OP_red) {
+  if ((insn->op != SIM_OP_atom && insn->op != SIM_OP_red) || insn->more & SIM_X_ASYNC) {
     return NULL;
   }
   if (insn->vector != 0) {

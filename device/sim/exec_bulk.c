@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cp.async.bulk and cp.reduce.async.bulk: copies that are in flight for a while and land on the device's line of
- * time. One that brings bytes to shared memory tells an mbarrier, one that writes to global memory is waited for by
+/* cp.async.bulk, cp.reduce.async.bulk, st.async and red.async: what is in flight for a while and lands on the device's
+ * line of time. One that brings bytes to shared memory tells an mbarrier, one that writes to global memory is waited for by
  * groups of its thread.
  *
  * An SM's bulk copies follow each other at BYTES_A_CYCLE and land a latency later, both in cycles of the nominal
@@ -18,8 +18,9 @@ struct sim_landing {
   sim_landing *next;
   uint64_t time_fs;
   uint8_t *to, *mbarrier; /* mbarrier: NULL: none is told */
-  const uint8_t *from;
+  const uint8_t *from; /* NULL: `value` */
   size_t bytes;
+  uint8_t value[32];
   sim_block *target; /* whose shared memory is written, NULL: global memory */
   sim_warp *warp;    /* who began it */
   const sim_insn *insn;
@@ -30,15 +31,16 @@ static bool is_global(unsigned space) { return space == SIM_GLOBAL; }
 
 static void perform(const sim_landing *landing) {
   const sim_insn *insn = landing->insn;
+  const uint8_t *from = landing->from != NULL ? landing->from : landing->value;
   size_t item = sim_type_bytes(insn->type);
-  if (!(insn->more & SIM_X_REDUCE)) {
-    memmove(landing->to, landing->from, landing->bytes);
+  if (!(insn->more & SIM_X_REDUCE) && insn->op != SIM_OP_red) {
+    memmove(landing->to, from, landing->bytes);
     return;
   }
   for (size_t at = 0; at < landing->bytes; at += item) {
     uint64_t old = 0, b = 0, made;
     memcpy(&old, landing->to + at, item);
-    memcpy(&b, landing->from + at, item);
+    memcpy(&b, from + at, item);
     made = sim_combine(insn, old, b, 0);
     memcpy(landing->to + at, &made, item);
   }
@@ -109,12 +111,14 @@ static void put(sim_device *device, sim_landing *landing) {
   *link = landing;
 }
 
+static uint64_t cycle_fs(const sim_device *device) { return UINT64_C(1000000000000000) / device->config.clock_hz; }
+
 /* When a copy that begins now lands. */
 static uint64_t landing_time(sim_sm *sm, uint64_t bytes, bool global) {
-  uint64_t cycle_fs = UINT64_C(1000000000000000) / sm->device->config.clock_hz;
+  uint64_t one_fs = cycle_fs(sm->device);
   uint64_t begin = sm->clock.time_fs > sm->copy_free_fs ? sm->clock.time_fs : sm->copy_free_fs;
-  sm->copy_free_fs = begin + (bytes + BYTES_A_CYCLE - 1) / BYTES_A_CYCLE * cycle_fs;
-  return sm->copy_free_fs + (global ? LATENCY_CYCLES : CLUSTER_LATENCY_CYCLES) * cycle_fs;
+  sm->copy_free_fs = begin + (bytes + BYTES_A_CYCLE - 1) / BYTES_A_CYCLE * one_fs;
+  return sm->copy_free_fs + (global ? LATENCY_CYCLES : CLUSTER_LATENCY_CYCLES) * one_fs;
 }
 
 static bool begin_copy(sim_landing landing) {
@@ -217,6 +221,31 @@ static void copy(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
   }
 }
 
+/* st.async and red.async: registers on their way to the shared memory of another block. */
+static void send(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
+  const uint64_t *to = sim_source(warp, insn, 0), *mbarrier = sim_source(warp, insn, 3);
+  const int32_t *rows = warp->block->grid->kernel->module->program->rows + insn->list;
+  const sim_device *device = warp->block->sm->device;
+  unsigned count = insn->vector == 0 ? 1 : insn->vector;
+  size_t item = sim_type_bytes(insn->type);
+  SIM_EACH_LANE(l, lanes) {
+    sim_landing landing = {.warp = warp, .insn = insn, .lane = l, .bytes = item * count};
+    landing.to = sim_reach(warp, insn, l, insn->space, to[l] + (uint64_t)insn->offset, landing.bytes);
+    if (landing.to != NULL) {
+      landing.mbarrier =
+          sim_reach(warp, insn, l, insn->space, mbarrier[l] + (uint64_t)(int64_t)insn->offsets[1], 8);
+    }
+    for (unsigned i = 0; i < count; i++) {
+      memcpy(landing.value + i * item, &sim_row(warp, insn->vector == 0 ? insn->src[1] : rows[i])[l], item);
+    }
+    if (landing.mbarrier == NULL ||
+        !copy_to_block(landing, sim_block_at(warp, landing.to),
+                       warp->block->sm->clock.time_fs + CLUSTER_LATENCY_CYCLES * cycle_fs(device))) {
+      return;
+    }
+  }
+}
+
 /* A group is complete when the last copy that was begun before is. */
 static void commit(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
   sim_bulk_groups *groups = groups_of(warp, insn);
@@ -266,6 +295,11 @@ static bool reduces(const sim_insn *insn) {
 sim_exec_fn *sim_select_bulk(const sim_insn *insn) {
   bool to_block = insn->space == SIM_SHARED || insn->space == SIM_CLUSTER;
   bool from_block = insn->space2 == SIM_SHARED;
+  unsigned bytes = sim_type_bytes(insn->type);
+  if (insn->more & SIM_X_ASYNC) {
+    bool known = insn->op == SIM_OP_st ? bytes == 4 || bytes == 8 : insn->op == SIM_OP_red && reduces(insn);
+    return known && bytes * (insn->vector == 0 ? 1u : insn->vector) <= 16 && insn->space == SIM_CLUSTER ? send : NULL;
+  }
   if (insn->op != SIM_OP_cp || !(insn->flags & SIM_F_BULK)) {
     return NULL;
   }

@@ -204,6 +204,9 @@ static void store_vector(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
 sim_exec_fn *sim_select_memory(const sim_insn *insn) {
   unsigned bytes = sim_type_bytes(insn->type);
   bool vector = insn->vector != 0 || bytes == 16;
+  if (insn->more & SIM_X_ASYNC) {
+    return NULL;
+  }
   switch (insn->op) {
     case SIM_OP_ld: case SIM_OP_ldu:
       return bytes == 0 || insn->type == SIM_PRED ? NULL : vector ? load_vector : load;

@@ -106,7 +106,8 @@ enum sim_more {
   SIM_X_MULTICAST = 1 << 7, SIM_X_PREFETCH = 1 << 8, SIM_X_REDUCE = 1 << 9,
   SIM_X_BYTE_MASK = 1 << 10, SIM_X_TRANS = 1 << 11,
   SIM_X_LAYOUT_A = 1 << 12, /* the first layout was named; by columns; the second's */
-  SIM_X_COLUMNS_A = 1 << 13, SIM_X_COLUMNS_B = 1 << 14
+  SIM_X_COLUMNS_A = 1 << 13, SIM_X_COLUMNS_B = 1 << 14,
+  SIM_X_ASYNC = 1 << 15 /* of ld, st, red and atom */
 };
 
 /* What the scheduler must know before it runs an instruction. */

@@ -445,9 +445,11 @@ static bool decode_operands(ptx_parser *p, sim_insn *insn, const ptx_operand *op
   switch (insn->op) {
     case SIM_OP_ld:
     case SIM_OP_ldu: return decode_load(p, insn, operands);
-    case SIM_OP_st: return decode_store(p, insn, operands);
+    case SIM_OP_st:
+      return decode_store(p, insn, operands) && ptx_decode_told(p, insn, operands, count);
     case SIM_OP_atom:
-    case SIM_OP_red: return decode_atomic(p, insn, operands, count);
+    case SIM_OP_red:
+      return decode_atomic(p, insn, operands, count) && ptx_decode_told(p, insn, operands, count);
     case SIM_OP_bra:
     case SIM_OP_brx: return decode_branch(p, insn, operands, count);
     case SIM_OP_call: return decode_call(p, insn, operands, count);

@@ -13,6 +13,11 @@ static bool further_address(ptx_parser *p, sim_insn *insn, unsigned slot, unsign
   return true;
 }
 
+bool ptx_decode_told(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count) {
+  return !(insn->more & SIM_X_ASYNC) ||
+         (insn->more & SIM_X_MBARRIER && count == 3 && further_address(p, insn, 3, 1, &operands[2]));
+}
+
 /* cp.async.bulk [to], [from], bytes {, [mbarrier]} {, mask of blocks} {, cache policy} */
 static bool decode_bulk_copy(ptx_parser *p, sim_insn *insn, const ptx_operand *operands,
                              unsigned count) {

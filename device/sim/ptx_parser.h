@@ -123,6 +123,8 @@ int32_t ptx_constant(ptx_parser *p, uint64_t value, int32_t symbol);
 bool ptx_source(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_operand *operand, unsigned type);
 bool ptx_address(ptx_parser *p, sim_insn *insn, unsigned slot, const ptx_operand *operand, int64_t *offset);
 bool ptx_destination(sim_insn *insn, const ptx_operand *operand);
+/* The mbarrier, the last operand, that st.async and red.async tell; others have none. */
+bool ptx_decode_told(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);
 bool ptx_decode_copy(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);
 bool ptx_decode_mbarrier(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);
 bool ptx_decode_matrix(ptx_parser *p, sim_insn *insn, const ptx_operand *operands, unsigned count);

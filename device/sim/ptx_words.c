@@ -189,16 +189,17 @@ static bool set_compare(sim_insn *insn, const char *text, uint32_t length) {
   return false;
 }
 
-/* Words that mean nothing here on one instruction, and much on another. */
-static bool refused(const sim_insn *insn, const char *text, uint32_t length) {
+/* "async" means nothing here on one instruction, and much on another. */
+static bool is_async_access(const sim_insn *insn, const char *text, uint32_t length) {
   bool memory = insn->op == SIM_OP_ld || insn->op == SIM_OP_st || insn->op == SIM_OP_red ||
                 insn->op == SIM_OP_atom;
   return memory && ptx_is(text, length, "async");
 }
 
 static bool set_word(sim_insn *insn, const char *text, uint32_t length) {
-  if (refused(insn, text, length)) {
-    return false;
+  if (is_async_access(insn, text, length)) {
+    insn->more |= SIM_X_ASYNC;
+    return true;
   }
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     const struct word *word = &words[i];

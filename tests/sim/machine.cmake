@@ -46,8 +46,8 @@ endfunction()
 machine_ptx_test(warp 75 90)
 machine_ptx_test(memory 75 90)
 machine_ptx_test(math 75 120)
-machine_ptx_test(async 90 120)
-machine_ptx_test(cluster 90)
+machine_ptx_test(async 90a 120a) # setmaxnreg
+machine_ptx_test(cluster 90a)
 machine_ptx_test(matrix 90)
 
 machine_program(machine_clock_test machine_clock_test.c)

@@ -212,6 +212,24 @@ KERNEL reduces(int32_t *sums, float *reals)
   }
 }
 
+/* Instructions that only change what this device does not have: all values come through. */
+KERNEL through(uint32_t *out)
+{
+  const uint32_t i = threadIdx.x;
+  uint32_t x = i + 3;
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+  x *= 5;
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+  asm volatile("fence.proxy.async;" ::: "memory");
+  asm volatile("fence.proxy.async.global;" ::: "memory");
+  asm volatile("fence.proxy.alias;" ::: "memory");
+  asm volatile("fence.acq_rel.cluster;" ::: "memory");
+  asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  out[i] = x;
+}
+
 /* What cannot be. */
 KERNEL too_many(uint32_t *out)
 {

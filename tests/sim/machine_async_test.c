@@ -105,6 +105,15 @@ static void test_reduces(void) {
   }
 }
 
+static void test_through(void) {
+  uint32_t *out = device_bytes(256);
+  void *args[] = {&out};
+  run("through", 1, 64, args);
+  for (uint32_t i = 0; i < 64; i++) {
+    CHECK_EQUAL(out[i], (i + 3) * 5);
+  }
+}
+
 static void test_faults(void) {
   uint32_t *out = device_bytes(8);
   void *args[] = {&out};
@@ -135,6 +144,7 @@ int main(int argc, char **argv) {
   test_copies();
   test_in_flight();
   test_reduces();
+  test_through();
   test_faults();
   machine_close(&m);
   free(text);

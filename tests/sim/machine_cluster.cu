@@ -55,6 +55,7 @@ KERNEL neighbours(uint32_t *out)
   meet();
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(map(shared_address(from + i), to)), "r"(value) : "memory");
   asm volatile("atom.shared::cluster.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(map(shared_address(sum + i), 0)), "r"(i + 1) : "memory");
+  if (old > ranks() * (i + 2)) out[0] = 1; /* never: sums rise to that */
   asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(map(shared_address(sum + i), 0)), "r"(1) : "memory");
   asm volatile("mapa.u64 %0, %1, %2;" : "=l"(generic) : "l"(pair), "r"(to));
   if (i == 0) {
@@ -123,6 +124,34 @@ KERNEL multicast(const uint32_t *in, uint32_t *out)
     wait_parity(shared_address(&done), 0);
     if (i == 0) out[2 * gridDim.x * 32 + blockIdx.x] = 1;
   }
+  meet();
+}
+
+/* Registers that fly to the next block: words, a pair, a vector, and a sum. */
+KERNEL sends(uint32_t *out)
+{
+  __shared__ __align__(16) uint32_t words[32], pair[2], four[4];
+  __shared__ uint64_t bar;
+  __shared__ int sum;
+  const uint32_t i = threadIdx.x, to = (rank() + 1) % ranks(), their_bar = map(shared_address(&bar), to);
+  if (i == 0) {
+    sum = 1000;
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&bar)) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(&bar)), "r"(32 * 4 + 8 + 16 + 32 * 4) : "memory");
+  }
+  meet();
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(map(shared_address(words + i), to)), "r"(100 * rank() + i), "r"(their_bar) : "memory");
+  asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s32 [%0], %1, [%2];" ::"r"(map(shared_address(&sum), to)), "r"(-(int)i), "r"(their_bar) : "memory");
+  if (i == 5) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(map(shared_address(pair), to)), "l"(0x500000007ull), "r"(their_bar) : "memory");
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(map(shared_address(four), to)), "r"(1), "r"(2), "r"(3), "r"(4 + rank()), "r"(their_bar) : "memory");
+  }
+  wait_parity(shared_address(&bar), 0);
+  uint32_t *o = out + 64 * blockIdx.x;
+  o[i] = words[i];
+  o[32] = sum;
+  o[33] = pair[0] * 10 + pair[1];
+  o[34] = four[0] + 10 * four[1] + 100 * four[2] + 1000 * four[3];
   meet();
 }
 

@@ -116,6 +116,21 @@ static void test_multicast(void) {
   }
 }
 
+static void test_sends(void) {
+  uint32_t *out = device_bytes(4 * 64 * 4);
+  void *args[] = {&out};
+  run("sends", line(4, 2), args);
+  for (uint32_t b = 0; b < 4; b++) {
+    uint32_t from = (b + 1) % 2;
+    for (uint32_t i = 0; i < 32; i++) {
+      CHECK_EQUAL(out[64 * b + i], 100 * from + i);
+    }
+    CHECK_EQUAL(out[64 * b + 32], 1000 - 31 * 32 / 2);
+    CHECK_EQUAL(out[64 * b + 33], 75);
+    CHECK_EQUAL(out[64 * b + 34], 4321 + 1000 * from);
+  }
+}
+
 static void test_faults(void) {
   uint32_t *out = device_bytes(64);
   void *args[] = {&out};
@@ -146,6 +161,7 @@ int main(int argc, char **argv) {
   test_neighbours(2, 1);
   test_leaving();
   test_multicast();
+  test_sends();
   test_faults();
   test_neighbours(16, 8);
   machine_close(&m);
