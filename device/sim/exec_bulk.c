@@ -164,8 +164,11 @@ static bool multicast(sim_landing landing, uint32_t mask, uint64_t time_fs) {
   SIM_EACH_LANE(rank, mask & 0xffff) {
     sim_landing one = landing;
     sim_block *target = sim_cluster_block(warp, landing.insn, landing.lane, rank);
-    if (own == NULL || target == NULL) {
+    if (target == NULL) {
       return false;
+    }
+    if (own == NULL || sim_block_at(warp, landing.mbarrier) != own) {
+      return copy_to_block(landing, NULL, time_fs); /* which says so */
     }
     one.to = target->shared + (landing.to - own->shared);
     one.mbarrier = target->shared + (landing.mbarrier - own->shared);

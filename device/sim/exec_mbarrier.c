@@ -56,6 +56,17 @@ bool sim_mbarrier_known(sim_warp *warp, const sim_insn *insn, uint32_t lane, con
   return true;
 }
 
+/* Where a lane's mbarrier lies, and in which block; NULL after a fault. */
+static uint8_t *find(sim_warp *warp, const sim_insn *insn, uint32_t lane, sim_block **block) {
+  uint64_t address = sim_source(warp, insn, 0)[lane] + (uint64_t)insn->offset;
+  uint8_t *at = sim_reach(warp, insn, lane, insn->space, address, 8);
+  *block = at != NULL ? sim_block_at(warp, at) : NULL;
+  if (at != NULL && *block == NULL) {
+    sim_fault(warp, insn, lane, SIM_ILLEGAL_ADDRESS, "an mbarrier that is not in shared memory");
+  }
+  return *block != NULL ? at : NULL;
+}
+
 /* Threads of the block that wait for the mbarrier go on. */
 static void release(sim_block *block, const uint8_t *at, uint64_t time_fs) {
   for (uint32_t i = 0; i < block->warp_count; i++) {
@@ -144,21 +155,14 @@ static bool change(sim_warp *warp, const sim_insn *insn, uint32_t lane, mbarrier
 }
 
 static void update(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
-  const uint64_t *base = sim_source(warp, insn, 0), *x = sim_source(warp, insn, 1);
+  const uint64_t *x = sim_source(warp, insn, 1);
   uint64_t *d = sim_target(warp, insn), out[SIM_LANES] = {0};
   bool fresh = insn->flags & SIM_F_INIT;
   SIM_EACH_LANE(l, lanes) {
-    uint8_t *at = sim_reach(warp, insn, l, insn->space, base[l] + (uint64_t)insn->offset, 8);
-    sim_block *block = at != NULL ? sim_block_at(warp, at) : NULL;
+    sim_block *block;
+    uint8_t *at = find(warp, insn, l, &block);
     mbarrier b;
-    if (at == NULL) {
-      return;
-    }
-    if (block == NULL) {
-      sim_fault(warp, insn, l, SIM_ILLEGAL_ADDRESS, "an mbarrier that is not in shared memory");
-      return;
-    }
-    if (!fresh && !sim_mbarrier_known(warp, insn, l, at)) {
+    if (at == NULL || (!fresh && !sim_mbarrier_known(warp, insn, l, at))) {
       return;
     }
     memcpy(&out[l], at, sizeof out[l]);
@@ -175,12 +179,11 @@ static void update(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
 
 /* Copies are done at once here: what is left of cp.async.mbarrier.arrive is the arrival, where it counts. */
 static void copies_arrive(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
-  const uint64_t *base = sim_source(warp, insn, 0);
   SIM_EACH_LANE(l, lanes) {
-    uint8_t *at = sim_reach(warp, insn, l, insn->space, base[l] + (uint64_t)insn->offset, 8);
-    sim_block *block = at != NULL ? sim_block_at(warp, at) : NULL;
+    sim_block *block;
+    uint8_t *at = find(warp, insn, l, &block);
     mbarrier b;
-    if (block == NULL || !sim_mbarrier_known(warp, insn, l, at)) {
+    if (at == NULL || !sim_mbarrier_known(warp, insn, l, at)) {
       return;
     }
     b = read_at(at);
@@ -196,12 +199,17 @@ static void copies_arrive(sim_warp *warp, const sim_insn *insn, uint32_t lanes) 
 /* Lanes whose phase is complete; at[l] is the mbarrier of each other lane. False after a fault. */
 static bool ask(sim_warp *warp, const sim_insn *insn, uint32_t lanes, uint32_t *complete,
                 const uint8_t *at[SIM_LANES]) {
-  const uint64_t *base = sim_source(warp, insn, 0), *x = sim_source(warp, insn, 1);
+  const uint64_t *x = sim_source(warp, insn, 1);
   *complete = 0;
   SIM_EACH_LANE(l, lanes) {
     uint64_t asked = insn->flags & SIM_F_PARITY ? x[l] & 1 : x[l] >> 63;
-    at[l] = sim_reach(warp, insn, l, insn->space, base[l] + (uint64_t)insn->offset, 8);
+    sim_block *block;
+    at[l] = find(warp, insn, l, &block);
     if (at[l] == NULL || !sim_mbarrier_known(warp, insn, l, at[l])) {
+      return false;
+    }
+    if (block != warp->block) {
+      sim_fault(warp, insn, l, SIM_ILLEGAL_ADDRESS, "a wait for an mbarrier of another block");
       return false;
     }
     *complete |= (uint32_t)(read_at(at[l]).parity != asked) << l;

@@ -141,13 +141,13 @@ static bool counts_fit(const sim_insn *insn) {
 }
 
 sim_exec_fn *sim_select_mma(const sim_insn *insn) {
-  unsigned m = insn->window >> 16, n = insn->window >> 8 & 0xff;
+  unsigned m = insn->window >> 16, n = insn->window >> 8 & 0xff, k = insn->window & 0xff;
   if ((insn->op != SIM_OP_mma && (insn->op != SIM_OP_wmma || insn->mode != SIM_M_MMA)) || !types_known(insn) ||
       !counts_fit(insn)) {
     return NULL;
   }
   if (insn->op == SIM_OP_mma &&
-      ((m != 8 && m != 16) || n != 8 || insn->more & SIM_X_COLUMNS_A || !(insn->more & SIM_X_COLUMNS_B))) {
+      ((m != 8 && m != 16) || n != 8 || k % (4 * sim_matrix_packed(insn->type_a)) != 0 || insn->more & SIM_X_COLUMNS_A || !(insn->more & SIM_X_COLUMNS_B))) {
     return NULL; /* m8n8k4 of .f16 has other fragments */
   }
   return mma;
