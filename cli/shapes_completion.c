@@ -70,7 +70,7 @@ static void bash_operand(const cli_command *command, FILE *to) {
 }
 
 static void bash(FILE *to) {
-  fputs("# SPDX-License-Identifier: MIT\n"
+  fputs("# SPDX-License-" "Identifier: MIT\n"
         "# bash completion of inkmark; made by 'inkmark help --completion bash'\n"
         "_inkmark() {\n"
         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -156,7 +156,7 @@ static void zsh_option(const cli_command *command, const cli_option *option, FIL
 
 static void zsh(FILE *to) {
   fputs("#compdef inkmark\n"
-        "# SPDX-License-Identifier: MIT\n"
+        "# SPDX-License-" "Identifier: MIT\n"
         "# zsh completion of inkmark; made by 'inkmark help --completion zsh'\n"
         "_inkmark() {\n"
         "  local -a commands=(",
@@ -239,7 +239,7 @@ static void fish_operand(const cli_command *command, FILE *to) {
 }
 
 static void fish(FILE *to) {
-  fputs("# SPDX-License-Identifier: MIT\n"
+  fputs("# SPDX-License-" "Identifier: MIT\n"
         "# fish completion of inkmark; made by 'inkmark help --completion fish'\n"
         "complete -c inkmark -f\n",
         to);

@@ -161,7 +161,7 @@ static void man_example(FILE *to, int n, const char *command, const char *what) 
 }
 
 static void man_head(const char *name, const char *summary, FILE *to) {
-  fputs(".\\\" SPDX-License-Identifier: MIT\n.\\\" made by 'inkmark help --man'\n.TH INKMARK", to);
+  fputs(".\\\" SPDX-License-" "Identifier: MIT\n.\\\" made by 'inkmark help --man'\n.TH INKMARK", to);
   if (name) {
     fputs("\\-", to);
     for (const char *at = name; *at; at++)
