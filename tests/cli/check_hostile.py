@@ -183,7 +183,7 @@ def the_merges():
 def the_recovery():
     data = open("hostile.ink", "rb").read()
     evil = b"\x1b[31mr\n\xff.ink"
-    for end in (len(data) - 100, len(data) // 2, 300, 40):
+    for end in (len(data), len(data) - 100, len(data) // 2, 300, 40):
         open("cut.ink", "wb").write(data[:end])
         for path in (b"\x1b[1mcut\n.ink", b"cut.ink"):
             if path != b"cut.ink":
@@ -193,14 +193,15 @@ def the_recovery():
             shown(done.stderr, "recover")
             if not done.returncode:
                 shown(run("info", evil).stdout, "info of what was recovered")
-                report = strict_json(run("report", "-f", "json", evil).stdout, "report")
-                if end == len(data) - 100: # of less the table of names is gone
-                    has_names(report, "recovered")
+                reports = [strict_json(run("report", "-f", "json", one).stdout, "report") for one in (path, evil)]
+                strings = [set(every_string(report)) for report in reports]
+                assert all(name.decode("utf-8", "replace") in strings[1] for name in SECTIONS
+                           if name.decode("utf-8", "replace") in strings[0]), (end, strings)
                 os.remove(evil)
             if path != b"cut.ink":
                 os.remove(path)
-        if end == len(data) - 100:
-            assert not done.returncode, done
+        if end == len(data): # of less the table of names may be gone
+            assert not done.returncode and SECTIONS[1].decode() in strings[1], (done, strings)
 
 
 def the_comparisons():
