@@ -27,7 +27,7 @@ typedef struct verify_settings {
 
 static const cli_option options[] = {
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(verify_settings, kernels),
-     "only functions whose mangled name matches"},
+     "only functions whose name matches, mangled or as the source has it"},
     {'a', "against", CLI_TEXT, "FILE", offsetof(verify_settings, against),
      "the same program without marks: instructions, registers, spills, waits side by side"},
     {'l', "lines", CLI_FLAG, NULL, offsetof(verify_settings, lines),
@@ -91,6 +91,11 @@ static void print_stamps(const ink_verify_kernel *k, FILE *to) {
   }
 }
 
+/* The reciprocal of a divisor, as an integer division makes it, is what a compiler takes out of a loop. */
+static bool is_division(const ink_verify_leak *leak) {
+  return strstr(leak->instructions, "MUFU.RCP") && strstr(leak->instructions, "I2F") && strstr(leak->instructions, "F2I");
+}
+
 static void print_leaks(const ink_verify_kernel *k, FILE *to) {
   for (size_t i = 0; i < k->leak_count; i++) {
     const ink_verify_leak *leak = &k->leaks[i];
@@ -102,6 +107,9 @@ static void print_leaks(const ink_verify_kernel *k, FILE *to) {
     text_print(to, "             lies    between %s and %s\n",
             stamp_text(k, leak->found_after, true).text,
             stamp_text(k, leak->found_before, false).text);
+    if (is_division(leak))
+      text_print(to, "             of an integer division: the divisor is the same in every round; a mark in front of it "
+                     "that names it (PROF_MARK_LOADED(S, divisor)) keeps it in place\n");
   }
 }
 
@@ -174,7 +182,7 @@ static void print_text(const verify_settings *settings, const char *path, const 
   for (size_t i = 0; i < n; i++) {
     const ink_verify_kernel *k = &kernels[i];
     text_print(to, "%s%s%s (%s, %s): %zu stamp%s, %u instructions judged, ",
-            message_style(to, STYLE_BOLD), k->name, message_style(to, STYLE_PLAIN),
+            message_style(to, STYLE_BOLD), k->shown, message_style(to, STYLE_PLAIN),
             base_name(path), k->target, k->stamp_count, k->stamp_count == 1 ? "" : "s",
             k->instructions);
     if (k->moved || k->gone_count) {
@@ -211,6 +219,7 @@ static void json_kernel(json_writer *json, const char *path, const ink_verify_ke
   json_open(json, NULL, '{');
   json_string(json, "file", path);
   json_string(json, "kernel", k->name);
+  json_string(json, "demangled", k->demangled);
   json_string(json, "target", k->target);
   json_unsigned(json, "instructions", k->instructions);
   json_unsigned(json, "moved", k->moved);
@@ -266,7 +275,7 @@ static bool say_no_function(const verify_settings *settings, const char *path) {
   const size_t n = ink_verify_kernels(verify, &kernels);
   const char **names = malloc((n + 1) * sizeof *names);
   for (size_t i = 0; names && i < n; i++)
-    names[i] = kernels[i].name;
+    names[i] = kernels[i].shown;
   const bool some = names && n;
   if (some)
     load_say_no_match(path, settings->kernels, names, n);

@@ -86,7 +86,7 @@ static void place(json_writer *json, const char *key, const char *file, uint32_t
 }
 
 static void begin_result(json_writer *json, int rule, const char *level, const char *message, const char *file,
-                         uint32_t first, uint32_t last, const char *kernel) {
+                         uint32_t first, uint32_t last, const ink_verify_kernel *kernel) {
   json_open(json, NULL, '{');
   json_string(json, "ruleId", rules[rule].id);
   json_unsigned(json, "ruleIndex", (uint64_t)rule);
@@ -97,7 +97,8 @@ static void begin_result(json_writer *json, int rule, const char *level, const c
   place(json, "physicalLocation", file, first, last);
   json_open(json, "logicalLocations", '[');
   json_open_flat(json, NULL);
-  json_string(json, "fullyQualifiedName", kernel);
+  json_string(json, "fullyQualifiedName", kernel->shown);
+  json_string(json, "decoratedName", kernel->name);
   json_string(json, "kind", "function");
   json_close(json, '}');
   json_close(json, ']');
@@ -135,14 +136,14 @@ void verify_sarif_kernel(json_writer *json, const ink_verify_kernel *k) {
              l->instructions, name_of(k, l->belongs_after, "the kernel's begin"),
              name_of(k, l->belongs_before, "the kernel's end"), name_of(k, l->found_after, "the kernel's begin"),
              name_of(k, l->found_before, "the kernel's end"));
-    begin_result(json, MOVED, "warning", message, l->file, l->line, l->line, k->name);
+    begin_result(json, MOVED, "warning", message, l->file, l->line, l->line, k);
     marks_of(json, k, l->belongs_after, l->belongs_before);
   }
   for (size_t i = 0; i < k->gone_count; i++) {
     const ink_verify_gone *g = &k->gone[i];
     snprintf(message, sizeof message, "No instruction of these lines, between '%.100s' and '%.100s', is left.",
              name_of(k, g->after, "the kernel's begin"), name_of(k, g->before, "the kernel's end"));
-    begin_result(json, GONE, "warning", message, g->file, g->first_line, g->last_line, k->name);
+    begin_result(json, GONE, "warning", message, g->file, g->first_line, g->last_line, k);
     marks_of(json, k, g->after, g->before);
   }
   for (size_t i = 0; i < k->stamp_count; i++) {
@@ -150,7 +151,7 @@ void verify_sarif_kernel(json_writer *json, const ink_verify_kernel *k) {
     if (s->copies)
       continue;
     snprintf(message, sizeof message, "%.100s(%.100s) has no clock read in the machine code.", s->macro, s->name);
-    begin_result(json, REMOVED, "note", message, s->file, s->line, s->line, k->name);
+    begin_result(json, REMOVED, "note", message, s->file, s->line, s->line, k);
     json_close(json, '}');
   }
 }

@@ -417,6 +417,8 @@ static bool add_absent(judgement *j, gathered *g) {
 ink_status ink_v_judge(ink_verify *v, const v_function *f, v_stamp *stamps, size_t n,
                        const ink_verify_options *options, ink_error *error) {
   ink_verify_kernel k = {.name = f->name, .target = f->target, .has_lines = f->has_lines};
+  k.demangled = ink_v_demangle(v, f->name);
+  k.shown = ink_v_shown(v, k.demangled);
   uint64_t *last = NULL, *next = NULL;
   size_t words = 0;
   gathered g = {0};

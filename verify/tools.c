@@ -3,6 +3,7 @@
  * with stamps, and writes the listing again with the stamps named. */
 #include "verify_private.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -95,6 +96,10 @@ static char *run(char *const argv[], const char *folder, size_t *bytes, ink_erro
 
 /* ---- one listing ---- */
 
+static bool is_wanted(ink_verify *v, const regex_t *regex, const char *name) {
+  return regexec(regex, name, 0, NULL, 0) == 0 || regexec(regex, ink_v_demangle(v, name), 0, NULL, 0) == 0;
+}
+
 static ink_status judge_all(ink_verify *v, const ink_verify_options *options, ink_error *error) {
   regex_t regex;
   const bool filtered = options && options->kernel_regex;
@@ -108,7 +113,7 @@ static ink_status judge_all(ink_verify *v, const ink_verify_options *options, in
     v_stamp *stamps;
     size_t count;
     any_lines = any_lines || f.has_lines;
-    if (filtered && regexec(&regex, f.name, 0, NULL, 0) != 0)
+    if (filtered && !is_wanted(v, &regex, f.name))
       continue;
     status = ink_v_find_stamps(v, &f, &stamps, &count, error);
     if (!status && (count || (options && options->without_stamps)))
@@ -134,7 +139,7 @@ static ink_status map_all(ink_verify *v, const ink_verify_options *options, ink_
   for (size_t first = 0, end; first < v->function_count && !status; first = end) {
     for (end = first + 1; end < v->function_count && v->functions[end].called; end++)
       ;
-    if (!filtered || regexec(&regex, v->functions[first].name, 0, NULL, 0) == 0)
+    if (!filtered || is_wanted(v, &regex, v->functions[first].name))
       status = ink_v_add_map(v, v->functions + first, end - first, error);
   }
   if (filtered)
@@ -319,6 +324,8 @@ void ink_verify_free(ink_verify *v) {
     free(v->strings[i]);
   free(v->strings);
   ink_v_free_hashes(&v->hashes);
+  if (v->cxx_library)
+    dlclose(v->cxx_library);
   free(v->maps);
   free(v->files);
   free(v->functions);

@@ -122,12 +122,18 @@ struct ink_verify {
   ink_v_hashes hashes;
   ink_verify_map *maps;
   size_t map_count, map_room;
+  void *cxx_library; /* that has the demangler; NULL: not looked for, or none */
 };
 
 /* Grows *array to hold one more; false: no memory. */
 bool ink_v_room(void **array, size_t count, size_t *room, size_t element_bytes);
 /* A string that lives as long as the analysis; NULL: no memory. */
 char *ink_v_keep(ink_verify *v, char *string);
+
+/* demangle.c: the name as the source has it; the same one where nothing is known of it. */
+const char *ink_v_demangle(ink_verify *v, const char *name);
+/* What is shown of such a name: the whole, or its beginning and its end. */
+const char *ink_v_shown(ink_verify *v, const char *name);
 
 /* listing.c: text to functions, labels, instructions, places. */
 ink_status ink_v_parse(ink_verify *v, ink_error *error);

@@ -28,7 +28,7 @@ typedef struct ink_verify ink_verify;
 typedef struct ink_verify_options {
   size_t size;               /* sizeof(ink_verify_options) */
   bool bookkeeping;          /* judge it too */
-  const char *kernel_regex;  /* POSIX extended on the mangled name; NULL: every function with stamps */
+  const char *kernel_regex;  /* POSIX extended on the name, mangled or not; NULL: every function with stamps */
   bool without_stamps;       /* functions without a stamp too: an unmarked build, for its counts */
   bool map;                  /* makes the maps (ink_verify_maps) too */
 } ink_verify_options;
@@ -89,6 +89,8 @@ typedef struct ink_verify_counts {
 
 typedef struct ink_verify_kernel {
   const char *name;          /* mangled */
+  const char *demangled;     /* as the source has it; the same where the C++ library is not there */
+  const char *shown;         /* that, for people: what is long is cut in the middle */
   const char *target;        /* "sm_90" */
   size_t stamp_count, leak_count, line_count;
   const ink_verify_stamp *stamps; /* in the order of the source */
