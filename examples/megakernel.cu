@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A persistent kernel that runs a whole network: its blocks take tasks from one queue until it is empty. In each block
 // one warp schedules, four work. The scheduler takes a task, waits until those that it needs are done in whichever
-// blocks, and hands it to the workers through two slots, so that it is a task ahead of them. What a worker does is known
+// blocks, and hands it to the workers through two slots, so that it is a task ahead of them. The scheduler's sections
+// are the same for each task: its track is a track of rows, where a mark is two instructions. What a worker does is known
 // at run time only: PROF_MARK_ID takes the section from the task. PROF_ITER gives each task a row of its own.
 //
 //     megakernel [blocks] [layers] [tiles of a layer]
@@ -76,9 +77,9 @@ __global__ void megakernel(Network net) {
   __shared__ Task given[slots];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const size_t layer_values = (size_t)net.tiles * width;
-  PROF_OPEN_IF(lane == 0, Run); // one track a warp
 
   if (warp == 0) {
+    PROF_OPEN_ROWS_IF(lane == 0, Run);
     PROF_ROLE(Scheduler);
     unsigned kind = 0;
     int n = 0; // tasks of this block
@@ -113,6 +114,7 @@ __global__ void megakernel(Network net) {
       wait_on(empty(last % slots), threads); // what the workers still have
     PROF_CLOSE();
   } else {
+    PROF_OPEN_IF(lane == 0, Run); // one track a warp
     PROF_ROLE(Worker);
     for (int n = 0;; n++) {
       PROF_ITER(n);
