@@ -90,6 +90,22 @@ uint64_t ink_quantile_get(ink_quantile *sketch, double quantile) {
   return last;
 }
 
+static void put_in_bin(uint64_t value, uint64_t count, double low, double high, uint64_t *bins, size_t n) {
+  const double at = value <= low || high <= low ? 0 : (double)n * log((double)value / low) / log(high / low);
+  bins[at >= (double)n ? n - 1 : (size_t)at] += count;
+}
+
+void ink_quantile_bins(const ink_quantile *sketch, uint64_t low, uint64_t high, uint64_t *bins, size_t n) {
+  const double from = low ? (double)low : 1, to = (double)high;
+  for (size_t i = 0; i < n; i++)
+    bins[i] = 0;
+  for (uint32_t i = 0; !sketch->counts && i < sketch->few_count; i++)
+    put_in_bin(sketch->few[i], 1, from, to, bins, n);
+  for (uint32_t i = 0; sketch->counts && i < sketch->room; i++)
+    if (sketch->counts[i])
+      put_in_bin(bucket_middle(sketch->first + i), sketch->counts[i], from, to, bins, n);
+}
+
 void ink_quantile_free(ink_quantile *sketch) {
   free(sketch->counts);
   free(sketch->few);

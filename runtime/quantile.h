@@ -45,6 +45,9 @@ static inline bool ink_quantile_add(ink_quantile *sketch, uint64_t value) {
 
 /* The value that `quantile` (0 to 1) of the values do not exceed, nearest rank; 0 when empty. */
 uint64_t ink_quantile_get(ink_quantile *sketch, double quantile);
+/* How many values lie in each of `n` bins from `low` to `high`, whose ends have one ratio: bin i begins at
+ * low * (high / low)^(i / n). Where the values were many, those of a bucket lie in the bin of its middle. */
+void ink_quantile_bins(const ink_quantile *sketch, uint64_t low, uint64_t high, uint64_t *bins, size_t n);
 void ink_quantile_free(ink_quantile *sketch);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The HTML output: report_page.html with the summary, the iterations and the lanes put in as JSON.
- * The page stays usable because lanes and slices beyond a limit are left out, and it says how many.
+ * The page stays below 3 MB: of tracks beyond a limit it has only when and where they ran, and it says of how many.
  */
 #include "host_lanes.h"
 #include "outputs.h"
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { TRACKS_MAX = 4096, SLICES_MAX = 200000, ITERATION_ROWS_MAX = 20000, OPEN_MOST = 1000, HOST_MAX = 20000 };
+enum { TRACKS_MAX = 4096, SLICES_MAX = 60000, ITERATION_ROWS_MAX = 10000, OPEN_MOST = 1000, HOST_MAX = 10000 };
 
 static const char data_mark[] = "<!--DATA-->";
 
@@ -23,7 +23,7 @@ typedef struct html {
   ink_track_events events;
   host_lanes host;
   char label[160];
-  uint64_t tracks, lanes, slices, left_out_slices;
+  uint64_t tracks, whole_tracks, lanes, slices, left_out_slices;
   bool full; /* the limit is reached: decoding was stopped by us */
 } html;
 
@@ -121,7 +121,7 @@ static void put_slice(html *w, bool first, ink_section_index section, int64_t be
 static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   html *w = user;
   char label[96];
-  w->full = w->tracks >= TRACKS_MAX || w->slices >= SLICES_MAX;
+  w->full = w->tracks >= TRACKS_MAX;
   if (w->full)
     return INK_ERROR_STOPPED;
   ink_track_label(track->stored, label, sizeof label);
@@ -142,24 +142,23 @@ static ink_status on_async(void *user, const ink_async *async) {
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   html *w = user;
   const ink_track_events *e = &w->events;
-  uint64_t wanted = w->slices + e->slice_count + e->async_count;
-  if (wanted > SLICES_MAX && w->slices) {
-    w->full = true;
-    return INK_ERROR_STOPPED;
-  }
+  const uint64_t wanted = w->slices + e->slice_count + e->async_count;
+  const bool whole = wanted <= SLICES_MAX || !w->slices; /* a first one is cut, later ones are only named */
   begin_lane(w, NULL, 0);
-  for (size_t i = 0; i < e->slice_count && w->slices < SLICES_MAX; i++) {
+  for (size_t i = 0; whole && i < e->slice_count && w->slices < SLICES_MAX; i++) {
     const ink_slice *s = &e->slices[i];
     put_slice(w, i == 0, s->section, s->begin_ns, s->end_ns, s->depth, s->row, s->cut);
   }
   const ink_stored_track *stored = track->stored;
-  ink_file_print(&w->file, "],[%u,%u,%d,%u,%lld,%lld]]",
+  ink_file_print(&w->file, "],[%u,%u,%d,%u,%lld,%lld,%u,%u,%u,%u,%u,%u]]",
                  ink_table_part_of(w->table, stored->launch, stored->kernel), stored->header.sm_open,
                  stored->device, stored->launch,
                  (long long)ink_ns_between(w->selection.begin_ns, track->open_ns),
-                 (long long)ink_ns_between(track->open_ns, track->close_ns));
-  ink_status status = ink_track_events_lanes(&w->events);
-  for (size_t lane = 0; status == INK_OK && lane < e->lane_count; lane++) {
+                 (long long)ink_ns_between(track->open_ns, track->close_ns), stored->header.block_index[0],
+                 stored->header.block_index[1], stored->header.block_index[2], stored->header.grid_dim[0], stored->header.grid_dim[1],
+                 stored->header.grid_dim[2]);
+  ink_status status = whole ? ink_track_events_lanes(&w->events) : INK_OK;
+  for (size_t lane = 0; whole && status == INK_OK && lane < e->lane_count; lane++) {
     bool first = true;
     begin_lane(w, "async", lane);
     for (size_t i = 0; i < e->async_count && w->slices < SLICES_MAX; i++) {
@@ -172,7 +171,8 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
     ink_file_text(&w->file, "]]");
   }
   w->tracks++;
-  w->left_out_slices += wanted - w->slices; /* not 0 only for a first track beyond the limit */
+  w->whole_tracks += whole;
+  w->left_out_slices += wanted - w->slices;
   return status == INK_OK ? ink_file_check(&w->file, w->error) : status;
 }
 
@@ -219,11 +219,12 @@ static ink_status put_lanes(html *w) {
     *callers = ours;
   ink_file_print(&w->file,
                  "],\n\"host\": %zu, \"left_out_host\": %llu, \"slices\": %llu, \"left_out_slices\": %llu, "
-                 "\"left_out_tracks\": %llu}</script>\n",
+                 "\"left_out_tracks\": %llu, \"with_info\": %llu, \"whole_tracks\": %llu}</script>\n",
                  w->host.count ? w->host.lane_count : 0,
                  (unsigned long long)(w->host.left_out + (w->host.count > HOST_MAX ? w->host.count - HOST_MAX : 0)),
                  (unsigned long long)w->slices, (unsigned long long)w->left_out_slices,
-                 (unsigned long long)(w->selection.chosen_tracks - w->tracks));
+                 (unsigned long long)(w->selection.chosen_tracks - w->tracks), (unsigned long long)w->tracks,
+                 (unsigned long long)w->whole_tracks);
   return status;
 }
 

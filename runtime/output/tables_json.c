@@ -76,6 +76,13 @@ static void put_extremes(ink_file *f, const ink_selection *s, const ink_table_ro
   put_max_at(f, s, row);
 }
 
+static void put_histogram(ink_file *f, const uint64_t *bins) {
+  ink_json_key(f, "histogram");
+  for (size_t i = 0; i < INK_HISTOGRAM_BINS; i++)
+    ink_file_print(f, "%s%llu", i ? ", " : "[", (unsigned long long)bins[i]);
+  ink_file_text(f, "]");
+}
+
 static void put_row(ink_file *f, const ink_selection *s, const ink_table *table, const ink_table_row *row,
                     enum ink_group_by by) {
   const bool unmarked = row->section == INK_SECTION_UNKNOWN;
@@ -102,6 +109,9 @@ static void put_row(ink_file *f, const ink_selection *s, const ink_table *table,
   }
   if (!unmarked && row->count)
     put_extremes(f, s, row);
+  const uint64_t *bins = ink_table_histogram(table, row);
+  if (bins)
+    put_histogram(f, bins);
   ink_json_double(f, "bound_ns", row->bound_ns); /* null: not known */
   ink_json_bool(f, "below_bound", ink_table_row_below_bound(row));
   ink_json_u64(f, "marking_cycles", row->marking_cycles);

@@ -555,5 +555,6 @@ void ink_table_free(ink_table *table) {
   free(table->instance_names);
   free(table->problems);
   free(table->rows);
+  free(table->histograms);
   free(table);
 }

@@ -106,6 +106,7 @@ struct ink_table {
   /* The results. */
   INK_I_LIST(ink_kernel_total) totals; /* of parts, sorted at the end */
   ink_table_row *rows;
+  uint64_t *histograms; /* [row_count][INK_HISTOGRAM_BINS], or NULL */
   size_t row_count;
   ink_section_index *unseen; /* in rising order */
   size_t (*unseen_of)[2];    /* [kernels]: first and count in `unseen` */

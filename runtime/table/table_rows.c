@@ -140,6 +140,27 @@ static void list_unseen(ink_table *table) {
   }
 }
 
+static bool has_histogram(const ink_table_row *row) {
+  return row->section != INK_SECTION_UNKNOWN && !row->summed && row->count;
+}
+
+/* The rows are sorted; `passes`, which only rows by iteration have, holds their cells until now. */
+static bool make_histograms(ink_table *table) {
+  table->histograms = malloc((table->row_count + 1) * INK_HISTOGRAM_BINS * sizeof *table->histograms);
+  for (size_t i = 0; i < table->row_count; i++) {
+    ink_table_row *row = &table->rows[i];
+    if (table->histograms && has_histogram(row))
+      ink_quantile_bins(&ink_table_cell(table, (uint32_t)row->passes)->sketch, row->min_cycles, row->max_cycles,
+                        table->histograms + i * INK_HISTOGRAM_BINS, INK_HISTOGRAM_BINS);
+    row->passes = 0;
+  }
+  return table->histograms != NULL;
+}
+
+const uint64_t *ink_table_histogram(const ink_table *table, const ink_table_row *row) {
+  return table->histograms && has_histogram(row) ? table->histograms + (size_t)(row - table->rows) * INK_HISTOGRAM_BINS : NULL;
+}
+
 ink_status ink_table_finish(ink_table *table) {
   ink_status status = ink_table_sort_parts(table);
   if (status == INK_OK && !(table->rows = malloc(((size_t)table->cell_count + 1) * sizeof *table->rows)))
@@ -148,12 +169,16 @@ ink_status ink_table_finish(ink_table *table) {
     return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
   for (uint32_t i = 0; i < table->cell_count; i++) {
     ink_cell *cell = ink_table_cell(table, i);
-    if (cell->count || cell->cut)
-      table->rows[table->row_count++] = row_of(table, cell);
+    if (!cell->count && !cell->cut)
+      continue;
+    table->rows[table->row_count] = row_of(table, cell);
+    table->rows[table->row_count++].passes = table->options.by == INK_BY_SECTION ? i : 0;
   }
   qsort(table->rows, table->row_count, sizeof *table->rows, compare);
   if (table->options.by == INK_BY_ITERATION)
     tell_passes(table);
+  if (table->options.by == INK_BY_SECTION && !make_histograms(table))
+    return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
   list_unseen(table);
   return INK_OK;
 }

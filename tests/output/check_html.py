@@ -4,6 +4,7 @@ the tables' numbers, the drops and the clock; too many tracks are cut with a wor
 
 check_html.py OUTPUT_TOOL [SCREENSHOT]"""
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -55,6 +56,9 @@ def main(tool, screenshot=None):
             if (None in r["inside"] if r.get("inside") else r["depth"] == 0) and r["share"] > 0:
                 name = r["section"].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
                 assert f"{name} {100 * r['share']:.1f} % " in text, ("the bar of shares", r["section"])
+            if r.get("histogram"):
+                assert len(r["histogram"]) == 24 and sum(r["histogram"]) == r["count"] and r["histogram"][0] and (
+                    r["histogram"][-1] or r["min_cycles"] == r["max_cycles"]), r
         # The longest track that the page names is the longest of those in it.
         tracks = json.loads(re.search(r'id="lane-data">(.*?)</script>', source, re.S)[1])["tracks"]
         tracks = [(t[2][5], t[2][0], t[0]) for t in tracks if len(t) > 2]
@@ -89,9 +93,13 @@ def main(tool, screenshot=None):
 
         big = scratch.write("html", scratch.make("many:5000:12"), "big.html")
         text = visible_text(browse(browser, big, "--dump-dom"))
-        shown = re.search(r"([\d,]+) lanes, ([\d,]+) slices; ([\d,]+) more tracks are left out", text)
+        shown = re.search(r"([\d,]+) lanes, ([\d,]+) slices;.* ([\d,]+) more tracks are left out", text)
         lanes, slices, left_out = (int(n.replace(",", "")) for n in shown.groups())
-        assert lanes + left_out == 5000 and 0 < slices <= 200000, (lanes, slices, left_out)
+        assert lanes + left_out == 5000 and 0 < slices <= 60000, (lanes, slices, left_out)
+        million = scratch.write("html", scratch.make("many:5000:200"), "million.html")
+        assert os.path.getsize(million) < 3e6, os.path.getsize(million)
+        text = visible_text(browse(browser, million, "--dump-dom"))
+        assert "60,000 slices; 940,000 more slices" in text or re.search(r"of [\d,]+ tracks only how long they lasted", text), text[-2000:]
         if screenshot:
             browse(browser, page, f"--screenshot={screenshot}")
     print("ok")

@@ -6,7 +6,7 @@ import re
 
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/tables.schema.json")
 KNOWN = {"$schema", "$defs", "$ref", "title", "description", "type", "properties", "required", "additionalProperties",
-         "items", "enum", "const", "minimum", "pattern"}
+         "items", "minItems", "maxItems", "enum", "const", "minimum", "pattern"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 
@@ -41,6 +41,8 @@ def faults(value, schema, root, at="$"):
                 yield from faults(inner, properties[name], root, f"{at}.{name}")
             elif schema.get("additionalProperties") is False:
                 yield f"{at} has {name}, which is in no schema"
+    if isinstance(value, list) and not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+        yield f"{at} has {len(value)} items"
     if isinstance(value, list) and "items" in schema:
         for i, inner in enumerate(value):
             yield from faults(inner, schema["items"], root, f"{at}[{i}]")

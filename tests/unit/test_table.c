@@ -391,6 +391,25 @@ static int compare(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
+/* Of sorted values: each bin has no fewer than lie well inside of it, no more than lie inside of it or near. */
+static void check_bins(const ink_quantile *sketch, const uint64_t *values, size_t n) {
+  uint64_t bins[INK_HISTOGRAM_BINS], all = 0;
+  const double low = values[0] ? (double)values[0] : 1, high = (double)values[n - 1], near = n <= INK_QUANTILE_EXACT ? 1e-9 : 1.0 / 64;
+  ink_quantile_bins(sketch, values[0], values[n - 1], bins, INK_HISTOGRAM_BINS);
+  for (size_t i = 0; i < INK_HISTOGRAM_BINS; i++) {
+    const double from = low * pow(high / low, (double)i / INK_HISTOGRAM_BINS), to = low * pow(high / low, ((double)i + 1) / INK_HISTOGRAM_BINS);
+    uint64_t least = 0, most = 0;
+    for (size_t v = 0; v < n; v++) {
+      const double value = values[v] ? (double)values[v] : 1;
+      least += value > from * (1 + near) && value < to * (1 - near);
+      most += value >= from * (1 - near) && value <= to * (1 + near);
+    }
+    CHECK(bins[i] >= least && bins[i] <= most, "bin %zu of %zu values: %" PRIu64 ", not %" PRIu64 " to %" PRIu64, i, n, bins[i], least, most);
+    all += bins[i];
+  }
+  CHECK(all == n, "%" PRIu64 " in bins, not %zu", all, n);
+}
+
 static void quantiles(void) {
   static uint64_t values[100000];
   uint64_t random = 9;
@@ -411,6 +430,7 @@ static void quantiles(void) {
         CHECK(n <= INK_QUANTILE_EXACT ? got == exact : off <= (double)exact / 128,
               "shape %d, %zu values, %d %%: %" PRIu64 ", not %" PRIu64, shape, n, q, got, exact);
       }
+      check_bins(&sketch, values, n);
       ink_quantile_free(&sketch);
     }
 }

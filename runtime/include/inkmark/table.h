@@ -42,7 +42,7 @@ typedef struct ink_table_options {
 
 #define INK_WAITS_USUAL "wait|barrier|sync|acquire|stall"
 
-enum { INK_ROW_INSIDE_MAX = 4 };
+enum { INK_ROW_INSIDE_MAX = 4, INK_HISTOGRAM_BINS = 24 };
 
 /* One row: a section of a part of a kernel, in a group (iteration, block, SM, launch, warp, device or instance;
  * 0 for BY_SECTION). A part is what of a kernel ran on one device as one template instance, where the capture
@@ -151,6 +151,10 @@ INK_API ink_status ink_table_make(const ink_capture *capture, const ink_clock_ma
                                   ink_error *error);
 INK_API void ink_table_free(ink_table *table);
 INK_API size_t ink_table_rows(const ink_table *table, const ink_table_row **out);
+/* BY_SECTION: [INK_HISTOGRAM_BINS] slices of one of these rows by their cycles; NULL: it has no single ones. Bin i begins at
+ * min * (max / min)^(i / INK_HISTOGRAM_BINS) (a min of 0 counts as 1). Of more than 32 values one within 1/128 of a bin's end
+ * may stand in its neighbour. */
+INK_API const uint64_t *ink_table_histogram(const ink_table *table, const ink_table_row *row);
 /* Whether a row's total is less than what the clocks are known to, so that nothing but that can be said
  * of it. False where no bound is known at all: then that holds for every row. */
 INK_API bool ink_table_row_below_bound(const ink_table_row *row);
