@@ -109,8 +109,44 @@ def shared_memory(checks):
             checks.that(size == (384 if "-DINKMARK_WARPS=12" in flags else 1024), f"sm_{arch} {flags}: {size} bytes")
 
 
+def pipelines(checks):
+    """No kernel of pipelines.cu gets a warning, a spill, a stack or shared memory from its marks, nor loses uniform registers."""
+    source = os.path.join(FOLDER, "pipelines.cu")
+
+    def compile_one(job):
+        arch, on = job
+        flags = [f"-DON={on}", "-DINKMARK_NO_COST", "-Wno-deprecated-gpu-targets"]
+        text = compiled("pipelines.cu", arch, f"-DON={on}")
+        code = Code(source, arch, *flags)
+        facts = {}
+        for name in code.registers:
+            found = re.search(rf"Compiling entry function '{name}'.*?(\d+) bytes stack frame.*?Used [^\n]*", text, re.S)
+            shared = re.search(r"(\d+) bytes smem", found.group(0))
+            warned = set(re.findall(rf"(C75\d\d)[^\n]*'{name}'", text))
+            facts[name] = (warned, code.spills.get(name, 0), int(found.group(1)), int(shared.group(1)) if shared else 0,
+                           sum("R2UR" in line for line in code.instructions[name]), code.count(name),
+                           sum("SR_CLOCKLO" in line for line in code.instructions[name]))
+        return job, facts
+
+    jobs = [(arch, on) for arch in ("90a", "100a") for on in (0, 1)]
+    results = dict(in_parallel(compile_one, jobs))
+    for arch, least in (("90a", 11), ("100a", 4)):
+        plain, marked = results[(arch, 0)], results[(arch, 1)]
+        names = [name for name in plain if "clock_kernel" not in name]
+        checks.that(len(names) == least, f"sm_{arch}: {names}")
+        for name in names:
+            off, on = plain[name], marked[name]
+            print(f"sm_{arch} {name}: {off[5]} instructions become {on[5]}, R2UR {off[4]} {on[4]}")
+            checks.that(on[0] <= off[0], f"sm_{arch} {name}: ptxas also says {sorted(on[0] - off[0])}")
+            checks.that(on[1] == 0 and on[2] <= off[2], f"sm_{arch} {name}: {on[1]} bytes of spills, a stack of {on[2]}")
+            checks.that(on[3] == off[3], f"sm_{arch} {name}: {on[3]} bytes of shared memory, {off[3]} plain")
+            checks.that(on[4] <= off[4] + 2, f"sm_{arch} {name}: {on[4]} R2UR, {off[4]} plain")
+            checks.that(on[6] >= off[6] + 5, f"sm_{arch} {name}: {on[6]} clock reads: there are no marks in it")
+
+
 def main():
     checks = Checks()
+    pipelines(checks)
     shared_memory(checks)
     producer(checks)
     with tempfile.TemporaryDirectory() as folder:
