@@ -240,6 +240,26 @@ static uint32_t keep_bits(const ink_i_options *options) {
          : options->live || options->hang_ms ? INK_MASK_HELD : INK_MASK_KEEP_LAST;
 }
 
+/* Kernels tell by the upper half of a ring's address whether they record (docs/macros.md). */
+static bool is_below_4_gib(uint64_t rings_at) { return rings_at >> 32 == 0; }
+enum { BELOW_4_GIB = -1 }; /* in the place of a code of CUDA's */
+
+static uint64_t rings_in(const ink_i_device *d, size_t ring_bytes) {
+  return round_up((uintptr_t)d->rings + sizeof(ink_device_track), ring_bytes);
+}
+
+/* Where memory below 4 GiB is given, another piece while that is held. */
+static int allocate_rings(ink_i_device *d, size_t ring_bytes, uint32_t tracks) {
+  int code = d->cuda->malloc_device(&d->rings, all_tracks_bytes(ring_bytes, tracks));
+  if (code || !is_below_4_gib(rings_in(d, ring_bytes)))
+    return code;
+  void *low = d->rings;
+  d->rings = NULL;
+  code = d->cuda->malloc_device(&d->rings, all_tracks_bytes(ring_bytes, tracks));
+  d->cuda->free_device(low);
+  return code ? code : is_below_4_gib(rings_in(d, ring_bytes)) ? BELOW_4_GIB : 0;
+}
+
 /* The parts of the fixed block, in order: states, header and slots, block bits, what clocks are read to. */
 static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const size_t ring_bytes = (size_t)options->records * 8, stride = ink_i_track_bytes(options->records);
@@ -252,11 +272,11 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
   if (!code && options->flight)
     code = ink_i_flight_make(d, tracks, stride, &rings_at);
   else if (!code)
-    code = d->cuda->malloc_device(&d->rings, all_tracks_bytes(ring_bytes, tracks));
-  if (!options->flight)
-    rings_at = round_up((uintptr_t)d->rings + sizeof(ink_device_track), ring_bytes);
-  if (!code && rings_at >> 32 == 0) /* kernels tell by these bits whether they record */
-    code = 2;                       /* cudaErrorMemoryAllocation */
+    code = allocate_rings(d, ring_bytes, tracks);
+  if (!code && !options->flight)
+    rings_at = rings_in(d, ring_bytes);
+  if (!code && is_below_4_gib(rings_at))
+    code = BELOW_4_GIB;
   if (code) {
     d->cuda->get_last_error(); /* ours, not the program's: fewer tracks may do */
     ink_i_flight_free(d, true);
@@ -389,8 +409,11 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *gi
   ink_status status = make_slots(d, options, error);
   if (!status && (code = d->cuda->stream_create(&d->stream)) != 0)
     status = ink_i_cuda_failed(d, code, "make a stream", error);
-  while (!status && (code = allocate(d, options, tracks)) != 0 && tracks > 1 && !options->tracks)
+  while (!status && (code = allocate(d, options, tracks)) != 0 && code != BELOW_4_GIB && tracks > 1 && !options->tracks)
     tracks /= 2;
+  if (!status && code == BELOW_4_GIB)
+    status = ink_error_set(error, INK_ERROR_MEMORY,
+                           "device %d gives memory for marks below 4 GiB only, where marks take an address for none", d->index);
   if (!status && code) {
     char what[96];
     ink_i_print(what, sizeof what, "allocate %u tracks of %u records, %.1f GiB", tracks, options->records,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { GPU_KERNELS = 3, GPU_LANES = 8, GPU_TABLE = 0x4711, GPU_CODE = 700 };
 
@@ -41,6 +42,9 @@ static struct made_up_gpu {
   bool failed;
   size_t free_bytes;         /* what the runtime says of its memory */
   size_t most_bytes;         /* allocations above it fail; 0: none */
+  int low, high_first;       /* so many get memory below 4 GiB, behind so many that do not */
+  void *low_at[2];
+  int low_freed;             /* of these; they stay mapped */
 } gpu;
 
 static uint32_t gpu_random(uint32_t below) {
@@ -261,13 +265,25 @@ static int gpu_name(char *name, size_t bytes, int device) {
   snprintf(name, bytes, "made up %d", device);
   return gpu_call();
 }
+static void *gpu_some_memory(size_t bytes) {
+  if (!gpu.low || gpu.high_first-- > 0)
+    return calloc(1, bytes);
+  gpu.low--;
+  const uintptr_t where = gpu.low_at[0] ? 0x50000000 : 0x40000000;
+  void *at = mmap((void *)where, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  gpu.low_at[gpu.low_at[0] != NULL] = at;
+  return at == MAP_FAILED ? NULL : at;
+}
 static int gpu_malloc(void **at, size_t bytes) {
   const int code = gpu_call();
-  *at = !code && (!gpu.most_bytes || bytes <= gpu.most_bytes) ? calloc(1, bytes) : NULL;
+  *at = !code && (!gpu.most_bytes || bytes <= gpu.most_bytes) ? gpu_some_memory(bytes) : NULL;
   return code ? code : *at ? 0 : 2;
 }
 static int gpu_free(void *at) {
-  free(at);
+  if (at && (at == gpu.low_at[0] || at == gpu.low_at[1]))
+    gpu.low_freed++;
+  else
+    free(at);
   return gpu_call();
 }
 /* What goes past the end of the staging is refused, as CUDA does of pinned memory. */

@@ -351,6 +351,30 @@ static void call_counts(void) {
   remove(path);
 }
 
+/* Marks take an address below 4 GiB for none: rings there are asked for once more, then refused with the reason. */
+static void low_memory(void) {
+  for (int low = 1; low <= 2; low++) {
+    ink_error error;
+    forget_gpu(9);
+    gpu.high_first = 1;
+    gpu.low = low;
+    ink_session *s = open_session(4, 32, false);
+    ink_i_device *d = &s->devices[0];
+    const ink_status status = ink_i_device_make(d, 0, &s->options, &gpu_module, &error);
+    CHECK(gpu.low == 0 && gpu.low_at[0] && !((uintptr_t)gpu.low_at[0] >> 32), "no memory below 4 GiB was given");
+    if (low == 1) {
+      CHECK(status == INK_OK && (uintptr_t)d->rings >> 32 && gpu.low_freed == 1, "rings at %p", d->rings);
+    } else {
+      CHECK(status == INK_ERROR_MEMORY && strstr(error.message, "below 4 GiB only"), "%s", error.message);
+      CHECK(gpu.low_freed == 2, "%d of both are given back", gpu.low_freed);
+    }
+    free_session(s);
+    munmap(gpu.low_at[0], 1);
+    if (gpu.low_at[1])
+      munmap(gpu.low_at[1], 1);
+  }
+}
+
 /* ---- failures ---- */
 
 static void failing_calls(void) {
@@ -609,6 +633,7 @@ int main(int argc, char **argv) {
   path = synth_path("drain");
   ink_register_table(&table);
   call_counts();
+  low_memory();
   older_file();
   late_claim();
   for (int step = 2; step < 17; step++)
