@@ -53,8 +53,23 @@ def main():
                 0.15)  # both sides are nearly critical: waits of a few cycles decide
         compare(seed, "barrier", [f"warps={choose.randrange(3, 7)}", f"scatter={choose.randrange(20, 60)}"],
                 {"LineSearch": [("came last", "LineSearch")]})
+        marked = f"marked={1 + seed % 2}"  # in a block, or each warp a block, of which nothing else is known
+        for kind, keys in (("pipeline", [warps, stages, *slow]), ("pipeline", [warps, stages, "produce=500", "consume=1400"]),
+                           ("barrier", [f"warps={choose.randrange(3, 7)}", "scatter=40"])):
+            path = compare(seed, kind, [*keys, marked], {})
+            edges = [s["edge"] for s in path["steps"]]  # whom everybody waits for waits for nobody
+            assert edges.count("marked") >= (10 if kind == "barrier" else 1), (seed, kind, edges)
+            assert not {"hand-over", "last of several"} & set(edges), (seed, kind, edges)
         blocks = compare(seed, "pipeline", ["blocks=9", "slots=4", "tiles=20", *slow], {"LineSearch": PRODUCED})
         assert sum(s["edge"] == "slot" for s in blocks["steps"]) >= 1
+    keys = ["warps=3", "produce=1500", "consume=600"]
+    compare(1, "pipeline", [*keys, "marked=2"], {})
+    try:  # the same without the ranges is not known: the check above can fail
+        compare(1, "pipeline", [*keys, "marked=3"], {})
+    except AssertionError:
+        pass
+    else:
+        raise SystemExit("waits for other blocks were told without marks")
     for kind in ("pipeline", "barrier"):  # tracks that last no time, on slots of others that do not either
         subprocess.run([made_up, "x.ink", "1", kind, "tiles=0", "blocks=9", "slots=2"], capture_output=True, check=True)
         assert "critical path" in report() and json.loads(report("-f", "json"))["captures"][0]["launch"] == 0
@@ -66,7 +81,7 @@ def main():
         assert done.returncode == 2 and "--path" in done.stderr, done
     done = subprocess.run([inkmark, "report", "--path", "--launch", "9", "x.ink"], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "9" in done.stderr, done
-    print(f"{5 * SEEDS} paths")
+    print(f"{8 * SEEDS} paths")
 
 
 with tempfile.TemporaryDirectory() as folder:

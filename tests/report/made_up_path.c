@@ -2,7 +2,8 @@
 /* Captures whose critical path is known: made_up_path OUT SEED pipeline|barrier [KEY=VALUE...]. What each wait was
  * ended by is decided here; the true path's nanoseconds of each section are printed, and the launch's length.
  * LineSearch is the wait for something full or for a barrier, UpdateConstraint that for something empty, Hessian
- * work, Gradient what lets the producer go on, StepLast what lets consumers go on. */
+ * work, Gradient what lets the producer go on, StepLast what lets consumers go on. marked=1: each hand-over is a range across
+ * threads too; 2: and each warp is a block of its own, on its own SM; 3: the latter without the ranges. */
 #include "synth.h"
 
 enum { FULL = 1, EMPTY, WORK, RELEASE, PRODUCE, SECTIONS };
@@ -30,6 +31,7 @@ typedef struct block {
 typedef struct made_up {
   uint32_t warps, tiles, stages, blocks, slots;
   uint64_t produce, consume, scatter; /* mean cycles; percent */
+  uint64_t marked;
   uint64_t random;
 } made_up;
 
@@ -103,20 +105,63 @@ static uint64_t end_of(const made_up *m, const block *b, uint32_t *last) {
   return end;
 }
 
+typedef struct event { /* of one warp: the end of a stretch, or an end of a range */
+  uint64_t clock, key;
+  uint32_t section, kind;
+} event;
+
+static int by_clock(const void *left, const void *right) {
+  const event *a = left, *b = right;
+  return a->clock < b->clock ? -1 : a->clock > b->clock;
+}
+
+static void put_event(const made_up *m, synth_track *t, const event *e) {
+  if (e->kind == INK_KIND_MARK) {
+    synth_record(t, 0, INK_KIND_MARK, e->section + 1, 0, e->clock);
+    return;
+  }
+  const uint64_t words[] = {e->key, INK_HEAD(e->kind, SYNTH_STEP, e->clock),
+                            INK_ESCAPE_WORD(m->marked == 2 ? INK_ESCAPE_GRID : INK_ESCAPE_BLOCK, SYNTH_HASH, e->clock)};
+  synth_words(t, 0, words, 3);
+}
+
+/* A range begins on the warp that ends a wait, when it does, and ends in the wait. */
+static void put_events(const made_up *m, synth_track *t, const block *b, uint32_t w) {
+  event *events = calloc((size_t)STEPS * (WARPS + 2), sizeof *events);
+  size_t n = 0;
+  for (uint32_t other = 0; events && other < m->warps; other++)
+    for (uint32_t i = 0; i < b->warps[other].count; i++) {
+      const node *x = &b->warps[other].nodes[i];
+      const uint64_t key = other * (uint64_t)STEPS + i;
+      const bool range = x->from >= 0 && (m->marked == 1 || m->marked == 2);
+      if (range && x->from == (int)w)
+        events[n++] = (event){x->when, key, 0, INK_KIND_ASYNC_BEGIN};
+      if (range && other == w)
+        events[n++] = (event){x->end - 1, key, 0, INK_KIND_ASYNC_END};
+      if (other == w)
+        events[n++] = (event){x->end, 0, x->section, INK_KIND_MARK};
+    }
+  if (n)
+    qsort(events, n, sizeof *events, by_clock);
+  for (size_t i = 0; i < n; i++)
+    put_event(m, t, &events[i]);
+  free(events);
+}
+
 static void put(const made_up *m, ink_writer *writer, const block *b, uint32_t number, uint32_t sm) {
+  const bool apart = m->marked >= 2;
   for (uint32_t w = 0; w < m->warps; w++) {
     synth_track t;
     synth_track_init(&t, 16384, 4, false);
     t.header.grid_id = 1;
-    t.header.grid_dim[0] = m->blocks;
-    t.header.block_dim[0] = 32 * m->warps;
-    t.header.block_index[0] = number;
-    t.header.thread = 32 * w;
+    t.header.grid_dim[0] = apart ? m->warps : m->blocks;
+    t.header.block_dim[0] = apart ? 32 : 32 * m->warps;
+    t.header.block_index[0] = apart ? w : number;
+    t.header.thread = apart ? 0 : 32 * w;
     t.header.ticket = (uint64_t)number * m->warps + w;
-    t.header.sm_open = t.header.sm_close = sm;
+    t.header.sm_open = t.header.sm_close = apart ? w : sm;
     synth_open(&t, b->begin, b->begin);
-    for (uint32_t i = 0; i < b->warps[w].count; i++)
-      synth_record(&t, 0, INK_KIND_MARK, b->warps[w].nodes[i].section + 1, 0, b->warps[w].nodes[i].end);
+    put_events(m, &t, b, w);
     synth_close(&t, b->warps[w].clock, b->warps[w].clock);
     synth_put(writer, &t);
     synth_track_free(&t);
@@ -184,9 +229,10 @@ int main(int argc, char **argv) {
     else if (!strcmp(key, "produce")) m.produce = value;
     else if (!strcmp(key, "consume")) m.consume = value;
     else if (!strcmp(key, "scatter")) m.scatter = value;
+    else if (!strcmp(key, "marked")) m.marked = value;
     else return 2;
   }
-  if (m.warps < 2 || m.warps > WARPS || m.tiles > 500 || !m.blocks)
+  if (m.warps < 2 || m.warps > WARPS || m.tiles > 500 || !m.blocks || m.marked > 3 || (m.marked > 1 && m.blocks > 1))
     return 2;
   m.slots = m.slots ? m.slots : m.blocks; /* one block an SM at a time */
   block *blocks = calloc(m.blocks, sizeof *blocks);
