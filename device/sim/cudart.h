@@ -55,6 +55,7 @@ typedef struct rt_shape {
   dim3 grid, block, cluster; /* cluster.x 0: as the kernel says */
   size_t dynamic_shared_bytes;
   bool cooperative;
+  bool programmatic; /* may begin when the kernel in front of it in its stream lets it */
 } rt_shape;
 
 typedef struct rt_launch {
@@ -121,6 +122,7 @@ struct rt_op {
   uint32_t correlation, graph; /* for an observer (cudart_observe.c): the call, the graph */
   uint64_t graph_node;
   sim_grid *grid;
+  rt_op *ahead; /* a kernel that began before this one did ends before it; NULL: none */
 };
 
 /* A new op with one reference (the caller's), not yet submitted. Takes over what `work` owns. */
@@ -392,7 +394,7 @@ cudaError_t rt_copy_from_3d(const struct cudaMemcpy3DParms *p, rt_copy *copy);
 cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, const rt_shape *shape, void **args, rt_work *work);
 /* Checks a launch in a stream, and submits it. `launch` of the runtime and of the driver. */
 cudaError_t rt_launch_submit(cudaStream_t stream, rt_kernel *kernel, const rt_shape *shape, void **args);
-/* Begins the grid. */
-sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error);
+/* Begins the grid, behind or beside a prerequisite that has not ended, or NULL. */
+sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_grid *prerequisite, sim_error *error);
 
 #endif

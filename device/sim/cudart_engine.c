@@ -142,6 +142,8 @@ static void finish(rt_op *op) {
   if (op->grid)
     sim_grid_free(op->grid);
   op->grid = NULL;
+  rt_op_release(op->ahead);
+  op->ahead = NULL;
 
   for (size_t i = 0; i < op->n_dependants; i++) {
     rt_op *dependant = op->dependants[i];
@@ -182,10 +184,10 @@ static void fail(rt_gpu *gpu, const sim_error *error) {
   gpu->sticky = code;
 }
 
-static void start_kernel(rt_op *op) {
+static void start_kernel(rt_op *op, rt_op *ahead) {
   rt_gpu *gpu = op->gpu;
   sim_error error = {0};
-  op->grid = rt_launch_begin(gpu, &op->work.u.launch, &error);
+  op->grid = rt_launch_begin(gpu, &op->work.u.launch, ahead ? ahead->grid : NULL, &error);
   if (!op->grid) {
     fail(gpu, &error);
     return;
@@ -200,6 +202,24 @@ static void start_kernel(rt_op *op) {
   }
   gpu->running[gpu->n_running++] = op;
   op->state = RT_OP_RUNNING;
+  op->ahead = rt_op_hold(ahead);
+}
+
+/* Programmatic dependent launch: kernels that wait for nothing but a running one begin when all of its blocks let
+ * them. */
+static void start_dependents(rt_gpu *gpu) {
+  for (size_t i = 0; i < gpu->n_running; i++) {
+    rt_op *op = gpu->running[i];
+    for (size_t k = 0; k < op->n_dependants; k++) {
+      rt_op *next = op->dependants[k];
+      const bool waits = next->state == RT_OP_WAITING && next->unmet == 1 && next->gpu == gpu &&
+                         next->work.kind == RT_KERNEL && next->work.u.launch.shape.programmatic;
+      if (waits && sim_grid_released(op->grid)) {
+        start_kernel(next, op);
+        break; /* a failure ends all */
+      }
+    }
+  }
 }
 
 /* The function runs without the lock; the op is RUNNING meanwhile, others wait for it. */
@@ -227,7 +247,7 @@ static void run_host_call(rt_op *op) {
 static void run_ready(rt_op *op) {
   switch (op->work.kind) {
   case RT_KERNEL:
-    start_kernel(op);
+    start_kernel(op, NULL);
     return;
   case RT_HOST:
     run_host_call(op);
@@ -302,7 +322,7 @@ static bool collect_done(rt_gpu *gpu) {
   bool any = false;
   for (size_t i = 0; i < gpu->n_running;) {
     rt_op *op = gpu->running[i];
-    if (!sim_grid_done(op->grid)) {
+    if (!sim_grid_done(op->grid) || (op->ahead && !rt_op_done(op->ahead))) {
       i++;
       continue;
     }
@@ -326,6 +346,9 @@ bool rt_turn(void) {
     if (!gpu->opened || !gpu->n_running)
       continue;
     moved = true;
+    start_dependents(gpu);
+    if (!gpu->n_running)
+      continue;
     sim_error error = {0};
     if (sim_device_run(gpu->device, CHUNK_STEPS, &error))
       fail(gpu, &error);

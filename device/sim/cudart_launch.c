@@ -141,7 +141,7 @@ cudaError_t rt_launch_prepare(rt_gpu *gpu, rt_kernel *kernel, const rt_shape *sh
   return cudaSuccess;
 }
 
-sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error) {
+sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_grid *prerequisite, sim_error *error) {
   sim_kernel *kernel = rt_kernel_on(launch->kernel, gpu);
   const kernel_limits limits = limits_of(kernel);
   void **args = calloc(limits.parameters ? (size_t)limits.parameters : 1, sizeof *args);
@@ -157,7 +157,8 @@ sim_grid *rt_launch_begin(rt_gpu *gpu, const rt_launch *launch, sim_error *error
   const rt_shape *wanted = &launch->shape;
   const sim_shape shape = {.grid = {wanted->grid.x, wanted->grid.y, wanted->grid.z},
                            .block = {wanted->block.x, wanted->block.y, wanted->block.z},
-                           .cluster = {wanted->cluster.x, wanted->cluster.y, wanted->cluster.z}};
+                           .cluster = {wanted->cluster.x, wanted->cluster.y, wanted->cluster.z},
+                           .prerequisite = prerequisite};
   sim_grid *begun = sim_grid_begin_shape(kernel, &shape, args, wanted->dynamic_shared_bytes, error);
   free(args);
   return begun;
@@ -218,8 +219,10 @@ RT_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
     case cudaLaunchAttributeMemSyncDomain:
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
-    case cudaLaunchAttributeProgrammaticStreamSerialization:
     case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+      break;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+      shape.programmatic = attribute->val.programmaticStreamSerializationAllowed != 0;
       break;
     case cudaLaunchAttributeCooperative:
       shape.cooperative = attribute->val.cooperative != 0;

@@ -64,6 +64,8 @@ DRV_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void
     const CUlaunchAttribute *one = &config->attrs[i];
     if (one->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
       shape.cooperative = one->value.cooperative != 0;
+    if (one->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+      shape.programmatic = one->value.programmaticStreamSerializationAllowed != 0;
     if (one->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
       shape.cluster = (dim3){one->value.clusterDim.x, one->value.clusterDim.y, one->value.clusterDim.z};
   }

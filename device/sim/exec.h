@@ -40,7 +40,7 @@ typedef struct sim_memory {
   size_t freed_count;
 } sim_memory;
 
-enum sim_group_state { SIM_G_READY, SIM_G_BARRIER, SIM_G_ASLEEP, SIM_G_PHASE, SIM_G_CLUSTER };
+enum sim_group_state { SIM_G_READY, SIM_G_BARRIER, SIM_G_ASLEEP, SIM_G_PHASE, SIM_G_CLUSTER, SIM_G_GRID };
 
 /* Lanes of a warp that stand at one instruction with one register window. */
 typedef struct sim_group {
@@ -116,6 +116,7 @@ struct sim_block {
   uint32_t first_warp; /* number of its first warp among those that the SM holds */
   uint8_t *shared;
   uint64_t shared_bytes;
+  bool released; /* the next grid may begin as far as this block goes */
   sim_barrier barriers[SIM_BARRIERS];
 };
 
@@ -146,6 +147,9 @@ struct sim_grid {
   uint8_t *arguments;
   size_t argument_bytes;
   uint32_t *workspace; /* for grid-wide barriers: bytes, then the barrier word */
+  uint64_t released;      /* blocks that are */
+  bool watched;           /* somebody waits for the last of them */
+  sim_grid *prerequisite; /* that its threads may wait for; NULL: done, or none */
   bool dead, complete;
   sim_grid *next;
 };
@@ -167,7 +171,7 @@ struct sim_device {
   FILE *log;
   sim_stats stats;
   sim_error *error;
-  bool failed;
+  bool failed, look; /* look: a watched grid is released */
 };
 
 typedef struct sim_shared_place {
@@ -343,6 +347,8 @@ uint64_t sim_combine(const sim_insn *insn, uint64_t old, uint64_t b, uint64_t c)
 
 /* The warp can go on from a device time. */
 void sim_warp_wake(sim_warp *warp, uint64_t time_fs);
+/* The next grid may begin as far as the block goes. */
+void sim_block_release(sim_block *block);
 /* Sets lanes of the running group apart in a state; gives their group. */
 sim_group *sim_warp_stop(sim_warp *warp, uint32_t lanes, enum sim_group_state state);
 /* The block whose shared memory an address lies in, of the warp's cluster; NULL: none. */

@@ -207,6 +207,22 @@ static void sleep_ns(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
       (uint64_t)((unsigned __int128)ns * clock->rate_hz / UINT64_C(1000000000));
 }
 
+static void launch_dependents(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
+  (void)insn;
+  (void)lanes;
+  sim_block_release(warp->block);
+}
+
+/* The grid in front of this one is done, or its end wakes them. */
+static void wait_for_grid(sim_warp *warp, const sim_insn *insn, uint32_t lanes) {
+  (void)insn;
+  if (warp->block->grid->prerequisite == NULL) {
+    sim_warp_move(warp, lanes, warp->pc + 1, base_of(warp));
+  } else {
+    sim_warp_stop(warp, lanes, SIM_G_GRID);
+  }
+}
+
 sim_exec_fn *sim_select_control(const sim_insn *insn) {
   switch (insn->op) {
     case SIM_OP_bra: return branch;
@@ -218,7 +234,8 @@ sim_exec_fn *sim_select_control(const sim_insn *insn) {
     case SIM_OP_nanosleep: return sleep_ns;
     case SIM_OP_pmevent: case SIM_OP_membar: case SIM_OP_fence:
     case SIM_OP_prefetch: case SIM_OP_prefetchu: case SIM_OP_discard: case SIM_OP_applypriority:
-    case SIM_OP_griddepcontrol: case SIM_OP_setmaxnreg: return sim_exec_nothing;
+    case SIM_OP_setmaxnreg: return sim_exec_nothing;
+    case SIM_OP_griddepcontrol: return insn->flags & SIM_F_WAIT ? wait_for_grid : launch_dependents;
     default: return NULL;
   }
 }

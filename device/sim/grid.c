@@ -98,6 +98,7 @@ sim_grid *sim_grid_begin_shape(sim_kernel *kernel, const sim_shape *shape, void 
   grid->kernel = kernel;
   grid->grid = shape->grid;
   grid->block = shape->block;
+  grid->prerequisite = shape->prerequisite;
   grid->blocks = (uint64_t)shape->grid.x * shape->grid.y * shape->grid.z;
   grid->dynamic_shared = dynamic_shared_bytes;
   grid->static_shared = (kernel->static_shared + kernel->dynamic_align - 1) /
@@ -128,6 +129,19 @@ uint64_t sim_grid_id(const sim_grid *grid) { return grid->id; }
 void sim_grid_times(const sim_grid *grid, uint64_t *begin_ns, uint64_t *end_ns) {
   *begin_ns = grid->first_fs / SIM_FS_PER_NS;
   *end_ns = (grid->end_fs + SIM_FS_PER_NS - 1) / SIM_FS_PER_NS;
+}
+
+bool sim_grid_released(sim_grid *grid) {
+  grid->watched = true;
+  return grid->released == grid->blocks;
+}
+
+void sim_block_release(sim_block *block) {
+  sim_grid *grid = block->grid;
+  if (!block->released) {
+    block->released = true;
+    grid->device->look |= ++grid->released == grid->blocks && grid->watched;
+  }
 }
 
 bool sim_grid_done(const sim_grid *grid) { return grid->complete; }

@@ -115,6 +115,7 @@ bool sim_kernel_parameter(const sim_kernel *kernel, int index, size_t *offset, s
 typedef struct sim_shape {
   sim_dim3 grid, block;
   sim_dim3 cluster; /* blocks of a cluster; x 0: as the kernel says, else none */
+  sim_grid *prerequisite; /* what griddepcontrol.wait waits for; NULL: nothing */
 } sim_shape;
 sim_grid *sim_grid_begin_shape(sim_kernel *kernel, const sim_shape *shape, void *const *args,
                                size_t dynamic_shared_bytes, sim_error *error);
@@ -125,6 +126,9 @@ uint64_t sim_grid_id(const sim_grid *grid);
  * hold them. */
 void sim_grid_times(const sim_grid *grid, uint64_t *begin_ns, uint64_t *end_ns);
 bool sim_grid_done(const sim_grid *grid);
+/* Whether every block has executed griddepcontrol.launch_dependents or ended. Once it is asked of a grid, sim_device_run
+ * returns when that comes true. */
+bool sim_grid_released(sim_grid *grid);
 void sim_grid_free(sim_grid *grid); /* only when done, or after an error */
 
 /* Runs the device until one more grid is done, or `steps` warp instructions have been executed, or

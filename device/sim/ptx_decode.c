@@ -463,8 +463,10 @@ static bool decode_operands(ptx_parser *p, sim_insn *insn, const ptx_operand *op
       return ptx_decode_matrix(p, insn, operands, count);
     case SIM_OP_ret: case SIM_OP_exit: case SIM_OP_trap: case SIM_OP_brkpt: case SIM_OP_membar:
     case SIM_OP_fence: case SIM_OP_pmevent: case SIM_OP_prefetch: case SIM_OP_prefetchu:
-    case SIM_OP_discard: case SIM_OP_applypriority: case SIM_OP_griddepcontrol:
-    case SIM_OP_setmaxnreg: return true;
+    case SIM_OP_discard: case SIM_OP_applypriority: case SIM_OP_setmaxnreg: return true;
+    case SIM_OP_griddepcontrol:
+      insn->kind = insn->flags & SIM_F_WAIT ? SIM_K_CONTROL : SIM_K_PLAIN;
+      return true;
     case SIM_OP_nanosleep: return ptx_source(p, insn, 0, &operands[0], SIM_U32);
     case SIM_OP_activemask: return ptx_destination(insn, &operands[0]);
     default: return decode_plain(p, insn, operands, count);

@@ -67,7 +67,7 @@ static const struct word {
     {"wait_group", TO_FLAG, SIM_F_WAIT},
     {"wait_all", TO_FLAG, SIM_F_WAIT},
     {"wait", TO_FLAG, SIM_F_WAIT},
-    {"launch_dependents", TO_NOTHING, 0},
+    {"launch_dependents", TO_FLAG, SIM_F_COMMIT},
     {"cluster", TO_MORE, SIM_X_CLUSTER},
     {"noinc", TO_MORE, SIM_X_NOINC},
     {"arrive_drop", TO_MORE, SIM_X_DROP},

@@ -158,8 +158,34 @@ static void execute(sim_warp *warp, uint32_t lanes) {
   }
 }
 
+/* Threads of a grid that wait for the one in front of it go on. */
+static void release_dependents(sim_device *device, const sim_grid *grid) {
+  for (int i = 0; i < device->config.sms * device->config.blocks_per_sm; i++) {
+    sim_slot *slot = &device->sms[i / device->config.blocks_per_sm].slots[i % device->config.blocks_per_sm];
+    for (uint32_t w = 0; slot->busy && slot->block.grid == grid && w < slot->block.warp_count; w++) {
+      sim_warp *warp = &slot->warps[w];
+      bool freed = false;
+      for (unsigned k = 0; k < warp->group_count; k++) {
+        if (warp->groups[k].state == SIM_G_GRID) {
+          warp->groups[k].state = SIM_G_READY;
+          freed = true;
+        }
+      }
+      if (freed) {
+        sim_warp_wake(warp, grid->prerequisite->end_fs);
+      }
+    }
+  }
+}
+
 static void finish_grid(sim_device *device, sim_grid *grid) {
   sim_grid **link;
+  for (sim_grid *other = device->grids; other != NULL; other = other->next) {
+    if (other->prerequisite == grid) {
+      release_dependents(device, other);
+      other->prerequisite = NULL;
+    }
+  }
   for (link = &device->grids; *link != grid; link = &(*link)->next) {
   }
   *link = grid->next;
@@ -177,6 +203,7 @@ static bool finish_block(sim_block *block) {
   uint64_t time = sm->clock.time_fs;
   bool last = ++grid->done == grid->blocks;
   sim_landing_flush(sm->device, block);
+  sim_block_release(block);
   sm->device->idle_rounds = 0;
   sim_block_leave(block);
   block->slot->busy = false;
@@ -204,6 +231,7 @@ static void say_wait(const sim_warp *warp, const sim_group *group, char *text, s
       snprintf(text, bytes, "this one waits at the cluster's barrier, where %u of %u threads have come",
                warp->block->cluster->arrived, warp->block->cluster->alive);
       return;
+    case SIM_G_GRID: snprintf(text, bytes, "this one waits for the grid in front of its own"); return;
     default: snprintf(text, bytes, "this one waits for threads that never come"); return;
   }
 }
@@ -350,10 +378,11 @@ enum sim_error_kind sim_device_run(sim_device *device, uint64_t steps, sim_error
   device->error = error != NULL ? error : &local;
   device->error->kind = SIM_OK;
   device->failed = false;
+  device->look = false;
   if (device->grids != NULL) {
     sim_place_blocks(device, 0);
   }
-  while (device->grids != NULL && !device->failed && !grid_done &&
+  while (device->grids != NULL && !device->failed && !grid_done && !device->look &&
          (steps == UINT64_MAX || device->stats.warp_instructions < end)) {
     sim_sm *sm = earliest(device);
     uint64_t landing_fs = sim_landing_next_fs(device);

@@ -232,30 +232,52 @@ static void test_own_shape() {
 }
 
 // ---- programmatic dependent launch ----
-__global__ void first(int *data) {
-  data[threadIdx.x] = threadIdx.x + 1;
-  cudaTriggerProgrammaticLaunchCompletion();
+__device__ unsigned long long now() {
+  unsigned long long ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns) : : "memory");
+  return ns;
 }
-__global__ void second(const int *data, int *out) {
+__global__ void first(int *data, unsigned long long *times, bool trigger) {
+  if (trigger)
+    cudaTriggerProgrammaticLaunchCompletion();
+  for (const unsigned long long begin = now(); now() - begin < 20000;) {
+  }
+  atomicAdd(data + threadIdx.x, (int)threadIdx.x + 1);
+  times[0] = now();
+}
+__global__ void second(const int *data, int *out, unsigned long long *times) {
+  times[1] = now();
   cudaGridDependencySynchronize();
+  times[2] = now();
   out[threadIdx.x] = data[threadIdx.x] * 2;
 }
 
-static void test_dependent_launch() {
-  Memory<int> data(32), out(32);
+// The second begins while the first runs where the first says so and the launch allows it, else behind it.
+static void test_dependent_launch(bool trigger, bool allowed) {
+  Memory<int> data(32), out(32), after(32);
+  Memory<unsigned long long> times(3);
+  cudaStream_t stream;
+  OK(cudaStreamCreate(&stream));
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+  attribute.val.programmaticStreamSerializationAllowed = allowed;
   cudaLaunchConfig_t config = {};
   config.gridDim = 1;
   config.blockDim = 32;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  first<<<1, 32>>>(data);
-  OK(cudaLaunchKernelEx(&config, second, (const int *)data.at, out.at));
+  config.stream = stream;
+  first<<<2, 32, 0, stream>>>(data, times, trigger);
+  OK(cudaLaunchKernelEx(&config, second, (const int *)data.at, out.at, times.at));
+  OK(cudaMemcpyAsync(after, out, 32 * sizeof(int), cudaMemcpyDefault, stream));
   OK(cudaDeviceSynchronize());
-  for (int i = 0; i < 32; i++)
-    CHECK_EQUAL(out[i], 2 * (i + 1));
+  for (int i = 0; i < 32; i++) {
+    CHECK_EQUAL(out[i], 4 * (i + 1)); // both blocks of the first have added
+    CHECK_EQUAL(after[i], out[i]);
+  }
+  CHECK_EQUAL(times[1] < times[0], trigger && allowed);
+  CHECK(times[2] >= times[0]);
+  OK(cudaStreamDestroy(stream));
 }
 
 int main() {
@@ -266,6 +288,8 @@ int main() {
   test_cluster_launch(6, 2);
   test_cluster_refusals();
   test_own_shape();
-  test_dependent_launch();
+  test_dependent_launch(true, true);
+  test_dependent_launch(false, true);
+  test_dependent_launch(true, false);
   return check_result();
 }
