@@ -23,11 +23,14 @@ static bool has_loop(const ink_tree *tree) {
   return false;
 }
 
-/* A wrapper weighs what it calls. */
+/* A wrapper weighs what it calls, and a wait is long. */
 static bool is_tiny(ink_unit *unit, const ink_function *function, unsigned depth) {
+  char name[160];
   if (!function || function->tree.nodes.count >= 40 || has_loop(&function->tree))
     return false;
   for (uint32_t i = 0; i < function->tree.nodes.count && depth < 4; i++) {
+    if (ink_is_wait(unit, &function->tree, i, name, sizeof name) && strcmp(name, "__syncwarp"))
+      return false;
     if (function->tree.nodes.items[i].kind != CXCursor_CallExpr)
       continue;
     const ink_function *called = ink_called_function(unit, &function->tree, i, 0);
@@ -96,6 +99,16 @@ static CXCursor target_at(const ink_unit *unit, const ink_tree *tree, uint32_t a
     return which ? clang_getNullCursor() : written; /* it has the place of the call whose value it converts */
   const CXCursor resolved = ink_unit_resolved(unit, tree->source, node, which);
   return is_known(resolved) || which ? resolved : written;
+}
+
+CXCursor ink_call_known(const ink_unit *unit, const ink_tree *tree, uint32_t at) {
+  const CXCursor target = target_at(unit, tree, at, 0);
+  return is_known(target) ? target : clang_getNullCursor();
+}
+
+char *ink_called_name(const ink_tree *tree, uint32_t at) {
+  const size_t open = parenthesis_of(tree, at);
+  return open < tree->source->tokens.count ? name_before(tree->source, open) : strdup("call");
 }
 
 ink_function *ink_called_function(ink_unit *unit, const ink_tree *tree, uint32_t at, unsigned which) {

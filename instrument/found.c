@@ -108,6 +108,7 @@ void ink_unit_free(ink_unit *unit) {
   ink_unit_free_patches(unit);
   ink_unit_free_instances(unit);
   ink_cursor_map_free(&unit->known);
+  ink_cursor_map_free(&unit->waiting);
   free(unit->main_path);
   free(unit->root);
 }

@@ -254,6 +254,8 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
                                          : host        ? 1
                                                        : -1};
   ink_source_locate(source, clang_getRangeStart(clang_getCursorExtent(cursor)), &function.start);
+  if (!ink_source_locate(source, clang_getCursorLocation(cursor), &function.named_at))
+    function.named_at = function.start;
   const bool opens = ink_source_locate(source, clang_getRangeStart(body), &function.body_start);
   const bool closes = ink_source_locate(source, clang_getRangeEnd(body), &function.body_end);
   function.in_macro = !opens || !closes || function.body_end <= function.body_start + 1 ||
@@ -457,14 +459,19 @@ static enum CXChildVisitResult first_child(CXCursor cursor, CXCursor parent, CXC
   return CXChildVisit_Break;
 }
 
+CXCursor ink_first_child(CXCursor cursor) {
+  CXCursor child = clang_getNullCursor();
+  clang_visitChildren(cursor, first_child, &child);
+  return child;
+}
+
 CXCursor ink_call_overloads(CXCursor call) {
   const CXCursor target = clang_getCursorReferenced(call);
-  CXCursor child = clang_getNullCursor();
   overloaded state = {clang_getNullCursor()};
   if (!clang_Cursor_isNull(target) && clang_getCursorKind(target) != CXCursor_OverloadedDeclRef &&
       !clang_isInvalid(clang_getCursorKind(target)))
     return clang_getNullCursor();
-  clang_visitChildren(call, first_child, &child);
+  const CXCursor child = ink_first_child(call);
   if (clang_getCursorKind(child) == CXCursor_OverloadedDeclRef &&
       clang_getNumOverloadedDecls(child))
     return child;

@@ -143,7 +143,9 @@ static bool is_leftover(const ink_taken *taken, const char *at, const char *end,
                                       "INK_BEHIND",       "INK_UNTIL",        "INK_UNTIL_HELD",
                                       "INK_UNTIL_END",    "INK_BEGIN_STRICT", "INK_END_STRICT",
                                       "INK_BEFORE_STRICT", "INK_AFTER_STRICT", "INK_UNTIL_STRICT",
-                                      "INK_MAYBE",        "INK_TABLE",        "INK_FLUSH_AT_END"};
+                                      "INK_MAYBE",        "INK_TABLE",        "INK_FLUSH_AT_END",
+                                      "INK_SUM_SCOPE",    "INK_SUM_CLEAR",    "INK_FIRST_LANE",
+                                      "INK_ELECTED_LANE"};
   const char *to = word_end(at, end);
   if (to == end || *to != '(')
     return false;

@@ -8,7 +8,8 @@
 
 enum {
   short_trips = 32,    /* a loop known to be shorter than this is unrolled */
-  few_operations = 40, /* a body below this is small beside what a row of it costs */
+  few_operations = 400, /* a body below this is small beside what a row or the sum of its passes costs */
+  light_operations = 100, /* a call of fewer is small beside its own sum */
   unknown_trips = 8,   /* of an unrolled loop whose count is not known */
   most_operations = 5000
 };
@@ -301,7 +302,7 @@ static bool is_unrolled(const ink_unit *unit, const ink_tree *tree, uint32_t at)
 
 typedef struct weight {
   double operations;
-  bool heavy; /* a loop that is not unrolled, a barrier, a call of more than a tiny helper */
+  bool heavy; /* a loop that is not unrolled, a barrier, a call of what is not known */
 } weight;
 
 static void weigh(ink_unit *unit, const ink_tree *tree, uint32_t at, uint32_t end, double times,
@@ -318,7 +319,7 @@ static void weigh_call(ink_unit *unit, const ink_tree *tree, uint32_t at, double
     sum->heavy |= ink_node_is_statement(tree, at, &alone);
     return;
   }
-  if (body && ink_is_tiny(unit, body) && depth < 8)
+  if (body && body->tree.nodes.count && depth < 8)
     weigh(unit, &body->tree, 1, (uint32_t)body->tree.nodes.count, times, depth + 1, sum);
   else
     sum->heavy |= body || (ink_cursor_is_device(unit, target, &system) && !system);
@@ -345,6 +346,30 @@ static void weigh(ink_unit *unit, const ink_tree *tree, uint32_t at, uint32_t en
       sum->operations += times;
     }
   }
+}
+
+/* `p[i]` and `*p` of a pointer: of an array the function may have registers. */
+static bool reads_memory(const ink_tree *tree, uint32_t at) {
+  const ink_node *node = &tree->nodes.items[at];
+  if (node->kind == CXCursor_UnaryOperator)
+    return clang_getCursorUnaryOperatorKind(node->cursor) == CXUnaryOperator_Deref;
+  if (node->kind != CXCursor_ArraySubscriptExpr || node->first == INK_NO_NODE)
+    return false;
+  for (uint32_t i = node->first, end = ink_tree_end(tree, node->first); i < end; i++) {
+    const enum CXCursorKind kind = tree->nodes.items[i].kind;
+    if (kind == CXCursor_DeclRefExpr || kind == CXCursor_MemberRefExpr)
+      return clang_getCanonicalType(clang_getCursorType(clang_getCursorReferenced(tree->nodes.items[i].cursor))).kind ==
+             CXType_Pointer;
+  }
+  return false;
+}
+
+bool ink_is_light(ink_unit *unit, const ink_function *function) {
+  weight sum = {0};
+  weigh(unit, &function->tree, 1, (uint32_t)function->tree.nodes.count, 1, 0, &sum);
+  for (uint32_t i = 1; i < function->tree.nodes.count && !sum.heavy; i++)
+    sum.heavy = reads_memory(&function->tree, i);
+  return !sum.heavy && sum.operations < light_operations;
 }
 
 ink_loop_cost ink_loop_judge(ink_unit *unit, const ink_function *function, uint32_t at) {

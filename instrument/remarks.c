@@ -21,8 +21,7 @@ static bool value_of(CXCursor cursor, long long *value) {
   return fine;
 }
 
-/* How often `for (T i = A; i < B; i += C)` with constants runs; 0: cannot tell. */
-static long long trips_of(const ink_tree *tree, uint32_t loop) {
+long long ink_trips_of(const ink_tree *tree, uint32_t loop) {
   const ink_node *nodes = tree->nodes.items;
   long long start = 0, end = 0, step = 1;
   const uint32_t init = nodes[loop].first;
@@ -52,7 +51,7 @@ static void warn_many(ink_unit *unit, const ink_function *function) {
     while (at < tree->nodes.count && (tree->nodes.items[at].start != loop->offset ||
                                       !ink_node_is_loop(&tree->nodes.items[at])))
       at++;
-    if (at == tree->nodes.count || ink_loops_around(tree, at))
+    if (at == tree->nodes.count || !tree->nodes.items[at].rows)
       continue;
     long long words = 2; /* the row */
     for (size_t i = 0; i < n; i++) {
@@ -61,7 +60,7 @@ static void warn_many(ink_unit *unit, const ink_function *function) {
           other->offset > loop->offset && other->offset < tree->nodes.items[at].end)
         words += other->kind == INK_PLACE_LOOP ? 6 : other->kind == INK_PLACE_HAND ? 1 : 2;
     }
-    const long long trips = trips_of(tree, at);
+    const long long trips = ink_trips_of(tree, at);
     if (trips && trips > INK_I_TRACK_WORDS / words)
       ink_unit_say(unit, function->source, loop->offset,
                    "the loop runs %lld times with %lld words of records each time, more than the "

@@ -53,8 +53,22 @@ static bool is_unevaluated(const ink_tree *tree, uint32_t at) {
   return false;
 }
 
-/* How many calls in the statement the rules choose. */
-static uint32_t chosen_in(ink_unit *unit, const ink_function *function, uint32_t statement) {
+/* Why the default leaves out a call that the rules would choose; NULL: it does not. */
+static const char *why_no_call(ink_unit *unit, const ink_function *function, uint32_t at, const ink_callee *called) {
+  if (unit->options->calls || unit->has_calls_like || called->why_left)
+    return NULL;
+  const bool summed = ink_is_summed(unit, function, at);
+  const char *why = ink_why_no_registers(unit, function, at);
+  why = why ? why : ink_why_not_in_loops(unit, function, at);
+  if (!why && summed && called->body && ink_is_light(unit, called->body))
+    why = "a few operations, in a loop that is summed (--calls marks it)";
+  if (!why && summed && !function->calls_left)
+    why = "the waits and loops of the outermost loop around have its 8 sums (--calls marks it)";
+  return why;
+}
+
+/* How many calls and waits in the statement the rules choose; *first is the first of them. */
+static uint32_t chosen_in(ink_unit *unit, const ink_function *function, uint32_t statement, uint32_t *first) {
   const ink_tree *tree = &function->tree;
   const ink_node *nodes = tree->nodes.items;
   uint32_t count = 0;
@@ -62,15 +76,18 @@ static uint32_t chosen_in(ink_unit *unit, const ink_function *function, uint32_t
     if (i > statement && nodes[i].depth <= nodes[statement].depth)
       break;
     ink_callee found;
-    char name[64];
+    char name[160];
+    bool chosen = false;
     if (nodes[i].in_lambda || (nodes[i].kind == CXCursor_CallExpr && is_unevaluated(tree, i)))
       continue;
-    if (ink_is_wait(unit, tree, i, name, sizeof name)) {
-      count++;
+    if (ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name))) {
+      chosen = !ink_why_no_wait(unit, function, i, name);
     } else if (nodes[i].kind == CXCursor_CallExpr && ink_find_callee(unit, function, i, &found)) {
-      count += !found.why_not && !found.why_left;
+      chosen = !found.why_not && !found.why_left && !why_no_call(unit, function, i, &found);
       free(found.name);
     }
+    if (chosen && !count++)
+      *first = i;
   }
   return count;
 }
@@ -185,6 +202,12 @@ static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, con
   free(held);
 }
 
+/* It holds expressions alone: calls in the head of a loop or an if are no such statement. */
+static bool is_simple(const ink_node *node) {
+  return node->kind == CXCursor_DeclStmt || node->kind == CXCursor_ReturnStmt || ink_node_is_expression(node) ||
+         node->kind == CXCursor_GCCAsmStmt;
+}
+
 /* The statement holds this call alone. A return ends its range by leaving the scope. */
 static bool mark_around(ink_unit *unit, ink_function *function, uint32_t statement, uint32_t at,
                         const char *name, ink_found *found) {
@@ -193,17 +216,16 @@ static bool mark_around(ink_unit *unit, ink_function *function, uint32_t stateme
   ink_edits *edits = &function->source->edits;
   const bool declares = node->kind == CXCursor_DeclStmt;
   const bool returns = node->kind == CXCursor_ReturnStmt;
-  const uint32_t loops = ink_loops_around(tree, at);
   const char *why;
   ink_spot spot;
-  if ((!declares && !returns && !ink_node_is_expression(node) &&
-       node->kind != CXCursor_GCCAsmStmt) ||
+  if ((!is_simple(node) && statement != at) || /* a loop that spins */
       !ink_spot_find(function, statement, &spot, &why) || spot.line || (declares && spot.alone))
     return false;
-  const bool sum = loops >= 2 && function->kernel && !returns && ink_sum_fits(unit, tree, at);
+  const bool sum = !returns && ink_is_summed(unit, function, at) && ink_sum_fits(function, at);
   if (!ink_function_may_mark(unit, function, found))
     return true;
-  const char *section = ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
+  const char *section = sum ? ink_section_summed(unit, function, name, tree->nodes.items[at].start)
+                            : ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
   if (!section) {
     ink_found_left(found, "the section table is full");
     return true;
@@ -232,10 +254,19 @@ void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const ch
     found->reason = strdup("is not evaluated");
     return;
   }
-  if (statement != INK_NO_NODE && chosen_in(unit, function, statement) == 1 &&
-      mark_around(unit, function, statement, at, name, found))
+  uint32_t first = at;
+  const uint32_t chosen = statement == INK_NO_NODE ? 0 : chosen_in(unit, function, statement, &first);
+  const bool summed = !ink_rules_are_asked(unit) && ink_is_summed(unit, function, at);
+  const bool simple = chosen && is_simple(&tree->nodes.items[statement]);
+  if (summed && simple && chosen > 1 && first != at) {
+    found->reason = strdup("is in the range of another call of its statement (--calls and --waits mark it)");
     return;
-  if (!ink_node_is_expression(&tree->nodes.items[at]))
+  }
+  if ((chosen == 1 || (summed && simple) || statement == at) && mark_around(unit, function, statement, at, name, found))
+    return;
+  if (summed) /* a range each time would fill the track */
+    found->reason = strdup("stands in an expression of a loop that is summed (--calls and --waits mark it)");
+  else if (!ink_node_is_expression(&tree->nodes.items[at]))
     ink_found_left(found, "%s", ink_node_why_left(&tree->nodes.items[at]));
   else
     mark_inside(unit, function, at, name, found);
@@ -248,19 +279,14 @@ void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at) {
     return;
   ink_found *found =
       ink_unit_place(unit, INK_PLACE_CALL, function, function->source, node->start, called.name);
-  const bool asked = unit->options->calls || unit->has_calls_like;
-  const char *why = called.why_not || asked ? NULL : ink_why_no_registers(unit, function, at);
-  if (called.why_not)
-    found->reason = strdup(called.why_not);
+  const bool summed = !ink_rules_are_asked(unit) && ink_is_summed(unit, function, at);
+  const char *why = called.why_not ? called.why_not : why_no_call(unit, function, at, &called);
+  if (why)
+    found->reason = strdup(why);
   else if (called.why_left)
     ink_found_left(found, "%s", called.why_left);
-  else if (!asked && ink_loops_around(&function->tree, at) >= 2)
-    found->reason = strdup("inside of a loop that is summed (--calls marks it)");
-  else if (!asked && ink_is_unrolled(unit, &function->tree, at))
-    found->reason = strdup("inside of a loop that is unrolled (--calls marks it)");
-  else if (why)
-    found->reason = strdup(why);
   else
     ink_mark_call(unit, function, at, called.name, found);
+  function->calls_left -= summed && found->state == INK_PLACE_MARKED;
   free(called.name);
 }

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops: outermost ones become a range with a row for each iteration, those inside of them sums. */
+/* Loops: outermost ones become a range whose passes are summed, or, where there are few or it is asked for, have a
+ * row each; those inside of them are sums. */
 #include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *loop_word(const ink_node *node) {
-  switch (node->kind) {
-  case CXCursor_WhileStmt:
-    return "while";
-  case CXCursor_DoStmt:
-    return "do";
-  default:
-    return "for";
-  }
-}
 
 /* Leaves the function, or might: then a range must end by itself. */
 static bool leaves_function(const ink_tree *tree, uint32_t at) {
@@ -77,7 +67,7 @@ static bool body_spot(const ink_function *function, uint32_t at, ink_spot *spot)
  * is still known. */
 static bool has_sums(const ink_function *function, uint32_t at) {
   const ink_node *nodes = function->tree.nodes.items;
-  if (!function->kernel)
+  if (!function->opens)
     return false;
   for (uint32_t i = at + 1, end = ink_tree_end(&function->tree, at); i < end; i++)
     if (ink_node_is_loop(&nodes[i]) && !nodes[i].in_lambda)
@@ -85,49 +75,83 @@ static bool has_sums(const ink_function *function, uint32_t at) {
   return false;
 }
 
-/* `rows`: one for each iteration. */
-static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, const ink_spot *spot, bool rows,
+typedef enum passes { /* of an outermost loop */
+  PASSES_ALONE,       /* nothing of them */
+  PASSES_SUMMED,
+  PASSES_IN_ROWS
+} passes;
+
+enum { MOST_ROWS = 128 }; /* of a loop whose count is known: with what is in them they fit into a track by default */
+
+static passes passes_of(const ink_unit *unit, const ink_function *function, uint32_t at) {
+  const long long trips = ink_trips_of(&function->tree, at);
+  if (unit->options->rows || (trips > 0 && trips <= MOST_ROWS && function->opens))
+    return PASSES_IN_ROWS;
+  return function->opens ? PASSES_SUMMED : PASSES_ALONE;
+}
+
+/* At the start of the body: its row, or the sum that ends with it. */
+static void mark_passes(ink_unit *unit, ink_function *function, uint32_t at, const ink_spot *body, passes kind,
+                        const char *name, const char *row) {
+  ink_edits *edits = &function->source->edits;
+  char pass[320];
+  char *held = ink_hold_list(unit, function, body->start);
+  const char *brace = body->alone ? "{" : "";
+  snprintf(pass, sizeof pass, "%s: pass", name);
+  if (kind == PASSES_IN_ROWS) {
+    ink_edits_add(edits, body->start, false, body->depth, 0, "%sPROF_ITER(%s%s);", brace, row, held);
+  } else {
+    const char *section = ink_section_summed(unit, function, pass, function->tree.nodes.items[at].start);
+    if (section) {
+      ink_edits_add(edits, body->start, false, body->depth, 0, "%sINK_SUM_SCOPE(%s%s);", brace, section, held);
+      function->tree.nodes.items[at].summed = function->sums;
+    }
+    brace = section ? brace : "";
+  }
+  if (*brace)
+    ink_edits_add(edits, body->end, true, body->depth, 0, "}");
+  free(held);
+}
+
+static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, const ink_spot *spot, passes kind,
                        const char *name, ink_found *found) {
   const ink_tree *tree = &function->tree;
+  ink_edits *edits = &function->source->edits;
   ink_spot body = {0};
-  char open[512], row[64], *variable = rows ? row_variable(tree, &tree->nodes.items[at]) : NULL;
-  if (rows && !body_spot(function, at, &body)) {
-    rows = false;
-    free(variable);
-    variable = NULL;
-  }
+  char row[64], counter[96] = "";
+  if (kind && !body_spot(function, at, &body))
+    kind = PASSES_ALONE;
   const char *section = ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
   if (!section) {
     ink_found_left(found, "the section table is full");
-    free(variable);
     return;
   }
+  char *variable = kind == PASSES_IN_ROWS ? row_variable(tree, &tree->nodes.items[at]) : NULL;
   uint32_t line, column;
   ink_source_position(function->source, tree->nodes.items[at].start, &line, &column);
   snprintf(row, sizeof row, "ink_row_%u_%u", line, column);
-  const bool guarded = leaves_function(tree, at), sums = has_sums(function, at);
+  if (kind == PASSES_IN_ROWS && !variable) {
+    snprintf(counter, sizeof counter, "long long %s = 0; ", row);
+    strcat(row, "++");
+  }
+  function->tree.nodes.items[at].rows = kind == PASSES_IN_ROWS;
+  const bool guarded = leaves_function(tree, at), sums = kind == PASSES_SUMMED || has_sums(function, at);
   char *held = ink_hold_list(unit, function, spot->start);
   char *held_end = ink_hold_list(unit, function, spot->end);
-  snprintf(open, sizeof open, "{%s%s%s", !rows || variable ? "" : "long long ", !rows || variable ? "" : row,
-           !rows || variable ? "" : " = 0; ");
-  ink_edits_add(&function->source->edits, spot->start, false, spot->depth, spot->line,
-                "%s%s(%s%s);%s", open,
+  ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{%s%s(%s%s);%s", counter,
                 guarded ? "PROF_SCOPE" : ink_hold_macro(unit, "PROF_BEGIN", held), section, held,
                 guarded && sums ? "INK_FLUSH_AT_END();" : "");
+  function->sums_at = spot->start;
+  function->sums_end = sums ? spot->end : 0;
+  function->sums_depth = spot->depth;
+  function->sums_line = spot->line;
   if (guarded)
-    ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "}");
+    ink_edits_add(edits, spot->end, true, spot->depth, 0, "}");
   else
-    ink_edits_add(&function->source->edits, spot->end, true, spot->depth, 0, "%s%s(%s%s);}",
-                  sums ? "PROF_SUM_FLUSH();" : "", ink_hold_macro(unit, "PROF_END", held_end), section,
-                  held_end);
-  if (rows) {
-    char *held_row = ink_hold_list(unit, function, body.start);
-    ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s%s%s);",
-                  body.alone ? "{" : "", variable ? variable : row, variable ? "" : "++", held_row);
-    if (body.alone)
-      ink_edits_add(&function->source->edits, body.end, true, body.depth, 0, "}");
-    free(held_row);
-  }
+    ink_edits_add(edits, spot->end, true, spot->depth, 0, "%s%s(%s%s);}", sums ? "PROF_SUM_FLUSH();" : "",
+                  ink_hold_macro(unit, "PROF_END", held_end), section, held_end);
+  if (kind)
+    mark_passes(unit, function, at, &body, kind, name, variable ? variable : row);
   ink_found_marked(found, section, held_end);
   free(held);
   free(held_end);
@@ -137,17 +161,16 @@ static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, cons
 static void mark_sum(ink_unit *unit, ink_function *function, uint32_t at, const ink_spot *spot,
                      const char *name, ink_found *found) {
   ink_edits *edits = &function->source->edits;
-  if (!ink_sum_fits(unit, &function->tree, at)) {
+  if (!ink_sum_fits(function, at)) {
     ink_found_left(found, "its sum would share a slot with one around it");
     return;
   }
-  const char *section =
-      ink_section_at(unit, name, function->source, function->tree.nodes.items[at].start);
+  const char *section = ink_section_summed(unit, function, name, function->tree.nodes.items[at].start);
   if (!section) {
     ink_found_left(found, "the section table is full");
     return;
   }
-  function->tree.nodes.items[at].summed = (uint32_t)unit->sections.count;
+  function->tree.nodes.items[at].summed = function->sums;
   char *held = ink_hold_list(unit, function, spot->start);
   char *held_end = ink_hold_list(unit, function, spot->end);
   ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{PROF_SUM_BEGIN(%s%s);",
@@ -158,18 +181,39 @@ static void mark_sum(ink_unit *unit, ink_function *function, uint32_t at, const 
   free(held_end);
 }
 
+/* Of the slots for sums of an outermost loop: those that its passes, its waits and the loops in it leave. */
+static uint32_t slots_for_calls(ink_unit *unit, const ink_function *function, uint32_t at) {
+  const ink_tree *tree = &function->tree;
+  uint32_t taken = 1;
+  char name[160];
+  for (uint32_t i = at + 1, end = ink_tree_end(tree, at); i < end && taken < INK_SUM_SLOTS; i++) {
+    const uint32_t loops = ink_loops_around(tree, i);
+    const ink_wait_kind wait = ink_wait_at(unit, tree, i, name, sizeof name);
+    if (wait) {
+      taken += !ink_why_no_wait(unit, function, i, name);
+      i = wait == INK_WAIT_LOOP ? ink_tree_end(tree, i) - 1 : i;
+    } else if (ink_node_is_loop(&tree->nodes.items[i]) && loops == 1) {
+      const ink_loop_cost cost = ink_loop_judge(unit, function, i);
+      taken += cost != INK_LOOP_LEFT && !ink_is_unrolled(unit, tree, i);
+    }
+  }
+  return INK_SUM_SLOTS - taken;
+}
+
 /* Whether some loop around is already a sum: then only --loops marks this one too. */
 static const char *not_asked(const ink_unit *unit, const ink_function *function, uint32_t loops) {
   const ink_instrument_options *options = unit->options;
   if (options->loops)
     return NULL;
-  if (options->calls || options->calls_like || options->waits || options->kernels_only)
+  if (ink_rules_are_asked(unit) || options->kernels_only)
     return "loops are marked with --loops";
   if (loops >= 2)
     return "inside of a loop that is summed (--loops marks it)";
-  if (loops && !function->kernel)
+  if (loops && !function->opens)
     return "sums are kept in kernels only";
-  return NULL;
+  return loops && function->loop_sums >= INK_SUM_SLOTS
+             ? "the outermost loop around has 8 sums already (--loops marks it)"
+             : NULL;
 }
 
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
@@ -177,8 +221,12 @@ void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
   const uint32_t loops = ink_loops_around(&function->tree, at);
   char *named = node->in_macro ? NULL : ink_directive_name(function->source, node->start);
   char name[300];
-  ink_found *found = ink_unit_place(unit, INK_PLACE_LOOP, function, function->source, node->start,
-                                    loop_word(node));
+  ink_loop_name(&function->tree, at, name, sizeof name);
+  if (!loops) {
+    function->loop_sums = function->sums_end = 0;
+    function->calls_left = ink_rules_are_asked(unit) ? INK_SUM_SLOTS : slots_for_calls(unit, function, at);
+  }
+  ink_found *found = ink_unit_place(unit, INK_PLACE_LOOP, function, function->source, node->start, name);
   const char *why = not_asked(unit, function, loops);
   const bool asked = unit->options->loops || named;
   const ink_loop_cost cost = asked || why ? INK_LOOP_LONG : ink_loop_judge(unit, function, at);
@@ -189,20 +237,20 @@ void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
   else if (!why && !asked)
     why = ink_why_no_registers(unit, function, at);
   ink_spot spot;
-  if (why && !named)
+  if (why && !named) {
     found->reason = strdup(why);
-  else if (!function->kernel && loops) {
+  } else if (!function->opens && loops) {
     found->reason = strdup("sums are kept in kernels only");
-  } else if (!ink_spot_find(function, at, &spot, &why))
+  } else if (!ink_spot_find(function, at, &spot, &why)) {
     ink_found_left(found, "%s", why);
-  else if (ink_function_may_mark(unit, function, found)) {
-    snprintf(name, sizeof name, "%.200s", named ? named : function->name);
-    if (!named)
-      strcat(name, " loop");
+  } else if (ink_function_may_mark(unit, function, found)) {
+    if (named)
+      snprintf(name, sizeof name, "%.200s", named);
     if (loops)
       mark_sum(unit, function, at, &spot, name, found);
     else
-      mark_range(unit, function, at, &spot, cost == INK_LOOP_LONG && !function->guarded, name, found);
+      mark_range(unit, function, at, &spot,
+                 cost == INK_LOOP_LONG && !function->guarded ? passes_of(unit, function, at) : PASSES_ALONE, name, found);
   }
   free(named);
 }

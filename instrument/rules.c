@@ -11,9 +11,9 @@ static bool matches(const regex_t *regex, const char *text) {
 }
 
 /* Why nothing is marked in the function; NULL: it may be. */
-static const char *why_left(ink_unit *unit, const ink_function *function) {
+const char *ink_why_function_left(ink_unit *unit, const ink_function *function) {
   if (function->outer) {
-    const char *left = why_left(unit, &unit->functions.items[function->outer - 1]);
+    const char *left = ink_why_function_left(unit, &unit->functions.items[function->outer - 1]);
     if (left)
       return left;
   }
@@ -25,7 +25,8 @@ static const char *why_left(ink_unit *unit, const ink_function *function) {
     return "the file is marked already";
   if (!function->source->is_main && !unit->options->headers)
     return "is in a header (inkmark nvcc and --out-dir mark these too)";
-  if (function->guarded == INK_GUARD_NONE || (function->guarded && !function->kernel && !function->outer))
+  if (function->guarded == INK_GUARD_NONE ||
+      (function->guarded && !function->kernel && !function->outer && function->calls_deep))
     return "left by inkmark nvcc's --guard";
   if (function->source->is_forced)
     return "is in a header of -include, which nvcc reads by itself";
@@ -38,40 +39,70 @@ static const char *why_left(ink_unit *unit, const ink_function *function) {
   return NULL;
 }
 
+/* The section of the track that the function opens: of the one kernel that comes here, else its own. */
+static const char *track_of(ink_unit *unit, ink_function *function) {
+  ink_function *named = function;
+  if (function->opens_for && function->opens_for != UINT32_MAX)
+    named = &unit->functions.items[function->opens_for - 1];
+  if (!named->track)
+    named->track = ink_section_at(unit, named->name, named->source, named->named_at);
+  return function->track = named->track;
+}
+
+static void open_track(ink_unit *unit, ink_function *function) {
+  const char *section = track_of(unit, function);
+  ink_edits *edits = &function->source->edits;
+  if (!section)
+    return;
+  if (ink_has_roles(unit, function))
+    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL_IF(INK_%s_LANE(), %s);",
+                  ink_elects(function) ? "ELECTED" : "FIRST", section);
+  else
+    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL(%s);", section);
+  function->is_opened = true;
+}
+
 static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place) {
   if (function->is_opened) {
     ink_found_marked(place, "", NULL);
     place->reason = strdup("by hand");
     return;
   }
-  const char *section =
-      ink_section_at(unit, function->name, function->source, function->body_start);
+  ink_function *in = function->opened_in ? &unit->functions.items[function->opened_in - 1] : function;
+  const char *section = track_of(unit, in);
   if (!section) {
     ink_found_left(place, "the section table is full");
     return;
   }
-  ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL(%s);",
-                section);
+  if (in == function)
+    open_track(unit, function);
   function->is_opened = true;
   ink_found_marked(place, section, NULL);
 }
 
 static void mark_body(ink_unit *unit, ink_function *function) {
   const ink_tree *tree = &function->tree;
-  char name[64];
+  char name[160];
+  uint32_t behind_wait = 0; /* what a loop that spins holds is a part of its wait */
   if (unit->options->lines)
     ink_rule_lines(unit, function);
   for (uint32_t i = 1; i < tree->nodes.count && !unit->options->lines; i++) {
     const ink_node *node = &tree->nodes.items[i];
-    if (node->in_lambda || (function->guarded && ink_loops_around(tree, i)))
+    if (node->in_lambda || i < behind_wait || (function->guarded && ink_loops_around(tree, i)))
       continue; /* a function of its own; what the guard leaves */
-    if (ink_node_is_loop(node))
-      ink_rule_loop(unit, function, i);
-    else if (ink_is_wait(unit, tree, i, name, sizeof name))
+    const bool loop = ink_node_is_loop(node);
+    char *named = loop && !node->in_macro ? ink_directive_name(function->source, node->start) : NULL;
+    if (!named && ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name))) {
       ink_rule_wait(unit, function, i);
-    else if (node->kind == CXCursor_CallExpr)
+      behind_wait = loop ? ink_tree_end(tree, i) : 0;
+    } else if (loop) {
+      ink_rule_loop(unit, function, i);
+    } else if (node->kind == CXCursor_CallExpr) {
       ink_rule_call(unit, function, i);
+    }
+    free(named);
   }
+  ink_mark_roles(unit, function);
   ink_function_directives(unit, function);
   ink_function_remarks(unit, function);
 }
@@ -81,7 +112,7 @@ static bool is_one_kernel(ink_unit *unit) {
   const ink_function *first = NULL;
   for (size_t i = 0; i < unit->functions.count; i++) {
     const ink_function *function = &unit->functions.items[i];
-    if (!function->kernel || why_left(unit, function))
+    if (!function->kernel || ink_why_function_left(unit, function))
       continue;
     if (first && strcmp(first->name, function->name)) {
       ink_unit_say(unit, function->source, function->start,
@@ -100,12 +131,12 @@ static bool guard_called(ink_unit *unit, const ink_function *from) {
   for (size_t n = 0; n < from->tree.nodes.count; n++) {
     if (from->tree.nodes.items[n].kind != CXCursor_CallExpr)
       continue;
-    const CXCursor target = ink_call_target(from->tree.nodes.items[n].cursor);
-    ink_function *to = clang_Cursor_isNull(target) ? NULL : ink_unit_function(unit, target);
-    if (to && !to->kernel && to->guarded < from->guarded) {
-      to->guarded = from->guarded;
-      more = true;
-    }
+    ink_function *to;
+    for (unsigned k = 0; (to = ink_called_function(unit, &from->tree, (uint32_t)n, k)); k++)
+      if (!to->kernel && to->guarded < from->guarded) {
+        to->guarded = from->guarded;
+        more = true;
+      }
   }
   return more;
 }
@@ -129,12 +160,13 @@ void ink_unit_apply_rules(ink_unit *unit) {
   if (unit->options->lines && !is_one_kernel(unit))
     return;
   find_guarded(unit);
+  ink_unit_find_openings(unit);
   for (size_t i = 0; i < unit->functions.count && !unit->failed; i++) {
     ink_function *function = &unit->functions.items[i];
-    const char *left = why_left(unit, function);
+    const char *left = ink_why_function_left(unit, function);
     if (function->kernel) {
       ink_found *place = ink_unit_place(unit, INK_PLACE_KERNEL, function, function->source,
-                                        function->start, function->name);
+                                        function->named_at, function->name);
       if (!left)
         open_kernel(unit, function, place);
       else if (strstr(left, "--") || strstr(left, "off"))
@@ -144,11 +176,15 @@ void ink_unit_apply_rules(ink_unit *unit) {
     }
     if (left)
       continue;
+    if (function->opens && !function->kernel)
+      open_track(unit, function);
     ink_function_pairs(unit, function);
     const size_t edits = function->source->edits.count;
     if (function->guarded == INK_GUARD_TRACK)
       continue;
-    if (!function->is_constexpr && function->calls_deep >= 0 && function->calls_deep < depth)
+    const bool is_wait = !function->kernel && ink_takes_wait(unit, INK_WAIT_FUNCTION) &&
+                         ink_only_waits(unit, function->cursor); /* is marked where it is called */
+    if (!function->is_constexpr && !is_wait && function->calls_deep >= 0 && function->calls_deep < depth)
       mark_body(unit, function);
     else if (!function->is_constexpr)
       ink_function_directives(unit, function);

@@ -50,7 +50,7 @@ static const char *add(ink_unit *unit, char *name, char *text) {
       *c = INK_NAME_COMMA;
     else if ((unsigned char)*c < ' ' || *c == 127)
       *c = '_';
-  unit->sections.items[unit->sections.count++] = (ink_section){name, text};
+  unit->sections.items[unit->sections.count++] = (ink_section){name, text, 0};
   return name;
 }
 
@@ -126,6 +126,45 @@ const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *s
   return add(unit, identifier, text);
 }
 
+const char *ink_section_summed(ink_unit *unit, ink_function *function, const char *name, uint32_t offset) {
+  const char *section = ink_section_at(unit, name, function->source, offset);
+  if (section) {
+    unit->sections.items[unit->sections.count - 1].summed_by = (uint32_t)(function - unit->functions.items) + 1;
+    function->sums++;
+    function->loop_sums++;
+    if (offset < function->sums_end)
+      ink_edits_add(&function->source->edits, function->sums_at, false, function->sums_depth, function->sums_line,
+                    "INK_SUM_CLEAR(%s);", section);
+  }
+  return section;
+}
+
+/* The order of the table: the sums of a function one behind the other, so that as many as there are slots for
+ * them have one each (mark_context.cuh takes the section's number). */
+static bool order_table(ink_unit *unit) {
+  const size_t count = unit->sections.count;
+  ink_section *ordered = malloc((count + 1) * sizeof *ordered);
+  size_t n = 0;
+  for (size_t i = 0; ordered && i < count; i++)
+    if (!unit->sections.items[i].summed_by)
+      ordered[n++] = unit->sections.items[i];
+  for (size_t i = 0; ordered && i < count; i++) {
+    const uint32_t by = unit->sections.items[i].summed_by;
+    bool first = by != 0;
+    for (size_t k = 0; k < i && first; k++)
+      first = unit->sections.items[k].summed_by != by;
+    for (size_t k = i; first && k < count; k++)
+      if (unit->sections.items[k].summed_by == by)
+        ordered[n++] = unit->sections.items[k];
+  }
+  if (ordered) {
+    free(unit->sections.items);
+    unit->sections.items = ordered;
+    unit->sections.room = count + 1;
+  }
+  return ordered != NULL;
+}
+
 static uint64_t mix(uint64_t hash, const char *text) {
   for (; *text; text++)
     hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
@@ -165,7 +204,7 @@ static void write_literal(const char *text, ink_bytes *out) {
 
 static void write_table(ink_unit *unit, ink_bytes *out) {
   ink_bytes text = {0};
-  char *name = table_name(unit);
+  char *name = order_table(unit) ? table_name(unit) : NULL;
   for (size_t i = 0; i < unit->sections.count; i++)
     ink_bytes_format(&text, "%s%s", i ? ", " : "", unit->sections.items[i].text);
   char *sections = ink_bytes_take(&text);

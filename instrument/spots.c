@@ -145,13 +145,43 @@ uint32_t ink_loops_around(const ink_tree *tree, uint32_t at) {
   return loops;
 }
 
-bool ink_sum_fits(const ink_unit *unit, const ink_tree *tree, uint32_t at) {
-  const ink_node *nodes = tree->nodes.items;
-  const uint32_t id = (uint32_t)unit->sections.count + 1;
+bool ink_sum_fits(const ink_function *function, uint32_t at) {
+  const ink_node *nodes = function->tree.nodes.items;
   for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent)
-    if (nodes[up].summed && nodes[up].summed % 8 == id % 8) /* sum_slots of mark_impl.cuh */
+    if (nodes[up].summed && (nodes[up].summed - 1) % INK_SUM_SLOTS == function->sums % INK_SUM_SLOTS)
       return false;
   return true;
+}
+
+bool ink_rules_are_asked(const ink_unit *unit) {
+  const ink_instrument_options *options = unit->options;
+  return options->calls || options->loops || options->waits || unit->has_calls_like;
+}
+
+bool ink_is_summed(const ink_unit *unit, const ink_function *function, uint32_t at) {
+  const ink_node *nodes = function->tree.nodes.items;
+  const uint32_t loops = ink_loops_around(&function->tree, at);
+  uint32_t up = nodes[at].parent;
+  if (!function->opens || loops != 1)
+    return function->opens && loops;
+  while (!ink_node_is_loop(&nodes[up]))
+    up = nodes[up].parent;
+  return !nodes[up].rows && (nodes[up].summed || !ink_rules_are_asked(unit));
+}
+
+const char *ink_why_not_in_loops(const ink_unit *unit, const ink_function *function, uint32_t at) {
+  const uint32_t loops = ink_loops_around(&function->tree, at);
+  if (!loops)
+    return NULL;
+  if (ink_is_unrolled(unit, &function->tree, at))
+    return "inside of a loop that is unrolled (--calls and --waits mark it)";
+  if (!function->opens)
+    return "inside of a loop of a called function, where nothing is summed (--calls and --waits mark it)";
+  if (loops > 2)
+    return "inside of a loop that is summed (--calls and --waits mark it)";
+  return ink_is_summed(unit, function, at) && function->loop_sums >= INK_SUM_SLOTS
+             ? "the outermost loop around has 8 sums already (--calls and --waits mark it)"
+             : NULL;
 }
 
 bool ink_function_may_mark(ink_unit *unit, ink_function *function, ink_found *found) {

@@ -18,8 +18,7 @@ static bool is_thread_source(const ink_node *node) {
 }
 
 /* `at`'s subtree names threadIdx or a lane, or one of the locals that were computed from these. */
-static bool is_thread_dependent(const ink_tree *tree, uint32_t at, const CXCursor *locals,
-                                size_t count) {
+bool ink_is_thread_dependent(const ink_tree *tree, uint32_t at, const CXCursor *locals, size_t count) {
   for (uint32_t i = at, end = ink_tree_end(tree, at); i < end; i++) {
     const ink_node *node = &tree->nodes.items[i];
     if (node->kind == CXCursor_MemberRefExpr && is_thread_source(node))
@@ -64,7 +63,7 @@ static bool assigned_by_asm(const ink_tree *tree, uint32_t at, CXCursor *target)
 
 /* The locals that are computed from threadIdx, a lane or what is loaded with these: by declaration
  * or by assignment, over as many steps as it takes. */
-static size_t find_thread_locals(const ink_tree *tree, CXCursor *locals, size_t room) {
+size_t ink_find_thread_locals(const ink_tree *tree, CXCursor *locals, size_t room) {
   size_t count = 0, before;
   do {
     before = count;
@@ -83,7 +82,7 @@ static size_t find_thread_locals(const ink_tree *tree, CXCursor *locals, size_t 
       else if (node->kind != CXCursor_VarDecl)
         continue;
       if (!is_listed(locals, count, target) &&
-          is_thread_dependent(tree, assigns ? node->last : i, locals, count))
+          ink_is_thread_dependent(tree, assigns ? node->last : i, locals, count))
         locals[count++] = target;
     }
   } while (count > before && count < room);
@@ -114,7 +113,7 @@ typedef struct threads {
 static unsigned judge(threads *t, uint32_t at);
 
 static bool depends(const threads *t, uint32_t at) {
-  return is_thread_dependent(t->tree, at, t->locals, t->count);
+  return ink_is_thread_dependent(t->tree, at, t->locals, t->count);
 }
 
 static unsigned reversed(unsigned of) {
@@ -388,7 +387,7 @@ static void warn_conditions(threads *t) {
     if (found)
       ink_unit_say(t->unit, t->function->source, node->start,
                    "%s depends on the thread: the thread that records may not pass the marks in "
-                   "it, '%s' first",
+                   "it, '%s' first (record --granularity warp: one of each warp does)",
                    what, found->section && *found->section ? found->section : found->name);
   }
 }
@@ -425,7 +424,8 @@ static void warn_returns(threads *t) {
 
 void ink_function_thread_remarks(ink_unit *unit, const ink_function *function) {
   threads t = {.unit = unit, .function = function, .tree = &function->tree};
-  t.count = find_thread_locals(t.tree, t.locals, 64);
-  warn_conditions(&t);
+  t.count = ink_find_thread_locals(t.tree, t.locals, 64);
+  if (function->roles < 2) /* else each warp records */
+    warn_conditions(&t);
   warn_returns(&t);
 }

@@ -17,7 +17,8 @@ typedef struct ink_node {
   ink_span spelled; /* of what is in a macro: where it is written in this file, if it is; else empty */
   bool in_macro;   /* begins or ends in what a macro became, or in another file */
   bool included;   /* in another file: start and end are of the line that includes it */
-  uint32_t summed; /* the id of the section that sums it, 0: none */
+  uint32_t summed; /* which sum of its function, from 1 on, it or its passes are: 0: none */
+  bool rows;       /* of a loop: PROF_ITER in it */
   bool in_lambda;  /* in a lambda or in a class that is defined in the function */
 } ink_node;
 

@@ -14,12 +14,17 @@ typedef struct ink_function {
   CXCursor body;
   ink_source *source;
   char *name;
-  uint32_t start, body_start, body_end;
+  uint32_t start, named_at, body_start, body_end;
   bool kernel, device, is_constexpr;
   bool in_macro;  /* comes wholly from a macro */
   bool is_off;    /* a `// prof: off` comment */
   bool has_rows;  /* a track of rows, by hand: its marks are of its own table only */
   bool is_opened; /* PROF_KERNEL by hand, or by us */
+  bool opens;     /* the track is opened here: a kernel, or the function that one is a call of */
+  uint32_t opens_for; /* of such a function: the kernel's index and 1; UINT32_MAX: of several */
+  uint32_t opened_in; /* of its kernel: the function's index and 1 */
+  const char *track;  /* the section of the track */
+  int roles;          /* of roles.c, and 1; 0: not looked for */
   bool reads_clock;
   /* A lambda, or a function of a class that is defined in a function: the index of the function that
    * it stands in, and 1. 0: neither. */
@@ -28,6 +33,10 @@ typedef struct ink_function {
   bool host;        /* compiled for the host too */
   uint32_t opened_at, first_hand; /* the first PROF_KERNEL and the first mark by hand; 0: none */
   uint32_t marks;
+  uint32_t sums;      /* so many sections are summed */
+  uint32_t loop_sums; /* of these, in the outermost loop that was seen last */
+  uint32_t calls_left; /* so many calls in it may be summed: its waits and loops come first */
+  uint32_t sums_at, sums_end, sums_depth, sums_line; /* where that loop begins and ends, and its insertion; sums_end 0: it has none */
   bool is_forwarder; /* all it does is one call */
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it. Where --depth is not given, those of
                      functions that are one call do not count */
@@ -40,6 +49,7 @@ typedef struct ink_function {
 typedef struct ink_section {
   char *name; /* the identifier */
   char *text; /* what reports show */
+  uint32_t summed_by; /* a function's index and 1: its sums stand together in the table; 0: no sum */
 } ink_section;
 
 typedef struct ink_found { /* a place, as the rules found it */
@@ -101,6 +111,7 @@ typedef struct ink_unit {
     uint32_t *heads;
     size_t buckets;
   } resolved;
+  ink_cursor_map waiting; /* what functions do, for waiting.c */
   ink_cursor_map known; /* the functions that cursors stand for: index and 1, 0: none of ours */
   CXFile last_file;     /* the file last asked for, and what it is */
   ink_source *last_source;
@@ -179,6 +190,7 @@ ink_function *ink_unit_function(ink_unit *unit, CXCursor cursor);
 bool ink_cursor_is_device(ink_unit *unit, CXCursor cursor, bool *system);
 /* What a call calls; a null cursor when it cannot be told. */
 CXCursor ink_call_target(CXCursor call);
+CXCursor ink_first_child(CXCursor cursor); /* a null cursor: it has none */
 /* The set that a call in a template chooses from, in which ink_call_target's is the first; a null cursor
  * where it is known what is called. */
 CXCursor ink_call_overloads(CXCursor call);
@@ -194,6 +206,16 @@ void ink_unit_note_comma(ink_unit *unit, CXCursor function);
 bool ink_unit_avoids_comma(ink_unit *unit); /* there is one; said once */
 /* rules.c */
 void ink_unit_apply_rules(ink_unit *unit);
+const char *ink_why_function_left(ink_unit *unit, const ink_function *function); /* NULL: it may be marked */
+/* openings.c */
+void ink_unit_find_openings(ink_unit *unit);
+/* roles.c: branches by warp that hold the work of the function that opens the track */
+bool ink_has_roles(ink_unit *unit, ink_function *function);
+bool ink_elects(const ink_function *function); /* an elected lane does some of it */
+void ink_mark_roles(ink_unit *unit, ink_function *function);
+/* threads.c: the node, or what its locals come from, depends on the thread */
+size_t ink_find_thread_locals(const ink_tree *tree, CXCursor *locals, size_t room);
+bool ink_is_thread_dependent(const ink_tree *tree, uint32_t at, const CXCursor *locals, size_t count);
 typedef struct ink_spot { /* where a statement that shall be put between marks lies */
   uint32_t start, end, depth;
   uint32_t line; /* not 0: `start` is the start of this line, before a #pragma */
@@ -203,8 +225,15 @@ typedef struct ink_spot { /* where a statement that shall be put between marks l
 bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, const char **why);
 /* Loops around a node, in its own function. */
 uint32_t ink_loops_around(const ink_tree *tree, uint32_t at);
-/* A sum of the next section can be kept within the sums around it. */
-bool ink_sum_fits(const ink_unit *unit, const ink_tree *tree, uint32_t at);
+enum { INK_SUM_SLOTS = 8 }; /* sum_slots of mark_impl.cuh */
+/* The next sum of the function can be kept within the sums around the node. */
+bool ink_sum_fits(const ink_function *function, uint32_t at);
+/* What is marked at the node is summed: a loop around it has no rows. */
+bool ink_is_summed(const ink_unit *unit, const ink_function *function, uint32_t at);
+/* Why the default marks nothing at a node for the loops around it; NULL: it may. */
+const char *ink_why_not_in_loops(const ink_unit *unit, const ink_function *function, uint32_t at);
+/* --calls, --loops or --waits choose, not the default. */
+bool ink_rules_are_asked(const ink_unit *unit);
 bool ink_function_may_mark(ink_unit *unit, ink_function *function, ink_found *found);
 /* The offset lies in a lambda, or in a local class's function, that `function` holds. */
 bool ink_is_in_inner(const ink_unit *unit, const ink_function *function, uint32_t offset);
@@ -220,6 +249,7 @@ ink_loop_cost ink_loop_judge(ink_unit *unit, const ink_function *function, uint3
 bool ink_is_unrolled(const ink_unit *unit, const ink_tree *tree, uint32_t at);
 bool ink_constant_of(CXCursor expression, long long *value); /* false: no integer that is known */
 bool ink_is_tiny(ink_unit *unit, const ink_function *function); /* a helper whose calls the default leaves out */
+bool ink_is_light(ink_unit *unit, const ink_function *function); /* too little to be summed in a loop */
 /* asm_facts.c: the statement or call leaves writes of the tensor cores under way, to what it was given */
 bool ink_writes_in_flight(ink_unit *unit, const ink_tree *tree, uint32_t at);
 /* Why the default leaves the branch around the node: its warps gave their registers away; NULL: they did not. */
@@ -234,6 +264,9 @@ typedef struct ink_callee {
 } ink_callee;
 /* False: the node is no call that a rule could choose, and *found is not the caller's. */
 bool ink_find_callee(ink_unit *unit, const ink_function *function, uint32_t at, ink_callee *found);
+/* What the text or the first instance says is called; a null cursor: neither. */
+CXCursor ink_call_known(const ink_unit *unit, const ink_tree *tree, uint32_t at);
+char *ink_called_name(const ink_tree *tree, uint32_t at); /* as the text has it; the caller frees */
 /* The `which`th function of ours that the call may call; NULL: no more. */
 ink_function *ink_called_function(ink_unit *unit, const ink_tree *tree, uint32_t at, unsigned which);
 void ink_unit_find_forwarders(ink_unit *unit);
@@ -244,7 +277,27 @@ void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name, ink_found *found);
 /* rule_lines.c */
 void ink_rule_lines(ink_unit *unit, ink_function *function);
+/* loop_names.c: `for i < n` */
+void ink_loop_name(const ink_tree *tree, uint32_t at, char *name, size_t room);
+/* Adds the text [start, end) to the name, without comments and breaks, cut where it is long. */
+void ink_put_text(const ink_source *source, uint32_t start, uint32_t end, char *name, size_t room);
+/* waiting.c */
+bool ink_only_waits(ink_unit *unit, CXCursor function); /* it does nothing else */
+bool ink_is_spin(ink_unit *unit, CXCursor loop);
+bool ink_is_wait_name(const char *name, CXCursor target);
+const char *ink_wait_instruction(const char *text, size_t bytes); /* the one in an assembly's text; NULL: none */
 /* rule_waits.c */
+typedef enum ink_wait_kind {
+  INK_WAIT_NONE,
+  INK_WAIT_ITSELF,   /* of the toolkit, or an instruction */
+  INK_WAIT_FUNCTION, /* the call of a function that only waits */
+  INK_WAIT_LOOP      /* a loop that spins */
+} ink_wait_kind;
+ink_wait_kind ink_wait_at(ink_unit *unit, const ink_tree *tree, uint32_t at, char *name, size_t room);
+/* By the rules in force it is a wait; else a call or a loop that was asked for. */
+bool ink_takes_wait(const ink_unit *unit, ink_wait_kind kind);
+/* Why the rules in force leave the wait out; NULL: they choose it. */
+const char *ink_why_no_wait(ink_unit *unit, const ink_function *function, uint32_t at, const char *name);
 void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at);
 bool ink_is_wait(ink_unit *unit, const ink_tree *tree, uint32_t at, char *name, size_t room);
 /* macros.c: behind the `;` of a statement that the use of a macro makes up wholly; 0: it does not */
@@ -271,6 +324,8 @@ void ink_unit_unopened_remarks(ink_unit *unit); /* marks that record nothing for
 /* pairs.c: errors for ranges by hand that do not end on every way */
 void ink_function_pairs(ink_unit *unit, const ink_function *function);
 /* remarks.c */
+/* How often a loop of known bounds runs; 0: cannot tell. */
+long long ink_trips_of(const ink_tree *tree, uint32_t loop);
 void ink_function_remarks(ink_unit *unit, const ink_function *function);
 /* threads.c: of marks that the recording thread may not pass */
 void ink_function_thread_remarks(ink_unit *unit, const ink_function *function);
@@ -280,6 +335,8 @@ const char *ink_section_named(ink_unit *unit, const char *name); /* as written b
 const char *ink_section_misspelt(const ink_unit *unit, const char *name);
 const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *source,
                            uint32_t offset);
+/* The same for a sum in the function. */
+const char *ink_section_summed(ink_unit *unit, ink_function *function, const char *name, uint32_t offset);
 bool ink_section_preamble(ink_unit *unit, const ink_source *source, bool with_table,
                           ink_bytes *out);
 /* found.c */

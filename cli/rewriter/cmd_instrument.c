@@ -271,8 +271,8 @@ const cli_command cmd_instrument = {
     .operands = "FILE... [-- COMPILER FLAGS]",
     .about =
         "Opens a track in every kernel and, without further options, marks calls of device "
-        "functions one level deep (tiny helpers left out), outermost loops by iteration and the "
-        "loops inside of them as sums. --calls, --loops and --waits choose what to mark instead. "
+        "functions one level deep (tiny helpers left out), barriers and waits, outermost loops, and what is "
+        "inside of loops as sums. --calls, --loops and --waits choose what to mark instead. "
         "Nothing but the inserted text changes, what a kernel computes does not, and line numbers "
         "in messages stay those of the file.\n\n"
         "Comments in the source steer it too: // prof: mark NAME, begin NAME, end NAME, iteration "

@@ -19,7 +19,7 @@ static void count(const ink_instrumented *result, ink_place_kind kind, unsigned 
 }
 
 static void print_counts(const ink_instrumented *result, FILE *to) {
-  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_LINE; kind++) {
+  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_ROLE; kind++) {
     unsigned marked, left;
     count(result, (ink_place_kind)kind, &marked, &left);
     if (marked || left)
@@ -44,21 +44,25 @@ static bool is_new_section(const ink_place *places, size_t at) {
 void instrument_summary(const ink_instrumented *result, const char *source, FILE *to) {
   const ink_place *places;
   const size_t n = ink_instrumented_places(result, &places);
-  unsigned kernels, left = 0, others = 0, sections = 0, kind_left;
+  unsigned kernels, roles, left = 0, others = 0, sections = 0, kind_left;
+  count(result, INK_PLACE_ROLE, &roles, &left);
   count(result, INK_PLACE_KERNEL, &kernels, &left);
-  for (int kind = INK_PLACE_KERNEL + 1; kind <= INK_PLACE_LINE; kind++) {
+  for (int kind = INK_PLACE_KERNEL + 1; kind <= INK_PLACE_ROLE; kind++) {
     count(result, (ink_place_kind)kind, &others, &kind_left);
     left += kind_left;
   }
   for (size_t i = 0; i < n; i++)
     sections += places[i].state == INK_PLACE_MARKED && places[i].kind != INK_PLACE_KERNEL &&
-                *places[i].section && is_new_section(places, i);
+                places[i].kind != INK_PLACE_ROLE && *places[i].section && is_new_section(places, i);
   text_print(to, "'%s': ", source);
   if (!n)
     fputs("no kernels", to);
   else
-    text_print(to, "%u kernel%s, %u section%s", kernels, kernels == 1 ? "" : "s", sections,
-               sections == 1 ? "" : "s");
+    text_print(to, "%u kernel%s", kernels, kernels == 1 ? "" : "s");
+  if (n && roles)
+    text_print(to, ", %u role%s", roles, roles == 1 ? "" : "s");
+  if (n)
+    text_print(to, ", %u section%s", sections, sections == 1 ? "" : "s");
   if (left)
     text_print(to, ", %u place%s left (--list)", left, left == 1 ? "" : "s");
 }

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,52 @@ static char *cache_folder(void) {
   return home && *home == '/' && asprintf(&path, "%s/.cache/inkmark", home) >= 0 ? path : NULL;
 }
 
+enum { MOST_KEPT = 10000 };
+
+typedef struct kept_file {
+  char name[32];
+  struct timespec used;
+} kept_file;
+
+static int by_use(const void *left, const void *right) {
+  const kept_file *a = left, *b = right;
+  if (a->used.tv_sec != b->used.tv_sec)
+    return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
+  if (a->used.tv_nsec != b->used.tv_nsec)
+    return a->used.tv_nsec < b->used.tv_nsec ? -1 : 1;
+  return strcmp(a->name, b->name);
+}
+
+/* Where there are more files than are kept, the half that was used last stays. Others may do the same at once. */
+static void bound_cache(const char *folder) {
+  DIR *dir = opendir(folder);
+  kept_file *files = NULL;
+  size_t count = 0, room = 0;
+  for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    struct stat status;
+    if (strncmp(entry->d_name, "guard-", 6) || strlen(entry->d_name) >= sizeof files->name ||
+        fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW))
+      continue;
+    if (count == room) {
+      kept_file *more = realloc(files, (2 * room + 1024) * sizeof *files);
+      if (!more)
+        break;
+      files = more;
+      room = 2 * room + 1024;
+    }
+    snprintf(files[count].name, sizeof files->name, "%s", entry->d_name);
+    files[count++].used = status.st_mtim;
+  }
+  if (count > MOST_KEPT) {
+    qsort(files, count, sizeof *files, by_use);
+    for (size_t i = 0; i < count - MOST_KEPT / 2; i++)
+      unlinkat(dirfd(dir), files[i].name, 0);
+  }
+  free(files);
+  if (dir)
+    closedir(dir);
+}
+
 bool guard_recall(uint64_t hash, guard_verdicts *verdicts) {
   char *folder = cache_folder(), *line = NULL, path[PATH_MAX];
   size_t room = 0;
@@ -239,6 +286,8 @@ bool guard_recall(uint64_t hash, guard_verdicts *verdicts) {
   }
   if (!whole)
     guard_free(verdicts);
+  else
+    futimens(fileno(from), NULL); /* what is used stays */
   if (from)
     fclose(from);
   free(line);
@@ -265,6 +314,7 @@ void guard_remember(uint64_t hash, const guard_verdicts *verdicts) {
       fputs("end\n", to);
       if (ferror(to) | fclose(to) || rename(temporary, path)) /* what is not whole is not kept */
         unlink(temporary);
+      bound_cache(folder);
     }
   }
   free(folder);

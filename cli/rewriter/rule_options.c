@@ -33,6 +33,7 @@ void rule_options_apply(const rule_settings *rules, ink_instrument_options *opti
   options->calls_like = rules->calls && *rules->calls ? rules->calls : NULL;
   options->loops = rules->loops;
   options->waits = rules->waits;
+  options->rows = rules->rows;
   options->lines = rules->lines;
   options->kernels_only = rules->kernels_only;
   options->depth = (unsigned)rules->depth;

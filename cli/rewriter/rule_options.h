@@ -9,7 +9,7 @@
 
 typedef struct rule_settings {
   const char *kernel, *exclude, *calls, *root, *file;
-  bool loops, waits, lines, kernels_only;
+  bool loops, waits, rows, lines, kernels_only;
   int guard; /* enum guard_kind of nvcc_guard.h */
   int hold; /* 0 auto, 1 none, 2 strict */
   uint64_t depth, limit, parse_seconds;
@@ -26,9 +26,12 @@ typedef struct rule_settings {
        "a range around every call of a device function of the project, or around the calls of "    \
        "those that match"},                                                                        \
       {0, "loops", CLI_FLAG, NULL, offsetof(type, rules.loops),                                    \
-       "every loop: outermost ones by iteration, those inside as sums"},                           \
+       "every loop: outermost ones as ranges with their passes summed, those inside as sums"},     \
       {0, "waits", CLI_FLAG, NULL, offsetof(type, rules.waits),                                    \
        "a range around every barrier and wait"},                                                   \
+      {0, "rows", CLI_FLAG, NULL, offsetof(type, rules.rows),                                      \
+       "a row for each pass of an outermost loop (default: of loops known to run at most 128 "     \
+       "times; the passes of others are summed)"},                                                 \
       {0, "lines", CLI_FLAG, NULL, offsetof(type, rules.lines),                                    \
        "line by line: a mark behind every statement of the one kernel that --kernel chooses"},     \
       {0, "kernels-only", CLI_FLAG, NULL, offsetof(type, rules.kernels_only),                      \

@@ -10,10 +10,18 @@ namespace ink_i {
 
 // ---- sums: count, total, min and max in registers ----------------------------------------------
 
+// The count stays at 2^32 - 1 and a pass counts at most as many cycles as least and most, so that seven registers do
+// where ten would: the total is exact.
 struct sum {
   u32 section;
-  u64 hash, begun;
-  u64 count, total, least, most;
+  u32 count, least, most;
+  u64 hash, begun, total;
+
+  __device__ __forceinline__ void clear() {
+    count = most = 0;
+    total = 0;
+    least = ~0u;
+  }
 };
 
 // ---- the context -------------------------------------------------------------------------------
@@ -49,8 +57,7 @@ struct __align__(16) place {
                           head_word(INK_TAG(INK_KIND_INSTANT, of.section), now),
                           escape_word(INK_ESCAPE_SUM, of.hash, now)};
     put<true>(record);
-    of.count = of.total = of.most = 0;
-    of.least = ~0ull;
+    of.clear();
   }
 #endif
 };
@@ -190,6 +197,15 @@ struct __align__(16) context {
   __device__ __forceinline__ void flush_sums() { flush(sums, summed); }
   __device__ __forceinline__ void close() {} // refused before: see mark_impl.cuh
 
+  // Before a loop whose sums have a slot each: inside, nothing is left to be told at run time.
+  template <u32 Section, u64 Hash, u32 N>
+  __device__ __forceinline__ void clear_sum(sum (&slots)[N], u32 &used) {
+    sum &slot = slots[Section % N];
+    used |= 1u << Section % N;
+    slot.section = Section;
+    slot.hash = Hash;
+    slot.clear();
+  }
   template <u32 Section, u64 Hash, u32 N>
   __device__ __forceinline__ void begin_sum(sum (&slots)[N], u32 &used) {
     sum &slot = slots[Section % N];
@@ -200,10 +216,7 @@ struct __align__(16) context {
     }
     if (slot.section != Section || slot.hash != Hash) { // known at compile time but for shared slots
       here.put_sum(slot);
-      slot.section = Section;
-      slot.hash = Hash;
-      slot.count = slot.total = slot.most = 0;
-      slot.least = ~0ull;
+      clear_sum<Section, Hash>(slots, used);
     }
     slot.begun = read_clock();
   }
@@ -212,10 +225,11 @@ struct __align__(16) context {
       return;
     sum &slot = slots[Section % N];
     const u64 cycles = read_clock() - slot.begun;
-    slot.count += 1;
+    const u32 pass = cycles >> 32 ? ~0u : (u32)cycles;
+    slot.count += slot.count != ~0u;
     slot.total += cycles;
-    slot.least = cycles < slot.least ? cycles : slot.least;
-    slot.most = cycles > slot.most ? cycles : slot.most;
+    slot.least = pass < slot.least ? pass : slot.least;
+    slot.most = pass > slot.most ? pass : slot.most;
   }
   template <u32 N> __device__ __forceinline__ void flush(sum (&slots)[N], u32 used) {
     if (used == 0)

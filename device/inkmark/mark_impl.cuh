@@ -73,6 +73,9 @@ public:
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_end() {
     end_sum<Section>(body_sums, body_summed);
   }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_clear() {
+    clear_sum<Section, Hash>(body_sums, body_summed);
+  }
   __device__ __forceinline__ void flush_sums() { flush(body_sums, body_summed); }
 
   __device__ __forceinline__ void close() {

@@ -14,6 +14,10 @@
 #define INK_AFTER_HELD(S) (
 #define INK_BEHIND(S) ((void)0)
 #define INK_FLUSH_AT_END() ((void)0)
+#define INK_SUM_SCOPE(...) ((void)0)
+#define INK_SUM_CLEAR(S) ((void)0)
+#define INK_FIRST_LANE() false
+#define INK_ELECTED_LANE() false
 #define INK_UNTIL(S) ((void)0)
 #define INK_UNTIL_HELD(S) ((void)0)
 #define INK_UNTIL_END(S) ((void)0)
@@ -150,6 +154,42 @@ public:
   flushed &operator=(const flushed &) = delete;
 };
 
+template <u32 Section, u64 Hash, class Context> __host__ __device__ __forceinline__ void sum_clear(Context &&context) {
+  INK_I_ON_DEVICE(template sum_clear<Section, Hash>());
+}
+
+// The lane that records for its warp in a kernel with roles: the first one, or, where an elected lane does the work,
+// the one that elect.sync of the whole warp names.
+__host__ __device__ __forceinline__ bool is_first_lane() {
+#if defined(__CUDA_ARCH__)
+  return read_lane() == 0;
+#else
+  return false;
+#endif
+}
+__host__ __device__ __forceinline__ bool is_elected_lane() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  u32 elected;
+  asm volatile("{\n.reg .pred p;\n.reg .b32 leader;\nelect.sync leader|p, %1;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(elected)
+               : "r"(__activemask()));
+  return elected != 0;
+#else
+  return is_first_lane();
+#endif
+}
+
+// The sum of a loop's passes: from here to the end of the body, on every way out of it.
+template <u32 Section, u64 Hash, class Context> class summed {
+  Context &context;
+
+public:
+  __host__ __device__ __forceinline__ explicit summed(Context &in) : context(in) { sum_begin<Section, Hash>(context); }
+  __host__ __device__ __forceinline__ ~summed() { sum_end<Section, Hash>(context); }
+  summed(const summed &) = delete;
+  summed &operator=(const summed &) = delete;
+};
+
 } // namespace ink_i
 
 // A value whose type depends on a template: held if it turns out to be one that marks hold.
@@ -187,6 +227,16 @@ public:
    ::ink_i::hold(__VA_ARGS__))
 #define INK_FLUSH_AT_END()                                                                         \
   ::ink_i::flushed<typename ::ink_i::bare<decltype(ink_ctx_())>::type> ink_flushed_(ink_ctx_())
+// Before the loop that the sum is in. The rewriter's tables give all sums of an outermost loop a slot each.
+#define INK_SUM_CLEAR(S) ::ink_i::sum_clear<INK_I_SECTION(S)>(ink_ctx_())
+#define INK_FIRST_LANE() ::ink_i::is_first_lane()
+#define INK_ELECTED_LANE() ::ink_i::is_elected_lane()
+#define INK_SUM_SCOPE(...) INK_I_SUM_SCOPE(__VA_ARGS__, ::ink_i::end_of_values())
+#define INK_I_SUM_SCOPE(S, ...)                                                                    \
+  ::ink_i::hold(__VA_ARGS__);                                                                      \
+  const ::ink_i::summed<INK_I_SECTION(S), typename ::ink_i::bare<decltype(ink_ctx_())>::type> ink_summed_( \
+      ink_ctx_());                                                                                 \
+  ::ink_i::hold(__VA_ARGS__)
 #define INK_AFTER_HELD(S) ::ink_i::after_held<INK_I_SECTION(S)>(ink_ctx_(),
 #define INK_AFTER(S) ::ink_i::after<INK_I_SECTION(S)>(ink_ctx_(),
 // `(INK_BEFORE(S), INK_UNTIL(S), f(x))`: for a call that may give an object or a reference, or whose type

@@ -13,10 +13,12 @@
 #include "cases/instances.cu"
 #include "cases/macros.cu"
 #include "cases/prefixed.cu"
+#include "cases/roles.cu"
 #include "cases/scope.cu"
 #include "cases/templates.cu"
 #include "cases/text.cu"
 #include "cases/unrolled.cu"
+#include "cases/waiting.cu"
 #include "cases/waits.cu"
 #include "cases/warned.cu"
 
@@ -32,10 +34,12 @@ int main() {
   instances::run();
   macros::run();
   prefixed::run();
+  roles::run();
   scope::run();
   templates::run();
   text::run();
   unrolled::run();
+  waiting::run();
   waits::run();
   warned::run();
   printf("%s %d\n", strrchr(__FILE__, '/'), __LINE__);

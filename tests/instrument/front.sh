@@ -30,7 +30,7 @@ printf '#include "user2.cuh"\n__global__ void other(int *x) { x[0] = 1; }\n' >ot
 printf 'static __device__ int twice(int x) { for (int i = 0; i < 2; i++) x *= 2; return x; }\n' >user2.cuh
 printf '#include "user2.cuh"\n__global__ void user2(int *x) { x[0] = twice(x[1]); }\nint main() { user2<<<1, 1>>>(0); }\n' >user2.cu
 front "$nvcc" -arch=compute_75 -cudart shared other.cu user2.cu -o split && marked split 'user2 (user2.cu:2)'
-front "$nvcc" -arch=compute_75 -c other.cu user2.cu && marked user2.o 'twice loop (user2.cuh:1)' && [ -s other.o ] ||
+front "$nvcc" -arch=compute_75 -c other.cu user2.cu && marked user2.o 'for i < 2 (user2.cuh:1)' && [ -s other.o ] ||
   fail "two objects"
 INKMARK_RULES="--root ."
 front "$nvcc" -Iinc -arch=compute_75 -ptx a.cu && marked a.ptx globaltimer
@@ -106,7 +106,7 @@ mkdir "deep er" && printf 'static __device__ int h(int i) { return i + 1; }\n' >
 printf '#include "häder one.cuh"\n__global__ void k(int *x) { for (int i = 0; i < 40; i++) x[i] = h(i); }\n' >"kärnel x's.cu"
 odd=("$nvcc" -arch=compute_75 -MD -MF "deep er/d.d" -c "kärnel x's.cu" -o "deep er/o.o")
 INKMARK_GUARD=fix INKMARK_CACHE=$work/cache "$inkmark" nvcc "${odd[@]}" >second 2>&1 &
-INKMARK_GUARD=fix INKMARK_CACHE=$work/cache front "${odd[@]}" && wait $! && marked "deep er/o.o" "k loop (kärnel x's.cu:2)" || { fail "twice at once"; cat second; }
+INKMARK_GUARD=fix INKMARK_CACHE=$work/cache front "${odd[@]}" && wait $! && marked "deep er/o.o" "for i < 40 (kärnel x's.cu:2)" || { fail "twice at once"; cat second; }
 grep -q 'häder\\ one.cuh' "deep er/d.d" && ! grep -q "$TMPDIR" "deep er/d.d" || fail "$(grep der "deep er/d.d")"
 (TMPDIR=/nonexistent "$inkmark" nvcc "$nvcc" -c a.cu -o never.o >e1 2>&1) && fail "marked without a temporary folder"
 grep -q "cannot write to '/nonexistent': no such file or directory" e1 || { fail "no temporary folder"; cat e1; }

@@ -14,7 +14,7 @@ input=cases/$name.cu
 flags=(-- -arch=sm_90 -std=c++17 -include check.cuh -I"$here/../../device")
 case $rules in
 default) options=() ;;
-every) options=(--calls --loops --waits --depth 8) ;;
+every) options=(--calls --loops --waits --rows --depth 8) ;;
 lines) options=(--lines --kernel '^cases$') ;;
 headerless) options=(--header-less --calls --loops --waits --hold none) ;;
 *) exit 2 ;;

@@ -42,7 +42,11 @@ said() {
   grep -q "^inkmark: 'tile.cu': 2 kernels, 2 sections; guard: 'spoilt' has no marks: ptxas says: Entry function 'spoilt' uses too much shared data (.*, 'tile' has no marks in loops: it" out ||
     { fail "what was done"; cat out; }
 }
+# a full cache: of 10,000 old files and the new one those 5,000 stay that were used last
+mkdir cache && for i in $(seq 10000); do printf 'end\n' >"cache/guard-$i"; done && touch -d 2020-01-01 cache/guard-*
 front 5 -MMD -MF d -Xptxas -v -cubin tile.cu -o x.cubin && mv x.cubin cold.cubin && said
+[ "$(ls cache | wc -l)" = 5000 ] || fail "$(ls cache | wc -l) files in the cache"
+find cache -name 'guard-*' ! -newermt 2021-01-01 -delete
 grep -q 'tile.cu' d && ! grep -q "$TMPDIR" d || fail "$(cat d)"
 # the user's own -Xptxas -v is there once, and is of what comes out
 [ "$(grep -c "Compiling entry function '_ZN3own4tile" out)" = 1 ] || { fail "-Xptxas -v"; cat out; }

@@ -14,7 +14,7 @@ export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 INKMARK_QUIET=1 
 flags=(-cudart shared -arch=compute_75 -std=c++17 -extended-lambda -Xcompiler -Wall,-Wextra -I. -I../../device)
 case $rules in
 default) export INKMARK_RULES="--root . --hold none" ;;
-every) export INKMARK_RULES="--root . --hold none --calls --loops --waits --depth 8" ;;
+every) export INKMARK_RULES="--root . --hold none --calls --loops --waits --rows --depth 8" ;;
 held) export INKMARK_RULES="--root . --calls --loops --waits --depth 8" ;;
 strict) export INKMARK_RULES="--root . --hold strict --calls --loops --waits --depth 8" ;;
 *) exit 2 ;;
@@ -40,7 +40,7 @@ grep -c "no error" "$work/before.out"
 diff -u "$work/before.out" "$work/recorded.out" || fail "other results while recording"
 "$inkmark" report "$work/run.ink" >"$work/report" || fail "the report"
 for name in 'kernel returns (cases/control.cu:' 'kernel jumps (cases/control.cu:' 'kernel Solver' \
-  'kernel directed (cases/waits.cu:' 'kernel nested (cases/control.cu:' 'nested loop (cases/control.cu:'; do
+  'kernel directed (cases/waits.cu:' 'kernel nested (cases/control.cu:' 'for a < n (cases/control.cu:'; do
   grep -qF "$name" "$work/report" || { cat "$work/report"; fail "the report lacks '$name'"; }
 done
 exit 0

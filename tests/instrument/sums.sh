@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # sums.sh INKMARK NVCC SIM: what a loop's last iteration sums is in that iteration's row, and lies in its own
-# loop alone, with the default rules.
+# loop alone, with the default rules and --rows.
 set -u
 inkmark=$1 nvcc=$2 sim=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,14 +10,14 @@ trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 TMPDIR=$work
 cd "$here" || exit 1
 fail() { echo "FAILED: $*"; exit 1; }
-INKMARK_RULES="--root ." "$inkmark" nvcc "$nvcc" -cudart shared -arch=compute_75 sums.cu -o "$work/app" 2>"$work/err" ||
+INKMARK_RULES="--root . --rows" "$inkmark" nvcc "$nvcc" -cudart shared -arch=compute_75 sums.cu -o "$work/app" 2>"$work/err" ||
   { cat "$work/err"; fail 'does not compile'; }
 "$inkmark" record --device sim -o "$work/run.ink" -- "$work/app" >"$work/out" 2>&1 || { cat "$work/out"; fail recording; }
 cd "$work" || exit 1
 "$inkmark" report --by iteration --format csv run.ink >rows.csv || fail report
 cat rows.csv
 row() { # SECTION'S LINE, ROW: "COUNT TOTAL"
-  awk -F, -v "section=sums loop (sums.cu:$1)" -v row="$2" '$7 == section && $5 == row { print $11, $13 }' rows.csv
+  awk -F, -v "line=(sums.cu:$1)" -v row="$2" 'index($7, line) && $5 == row { print $11, $13 }' rows.csv
 }
 short=$(row 6 0) long=$(row 6 3)
 [ "${short% *}" = 1 ] && [ "$short" = "$(row 6 1)" ] && [ "$short" = "$(row 6 2)" ] || fail "rows 0 to 2 of the first: $short"

@@ -26,6 +26,7 @@ typedef enum ink_place_kind {
   INK_PLACE_DIRECTIVE, /* a `// prof:` comment */
   INK_PLACE_HAND,      /* a mark that the user wrote */
   INK_PLACE_LINE,      /* a statement, where a kernel is marked line by line */
+  INK_PLACE_ROLE,      /* a branch by warp that holds work of the kernel: the name of its warps' tracks */
 } ink_place_kind;
 
 typedef enum ink_place_state {
@@ -97,6 +98,7 @@ typedef struct ink_instrument_options {
   const ink_guarded *guarded; /* [guarded_count], or NULL */
   size_t guarded_count;
   const volatile int *stop; /* NULL, or what a signal handler may set: a run that sees it not 0 ends */
+  bool rows;                /* a row for each pass of an outermost loop, however many */
 } ink_instrument_options;
 
 typedef struct ink_instrumented ink_instrumented;

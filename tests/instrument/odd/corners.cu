@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // flags: -std=c++17
-// lists: :47:3: loop for in pragmas: left: a #pragma stands before it that is for a loop
+// lists: :47:3: loop for k < 3 in pragmas: left: a #pragma stands before it that is for a loop
 // Corners of the grammar around calls and loops: pragma operators, splices, lifetimes, constant expressions, arrays
 // by reference, pointers to functions, placement new, specialisations, dependent members.
 #include "../check.cuh"
