@@ -18,6 +18,7 @@ from ._analyze import Sweep, analyze
 from ._arrays import Timed, table_from
 from ._capture import Capture, open  # noqa: A004: as in gzip.open
 from ._compile import include_dir, nvrtc_options, preamble
+from ._dataset import Dataset, dataset
 from ._dtypes import (NO_ROLE, ROW_NONE, ROW_UNKNOWN, UNMARKED, activity_dtype, crossing_dtype, host_range_dtype,
                       launch_dtype, row_dtype, total_dtype)
 from ._library import Error, lib as _lib
@@ -25,7 +26,7 @@ from ._notebook import load_ipython_extension
 from ._session import Session, arm, scope, session, step
 
 __all__ = ["open", "Capture", "Error", "session", "Session", "arm", "scope", "step", "include_dir", "nvrtc_options", "preamble",
-           "table_from", "Timed", "analyze", "Sweep", "UNMARKED", "NO_ROLE", "ROW_NONE", "ROW_UNKNOWN", "row_dtype", "total_dtype",
+           "table_from", "Timed", "analyze", "Sweep", "dataset", "Dataset", "UNMARKED", "NO_ROLE", "ROW_NONE", "ROW_UNKNOWN", "row_dtype", "total_dtype",
            "launch_dtype", "crossing_dtype", "activity_dtype", "host_range_dtype", "load_ipython_extension"]
 __version__ = "0.1.0"
 
