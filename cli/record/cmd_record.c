@@ -16,7 +16,8 @@ static const cli_option options[] = {
     {'k', "kernels", CLI_TEXT, "REGEX", offsetof(record_settings, kernels),
      "only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
     {'b', "blocks", CLI_TEXT, "LIST", offsetof(record_settings, blocks),
-     "only these linear block indices, as 0,7,100-120, or FIRST:END:STEP: ::16 is every 16th of any grid"},
+     "only these linear block indices, as 0,7,100-120, or FIRST:END:STEP: ::16 is every 16th of any grid; auto: of each grid "
+     "that has more blocks than the buffer has tracks as many as there is room for, spread over it at random"},
     {'w', "warps", CLI_TEXT, "LIST", offsetof(record_settings, warps),
      "only these warps of a block, as 0,2-3; for --granularity warp"},
     {'r', "records-per-track", CLI_COUNT, "N", offsetof(record_settings, records),

@@ -107,6 +107,7 @@ static void biased(const report_view *report, const ink_kernel_total *total, FIL
                 report_keeps_first(report) ? "began first" : "ended last");
   if (cut > 1)
     text_print(to, "    and so of %s more launch%s\n", number_whole(cut - 1).text, cut == 2 ? "" : "es");
+  fputs("    'record --blocks auto' takes blocks from all over such a grid\n", to);
 }
 
 void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to) {

@@ -9,18 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Launches whose grids have more blocks than were recorded, by the options. */
+/* Launches whose grids have more blocks than were recorded, by the options; `some`: only such. */
 typedef struct sampled {
   uint64_t launches, blocks, recorded;
 } sampled;
 
-static sampled count_blocks(const ink_capture *capture) {
+static sampled count_blocks(const ink_capture *capture, bool some) {
   const ink_launch *launches;
   sampled sum = {0};
   const size_t n = ink_capture_launches(capture, &launches);
   for (size_t i = 0; i < n; i++) {
+    const uint64_t blocks = (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2];
+    if (some && launches[i].track_count >= blocks)
+      continue; /* all of it */
     sum.launches++;
-    sum.blocks += (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2];
+    sum.blocks += blocks;
     sum.recorded += launches[i].track_count;
   }
   return sum;
@@ -35,8 +38,8 @@ static bool records_warps(const ink_capture *capture) {
 /* Ranks of the order statistics between which the median lies, 95 % of the time; and by the rule of three how many
  * blocks may exceed the largest that was seen. Blocks in a fixed distance stand for the others where nothing in the
  * grid repeats at that distance. */
-static void sample(const ink_capture *capture, FILE *to) {
-  const sampled sum = count_blocks(capture);
+static void sample(const ink_capture *capture, FILE *to, bool some) {
+  const sampled sum = count_blocks(capture, some);
   if (records_warps(capture) || !sum.recorded || sum.recorded >= sum.blocks)
     return;
   const double n = (double)sum.recorded, apart = 98.0 / sqrt(n), left = 1 - n / (double)sum.blocks;
@@ -55,9 +58,12 @@ void report_window(const report_view *report, FILE *to) {
     text_print(to, "window (%s): %s launches were made in it, the others are left out\n", window, counted);
   else if (window)
     text_print(to, "window (%s): what was launched outside of it is left out; how much that is was not counted\n", window);
-  if (!blocks)
-    return;
-  text_print(to, "blocks (%s): the others are left out\n", blocks);
-  if (strchr(blocks, ':'))
-    sample(capture, to);
+  const char *chosen = ink_capture_fact(capture, "sampled");
+  if (chosen && strchr(chosen, ' '))
+    text_print(to, "blocks (auto): of %.*s launches with more blocks than the buffer has tracks one block of each %s or fewer in a row "
+               "was recorded, chosen at random; the others are left out\n", (int)strcspn(chosen, " "), chosen, strchr(chosen, ' ') + 1);
+  if (blocks)
+    text_print(to, "blocks (%s): the others are left out\n", blocks);
+  if (chosen || (blocks && strchr(blocks, ':')))
+    sample(capture, to, chosen != NULL);
 }

@@ -93,10 +93,10 @@ def _capture_columns(capture: Capture, name: str) -> Dict[str, List[Any]]:
     def total(field: str) -> int:
         return sum(int(k[field]) for k in capture.kernels)
     totals = capture.totals()
-    facts = {key: capture.fact(key) for key in ("command", "host", "pid", "version", "started_ns")}
+    facts = {key: capture.fact(key) or "" for key in ("command", "host", "pid", "version", "started_ns")}
     row = {"capture": name, "command": facts["command"], "host": facts["host"], "version": facts["version"],
-           "pid": int(facts["pid"]) if (facts["pid"] or "").isdecimal() else None,
-           "started_ns": int(facts["started_ns"]) if (facts["started_ns"] or "").isdecimal() else None,
+           "pid": int(facts["pid"]) if facts["pid"].isdecimal() else None,
+           "started_ns": int(facts["started_ns"]) if facts["started_ns"].isdecimal() else None,
            "complete": bool(capture.facts["complete"]), "simulated": bool(capture.simulated),
            "launches": len(capture.launches), "tracks": int(capture.track_count), "tracks_lost": total("tracks_lost"),
            "marks_kept": int(totals["marks_kept"].sum()), "marks_dropped": int(totals["marks_dropped"].sum()),

@@ -2,6 +2,7 @@
 /* Makes one device's buffer: allocates it through the program's own CUDA runtime, fills the header and
  * the kernel slots, and ties globaltimer to the host's clocks. */
 #include "cuda/device_buffer.h"
+#include "cuda/sample.h"
 
 #include "cuda/buffer_size.h"
 #include "cuda/clock_catch.h"
@@ -266,7 +267,8 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
   const size_t buffer_at = round_up(tracks * sizeof *d->states, 256);
   const size_t bits_at =
       round_up(buffer_at + sizeof(ink_buffer) + d->slot_count * sizeof(ink_kernel_slot), 256);
-  const size_t probe_at = round_up(bits_at + options->block_bit_count / 8 + 4, 256);
+  const size_t samples_at = round_up(bits_at + options->block_bit_count / 8 + 4, 256);
+  const size_t probe_at = samples_at + ink_i_sample_bytes(options);
   uint64_t rings_at = 0;
   int code = d->cuda->malloc_device(&d->fixed, probe_at + 256);
   if (!code && options->flight)
@@ -288,6 +290,7 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
   d->buffer = (ink_buffer *)(uintptr_t)(base + buffer_at);
   d->probe = (uint64_t *)(uintptr_t)(base + probe_at);
   d->warps = options->warps;
+  d->samples_at = base + samples_at;
   d->layout = (ink_buffer){
       .magic = INK_BUFFER_MAGIC, .version = INK_LAYOUT_VERSION, .flags = d->info.flags,
       .kernel_mask = d->slot_count - 1, .last_block = options->block_bit_count,

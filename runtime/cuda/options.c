@@ -96,6 +96,8 @@ static void mark_bits(void *user, uint64_t first, uint64_t last) {
 
 static ink_status parse_blocks(const char *list, ink_i_options *out, ink_error *error) {
   uint64_t top = 0;
+  if ((out->sample = !strcmp(list, "auto")))
+    return INK_OK;
   ink_status status = each_range(list, BLOCK_BITS_MAX, "blocks", mark_top, &top, error);
   if (status)
     return status;

@@ -559,6 +559,15 @@ ink_status ink_i_session_drain_host(ink_session *s, ink_error *error) {
   return status;
 }
 
+ink_status ink_i_session_write_sampled(ink_session *s, ink_error *error) {
+  char text[64];
+  if (!s->writer || s->sampled_written == s->sampled_launches)
+    return INK_OK;
+  s->sampled_written = s->sampled_launches;
+  snprintf(text, sizeof text, "%llu %u", (unsigned long long)s->sampled_launches, s->sample_most);
+  return ink_writer_fact(s->writer, "sampled", text, error);
+}
+
 void ink_i_session_note_failure(ink_session *s, ink_status status, const ink_error *why) {
   if (status == INK_ERROR_IO && !s->write_failure[0])
     memcpy(s->write_failure, why->message, sizeof s->write_failure);
@@ -579,6 +588,8 @@ ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
   }
   ink_error why = {0};
   ink_status more = ink_i_session_drain_host(s, &why);
+  if (!more)
+    more = ink_i_session_write_sampled(s, &why);
   if (!more)
     more = ink_i_session_drain_activity(s, false, &why);
   ink_i_session_note_failure(s, more, &why);

@@ -100,6 +100,8 @@ static ink_status finish_at_once(ink_session *s, ink_error *error) {
   ink_status status = drain_all(s, false, error);
   ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
   if (!more)
+    more = ink_i_session_write_sampled(s, status ? NULL : error);
+  if (!more)
     more = write_signal(s, status ? NULL : error);
   if (!more && s->writer)
     more = ink_writer_flush(s->writer, status ? NULL : error);
@@ -131,6 +133,8 @@ static ink_status finish(ink_session *s, ink_error *error) {
     status = status ? status : one;
   }
   ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
+  if (!more)
+    more = ink_i_session_write_sampled(s, status ? NULL : error);
   if (!more)
     more = ink_i_session_drain_activity(s, true, status ? NULL : error);
   ink_i_activity_stop(s->activity);

@@ -22,6 +22,9 @@ struct ink_session {
   pthread_cond_t wake;
   pthread_t thread;
   bool thread_runs, stop;
+  uint64_t sampled_launches; /* of which a sample was recorded, */
+  uint32_t sample_most;      /* at most one block of so many; both are written when they have changed */
+  uint64_t sampled_written;
   _Atomic bool arm_wanted; /* an arming could not wait for the lock: the drain thread does it */
   ink_i_device devices[INK_I_DEVICES_MAX];
   _Atomic uint64_t chosen; /* bits of the devices to be armed, where they are not listed */
@@ -67,6 +70,8 @@ void ink_i_session_read_selftest(ink_session *session, const ink_i_device *devic
 /* Of the first write that failed: the capture is to say why it is not whole. And of the first device. */
 void ink_i_session_note_failure(ink_session *session, ink_status status, const ink_error *why);
 ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
+/* That launches were sampled, where that is news. */
+ink_status ink_i_session_write_sampled(ink_session *session, ink_error *error);
 /* What the host said of itself. */
 ink_status ink_i_session_drain_host(ink_session *session, ink_error *error);
 /* Of CUPTI's records; `last`: those of buffers that are not full too. */
@@ -84,6 +89,9 @@ void ink_i_window_launch(ink_session *session);
 ink_status ink_i_window_apply(ink_session *session, ink_i_device *device, bool on, ink_error *error);
 /* Turns what is to be turned by now; `us`, or less: when it is to be asked again. */
 int64_t ink_i_window_tick(ink_session *session, int64_t us);
+
+/* In front of a launch, where a sample of its blocks is to be recorded. Takes the lock. */
+void ink_i_session_sample(ink_session *session, int device, const unsigned grid_dim[3], const unsigned block_dim[3], void *stream);
 
 /* ---- on the devices: with the session's lock held ---- */
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # check.py BUILD BIN CASE: records the program of this folder, whose launch i has i + 1 blocks, in a window: which of its
 # launches are in the capture, and that what was left out is told.
-import json, os, re, subprocess, sys, tempfile
+import csv, io, json, os, re, subprocess, sys, tempfile
 
 build, bin, case = sys.argv[1:]
 inkmark = os.path.join(build, "cli", "inkmark")
@@ -86,7 +86,7 @@ elif case == "refused":
     for option, given, words in (("--launches", "7-5", "not a list"), ("--launches", "x", "not a list"),
                                  ("--schedule", "wait=2", "with active at least 1"), ("--schedule", "active=1;", "is not like"),
                                  ("--delay", "soon", "is not a time"), ("--duration", "2 years", "is not a time"),
-                                 ("--blocks", "::0", "or ::16"), ("--blocks", "9:3", "or ::16"), ("--blocks", ":::", "or ::16"), ("--blocks", "5::18446744073709551615", "or ::16"),
+                                 ("--blocks", "::0", "::16 or auto"), ("--blocks", "9:3", "::16 or auto"), ("--blocks", ":::", "::16 or auto"), ("--blocks", "5::18446744073709551615", "::16 or auto"),
                                  ("--warps", "::2", "not a list")):
         said = record([option, given, *(["-g", "warp"] if option == "--warps" else [])], "program", code=2)
         assert words in said and given in said, (given, said)
@@ -106,6 +106,30 @@ elif case == "sampled":
     assert row["median_cycles"] == truth["median_cycles"] < row["max_cycles"] / 5, (row, truth)
     assert abs(row["max_cycles"] - truth["max_cycles"]) <= truth["max_cycles"] / 100, (row, truth)
     assert abs(3 * row["total_cycles"] - truth["total_cycles"]) <= truth["total_cycles"] / 50, (row, truth)
+elif case == "auto":
+    record(["-t", "8192", "-r", "4"], "sampled")
+    whole = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0]["rows"][0]
+    record(["-t", "2048", "-r", "4", "--blocks", "auto"], "sampled")
+    part, shown = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0], report()
+    row = part["rows"][0]
+    assert row["count"] == 2000 and part["tracks_lost"] == part["missed"] == 0, part
+    assert "of 1 launches with more blocks than the buffer has tracks one block of each 3" in shown, shown
+    stated = re.search(r"2,000 of 6,000 blocks.*between those ([\d.]+) % and ([\d.]+) % .*at most ([\d.]+) %", shown)
+    low, high, longer = map(float, stated.groups())
+    table = subprocess.run([inkmark, "export", "x.ink", "-f", "csv", "-o", "-"], capture_output=True, text=True, check=True).stdout
+    rows = [r for r in csv.DictReader(io.StringIO(table)) if r["kind"] == "mark"]
+    lasted, blocks = sorted(int(r["duration_cycles"]) for r in rows), [int(r["block"]) for r in rows]
+    assert [sum(lo <= b < lo + 3 for b in blocks) for lo in range(0, 6000, 3)] == [1] * 2000  # spread over the grid
+    assert {b % 3 for b in blocks} == {0, 1, 2}  # at random in it
+    assert lasted[int(len(lasted) * low / 100)] <= whole["median_cycles"] <= lasted[int(len(lasted) * high / 100)], (whole, low, high)
+    assert row["median_cycles"] == whole["median_cycles"] and row["max_cycles"] * 1.01 >= whole["max_cycles"], (row, whole)
+    assert abs(3 * row["total_cycles"] - whole["total_cycles"]) <= whole["total_cycles"] / 20, (row, whole)
+    for name, options in (("program", []), ("program_static", []), ("program", ["-g", "warp"]), ("program", ["--flight"])):
+        record(["-t", "8", "--blocks", "auto", "--drain-ms", "1", *options], name)  # 9 to 13 blocks are more than 8 tracks
+        kept = blocks_of_launches()
+        assert "of 5 launches with more blocks" in report() and max(kept) <= 8 and sum(kept) <= 64, (kept, report())
+    record(["-t", "64", "--blocks", "auto"], "program", "graph")
+    assert "blocks (auto)" not in report(), report()
 else:
     sys.exit("no such case")
 print("fine")
