@@ -216,7 +216,30 @@ static void take_all(const goes *which) {
   }
 }
 
-void ink_i_modules_gone(void *handle, bool library) { take_all(&(goes){handle, library, -1}); }
+/* The driver waits for the kernels of a module that is unloaded. That is to be before its tables go, which name them. */
+static void wait_for(void *handle, bool library) {
+  const ink_cuda_api *cuda = ink_i_driver();
+  ink_session *s = ink_i_session_current();
+  uint64_t slots = 0;
+  pthread_mutex_lock(&lock);
+  for (const entry *e = entries; e; e = e->next)
+    if (e->handle == handle && e->library == library && e->slot >= 0)
+      slots |= 1ull << e->slot;
+  pthread_mutex_unlock(&lock);
+  if (!slots || !cuda || !s)
+    return;
+  ink_i_calls own;
+  ink_i_calls_begin(s, &own);
+  for (int slot = 0; slot < INK_I_DEVICES_MAX; slot++)
+    if ((slots >> slot & 1) && cuda->set_device(slot) == 0)
+      cuda->device_synchronize();
+  ink_i_calls_end(s, &own);
+}
+
+void ink_i_modules_gone(void *handle, bool library) {
+  wait_for(handle, library);
+  take_all(&(goes){handle, library, -1});
+}
 
 void ink_i_modules_context_gone(int slot) {
   take_all(&(goes){NULL, false, slot});

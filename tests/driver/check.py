@@ -61,6 +61,7 @@ elif case == "contexts":
     one("program", "address", "contexts", "kernels.ptx", 6)
 elif case == "unload":
     one("program", "dlsym", "unload", "kernels.ptx", 2)
+    one("program", "dlsym", "queued", "kernels.ptx", 8)
 elif case == "reset":
     one("program", "dlsym", "reset", "kernels.ptx", 2)
 elif case == "edits":

@@ -119,6 +119,19 @@ static void run(void *function) {
     fail("the kernel did not run", 0);
 }
 
+/* As often, and nobody waits. */
+static void queue(void *module, int launches) {
+  void *function;
+  address x;
+  int n = 200;
+  void *arguments[] = {&x, &n};
+  OK(cu.cuModuleGetFunction(&function, module, "step"));
+  OK(cu.cuMemAlloc_v2(&x, 128));
+  OK(cu.cuMemsetD8_v2(x, 0, 128));
+  for (int i = 0; i < launches; i++)
+    OK(cu.cuLaunchKernel(function, 4, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+}
+
 static void run_module(void *module, const char *name) {
   void *function;
   OK(cu.cuModuleGetFunction(&function, module, name));
@@ -210,6 +223,10 @@ static void run_case(const char *what, char **images) {
     run_module(module, "step");
     OK(cu.cuModuleUnload(module));
     run_module(load(read_image(images[0])), "step");
+  } else if (!strcmp(what, "queued")) { /* while its kernels wait to run */
+    module = load(read_image(images[0]));
+    queue(module, 8);
+    OK(cu.cuModuleUnload(module));
   } else if (!strcmp(what, "reset")) {
     run_module(load(read_image(images[0])), "step");
     OK(cu.cuDevicePrimaryCtxReset_v2(0));

@@ -27,7 +27,7 @@ def module(source=SOURCE):
 def run(compiled, blocks=1, n=3):
     x = cupy.zeros(32, dtype=cupy.float32)
     compiled.get_function("step")((blocks,), (32,), (x, cupy.int32(n)))
-    cupy.cuda.Device().synchronize()  # a module that goes with its kernel in the queue takes the names with it
+    cupy.cuda.Device().synchronize()
     return x
 
 
