@@ -29,6 +29,9 @@ setup_cuda
 setup_pip tests -r "$root/requirements-test.txt"
 (setup_into=.venv-wheels setup_pip wheels -r "$root/requirements-wheels.txt") ||
   setup_say "tests/wheels will skip what is missing"
+# Of Python 3.13 there is no wheel of NumPy 1 any more.
+(setup_into=.venv-numpy1 setup_pip numpy1 --only-binary=:all: -r "$root/requirements-numpy1.txt") ||
+  setup_say "python.numpy1 will be skipped"
 if [ -f package.json ]; then
   if ! cmp -s package-lock.json node_modules/.installed; then
     setup_say "npm installs into node_modules"

@@ -120,6 +120,7 @@ static void run(void *function) {
 }
 
 /* As often, and nobody waits. */
+#if !defined(WITH_SESSION)
 static void queue(void *module, int launches) {
   void *function;
   address x;
@@ -131,6 +132,7 @@ static void queue(void *module, int launches) {
   for (int i = 0; i < launches; i++)
     OK(cu.cuLaunchKernel(function, 4, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
 }
+#endif
 
 static void run_module(void *module, const char *name) {
   void *function;
