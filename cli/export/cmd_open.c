@@ -2,6 +2,7 @@
 /* `inkmark open`: shows a trace in the Perfetto UI, which loads it from this machine. */
 #include "commands.h"
 #include "load.h"
+#include "longest_launch.h"
 #include "message.h"
 #include "serve_once.h"
 #include "text_out.h"
@@ -52,8 +53,20 @@ static char *origin_of(const char *url) {
                                                                   : NULL;
 }
 
+/* The part of the link that has the interface begin with the longest launch of the kernel that costs most, and a
+ * twentieth of it on both sides; visStart and visEnd are the trace's own ns. */
+static void choose_view(const loaded_capture *loaded, char *view, size_t bytes) {
+  longest_launch found;
+  view[0] = 0;
+  if (!find_longest_launch(loaded, NULL, true, &found) || found.launch == UINT32_MAX || found.end_ns <= found.begin_ns)
+    return;
+  const int64_t around = (found.end_ns - found.begin_ns) / 20 + 1;
+  if (found.begin_ns >= around && found.end_ns <= INT64_MAX - around)
+    snprintf(view, bytes, "&visStart=%lld&visEnd=%lld", (long long)(found.begin_ns - around), (long long)(found.end_ns + around));
+}
+
 /* A Perfetto trace of a capture, in a file that has lost its name; -1 after a message. */
-static int convert(const char *path) {
+static int convert(const char *path, char *view, size_t view_bytes) {
   loaded_capture loaded;
   const char *base = getenv("TMPDIR");
   char *folder = NULL, *trace = NULL;
@@ -77,6 +90,8 @@ static int convert(const char *path) {
       message_failure(&error);
     else if ((file = open(trace, O_RDONLY | O_CLOEXEC)) < 0)
       message_say("cannot read '%s': %s", trace, message_errno(errno));
+    else
+      choose_view(&loaded, view, view_bytes);
     unlink(trace);
     rmdir(folder);
   }
@@ -86,8 +101,8 @@ static int convert(const char *path) {
   return file;
 }
 
-/* The file to serve; `converted` where it was a capture. -1 after a message. */
-static int open_file(const char *path, bool *converted) {
+/* The file to serve; `converted` where it was a capture, and then `view` is what follows in the link. -1 after a message. */
+static int open_file(const char *path, bool *converted, char *view, size_t view_bytes) {
   struct stat status;
   char head[8] = "";
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
@@ -104,7 +119,7 @@ static int open_file(const char *path, bool *converted) {
     if (!*converted)
       return file;
     close(file);
-    return convert(path);
+    return convert(path, view, view_bytes);
   }
   if (file >= 0)
     close(file);
@@ -151,7 +166,7 @@ static void tell(const open_settings *settings, const char *origin, const char *
 }
 
 static int serve_link(const open_settings *settings, const char *origin, const char *path, int file,
-                      bool converted) {
+                      bool converted, const char *view) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   char *name = NULL, *link = NULL;
   serve_once *server = NULL;
@@ -166,7 +181,7 @@ static int serve_link(const open_settings *settings, const char *origin, const c
   while (length && settings->ui[length - 1] == '/')
     length--;
   if (serve_open(&choice, &server) &&
-      asprintf(&link, "%.*s/#!/?url=%s", (int)length, settings->ui, serve_url(server)) >= 0) {
+      asprintf(&link, "%.*s/#!/?url=%s%s", (int)length, settings->ui, serve_url(server), view) >= 0) {
     tell(settings, origin, link);
     signal(SIGPIPE, SIG_IGN); /* sendfile to a browser that left */
     code = serve_run(server, (unsigned)settings->wait) ? CLI_OK : CLI_FAILED;
@@ -196,9 +211,10 @@ static int run(int argc, char **argv) {
                            "(option '--ui')",
                            settings.ui);
   bool converted = false;
-  int file = open_file(argv[0], &converted), code = CLI_FAILED;
+  char view[96] = "";
+  int file = open_file(argv[0], &converted, view, sizeof view), code = CLI_FAILED;
   if (file >= 0) {
-    code = serve_link(&settings, origin, argv[0], file, converted);
+    code = serve_link(&settings, origin, argv[0], file, converted, view);
     close(file);
   }
   free(origin);
@@ -214,7 +230,8 @@ const cli_command cmd_open = {
         "makes ui.perfetto.dev load it, and hands it to the browser where there is a desktop. The "
         "trace goes from this machine to the browser and nowhere else. After one whole load the "
         "command ends.\n\n"
-        "A capture is converted first; any other file is served as it is.",
+        "A capture is converted first, and the view begins with the longest launch of the kernel that costs most; any other "
+        "file is served as it is.",
     .examples = "inkmark open merged.pftrace\tshow a trace\n"
                 "inkmark open solver.ink\tconvert a capture and show it\n"
                 "inkmark open --ui http://127.0.0.1:10000 --port 0 solver.ink\twith a UI of your "

@@ -3,6 +3,7 @@
 #include "report_path.h"
 
 #include "commands.h"
+#include "longest_launch.h"
 #include "message.h"
 #include "outfile.h"
 #include "text_out.h"
@@ -10,12 +11,7 @@
 #include "inkmark/critical.h"
 
 #include <inttypes.h>
-#include <regex.h>
 #include <stdlib.h>
-
-typedef struct span {
-  int64_t begin, end;
-} span;
 
 static const char *section_name(const loaded_capture *loaded, ink_section_index section) {
   return section == INK_PATH_BETWEEN ? "(between blocks)" : load_section_name(loaded, section);
@@ -28,40 +24,14 @@ static const char *edge_name(uint8_t edge) {
 
 /* The launch that lasted longest, of those that the settings let through; UINT32_MAX after a message. */
 static uint32_t choose_launch(const report_settings *settings, const loaded_capture *loaded) {
-  const ink_launch *launches;
-  const ink_kernel *kernels;
-  const size_t n = ink_capture_launches(loaded->capture, &launches);
-  const uint64_t tracks = ink_capture_track_count(loaded->capture);
-  uint32_t best = UINT32_MAX;
-  regex_t compiled;
-  ink_capture_kernels(loaded->capture, &kernels);
+  longest_launch found;
   if (settings->launch != UINT64_MAX)
     return (uint32_t)settings->launch;
-  span *spans = calloc(n + 1, sizeof *spans);
-  const bool filtered = settings->kernel && !regcomp(&compiled, settings->kernel, REG_EXTENDED | REG_NOSUB);
-  for (uint64_t i = 0; spans && i < tracks; i++) {
-    ink_stored_track t;
-    ink_capture_track(loaded->capture, i, &t);
-    if (t.header.state != INK_TRACK_CLOSED ||
-        (filtered && regexec(&compiled, kernels[t.kernel].name, 0, NULL, 0)))
-      continue;
-    span *s = &spans[t.launch];
-    const int64_t begin = ink_clock_map_ns(loaded->map, t.device, t.header.sm_open, t.header.open_clock1);
-    const int64_t end = ink_clock_map_ns(loaded->map, t.device, t.header.sm_close, t.header.close_clock0);
-    s->begin = s->end == 0 || begin < s->begin ? begin : s->begin;
-    s->end = s->end == 0 || end > s->end ? end : s->end;
-  }
-  for (size_t i = 0; spans && i < n; i++)
-    if (spans[i].end && (best == UINT32_MAX || spans[i].end - spans[i].begin > spans[best].end - spans[best].begin))
-      best = (uint32_t)i;
-  if (filtered)
-    regfree(&compiled);
-  if (!spans)
+  if (!find_longest_launch(loaded, settings->kernel, false, &found))
     message_say("out of memory");
-  else if (best == UINT32_MAX)
+  else if (found.launch == UINT32_MAX)
     message_say("'%s' has no track that was closed", loaded->path);
-  free(spans);
-  return best;
+  return found.launch;
 }
 
 /* ---- text ---- */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What `inkmark open` answers and refuses, and how it ends: check_server.py INKMARK MAKE_CAPTURES"""
+import json
 import os
 import signal
 import subprocess
@@ -167,6 +168,26 @@ def captures(inkmark, make_captures, folder):
         assert o.end()[0] == 0
 
 
+def first_view(inkmark, folder):
+    """The link of a capture names the longest launch of the kernel that costs most, and a twentieth on both sides."""
+    def report(*args):
+        run = subprocess.run([inkmark, "report", "-f", "json", *args], capture_output=True, text=True, cwd=folder, check=True)
+        return json.loads(run.stdout)["captures"][0]
+
+    for name in ("solver.ink", "shared.ink", "nested.ink", "hostile.ink"):
+        kernels = report("--by", "launch", name)["kernels"]
+        costliest = max(kernels, key=lambda k: k["total_ns"])
+        paths = [report("--path", "--launch", str(n), name) for n in {row["group"] for row in costliest["rows"]}]
+        begin, end = max(((p["begin_ns"], p["end_ns"]) for p in paths), key=lambda ends: ends[1] - ends[0])
+        with Opened(inkmark, os.path.join(folder, name)) as o:
+            around = (end - begin) // 20 + 1
+            assert o.view == [begin - around, end + around], (name, o.link, begin, end)
+            assert o.ask()[0] == 200 and o.end()[0] == 0
+    with Opened(inkmark, os.path.join(folder, "none.ink")) as o:
+        assert o.view == [], o.link
+        assert o.ask()[0] == 200 and o.end()[0] == 0
+
+
 def main(inkmark, make_captures, *unused):
     with tempfile.TemporaryDirectory(prefix="inkmark-open-") as folder:
         content = os.urandom(100000)
@@ -183,6 +204,7 @@ def main(inkmark, make_captures, *unused):
         shrinks(inkmark, folder)
         ends(inkmark, trace)
         captures(inkmark, make_captures, folder)
+        first_view(inkmark, folder)
     print("ok")
 
 

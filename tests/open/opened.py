@@ -13,10 +13,11 @@ class Opened:
             [inkmark, "open", "--no-browser", "--port", port, *options, path],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.link = self.process.stdout.readline().strip()
-        found = re.fullmatch(r"(.*)/#!/\?url=(http://(127\.0\.0\.1:(\d+))(/([0-9a-f]{32})/(.+)))", self.link)
+        found = re.fullmatch(r"(.*)/#!/\?url=(http://(127\.0\.0\.1:(\d+))(/([0-9a-f]{32})/([^&]+)))(?:&visStart=(\d+)&visEnd=(\d+))?", self.link)
         if not found:
             raise AssertionError(f"{self.link!r}: {self.process.communicate()[1]}")
-        self.ui, self.url, self.host, port, self.path, self.token, self.name = found.groups()
+        self.ui, self.url, self.host, port, self.path, self.token, self.name, *view = found.groups()
+        self.view = [int(ns) for ns in view if ns]
         self.port = int(port)
 
     def connect(self):
