@@ -70,6 +70,10 @@ check persistent python3 "$here/flight/check_ends.py" "$build/cli/inkmark" "$bui
 # joins where another place fits nearly as well
 check rivals python3 "$here/merge/check_rivals.py" "$build/cli/inkmark" "$build/tests/merge/plan_capture" 1 2000
 
+# public traces of other profilers, against a second reader
+traces() { "$here/merge/fetch_traces.sh" "$here/../build-traces" && python3 "$here/merge/check_traces.py" "$build/tests/merge/foreign_tool" "$here/../build-traces"; }
+check traces traces
+
 # work that moves across marks, judged by verify and by a reader of its own
 check faults env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/seeded_faults.py" "$build/cli/inkmark" --seeds 25
 # equal and slower pairs of made-up captures
