@@ -75,7 +75,12 @@ KERNEL neighbours(uint32_t *out)
   o[5] = back;
   o[6] = __isShared((void *)generic) | (uint32_t)(__isGlobal((void *)generic) != 0) << 1;
   asm volatile("{ .reg .pred p; isspacep.shared::cluster p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(back) : "l"(generic));
-  o[7] = back;
+  uint64_t same, own;
+  uint32_t there;
+  asm volatile("{ .reg .b64 t; cvt.u64.u32 t, %1; cvta.shared::cluster.u64 %0, t; }" : "=l"(same) : "r"(map(shared_address(pair), to)));
+  asm volatile("{ .reg .b64 t; cvta.to.shared::cluster.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(there) : "l"(generic));
+  asm volatile("{ .reg .b64 t; cvt.u64.u32 t, %1; cvta.shared::cluster.u64 %0, t; }" : "=l"(own) : "r"(shared_address(pair)));
+  o[7] = back | (uint32_t)(same == generic) << 1 | (uint32_t)(there == map(shared_address(pair), to)) << 2 | (uint32_t)(own == (uint64_t)pair) << 3;
   meet(); /* nobody leaves while another reads its memory */
 }
 
