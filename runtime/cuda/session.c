@@ -150,24 +150,11 @@ void ink_i_session_after_clone(void) {
 
 void ink_i_session_thread_after_clone(void) { make_thread_in_child(); }
 
-bool ink_i_session_enter(ink_session *s) {
-  if (pthread_mutex_lock(&s->lock))
-    return false;
-  const bool goes_on = !s->stop;
-  if (!goes_on)
-    pthread_mutex_unlock(&s->lock);
-  return goes_on;
-}
-
 bool ink_i_session_is_gone(const ink_session *s) { return current != s; }
-
-static atomic_bool given_up;
-void ink_i_session_give_up(void) { atomic_store(&given_up, true); }
-bool ink_i_session_is_given_up(void) { return atomic_load(&given_up); }
 
 ink_session *ink_i_session_current(void) {
   pthread_mutex_lock(&current_lock);
-  ink_session *s = atomic_load(&given_up) ? NULL : current;
+  ink_session *s = ink_i_session_is_given_up() ? NULL : current;
   pthread_mutex_unlock(&current_lock);
   return s;
 }

@@ -14,6 +14,19 @@
 #include <time.h>
 #include <unistd.h>
 
+static atomic_bool given_up;
+void ink_i_session_give_up(void) { atomic_store(&given_up, true); }
+bool ink_i_session_is_given_up(void) { return atomic_load(&given_up); }
+
+bool ink_i_session_enter(ink_session *s) {
+  if (pthread_mutex_lock(&s->lock))
+    return false;
+  const bool goes_on = !s->stop;
+  if (!goes_on)
+    pthread_mutex_unlock(&s->lock);
+  return goes_on;
+}
+
 static atomic_bool waits;
 
 bool ink_i_session_waits(void) { return atomic_load(&waits); }

@@ -15,6 +15,7 @@ if "ASAN_OPTIONS" in os.environ:  # the sanitizer's own handlers would stand whe
 BUILD, PROGRAMS = map(os.path.abspath, sys.argv[1:3])
 CASE = sys.argv[3]
 INKMARK = os.path.join(BUILD, "cli/inkmark")
+APART = os.path.join(PROGRAMS, "apart")
 WAYS = os.path.join(PROGRAMS, "ways_out")
 HANGS_S = 300  # nothing here takes that long, on whatever machine: a test that waits for ever fails
 
@@ -172,6 +173,33 @@ def reasons():
     assert run.returncode == 3 and "ended with exit code 3" in run.stderr and "drained" not in run.stderr, run
 
 
+def unmapped():
+    """A fault in the end of the recording is not one of the program: it ends as it would, though nothing is recorded."""
+    plain, run = alone(APART, "unmaps"), recorded(APART, "unmaps", options=("--drain-ms", "60000"))
+    assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout), (plain, run)
+
+
+def unheard():
+    """Nobody reads what record says, or there is no room for it: the program runs and is recorded all the same."""
+    for how in "ignored", "plain":
+        for messages in "pipe", "limit":
+            plain = alone(APART, how)
+            command = [INKMARK, "record", "--device", "sim", "-o", "run.%p.ink", "--", APART, how]
+            if messages == "pipe":
+                reader, writer = os.pipe()
+                os.close(reader)
+            else:
+                writer = os.open("messages", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                command = ["prlimit", "--fsize=1", *command]
+            run = subprocess.run(command, stdout=subprocess.PIPE, stderr=writer, text=True, timeout=HANGS_S)
+            os.close(writer)
+            assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout), (how, messages, plain, run)
+            if messages == "pipe":
+                assert [(one["tracks"], one["complete"]) for one in captures()] == ([(4, True)] if how == "plain" else [])
+    for name in os.listdir():
+        os.remove(name)
+
+
 def amid():
     """Other threads launch meanwhile, some for the first time, and two threads end the process at once."""
     for how in "return", "signal", "exits", "leaves", "becomes":
@@ -246,4 +274,5 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ["INKMARK_SIM_SEED"] = "1"
     {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "loops": loops,
-     "alternate": alternate, "aborts": aborts, "amid": amid, "reasons": reasons, "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()
+     "alternate": alternate, "aborts": aborts, "amid": amid, "reasons": reasons, "unmapped": unmapped, "unheard": unheard,
+     "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()
