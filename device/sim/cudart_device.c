@@ -205,7 +205,6 @@ static const enum cudaDeviceAttr no[] = {
     cudaDevAttrDirectManagedMemAccessFromHost,
     cudaDevAttrMaxPersistingL2CacheSize,
     cudaDevAttrMaxAccessPolicyWindowSize,
-    cudaDevAttrClusterLaunch,
     cudaDevAttrIpcEventSupport,
     cudaDevAttrMpsEnabled,
 };
@@ -254,6 +253,7 @@ bool rt_attribute_of(enum cudaDeviceAttr attribute, int device, int *value) {
       {cudaDevAttrL2CacheSize, p.l2CacheSize},
       {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
       {cudaDevAttrPciBusId, p.pciBusID},
+      {cudaDevAttrClusterLaunch, p.clusterLaunch},
       {cudaDevAttrComputeCapabilityMajor, p.major},
       {cudaDevAttrComputeCapabilityMinor, p.minor},
       {cudaDevAttrSingleToDoublePrecisionPerfRatio, 2},

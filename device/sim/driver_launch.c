@@ -196,6 +196,26 @@ DRV_API cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid_blocks, int *block_t
                                           dynamic_shared_bytes, limit);
 }
 
+/* The launch's shape and attributes have one layout in both APIs. */
+static cudaLaunchConfig_t runtime_config(const CUlaunchConfig *config) {
+  return (cudaLaunchConfig_t){.gridDim = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                              .blockDim = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                              .dynamicSmemBytes = config->sharedMemBytes,
+                              .stream = config->hStream,
+                              .attrs = (cudaLaunchAttribute *)config->attrs,
+                              .numAttrs = config->numAttrs};
+}
+
+DRV_API cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) {
+  const cudaLaunchConfig_t same = runtime_config(config);
+  DRV_FORWARD(cudaOccupancyMaxActiveClusters(clusters, function, &same));
+}
+
+DRV_API cuOccupancyMaxPotentialClusterSize(int *blocks, CUfunction function, const CUlaunchConfig *config) {
+  const cudaLaunchConfig_t same = runtime_config(config);
+  DRV_FORWARD(cudaOccupancyMaxPotentialClusterSize(blocks, function, &same));
+}
+
 DRV_API cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks,
                                                 int block_threads) {
   DRV_FORWARD(cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, block_threads));

@@ -186,6 +186,44 @@ static void test_cluster_launch(unsigned blocks, unsigned size) {
     CHECK_EQUAL(out[i], expected[i]);
 }
 
+// A captured launch keeps its clusters.
+static void test_cluster_graph() {
+  const int count = 100, bins_of_block = 4, replays = 3;
+  Memory<unsigned> in(count), out(bins_of_block * 2);
+  for (int i = 0; i < count; i++)
+    in[i] = i;
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = 2;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  OK(cudaStreamCreate(&stream));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 2;
+  config.blockDim = 32;
+  config.dynamicSmemBytes = bins_of_block * sizeof(unsigned);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  OK(cudaLaunchKernelEx(&config, histogram, (const unsigned *)in.at, count, out.at, bins_of_block));
+  OK(cudaStreamEndCapture(stream, &graph));
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  for (int i = 0; i < replays; i++)
+    OK(cudaGraphLaunch(exec, stream));
+  OK(cudaStreamSynchronize(stream));
+  for (int i = 0; i < bins_of_block * 2; i++)
+    CHECK_EQUAL(out[i], replays * (count / 8 + (i < count % 8)));
+  OK(cudaGraphExecDestroy(exec));
+  OK(cudaGraphDestroy(graph));
+  OK(cudaStreamDestroy(stream));
+  int can = 0;
+  OK(cudaDeviceGetAttribute(&can, cudaDevAttrClusterLaunch, 0));
+  CHECK_EQUAL(can, 1);
+}
+
 static void test_cluster_refusals() {
   cudaLaunchAttribute attribute = {};
   cudaLaunchConfig_t config = {};
@@ -286,6 +324,7 @@ int main() {
   test_pipeline();
   test_cluster_launch(8, 4);
   test_cluster_launch(6, 2);
+  test_cluster_graph();
   test_cluster_refusals();
   test_own_shape();
   test_dependent_launch(true, true);
