@@ -59,10 +59,8 @@ void sim_barrier_check(sim_block *block, unsigned id) {
       group->pc++;
       freed = true;
     }
-    if (freed && warp->heap_place < 0) {
-      uint64_t cycle = block->sm->clock.cycle;
-      warp->ready = warp->ready > cycle ? warp->ready : cycle + 1;
-      sim_warp_queue(warp);
+    if (freed) {
+      sim_warp_wake(warp, block->sm->clock.time_fs);
     }
   }
 }

@@ -230,6 +230,27 @@ KERNEL through(uint32_t *out)
   out[i] = x;
 }
 
+/* One lane sleeps while the others of its warp wait for another warp: it does not keep them. */
+KERNEL sleeper_waits(uint32_t *out)
+{
+  __shared__ uint64_t word;
+  const uint32_t bar = shared_address(&word);
+  const long long begin = clock64();
+  if (threadIdx.x == 32) init(bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __nanosleep(100000);
+    out[64] = 1;
+  } else if (threadIdx.x < 32) {
+    wait_parity(bar, 0);
+    out[threadIdx.x] = (uint32_t)(clock64() - begin);
+  } else if (threadIdx.x == 32) {
+    for (long long now = clock64(); clock64() - now < 2000;) {
+    }
+    arrive(bar);
+  }
+}
+
 /* What cannot be. */
 KERNEL too_many(uint32_t *out)
 {

@@ -114,6 +114,16 @@ static void test_through(void) {
   }
 }
 
+static void test_sleeper(void) {
+  uint32_t *out = device_bytes(512);
+  void *args[] = {&out};
+  run("sleeper_waits", 1, 64, args);
+  CHECK_EQUAL(out[64], 1);
+  for (uint32_t i = 1; i < 32; i++) {
+    CHECK(out[i] >= 2000 && out[i] < 4000); /* the lane sleeps for 100,000 cycles */
+  }
+}
+
 static void test_faults(void) {
   uint32_t *out = device_bytes(8);
   void *args[] = {&out};
@@ -145,6 +155,7 @@ int main(int argc, char **argv) {
   test_in_flight();
   test_reduces();
   test_through();
+  test_sleeper();
   test_faults();
   machine_close(&m);
   free(text);
