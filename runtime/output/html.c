@@ -9,9 +9,11 @@
 #include "text_write.h"
 #include "track_events.h"
 
+#include "inkmark/critical.h"
+
 #include <stdlib.h>
 
-enum { TRACKS_MAX = 4096, SLICES_MAX = 60000, ITERATION_ROWS_MAX = 10000, OPEN_MOST = 1000, HOST_MAX = 10000 };
+enum { TRACKS_MAX = 4096, SLICES_MAX = 60000, ITERATION_ROWS_MAX = 10000, OPEN_MOST = 1000, PATH_TRACKS_MAX = 65536, HOST_MAX = 10000 };
 
 static const char data_mark[] = "<!--DATA-->";
 
@@ -76,6 +78,70 @@ static ink_status put_iterations(html *w) {
   ink_file_print(&w->file, "],\n\"left_out\": %zu}</script>\n", left_out);
   ink_table_free(table);
   return INK_OK;
+}
+
+/* ---- critical path ----------------------------------------------------------------------------
+ */
+
+static uint32_t longest_launch(const ink_selection *s) {
+  uint32_t best = UINT32_MAX;
+  for (size_t i = 0; i < s->launch_count; i++)
+    if (ink_selection_has(s, i) && s->spans[i].track_count &&
+        (best == UINT32_MAX || ink_ns_between(s->spans[i].begin_ns, s->spans[i].end_ns) >
+                                   ink_ns_between(s->spans[best].begin_ns, s->spans[best].end_ns)))
+      best = (uint32_t)i;
+  return best;
+}
+
+static void put_path_section(html *w, ink_section_index section) {
+  if (section == INK_PATH_BETWEEN)
+    ink_file_text(&w->file, "\"(between blocks)\"");
+  else
+    ink_file_json_string(&w->file, section < w->selection.section_count ? w->selection.sections[section].name : "(unmarked)");
+}
+
+/* Shares [section, ns on the path, ns of all tracks]; rules [wait, how, section, share seen]. */
+static void put_path_of(html *w, const ink_critical_path *path, uint32_t part) {
+  static const char *const signs[INK_SIGNS] = {"is in", "leaves", "comes to", "was the last to come to"};
+  ink_file_print(&w->file, "{\"launch\": %u, \"kernel_index\": %u, \"ns\": %lld, \"marked\": %llu, \"slots\": %llu, \"shares\": [",
+                 path->launch, part, (long long)ink_ns_between(path->begin_ns, path->end_ns),
+                 (unsigned long long)path->edges[INK_PATH_MARKED], (unsigned long long)path->edges[INK_PATH_SLOT]);
+  for (size_t i = 0; i < path->share_count; i++) {
+    ink_file_text(&w->file, i ? ", [" : "[");
+    put_path_section(w, path->shares[i].section);
+    ink_file_print(&w->file, ", %lld, %lld]", (long long)path->shares[i].path_ns, (long long)path->shares[i].all_ns);
+  }
+  ink_file_text(&w->file, "], \"rules\": [");
+  bool follows = false;
+  for (size_t i = 0; i < path->rule_count; i++) {
+    const ink_path_rule *r = &path->rules[i];
+    if (r->ends == INK_SECTION_UNKNOWN)
+      continue;
+    ink_file_text(&w->file, follows ? ", [" : "[");
+    put_path_section(w, r->wait);
+    ink_file_print(&w->file, ", \"%s\", ", signs[r->sign]);
+    put_path_section(w, r->ends);
+    ink_file_print(&w->file, ", %.4f]", r->seen);
+    follows = true;
+  }
+  ink_file_text(&w->file, "]}");
+}
+
+/* Of the longest launch, where waits, ranges or slots make more of it than one track; else null. */
+static ink_status put_path(html *w) {
+  const uint32_t launch = longest_launch(&w->selection);
+  ink_critical_path *path = NULL;
+  ink_status status = INK_OK;
+  ink_file_text(&w->file, "<script type=\"application/json\" id=\"path\">");
+  if (launch != UINT32_MAX && w->selection.spans[launch].track_count <= PATH_TRACKS_MAX)
+    status = ink_critical_path_make(w->selection.capture, w->selection.map, launch, NULL, &path, NULL);
+  if (path && path->edges[INK_PATH_MARKED] + path->edges[INK_PATH_HAND_OVER] + path->edges[INK_PATH_TOGETHER] + path->edges[INK_PATH_SLOT])
+    put_path_of(w, path, ink_table_part_of(w->table, launch, w->selection.launches[launch].kernel));
+  else
+    ink_file_text(&w->file, "null");
+  ink_file_text(&w->file, "</script>\n");
+  ink_critical_path_free(path);
+  return status == INK_ERROR_MEMORY ? status : INK_OK; /* a launch may have no closed track, or too many slices */
 }
 
 /* ---- lanes ------------------------------------------------------------------------------------
@@ -240,6 +306,8 @@ static ink_status put_data(html *w) {
   ink_file_text(&w->file, "</script>\n");
   if (status == INK_OK)
     status = put_iterations(w);
+  if (status == INK_OK)
+    status = put_path(w);
   return status == INK_OK ? put_lanes(w) : status;
 }
 

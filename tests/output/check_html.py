@@ -67,7 +67,7 @@ def main(tool, screenshot=None):
             if length:
                 assert f"longest: launch {label}, {length:,} ns, " in text, label
         for words in ("simulated clock", "3 threads found no free track", "any single ns is good to",
-                      "no recording thread passed: NeverPassed", "'&lt;/script&gt;'", "30 lanes"):
+                      "no recording thread passed: NeverPassed", "critical path of launch 0", "'&lt;/script&gt;'", "30 lanes"):
             assert words in text, words
         hung = scratch.write("html", scratch.make("open"), "open.html")
         text = visible_text(browse(browser, hung, "--dump-dom"))

@@ -4,6 +4,7 @@ its length (15 % where two paths are nearly as long), and the edges that were ta
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,22 @@ def compare(seed, kind, keys, ends, good_to=0.05):
     return path
 
 
+def page():
+    """The HTML page has the same path, by the usual names of waits."""
+    subprocess.run([made_up, "x.ink", "3", "pipeline", "blocks=9", "slots=4", "tiles=20"], capture_output=True, check=True)
+    told = json.loads(subprocess.run([inkmark, "report", "--path", "-f", "json", "x.ink"], capture_output=True, text=True,
+                                     check=True).stdout)["captures"][0]
+    subprocess.run([inkmark, "export", "x.ink", "-o", "x.html"], capture_output=True, check=True)
+    with open("x.html") as file:
+        path = json.loads(re.search(r'id="path">(.*?)</script>', file.read())[1])
+    assert path["launch"] == told["launch"] and path["ns"] == told["end_ns"] - told["begin_ns"] and path["slots"] >= 1, path
+    assert [s[:2] for s in path["shares"]] == [[s["section"], s["path_ns"]] for s in told["sections"]], (path, told["sections"])
+    subprocess.run([made_up, "x.ink", "3", "pipeline"], capture_output=True, check=True)  # one block: nothing waits, by name
+    subprocess.run([inkmark, "export", "x.ink", "-o", "x.html"], capture_output=True, check=True)
+    with open("x.html") as file:
+        assert 'id="path">null</script>' in file.read()
+
+
 def main():
     for seed in range(SEEDS):
         choose = random.Random(seed)
@@ -62,6 +79,7 @@ def main():
             assert not {"hand-over", "last of several"} & set(edges), (seed, kind, edges)
         blocks = compare(seed, "pipeline", ["blocks=9", "slots=4", "tiles=20", *slow], {"LineSearch": PRODUCED})
         assert sum(s["edge"] == "slot" for s in blocks["steps"]) >= 1
+    page()
     keys = ["warps=3", "produce=1500", "consume=600"]
     compare(1, "pipeline", [*keys, "marked=2"], {})
     try:  # the same without the ranges is not known: the check above can fail
