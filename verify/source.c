@@ -30,6 +30,10 @@ static const struct {
     {"PROF_SUM_BEGIN", 0},
     {"PROF_SUM_END", 0},
     {"PROF_SUM_FLUSH", 0},
+    {"PROF_KERNEL_ROWS", 0}, /* marks behind these have no tag */
+    {"PROF_KERNEL_ROWS_IF", 0},
+    {"PROF_OPEN_ROWS", 0},
+    {"PROF_OPEN_ROWS_IF", 0},
     {"INK_BEFORE", 1u << INK_KIND_BEGIN}, /* of rewritten.cuh */
     {"INK_AFTER", 1u << INK_KIND_END},
     {"INK_AFTER_HELD", 1u << INK_KIND_END},
