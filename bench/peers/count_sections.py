@@ -16,7 +16,7 @@ from toolchain import ARCHS, Code, in_parallel, version  # noqa: E402
 SOURCE = os.path.join(HERE, "sections.cu")
 FEW, MANY = 8, 40
 OURS = (("inkmark, a mark", 1, 1), ("inkmark, strict, 1 value", 10, 1), ("inkmark, loaded, 1 value", 11, 1),
-        ("inkmark, begin and end", 2, 2), ("naive pair of records", 3, 2), ("a ring in shared memory", 4, 1),
+        ("inkmark, begin and end", 2, 2), ("inkmark, rows: a mark", 12, 1), ("inkmark, rows: begin, end", 13, 2), ("naive pair of records", 3, 2), ("a ring in shared memory", 4, 1),
         ("begin and end packed", 5, 2))
 
 

@@ -15,6 +15,8 @@
 #define FORM_TVM 9
 #define FORM_STRICT 10
 #define FORM_LOADED 11
+#define FORM_ROWS 12
+#define FORM_ROWS_RANGE 13
 
 #if FORM == FORM_MARK || FORM == FORM_RANGE || FORM == FORM_STRICT || FORM == FORM_LOADED
 #include "inkmark/mark.cuh"
@@ -34,6 +36,20 @@ PROF_SECTIONS(Peers, Kernel, Load)
 #else
 #define BEGIN
 #define END(held) PROF_MARK_LOADED(Load, held)
+#endif
+
+#elif FORM == FORM_ROWS || FORM == FORM_ROWS_RANGE
+#include "inkmark/mark.cuh"
+PROF_SECTIONS(Peers, Load, Kernel)
+#define PARAMETERS
+#define OPEN PROF_KERNEL_ROWS(Kernel)
+#define CLOSE
+#if FORM == FORM_ROWS
+#define BEGIN
+#define END(held) PROF_MARK(Load)
+#else
+#define BEGIN PROF_BEGIN(Load)
+#define END(held) PROF_END(Load)
 #endif
 
 #elif FORM == FORM_NAIVE // a bounds-tested pointer, two records a section
