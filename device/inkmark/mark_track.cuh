@@ -149,7 +149,23 @@ template <u64 Bytes> struct instance {
 // the kernel. The name is stored last, where few are left: before, or behind this piece, it takes registers or copies of the
 // address. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
 // copy of the ring's, ptxas would copy it for each mark again, and keep three registers for it.
+#define INK_I_OPEN_NAME                          \
+  "mov.u64 _at, %14;\n\t"                        \
+  "st.global.v2.u64 [_ring+%15], {%13, _at};\n\t"
+// With -rdc=true the address is no load, and ptxas moves it in front of the claim's loop: it is to take two registers there,
+// not a row's four.
+#if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 900
+#define INK_I_NAME_FIRST                           \
+  "st.global.u64 [_ring+%15], %13;\n\t"            \
+  "mov.u64 _at, %14;\n\t"                        \
+  "st.global.u64 [_ring+%16], _at;\n\t"
+#define INK_I_NAME_LAST
+#else
+#define INK_I_NAME_FIRST
+#define INK_I_NAME_LAST INK_I_OPEN_NAME
+#endif
 #define INK_I_OPEN_HEADER                                                                   \
+  INK_I_NAME_FIRST                                                                          \
   "mov.u32 _sm, %%smid;\n\t"                                                                 \
   "mov.u64 _grid, %%gridid;\n\t"                                                             \
   "st.global.v2.u64 [_ring+%9+32], {_ticket, _grid};\n\t"                                      \
@@ -169,8 +185,7 @@ template <u64 Bytes> struct instance {
   "cvt.u32.u64 _a, _at;\n\t"                                                                  \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t"  \
   "st.global.v4.u32 [_ring+%9+80], {_block_x, _block_y, _block_z, _a};\n\t"                      \
-  "mov.u64 _at, %14;\n\t"                                                                   \
-  "st.global.v2.u64 [_ring+%15], {%13, _at};\n\t"                                           \
+  INK_I_NAME_LAST                                                                           \
   "mov.b64 {%0, _a}, _ring;\n\t"                                                              \
   "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                           \
   "_out:\n\t"
@@ -198,7 +213,8 @@ constexpr u32 entry_magic = 0;
                : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES(entries),              \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(state_at)), \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "n"(entry_magic),    \
-                 "n"(INKMARK_WARPS * 32), "l"(name.text), "n"(Bytes), "n"(INK_I_TRACK(instance))    \
+                 "n"(INKMARK_WARPS * 32), "l"(name.text), "n"(Bytes), "n"(INK_I_TRACK(instance)),  \
+                 "n"(INK_I_TRACK(instance_bytes))                                                      \
                : "memory")
 
 __device__ __forceinline__ u64 ring_of(const cursor &at) { return (u64)at.high << 32 | (at.low & ~at.mask); }
