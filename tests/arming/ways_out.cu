@@ -302,7 +302,7 @@ int main(int argc, char **argv) {
     return dispositions();
   if (!strcmp(how, "becomes")) // another program: what it gets of the signals
     signal(SIGUSR1, SIG_IGN), signal(SIGUSR2, count), fflush(stdout),
-        execl("/bin/grep", "grep", "^Sig", "/proc/self/status", (char *)nullptr);
+        execl("/bin/grep", "grep", "^Sig[^Q]", "/proc/self/status", (char *)nullptr);
   if (!strcmp(how, "child"))
     return child_ends();
   if (!strcmp(how, "again")) // set and put back, as a handler that raises its own signal does

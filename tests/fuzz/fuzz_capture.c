@@ -6,6 +6,7 @@
 #include "pipeline.h"
 
 #include "inkmark/activity.h"
+#include "inkmark/host_ranges.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,6 +30,28 @@ static void read_activity(const ink_capture *capture) {
   ink_clock_map_free(map);
 }
 
+/* What the host said, and that it holds together. */
+static void read_host(const ink_capture *capture) {
+  const ink_host_range *ranges;
+  const ink_host_launch *calls;
+  const size_t n = ink_capture_host_ranges(capture, &ranges), call_count = ink_capture_host_launches(capture, &calls);
+  char text[64];
+  for (size_t i = 0; i < n; i++) {
+    if (ranges[i].end_ns < ranges[i].begin_ns || (i && ranges[i].begin_ns < ranges[i - 1].begin_ns) ||
+        ranges[i].launches > call_count)
+      abort();
+    ink_host_payload_text(ranges[i].payload_type, ranges[i].payload, text, sizeof text);
+    ink_capture_host_thread(capture, ranges[i].thread);
+  }
+  const ink_launch *launches;
+  const size_t launch_count = ink_capture_launches(capture, &launches);
+  for (size_t i = 0; i < launch_count; i++) {
+    const uint32_t call = ink_launch_call(capture, (uint32_t)i);
+    if (call != UINT32_MAX && call >= call_count)
+      abort();
+  }
+}
+
 static void read_all(const void *bytes, size_t size) {
   ink_capture *capture = NULL;
   pipeline_sums sums = {0};
@@ -37,6 +60,7 @@ static void read_all(const void *bytes, size_t size) {
   if (ink_capture_track_count(capture) < 1000) /* a thousand tables' worth of time at most */
     pipeline_run(capture, &sums, NULL);
   read_activity(capture);
+  read_host(capture);
   ink_capture_free(capture);
 }
 
@@ -50,7 +74,7 @@ static void read_chunks(const uint8_t *data, size_t size) {
       bytes = size - 3;
     if (ink_pad8(bytes) > room || room > sizeof c.bytes)
       break;
-    craft_chunk(&c, data[0] & 15, data + 3, bytes);
+    craft_chunk(&c, data[0] & 31, data + 3, bytes);
     data += 3 + bytes;
     size -= 3 + bytes;
   }
