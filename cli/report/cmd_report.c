@@ -49,8 +49,9 @@ static const cli_option options[] = {
     {0, "code", CLI_TEXT, "PROGRAM", offsetof(report_settings, code),
      "instead of tables the machine code of each section by kind, bytes and operations, beside the cycles that FILE has of it "
      "(without FILE: alone). PROGRAM is built with -lineinfo. text or json"},
-    {0, "stalls", CLI_TEXT, "CSV", offsetof(report_settings, stalls),
-     "with --code: why warps waited in each section, by the samples of Nsight Compute: 'ncu --import REPORT --page source --csv'"},
+    {0, "stalls", CLI_TEXT, "FILE", offsetof(report_settings, stalls),
+     "with --code: why warps waited in each section, by the samples of Nsight Compute: a .ncu-rep (read by NVIDIA's Python "
+     "package ncu-report), or 'ncu --import REPORT --page source --csv'"},
     {'w', "waits", CLI_TEXT, "REGEX", offsetof(report_settings, waits),
      "which sections wait, by name, whatever the case: " INK_WAITS_USUAL " (the default); for the finding of who "
      "waits for whom, and --path"},

@@ -4,6 +4,7 @@
 #include "stall_csv.h"
 
 #include "message.h"
+#include "stall_report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -236,7 +237,7 @@ static bool read_tables(const char *path, char *text, stall_file *file, record *
 }
 
 bool stall_csv_read(const char *path, stall_file *out) {
-  *out = (stall_file){.text = read_text(path)};
+  *out = (stall_file){.text = stall_is_report(path) ? stall_report_text(path) : read_text(path)};
   record *r = out->text ? malloc(sizeof *r) : NULL;
   if (out->text && !r)
     message_say("out of memory for the samples");

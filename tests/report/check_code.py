@@ -174,6 +174,69 @@ def check_samples(case, code, capture):
     assert "'plain_kernel(int)' in" in run.stderr and "has no marks" in run.stderr, run.stderr
 
 
+# What a report would say, by the functions of NVIDIA's package that are used.
+STAND_IN = """import json
+class Metric:
+    def __init__(self, pairs): self.pairs = pairs
+    def has_correlation_ids(self): return True
+    def num_instances(self): return len(self.pairs)
+    def as_uint64(self, i): return self.pairs[i][1]
+    def correlation_ids(self): return Metric([(None, pc) for pc, _ in self.pairs])
+class Action:
+    def __init__(self, told): self.told = told
+    def name(self): return self.told['name']
+    def metric_names(self): return list(self.told['metrics'])
+    def metric_by_name(self, name): return Metric(self.told['metrics'][name]) if name in self.told['metrics'] else None
+    def sass_by_pc(self, pc): return self.told['sass'].get(str(pc), '')
+class Range:
+    def __init__(self, told): self.told = told
+    def num_actions(self): return len(self.told)
+    def action_by_idx(self, i): return Action(self.told[i])
+class Context:
+    def __init__(self, told): self.told = told
+    def num_ranges(self): return len(self.told)
+    def range_by_idx(self, i): return Range(self.told[i])
+def load_report(path):
+    with open(path) as file:
+        return Context(json.load(file))
+"""
+
+
+def check_report(case, code):
+    samples, prefix = Samples(code, 4), "smsp__pcsamp_warps_issue_stalled_"
+    pcs = [BASE + i["offset"] for i in code["instructions"]]
+    metrics = {"inst_executed": [(pc, n) for pc, (n, _) in zip(pcs, samples.rows) if n], "launch__function_pcs": [(None, BASE)]}
+    for reason in REASONS:
+        metrics[prefix + reason] = [(pc, r[reason]) for pc, (_, r) in zip(pcs, samples.rows) if r[reason]]
+        metrics[prefix + reason + "_not_issued"] = [(BASE, 9)]
+    action = {"name": "tiles", "metrics": metrics, "sass": {pc: spelt(i["text"]) for pc, i in zip(pcs, code["instructions"])}}
+    path, modules = f"{case.work}/x.ncu-rep", f"{case.work}/modules"
+    os.mkdir(modules)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = modules
+
+    def read(told, exit_code=0):
+        with open(path, "w") as file:
+            json.dump(told, file)
+        return case.run("report", "--code", case.app, "--stalls", path, "-f", "json", code=exit_code)
+
+    if not subprocess.run(["python3", "-c", "import ncu_report"], stderr=subprocess.DEVNULL).returncode == 0:
+        assert "pip install ncu-report" in read([], 1).stderr
+    with open(f"{modules}/ncu_report.py", "w") as file:
+        file.write(STAND_IN)
+    (kernel,) = json.loads(read([[action]]).stdout)["kernels"]
+    expected = samples.expected()
+    for section in kernel["sections"]:
+        assert section["samples"] == expected[section["section"]]["samples"], section
+    assert "holds no kernel" in read([], 1).stderr
+    assert "--section SourceCounters" in read([[{**action, "metrics": {}}]], 1).stderr
+    assert "cannot read" in read(7, 1).stderr
+    if before is None:
+        del os.environ["PYTHONPATH"]
+    else:
+        os.environ["PYTHONPATH"] = before
+
+
 def check_refused(case, code):
     samples = Samples(code, 1)
     at = next(n for n, i in enumerate(code["instructions"]) if i["opcode"].startswith("IMAD") and ", R" in i["text"] and n > 120)
@@ -220,6 +283,7 @@ def main(inkmark, nvcc, root):
         case.run("record", "-g", "warp", "-o", f"{work}/run.ink", "--", program)
         check_static(case, code, f"{work}/run.ink")
         check_samples(case, code, f"{work}/run.ink")
+        check_report(case, code)
         check_refused(case, code)
 
 
