@@ -6,6 +6,8 @@
 #include "message.h"
 #include "text_out.h"
 
+#include "inkmark/host_ranges.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -50,8 +52,20 @@ static void sample(const ink_capture *capture, FILE *to, bool some) {
              number_fraction(fmin(300 / n, 100), 2).text);
 }
 
+static void host(const ink_capture *capture, FILE *to) {
+  const ink_host_facts *facts = ink_capture_host_facts(capture);
+  const ink_host_range *ranges;
+  const size_t n = ink_capture_host_ranges(capture, &ranges);
+  if (n)
+    text_print(to, "host: %s range%s and marks are in the capture, which 'inkmark report --host' sums up with the kernels in them\n",
+               number_whole(n).text, number_plural(n));
+  if (facts->lost)
+    text_print(to, "    %s event%s of the host did not fit in memory\n", number_whole(facts->lost).text, number_plural(facts->lost));
+}
+
 void report_window(const report_view *report, FILE *to) {
   const ink_capture *capture = report->loaded.capture;
+  host(capture, to);
   const char *window = ink_capture_fact(capture, "window"), *blocks = ink_capture_fact(capture, "blocks");
   const char *counted = ink_capture_fact(capture, "window_launches");
   if (window && counted)

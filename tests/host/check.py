@@ -65,6 +65,8 @@ if case == "c":
         [("step", "", "2"), ("solve", "-5", "2"), ("größer", "0.5", "1"), ("checkpoint", "18446744073709551615", "0")], rows
     text = report().decode()
     assert "4 of 4 launches are joined" in text and re.search(r"solve +solver +thread +1 ", text), text
+    usual = subprocess.run([inkmark, "report", "x.ink"], capture_output=True, text=True, check=True).stdout
+    assert "host: 4 ranges and marks are in the capture" in usual, usual
     record("c")  # not asked for
     assert host()["events"] == 0 and b"no ranges of the host are in it" in report()
 elif case == "cpp":
