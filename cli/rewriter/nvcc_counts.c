@@ -12,7 +12,7 @@
 enum {
   block_threads = 1024,
   register_file = 65536, /* registers of an SM, all architectures since sm_50 */
-  track_lines = 400,     /* of PTX that a track and its table take, whatever the kernel */
+  track_instructions = 400, /* of PTX that a track and its table take, whatever the kernel */
   growth = 3
 };
 
@@ -137,11 +137,29 @@ bool counts_read_words(counts *all, const char *text) {
 
 /* ---- PTX ---- */
 
+/* Not what inline assembly brings besides: comments, braces, declarations. */
+static bool is_instruction(const char *line) {
+  line += strspn(line, " \t");
+  size_t bytes = strlen(line);
+  while (bytes && isspace((unsigned char)line[bytes - 1]))
+    bytes--;
+  return bytes && line[bytes - 1] == ';' && line[0] != '.' && line[0] != '/';
+}
+
+/* What the line's braces add to the depth: inline assembly may close its own at the start of a line. */
+static int braces(const char *line) {
+  int depth = 0;
+  for (; *line && strncmp(line, "//", 2); line++)
+    depth += (*line == '{') - (*line == '}');
+  return depth;
+}
+
 static bool read_ptx(counts *all, FILE *from) {
   char *line = NULL;
   size_t room = 0;
   long in = -1;
-  unsigned lines = 0;
+  unsigned instructions = 0;
+  int depth = 0;
   bool fine = true;
   while (fine && getline(&line, &room, from) >= 0) {
     const char *entry = strstr(line, ".entry ");
@@ -150,14 +168,17 @@ static bool read_ptx(counts *all, FILE *from) {
       kernel_counts *one = add(all, entry, strcspn(entry, "( \t\r\n"), "", 0);
       fine = one != NULL;
       in = one ? one - all->items : -1;
-      lines = 0;
+      instructions = 0;
+      depth = 0;
     }
-    lines++;
+    instructions += is_instruction(line);
     if (in >= 0 && (strstr(line, ".maxntid") || strstr(line, ".reqntid")))
       all->items[in].bounded = true;
-    if (in >= 0 && line[0] == '}') {
-      if (lines > all->items[in].lines)
-        all->items[in].lines = lines;
+    const int before = depth;
+    depth += braces(line);
+    if (in >= 0 && before > 0 && depth == 0) {
+      if (instructions > all->items[in].instructions)
+        all->items[in].instructions = instructions;
       in = -1;
     }
   }
@@ -216,8 +237,8 @@ bool counts_judge(const counts *plain, const counts *marked, const kernel_counts
   const unsigned most = register_file / block_threads;
   if (!before)
     return false;
-  if (!*one->target && before->lines && one->lines > growth * before->lines + track_lines)
-    return snprintf(why, room, "its PTX grows from %u to %u lines", before->lines, one->lines) > 0;
+  if (!*one->target && before->instructions && one->instructions > growth * before->instructions + track_instructions)
+    return snprintf(why, room, "its PTX grows from %u to %u instructions", before->instructions, one->instructions) > 0;
   if (!*one->target)
     for (size_t i = 0; i < 100; i++)
       if (one->warned[i] && !before->warned[i])

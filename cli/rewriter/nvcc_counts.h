@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a compile said and made of each kernel: registers, stack, spills and warnings of ptxas, lines of PTX. */
+/* What a compile said and made of each kernel: registers, stack, spills and warnings of ptxas, instructions of PTX. */
 #ifndef INKMARK_CLI_NVCC_COUNTS_H
 #define INKMARK_CLI_NVCC_COUNTS_H
 
@@ -8,7 +8,7 @@
 
 typedef struct kernel_counts {
   char *entry, *target; /* as ptxas names them; "" of the target: what holds for all */
-  unsigned registers, stack, spilled, lines;
+  unsigned registers, stack, spilled, instructions;
   bool bounded;     /* its PTX says how many threads a block has */
   bool warned[100]; /* by the last two digits of C75xx */
 } kernel_counts;

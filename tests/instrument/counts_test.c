@@ -86,7 +86,37 @@ static void judges(void) {
   counts_free(&plain);
 }
 
+/* Instructions of PTX, not lines: inline assembly brings comments, braces and declarations. */
+static void grows(void) {
+  static const char asm_block[] = "// begin inline asm\n{\n.reg .pred p;\nadd.u32 %r1, %r2, 1;\n\n}\n// end inline asm\n";
+  char few[16000] = ".visible .entry _Z1kPf(\n)\n{\n", many[40000];
+  counts plain = {0};
+  strcpy(many, few);
+  for (int i = 0; i < 100; i++)
+    strcat(few, "@%p1 add.u32 %r1, %r2, 1;\n");
+  for (int i = 0; i < 701; i++) {
+    strcat(many, i < 300 ? asm_block : "add.u32 %r1, %r2, 1;\n");
+    if (i == 699) {
+      char fine[40000];
+      snprintf(fine, sizeof fine, "%s}\n", many);
+      strcat(few, "}\n");
+      char folder[] = "/tmp/inkmark-counts-XXXXXX", path[64];
+      check(mkdtemp(folder) != NULL, "a folder");
+      snprintf(path, sizeof path, "%s/k.ptx", folder);
+      FILE *to = fopen(path, "w");
+      check(to && fputs(few, to) >= 0 && !fclose(to) && counts_read_ptx(&plain, folder), "the plain PTX");
+      remove(path);
+      rmdir(folder);
+      check(!worse(&plain, "", fine, ""), "three times and 400");
+    }
+  }
+  strcat(many, "}\n");
+  check(worse(&plain, "", many, "its PTX grows from 100 to 701 instructions"), "more than three times and 400");
+  counts_free(&plain);
+}
+
 int main(void) {
+  grows();
   name_is("_Z6reduceILi16EEvPfS0_", "reduce");
   name_is("_ZN3own4tileILi8EEEvPKfPfi", "tile");
   name_is("_ZN12_GLOBAL__N_11kEPf", "k");
