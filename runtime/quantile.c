@@ -91,7 +91,7 @@ uint64_t ink_quantile_get(ink_quantile *sketch, double quantile) {
 }
 
 static void put_in_bin(uint64_t value, uint64_t count, double low, double high, uint64_t *bins, size_t n) {
-  const double at = value <= low || high <= low ? 0 : (double)n * log((double)value / low) / log(high / low);
+  const double at = (double)value <= low || high <= low ? 0 : (double)n * log((double)value / low) / log(high / low);
   bins[at >= (double)n ? n - 1 : (size_t)at] += count;
 }
 

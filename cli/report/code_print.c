@@ -153,7 +153,7 @@ static number_text why(const code_kernel *k, const stall_sum *sum) {
       if (open && s >= 0.05 * all && (best == SIZE_MAX || s > sum->reasons[best]))
         best = r;
     }
-    if (best == SIZE_MAX || !all)
+    if (best == SIZE_MAX || all <= 0)
       break;
     const int n = snprintf(out.text + used, sizeof out.text - used, "%s%.14s %.0f %%", place ? ", " : "", t->reasons[best], 100 * sum->reasons[best] / all);
     used = n > 0 && used + (size_t)n < sizeof out.text ? used + (size_t)n : sizeof out.text - 1;
@@ -195,7 +195,7 @@ static bool sampled_text(const code_kernel *k, FILE *to) {
     const stall_sum *sum = row->sum;
     const bool enough = sum->samples >= CODE_SAMPLES_LEAST;
     const char *bound = code_sampled_bound(row, k->join->table);
-    if (strcmp(row->row->name, "(padding)") == 0 && !sum->samples)
+    if (strcmp(row->row->name, "(padding)") == 0 && sum->samples <= 0)
       continue;
     grid_cell(grid, "%s", row->row->name);
     if (k->kernel)
