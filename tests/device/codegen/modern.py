@@ -16,6 +16,8 @@ MOST_REGISTERS = {75: 64, 80: 32, 90: 32, 100: 32, 120: 40}
 MOST_BOUNDED_WITH_RDC = 40  # of blocks of 1,024, which may have 64
 # Bytes of spill stores and loads that three marks cost a kernel that fills 64 registers, without and with PROF_ITER.
 SPILLS = {75: (84, 200), 80: (84, 212), 90: (160, 260), 100: (100, 168), 120: (136, 176)}
+SPILLS_BEHIND_OPEN = {75: (84, 200), 80: (84, 212), 90: (44, 0), 100: (44, 44), 120: (0, 0)}  # PROF_OPEN, PROF_CLOSE
+BEHIND_OPEN = ["-DOPEN=PROF_OPEN(Kernel)", "-DCLOSE=PROF_CLOSE()"]
 
 # What stands in the loop, at its top, behind the commit and behind the wait; and ptxas' warnings beyond the plain build's.
 FORMS = {
@@ -62,6 +64,17 @@ def producer(checks):
           "PROF_OPEN and PROF_CLOSE, PROF_KERNEL")
     checks.that(uniform[1] <= uniform[0] + 2, f"PROF_OPEN and PROF_CLOSE: {uniform[1]} R2UR")
     checks.that(uniform[2] > uniform[1], "PROF_KERNEL costs none either: the comparison shows nothing")
+
+
+def spills_behind_open(checks):
+    def measure(job):
+        arch, rows = job
+        code = Code(os.path.join(FOLDER, "small.cu"), arch, "-DON=1", f"-DROWS={rows}", "-DINKMARK_NO_COST", *BEHIND_OPEN)
+        return arch, rows, code.spills["held_to_64"]
+
+    for arch, rows, found in in_parallel(measure, [(arch, rows) for arch in ARCHS for rows in (0, 1)]):
+        print(f"sm_{arch:<4} behind PROF_OPEN, {'with' if rows else 'without'} PROF_ITER: {found} bytes of spills")
+        checks.that(found <= SPILLS_BEHIND_OPEN[arch][rows], f"sm_{arch} behind PROF_OPEN: {found} bytes of spills")
 
 
 def registers(checks):
@@ -152,6 +165,7 @@ def main():
     producer(checks)
     with tempfile.TemporaryDirectory() as folder:
         wgmma(checks, folder)
+    spills_behind_open(checks)
     registers(checks)
     checks.finish()
 

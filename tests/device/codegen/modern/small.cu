@@ -14,6 +14,9 @@ PROF_SECTIONS(Small, Kernel, A, B, C)
 #define OPEN
 #define MARK(section)
 #endif
+#if !defined(CLOSE) // PROF_CLOSE() where OPEN is PROF_OPEN(Kernel)
+#define CLOSE
+#endif
 #if ROWS
 #define ROW(i) PROF_ITER(i)
 #else
@@ -90,4 +93,5 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 #pragma unroll
   for (int i = 0; i < 32; i++)
     out[(blockIdx.x * 256 + at) * 32 + i] = sums[i] / total;
+  CLOSE;
 }
