@@ -76,6 +76,7 @@ check traces traces
 
 # work that moves across marks, judged by verify and by a reader of its own
 check faults env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/seeded_faults.py" "$build/cli/inkmark" --seeds 25
+check in-place env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/in_place.py" "$build/cli/inkmark" --seeds 2
 # equal and slower pairs of made-up captures
 check diff python3 "$here/report/check_diff.py" "$build/cli/inkmark" "$build/tests/report/made_up" 1000
 check findings python3 "$here/report/check_findings.py" "$build/cli/inkmark" "$build/tests/report/made_up" 50
