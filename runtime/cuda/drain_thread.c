@@ -90,5 +90,8 @@ void *ink_i_drain_thread(void *user) {
     us = us < turns_us ? us : turns_us;
   }
   pthread_mutex_unlock(&s->lock);
+  sem_post(&s->left);
+  if (s->stays && !s->leaves)
+    ink_i_session_wait_for_kernels(s);
   return NULL;
 }

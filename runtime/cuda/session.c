@@ -85,6 +85,8 @@ static void make_wake(ink_session *s) {
   pthread_condattr_setclock(&kind, CLOCK_MONOTONIC);
   pthread_cond_init(&s->wake, &kind);
   pthread_condattr_destroy(&kind);
+  sem_init(&s->left, 0, 0);
+  sem_init(&s->waited, 0, 0);
 }
 
 static void after_fork_in_child(void) {

@@ -48,7 +48,7 @@ static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *erro
   d->cuda->set_device(d->index);
   ink_status status = ink_i_drain_device(s, d, error);
   atomic_store(&waits, true);
-  const int code = d->dead ? 0 : d->cuda->device_synchronize();
+  const int code = d->dead ? 0 : s->has_waited ? s->waited_codes[d - s->devices] : d->cuda->device_synchronize();
   atomic_store(&waits, false);
   if (code && !status)
     status = ink_i_cuda_failed(d, code, "wait for its kernels", error);
@@ -134,7 +134,54 @@ static ink_status finish_at_once(ink_session *s, ink_error *error) {
   return status;
 }
 
+void ink_i_session_wait_for_kernels(ink_session *s) {
+  ink_i_activity_own_begin(s->activity);
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!d->made || d->dead)
+      continue;
+    d->cuda->set_device(d->index);
+    s->waited_codes[i] = d->cuda->device_synchronize();
+  }
+  ink_i_activity_own_end(s->activity);
+  sem_post(&s->waited);
+}
+
+/* A program that exits while a kernel hangs ends all the same: it is waited for by another thread, and so long. Then
+ * what is there is taken, no call that may wait for it is made, and nothing is freed. */
+static bool kernels_end(ink_session *s) {
+  enum { PATIENCE_MS = 30000 };
+  const uint32_t patience_ms = s->options.hang_ms ? s->options.hang_ms : PATIENCE_MS;
+  struct timespec until;
+  int code;
+  if (!s->stays || s->leaves || !s->thread_runs)
+    return true;
+  drain_all(s, false, NULL);
+  if (s->writer)
+    ink_writer_flush(s->writer, NULL);
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += (time_t)(patience_ms / 1000) + 1;
+  atomic_store(&waits, true);
+  while ((code = sem_clockwait(&s->waited, CLOCK_MONOTONIC, &until)) != 0 && errno == EINTR)
+    continue;
+  atomic_store(&waits, false);
+  s->has_waited = code == 0;
+  s->leaves = !s->has_waited;
+  if (s->leaves)
+    ink_i_session_give_up(); /* marked files that go are not to wait either */
+  return s->has_waited;
+}
+
+static ink_status finish_open(ink_session *s, ink_error *error) {
+  ink_i_session_sweep(s);
+  const ink_status status = drain_all(s, true, error);
+  const ink_status flushed = s->writer ? ink_writer_flush(s->writer, status ? NULL : error) : INK_OK;
+  return status ? status : flushed;
+}
+
 static ink_status finish(ink_session *s, ink_error *error) {
+  if (!s->at_once && !kernels_end(s))
+    return finish_open(s, error);
   ink_status status = s->at_once ? finish_at_once(s, error) : INK_OK;
   for (int i = 0; i < INK_I_DEVICES_MAX && !s->at_once; i++) {
     ink_i_device *d = &s->devices[i];
@@ -373,8 +420,10 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
    * thread that ends frees, and the thread below us may be in malloc. */
   const bool joins = s->thread_runs && !s->leaves;
   pthread_mutex_unlock(&s->lock);
-  if (joins)
+  if (joins && !s->stays)
     pthread_join(s->thread, NULL);
+  while (joins && s->stays && sem_wait(&s->left) != 0 && errno == EINTR)
+    continue;
   pthread_mutex_lock(&s->lock);
   if (s->writer)
     ink_i_writer_patience(s->writer, INK_I_LAST_PATIENCE_MS);
@@ -413,6 +462,8 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     pthread_mutex_unlock(&s->lock);
     return status;
   }
+  if (joins && s->stays)
+    pthread_join(s->thread, NULL);
   if (made)
     ink_i_session_on_devices(s, disarm, NULL);
   else

@@ -10,6 +10,7 @@
 #include "inkmark/session.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -22,6 +23,10 @@ struct ink_session {
   pthread_cond_t wake;
   pthread_t thread;
   bool thread_runs, stop;
+  sem_t left;                /* the thread drains no more, and has no lock */
+  sem_t waited;              /* with `stays`: the thread has waited, at its end, until no kernel runs any more, */
+  int waited_codes[INK_I_DEVICES_MAX]; /* with this result of each device */
+  bool has_waited;
   uint64_t sampled_launches; /* of which a sample was recorded, */
   uint32_t sample_most;      /* at most one block of so many; both are written when they have changed */
   uint64_t sampled_written;
@@ -60,6 +65,8 @@ ink_status ink_i_drain_open(ink_session *session, ink_i_device *device, bool end
 void ink_i_drain_after_fork(ink_i_device *device);
 /* So that the next drain of each device reads and writes everything, whether or not it seems to have changed. */
 void ink_i_session_sweep(ink_session *session);
+/* The last thing that the thread that drains does. */
+void ink_i_session_wait_for_kernels(ink_session *session);
 /* The body of the thread that drains; `session` is an ink_session. */
 void *ink_i_drain_thread(void *session);
 /* The writer, made on first use, with the facts of this process in it. */

@@ -137,6 +137,16 @@ def hung():
         assert seen and seen[0]["tracks"] - seen[0]["open_tracks"] == 2, (messages, seen)
 
 
+def exits():
+    """Nor does it keep exit from ending it: it is waited for a while, here as long as --hang says."""
+    plain = alone(WAYS, "hang-exit")
+    run = recorded(WAYS, "hang-exit", options=("--hang", "200ms"))
+    seen = captures()
+    assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout), (plain, run)
+    assert len(seen) == 1 and seen[0]["tracks"] == 4 and seen[0]["open_tracks"] == 2, (run, seen)
+    assert "2 tracks had not ended" in run.stderr, run
+
+
 def loops():
     """A signal from outside, while threads are in calls of the CUDA runtime: every launch that had ended is there."""
     for way, number in (("loop", signal.SIGTERM), ("loop", signal.SIGINT), ("loops", signal.SIGHUP)):
@@ -273,6 +283,6 @@ def first_use():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ["INKMARK_SIM_SEED"] = "1"
-    {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "loops": loops,
+    {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "hung-exit": exits, "loops": loops,
      "alternate": alternate, "aborts": aborts, "amid": amid, "reasons": reasons, "unmapped": unmapped, "unheard": unheard,
      "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()
