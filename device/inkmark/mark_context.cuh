@@ -372,7 +372,9 @@ public:
 };
 // What type the temporary has: that of the context, without what only a kernel's body has.
 __host__ __device__ context lent_as(const context &of);
-__host__ __device__ context lent_as(...);
+__host__ __device__ context lent_as(const bound &of);
+__host__ __device__ context lent_as(const struct called &of);
+__host__ __device__ context lent_as(struct called (&function)());
 __host__ __device__ __forceinline__ context &lent_nothing(context &&nothing) { return nothing; }
 
 } // namespace ink_i

@@ -182,7 +182,8 @@ __host__ __device__ rows_of<Table, Sections, Ranges, Checked> lent_as(rows_of<Ta
 struct no_records {
   char size[2];
 };
-__host__ __device__ char records_of(...);
+__host__ __device__ char records_of(const volatile void *of);
+__host__ __device__ char records_of(struct called (*function)());
 template <u64 Table, u32 Sections, u32 Ranges, bool Checked>
 __host__ __device__ no_records records_of(rows_of<Table, Sections, Ranges, Checked> *of);
 template <class From> __host__ __device__ __forceinline__ context *binder(From &of) {
