@@ -16,7 +16,9 @@ constexpr bool rows_checked = false;
 constexpr u64 no_row = 1ull << 63; // of what comes before the first PROF_ITER and behind PROF_ITER_END
 
 // The smallest power of two of words that holds a head and that many slots.
-constexpr u32 row_words_log2(u32 slots) { return slots <= 4 ? 2 : slots <= 12 ? 3 : slots <= 28 ? 4 : 5; }
+constexpr __host__ __device__ u32 row_words_log2(u32 slots) {
+  return slots <= 4 ? 2 : slots <= 12 ? 3 : slots <= 28 ? 4 : 5;
+}
 
 #if defined(__CUDA_ARCH__)
 
