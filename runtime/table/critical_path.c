@@ -84,13 +84,15 @@ static const ink_lane *slot_before(const walk *w, const ink_lane *lane) {
 static const ink_lane *ended_by(const walk *w, const ink_lane *lane, const ink_stretch *wait, int64_t *when,
                                 enum ink_path_edge *edge) {
   const ink_wait_rule *rule = &w->rules[wait->section];
+  if (wait->end - wait->begin <= rule->near)
+    return NULL;
   const ink_arrival *marked = marked_arrival(w->all, lane, wait);
   if (marked) {
     *edge = INK_PATH_MARKED;
     *when = marked->begin;
     return &w->all->lanes.items[marked->from];
   }
-  if (wait->end - wait->begin <= rule->near || rule->told.ends == INK_SECTION_UNKNOWN)
+  if (rule->told.ends == INK_SECTION_UNKNOWN)
     return NULL;
   *edge = rule->told.ends == wait->section ? INK_PATH_TOGETHER : INK_PATH_HAND_OVER;
   return ink_wait_ended_by(w->all, lane, wait, rule, when);
