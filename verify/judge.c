@@ -109,11 +109,23 @@ static bool is_loop_head(const ink_verify *v, const v_function *f, v_place place
   return branches;
 }
 
+/* R1 is the stack pointer in all that ptxas makes: where a frame is made and taken down, and where it is, is the
+ * function's, no line's. "IADD3 R3, R1, c[0x0][0x20], RZ" */
+static bool is_of_the_stack(const v_instruction *i) {
+  size_t bytes;
+  const char *at = ink_v_opcode(i, &bytes);
+  const char *comma = memchr(at, ',', i->text_bytes - (size_t)(at - i->text));
+  static const char pointer[] = ", R1, ";
+  const size_t n = sizeof pointer - 1;
+  return bytes >= 4 && (!memcmp(at, "IADD", 4) || (bytes >= 5 && !memcmp(at, "VIADD", 5))) && comma &&
+         i->text_bytes - (size_t)(comma - i->text) > n && !memcmp(comma, pointer, n);
+}
+
 static bool is_judged(const ink_verify *v, const v_function *f, const v_instruction *i,
                       bool bookkeeping) {
   if (i->ours || !i->place.count || ink_v_is_argument(v, f, (uint32_t)(i - v->instructions)))
     return false;
-  if (ink_v_opcode_in(i, (const char *const[]){"NOP", "EXIT", "RET", "BRA", "BSSY", "BSYNC", NULL}))
+  if (is_of_the_stack(i) || ink_v_opcode_in(i, (const char *const[]){"NOP", "EXIT", "RET", "BRA", "BSSY", "BSYNC", NULL}))
     return false;
   return bookkeeping || (!is_bookkeeping(i) && !(is_counting(i) && is_loop_head(v, f, i->place)));
 }
