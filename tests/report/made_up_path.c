@@ -14,6 +14,7 @@ typedef struct node { /* a stretch of a warp */
   uint64_t begin, end;
   int from;           /* the warp that ended it, at `when`; -1: none */
   uint64_t when;
+  int handed_by;      /* as `from`, but also where the wait found it there already */
 } node;
 
 typedef struct warp {
@@ -42,7 +43,7 @@ static uint64_t around(made_up *m, uint64_t mean) {
 }
 
 static void work(warp *w, uint32_t section, uint64_t cycles) {
-  w->nodes[w->count++] = (node){section, w->clock, w->clock + cycles, -1, 0};
+  w->nodes[w->count++] = (node){section, w->clock, w->clock + cycles, -1, 0, -1};
   w->clock += cycles;
 }
 
@@ -50,7 +51,7 @@ static void wait_for(warp *w, uint32_t section, int from, uint64_t when) {
   const uint64_t least = w->clock + FLOOR;
   const bool late = from >= 0 && when + LATENCY > least;
   const uint64_t end = late ? when + LATENCY : least;
-  w->nodes[w->count++] = (node){section, w->clock, end, late ? from : -1, when};
+  w->nodes[w->count++] = (node){section, w->clock, end, late ? from : -1, when, from};
   w->clock = end;
 }
 
@@ -125,7 +126,7 @@ static void put_event(const made_up *m, synth_track *t, const event *e) {
   synth_words(t, 0, words, 3);
 }
 
-/* A range begins on the warp that ends a wait, when it does, and ends in the wait. */
+/* A range begins on the warp that hands over, and ends in the wait for that, which may be none. */
 static void put_events(const made_up *m, synth_track *t, const block *b, uint32_t w) {
   event *events = calloc((size_t)STEPS * (WARPS + 2), sizeof *events);
   size_t n = 0;
@@ -133,8 +134,8 @@ static void put_events(const made_up *m, synth_track *t, const block *b, uint32_
     for (uint32_t i = 0; i < b->warps[other].count; i++) {
       const node *x = &b->warps[other].nodes[i];
       const uint64_t key = other * (uint64_t)STEPS + i;
-      const bool range = x->from >= 0 && (m->marked == 1 || m->marked == 2);
-      if (range && x->from == (int)w)
+      const bool range = x->handed_by >= 0 && (m->marked == 1 || m->marked == 2);
+      if (range && x->handed_by == (int)w)
         events[n++] = (event){x->when, key, 0, INK_KIND_ASYNC_BEGIN};
       if (range && other == w)
         events[n++] = (event){x->end - 1, key, 0, INK_KIND_ASYNC_END};
