@@ -28,9 +28,9 @@ P
     "$work/$name.cu" || exit 1
   "$inkmark" verify "$work/$name.cubin" >"$work/$name.said" 2>"$work/err"
 }
-of() { awk -v k="$2" '/ judged, /{on = index($1, k)} on' "$work/$1.said"; }
+of() { awk -v k="$2" '/ judged, /{on = index($0, k)} on' "$work/$1.said"; }
 
-kernels='calls chains exponentials accumulators hashes templatesIf templatesIi'
+kernels='calls chains exponentials accumulators hashes templates<float> templates<int>'
 build held --kernels-only
 build plain --kernels-only --hold none
 for kernel in $kernels; do
