@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the host says of itself: NVTX ranges and marks, ink_scope_begin, and the calls that launched kernels, in the
  * capture beside the tracks (`inkmark record --nvtx`). docs/host-ranges.md tells what is recorded and how; docs/format.md
- * has the bytes. Nothing here needs CUDA. */
+ * has the bytes. Nothing here needs CUDA.
+ *
+ * Experimental: it may change with any version. */
 #ifndef INKMARK_HOST_RANGES_H
 #define INKMARK_HOST_RANGES_H
 
