@@ -96,6 +96,11 @@ static bool round_up(const cli_command *command, const char *option, uint64_t *n
 
 /* Only what docs and --help name may follow a percent sign. */
 static bool check_template(const cli_command *command, const char *template) {
+  if (template && !strcmp(template, "-")) {
+    cli_usage_error(command, "a capture goes to a file, for standard output is the program's; './-' is a file of that name (option "
+                             "'--output')");
+    return false;
+  }
   for (const char *at = template ? strchr(template, '%') : NULL; at; at = strchr(at + 2, '%'))
     if (!at[1] || !strchr("prh%", at[1])) {
       cli_usage_error(command, "'%%%.*s' in '%s' is none of %%p, %%r, %%h and %%%% (option '--output')",
