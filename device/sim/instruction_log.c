@@ -58,7 +58,9 @@ void sim_log_clock(const sim_warp *warp, const sim_insn *insn, uint32_t lanes, b
   if (device->log == NULL) {
     return;
   }
-  SIM_EACH_LANE(lane, lanes & (UINT32_MAX >> (SIM_LANES - device->config.log_lanes))) {
+  const int logged = device->config.log_lanes;
+  const uint32_t of_these = logged > 0 && logged < SIM_LANES ? (1u << logged) - 1 : UINT32_MAX;
+  SIM_EACH_LANE(lane, lanes & of_these) {
     fprintf(device->log, "%s %d %llu %u %u %u %u %u %u %u %llu ",
             globaltimer ? "globaltimer" : "clock64", device->index,
             (unsigned long long)block->grid->id, block->x, block->y, block->z,

@@ -26,11 +26,15 @@ static ink_status no_memory(reader *r) {
   return ink_error_set(r->error, INK_ERROR_MEMORY, "out of memory for the critical path");
 }
 
+/* A time that damaged clocks do not give: two of them can be added. */
+static bool is_sane(int64_t ns) { return ns > -(INT64_MAX / 2) && ns < INT64_MAX / 2; }
+
 static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   reader *r = user;
   const ink_track *h = &track->stored->header;
   r->slices.count = 0;
-  r->closed = h->state == INK_TRACK_CLOSED && track->close_ns >= track->open_ns;
+  r->closed = h->state == INK_TRACK_CLOSED && track->close_ns >= track->open_ns && is_sane(track->open_ns) &&
+              is_sane(track->close_ns);
   if (!r->closed)
     return INK_OK;
   if (!INK_I_ROOM(r->out->lanes))
@@ -43,7 +47,7 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
 
 static ink_status on_slice(void *user, const ink_slice *s) {
   reader *r = user;
-  if (!r->closed || s->called || s->cut || s->end_ns <= s->begin_ns)
+  if (!r->closed || s->called || s->cut || s->end_ns <= s->begin_ns || !is_sane(s->begin_ns) || !is_sane(s->end_ns))
     return INK_OK;
   if (r->told++ == SLICES_MAX)
     return ink_error_set(r->error, INK_ERROR_ARGUMENT, "launch %u has more than %d slices: no path is looked for in it",

@@ -107,7 +107,7 @@ static double share_by_chance(const ink_lanes *all, const ink_wait_rule *rule) {
       for (size_t i = 0; i < lane->count; i++) {
         const ink_stretch *s = &all->stretches.items[lane->first + i];
         if (s->section == rule->told.ends)
-          time += (double)(rule->told.sign == INK_SIGN_IN ? lasted(s) + rule->near : 2 * rule->near);
+          time += (double)(rule->told.sign == INK_SIGN_IN ? lasted(s) : rule->near) + (double)rule->near;
       }
       nobody *= 1 - fmin(1, time / fmax(1, (double)(lane->end - lane->begin)));
     }
@@ -135,9 +135,12 @@ static bool look(const ink_lanes *all, ink_wait_rule *rules, bool *there) {
     least[s->section] = lasted(s) < least[s->section] ? lasted(s) : least[s->section];
     of_all = lasted(s) < of_all ? lasted(s) : of_all;
   }
+  const int64_t most = of_all < INT64_MAX / 8 ? 4 * of_all : INT64_MAX / 2;
   for (size_t s = 0; s < all->section_count; s++)
-    if (there[s])
-      rules[s].near = least[s] + least[s] / 4 < 4 * of_all ? least[s] + least[s] / 4 : 4 * of_all;
+    if (there[s]) {
+      const int64_t near = least[s] < INT64_MAX / 4 ? least[s] + least[s] / 4 : INT64_MAX / 2;
+      rules[s].near = near < most ? near : most;
+    }
   free(least);
   return true;
 }
