@@ -129,6 +129,9 @@ static bool path_text(const report_settings *settings, const loaded_capture *loa
   if (path->steps[0].begin_ns > path->begin_ns)
     text_print(to, "  the first %s ns are before it: nothing that was recorded held its first track\n",
                number_whole((uint64_t)(path->steps[0].begin_ns - path->begin_ns)).text);
+  if (path->marks_dropped)
+    text_print(to, "  %s marks were dropped where rings were full: where they were, the path is not known, and (unmarked) here; "
+               "--records-per-track holds more, --fit as many as are needed\n", number_whole(path->marks_dropped).text);
   text_print(to, "taken for an edge\n");
   rules_text(loaded, path, to);
   if (fine && settings->all)
@@ -173,6 +176,7 @@ static void path_json(json_writer *json, const loaded_capture *loaded, const ink
   json_string(json, "file", loaded->path);
   json_bool(json, "simulated", ink_capture_simulated(loaded->capture));
   json_unsigned(json, "launch", path->launch);
+  json_unsigned(json, "marks_dropped", path->marks_dropped);
   json_signed(json, "begin_ns", path->begin_ns);
   json_signed(json, "end_ns", path->end_ns);
   shares_json(json, loaded, path);

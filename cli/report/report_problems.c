@@ -180,7 +180,7 @@ void report_unfinished(const report_view *report, FILE *to) {
   if (ran)
     fputs("  its kernel was running when the program was ended\n", to);
   if (left)
-    text_print(to, "  %sits thread left the kernel past its end: by exit in assembly, or by a trap\n",
+    text_print(to, "  %sits thread left the kernel past its end: without PROF_CLOSE, by exit in assembly, or by a trap\n",
             ran ? "left there: " : "");
   ink_open_tracks_free(open);
 }

@@ -33,6 +33,7 @@ typedef struct ink_lanes {
   INK_I_LIST(ink_arrival) arrivals; /* by `to`, then by end */
   const bool *waits;                /* [section] */
   size_t section_count;
+  uint64_t marks_dropped;           /* by all of the tracks */
 } ink_lanes;
 
 /* critical_lanes.c: reads the closed tracks of the launch; ink_lanes_free frees what is there in any case. */

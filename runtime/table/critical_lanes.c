@@ -78,9 +78,9 @@ static bool add(ink_lanes *out, int64_t *from, int64_t to, ink_section_index sec
 
 static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   reader *r = user;
-  (void)track;
   if (!r->closed)
     return INK_OK;
+  r->out->marks_dropped += track->marks_dropped;
   ink_lane *lane = &r->out->lanes.items[r->out->lanes.count - 1];
   int64_t at = lane->begin;
   lane->first = r->out->stretches.count;

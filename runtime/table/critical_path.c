@@ -238,6 +238,7 @@ ink_status ink_critical_path_make(const ink_capture *capture, const ink_clock_ma
     status = ink_lanes_read(capture, map, launch, &all, error);
   if (status == INK_OK) {
     path->launch = launch;
+    path->marks_dropped = all.marks_dropped;
     status = find(&all, path, error);
   }
   ink_lanes_free(&all);

@@ -91,6 +91,12 @@ ink_status ink_table_finish_crossings(ink_table *table) {
     *total = cell->total;
     total->median_ns = (double)ink_quantile_get(&cell->ns, 0.5);
     total->median_cycles = total->exact ? ink_quantile_get(&cell->cycles, 0.5) : 0;
+    /* beyond 32 values a quantile is known to 1/128, and may lie outside of what was seen */
+    total->median_ns = fmin(fmax(total->median_ns, total->min_ns), total->max_ns);
+    if (total->exact && total->median_cycles < total->min_cycles)
+      total->median_cycles = total->min_cycles;
+    if (total->exact && total->median_cycles > total->max_cycles)
+      total->median_cycles = total->max_cycles;
     if (!total->exact)
       total->min_cycles = total->max_cycles = 0;
   }

@@ -62,6 +62,7 @@ typedef struct ink_path_rule {
 
 typedef struct ink_critical_path {
   uint32_t launch;
+  uint64_t marks_dropped;       /* by its tracks, whose rings were full: what the path was there is not known */
   int64_t begin_ns, end_ns;     /* of the launch's tracks; where the path begins may be later */
   ink_path_step *steps;         /* in the order of time */
   size_t step_count;
