@@ -132,7 +132,8 @@ bool export_folder_open(export_folder *f, const char *with, bool wants_output) {
   }
   if (!wants_output)
     return true;
-  if (!strstr(f->trace, ".pt.trace.json"))
+  const char *slash = strrchr(f->trace, '/');
+  if (!strstr(slash ? slash : f->trace, ".pt.trace.json"))
     return beside_run(f);
   f->output = beside_worker(f->trace);
   if (!f->output)

@@ -107,7 +107,7 @@ static double number_in(const char *cell) {
   if (*at == '.')
     for (at++; *at >= '0' && *at <= '9'; at++)
       value += (*at - '0') * (place /= 10);
-  return value;
+  return value < 1e15 ? value : 1e15; /* no count is as large */
 }
 
 static size_t find_column(const record *head, const char *const *names) {

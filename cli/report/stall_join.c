@@ -188,8 +188,9 @@ static void add_row(stall_join *j, size_t r, const ink_verify_instruction *last_
     j->sums[to->row].samples += row->reasons[reason];
     j->sums[to->row].own += to->own ? row->reasons[reason] : 0;
   }
-  j->sums[waits->row].samples += row->samples - moved;
-  j->sums[waits->row].own += waits->own ? row->samples - moved : 0;
+  const double left = row->samples > moved ? row->samples - moved : 0; /* a hostile table may have more reasons than samples */
+  j->sums[waits->row].samples += left;
+  j->sums[waits->row].own += waits->own ? left : 0;
   j->samples += row->samples;
   stall_sum *sum = &j->sums[at->row];
   if (!at->own) {

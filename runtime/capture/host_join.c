@@ -79,6 +79,7 @@ typedef struct join {
   const ink_host_launch *calls;
   side *sides;     /* [count] */
   size_t count, launches;
+  bool lost;       /* of some launches nothing is left */
 } join;
 
 /* Names count where both sides have them: a kernel's track may be opened by a function that it calls. */
@@ -142,7 +143,7 @@ static void find_unsure(const join *j, side *calls, size_t n) {
 /* Calls first, as sorted. Of a recording that broke off the last ones did not run any more. */
 static void pair(join *j, side *group, size_t calls, size_t launches) {
   const bool cut = !j->capture->facts.complete || ink_capture_fact(j->capture, "unfinished");
-  const bool as_many = calls == launches || (calls > launches && cut);
+  const bool as_many = calls == launches || (calls > launches && cut && !j->lost);
   find_unsure(j, group, calls);
   for (size_t i = 0; i < launches && as_many; i++)
     if (!group[i].unsure)
@@ -182,10 +183,25 @@ static bool are_replays(const gap *g, size_t graphs) {
   return true;
 }
 
+/* A kernel's own call, of the shape of one of these launches, which stayed unjoined: the launch may be its. */
+static bool may_be_of(const gap *g, const ink_host_launch *call) {
+  if (call->device != g->launches->device || call->flags & (INK_HOST_GRAPH | INK_HOST_OUTSIDE))
+    return false;
+  for (size_t i = 0; i < g->n; i++)
+    if (!memcmp(g->launches[i].dims, call->grid_dim, sizeof call->grid_dim) &&
+        !memcmp(g->launches[i].dims + 3, call->block_dim, sizeof call->block_dim))
+      return true;
+  return false;
+}
+
 static void join_gap(join *j, const gap *g) {
   size_t graphs = 0, at = 0;
-  for (size_t i = g->low; i < g->high; i++)
-    graphs += is_graph(&j->calls[i], g->launches->device);
+  for (size_t i = g->low; i < g->high; i++) {
+    const ink_host_launch *call = &j->calls[i];
+    graphs += is_graph(call, g->launches->device);
+    if (may_be_of(g, call))
+      return;
+  }
   if (!are_replays(g, graphs))
     return;
   for (size_t i = g->low; i < g->high; i++)
@@ -226,6 +242,8 @@ bool ink_join_host(ink_capture *capture) {
   for (size_t i = 0; i < capture->launches.count && fine; i++)
     capture->host.calls[i] = UINT32_MAX;
   fine = fine && make_sides(&j);
+  for (size_t k = 0; k < capture->kernels.count; k++)
+    j.lost |= capture->kernels.items[k].missed || capture->kernels.items[k].tracks_lost;
   if (fine) {
     pair_groups(&j);
     join_graphs(&j);

@@ -57,8 +57,9 @@ static void sample(const launched *l, void *stream, void *caller) {
   int device;
   get_device_fn *get_device = (get_device_fn *)ink_behind_find(&known, "cudaGetDevice", caller);
   const unsigned grid[] = {l->grid.x, l->grid.y, l->grid.z}, block[] = {l->block.x, l->block.y, l->block.z};
-  if (l->kernel && get_device && get_device(&device) == 0)
-    ink_record_sample(device, grid, block, stream);
+  const unsigned one[] = {1, 1, 1}; /* a graph's kernels are not sampled: all of their blocks are asked for */
+  if (get_device && get_device(&device) == 0)
+    ink_record_sample(device, l->kernel ? grid : one, l->kernel ? block : one, stream);
 }
 
 typedef int name_fn(const char **name, const void *kernel);

@@ -23,6 +23,7 @@ struct ink_i_host_queue {
   int64_t from_ns;
   uint32_t names_written;                 /* so many, without a gap */
   bool written[INK_I_HOST_NAMES];
+  ink_host_event some[WRITTEN_AT_ONCE];   /* the consumer's too: stacks of threads may be small */
   _Atomic uint32_t name_count, arena_used; /* ids given; bytes */
   _Atomic uint32_t by_id[INK_I_HOST_NAMES]; /* offset into the arena, + 1 */
   _Atomic uint32_t slots[SLOTS];          /* ids */
@@ -198,7 +199,7 @@ static int64_t now_ns(clockid_t clock) {
 }
 
 ink_status ink_i_host_write(ink_i_host_queue *q, ink_writer *writer, ink_error *error) {
-  ink_host_event some[WRITTEN_AT_ONCE];
+  ink_host_event *some = q->some;
   const uint64_t until = atomic_load(&q->put);
   bool more = true;
   ink_status status = INK_OK;

@@ -46,16 +46,20 @@ static size_t find(ink_i_device *d, uint32_t distance, int *code) {
 
 int ink_i_sample_choose(ink_i_device *d, uint64_t blocks, uint64_t tracks, void *stream, bool *changed, uint32_t *distance) {
   const uint64_t room = d->layout.tracks_mask + UINT64_C(1), wanted = (tracks + room - 1) / room;
-  const bool whole = wanted <= 1 || blocks > INK_I_SAMPLE_BLOCKS || wanted > INK_I_SAMPLE_BLOCKS;
+  bool whole = wanted <= 1 || blocks > INK_I_SAMPLE_BLOCKS || wanted > INK_I_SAMPLE_BLOCKS;
   int code = 0;
   *distance = whole ? 1 : (uint32_t)wanted;
   *changed = *distance != (d->sample_distance ? d->sample_distance : 1);
   if (!*changed)
     return 0;
-  const size_t at = whole ? 0 : find(d, *distance, &code);
-  if (at == SIZE_MAX) {
-    *changed = false;
-    return code;
+  size_t at = whole ? 0 : find(d, *distance, &code);
+  if (at == SIZE_MAX) { /* no room for it: all blocks are recorded, as for small grids */
+    whole = true;
+    at = 0;
+    *distance = 1;
+    *changed = d->sample_distance > 1;
+    if (!*changed)
+      return code;
   }
   ink_buffer layout = d->layout; /* of all blocks */
   if (!whole) {
@@ -65,8 +69,10 @@ int ink_i_sample_choose(ink_i_device *d, uint64_t blocks, uint64_t tracks, void 
   /* Pageable memory: read before the call returns. A kernel of another stream that reads one field old and one new finds a bit
    * all the same: samples lie behind the bit of all blocks. */
   const size_t from = offsetof(ink_buffer, last_block), bytes = offsetof(ink_buffer, rings_end) - from;
-  code = d->cuda->copy_async((char *)d->buffer + from, (char *)&layout + from, bytes, TO_DEVICE, stream);
-  if (!code)
+  const int copied = d->cuda->copy_async((char *)d->buffer + from, (char *)&layout + from, bytes, TO_DEVICE, stream);
+  if (!copied)
     d->sample_distance = *distance;
-  return code;
+  else
+    *distance = 1; /* what the device has now is not known to be a sample of this launch */
+  return copied ? copied : code;
 }

@@ -108,6 +108,8 @@ static void after_fork_in_child(void) {
   ink_i_activity_after_fork(s->activity);
   ink_i_window_after_fork(&s->window);
   free(s->path);
+  s->sampled_launches = s->sampled_written = 0;
+  s->sample_most = 0;
   s->writer = NULL;
   s->path = NULL;
   s->tracks_written = 0;

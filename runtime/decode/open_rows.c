@@ -72,7 +72,7 @@ void ink_i_open_rows_find(const ink_open_ring *ring, uint64_t *to, ink_open_word
   uint32_t newest = 0;
   *out = (ink_open_words){.reached = ring->reached, .reached_clock = ring->reached_clock,
                           .reached_exact = ring->reached_exact};
-  if (!ring->wiped || !f.rows || !newest_row(&f, &newest))
+  if (!ring->wiped || f.words < 4 || f.words > INK_ROWS_WORDS_MAX || !f.rows || !newest_row(&f, &newest))
     return;
   uint32_t length = chain_to(&f, newest);
   place(&f, newest, length, out);

@@ -200,7 +200,8 @@ static ink_status put_kernel(const packet_state *s, packet_kernel *k, int64_t ba
   f->facts.kernels_left_out++;
   if (t->name == UINT32_MAX || k->end_ns < k->begin_ns ||
       __builtin_add_overflow(k->begin_ns, base_ns, &out.begin_ns) ||
-      __builtin_add_overflow(k->end_ns, base_ns, &out.end_ns) || out.end_ns > INT64_MAX / 2)
+      __builtin_add_overflow(k->end_ns, base_ns, &out.end_ns) || out.end_ns > INT64_MAX / 2 ||
+      out.begin_ns < -(INT64_MAX / 2))
     return INK_OK;
   f->facts.kernels_left_out--;
   bool sizes = true;

@@ -264,9 +264,8 @@ static ink_status take_stage(reader *r, const packet_sequence *s, const packet *
   text = packet_state_text(&r->state, s, NAMES_OF_STAGES, stage);
   if (k.type.name == UINT32_MAX && text)
     TRY(ink_foreign_intern(r->foreign, text, strlen(text), &k.type.name));
-  if (timed && duration <= INT64_MAX / 2) {
+  if (timed && duration <= INT64_MAX / 2 && !__builtin_add_overflow(ns, (int64_t)duration, &k.end_ns)) {
     k.begin_ns = ns;
-    k.end_ns = ns + (int64_t)duration;
   } else {
     k.type.name = UINT32_MAX;
   }
