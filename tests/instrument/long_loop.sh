@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 INKMARK_RULES="--root ." TMPDIR=$work
 cd "$here" || exit 1
 fail() { echo "FAILED: $*"; exit 1; }
-"$inkmark" nvcc "$nvcc" -cudart shared -arch=compute_75 long_loop.cu -o "$work/app" 2>"$work/err" ||
+env -u LD_PRELOAD "$inkmark" nvcc "$nvcc" -cudart shared -arch=compute_75 long_loop.cu -o "$work/app" 2>"$work/err" ||
   { cat "$work/err"; fail 'does not compile'; }
 "$inkmark" record --device sim -o "$work/run.ink" -- "$work/app" >"$work/out" 2>&1 || { cat "$work/out"; fail recording; }
 cd "$work" || exit 1
