@@ -75,7 +75,7 @@ void report_window(const report_view *report, FILE *to) {
   const char *chosen = ink_capture_fact(capture, "sampled");
   if (chosen && strchr(chosen, ' '))
     text_print(to, "blocks (auto): of %.*s launches with more blocks than the buffer has tracks one block of each %s or fewer in a row "
-               "was recorded, chosen at random; the others are left out\n", (int)strcspn(chosen, " "), chosen, strchr(chosen, ' ') + 1);
+               "was recorded, chosen at random; the others are left out; kernels without marks are among these launches\n", (int)strcspn(chosen, " "), chosen, strchr(chosen, ' ') + 1);
   if (blocks)
     text_print(to, "blocks (%s): the others are left out\n", blocks);
   if (chosen || (blocks && strchr(blocks, ':')))
