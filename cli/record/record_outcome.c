@@ -105,7 +105,7 @@ static bool is_foreign(const record_plan *plan, const char *path, const ink_capt
                (unsigned long long)plan->begin.tv_nsec);
   if (!recording || !strcmp(recording, own))
     return false;
-  message_say("'%s' is of another recording", short_path(path));
+  message_say("'%s' was written by another recording that ran meanwhile", short_path(path));
   return true;
 }
 
