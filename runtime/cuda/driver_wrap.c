@@ -46,13 +46,13 @@ typedef struct configuration { /* the beginning of CUlaunchConfig */
 /* Launches, with the stream that each goes to, the function, NULL for a graph, and its grid and block. */
 #define LAUNCHES(X)                                                                                \
   X(cuLaunchKernel, PLAIN, PLAIN_VALUES, stream, function, EXTENTS) \
-  X(cuLaunchKernel_ptsz, PLAIN, PLAIN_VALUES, stream, function, EXTENTS) \
+  X(cuLaunchKernel_ptsz, PLAIN, PLAIN_VALUES, INK_I_PER_THREAD(stream), function, EXTENTS) \
   X(cuLaunchCooperativeKernel, COOPERATIVE, COOPERATIVE_VALUES, stream, function, EXTENTS) \
-  X(cuLaunchCooperativeKernel_ptsz, COOPERATIVE, COOPERATIVE_VALUES, stream, function, EXTENTS) \
+  X(cuLaunchCooperativeKernel_ptsz, COOPERATIVE, COOPERATIVE_VALUES, INK_I_PER_THREAD(stream), function, EXTENTS) \
   X(cuLaunchKernelEx, CONFIGURED, CONFIGURED_VALUES, CONFIGURED_STREAM, function, CONFIGURED_EXTENTS) \
-  X(cuLaunchKernelEx_ptsz, CONFIGURED, CONFIGURED_VALUES, CONFIGURED_STREAM, function, CONFIGURED_EXTENTS) \
+  X(cuLaunchKernelEx_ptsz, CONFIGURED, CONFIGURED_VALUES, INK_I_PER_THREAD(CONFIGURED_STREAM), function, CONFIGURED_EXTENTS) \
   X(cuGraphLaunch, GRAPH, GRAPH_VALUES, stream, NULL, {0})                                              \
-  X(cuGraphLaunch_ptsz, GRAPH, GRAPH_VALUES, stream, NULL, {0})
+  X(cuGraphLaunch_ptsz, GRAPH, GRAPH_VALUES, INK_I_PER_THREAD(stream), NULL, {0})
 
 /* Each function with what the driver has by its name; found by dlsym where the program has asked for nothing. */
 #define WRAPPED(X)                                                                                 \

@@ -64,6 +64,19 @@ static void sample(const launched *l, void *stream, void *caller) {
 
 typedef int name_fn(const char **name, const void *kernel);
 
+/* An error of its own is not left to the program; where one of the program's stands already, it stays. */
+static int name_of(name_fn *ask, const void *kernel, const char **name, void *caller) {
+  static ink_behind known_peek, known_last;
+  typedef int error_fn(void);
+  error_fn *peek = (error_fn *)ink_behind_find(&known_peek, "cudaPeekAtLastError", caller);
+  error_fn *last = (error_fn *)ink_behind_find(&known_last, "cudaGetLastError", caller);
+  const bool clean = peek && peek() == 0;
+  const int code = ask(name, kernel);
+  if (code && clean && last)
+    last();
+  return code;
+}
+
 static void end(const launched *l, ink_record_launch *noted, bool worked, void *caller) {
   static ink_behind known_name, known_device;
   const char *name = NULL;
@@ -74,7 +87,7 @@ static void end(const launched *l, ink_record_launch *noted, bool worked, void *
     return;
   name_fn *ask = l->kernel ? (name_fn *)ink_behind_find(&known_name, "cudaFuncGetName", caller) : NULL;
   get_device_fn *get_device = (get_device_fn *)ink_behind_find(&known_device, "cudaGetDevice", caller);
-  if (!ask || ask(&name, l->kernel) != 0)
+  if (!ask || name_of(ask, l->kernel, &name, caller) != 0)
     name = NULL;
   if (!get_device || get_device(&device) != 0)
     return;
@@ -112,18 +125,18 @@ static const extent none;
   (const void *kernel, extent grid, extent block, void **values, size_t shared_bytes, void *stream)
 #define KERNEL_ARGUMENTS (kernel, grid, block, values, shared_bytes, stream)
 LAUNCH(cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
-LAUNCH(cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
+LAUNCH(cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, INK_I_PER_THREAD(stream), kernel, grid, block)
 LAUNCH(__cudaLaunchKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
-LAUNCH(__cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
+LAUNCH(__cudaLaunchKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, INK_I_PER_THREAD(stream), kernel, grid, block)
 LAUNCH(cudaLaunchCooperativeKernel, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
-LAUNCH(cudaLaunchCooperativeKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, stream, kernel, grid, block)
+LAUNCH(cudaLaunchCooperativeKernel_ptsz, KERNEL_PARAMETERS, KERNEL_ARGUMENTS, INK_I_PER_THREAD(stream), kernel, grid, block)
 LAUNCH(cudaLaunchKernelExC, (const configuration *config, const void *kernel, void **values), (config, kernel, values),
        config ? config->stream : NULL, kernel, config ? config->grid : none, config ? config->block : none)
 LAUNCH(cudaLaunchKernelExC_ptsz, (const configuration *config, const void *kernel, void **values),
-       (config, kernel, values), config ? config->stream : NULL, kernel, config ? config->grid : none,
+       (config, kernel, values), INK_I_PER_THREAD(config ? config->stream : NULL), kernel, config ? config->grid : none,
        config ? config->block : none)
 LAUNCH(cudaGraphLaunch, (void *graph, void *stream), (graph, stream), stream, NULL, none, none)
-LAUNCH(cudaGraphLaunch_ptsz, (void *graph, void *stream), (graph, stream), stream, NULL, none, none)
+LAUNCH(cudaGraphLaunch_ptsz, (void *graph, void *stream), (graph, stream), INK_I_PER_THREAD(stream), NULL, none, none)
 
 /* ---- what a program says of when it is to be recorded ---- */
 

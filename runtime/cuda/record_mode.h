@@ -45,6 +45,8 @@ typedef struct ink_record_launch {
 INK_API bool ink_record_launch_begin(ink_record_launch *launch);
 /* `worked`: it was launched. *wants: who launched is to tell more, by ink_record_launched. */
 INK_API void ink_record_launch_end(bool worked, bool *wants);
+/* The stream that functions whose names end in _ptsz mean by none: cudaStreamPerThread, CU_STREAM_PER_THREAD. */
+#define INK_I_PER_THREAD(stream) ((stream) ? (stream) : (void *)(uintptr_t)2)
 /* In front of a launch, where blocks are chosen by the size of the grid (--blocks auto): it does not change. */
 INK_API bool ink_record_samples(void);
 /* Device -1: that of this thread's context. */

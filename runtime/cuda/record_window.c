@@ -88,7 +88,7 @@ void ink_record_launch_end(bool worked, bool *wants) {
 
 void ink_record_sample(int device, const unsigned grid[3], const unsigned block[3], void *stream) {
   ink_session *s = ink_i_in_calls() || depth > 1 ? NULL : ink_i_record_session();
-  if (s)
+  if (s && !atomic_load(&s->window.closed))
     ink_i_session_sample(s, device >= 0 ? device : ink_i_driver_slot_here(), grid, block, stream);
 }
 

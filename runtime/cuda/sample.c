@@ -49,7 +49,9 @@ int ink_i_sample_choose(ink_i_device *d, uint64_t blocks, uint64_t tracks, void 
   bool whole = wanted <= 1 || blocks > INK_I_SAMPLE_BLOCKS || wanted > INK_I_SAMPLE_BLOCKS;
   int code = 0;
   *distance = whole ? 1 : (uint32_t)wanted;
-  *changed = *distance != (d->sample_distance ? d->sample_distance : 1);
+  d->sample_streams |= d->sample_distance && stream != d->sample_stream;
+  d->sample_stream = stream;
+  *changed = *distance != (d->sample_distance ? d->sample_distance : 1) || d->sample_streams;
   if (!*changed)
     return 0;
   size_t at = whole ? 0 : find(d, *distance, &code);
@@ -57,7 +59,7 @@ int ink_i_sample_choose(ink_i_device *d, uint64_t blocks, uint64_t tracks, void 
     whole = true;
     at = 0;
     *distance = 1;
-    *changed = d->sample_distance > 1;
+    *changed = d->sample_distance > 1 || d->sample_streams;
     if (!*changed)
       return code;
   }

@@ -541,22 +541,23 @@ ink_status ink_i_session_drain_activity(ink_session *s, bool last, ink_error *er
   return status;
 }
 
-/* A capture is made for ranges alone where the program uses a device. */
-ink_status ink_i_session_drain_host(ink_session *s, ink_error *error) {
-  const bool wanted = ink_i_host_waiting() && (s->writer || ink_i_session_any_works(s));
-  ink_status status = wanted ? ink_i_session_writer(s, error) : INK_OK;
-  if (!status && s->writer)
-    status = ink_i_host_drain(s->writer, error);
-  return status;
-}
-
-ink_status ink_i_session_write_sampled(ink_session *s, ink_error *error) {
+/* That launches were sampled, where that is news. */
+static ink_status write_sampled(ink_session *s, ink_error *error) {
   char text[64];
   if (!s->writer || s->sampled_written == s->sampled_launches)
     return INK_OK;
   s->sampled_written = s->sampled_launches;
   snprintf(text, sizeof text, "%llu %u", (unsigned long long)s->sampled_launches, s->sample_most);
   return ink_writer_fact(s->writer, "sampled", text, error);
+}
+
+/* A capture is made for ranges alone where the program uses a device. */
+ink_status ink_i_session_drain_host(ink_session *s, ink_error *error) {
+  const bool wanted = ink_i_host_waiting() && (s->writer || ink_i_session_any_works(s));
+  ink_status status = wanted ? ink_i_session_writer(s, error) : INK_OK;
+  if (!status && s->writer)
+    status = ink_i_host_drain(s->writer, error);
+  return status ? status : write_sampled(s, error);
 }
 
 void ink_i_session_note_failure(ink_session *s, ink_status status, const ink_error *why) {
@@ -579,8 +580,6 @@ ink_status ink_i_session_drain_locked(ink_session *s, ink_error *error) {
   }
   ink_error why = {0};
   ink_status more = ink_i_session_drain_host(s, &why);
-  if (!more)
-    more = ink_i_session_write_sampled(s, &why);
   if (!more)
     more = ink_i_session_drain_activity(s, false, &why);
   ink_i_session_note_failure(s, more, &why);

@@ -113,8 +113,6 @@ static ink_status finish_at_once(ink_session *s, ink_error *error) {
   ink_status status = drain_all(s, false, error);
   ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
   if (!more)
-    more = ink_i_session_write_sampled(s, status ? NULL : error);
-  if (!more)
     more = write_signal(s, status ? NULL : error);
   if (!more && s->writer)
     more = ink_writer_flush(s->writer, status ? NULL : error);
@@ -157,6 +155,7 @@ static bool kernels_end(ink_session *s) {
   if (!s->stays || s->leaves || !s->thread_runs)
     return true;
   drain_all(s, false, NULL);
+  ink_i_session_drain_host(s, NULL);
   if (s->writer)
     ink_writer_flush(s->writer, NULL);
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -175,8 +174,10 @@ static bool kernels_end(ink_session *s) {
 static ink_status finish_open(ink_session *s, ink_error *error) {
   ink_i_session_sweep(s);
   const ink_status status = drain_all(s, true, error);
-  const ink_status flushed = s->writer ? ink_writer_flush(s->writer, status ? NULL : error) : INK_OK;
-  return status ? status : flushed;
+  ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
+  if (!more && s->writer)
+    more = ink_writer_flush(s->writer, status ? NULL : error);
+  return status ? status : more;
 }
 
 static ink_status finish(ink_session *s, ink_error *error) {
@@ -193,8 +194,6 @@ static ink_status finish(ink_session *s, ink_error *error) {
     status = status ? status : one;
   }
   ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
-  if (!more)
-    more = ink_i_session_write_sampled(s, status ? NULL : error);
   if (!more)
     more = ink_i_session_drain_activity(s, true, status ? NULL : error);
   ink_i_activity_stop(s->activity);

@@ -77,9 +77,7 @@ void ink_i_session_read_selftest(ink_session *session, const ink_i_device *devic
 /* Of the first write that failed: the capture is to say why it is not whole. And of the first device. */
 void ink_i_session_note_failure(ink_session *session, ink_status status, const ink_error *why);
 ink_status ink_i_session_drain_locked(ink_session *session, ink_error *error);
-/* That launches were sampled, where that is news. */
-ink_status ink_i_session_write_sampled(ink_session *session, ink_error *error);
-/* What the host said of itself. */
+/* What the host said of itself, and that launches were sampled. */
 ink_status ink_i_session_drain_host(ink_session *session, ink_error *error);
 /* Of CUPTI's records; `last`: those of buffers that are not full too. */
 ink_status ink_i_session_drain_activity(ink_session *session, bool last, ink_error *error);

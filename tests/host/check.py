@@ -138,6 +138,9 @@ elif case == "kill":
     assert all_joined(x), x
     check(x, "done before", [1], open=False)
     check(x, "open at the kill", [2], open=True)
+elif case == "hang":  # no drain but the last: the range is in it, though a kernel still runs
+    record("hang", "--nvtx", "--hang", "200ms", "--drain-ms", "60000", code=3)
+    check(host(), "before it hangs", [1], open=False)
 elif case == "graph":
     record("graph", "--nvtx")
     x = host()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // host HOW: launches of 1, 2, 3, ... blocks in ranges of the host that HOW says: c, cpp, scopes, threads, hostile, fork,
-// kill, graph, flood.
+// kill, hang, graph, flood.
 #include <inkmark/mark.cuh>
 #include <inkmark/scope.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvtx3.hpp>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,6 +184,21 @@ static void killed() {
   pause();
 }
 
+__global__ void spins(volatile float *d) {
+  while (d[64] == 0)
+    continue;
+}
+
+static void hang() { // leaves while a kernel hangs
+  cudaMemset(d, 0, 4096);
+  nvtxRangePushA("before it hangs");
+  launch(1);
+  cudaDeviceSynchronize();
+  nvtxRangePop();
+  spins<<<1, 1>>>(d);
+  exit(3);
+}
+
 static void by_graph() {
   cudaStream_t stream;
   cudaGraph_t graph;
@@ -227,7 +243,7 @@ int main(int argc, char **argv) {
     const char *name;
     void (*run)();
   } all[] = {{"c", by_c}, {"cpp", by_cpp}, {"scopes", by_scopes}, {"threads", by_threads}, {"hostile", hostile},
-             {"fork", fork_in_range}, {"kill", killed}, {"graph", by_graph}, {"flood", flood}};
+             {"fork", fork_in_range}, {"kill", killed}, {"hang", hang}, {"graph", by_graph}, {"flood", flood}};
   if (argc < 2 || cudaMalloc(&d, 4096))
     return 1;
   for (const auto &one : all)
