@@ -68,15 +68,18 @@ const char *code_sampled_bound(const code_row *row, const stall_table *table) {
 
 /* ---- text ---- */
 
+/* Code behind the end of a function, that no section has. */
+static bool is_padding(const code_row *row) { return strcmp(row->row->name, "(padding)") == 0; }
+
 static uint32_t work(const code_row *row) { return row->row->instructions - row->row->own; }
 
 static void print_title(const code_kernel *k, FILE *to) {
   size_t own = 0;
   for (size_t i = 0; i < k->map->row_count; i++)
     own += k->map->rows[i].own;
-  text_print(to, "%s%s%s", message_style(to, STYLE_BOLD), k->kernel ? k->kernel : k->map->name, message_style(to, STYLE_PLAIN));
+  text_print(to, "%s%s%s", message_style(to, STYLE_BOLD), k->kernel ? k->kernel : k->map->shown, message_style(to, STYLE_PLAIN));
   if (k->kernel)
-    text_print(to, ", %s", k->map->name);
+    text_print(to, ", %s", k->map->shown);
   text_print(to, " (%s", k->map->target);
   if (k->map->code_hash)
     text_print(to, ", code %.12s", k->map->code_hash);
@@ -102,7 +105,7 @@ static bool static_text(const code_kernel *k, FILE *to) {
     return false;
   for (size_t r = 0; r < k->map->row_count; r++)
     for (size_t kind = 0; kind < INK_INSTRUCTION_KINDS; kind++)
-      used[kind] |= k->rows[r].kinds[kind] && strcmp(k->rows[r].row->name, "(padding)") != 0;
+      used[kind] |= k->rows[r].kinds[kind] && !is_padding(&k->rows[r]);
   grid_column(grid, GRID_LEFT, "section");
   if (k->kernel)
     grid_column(grid, GRID_RIGHT, "cycles a pass");
@@ -117,7 +120,7 @@ static bool static_text(const code_kernel *k, FILE *to) {
   for (size_t r = 0; r < k->map->row_count; r++) {
     const code_row *row = &k->rows[r];
     const char *bound = code_static_bound(row, k->map->target);
-    if (strcmp(row->row->name, "(padding)") == 0)
+    if (is_padding(row))
       continue;
     grid_cell(grid, "%s", row->row->name);
     if (k->kernel)
@@ -195,7 +198,7 @@ static bool sampled_text(const code_kernel *k, FILE *to) {
     const stall_sum *sum = row->sum;
     const bool enough = sum->samples >= CODE_SAMPLES_LEAST;
     const char *bound = code_sampled_bound(row, k->join->table);
-    if (strcmp(row->row->name, "(padding)") == 0 && sum->samples <= 0)
+    if (is_padding(row) && sum->samples <= 0)
       continue;
     grid_cell(grid, "%s", row->row->name);
     if (k->kernel)

@@ -37,6 +37,16 @@ static bool records_warps(const ink_capture *capture) {
   return n && (devices[0].flags & INK_BUFFER_PER_WARP);
 }
 
+/* No track was lost: what is there of a launch is what was chosen. */
+static bool all_are_there(const ink_capture *capture) {
+  const ink_kernel *kernels;
+  const size_t n = ink_capture_kernels(capture, &kernels);
+  for (size_t i = 0; i < n; i++)
+    if (kernels[i].missed || kernels[i].tracks_lost)
+      return false;
+  return true;
+}
+
 /* Ranks of the order statistics between which the median lies, 95 % of the time; and by the rule of three how many
  * blocks may exceed the largest that was seen. Blocks in a fixed distance stand for the others where nothing in the
  * grid repeats at that distance. */
@@ -78,6 +88,6 @@ void report_window(const report_view *report, FILE *to) {
                "was recorded, chosen at random; the others are left out; kernels without marks are among these launches\n", (int)strcspn(chosen, " "), chosen, strchr(chosen, ' ') + 1);
   if (blocks)
     text_print(to, "blocks (%s): the others are left out\n", blocks);
-  if (chosen || (blocks && strchr(blocks, ':')))
+  if ((chosen && all_are_there(capture)) || (blocks && strchr(blocks, ':')))
     sample(capture, to, chosen != NULL);
 }

@@ -51,11 +51,14 @@ static char *read_text(const char *path) {
     }
     n = fread(text + used, 1, 65536, file);
   }
-  const bool failed = ferror(file);
+  const int failed = ferror(file) ? errno : 0;
   fclose(file);
   text[used] = 0;
   if (failed || memchr(text, 0, used)) {
-    message_say(failed ? "cannot read '%s'" : "'%s' is no CSV: export it with 'ncu --import REPORT --page source --csv'", path);
+    if (failed)
+      message_say("cannot read '%s': %s", path, message_errno(failed));
+    else
+      message_say("'%s' is no CSV: export it with 'ncu --import REPORT --page source --csv'", path);
     free(text);
     return NULL;
   }

@@ -153,7 +153,7 @@ typedef struct ink_verify_map_stamp {
  * that its time goes to: that of the mark that comes next on the way of control. Each is in exactly one row. A clock
  * read belongs to what it closes. */
 typedef struct ink_verify_map {
-  const char *name, *target; /* as a kernel's */
+  const char *name, *shown, *target; /* as a kernel's */
   const char *code_hash;     /* SHA-256 of the machine code, in hexadecimal digits; NULL: made of a listing */
   size_t stamp_count, row_count, instruction_count;
   const ink_verify_map_stamp *stamps;
