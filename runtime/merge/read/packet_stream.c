@@ -137,8 +137,8 @@ ink_status packet_stream_next(packet_stream *s, pb_message *out, bool *whole, in
   return status;
 }
 
-static ink_status run_unpacker(packet_stream *s, unpack *u, const unsigned char *in, size_t left, ink_error *error) {
-  const size_t most = left < s->most / UNPACKED_TIMES ? (left + 1) * UNPACKED_TIMES : s->most;
+/* `most`: bytes that it may unpack to. */
+static ink_status run_unpacker(packet_stream *s, unpack *u, const unsigned char *in, size_t left, size_t most, ink_error *error) {
   size_t room = 0;
   for (enum unpacked result = UNPACK_MORE; result != UNPACK_ENDED;) {
     if (s->inner_bytes == room) {
@@ -171,7 +171,8 @@ ink_status packet_stream_unpack(packet_stream *s, const pb_field *field, bool zs
   *known = status != INK_ERROR_UNSUPPORTED;
   if (!u)
     return *known ? status : INK_OK;
-  status = run_unpacker(s, u, field->bytes, field->size, error);
+  const bool is_less = !zstd && field->size < s->most / UNPACKED_TIMES; /* runs of zstd pack further */
+  status = run_unpacker(s, u, field->bytes, field->size, is_less ? (field->size + 1) * UNPACKED_TIMES : s->most, error);
   unpack_free(u);
   return status;
 }
