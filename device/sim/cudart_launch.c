@@ -428,12 +428,19 @@ RT_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, cons
   return rt_leave(error);
 }
 
+static int held_of(const kernel_limits *limits, const cudaLaunchConfig_t *config) {
+  const dim3 b = config->blockDim;
+  return held_blocks(limits, (uint64_t)b.x * b.y * b.z, config->dynamicSmemBytes);
+}
+
 /* A cluster's blocks may lie on any SMs here, several on one too. */
 RT_API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
                                                   const cudaLaunchConfig_t *config) {
   cudaError_t error = rt_enter();
   rt_kernel *kernel;
   kernel_limits limits;
+  if (!error && (!clusters || !config))
+    error = cudaErrorInvalidValue;
   if (!error)
     error = find_limits(function, &kernel, &limits);
   if (!error) {
@@ -442,9 +449,8 @@ RT_API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *fun
       if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
         blocks = (uint64_t)config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y *
                  config->attrs[i].val.clusterDim.z;
-    const dim3 b = config->blockDim;
-    const int held = held_blocks(&limits, (uint64_t)b.x * b.y * b.z, config->dynamicSmemBytes);
-    *clusters = blocks ? held / (int)blocks : 0;
+    const int held = held_of(&limits, config);
+    *clusters = blocks ? (int)((uint64_t)held / blocks) : 0;
   }
   return rt_leave(error);
 }
@@ -454,11 +460,12 @@ RT_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void 
   cudaError_t error = rt_enter();
   rt_kernel *kernel;
   kernel_limits limits;
+  if (!error && (!blocks || !config))
+    error = cudaErrorInvalidValue;
   if (!error)
     error = find_limits(function, &kernel, &limits);
   if (!error) {
-    const dim3 b = config->blockDim;
-    const int held = held_blocks(&limits, (uint64_t)b.x * b.y * b.z, config->dynamicSmemBytes);
+    const int held = held_of(&limits, config);
     const int most = kernel->cluster_not_portable ? CLUSTER_MOST : CLUSTER_PORTABLE;
     *blocks = held < most ? held : most;
   }
