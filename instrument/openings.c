@@ -41,23 +41,29 @@ static bool may_open(const openings *state, const ink_function *to) {
          !ink_why_function_left(state->unit, to);
 }
 
+/* Each function that `from` calls and that could open the track; `call` and `way` are 0 at first, and NULL ends it. */
+static ink_function *next_callee(const openings *state, const ink_function *from, uint32_t *call, unsigned *way) {
+  for (; *call < from->tree.nodes.count; (*call)++, *way = 0) {
+    ink_function *to;
+    if (from->tree.nodes.items[*call].kind != CXCursor_CallExpr)
+      continue;
+    while ((to = ink_called_function(state->unit, &from->tree, *call, (*way)++)))
+      if (to != from && to->calls_deep == 0 && !to->kernel && !ink_is_tiny(state->unit, to))
+        return to;
+  }
+  return NULL;
+}
+
 /* Whether all that the one call of the function may call can have the track. */
 static bool can_move(const openings *state, const ink_function *from, unsigned depth) {
-  unsigned calls = 0;
+  ink_function *to;
+  uint32_t call = 0;
+  unsigned calls = 0, way = 0;
   if (depth > 8 || (from->kernel && (from->is_opened || ink_why_function_left(state->unit, from))))
     return false;
-  for (uint32_t n = 0; n < from->tree.nodes.count; n++) {
-    ink_function *to;
-    if (from->tree.nodes.items[n].kind != CXCursor_CallExpr)
-      continue;
-    for (unsigned k = 0; (to = ink_called_function(state->unit, &from->tree, n, k)); k++) {
-      if (to == from || to->calls_deep != 0 || to->kernel || ink_is_tiny(state->unit, to))
-        continue;
-      if (!may_open(state, to) || (leads_on(to) && !can_move(state, to, depth + 1)))
-        return false;
-      calls++;
-    }
-  }
+  for (; (to = next_callee(state, from, &call, &way)); calls++)
+    if (!may_open(state, to) || (leads_on(to) && !can_move(state, to, depth + 1)))
+      return false;
   return calls > 0;
 }
 
@@ -65,18 +71,14 @@ typedef void visit_fn(const openings *state, ink_function *to, uint32_t kernel);
 
 /* Each function that the kernel's calls end in, and with `ways` those on the way. */
 static void visit(const openings *state, const ink_function *from, uint32_t kernel, bool ways, unsigned depth, visit_fn *fn) {
-  for (uint32_t n = 0; n < from->tree.nodes.count && depth < 10; n++) {
-    ink_function *to;
-    if (from->tree.nodes.items[n].kind != CXCursor_CallExpr)
-      continue;
-    for (unsigned k = 0; (to = ink_called_function(state->unit, &from->tree, n, k)); k++) {
-      if (to == from || to->calls_deep != 0 || to->kernel || ink_is_tiny(state->unit, to))
-        continue;
-      if (leads_on(to))
-        visit(state, to, kernel, ways, depth + 1, fn);
-      if (ways || !leads_on(to))
-        fn(state, to, kernel);
-    }
+  ink_function *to;
+  uint32_t call = 0;
+  unsigned way = 0;
+  while (depth < 10 && (to = next_callee(state, from, &call, &way))) {
+    if (leads_on(to))
+      visit(state, to, kernel, ways, depth + 1, fn);
+    if (ways || !leads_on(to))
+      fn(state, to, kernel);
   }
 }
 
