@@ -523,9 +523,10 @@ def program_killed():
         wait_for("drains", drained)
         os.kill(program, signal.SIGKILL)
         record_.wait()
-        c = counted("run.ink")  # what closed later may be counted on the device and not be copied: that is lost
-        if c["launches"] < before or c["tracks"] < 4 * before:
-            fail(f"{c}, {before} launches were there")
+        c, ran = counted("run.ink"), launched()
+        # The counters are written in front of the tracks: a kill between the two loses tracks of launches after `before`, no others.
+        if c["launches"] < before or c["tracks"] < 4 * before or c["lost"] > 4 * (ran - before) or c["tracks"] + c["lost"] > 4 * ran:
+            fail(f"{c}, {before} launches were there, {ran} at the end")
         if "killed by signal 9" not in info("run.ink") or "signal 9 (SIGKILL)" not in info("run.ink"):
             fail(info("run.ink"))
 
