@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from protobuf_fields import fields  # noqa: E402
+
 inkmark, programs = sys.argv[1], sys.argv[2:]
 failures = []
 checks = 0
@@ -113,34 +116,6 @@ def of_chrome(path, net):
         cell[1] += a["cycles"] - a.get("marking_cycles", 0)
         cell[2] += a["net_ns"] if net else round(e["dur"] * 1000 - .1)
     return found
-
-
-def fields(data):
-    """Of a protobuf message: number and value, an int or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        tag = varint()
-        if tag & 7 == 0:
-            yield tag >> 3, varint()
-        elif tag & 7 == 2:
-            size = varint()
-            yield tag >> 3, data[at:at + size]
-            at += size
-        else:
-            size = 8 if tag & 7 == 1 else 4
-            yield tag >> 3, data[at:at + size]
-            at += size
 
 
 def of_perfetto(path):

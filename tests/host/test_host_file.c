@@ -40,7 +40,7 @@ static void write_launch(ink_writer *writer, uint64_t grid_id, uint32_t blocks) 
 }
 
 /* Launches as {grid id, blocks}, up to one with no blocks. */
-static ink_capture *made(const ink_host_event *events, size_t n, const uint32_t (*launches)[2]) {
+static ink_capture *made_of(const ink_host_event *events, size_t n, const uint32_t (*launches)[2], uint64_t missed, bool whole) {
   ink_error error = {0};
   ink_writer *writer;
   ink_capture *capture;
@@ -51,10 +51,18 @@ static ink_capture *made(const ink_host_event *events, size_t n, const uint32_t 
   NEED(ink_writer_host_name(writer, 1, "one", &error), error);
   NEED(ink_writer_host_name(writer, 3, "_Z5threev", &error), error);
   NEED(ink_writer_host_events(writer, events, n, 7, 5000, WALL + 5000, &error), error);
+  const ink_kernel_counts counts = {.key = INK_KERNEL_KEY(1, 1), .missed = missed};
+  if (missed)
+    NEED(ink_writer_counts(writer, &counts, 1, 0, 0, 0, &error), error);
+  if (!whole)
+    NEED(ink_writer_fact(writer, "unfinished", "killed", &error), error);
   NEED(ink_writer_close(writer, &error), error);
   NEED(ink_capture_open(path, &capture, &error), error);
   unlink(path);
   return capture;
+}
+static ink_capture *made(const ink_host_event *events, size_t n, const uint32_t (*launches)[2]) {
+  return made_of(events, n, launches, 0, true);
 }
 #define MADE(launches, ...) made((const ink_host_event[]){__VA_ARGS__}, sizeof((const ink_host_event[]){__VA_ARGS__}) / sizeof(ink_host_event), launches)
 
@@ -108,11 +116,23 @@ static void test_join(void) {
   JOINED("0 1", L({5, 2}, {6, 2}), call(10, 11, 1, 0, 2), call(20, 21, 2, 0, 2));
   JOINED("- -", L({5, 2}, {6, 2}), call(10, 25, 1, 0, 2), call(20, 30, 2, 0, 2)); /* two threads at once */
   JOINED("0 1", L({5, 2}, {6, 2}), call(10, 25, 1, 0, 2), call(20, 30, 1, 0, 2));
+  JOINED("- -", L({5, 2}, {6, 2}), call(10, 25, 1, 0, 2), call(20, 30, 2, 0, 2), graph(40)); /* nor are they the graph's */
   JOINED("- 1", L({5, 2}, {6, 3}), call(10, 11, 1, 0, 2), call(20, 21, 1, 0, 3), call(30, 31, 1, 0, 2)); /* which one? */
   JOINED("0 - - 2", L({5, 2}, {6, 4}, {7, 5}, {8, 3}), call(10, 11, 1, 0, 2), call(20, 21, 1, 0, 9), call(30, 31, 1, 0, 3));
   JOINED("0 1 1 2", L({5, 2}, {6, 4}, {7, 5}, {8, 3}), call(10, 11, 1, 0, 2), graph(20), call(30, 31, 1, 0, 3));
   JOINED("0 1 1 2 2", L({5, 2}, {6, 4}, {7, 5}, {8, 4}, {9, 5}), call(10, 11, 1, 0, 2), graph(20), graph(30));
   JOINED("0 - - -", L({5, 2}, {6, 4}, {7, 5}, {8, 4}), call(10, 11, 1, 0, 2), graph(20), graph(30));
+}
+
+/* Of a recording that broke off the last calls did not run any more, if nothing of the others was lost. */
+static void test_cut(void) {
+  const ink_host_event calls[] = {call(10, 11, 1, 0, 2), call(20, 21, 1, 0, 2), call(30, 31, 1, 0, 2)};
+  const char *found = joined(made_of(calls, 3, L({5, 2}, {6, 2}), 0, true));
+  CHECK(!strcmp(found, "- -"), "a whole one: %s", found);
+  found = joined(made_of(calls, 3, L({5, 2}, {6, 2}), 0, false));
+  CHECK(!strcmp(found, "0 1"), "one that broke off: %s", found);
+  found = joined(made_of(calls, 3, L({5, 2}, {6, 2}), 2, false));
+  CHECK(!strcmp(found, "- -"), "one that broke off and lost tracks: %s", found);
 }
 
 static void test_sums(void) {
@@ -207,6 +227,7 @@ static void test_damage(void) {
 int main(void) {
   test_pairs();
   test_join();
+  test_cut();
   test_sums();
   test_any();
   test_damage();

@@ -3,6 +3,8 @@
 # check_xplane.py INKMARK FIT_CAPTURE FOREIGN_TOOL
 import gzip, json, os, subprocess, sys, time
 from inputs import *
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from protobuf_fields import tagged_fields
 from packets import message, varint
 
 tools = Inputs(*sys.argv[1:4])
@@ -10,33 +12,10 @@ PS = 1000
 
 
 def read_fields(data):
-    """[(number, value)]: a reader of its own."""
-    at, out = 0, []
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        tag = number()
-        if tag & 7 == 0:
-            out.append((tag >> 3, number()))
-        elif tag & 7 == 2:
-            n = number()
-            out.append((tag >> 3, data[at:at + n]))
-            assert at + n <= len(data)
-            at += n
-        else:
-            assert tag & 7 == 1, tag
-            out.append((tag >> 3, data[at:at + 8]))
-            at += 8
-    return out
+    """[(number, value)], of the types that the schema has."""
+    out = list(tagged_fields(data))
+    assert all(wire in (0, 1, 2) for _, wire, _ in out), out
+    return [(number, value) for number, _, value in out]
 
 
 def plane(id, name, lines, events, stats, own=()):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-# The kernels of traces of other profilers, read with nothing of inkmark: by json, sqlite3 and a reader of protobuf in
-# twenty lines. What tests/merge/check_traces.py holds the readers against.
-import decimal, gzip, json, re, sqlite3
+# The kernels of traces of other profilers, read with nothing of inkmark: by json, sqlite3 and
+# tests/protobuf_fields.py. What tests/merge/check_traces.py holds the readers against.
+import decimal, gzip, json, os, re, sqlite3, sys
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from protobuf_fields import fields
 
 ns_of = lambda value: int((decimal.Decimal(str(value)) * 1000).to_integral_value(decimal.ROUND_HALF_UP))
 
@@ -31,32 +33,6 @@ def sqlite_kernels(path):
         base = 0
     rows = db.execute("select deviceId, streamId, start, end, demangledName, shortName from CUPTI_ACTIVITY_KIND_KERNEL")
     return base, [(d, s, b, e - b, names.get(n, names.get(short))) for d, s, b, e, n, short in rows if e >= b]
-
-
-def fields(data):
-    at = 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        tag = number()
-        if tag & 7 == 2:
-            n = number()
-            yield tag >> 3, data[at:at + n]
-            at += n
-        elif tag & 7 == 0:
-            yield tag >> 3, number()
-        else:
-            yield tag >> 3, None
-            at += 8 if tag & 7 == 1 else 4
 
 
 def xplane_kernels(data):

@@ -55,7 +55,10 @@ def overflow():
     assert len(work.split()) == 2, f"a count alone: {work}"
     assert "of 40,000 marks were kept, the newest of each track" in text and "median" not in text, text
     assert "median" in run("report", "--kept", path)
+    dropped = json.loads(run("report", "--path", "--format", "json", path))["captures"][0]["marks_dropped"]
+    assert dropped > 0 and f"{dropped:,} marks were dropped where rings were full" in run("report", "--path", path), dropped
     path = record("loop", "--records-per-track", "65536")
+    assert "marks were dropped" not in run("report", "--path", path)
     text = run("report", path)
     assert "median" in text and "20,000 marks" in text, text  # an ITER is no mark
 

@@ -10,14 +10,12 @@ verify must not say so: at most one in 500 such kernels may be called moved or g
 where a block was put behind the loop, is not counted."""
 import argparse
 import collections
-import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
-from seeded_faults import HEAD, MARKS, WORK, find_nvdisasm, in_parallel, nvcc, said, sequence, statements, truth
+from seeded_faults import HEAD, MARKS, WORK, compile_and_verify, find_nvdisasm, in_parallel, said, sequence, statements, truth
 
 # {a} and {b} are the two lines of work, {s0} to {s2} the marks.
 SHAPES = {
@@ -67,7 +65,6 @@ def main():
     parser.add_argument("--work", default=",".join(WORK))
     options = parser.parse_args()
     disassembler, folder = find_nvdisasm(), tempfile.mkdtemp(prefix="inkmark-in-place-")
-    environment = {**os.environ, "INKMARK_NVDISASM": disassembler}
     jobs = [(form, shape, arch) for form in options.forms.split(",") for shape in options.shapes.split(",") for arch in options.archs.split(",")]
 
     def one(job):
@@ -77,11 +74,7 @@ def main():
         with open(path, "w") as out:
             out.write(text)
         cubin = path.replace(".cu", ".cubin")
-        nvcc("-O3", f"-arch=sm_{arch}", "-lineinfo", "-DINKMARK_NO_COST", "-cubin", "-o", cubin, path)
-        listing = subprocess.run([disassembler, "-gi", "-c", cubin], capture_output=True, text=True, check=True).stdout
-        run = subprocess.run([options.inkmark, "verify", "--format", "json", cubin], capture_output=True, text=True, env=environment)
-        assert run.returncode in (0, 3), run.stderr
-        kernels = {k["kernel"]: k for k in json.loads(run.stdout)["kernels"]}
+        listing, kernels = compile_and_verify(options.inkmark, disassembler, path, arch, cubin)
         counts, alarms = collections.Counter(), []
         for title, events in sequence(listing, os.path.basename(path)).items():
             if title not in places:

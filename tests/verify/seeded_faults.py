@@ -155,6 +155,16 @@ def said(kernel_json, line):
     return "moved" if any(l["line"] == line for l in kernel_json["leaks"]) else "kept"
 
 
+def compile_and_verify(inkmark, disassembler, path, arch, cubin):
+    """The disassembler's listing of what nvcc makes of `path`, and what verify says of its kernels, by name."""
+    nvcc("-O3", f"-arch=sm_{arch}", "-lineinfo", "-DINKMARK_NO_COST", "-cubin", "-o", cubin, path)
+    listing = subprocess.run([disassembler, "-gi", "-c", cubin], capture_output=True, text=True, check=True).stdout
+    run = subprocess.run([inkmark, "verify", "--format", "json", cubin], capture_output=True, text=True,
+                         env={**os.environ, "INKMARK_NVDISASM": disassembler})
+    assert run.returncode in (0, 3), run.stderr
+    return listing, {k["kernel"]: k for k in json.loads(run.stdout)["kernels"]}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("inkmark")
@@ -182,16 +192,11 @@ def main():
         with open(path, "w") as out:
             out.write("\n".join(lines) + "\n")
         jobs += [(form, arch, path, places) for arch in options.archs.split(",")]
-    environment = {**os.environ, "INKMARK_NVDISASM": disassembler}
 
     def one(job):
         form, arch, path, places = job
         cubin = path.replace(".cu", f".{arch}.cubin")
-        nvcc("-O3", f"-arch=sm_{arch}", "-lineinfo", "-DINKMARK_NO_COST", "-cubin", "-o", cubin, path)
-        listing = subprocess.run([disassembler, "-gi", "-c", cubin], capture_output=True, text=True, check=True).stdout
-        run = subprocess.run([options.inkmark, "verify", "--format", "json", cubin], capture_output=True, text=True, env=environment)
-        assert run.returncode in (0, 3), run.stderr
-        kernels = {k["kernel"]: k for k in json.loads(run.stdout)["kernels"]}
+        listing, kernels = compile_and_verify(options.inkmark, disassembler, path, arch, cubin)
         counts, wrong = collections.Counter(), []
         for title, events in sequence(listing, os.path.basename(path)).items():
             if title not in places:
