@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,14 +49,22 @@ unsigned ink_i_address_socket(const ink_i_address *address, struct sockaddr_un *
 
 /* ---- one request ---- */
 
-enum { PATIENCE_MS = 2000 };
+/* What a process waits for a writer that does not answer, in all its requests; and the least in one. */
+enum { PATIENCE_MS = 1500, LEAST_PATIENCE_MS = 20 };
+static _Atomic int64_t waited_ms;
+
+static int64_t patience_left_ms(void) {
+  const int64_t left = PATIENCE_MS - atomic_load(&waited_ms);
+  return left > LEAST_PATIENCE_MS ? left : LEAST_PATIENCE_MS;
+}
 
 /* A writer that is stopped lets its queue of connections fill up: nobody waits for it. */
 static int connect_to(const ink_i_address *address) {
   struct sockaddr_un name;
   const socklen_t length = ink_i_address_socket(address, &name);
-  const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
-  const int64_t until = ink_i_monotonic_ms() + PATIENCE_MS;
+  const int64_t left_ms = patience_left_ms();
+  const struct timeval patience = {.tv_sec = left_ms / 1000, .tv_usec = left_ms % 1000 * 1000};
+  const int64_t until = ink_i_monotonic_ms() + left_ms;
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0)
     return -1;
@@ -63,6 +72,8 @@ static int connect_to(const ink_i_address *address) {
   while ((code = connect(fd, (const struct sockaddr *)&name, length)) != 0 &&
          (errno == EAGAIN || errno == EINTR) && ink_i_monotonic_ms() < until)
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+  if (code != 0 && errno == EAGAIN)
+    atomic_fetch_add(&waited_ms, left_ms);
   if (code != 0 || fcntl(fd, F_SETFL, 0) != 0 ||
       setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0) {
     code = errno;
@@ -86,9 +97,12 @@ static int take_reply(int fd, ink_i_reply *reply) {
                            .msg_controllen = sizeof control};
   ssize_t n;
   int got = -1;
+  const int64_t began_ms = ink_i_monotonic_ms();
   do
     n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
   while (n < 0 && errno == EINTR);
+  if (n < 0)
+    atomic_fetch_add(&waited_ms, ink_i_monotonic_ms() - began_ms);
   const struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
   if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
       head->cmsg_len == CMSG_LEN(sizeof got))
@@ -217,6 +231,7 @@ ink_status ink_i_link_ring(uint64_t bytes, uint64_t least, bool forked, const ch
 
 void ink_i_link_child(void) {
   pthread_mutex_init(&asking, NULL);
+  atomic_store(&waited_ms, 0);
   if (!family)
     return;
   const uint32_t at = atomic_fetch_add(&family->count, 1);
