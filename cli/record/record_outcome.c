@@ -9,14 +9,13 @@
 #include "inkmark/decode.h"
 
 #include <glob.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { FILES_TOLD = 8, SECTIONS_BYTES = 8192 };
+enum { FILES_TOLD = 8, KERNELS_BYTES = 8192 };
 
 /* The template as a glob pattern: every %x may be anything, all else is literal. */
 static char *pattern_of(const char *template) {
@@ -166,45 +165,36 @@ static void tell(const record_plan *plan, const char *path, telling *sum) {
 
 enum { NAMES_MAX = 256 };
 
-/* Splits lines "TABLE NAME, NAME" into the names; true: one of them, or TABLE::NAME, matches. */
-static bool split_names(char *sections, const regex_t *regex, const char **names, size_t *n) {
-  char *lines = NULL, *words = NULL, qualified[1024];
-  bool found = false;
-  *n = 0;
-  for (char *line = strtok_r(sections, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines)) {
-    const char *table = strtok_r(line, ", ", &words), *name;
-    while (*n < NAMES_MAX && (name = strtok_r(NULL, ", ", &words))) {
-      snprintf(qualified, sizeof qualified, "%s::%s", table, name);
-      found |= !regexec(regex, name, 0, NULL, 0) || !regexec(regex, qualified, 0, NULL, 0);
-      names[(*n)++] = name;
-    }
+/* Splits lines "TABLE::NAME, TABLE::NAME" into the names. */
+static size_t split_names(char *kernels, const char **names) {
+  char *rest = NULL;
+  size_t n = 0;
+  for (char *word = strtok_r(kernels, ",\n ", &rest); word && n < NAMES_MAX; word = strtok_r(NULL, ",\n ", &rest)) {
+    char *name = strstr(word, "::"); /* one of a table in a namespace has more of them */
+    for (char *next; name && (next = strstr(name + 2, "::"));)
+      name = next;
+    names[n++] = name ? name + 2 : word;
   }
-  return found;
+  return n;
 }
 
-/* Where no section at all has a name that --kernels matches, says so with the names there are. */
-static bool tell_no_name(const record_plan *plan, const char *what, char *sections) {
-  const char *names[NAMES_MAX], *regex = plan->settings->kernels;
-  size_t n;
-  regex_t compiled;
-  if (!regex || !sections[0] || regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB))
-    return false;
-  const bool found = split_names(sections, &compiled, names, &n);
-  regfree(&compiled);
-  if (found)
-    return false;
+/* Where kernels ran, and --kernels left out each of them, says which there are. Without another filter: of what that lets
+ * nothing through of it is not known that it ran. */
+static bool tell_passed(const record_plan *plan, const char *what, char *kernels) {
+  const record_settings *s = plan->settings;
+  const char *names[NAMES_MAX], *regex = s->kernels;
+  const size_t n = regex && !s->blocks && !s->warps ? split_names(kernels, names) : 0;
   char list[600];
+  if (!n)
+    return false;
   cli_list_near(regex, names, n, list, sizeof list);
-  message_say("%s: '--kernels %s' matches no name in PROF_SECTIONS, where there are %s", what,
-              regex, list);
+  message_say("%s: '--kernels %s' lets none of the kernels that ran through, which are %s", what, regex, list);
   return true;
 }
 
 /* What a filter let nothing through of; false: there is none. */
-static bool tell_filter(const record_plan *plan, const char *what, char *sections) {
+static bool tell_filter(const record_plan *plan, const char *what) {
   const record_settings *s = plan->settings;
-  if (tell_no_name(plan, what, sections))
-    return true;
   if (!s->kernels && !s->blocks && !s->warps)
     return false;
   message_say("%s: no kernel with PROF_KERNEL ran that%s%s%s%s%s%s let through; without a filter "
@@ -215,14 +205,15 @@ static bool tell_filter(const record_plan *plan, const char *what, char *section
   return true;
 }
 
-static void why_nothing_written(const record_plan *plan, int code, char *sections) {
+static void why_nothing_written(const record_plan *plan, int code, char *kernels) {
   const elf_probe *probe = &plan->probe;
   const char *program = plan->program;
   if (record_why_unreached(plan) || record_why_cut(plan))
     return;
   if (code)
     message_say("nothing was recorded: '%s' ended with exit code %d", program, code);
-  else if (!probe->marks && record_why_modules(plan, "nothing was recorded"))
+  else if (tell_passed(plan, "nothing was recorded", kernels) ||
+           (!probe->marks && record_why_modules(plan, "nothing was recorded")))
     return;
   else if (!probe->elf)
     message_say("nothing was recorded: '%s' is a script, and no program that it ran has marks and "
@@ -238,25 +229,25 @@ static void why_nothing_written(const record_plan *plan, int code, char *section
                 "program that it ran without the environment (env -i, sudo) or in a container is "
                 "not recorded",
                 program);
-  else if (!tell_filter(plan, "nothing was recorded", sections))
+  else if (!tell_filter(plan, "nothing was recorded"))
     message_say("nothing was recorded: '%s' has marks, but no kernel with PROF_KERNEL ran, or no "
                 "CUDA device was usable",
                 program);
 }
 
-static void why_no_tracks(const record_plan *plan, int code, char *sections) {
+static void why_no_tracks(const record_plan *plan, int code, char *kernels) {
   if (code > 128)
     message_say(
         "no track was recorded: no kernel with PROF_KERNEL had ended, or run for two drains "
         "('--drain-ms'), when '%s' did",
         plan->program);
-  else if (!tell_filter(plan, "no track was recorded", sections) &&
+  else if (!tell_passed(plan, "no track was recorded", kernels) && !tell_filter(plan, "no track was recorded") &&
            !record_why_modules(plan, "no track was recorded"))
     message_say("no track was recorded: no kernel with PROF_KERNEL ran");
 }
 
 /* What a recorded process says besides its end, in lines "PID WORD TEXT"; false: something else. */
-static bool tell_remark(const char *line, char *sections) {
+static bool tell_remark(const char *line, char *kernels) {
   long pid;
   int text = 0;
   if (sscanf(line, "%ld activity %n", &pid, &text) == 1 && text)
@@ -265,21 +256,21 @@ static bool tell_remark(const char *line, char *sections) {
     message_say("process %ld: %s", pid, line + text);
   else if ((text = 0, sscanf(line, "%ld modules %n", &pid, &text)) == 1 && text)
     return true; /* said where nothing was recorded */
-  else if ((text = 0, sscanf(line, "%ld sections %n", &pid, &text)) == 1 && text)
-    snprintf(sections + strlen(sections), SECTIONS_BYTES - strlen(sections), "%s\n", line + text);
+  else if ((text = 0, sscanf(line, "%ld kernels %n", &pid, &text)) == 1 && text)
+    snprintf(kernels + strlen(kernels), KERNELS_BYTES - strlen(kernels), "%s\n", line + text);
   else
     return false;
   return true;
 }
 
 /* Says what the writer told, but what was written, which the files tell; how many failures. */
-static size_t tell_lines(const record_plan *plan, char *sections, size_t *running) {
+static size_t tell_lines(const record_plan *plan, char *kernels, size_t *running) {
   size_t told = 0;
   for (size_t i = 0; i < plan->line_count; i++) {
     const char *line = plan->lines[i];
     long pid;
     int text = 0;
-    if (tell_remark(line, sections))
+    if (tell_remark(line, kernels))
       continue;
     if (sscanf(line, "%ld runs %n", &pid, &text) == 1 && text && ++*running <= FILES_TOLD)
       message_say("process %ld goes on; what it records is written%s%s%s", pid,
@@ -339,8 +330,8 @@ static size_t tell_others(const record_plan *plan, const glob_t *found, telling 
 }
 
 void record_outcome(const record_plan *plan, int code) {
-  char sections[SECTIONS_BYTES] = ""; /* with --kernels: lines "TABLE NAME, NAME" */
-  size_t running = 0, failures = tell_lines(plan, sections, &running);
+  char kernels[KERNELS_BYTES] = ""; /* that ran, and that --kernels left out: lines "TABLE::NAME, TABLE::NAME" */
+  size_t running = 0, failures = tell_lines(plan, kernels, &running);
   glob_t found = {0};
   char *pattern = pattern_of(plan->output);
   size_t files = 0;
@@ -364,9 +355,9 @@ void record_outcome(const record_plan *plan, int code) {
     message_say("several processes recorded: '-o %s.%%p' names all captures alike",
                 short_path(plan->output));
   if (!sum.files && !failures && !running)
-    why_nothing_written(plan, code, sections);
+    why_nothing_written(plan, code, kernels);
   else if (sum.files && !sum.tracks && files <= FILES_TOLD && !failures && !sum.explained)
-    why_no_tracks(plan, code, sections);
+    why_no_tracks(plan, code, kernels);
   if (stale)
     message_say("'%s' is of an earlier run; nothing was written to it", short_path(plan->output));
   globfree(&found);

@@ -10,6 +10,7 @@
 #include "cuda/drain_open.h"
 #include "cuda/drain_runs.h"
 #include "cuda/flight.h"
+#include "cuda/passed_kernels.h"
 #include "number_text.h"
 
 #include <stdio.h>
@@ -83,7 +84,7 @@ static bool name_selected(const ink_i_options *options, const char *table, const
 
 /* Returns the slot's index, or slot_count when there is no room. *added: it is new. An eighth of the slots
  * stays empty: where none is, a kernel whose key is not there would search for ever. */
-static uint32_t put_key(ink_i_device *d, uint64_t key, bool enabled, bool *added) {
+static uint32_t put_key(ink_i_device *d, uint64_t key, bool *added) {
   uint32_t free_slot = d->slot_count;
   *added = false;
   for (uint32_t i = 0; i < d->slot_count; i++) {
@@ -104,7 +105,7 @@ static uint32_t put_key(ink_i_device *d, uint64_t key, bool enabled, bool *added
     d->before[free_slot] = d->written[free_slot] = d->slots[free_slot];
     d->touched[free_slot] = d->named[free_slot] = false;
     d->slots[free_slot].key = key;
-    d->slots[free_slot].enabled = enabled;
+    d->slots[free_slot].enabled = 1;
     *added = true;
     return free_slot;
   }
@@ -116,13 +117,15 @@ static int send_slot(ink_i_device *d, uint32_t slot) {
                              TO_DEVICE, d->stream);
 }
 
-/* Enters every section of a table: any of them may name a kernel. `send` copies new ones at once. */
+/* Enters those sections of a table that the filter lets through, each of which may name a kernel; or, behind them, the
+ * others, which get no slot. `send` copies new ones at once. */
 static ink_status put_table(ink_i_device *d, const ink_i_options *options, const ink_i_table *table,
-                            bool send, ink_error *error) {
+                            bool selected, bool send, ink_error *error) {
   const char *at = table->sections;
   for (uint32_t id = 1; id <= table->section_count; id++) {
     char name[512];
     at += strspn(at, " ");
+    const char *begin = at;
     const size_t length = strcspn(at, ",");
     snprintf(name, sizeof name, "%.*s", (int)length, at);
     for (size_t n = strlen(name); n && name[n - 1] == ' '; n--)
@@ -130,7 +133,13 @@ static ink_status put_table(ink_i_device *d, const ink_i_options *options, const
     at += length + (at[length] == ',');
     bool added;
     const uint64_t key = INK_KERNEL_KEY(table->hash48, id);
-    const uint32_t slot = put_key(d, key, name_selected(options, table->name, name), &added);
+    if (name_selected(options, table->name, name) != selected)
+      continue;
+    if (!selected) {
+      ink_i_passed_enter(d, key, table->name, begin, strlen(name));
+      continue;
+    }
+    const uint32_t slot = put_key(d, key, &added);
     if (slot == d->slot_count)
       return ink_error_set(error, INK_ERROR_LIMIT,
                            "no room for the kernels of section table '%s': it came after arming",
@@ -164,10 +173,12 @@ static ink_status put_tables(ink_i_device *d, const ink_i_options *options, bool
   ink_i_registry_unlock();
   if (!copy)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the section tables");
-  for (size_t i = 0; i < n; i++) {
-    if (!copy[i].modules && !copy[i].lasting)
+  ink_i_passed_clear(d);
+  for (size_t i = 0; i < 2 * n; i++) {
+    const ink_i_table *table = &copy[i % n];
+    if (!table->modules && !table->lasting)
       continue;
-    const ink_status one = put_table(d, options, &copy[i], send, error);
+    const ink_status one = put_table(d, options, table, i < n, send, error);
     if (one)
       status = one;
   }
@@ -472,6 +483,7 @@ void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
   for (uint32_t i = 0; i < d->caught_count; i++)
     free(d->caught[i]);
   ink_i_instances_free(d);
+  ink_i_passed_free(d);
   free(d->seen);
   free(d->open);
   free(d->wanted);

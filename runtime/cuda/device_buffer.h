@@ -35,6 +35,7 @@ typedef struct ink_i_device {
   struct ink_i_flight *flight;  /* flight.h; NULL: rings are on the device */
   struct ink_i_follow **follows; /* [tracks], drain_open.h: of open tracks */
   struct ink_i_instances *instances; /* instances.c */
+  struct ink_i_passed *passed;  /* passed_kernels.h; NULL: no kernel is left out by its name */
   struct ink_i_hang *hang;      /* hang.c; NULL: nothing was watched yet */
   uint32_t warps;               /* that may record, of any kernel */
   uint64_t samples_at;          /* device: block bits of the distances below (sample.c) */

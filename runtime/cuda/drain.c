@@ -5,6 +5,7 @@
 #include "cuda/drain_open.h"
 #include "cuda/drain_runs.h"
 #include "cuda/flight.h"
+#include "cuda/passed_kernels.h"
 
 #include <string.h>
 
@@ -169,8 +170,9 @@ void ink_i_drain_after_fork(ink_i_device *d) {
   memcpy(d->before, d->slots, d->slot_count * sizeof *d->slots);
   memcpy(d->written, d->slots, d->slot_count * sizeof *d->slots);
   memset(d->named, 0, d->slot_count * sizeof *d->named);
+  ink_i_passed_after_fork(d);
   for (uint32_t i = 0; i < d->slot_count; i++)
-    unknown += d->slots[i].key ? 0 : d->slots[i].missed;
+    unknown += d->slots[i].key ? 0 : ink_i_passed_unknown(d, i);
   d->unknown_before = 0 - unknown; /* counted modulo 2^64 */
   d->unknown = d->unknown_written = 0;
   d->open_count = d->ended_count = 0;

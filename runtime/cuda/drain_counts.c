@@ -2,6 +2,7 @@
 /* The counters of a device's buffer: how many tracks were claimed, and what each kernel closed and missed. */
 #include "cuda/drain.h"
 #include "cuda/drain_runs.h"
+#include "cuda/passed_kernels.h"
 
 #include <string.h>
 
@@ -43,8 +44,11 @@ void ink_i_counts_take(ink_i_device *d, bool all) {
     return;
   d->unknown = d->unknown_before;
   for (uint32_t i = 0; i < d->slot_count; i++)
-    if (d->slots[i].key == 0)
-      d->unknown += (d->slots[i].missed = read[i].missed);
+    if (d->slots[i].key == 0) {
+      d->slots[i].missed = read[i].missed;
+      d->unknown += ink_i_passed_unknown(d, i);
+    }
+  ink_i_passed_note(d);
 }
 
 static bool differ(const ink_kernel_slot *a, const ink_kernel_slot *b) {

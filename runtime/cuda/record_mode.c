@@ -33,23 +33,6 @@ static bool cuda_starts; /* the driver has called InitializeInjection */
 
 static void report(const char *what, const char *text) { ink_i_link_report(what, text); }
 
-/* The names that a filter of kernels chose from, for the command to show when it chose none. */
-static void report_sections(void) {
-  static size_t told;
-  ink_i_table *tables;
-  ink_i_registry_lock();
-  const size_t n = ink_i_registry_tables(&tables);
-  for (; told < n; told++) {
-    char line[960]; /* "TABLE NAME, NAME", as many whole ones as there is room for */
-    const int length = snprintf(line, sizeof line, "%s %s", tables[told].name, tables[told].sections);
-    char *last = (size_t)length < sizeof line ? NULL : strrchr(line, ',');
-    if (last)
-      *last = 0;
-    report("sections", line);
-  }
-  ink_i_registry_unlock();
-}
-
 /* Modules of the driver's API that were seen, and how many of them have marks. */
 static _Atomic unsigned modules_seen, modules_marked;
 
@@ -82,6 +65,8 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
   ending->at_once = at_once;
   if (ink_i_session_close(ending, &path, &error))
     report("failed", error.message);
+  if (ending->passed[0])
+    report("kernels", ending->passed);
   if (path) /* by this process itself */
     report("wrote", path);
   if (ink_i_link_current())
@@ -134,8 +119,6 @@ static void arm(ink_session *s) {
   for (; told < s->remark_count; told++)
     if (!status || strcmp(s->remarks[told], error.message) != 0)
       report("remark", s->remarks[told]);
-  if (secure_getenv("INKMARK_KERNELS"))
-    report_sections();
   ink_i_release_signals(&before);
 }
 

@@ -5,6 +5,7 @@
 #include "cuda/driver_modules.h"
 #include "cuda/flight.h"
 #include "cuda/host_scopes.h"
+#include "cuda/passed_kernels.h"
 #include "cuda/session_private.h"
 
 #include <errno.h>
@@ -200,6 +201,11 @@ static ink_status finish(ink_session *s, ink_error *error) {
   return status ? status : more;
 }
 
+static void list_passed(ink_session *s) {
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    ink_i_passed_list(&s->devices[i], s->passed, sizeof s->passed);
+}
+
 /* ---- a marked file goes, a device is reset ---- */
 
 /* Without any other file there is no way to the device any more: what is there is taken now. */
@@ -209,6 +215,7 @@ static void leave_device(ink_session *s, ink_i_device *d) {
   if (!d->dead)
     ink_i_session_note_failure(s, finish_device(s, d, &why), &why);
   take_all(s, false);
+  list_passed(s);
   ink_i_device_free(d, !d->dead);
 }
 
@@ -298,6 +305,7 @@ int ink_i_session_reset_begin(ink_session *s, int device) {
   take_all(s, true);
   ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
   take_all(s, false);
+  list_passed(s);
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
   if (device < 0 && n && modules[0].desc->cuda->get_device(&device) != 0)
@@ -430,6 +438,7 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
   ink_error why = {0};
   ink_status status = made ? ink_i_session_on_devices(s, finish, &why) : finish(s, &why);
   ink_i_host_off();
+  list_passed(s);
   ink_i_session_note_failure(s, status, &why);
   if (status && error)
     *error = why;

@@ -40,6 +40,7 @@ struct ink_session {
   ink_error failure;
   char write_failure[sizeof((ink_error *)0)->message]; /* of a drain, the first; later ones may be fine */
   char not_armed[sizeof((ink_error *)0)->message]; /* kernels that got no slot: the capture says so */
+  char passed[900];       /* at its end: the kernels that ran and that --kernels left out, "TABLE::NAME, TABLE::NAME" */
   char device_failure[sizeof((ink_error *)0)->message]; /* of the first device that failed for good */
   bool by_writer;         /* under `inkmark record`: chunks go into the ring, where there is one */
   char command[4096], host[256]; /* facts, read while the program has not shut itself in */

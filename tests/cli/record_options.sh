@@ -62,9 +62,11 @@ nothing() {
   [ ! -e run.ink ] || bad "$*: a capture was written"
   grep -qF -- "$words" message || bad "$*: no word of '$words': $(cat message)"
 }
-nothing "nothing was recorded: '--kernels ^Stop\$' matches no name in PROF_SECTIONS, where there are 'Step', 'Setup'" \
-  --kernels '^Stop$'
-nothing 'no kernel with PROF_KERNEL ran that --kernels LineSearch let through' --kernels LineSearch
+for name in '^Stop$' LineSearch; do # a name that is none, and a section's
+  nothing "nothing was recorded: '--kernels $name' lets none of the kernels that ran through, which are 'Step'" --kernels "$name"
+  grep -q "which are 'Step'\$" message || bad "other kernels than Step: $(cat message)"
+done
+nothing 'no kernel with PROF_KERNEL ran that --kernels Stop --blocks 1000 let through' --kernels Stop --blocks 1000
 nothing 'no kernel with PROF_KERNEL ran that --blocks 1000 let through' --blocks 1000
 nothing 'that --blocks 1 --warps 9 let through' -g warp --blocks 1 --warps 9
 nothing 'was not recorded as asked: device 7 is not there; this process sees 0 (inkmark simulated GPU' --devices 7

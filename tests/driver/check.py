@@ -77,6 +77,16 @@ elif case == "fork":
         os.rename(path, "x.ink")
         found.append(kernels(said))
     that(sorted(one["Step"][:2] for one in found) == [(2, 8), (2, 8)], f"fork: {found}: {said}")
+elif case == "filter":
+    # of two kernels in two contexts: one is left out, which is no kernel that nothing names; none is let through
+    images = [os.path.join(folder, "kernels.ptx"), os.path.join(folder, "edited.ptx")]
+    said = record("program", "dlsym", "two", *images, options=("-k", "^Step$"))
+    that({name: row[:2] for name, row in kernels(said).items()} == {"Step": (2, 8)}, f"filter: {said}")
+    os.remove("x.ink")
+    for name in ("Stop", "Square"):
+        said = record("program", "dlsym", "two", *images, options=("-k", name))
+        that(said.endswith(f"'--kernels {name}' lets none of the kernels that ran through, which are 'Cell', 'Step'\n") or
+             said.endswith(f"'--kernels {name}' lets none of the kernels that ran through, which are 'Step', 'Cell'\n"), said)
 elif case == "mixed":
     for runtime in ("static", "shared"):
         done = subprocess.run([inkmark, "record", "--device", "sim", "-o", "x.ink", "--",

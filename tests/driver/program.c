@@ -256,6 +256,15 @@ static void run_case(const char *what, char **images) {
     run_module(module, "step");
     dlclose(library);
     run_module(module, "step");
+  } else if (!strcmp(what, "two")) { /* one that is unloaded, one in a context that goes */
+    void *context = NULL;
+    module = load(read_image(images[0]));
+    run_module(module, "step");
+    OK(cu.cuModuleUnload(module));
+    run_module(load(read_image(images[0])), "step");
+    OK(cu.cuCtxCreate_v2(&context, 0, 0));
+    run_module(load(read_image(images[1])), "cell");
+    OK(cu.cuCtxDestroy_v2(context));
   } else if (!strcmp(what, "idle")) { /* loaded, and no kernel of it runs */
     load(read_image(images[0]));
   } else if (!strcmp(what, "full")) { /* nothing is unloaded: the first has its slots, the last have none */
