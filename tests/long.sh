@@ -58,6 +58,7 @@ check children writer children 1000
 check children-memory python3 "$here/processes/memory.py" "$build/cli/inkmark" "$build/tests/processes/children" \
   "$build/tests/arming/capture_counts" 1000
 check wanders writer wanders 200
+check closings python3 "$here/arming/check_ends.py" "$build" "$build/tests/arming" closings 300
 
 # tracks that stay open
 for seed in 1 2 3 7 11; do check "open-ring-$seed" "$build/tests/unit/test_open_ring" 60000 "$seed"; done

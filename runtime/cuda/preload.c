@@ -3,6 +3,7 @@
  * static constructors and before main, and the ways out of a program that run no exit handler. Kept
  * apart from libinkmark, whose users link it without any of this. */
 #include "cuda/behind.h"
+#include "cuda/preload_close.h"
 #include "cuda/record_mode.h"
 #include "cuda/signals.h"
 
@@ -18,7 +19,9 @@ static main_fn *program_main;
 
 static int recorded_main(int argc, char **argv, char **environment) {
   ink_record_start(ink_signals_take);
-  return program_main(argc, argv, environment);
+  const int code = program_main(argc, argv, environment);
+  ink_i_exit_begins();
+  return code;
 }
 
 INK_API int __libc_start_main(main_fn *, int, char **, void (*)(void), void (*)(void),
@@ -84,6 +87,8 @@ pid_t fork(void) {
   sigset_t before;
   ink_record_fork_begin(&before);
   const pid_t pid = real();
+  if (!pid)
+    ink_i_closings_after_fork();
   ink_record_fork_end(&before);
   return pid;
 }

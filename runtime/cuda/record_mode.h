@@ -57,6 +57,8 @@ INK_API void ink_record_launched(const ink_record_launch *launch, const char *fu
 INK_API void ink_record_range(bool begins);
 /* The program called cudaProfilerStart, or Stop. */
 INK_API void ink_record_profiler(bool starts);
+/* Whether a library, not the program itself, has marks now. */
+INK_API bool ink_record_has_libraries(void);
 /* Around fork, in parent and child: signals are held between. */
 INK_API void ink_record_fork_begin(sigset_t *before);
 INK_API void ink_record_fork_end(const sigset_t *before);

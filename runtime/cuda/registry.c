@@ -9,10 +9,12 @@
 #include "inkmark/session.h"
 #include "section_hash.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ink_i_module *modules;
@@ -90,6 +92,19 @@ void ink_i_registry_remove(const ink_module_desc *module) {
     if (modules[i].desc == module)
       modules[i--] = modules[--module_count];
   ink_i_registry_unlock();
+}
+
+bool ink_record_has_libraries(void) {
+  Dl_info program, marked;
+  bool has = false;
+  if (!dladdr((void *)getauxval(AT_ENTRY), &program))
+    return false;
+  ink_i_registry_lock();
+  for (size_t i = 0; i < module_count && !has; i++)
+    has = !modules[i].desc->only_device && dladdr(modules[i].desc, &marked) &&
+          marked.dli_fbase != program.dli_fbase;
+  ink_i_registry_unlock();
+  return has;
 }
 
 INK_API void ink_unregister_module(const ink_module_desc *module) { ink_i_session_module_goes(module); }

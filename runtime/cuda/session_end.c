@@ -223,6 +223,19 @@ static bool is_used_by(const ink_i_device *d, const ink_module_desc *module) {
   return d->made && !module->only_device && (d->cuda == module->cuda || d->module == module);
 }
 
+/* Its kernels may still run, or be launched, where the process exits while other threads go on. */
+static void disarm_module(ink_session *s, const ink_module_desc *gone) {
+  ink_i_module *modules;
+  const size_t n = ink_i_session_modules(&modules);
+  for (size_t m = 0; m < n; m++)
+    for (int i = 0; i < INK_I_DEVICES_MAX && modules[m].desc == gone; i++) {
+      ink_i_device *d = &s->devices[i];
+      if (d->made && !d->dead && (modules[m].armed >> i & 1) && ink_i_session_set_symbol(d, gone, NULL) != 0)
+        gone->cuda->get_last_error();
+    }
+  free(modules);
+}
+
 void ink_i_session_module_goes(const ink_module_desc *gone) {
   if (ink_i_session_is_given_up())
     return;
@@ -235,8 +248,14 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
     used = used || is_used_by(&s->devices[i], gone);
   ink_i_calls own;
   /* Names of its kernels' instances go with it: what has closed is taken while they are there. */
-  if (locked && !s->stop && ink_i_session_any_works(s))
+  if (locked && !s->stop && ink_i_session_any_works(s)) {
     ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
+    if (!gone->only_device) {
+      ink_i_calls_begin(s, &own);
+      disarm_module(s, gone);
+      ink_i_calls_end(s, &own);
+    }
+  }
   for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
     ink_i_instances_forget(&s->devices[i]);
   if (used)

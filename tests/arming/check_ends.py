@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How a program ends, alone and under `inkmark record` on the simulated device: exit code, signal and output
-are the same, and what had been launched is in the capture. check_ends.py BUILD PROGRAMS CASE"""
+are the same, and what had been launched is in the capture. check_ends.py BUILD PROGRAMS CASE [COUNT]"""
 import json
 import os
 import signal
@@ -16,6 +16,7 @@ BUILD, PROGRAMS = map(os.path.abspath, sys.argv[1:3])
 CASE = sys.argv[3]
 INKMARK = os.path.join(BUILD, "cli/inkmark")
 APART = os.path.join(PROGRAMS, "apart")
+COUNTS = os.path.join(BUILD, "tests/arming/capture_counts")
 WAYS = os.path.join(PROGRAMS, "ways_out")
 HANGS_S = 300  # nothing here takes that long, on whatever machine: a test that waits for ever fails
 
@@ -220,6 +221,21 @@ def amid():
             assert len(seen) == 1 and seen[0]["tracks"] >= 40, (how, run, seen)
 
 
+def closings():
+    """Threads open and close a library while main returns: of the exits of this kind, one in thirty crashed."""
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 15
+    library = os.path.join(PROGRAMS, "library.so")
+    for n in range(count):
+        run = recorded(os.path.join(BUILD, "tests/arming/closer"), library, str(n % 3 + 1), str(20000 + n * 7919 % 60000),
+                       options=["--drain-ms", "20"], output="run.ink")
+        assert run.returncode == 4, run
+        if os.path.exists("run.ink"):
+            words = subprocess.run([COUNTS, "run.ink"], capture_output=True, text=True).stdout.split()
+            counts = dict(zip(words[::2], map(int, words[1::2])))
+            assert counts["lost"] < 1000000 and counts["problems"] == 0, (run, counts)  # no number of memory that was gone
+        captures()
+
+
 def main_leaves():
     """main ends by pthread_exit or is cancelled: the process ends with the last thread of the program."""
     expect("pthread-exit")
@@ -284,5 +300,5 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ["INKMARK_SIM_SEED"] = "1"
     {"signals": signals, "dispositions": dispositions, "odd-signals": odd, "hung-kernel": hung, "hung-exit": exits, "loops": loops,
-     "alternate": alternate, "aborts": aborts, "amid": amid, "reasons": reasons, "unmapped": unmapped, "unheard": unheard,
+     "alternate": alternate, "aborts": aborts, "amid": amid, "closings": closings, "reasons": reasons, "unmapped": unmapped, "unheard": unheard,
      "main-leaves": main_leaves, "ranks": ranks, "first-use": first_use, "pools": pools}[CASE]()
