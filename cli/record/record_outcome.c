@@ -37,15 +37,16 @@ static char *pattern_of(const char *template) {
   return pattern;
 }
 
-static bool is_new(const char *path, const struct timespec *begin, bool *is_file) {
+/* Written after `begin`, as far as that is known: file systems stamp with the kernel's coarse clock, which is a tick (4 ms)
+ * behind. `behind_s`: how far it may be. */
+static bool is_new(const char *path, const struct timespec *begin, double behind_s, bool *is_file) {
   struct stat status;
   *is_file = !stat(path, &status) && S_ISREG(status.st_mode);
   if (!*is_file)
     return false;
-  /* file systems stamp with the kernel's coarse clock, a tick (4 ms) behind */
   double age = difftime(status.st_mtim.tv_sec, begin->tv_sec) +
                (double)(status.st_mtim.tv_nsec - begin->tv_nsec) / 1e9;
-  return age > -0.02;
+  return age > -behind_s;
 }
 
 /* Relative to the current folder where it lies below it: shorter to read and to type. */
@@ -95,8 +96,9 @@ typedef struct telling {
   bool explained;  /* why there are no tracks */
 } telling;
 
-/* True after a message: another `inkmark record` that ran meanwhile has written the capture. */
+/* True: another `inkmark record` has written the capture. It is told of where that was for certain since this one began. */
 static bool is_foreign(const record_plan *plan, const char *path, const ink_capture *capture) {
+  bool is_file;
   const char *recording = ink_capture_fact(capture, "recording");
   char own[32];
   snprintf(own, sizeof own, "%llu",
@@ -104,7 +106,8 @@ static bool is_foreign(const record_plan *plan, const char *path, const ink_capt
                (unsigned long long)plan->begin.tv_nsec);
   if (!recording || !strcmp(recording, own))
     return false;
-  message_say("'%s' was written by another recording that ran meanwhile", short_path(path));
+  if (is_new(path, &plan->begin, 0, &is_file))
+    message_say("'%s' was written by another recording that ran meanwhile", short_path(path));
   return true;
 }
 
@@ -340,7 +343,7 @@ void record_outcome(const record_plan *plan, int code) {
   if (pattern && !glob_captures(plan, pattern, &found)) {
     for (size_t i = 0; i < found.gl_pathc; i++) {
       bool is_file;
-      if (!is_new(found.gl_pathv[i], &plan->begin, &is_file)) {
+      if (!is_new(found.gl_pathv[i], &plan->begin, 0.02, &is_file)) {
         stale |= is_file && !strcmp(plan->output, found.gl_pathv[i]);
         continue;
       }

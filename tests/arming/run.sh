@@ -164,6 +164,13 @@ same-name) # two recordings at once with one name: each tells its own file
   grep -q "'run.ink' was written by another recording" first.err || fail "the first does not disown the other"
   grep -q "wrote 'run.ink':" first.err && fail "the first names the other's file as its own"
   echo "$case: told" ;;
+just-ended) # a recording that wrote right before this one began did not run meanwhile
+  "$ink" record --device sim -o run.1.ink -- "$bin/program" plain >out 2>record.err || fail "exit code $?"
+  touch run.1.ink
+  "$ink" record --device sim -o run.%p.ink -- "$bin/program" plain >out 2>record.err || fail "exit code $?"
+  grep -q "wrote 'run.[0-9]*.ink': 4 tracks" record.err || fail "its own file is not named"
+  grep -q "run.1.ink" record.err && fail "the other's file is told of"
+  echo "$case: not told" ;;
 loaded)
   record 0 "$bin/loader" "$bin/library.so"
   captured 1 "devices 1 launches 1 tracks 2 marks 2 kept 2 lost 0 missed 0 problems 0 complete 1" ;;
