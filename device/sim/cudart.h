@@ -144,6 +144,8 @@ bool rt_turn(void);
 void rt_poke(rt_op *goal);
 /* Waits for everything that has been submitted to the device. */
 cudaError_t rt_wait_gpu(rt_gpu *gpu);
+/* The same for what is wanted of it, and what that waits for. */
+cudaError_t rt_wait_some(rt_gpu *gpu, bool (*wanted)(const rt_work *, const void *), const void *user);
 /* Drops all work of the device: its ops count as done, no kernel runs on. */
 void rt_cancel_gpu(rt_gpu *gpu);
 void rt_engine_after_fork(void);

@@ -387,10 +387,12 @@ void rt_poke(rt_op *goal) {
   rt_flush_print();
 }
 
-cudaError_t rt_wait_gpu(rt_gpu *gpu) {
+cudaError_t rt_wait_gpu(rt_gpu *gpu) { return rt_wait_some(gpu, NULL, NULL); }
+
+cudaError_t rt_wait_some(rt_gpu *gpu, bool (*wanted)(const rt_work *, const void *), const void *user) {
   rt_op *all = rt_op_new(gpu, (rt_work){.kind = RT_JOIN});
   for (rt_op *op = engine.first; op; op = op->next)
-    if (op->gpu == gpu)
+    if (op->gpu == gpu && (!wanted || wanted(&op->work, user)))
       rt_op_after(all, op);
   rt_op_submit(all);
   const cudaError_t error = rt_wait(gpu, all);

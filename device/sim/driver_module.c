@@ -161,6 +161,21 @@ static void unload(drv_module *module) {
   free(module);
 }
 
+/* What would be done with memory or code that is gone. */
+static bool uses_module(const rt_work *work, const void *user) {
+  const drv_module *module = user;
+  const rt_gpu *gpu = module->context->gpu;
+  const bool loaded = module->image.loaded[gpu->index].generation == gpu->generation;
+  if (work->kind == RT_KERNEL) {
+    const rt_kernel *kernel = work->u.launch.kernel;
+    return kernel->module == module || (module->library && kernel->library == module->library);
+  }
+  if (work->kind == RT_COPY)
+    return loaded && (sim_module_owns(loaded_of(module), work->u.copy.to) ||
+                      sim_module_owns(loaded_of(module), work->u.copy.from));
+  return work->kind == RT_FILL && loaded && sim_module_owns(loaded_of(module), work->u.fill.to);
+}
+
 void drv_modules_clear(drv_context *context) {
   while (context->modules)
     unload(context->modules);
@@ -239,7 +254,7 @@ DRV_API cuModuleUnload(CUmodule module) {
   if (!is_module(module) || module->library) {
     result = CUDA_ERROR_INVALID_HANDLE;
   } else {
-    rt_wait_gpu(module->context->gpu);
+    rt_wait_some(module->context->gpu, uses_module, module);
     unload(module);
   }
   rt_unlock();
@@ -318,7 +333,7 @@ static void unload_from(drv_context *context, const drv_library *library) {
     next = at->next;
     if (at->library != library)
       continue;
-    rt_wait_gpu(context->gpu);
+    rt_wait_some(context->gpu, uses_module, at);
     unload(at);
   }
 }

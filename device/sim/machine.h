@@ -100,6 +100,7 @@ sim_module *sim_module_load(sim_device *device, const sim_program *program, sim_
 void sim_module_unload(sim_module *module);
 void *sim_module_symbol(sim_module *module, const char *name, size_t *bytes); /* NULL: no such */
 sim_kernel *sim_module_kernel(sim_module *module, const char *name);          /* NULL: no such */
+bool sim_module_owns(const sim_module *module, const void *pointer);          /* it is in one of its globals */
 /* For cudaFuncGetAttributes and occupancy: static shared and local bytes, .maxntid or 1024. */
 void sim_kernel_limits(const sim_kernel *kernel, size_t *shared_bytes, size_t *local_bytes,
                        uint32_t *max_threads, size_t *parameter_bytes, int *parameters);

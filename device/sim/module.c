@@ -77,6 +77,17 @@ sim_module *sim_module_load(sim_device *device, const sim_program *program, sim_
   return module;
 }
 
+bool sim_module_owns(const sim_module *module, const void *pointer) {
+  const uintptr_t at = (uintptr_t)pointer;
+  for (size_t i = 0; i < module->program->symbol_count; i++) {
+    const uintptr_t begin = (uintptr_t)module->addresses[i];
+    if (begin != 0 && at >= begin && at - begin < module->program->symbols[i].bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void free_kernel(sim_kernel *kernel) {
   free(kernel->places);
   free(kernel->constants);

@@ -6,6 +6,7 @@
 
 #include "cuda/driver_api.h"
 #include "cuda/driver_kernels.h"
+#include "cuda/idle_wait.h"
 #include "cuda/module_scan.h"
 #include "cuda/options.h"
 #include "cuda/registry.h"
@@ -31,6 +32,17 @@ typedef struct entry {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list; held for nothing else */
 static entry *entries;
 static _Atomic unsigned libraries; /* with marks */
+
+/* Tables of what was unloaded while kernels ran: those go on counting in their slots. */
+typedef struct leftover {
+  uint64_t slots; /* of contexts that were not seen idle since */
+  uint64_t *tables;
+  size_t table_count;
+  struct leftover *next;
+} leftover;
+
+static leftover *leftovers; /* with the list's lock */
+static _Atomic unsigned unwaited;
 
 /* ---- descriptors ---- */
 
@@ -83,12 +95,46 @@ static void note_table(void *user, const char *name, const char *sections, const
 }
 
 /* Those that no other module has give their kernels' slots back. */
-static void release_tables(entry *e) {
-  for (size_t i = 0; i < e->table_count; i++)
-    ink_i_session_table_goes(e->tables[i]);
-  free(e->tables);
-  e->tables = NULL;
-  e->table_count = 0;
+static void release_tables(uint64_t *tables, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    ink_i_session_table_goes(tables[i]);
+  free(tables);
+}
+
+/* `busy`: slots where kernels may run still, that are to be counted by name. */
+static void leave_tables(entry *e, uint64_t busy) {
+  leftover *left = busy && e->table_count ? malloc(sizeof *left) : NULL;
+  if (!left) {
+    release_tables(e->tables, e->table_count);
+    return;
+  }
+  pthread_mutex_lock(&lock);
+  *left = (leftover){busy, e->tables, e->table_count, leftovers};
+  leftovers = left;
+  pthread_mutex_unlock(&lock);
+}
+
+/* No kernel from before runs in these slots. */
+static void release_leftovers(uint64_t idle) {
+  leftover *done = NULL;
+  pthread_mutex_lock(&lock);
+  for (leftover **link = &leftovers; *link;) {
+    leftover *left = *link;
+    left->slots &= ~idle;
+    if (left->slots) {
+      link = &left->next;
+      continue;
+    }
+    *link = left->next;
+    left->next = done;
+    done = left;
+  }
+  pthread_mutex_unlock(&lock);
+  for (leftover *next; done; done = next) {
+    next = done->next;
+    release_tables(done->tables, done->table_count);
+    free(done);
+  }
 }
 
 /* ---- coming ---- */
@@ -155,9 +201,11 @@ ink_status ink_i_modules_came(void *handle, bool library, const void *image, siz
   } else if (ask && put_here(handle, false, slot, e)) {
     *marked = true;
   } else {
-    release_tables(e);
+    release_tables(e->tables, e->table_count);
     free(e);
   }
+  if (*marked)
+    ink_i_idle_prepare();
   return INK_OK;
 }
 
@@ -204,43 +252,43 @@ static entry *take(const goes *which) {
 }
 
 /* Whoever writes to the symbol has the session's lock, as taking it out of the registry has. */
-static void take_all(const goes *which) {
+static void take_all(const goes *which, uint64_t busy) {
   entry *e;
   while ((e = take(which))) {
     if (e->slot >= 0)
       ink_i_session_module_goes(&e->desc);
     else
       atomic_fetch_sub(&libraries, 1);
-    release_tables(e);
+    leave_tables(e, busy);
     free(e);
   }
 }
 
-/* The driver waits for the kernels of a module that is unloaded. That is to be before its tables go, which name them. */
-static void wait_for(void *handle, bool library) {
-  const ink_cuda_api *cuda = ink_i_driver();
-  ink_session *s = ink_i_session_current();
+static uint64_t slots_of(const void *handle, bool library) {
   uint64_t slots = 0;
   pthread_mutex_lock(&lock);
   for (const entry *e = entries; e; e = e->next)
     if (e->handle == handle && e->library == library && e->slot >= 0)
       slots |= 1ull << e->slot;
   pthread_mutex_unlock(&lock);
-  if (!slots || !cuda || !s)
-    return;
-  ink_i_calls own;
-  ink_i_calls_begin(s, &own);
-  for (int slot = 0; slot < INK_I_DEVICES_MAX; slot++)
-    if ((slots >> slot & 1) && cuda->set_device(slot) == 0)
-      cuda->device_synchronize();
-  ink_i_calls_end(s, &own);
+  return slots;
 }
 
+/* Its kernels end before its tables and the names of its instances go; but a kernel that waits for the program, which
+ * waits here, is not waited for. */
 void ink_i_modules_gone(void *handle, bool library) {
-  wait_for(handle, library);
-  take_all(&(goes){handle, library, -1});
+  const uint64_t slots = slots_of(handle, library);
+  const bool recorded = slots && ink_i_driver() && ink_i_session_current();
+  const bool idle = !recorded || ink_i_idle_wait(slots);
+  atomic_fetch_add(&unwaited, !idle);
+  take_all(&(goes){handle, library, -1}, idle ? 0 : slots);
+  if (recorded && idle)
+    release_leftovers(slots);
 }
+
+unsigned ink_i_modules_unwaited(void) { return atomic_load(&unwaited); }
 
 void ink_i_modules_context_gone(int slot) {
-  take_all(&(goes){NULL, false, slot});
+  take_all(&(goes){NULL, false, slot}, 0);
+  release_leftovers(1ull << slot);
 }

@@ -18,8 +18,10 @@ const ink_module_desc *ink_i_driver_desc(void);
  * INK_ERROR_NOT_FOUND: there is no driver, or no context. */
 ink_status ink_i_modules_came(void *handle, bool library, const void *image, size_t bytes, bool *marked,
                               ink_error *error);
-/* Before it is unloaded. */
+/* Before it is unloaded. Waits for kernels, two seconds at most. */
 void ink_i_modules_gone(void *handle, bool library);
+/* How many went while kernels ran that did not end within that time. */
+unsigned ink_i_modules_unwaited(void);
 /* The calling thread has a context that may be new: libraries with marks are registered there. True: some were. */
 bool ink_i_modules_context_came(void);
 /* Before a context is destroyed or reset: those of its modules, and of libraries what is in it. */

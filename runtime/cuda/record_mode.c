@@ -37,10 +37,15 @@ static void report(const char *what, const char *text) { ink_i_link_report(what,
 static _Atomic unsigned modules_seen, modules_marked;
 
 static void report_modules(void) {
-  char line[64];
+  char line[200];
+  const unsigned unwaited = ink_i_modules_unwaited();
   snprintf(line, sizeof line, "%u %u", modules_seen, modules_marked);
   if (modules_seen)
     report("modules", line);
+  snprintf(line, sizeof line, "%u module%s unloaded while kernels ran that did not end within 2 s: instances of theirs may "
+           "have no names", unwaited, unwaited == 1 ? " was" : "s were");
+  if (unwaited)
+    report("remark", line);
 }
 
 /* ---- the end ---- */

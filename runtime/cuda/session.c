@@ -6,6 +6,7 @@
 #include "cuda/driver_modules.h"
 #include "cuda/clock_catch.h"
 #include "cuda/host_scopes.h"
+#include "cuda/idle_wait.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
 #include "shm/link.h"
@@ -92,6 +93,7 @@ static void make_wake(ink_session *s) {
 static void after_fork_in_child(void) {
   ink_i_registry_after_fork();
   ink_i_own_threads_after_fork();
+  ink_i_idle_after_fork();
   ink_i_link_child();
   ink_i_host_after_fork();
   pthread_mutex_init(&current_lock, NULL);

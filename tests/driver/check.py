@@ -62,6 +62,12 @@ elif case == "contexts":
 elif case == "unload":
     one("program", "dlsym", "unload", "kernels.ptx", 2)
     one("program", "dlsym", "queued", "kernels.ptx", 8)
+elif case == "persistent":
+    said = record("program", "dlsym", "persistent", os.path.join(folder, "kernels.ptx"))
+    found = {name: row[:2] for name, row in kernels(said).items()}
+    that(found == {"Step": (2, 8), "Persist": (1, 1)}, f"{found}: {said}")
+    that("modules were unloaded while kernels ran that did not end within 2 s" in said or
+         "module was unloaded while kernels ran" in said, said)
 elif case == "reset":
     one("program", "dlsym", "reset", "kernels.ptx", 2)
 elif case == "edits":

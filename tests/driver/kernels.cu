@@ -2,7 +2,7 @@
 // A module with two tables and a called function, as a program compiles it at run time.
 #include "inkmark/mark.cuh"
 
-PROF_SECTIONS(Core, Step, Load, Compute)
+PROF_SECTIONS(Core, Step, Load, Compute, Persist)
 PROF_SECTIONS(Other, Square)
 
 __device__ __noinline__ float square(float a) {
@@ -18,4 +18,12 @@ extern "C" __global__ void step(float *x, int n) {
     x[threadIdx.x] = square(a);
     PROF_MARK(Compute);
   }
+}
+
+// One that the program ends.
+extern "C" __global__ void persist(volatile int *go) {
+  PROF_KERNEL(Persist);
+  while (!*go) {
+  }
+  PROF_MARK(Load);
 }

@@ -35,6 +35,7 @@ typedef unsigned long long address;
     (void **, const void *, int *, void **, unsigned, int *, void **, unsigned))                   \
   X(cuLibraryUnload, "cuLibraryUnload", (void *))                                                  \
   X(cuLibraryGetKernel, "cuLibraryGetKernel", (void **, void *, const char *))                     \
+  X(cuMemHostAlloc, "cuMemHostAlloc", (void **, size_t, unsigned))                                 \
   X(cuMemAlloc_v2, "cuMemAlloc", (address *, size_t))                                              \
   X(cuMemFree_v2, "cuMemFree", (address))                                                          \
   X(cuMemsetD8_v2, "cuMemsetD8", (address, unsigned char, size_t))                                 \
@@ -202,6 +203,24 @@ static void edits(char *image, int count, bool unloads) {
   }
 }
 
+/* Modules go while a kernel of another one waits for the program; the last goes behind it. */
+static void persistent(const char *image) {
+  void *function, *waits = load(image), *others[3], *go;
+  OK(cu.cuMemHostAlloc(&go, sizeof(int), 0));
+  *(volatile int *)go = 0;
+  for (int i = 0; i < 3; i++)
+    others[i] = load(image);
+  run_module(others[0], "step");
+  OK(cu.cuModuleGetFunction(&function, waits, "persist"));
+  OK(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&go}, NULL));
+  OK(cu.cuModuleUnload(others[0]));
+  OK(cu.cuModuleUnload(others[1]));
+  *(volatile int *)go = 1;
+  OK(cu.cuModuleUnload(waits));
+  run_module(others[2], "step");
+  OK(cu.cuModuleUnload(others[2]));
+}
+
 static void run_case(const char *what, char **images) {
   void *module;
   if (!strcmp(what, "contexts")) {
@@ -265,6 +284,8 @@ static void run_case(const char *what, char **images) {
     OK(cu.cuCtxCreate_v2(&context, 0, 0));
     run_module(load(read_image(images[1])), "cell");
     OK(cu.cuCtxDestroy_v2(context));
+  } else if (!strcmp(what, "persistent")) {
+    persistent(read_image(images[0]));
   } else if (!strcmp(what, "idle")) { /* loaded, and no kernel of it runs */
     load(read_image(images[0]));
   } else if (!strcmp(what, "full")) { /* nothing is unloaded: the first has its slots, the last have none */
