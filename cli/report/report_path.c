@@ -66,7 +66,7 @@ static void rules_text(const loaded_capture *loaded, const ink_critical_path *pa
 
 static bool shares_text(const report_settings *settings, const loaded_capture *loaded, const ink_critical_path *path,
                         FILE *to) {
-  static const char *const titles[] = {"ns", "share", "of its time", "steps"};
+  static const char *const titles[] = {"ns", "share", "of its time", "steps", "slack at most, ns"};
   const double all = (double)(path->end_ns - path->begin_ns);
   text_grid *grid = grid_new();
   if (!grid)
@@ -76,17 +76,36 @@ static bool shares_text(const report_settings *settings, const loaded_capture *l
     grid_column(grid, GRID_RIGHT, titles[i]);
   for (size_t i = 0; i < path->share_count; i++) {
     const ink_path_share *s = &path->shares[i];
-    if (!s->path_ns && !settings->all)
+    if (!s->path_ns && !settings->all && (s->waits || s->slack_ns == INT64_MAX))
       continue;
     grid_cell(grid, "%s", section_name(loaded, s->section));
     grid_cell(grid, "%s", number_whole((uint64_t)s->path_ns).text);
     grid_cell(grid, "%s", all > 0 ? percent((double)s->path_ns / all).text : "");
     grid_cell(grid, "%s", percent((double)s->path_ns / (double)s->all_ns).text);
     grid_cell(grid, "%s", number_whole(s->steps).text);
+    grid_cell(grid, "%s", s->slack_ns == INT64_MAX ? "" : number_whole((uint64_t)s->slack_ns).text);
   }
   const bool fine = grid_print(grid, to, 2);
   grid_free(grid);
   return fine;
+}
+
+/* What most of another path is, from where it parts from the first one. */
+static void other_text(const loaded_capture *loaded, const ink_critical_path *first, const ink_critical_path *other,
+                       FILE *to) {
+  enum { MOST = 3 };
+  const double all = (double)(other->end_ns - other->begin_ns);
+  char place[LOAD_PLACE_BYTES];
+  if (!other->step_count)
+    return;
+  text_print(to, "  %s ns shorter: to the end of %s, its own from %s ns on;",
+             number_whole((uint64_t)(first->end_ns - other->end_ns)).text,
+             load_track_place(loaded, other->steps[other->step_count - 1].track, place),
+             number_whole((uint64_t)(other->parts_ns - other->begin_ns)).text);
+  for (size_t i = 0; i < other->share_count && i < MOST && other->shares[i].path_ns > 0; i++)
+    text_print(to, "%s %s %s", i ? "," : "", section_name(loaded, other->shares[i].section),
+               percent(all > 0 ? (double)other->shares[i].path_ns / all : 0).text);
+  text_print(to, "\n");
 }
 
 static bool steps_text(const loaded_capture *loaded, const ink_critical_path *path, FILE *to) {
@@ -132,6 +151,10 @@ static bool path_text(const report_settings *settings, const loaded_capture *loa
   if (path->marks_dropped)
     text_print(to, "  %s marks were dropped where rings were full: where they were, the path is not known, and (unmarked) here; "
                "--records-per-track holds more, --fit as many as are needed\n", number_whole(path->marks_dropped).text);
+  if (path->other_count)
+    text_print(to, "the next paths\n");
+  for (size_t i = 0; i < path->other_count; i++)
+    other_text(loaded, path, path->others[i], to);
   text_print(to, "taken for an edge\n");
   rules_text(loaded, path, to);
   if (fine && settings->all)
@@ -153,9 +176,16 @@ static void shares_json(json_writer *json, const loaded_capture *loaded, const i
     json_signed(json, "path_ns", s->path_ns);
     json_signed(json, "all_ns", s->all_ns);
     json_unsigned(json, "steps", s->steps);
+    if (s->slack_ns == INT64_MAX)
+      json_string(json, "slack_ns", NULL);
+    else
+      json_signed(json, "slack_ns", s->slack_ns);
     json_close(json, '}');
   }
   json_close(json, ']');
+}
+
+static void rules_json(json_writer *json, const loaded_capture *loaded, const ink_critical_path *path) {
   json_open(json, "edges", '[');
   for (size_t i = 0; i < path->rule_count; i++) {
     const ink_path_rule *r = &path->rules[i];
@@ -171,6 +201,23 @@ static void shares_json(json_writer *json, const loaded_capture *loaded, const i
   json_close(json, ']');
 }
 
+static void others_json(json_writer *json, const loaded_capture *loaded, const ink_critical_path *path) {
+  json_open(json, "next_paths", '[');
+  for (size_t i = 0; i < path->other_count; i++) {
+    const ink_critical_path *other = path->others[i];
+    json_open(json, NULL, '{');
+    json_signed(json, "end_ns", other->end_ns);
+    json_signed(json, "parts_ns", other->parts_ns);
+    if (other->step_count)
+      json_unsigned(json, "track", other->steps[other->step_count - 1].track);
+    else
+      json_string(json, "track", NULL);
+    shares_json(json, loaded, other);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
 static void path_json(json_writer *json, const loaded_capture *loaded, const ink_critical_path *path) {
   json_open(json, NULL, '{');
   json_string(json, "file", loaded->path);
@@ -180,6 +227,8 @@ static void path_json(json_writer *json, const loaded_capture *loaded, const ink
   json_signed(json, "begin_ns", path->begin_ns);
   json_signed(json, "end_ns", path->end_ns);
   shares_json(json, loaded, path);
+  rules_json(json, loaded, path);
+  others_json(json, loaded, path);
   json_open(json, "steps", '[');
   for (size_t i = 0; i < path->step_count; i++) {
     const ink_path_step *s = &path->steps[i];

@@ -4,16 +4,16 @@
  */
 #include "host_lanes.h"
 #include "outputs.h"
+#include "path_shown.h"
 #include "report_page.h"
 #include "tables_object.h"
 #include "text_write.h"
 #include "track_events.h"
 
-#include "inkmark/critical.h"
 
 #include <stdlib.h>
 
-enum { TRACKS_MAX = 4096, SLICES_MAX = 60000, ITERATION_ROWS_MAX = 10000, OPEN_MOST = 1000, PATH_TRACKS_MAX = 65536, HOST_MAX = 10000 };
+enum { TRACKS_MAX = 4096, SLICES_MAX = 60000, ITERATION_ROWS_MAX = 10000, OPEN_MOST = 1000, HOST_MAX = 10000 };
 
 static const char data_mark[] = "<!--DATA-->";
 
@@ -83,16 +83,6 @@ static ink_status put_iterations(html *w) {
 /* ---- critical path ----------------------------------------------------------------------------
  */
 
-static uint32_t longest_launch(const ink_selection *s) {
-  uint32_t best = UINT32_MAX;
-  for (size_t i = 0; i < s->launch_count; i++)
-    if (ink_selection_has(s, i) && s->spans[i].track_count &&
-        (best == UINT32_MAX || ink_ns_between(s->spans[i].begin_ns, s->spans[i].end_ns) >
-                                   ink_ns_between(s->spans[best].begin_ns, s->spans[best].end_ns)))
-      best = (uint32_t)i;
-  return best;
-}
-
 static void put_path_section(html *w, ink_section_index section) {
   if (section == INK_PATH_BETWEEN)
     ink_file_text(&w->file, "\"(between blocks)\"");
@@ -127,21 +117,17 @@ static void put_path_of(html *w, const ink_critical_path *path, uint32_t part) {
   ink_file_text(&w->file, "]}");
 }
 
-/* Of the longest launch, where waits, ranges or slots make more of it than one track; else null. */
 static ink_status put_path(html *w) {
-  const uint32_t launch = longest_launch(&w->selection);
-  ink_critical_path *path = NULL;
-  ink_status status = INK_OK;
+  ink_critical_path *path;
+  const ink_status status = ink_path_shown(&w->selection, &path);
   ink_file_text(&w->file, "<script type=\"application/json\" id=\"path\">");
-  if (launch != UINT32_MAX && w->selection.spans[launch].track_count <= PATH_TRACKS_MAX)
-    status = ink_critical_path_make(w->selection.capture, w->selection.map, launch, NULL, &path, NULL);
-  if (path && path->edges[INK_PATH_MARKED] + path->edges[INK_PATH_HAND_OVER] + path->edges[INK_PATH_TOGETHER] + path->edges[INK_PATH_SLOT])
-    put_path_of(w, path, ink_table_part_of(w->table, launch, w->selection.launches[launch].kernel));
+  if (path)
+    put_path_of(w, path, ink_table_part_of(w->table, path->launch, w->selection.launches[path->launch].kernel));
   else
     ink_file_text(&w->file, "null");
   ink_file_text(&w->file, "</script>\n");
   ink_critical_path_free(path);
-  return status == INK_ERROR_MEMORY ? status : INK_OK; /* a launch may have no closed track, or too many slices */
+  return status;
 }
 
 /* ---- lanes ------------------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 /* The Perfetto output: a process for each device, in it a track of the launches with the kernels' slices, below it
  * lanes of the SMs with the blocks of all launches. docs/outputs.md describes what a reader finds in it. */
 #include "outputs.h"
+#include "path_shown.h"
 #include "perfetto_activity.h"
 #include "perfetto_host.h"
+#include "perfetto_path.h"
 #include "perfetto_tracks.h"
 #include "sm_counters.h"
 
@@ -231,6 +233,20 @@ static void counter_value(void *user, int64_t ns, int64_t value) {
   perfetto_event_end(&w->out, pb_int(p, EVENT_COUNTER, value));
 }
 
+/* ---- the critical path ----------------------------------------------------------------------- */
+
+/* Of tracks that were chosen by time or place the path would lead through what is not shown. */
+static ink_status put_path(writer *w) {
+  const ink_selection *s = &w->selection;
+  ink_critical_path *path = NULL;
+  ink_status status = s->options.filter ? INK_OK : ink_path_shown(s, &path);
+  for (size_t i = 0; path && i < s->device_count; i++)
+    if (s->devices[i].index == s->launches[path->launch].device)
+      status = perfetto_path_write(&w->tracks, path, w->processes[i]);
+  ink_critical_path_free(path);
+  return status;
+}
+
 /* ---- the output ------------------------------------------------------------------------------ */
 
 static void free_writer(writer *w) {
@@ -291,6 +307,8 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   status = ink_selection_decode(&w.selection, &sink, error);
   if (status == INK_OK)
     status = end_launch(&w);
+  if (status == INK_OK)
+    status = put_path(&w);
   if (status == INK_OK) {
     status = sm_counters_end(&w.counters, &(counter_user){begin_counter, counter_value, &w});
   }

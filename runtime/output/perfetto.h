@@ -87,7 +87,7 @@ enum perfetto_arg {
 };
 /* Interned names end with the incremental state, so every track brings those that it uses: see
  * perfetto_open_track. */
-enum perfetto_category { CATEGORY_INSTANT = 1, CATEGORY_SUM, CATEGORY_ASYNC, CATEGORY_BODY };
+enum perfetto_category { CATEGORY_INSTANT = 1, CATEGORY_SUM, CATEGORY_ASYNC, CATEGORY_BODY, CATEGORY_PATH };
 
 enum { PERFETTO_EVENT_BYTES = 4096, PERFETTO_NAME_BYTES = 400 };
 

@@ -16,7 +16,7 @@ enum { SEQUENCE_CLEARED = 1 };
 static const char *const category_names[] = {[CATEGORY_INSTANT] = "instant",
                                              [CATEGORY_SUM] = "sum",
                                              [CATEGORY_ASYNC] = "async",
-                                             [CATEGORY_BODY] = "track"};
+                                             [CATEGORY_BODY] = "track", [CATEGORY_PATH] = "critical_path"};
 
 /* Names come from the capture; what is longer than anyone would read is cut at a character. */
 char *perfetto_text(char *p, uint32_t field, const char *name) {

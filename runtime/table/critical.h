@@ -54,4 +54,20 @@ ink_status ink_wait_rules(const ink_lanes *all, ink_wait_rule *rules, ink_error 
 const ink_lane *ink_wait_ended_by(const ink_lanes *all, const ink_lane *self, const ink_stretch *wait,
                                   const ink_wait_rule *rule, int64_t *when);
 
+typedef struct ink_graph {
+  const ink_lanes *all;
+  const ink_wait_rule *rules;
+  const size_t *by_close; /* lanes by device, SM, then end */
+} ink_graph;
+
+/* critical_path.c: the range across threads that ended last in the wait, of those that began on another track; NULL. */
+const ink_arrival *ink_path_marked(const ink_lanes *all, const ink_lane *lane, const ink_stretch *wait);
+/* What ended the wait, and when; NULL: it is not known, or the wait found what it waited for. */
+const ink_lane *ink_path_ended_by(const ink_graph *graph, const ink_lane *lane, const ink_stretch *wait, int64_t *when,
+                                  enum ink_path_edge *edge);
+/* The lane that closed last on the SM before this one's block began; NULL: the block was one of the first. */
+const ink_lane *ink_path_slot_before(const ink_graph *graph, const ink_lane *lane);
+/* critical_slack.c: fills slack_ns of the path's shares. */
+ink_status ink_path_slack(const ink_graph *graph, ink_critical_path *path, ink_error *error);
+
 #endif

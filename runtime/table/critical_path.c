@@ -10,9 +10,7 @@
 #include <string.h>
 
 typedef struct walk {
-  const ink_lanes *all;
-  const ink_wait_rule *rules;
-  const size_t *by_close; /* lanes by device, SM, then end */
+  const ink_graph *graph;
   ink_critical_path *out;
   size_t capacity;
   ink_error *error;
@@ -34,8 +32,7 @@ static ink_status step(walk *w, const ink_lane *lane, int64_t begin, int64_t end
   return INK_OK;
 }
 
-/* The range across threads that ended last in the wait, of those that began on another track. */
-static const ink_arrival *marked_arrival(const ink_lanes *all, const ink_lane *lane, const ink_stretch *wait) {
+const ink_arrival *ink_path_marked(const ink_lanes *all, const ink_lane *lane, const ink_stretch *wait) {
   const uint64_t self = (uint64_t)(lane - all->lanes.items);
   const ink_arrival *items = all->arrivals.items;
   size_t low = 0, high = all->arrivals.count;
@@ -52,16 +49,15 @@ static const ink_arrival *marked_arrival(const ink_lanes *all, const ink_lane *l
   return a->to == self && a->end > wait->begin && a->begin < wait->end ? a : NULL;
 }
 
-/* The lane that closed last on the SM before this one's block began; NULL: the block was one of the first. */
-static const ink_lane *slot_before(const walk *w, const ink_lane *lane) {
-  const ink_lane *lanes = w->all->lanes.items;
+const ink_lane *ink_path_slot_before(const ink_graph *g, const ink_lane *lane) {
+  const ink_lane *lanes = g->all->lanes.items;
   int64_t begin = lane->begin;
   for (size_t i = lane->peers; i < lane->peers + lane->peer_count; i++)
     begin = lanes[i].begin < begin ? lanes[i].begin : begin;
-  size_t low = 0, high = w->all->lanes.count;
+  size_t low = 0, high = g->all->lanes.count;
   while (low < high) { /* the first on this SM that ends behind the block's begin */
     const size_t middle = (low + high) / 2;
-    const ink_lane *l = &lanes[w->by_close[middle]];
+    const ink_lane *l = &lanes[g->by_close[middle]];
     const bool before = l->device != lane->device ? l->device < lane->device
                         : l->sm != lane->sm       ? l->sm < lane->sm
                                                   : l->end <= begin;
@@ -71,7 +67,7 @@ static const ink_lane *slot_before(const walk *w, const ink_lane *lane) {
       high = middle;
   }
   for (; low; low--) { /* one that began earlier, so that the walk comes to an end: tracks may last no time at all */
-    const ink_lane *l = &lanes[w->by_close[low - 1]];
+    const ink_lane *l = &lanes[g->by_close[low - 1]];
     if (l->device != lane->device || l->sm != lane->sm)
       return NULL;
     if (l->begin < begin)
@@ -80,30 +76,29 @@ static const ink_lane *slot_before(const walk *w, const ink_lane *lane) {
   return NULL;
 }
 
-/* What ended the wait, and when that was; NULL: it is not known, or the wait found what it waited for. */
-static const ink_lane *ended_by(const walk *w, const ink_lane *lane, const ink_stretch *wait, int64_t *when,
-                                enum ink_path_edge *edge) {
-  const ink_wait_rule *rule = &w->rules[wait->section];
+const ink_lane *ink_path_ended_by(const ink_graph *g, const ink_lane *lane, const ink_stretch *wait, int64_t *when,
+                                  enum ink_path_edge *edge) {
+  const ink_wait_rule *rule = &g->rules[wait->section];
   if (wait->end - wait->begin <= rule->near)
     return NULL;
-  const ink_arrival *marked = marked_arrival(w->all, lane, wait);
+  const ink_arrival *marked = ink_path_marked(g->all, lane, wait);
   if (marked) {
     *edge = INK_PATH_MARKED;
     *when = marked->begin;
-    return &w->all->lanes.items[marked->from];
+    return &g->all->lanes.items[marked->from];
   }
   if (rule->told.ends == INK_SECTION_UNKNOWN)
     return NULL;
   *edge = rule->told.ends == wait->section ? INK_PATH_TOGETHER : INK_PATH_HAND_OVER;
-  return ink_wait_ended_by(w->all, lane, wait, rule, when);
+  return ink_wait_ended_by(g->all, lane, wait, rule, when);
 }
 
 static ink_status walk_back(walk *w, const ink_lane *lane, int64_t at) {
   ink_status status = INK_OK;
   while (status == INK_OK) {
-    const ink_stretch *s = at > lane->begin ? ink_lane_before(w->all, lane, at) : NULL;
+    const ink_stretch *s = at > lane->begin ? ink_lane_before(w->graph->all, lane, at) : NULL;
     if (!s) {
-      const ink_lane *before = slot_before(w, lane);
+      const ink_lane *before = ink_path_slot_before(w->graph, lane);
       if (!before)
         return INK_OK;
       status = step(w, lane, before->end, at, INK_PATH_BETWEEN, INK_PATH_SLOT);
@@ -113,8 +108,8 @@ static ink_status walk_back(walk *w, const ink_lane *lane, int64_t at) {
     }
     enum ink_path_edge edge = INK_PATH_ON;
     int64_t when = s->begin;
-    const ink_lane *from = s->waits && at == s->end ? ended_by(w, lane, s, &when, &edge) : NULL;
-    const ink_stretch *there = from ? ink_lane_before(w->all, from, when) : NULL;
+    const ink_lane *from = s->waits && at == s->end ? ink_path_ended_by(w->graph, lane, s, &when, &edge) : NULL;
+    const ink_stretch *there = from ? ink_lane_before(w->graph->all, from, when) : NULL;
     if (from && (when < at || (there && !there->waits))) { /* two waits may end at one moment, each by the other */
       status = step(w, lane, when, at, s->section, edge);
       lane = from;
@@ -161,6 +156,8 @@ static ink_status sum_up(const ink_lanes *all, ink_critical_path *out, ink_error
   }
   shares[n - 1].all_ns = shares[n - 1].path_ns;
   for (size_t i = 0; i < n; i++)
+    shares[i].slack_ns = INT64_MAX;
+  for (size_t i = 0; i < n; i++)
     if (shares[i].all_ns)
       shares[out->share_count++] = shares[i];
   qsort(shares, out->share_count, sizeof *shares, by_path);
@@ -177,28 +174,81 @@ static int by_close(const void *left, const void *right, void *lanes) {
   return a->end < b->end ? -1 : a->end > b->end;
 }
 
-static ink_status find(const ink_lanes *all, ink_critical_path *out, ink_error *error) {
-  const size_t n = all->lanes.count;
-  size_t *order = malloc((n + 1) * sizeof *order), last = 0;
-  ink_wait_rule *rules = calloc(all->section_count + 1, sizeof *rules);
-  ink_status status = order && rules ? ink_wait_rules(all, rules, error) : no_memory(error);
-  out->begin_ns = all->lanes.items[0].begin;
-  for (size_t i = 0; i < n && status == INK_OK; i++) {
-    const ink_lane *lane = &all->lanes.items[i];
-    order[i] = i;
-    out->begin_ns = lane->begin < out->begin_ns ? lane->begin : out->begin_ns;
-    last = lane->end > all->lanes.items[last].end ? i : last;
-  }
-  out->end_ns = all->lanes.items[last].end;
-  if (status == INK_OK) {
-    qsort_r(order, n, sizeof *order, by_close, (void *)all->lanes.items);
-    walk w = {.all = all, .rules = rules, .by_close = order, .out = out, .error = error};
-    status = walk_back(&w, &all->lanes.items[last], out->end_ns);
-  }
+static void turn_around(ink_critical_path *out) {
   for (size_t i = 0; i < out->step_count / 2; i++) {
     const ink_path_step kept = out->steps[i];
     out->steps[i] = out->steps[out->step_count - 1 - i];
     out->steps[out->step_count - 1 - i] = kept;
+  }
+}
+
+static ink_status walk_from(const ink_graph *g, size_t last, ink_critical_path *out, ink_error *error) {
+  const ink_lane *lane = &g->all->lanes.items[last];
+  walk w = {.graph = g, .out = out, .error = error};
+  out->end_ns = lane->end;
+  const ink_status status = walk_back(&w, lane, lane->end);
+  turn_around(out);
+  return status == INK_OK ? sum_up(g->all, out, error) : status;
+}
+
+/* From the begin on both paths take the same steps. */
+static int64_t parts_at(const ink_critical_path *first, const ink_critical_path *other) {
+  size_t i = 0;
+  while (i < first->step_count && i < other->step_count && first->steps[i].track == other->steps[i].track &&
+         first->steps[i].begin_ns == other->steps[i].begin_ns)
+    i++;
+  return i < other->step_count ? other->steps[i].begin_ns : other->end_ns;
+}
+
+/* Of the lanes whose block (with one block: who itself) has no path yet, the one that ended last; SIZE_MAX: none. */
+static size_t next_end(const ink_lanes *all, const size_t *taken, size_t count) {
+  const ink_lane *lanes = all->lanes.items;
+  const bool one_block = lanes[0].peer_count == all->lanes.count;
+  size_t best = SIZE_MAX;
+  for (size_t i = 0; i < all->lanes.count; i++) {
+    bool has_path = false;
+    for (size_t t = 0; t < count; t++)
+      has_path = has_path || (one_block ? taken[t] == i : lanes[taken[t]].block == lanes[i].block);
+    if (!has_path && (best == SIZE_MAX || lanes[i].end > lanes[best].end))
+      best = i;
+  }
+  return best;
+}
+
+static ink_status find_paths(const ink_graph *g, ink_critical_path *first, ink_error *error) {
+  size_t taken[INK_PATHS] = {next_end(g->all, NULL, 0)};
+  ink_status status = walk_from(g, taken[0], first, error);
+  for (size_t n = 1; n < INK_PATHS && status == INK_OK; n++) {
+    if ((taken[n] = next_end(g->all, taken, n)) == SIZE_MAX)
+      break;
+    ink_critical_path *other = calloc(1, sizeof *other);
+    if (!other)
+      return no_memory(error);
+    first->others[first->other_count++] = other;
+    other->launch = first->launch;
+    other->begin_ns = first->begin_ns;
+    status = walk_from(g, taken[n], other, error);
+    other->parts_ns = parts_at(first, other);
+  }
+  return status;
+}
+
+static ink_status find(const ink_lanes *all, ink_critical_path *out, ink_error *error) {
+  const size_t n = all->lanes.count;
+  size_t *order = malloc((n + 1) * sizeof *order);
+  ink_wait_rule *rules = calloc(all->section_count + 1, sizeof *rules);
+  ink_status status = order && rules ? ink_wait_rules(all, rules, error) : no_memory(error);
+  out->begin_ns = all->lanes.items[0].begin;
+  for (size_t i = 0; i < n && status == INK_OK; i++) {
+    order[i] = i;
+    out->begin_ns = all->lanes.items[i].begin < out->begin_ns ? all->lanes.items[i].begin : out->begin_ns;
+  }
+  if (status == INK_OK) {
+    qsort_r(order, n, sizeof *order, by_close, (void *)all->lanes.items);
+    const ink_graph graph = {.all = all, .rules = rules, .by_close = order};
+    status = find_paths(&graph, out, error);
+    if (status == INK_OK)
+      status = ink_path_slack(&graph, out, error);
   }
   if (status == INK_OK && !(out->rules = calloc(all->section_count + 1, sizeof *out->rules)))
     status = no_memory(error);
@@ -207,7 +257,7 @@ static ink_status find(const ink_lanes *all, ink_critical_path *out, ink_error *
       out->rules[out->rule_count++] = rules[s].told;
   free(order);
   free(rules);
-  return status == INK_OK ? sum_up(all, out, error) : status;
+  return status;
 }
 
 static ink_status find_waits(const ink_capture *capture, const char *pattern, bool **out, ink_error *error) {
@@ -253,6 +303,8 @@ ink_status ink_critical_path_make(const ink_capture *capture, const ink_clock_ma
 void ink_critical_path_free(ink_critical_path *path) {
   if (!path)
     return;
+  for (size_t i = 0; i < path->other_count; i++)
+    ink_critical_path_free(path->others[i]);
   free(path->steps);
   free(path->shares);
   free(path->rules);

@@ -12,7 +12,7 @@ import sys
 from scratch import Scratch, skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BYTES_PER_SLICE_MAX = 31.0
+BYTES_PER_SLICE_MAX = 33.0  # 26 of its own, and a fourth of a slice of the critical path
 
 
 def decode(path):

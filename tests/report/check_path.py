@@ -58,6 +58,23 @@ def page():
         assert 'id="path">null</script>' in file.read()
 
 
+def slack():
+    """What the fast side of a barrier could be late by is what the slow one takes longer; the slow one has none."""
+    for uneven in 300, 900:
+        subprocess.run([made_up, "x.ink", "5", "barrier", "warps=3", "scatter=0", f"uneven={uneven}"], capture_output=True,
+                       check=True)
+        path = json.loads(report("-f", "json"))["captures"][0]
+        told = {s["section"]: s["slack_ns"] for s in path["sections"]}
+        assert abs(told["Hessian"] - uneven) <= 40 and told["StepLast"] <= 4 and told["LineSearch"] is None, (uneven, told)
+    path = compare(3, "pipeline", ["blocks=9", "slots=4", "tiles=20", "produce=1500", "consume=600"], {})
+    others = path["next_paths"]
+    assert len(others) == 2 and path["end_ns"] >= others[0]["end_ns"] >= others[1]["end_ns"], others
+    for other in others:  # each fills its time, from its first step to its end
+        assert 0 <= path["end_ns"] - other["end_ns"] < path["end_ns"] - path["begin_ns"]
+        assert path["begin_ns"] <= other["parts_ns"] <= other["end_ns"]
+        assert abs(sum(s["path_ns"] for s in other["sections"]) - (other["end_ns"] - path["begin_ns"])) <= 4, other
+
+
 def main():
     for seed in range(SEEDS):
         choose = random.Random(seed)
@@ -80,6 +97,7 @@ def main():
         blocks = compare(seed, "pipeline", ["blocks=9", "slots=4", "tiles=20", *slow], {"LineSearch": PRODUCED})
         assert sum(s["edge"] == "slot" for s in blocks["steps"]) >= 1
     page()
+    slack()
     keys = ["warps=3", "produce=1500", "consume=600"]
     compare(1, "pipeline", [*keys, "marked=2"], {})
     try:  # the same without the ranges is not known: the check above can fail

@@ -3,7 +3,8 @@
  * ended by is decided here; the true path's nanoseconds of each section are printed, and the launch's length.
  * LineSearch is the wait for something full or for a barrier, UpdateConstraint that for something empty, Hessian
  * work, Gradient what lets the producer go on, StepLast what lets consumers go on. marked=1: each hand-over is a range across
- * threads too; 2: and each warp is a block of its own, on its own SM; 3: the latter without the ranges. */
+ * threads too; 2: and each warp is a block of its own, on its own SM; 3: the latter without the ranges. uneven=N, of a
+ * barrier: the first warp takes N cycles longer than the others, in StepLast. */
 #include "synth.h"
 
 enum { FULL = 1, EMPTY, WORK, RELEASE, PRODUCE, SECTIONS };
@@ -32,7 +33,7 @@ typedef struct block {
 typedef struct made_up {
   uint32_t warps, tiles, stages, blocks, slots;
   uint64_t produce, consume, scatter; /* mean cycles; percent */
-  uint64_t marked;
+  uint64_t marked, uneven;
   uint64_t random;
 } made_up;
 
@@ -85,7 +86,8 @@ static void barrier(made_up *m, block *b) {
   for (uint32_t t = 0; t < m->tiles; t++) {
     int last = 0;
     for (uint32_t w = 0; w < m->warps; w++) {
-      work(&b->warps[w], WORK, around(m, m->consume));
+      const bool slow = m->uneven && !w;
+      work(&b->warps[w], slow ? PRODUCE : WORK, around(m, m->consume) + (slow ? m->uneven : 0));
       last = b->warps[w].clock > b->warps[last].clock ? (int)w : last;
     }
     const uint64_t when = b->warps[last].clock;
@@ -231,6 +233,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(key, "consume")) m.consume = value;
     else if (!strcmp(key, "scatter")) m.scatter = value;
     else if (!strcmp(key, "marked")) m.marked = value;
+    else if (!strcmp(key, "uneven")) m.uneven = value;
     else return 2;
   }
   if (m.warps < 2 || m.warps > WARPS || m.tiles > 500 || !m.blocks || m.marked > 3 || (m.marked > 1 && m.blocks > 1))

@@ -39,6 +39,9 @@ typedef struct ink_path_share {
   uint64_t steps;
   int64_t path_ns;            /* on the path */
   int64_t all_ns;             /* over all tracks of the launch; of INK_PATH_BETWEEN that of the path */
+  int64_t slack_ns;           /* the median over its stretches of how much later one could have ended, all else as it
+                               * was, before the launch ended later: at most this, where what a short wait finds there
+                               * already is not marked. INT64_MAX: not known (waits, other paths) */
 } ink_path_share;
 
 /* Where another track is when a wait ends. */
@@ -60,6 +63,8 @@ typedef struct ink_path_rule {
   double chance;                /* how often that would be seen at any moment */
 } ink_path_rule;
 
+enum { INK_PATHS = 3 };
+
 typedef struct ink_critical_path {
   uint32_t launch;
   uint64_t marks_dropped;       /* by its tracks, whose rings were full: what the path was there is not known */
@@ -71,6 +76,11 @@ typedef struct ink_critical_path {
   ink_path_rule *rules;
   size_t rule_count;
   uint64_t edges[INK_PATH_SLOT + 1];
+  /* Of the first path: those to the ends of other blocks (of one block: of other tracks), the latest end first. Their
+   * rules, marks_dropped and others are empty; end_ns is the end of the block. */
+  struct ink_critical_path *others[INK_PATHS - 1];
+  size_t other_count;
+  int64_t parts_ns;             /* of another path: until here it is the first one */
 } ink_critical_path;
 
 /* The path of `launch`. Sections whose names match `waits_regex` (POSIX extended, whatever the case; NULL:
