@@ -27,17 +27,17 @@ typedef struct verify_settings {
 
 static const cli_option options[] = {
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(verify_settings, kernels),
-     "only functions whose name matches, mangled or as the source has it"},
+     "judge only functions whose name matches, mangled or as the source has it"},
     {'a', "against", CLI_TEXT, "FILE", offsetof(verify_settings, against),
-     "the same program without marks: instructions, registers, spills, waits side by side"},
+     "compare with the same program without marks: instructions, registers, spills, waits side by side"},
     {'l', "lines", CLI_FLAG, NULL, offsetof(verify_settings, lines),
-     "the machine instructions of each source line, section by section"},
+     "print the machine instructions of each source line, section by section"},
     {0, "listing", CLI_FLAG, NULL, offsetof(verify_settings, listing),
-     "the machine code, with the stamps named in their places"},
+     "print the machine code, with the stamps named in their places"},
     {'m', "map", CLI_FLAG, NULL, offsetof(verify_settings, map),
-     "instead of a verdict, as JSON: every instruction with the section that its time goes to"},
+     "instead of a verdict, write every instruction with the section that its time goes to, as JSON"},
     {'s', "strict", CLI_FLAG, NULL, offsetof(verify_settings, bookkeeping),
-     "judge moves, addresses and loop counters too"},
+     "also judge moves, addresses and loop counters"},
     {'f', "format", CLI_CHOICE, "text|json|sarif", offsetof(verify_settings, format),
      "text (the default), the same facts for programs, or SARIF 2.1.0 for code review and editors"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(verify_settings, output),
@@ -413,14 +413,14 @@ const cli_command cmd_verify = {
     .name = "verify",
     .summary = "read the machine code: is each section's work between its stamps?",
     .operands = "FILE...",
-    .about = "FILE is a cubin, or a program, object or library with machine code (-arch=sm_XX) and "
-             "line information (-lineinfo). Needs nvdisasm, and cuobjdump for anything but a cubin, "
-             "from the CUDA toolkit or PyPI.\n\nAn instruction has moved when no stamps around it in "
-             "the machine code have its source line between them. Code on a mark's own line is taken "
-             "to be on the right side: the disassembly has no columns. Lines between two marks that "
-             "compute something and have no instruction left are gone: fused with what stands behind the mark, "
-             "or folded. With --against, new spills, new waits and matrix "
-             "instructions that are done one by one are harm. Exit code 3: something moved, is gone, or harm was done.\n\nWith --map nothing is judged.",
+    .about = "FILE is a cubin, or a program, object or library with machine code (-arch=sm_XX) and line "
+             "information (-lineinfo). verify needs nvdisasm from the CUDA toolkit or PyPI, and cuobjdump for "
+             "anything but a cubin.\n\nAn instruction has moved if no stamps around it in the machine code "
+             "have its source line between them. Code on a mark's own line is taken to be on the right side, "
+             "because the disassembly has no columns. A line between two marks is gone if it computes "
+             "something and has no instruction left: it was fused with what stands behind the mark, or folded. "
+             "With --against, these are harm: new spills, new waits, and matrix instructions that are done one "
+             "by one. Exit code 3: something moved, is gone, or harm was done.\n\nWith --map nothing is judged.",
     .examples = "inkmark verify solver.cubin\twhere the compiler moved work across a mark\n"
                 "inkmark verify --listing -k step app\tthe machine code with the marks in place\n"
                 "inkmark verify --format sarif -o marks.sarif app\tevery kernel of a program, for code review\n"

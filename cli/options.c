@@ -14,7 +14,7 @@
 
 const cli_option cli_common_options[] = {
     {0, "color", CLI_CHOICE, "auto|always|never", offsetof(cli_common, color),
-     "colour and bars: auto (the default) is on for a terminal unless NO_COLOR is set"},
+     "print colour and bars: auto (the default) prints them on a terminal unless NO_COLOR is set"},
     {'h', "help", CLI_FLAG, NULL, offsetof(cli_common, help), "print this help and leave"},
     {0},
 };

@@ -8,12 +8,12 @@
 
 static const cli_option options[] = {
     {'b', "baseline", CLI_TEXT, "PROGRAM", offsetof(cost_settings, baseline),
-     "the same program built without marks (INKMARK_DISABLE), run with the same arguments"},
-    {'n', "runs", CLI_COUNT, "N", offsetof(cost_settings, runs), "how often each is run: 5"},
+     "also run the same program built without marks (INKMARK_DISABLE), with the same arguments"},
+    {'n', "runs", CLI_COUNT, "N", offsetof(cost_settings, runs), "run each N times; default 5"},
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(cost_settings, kernels),
-     "only kernels whose readable name matches the POSIX extended regular expression"},
+     "print only kernels whose readable name matches the POSIX extended regular expression"},
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(cost_settings, device),
-     "a real GPU, or the simulated device, as for 'inkmark record'"},
+     "use a real GPU, or the simulated device, as for 'inkmark record'"},
     {'f', "format", CLI_CHOICE, "text|json", offsetof(cost_settings, format),
      "text (the default), or every single run for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(cost_settings, output),
@@ -54,13 +54,13 @@ const cli_command cmd_cost = {
     .summary = "measure what the marks cost a program",
     .operands = "[--] PROGRAM [ARGUMENTS]",
     .about =
-        "Runs the program several times: with its marks off (compiled in, but not recording), with "
-        "them on, and, with --baseline, a build without marks, in turn. For each kernel it prints "
-        "the time of its launches and by how many percent one exceeds the other, run by run, and "
-        "registers, local and shared memory, and occupancy with and without marks: of the launches "
-        "and, through cuobjdump, of the machine code for every GPU in the files. Times of kernels "
-        "are CUPTI's; where there is no CUPTI only the wall-clock time of the whole process is "
-        "known. What the program prints is thrown away.",
+        "cost runs the program several times, in turn: with its marks off (compiled in, but not recording), "
+        "with them on, and, with --baseline, a build without marks. For each kernel it prints the time of the "
+        "kernel's launches, and by how many percent one exceeds the other, run by run. It also prints "
+        "registers, local and shared memory, and occupancy with and without marks: of the launches and, "
+        "through cuobjdump, of the machine code for every GPU in the files. Times of kernels are CUPTI's. If "
+        "there is no CUPTI, only the wall-clock time of the whole process is known. What the program prints is "
+        "thrown away.",
     .examples = "inkmark cost -- ./solver -n 64\tmarks on against off\n"
                 "inkmark cost --baseline ./solver_plain --runs 9 -- ./solver -n 64\t"
                 "and against a build without marks",

@@ -11,14 +11,14 @@
 
 static const cli_option options[] = {
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(diff_settings, kernel),
-     "only kernels whose name matches the POSIX extended regular expression"},
+     "compare only kernels whose name matches the POSIX extended regular expression"},
     {0, "fail-over", CLI_TEXT, "PERCENT", offsetof(diff_settings, fail_over_text),
-     "how much slower something may become before the exit code is 3: 0 (the default) is anything beyond noise"},
+     "exit with 3 only if something is more than PERCENT slower; 0 (the default) is anything beyond noise"},
     {0, "level", CLI_TEXT, "PERCENT", offsetof(diff_settings, level_text),
-     "how often equal captures may give any difference at all: 1 (the default)"},
+     "how often equal captures may show any difference at all; default 1"},
     {0, "force", CLI_FLAG, NULL, offsetof(diff_settings, force),
-     "compare also what was not made alike: other devices, clock rates, costs of a mark"},
-    {'a', "all", CLI_FLAG, NULL, offsetof(diff_settings, all), "also the sections that are the same"},
+     "also compare captures that were not made alike: other devices, clock rates, costs of a mark"},
+    {'a', "all", CLI_FLAG, NULL, offsetof(diff_settings, all), "also print the sections that are the same"},
     {0, "raw", CLI_FLAG, NULL, offsetof(diff_settings, raw), "leave the marks' own cost in the times"},
     {'f', "format", CLI_CHOICE, "text|json|markdown|html", offsetof(diff_settings, format),
      "text (the default), for programs, for a pull request, or a page"},
@@ -110,14 +110,15 @@ const cli_command cmd_diff = {
     .summary = "compare captures: what became slower or faster, beyond noise",
     .operands = "BASE... [--] NEW...",
     .about =
-        "Compared are the cycles of a track, by launch, of each section of each kernel, template instance and device "
-        "that both sides have by name; where one section went and one of a name near to it came, it is taken for "
-        "renamed, and said to be guessed. Differences are tested by permutation and corrected for how many were "
-        "tested; the interval is of the ratio of the geometric means. With 6 captures a side or more each is one "
-        "sample, its median launch; with fewer each launch is. Where samples are too few to tell anything at the "
-        "level, that is said. Exit code 3: something is slower, by more than --fail-over.",
+        "diff compares the cycles of a track, by launch, of each section of each kernel, template instance and "
+        "device. It matches them by name. If one section went and one with a name near to it came, diff takes "
+        "the section for renamed, and says that this is a guess. Differences are tested by permutation, and "
+        "corrected for how many were tested. The interval is of the ratio of the geometric means. With 6 "
+        "captures a side or more, each capture is one sample: its median launch. With fewer, each launch is a "
+        "sample. If samples are too few to tell anything at the level, diff says so. Exit code 3: something is "
+        "slower, by more than --fail-over.",
     .examples = "inkmark diff base.ink new.ink\twhat changed\n"
-                "inkmark diff --fail-over 5% --format markdown base.ink new.ink\tfor a pull request; 3 where slower by 5 %\n"
+                "inkmark diff --fail-over 5% --format markdown base.ink new.ink\tfor a pull request; 3 if slower by 5 %\n"
                 "inkmark diff base*.ink -- new*.ink\tseveral runs a side",
     .options = options,
     .operands_min = 1,

@@ -28,38 +28,39 @@ static const cli_option options[] = {
     {'o', "output", CLI_TEXT, "FILE", offsetof(export_settings, output),
      "where to write; - is standard output. The file appears under its name when it is whole"},
     {'f', "format", CLI_CHOICE, format_words, offsetof(export_settings, format),
-     "what to write; without it the ending of the output's name decides"},
+     "what to write; without --format, the ending of the output's name decides"},
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(export_settings, kernel),
-     "only kernels whose name matches the POSIX extended regular expression"},
+     "export only kernels whose name matches the POSIX extended regular expression"},
     {0, "launch", CLI_COUNT, "N", offsetof(export_settings, launch),
-     "only launch N, counted from 0 as 'inkmark info' lists them"},
+     "export only launch N, counted from 0 as 'inkmark info' lists them"},
     {0, "time", CLI_TEXT, "FROM-TO", offsetof(export_settings, filter.time),
-     "of a trace or csv: what overlaps this time, counted from the begin of the first track: 10ms-12ms"},
+     "in a trace or csv, keep only what overlaps this time, counted from the begin of the first track: "
+     "10ms-12ms"},
     {0, "blocks", CLI_TEXT, "A-B", offsetof(export_settings, filter.blocks),
-     "of a trace or csv: only these blocks, by their linear index"},
+     "in a trace or csv, keep only these blocks, by their linear index"},
     {0, "iterations", CLI_TEXT, "A-B", offsetof(export_settings, filter.iterations),
-     "of a trace or csv: only what is in these rows (PROF_ITER)"},
+     "in a trace or csv, keep only what is in these rows (PROF_ITER)"},
     {0, "shorter-than", CLI_TEXT, "TIME=drop", offsetof(export_settings, filter.shorter_than),
-     "of a trace: leave out slices that are shorter: 1us=drop"},
+     "in a trace, leave out slices that are shorter: 1us=drop"},
     {'m', "marking", CLI_CHOICE, "usual|in|out", offsetof(export_settings, marking),
-     "what the marks cost themselves: left in the times as they were stamped, or taken out of them "
-     "as 'inkmark report' does; a trace keeps its times and gets both as arguments. Usually out in "
-     "the tables of json and html, in everywhere else"},
+     "what to do with the marks' own cost. in: leave it in the times, as they were stamped. out: take it out "
+     "of them, as 'inkmark report' does; a trace keeps its times and gets both as arguments. usual (the "
+     "default): out in the tables of json and html, in everywhere else"},
     {'w', "with", CLI_TEXT, "TRACE", offsetof(export_settings, with),
-     "merge with the trace that another profiler recorded of the same run: PyTorch's or "
-     "XLA's JSON, also in gzip, zstd or a zip, an Nsight Systems SQLite export, a Perfetto trace or an .xplane.pb. "
-     "The output is JSON, a zip, a Perfetto trace or an .xplane.pb, by its name. Of a folder of JAX's, TensorFlow's or "
-     "PyTorch's for TensorBoard the newest trace is taken, and without -o the merged one goes where TensorBoard shows it"},
+     "merge with the trace that another profiler recorded of the same run: PyTorch's or XLA's JSON, also in "
+     "gzip, zstd or a zip, an Nsight Systems SQLite export, a Perfetto trace or an .xplane.pb. The output is "
+     "JSON, a zip, a Perfetto trace or an .xplane.pb, by its name. If TRACE is a folder of JAX, TensorFlow or "
+     "PyTorch for TensorBoard, its newest trace is taken; without -o the merged trace goes to a place from "
+     "which TensorBoard shows it"},
     {'t', "tracks", CLI_TEXT, "all|representative|slowest:N|sm", offsetof(export_settings, tracks),
-     "of a merged trace: which blocks or warps of each launch are shown. The default is all where "
-     "they are 2000 at most, else the shortest, the median and the longest of each launch; sm: "
-     "only "
-     "counters of each SM"},
+     "in a merged trace, choose which blocks or warps of each launch are shown. The default is all if there "
+     "are 2000 at most, else the shortest, the median and the longest of each launch; sm shows only counters "
+     "of each SM"},
     {'a', "align", CLI_FLAG, NULL, offsetof(export_settings, align),
-     "take out the offset between the capture's clock and the other trace's, as the joined kernels "
-     "show it; where the other trace does not tell Unix time this is always done"},
+     "take out the offset between the capture's clock and the other trace's, as the joined kernels show it. If "
+     "the other trace does not tell Unix time, this is always done"},
     {'q', "quiet", CLI_FLAG, NULL, offsetof(export_settings, quiet),
-     "no progress, and no word on what was joined, converted and written; only errors"},
+     "print only errors: no progress, and nothing about what was joined, converted and written"},
     {0},
 };
 

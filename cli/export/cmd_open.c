@@ -34,14 +34,14 @@ typedef struct open_settings {
 
 static const cli_option options[] = {
     {'n', "no-browser", CLI_FLAG, NULL, offsetof(open_settings, print),
-     "only print the link; without a desktop (DISPLAY, WAYLAND_DISPLAY) that is all anyway"},
+     "only print the link. Without a desktop (DISPLAY, WAYLAND_DISPLAY) open does so anyway"},
     {'p', "port", CLI_COUNT, "N", offsetof(open_settings, port),
-     "where to listen on 127.0.0.1, 0 for any free port. Default: 9001, the only one that "
+     "listen on this port of 127.0.0.1; 0 takes any free port. Default: 9001, the only port that "
      "ui.perfetto.dev may load from"},
     {'t', "timeout", CLI_COUNT, "SECONDS", offsetof(open_settings, wait),
-     "how long to wait for the browser, 0 for ever. Default: 600"},
+     "wait this long for the browser; 0 waits for ever. Default: 600"},
     {0, "ui", CLI_TEXT, "URL", offsetof(open_settings, ui),
-     "a Perfetto UI that is served elsewhere. Default: https://ui.perfetto.dev"},
+     "use a Perfetto UI that is served elsewhere. Default: https://ui.perfetto.dev"},
     {0},
 };
 
@@ -226,11 +226,10 @@ const cli_command cmd_open = {
     .summary = "show a trace or a capture in the Perfetto UI",
     .operands = "FILE",
     .about =
-        "Serves the file on 127.0.0.1 under a name that cannot be guessed, prints the link that "
-        "makes ui.perfetto.dev load it, and hands it to the browser where there is a desktop. The "
-        "trace goes from this machine to the browser and nowhere else. After one whole load the "
-        "command ends.\n\n"
-        "A capture is converted first, and the view begins with the longest launch of the kernel that costs most; any other "
+        "open serves the file on 127.0.0.1 under a name that cannot be guessed, and prints the link that makes "
+        "ui.perfetto.dev load it. If there is a desktop, it hands the link to the browser. The trace goes from "
+        "this machine to the browser and nowhere else. After one whole load the command ends.\n\nA capture is "
+        "converted first, and the view begins with the longest launch of the kernel that costs most. Any other "
         "file is served as it is.",
     .examples = "inkmark open merged.pftrace\tshow a trace\n"
                 "inkmark open solver.ink\tconvert a capture and show it\n"

@@ -9,63 +9,66 @@
 
 static const cli_option options[] = {
     {'o', "output", CLI_TEXT, "FILE", offsetof(record_settings, output),
-     "the capture; %p is the process id, %r the rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
-     "SLURM_PROCID or LOCAL_RANK), %h the host, %% a percent sign. Default: PROGRAM.%p.ink in this folder"},
+     "write the capture to FILE; %p stands for the process id, %r for the rank (RANK, OMPI_COMM_WORLD_RANK, "
+     "PMI_RANK, SLURM_PROCID or LOCAL_RANK), %h for the host, %% for a percent sign. Default: PROGRAM.%p.ink "
+     "in this folder"},
     {'g', "granularity", CLI_CHOICE, "block|warp", offsetof(record_settings, granularity),
-     "who records: the first thread of each block (the default) or of each warp"},
+     "choose who records: the first thread of each block (the default) or of each warp"},
     {'k', "kernels", CLI_TEXT, "REGEX", offsetof(record_settings, kernels),
-     "only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
+     "record only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
     {'b', "blocks", CLI_TEXT, "LIST", offsetof(record_settings, blocks),
-     "only these linear block indices, as 0,7,100-120, or FIRST:END:STEP: ::16 is every 16th of any grid; auto: of each grid "
-     "that has more blocks than the buffer has tracks as many as there is room for, spread over it at random"},
+     "record only these linear block indices, as 0,7,100-120, or FIRST:END:STEP: ::16 is every 16th block of "
+     "any grid. auto: if a grid has more blocks than the buffer has tracks, record as many as there is room "
+     "for, spread over the grid at random"},
     {'w', "warps", CLI_TEXT, "LIST", offsetof(record_settings, warps),
-     "only these warps of a block, as 0,2-3; for --granularity warp"},
+     "record only these warps of a block, as 0,2-3; for --granularity warp"},
     {'r', "records-per-track", CLI_COUNT, "N", offsetof(record_settings, records),
-     "how many records the ring of a track holds, a power of two, and a second ring for marks in "
-     "called functions as many again; 1024 unless given"},
+     "give the ring of a track room for N records, a power of two; default 1024. A second ring, for marks in "
+     "called functions, has as many"},
     {'t', "tracks", CLI_COUNT, "N", offsetof(record_settings, tracks),
-     "how many tracks the buffer of a device holds, a power of two; unless given as many as a 64th of "
-     "its free memory has room for, 2 GiB at most; fewer for long rings, which is said"},
+     "give the buffer of a device room for N tracks, a power of two. Default: as many as fit in a 64th of the "
+     "device's free memory, 2 GiB at most. If rings are long, there are fewer, and record says so"},
     {0, "keep", CLI_CHOICE, "last|first", offsetof(record_settings, keep),
-     "what to keep when a ring or the buffer is full: the newest (the default) or the oldest"},
+     "choose what to keep when a ring or the buffer is full: the newest (the default) or the oldest"},
     {'a', "activity", CLI_FLAG, NULL, offsetof(record_settings, activity),
-     "record kernels, copies, sets and the calls that launch them as well, from CUPTI: "
-     "'inkmark report --activity' shows them"},
+     "also record kernels, copies, sets and the calls that launch them, from CUPTI: 'inkmark report "
+     "--activity' shows them"},
     {0, "nvtx", CLI_FLAG, NULL, offsetof(record_settings, nvtx),
-     "record the host's NVTX ranges and marks as well, and ink_scope_begin: in every trace, above the kernels that were "
-     "launched in them; 'inkmark report --host' sums them up"},
+     "also record the host's NVTX ranges and marks, and ink_scope_begin. Every trace shows them above the "
+     "kernels that were launched in them; 'inkmark report --host' sums them up"},
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(record_settings, device),
-     "a real GPU, or the simulated device; auto (the default) simulates where there is no GPU"},
+     "use a real GPU, or the simulated device; auto (the default) simulates if there is no GPU"},
     {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),
-     "which CUDA devices record, as 0,2; all; mine, the one of this rank on its node; or used (the default), "
-     "each with its first launch. A number that is not there is named"},
+     "choose which CUDA devices record: numbers, as 0,2; all; mine, the device of this rank on its node; or "
+     "used (the default), each device with its first launch. If a number is not there, record names it"},
     {0, "flight", CLI_FLAG, NULL, offsetof(record_settings, flight),
-     "keep rings in memory of the host, so that what was recorded outlives a trap, an illegal address, a reset of "
-     "the device or a killed program. Every mark then is a write over PCIe, and the opening and closing of a "
-     "track a few more and a read; 4096 tracks unless --tracks says more"},
+     "keep rings in memory of the host, so that what was recorded outlives a trap, an illegal address, a reset "
+     "of the device or a killed program. Then every mark is a write over PCIe, and the opening and closing of "
+     "a track are a few more writes and a read. There are 4096 tracks unless --tracks says more"},
     {0, "hang", CLI_TEXT, "TIME", offsetof(record_settings, hang),
-     "say where blocks wait when a kernel does nothing new for so long, as 10s or 500ms"},
+     "if a kernel does nothing new for TIME, as 10s or 500ms, say where its blocks wait"},
     {0, "live", CLI_FLAG, NULL, offsetof(record_settings, live),
-     "record what tracks get while they are open too, so that a kernel that never ends is recorded"},
+     "also record what tracks get while they are open, so that a kernel that never ends is recorded"},
     {0, "launches", CLI_TEXT, "LIST", offsetof(record_settings, launches),
-     "only these launches of the process, as 10-20,30, counted from 0 over all kernels and graphs; the devices are waited "
-     "for where that begins and ends"},
+     "record only these launches of the process, as 10-20,30, counted from 0 over all kernels and graphs. "
+     "Where a part of the list begins or ends, record waits for the devices"},
     {0, "on-start", CLI_CHOICE, "on|off", offsetof(record_settings, on_start),
      "off: record only between the program's cudaProfilerStart and cudaProfilerStop"},
     {0, "range", CLI_TEXT, "NAME", offsetof(record_settings, range),
-     "record only while an NVTX range of that name is open; with --schedule each such range is a step"},
+     "record only while an NVTX range of that name is open. With --schedule each of these ranges is a step"},
     {0, "delay", CLI_TEXT, "TIME", offsetof(record_settings, delay),
-     "begin to record so long after the program's start, as 10s or 500ms"},
-    {0, "duration", CLI_TEXT, "TIME", offsetof(record_settings, duration), "record for so long, and then no more"},
+     "begin to record TIME after the program's start, as 10s or 500ms"},
+    {0, "duration", CLI_TEXT, "TIME", offsetof(record_settings, duration), "record for TIME, and then no more"},
     {0, "schedule", CLI_TEXT, "STEPS", offsetof(record_settings, schedule),
-     "as wait=1,warmup=1,active=3,repeat=2: which steps of the program to record, the active ones; "
-     "ink_session_step() (Python: inkmark.step()), or the end of an NVTX range (--range), ends a step. Without repeat it goes on to the end"},
+     "record only the active steps of the program, as wait=1,warmup=1,active=3,repeat=2. ink_session_step() "
+     "(Python: inkmark.step()), or the end of an NVTX range (--range), ends a step. Without repeat this goes "
+     "on to the end"},
     {0, "fit", CLI_FLAG, NULL, offsetof(record_settings, fit),
-     "run the program twice, the second time with rings for its longest track and as many tracks as it has, up to "
-     "2 GiB; what --records-per-track and --tracks say stays"},
+     "run the program twice. The second run has rings for the longest track of the first, and as many tracks "
+     "as it had, up to 2 GiB. What --records-per-track and --tracks say stays"},
     {0, "drain-ms", CLI_COUNT, "N", offsetof(record_settings, drain_ms),
-     "the longest time between two copies of what was recorded to the host, in milliseconds; 100 "
-     "unless given; above 1000 it is not copied sooner when the buffer fills"},
+     "copy what was recorded to the host at least every N milliseconds; default 100. Above 1000 it is not "
+     "copied sooner when the buffer fills"},
     {0},
 };
 
@@ -110,10 +113,11 @@ const cli_command cmd_record = {
     .summary = "run a program and record the marks in its kernels",
     .operands = "[--] PROGRAM [ARGUMENTS]",
     .about =
-        "The program needs no change but the marks: it runs with libinkmark preloaded, which "
-        "hands its kernels a buffer and writes what they record to a capture. The exit code, or "
-        "the signal that ended it, is the program's. Without a GPU the program runs on the simulated device, which needs "
-        "PTX in the program, as nvcc puts there by default; cycles are then the simulator's, and every output says so.",
+        "The program needs no change but the marks. It runs with libinkmark preloaded, which hands its kernels "
+        "a buffer and writes what they record to a capture. The exit code, or the signal that ended the "
+        "program, is the program's. Without a GPU the program runs on the simulated device. The simulated "
+        "device needs PTX in the program, and nvcc puts it there by default. Cycles are then the simulator's, "
+        "and every output says so.",
     .examples = "inkmark record -- ./solver -n 64\twrites solver.PID.ink\n"
                 "inkmark record -g warp -b 0,7 -o run.ink -- ./pipeline\tevery warp of two blocks\n"
                 "inkmark record -o 'run.%r.ink' -- ./solver\tone capture for each rank",

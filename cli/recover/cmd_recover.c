@@ -16,7 +16,7 @@ typedef struct recover_settings {
 
 static const cli_option options[] = {
     {'o', "output", CLI_TEXT, "OUT", offsetof(recover_settings, output),
-     "where to write; FILE.recovered.ink, without FILE's .ink, is the default. A file that exists is left alone"},
+     "where to write; default: FILE.recovered.ink, without FILE's .ink. A file that exists is left alone"},
     {0},
 };
 

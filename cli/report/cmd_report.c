@@ -13,57 +13,58 @@
 
 static const cli_option options[] = {
     {'b', "by", CLI_CHOICE, "section|iteration|block|sm|launch|warp|device|instance|role", offsetof(report_settings, by),
-     "what the rows are: sections with their statistics (the default), or one row for each "
-     "iteration (PROF_ITER), block, SM, launch, warp of a block, device, template instance or role "
-     "(PROF_ROLE), with the sections as columns"},
+     "choose what the rows are: sections with their statistics (the default), or one row for each iteration "
+     "(PROF_ITER), block, SM, launch, warp of a block, device, template instance or role (PROF_ROLE), with the "
+     "sections as columns"},
     {'s', "sort", CLI_CHOICE, "usual|total|self|max|imbalance", offsetof(report_settings, sort),
-     "of text and csv: the row with the most first; self is the time without the sections inside"},
+     "in text and csv, print the row with the most first; self is the time without the sections inside"},
     {'n', "top", CLI_COUNT, "N", offsetof(report_settings, top),
-     "of text tables: no more than N rows of each kernel"},
+     "in text tables, print no more than N rows of each kernel"},
     {0, "head", CLI_FLAG, NULL, offsetof(report_settings, head),
-     "of text: only a line for each kernel"},
+     "in text, print only a line for each kernel"},
     {'q', "quiet", CLI_FLAG, NULL, offsetof(report_settings, quiet),
-     "of text: the tables alone, without what is said of what they leave out"},
+     "in text, print the tables alone, without the remarks on what they leave out"},
     {0, "kept", CLI_FLAG, NULL, offsetof(report_settings, kept),
-     "the times of what was kept also where marks were dropped: of the newest marks of each track, which "
-     "may be unlike the others"},
+     "also print times where marks were dropped. They are of the newest marks of each track, which may be "
+     "unlike the others"},
     {'c', "cell", CLI_CHOICE, "total|mean|median|max|count", offsetof(report_settings, cell),
-     "what the cells of such a table hold, over all tracks: mean is the default for iterations, "
-     "total for the others"},
+     "choose what the cells of a table with sections as columns hold, over all tracks; default: mean for "
+     "iterations, total for the others"},
     {'u', "unit", CLI_CHOICE, "cycles|ns|us", offsetof(report_settings, unit),
-     "of text tables: cycles of the SM's own clock (the default), or time through the clock map; "
-     "csv and json always have both"},
+     "in text tables, print cycles of the SM's own clock (the default), or time through the clock map; csv and "
+     "json always have both"},
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(report_settings, kernel),
-     "only kernels whose name matches the POSIX extended regular expression"},
+     "print only kernels whose name matches the POSIX extended regular expression"},
     {0, "launch", CLI_COUNT, "N", offsetof(report_settings, launch),
-     "only launch N, counted from 0 as 'inkmark info' lists them"},
+     "print only launch N, counted from 0 as 'inkmark info' lists them"},
     {0, "activity", CLI_FLAG, NULL, offsetof(report_settings, activity),
-     "what CUPTI saw instead ('inkmark record --activity'): kernels with their dimensions, "
-     "registers and occupancy, copies, calls, how devices were used, and the timeline"},
+     "print what CUPTI saw instead ('inkmark record --activity'): kernels with their dimensions, registers and "
+     "occupancy, copies, calls, how devices were used, and the timeline"},
     {0, "host", CLI_FLAG, NULL, offsetof(report_settings, host),
-     "the host's ranges instead ('inkmark record --nvtx'): by name, with the calls and the kernels that were launched in "
-     "them; json and csv have each of them"},
+     "print the host's ranges instead ('inkmark record --nvtx'), by name, with the calls and the kernels that "
+     "were launched in them; json and csv have each range"},
     {0, "path", CLI_FLAG, NULL, offsetof(report_settings, path),
-     "instead of tables the critical path of the longest launch (--launch: of that one): whose work the end of it "
-     "waited for; --all: each of its steps. text or json"},
+     "instead of tables, print the critical path of the longest launch: whose work its end waited for. With "
+     "--launch, print that of this launch; with --all, each step. text or json"},
     {0, "code", CLI_TEXT, "PROGRAM", offsetof(report_settings, code),
-     "instead of tables the machine code of each section by kind, bytes and operations, beside the cycles that FILE has of it "
-     "(without FILE: alone). PROGRAM is built with -lineinfo. text or json"},
+     "instead of tables, print the machine code of each section by kind, bytes and operations, beside the "
+     "cycles that FILE has of the section (without FILE: alone). PROGRAM is built with -lineinfo. text or json"},
     {0, "stalls", CLI_TEXT, "FILE", offsetof(report_settings, stalls),
-     "with --code: why warps waited in each section, by the samples of Nsight Compute: a .ncu-rep (read by NVIDIA's Python "
-     "package ncu-report), or 'ncu --import REPORT --page source --csv'"},
+     "with --code, say why warps waited in each section, by the samples of Nsight Compute: a .ncu-rep (read by "
+     "NVIDIA's Python package ncu-report), or 'ncu --import REPORT --page source --csv'"},
     {'w', "waits", CLI_TEXT, "REGEX", offsetof(report_settings, waits),
-     "which sections wait, by name, whatever the case: " INK_WAITS_USUAL " (the default); for the finding of who "
-     "waits for whom, and --path"},
+     "say which sections wait, by name, in any case: " INK_WAITS_USUAL " (the default). The finding of who waits for "
+     "whom uses it, and --path"},
     {0, "silence", CLI_TEXT, "ID,...", offsetof(report_settings, silence),
-     "findings that are not printed: tail, wait, late, outlier, first-launch"},
+     "do not print these findings: tail, wait, late, outlier, first-launch"},
     {0, "check", CLI_TEXT, "EXPR", offsetof(report_settings, check),
-     "exit with 3 unless it holds of every kernel and section that it names: 'Step/LineSearch p99 < 20us'. total, "
-     "self, mean, min, p1, median, p99, max with cycles, ns, us or ms; count, imbalance; share with %"},
+     "exit with 3 unless the condition holds for every kernel and section that it names: 'Step/LineSearch p99 "
+     "< 20us'. It has total, self, mean, min, p1, median, p99, max with cycles, ns, us or ms; count, "
+     "imbalance; share with %"},
     {'a', "all", CLI_FLAG, NULL, offsetof(report_settings, all),
-     "every row and every column, however many"},
+     "print every row and every column, however many"},
     {0, "raw", CLI_FLAG, NULL, offsetof(report_settings, raw),
-     "times as they were stamped: leave the marks' own cost in them"},
+     "print times as they were stamped: leave the marks' own cost in them"},
     {'f', "format", CLI_CHOICE, "text|json|csv", offsetof(report_settings, format),
      "text (the default), or the same numbers in long form for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(report_settings, output),
@@ -195,16 +196,17 @@ const cli_command cmd_report = {
     .summary = "print where the time inside kernels went",
     .operands = "[FILE...]",
     .about =
-        "Times are of slices: PROF_MARK(S) ends a slice of S that began at the stamp before it. "
-        "A row '(unmarked)' is time that no section claims. Share is of the kernel's whole "
-        "track time. A section stands below the one that its slices lie in, whose time holds its own; "
-        "one that lies in several says which. 'called' is marked in a function that the kernel calls. "
-        "Imbalance is the largest total of a track divided by the mean over those of its launch that passed the "
-        "section, averaged over the launches: 1.00 is even. Self is without the time of the sections inside. "
-        "Devices and template instances are apart. Without FILE it is the newest capture (*.ink) here. PROF_ASYNC, PROF_EVENT and PROF_VALUE are in no table, 'inkmark "
-        "export' shows them. Median and p99 are exact up to 32 slices and within 1 % of the true value beyond. What the marks cost themselves, as it "
-        "was measured when the program was recorded, is taken out of the times of the sections; "
-        "the report says how much that is.",
+        "Times are of slices: PROF_MARK(S) ends a slice of S that began at the stamp before it. A row "
+        "'(unmarked)' is time that no section claims. Share is a share of the kernel's whole track time. A "
+        "section stands below the section that its slices lie in, and the outer section's time includes the "
+        "inner one's. If a section's slices lie in several sections, its row says which. 'called' means marked "
+        "in a function that the kernel calls. Imbalance is the largest total of a track, divided by the mean "
+        "over the tracks of its launch that passed the section, averaged over the launches: 1.00 is even. Self "
+        "is the time without that of the sections inside. Devices and template instances are apart. Median and "
+        "p99 are exact up to 32 slices, and within 1 % of the true value beyond.\n\nWithout FILE, report takes "
+        "the newest capture (*.ink) in this folder. PROF_ASYNC, PROF_EVENT and PROF_VALUE are in no table; "
+        "'inkmark export' shows them. The cost of the marks was measured when the program was recorded. The "
+        "times of the sections are without it, and the report says how much it is.",
     .examples = "inkmark report solver.ink\tsections of every kernel\n"
                 "inkmark report\tof the newest capture here\n"
                 "inkmark report --by block --sort total --top 5 solver.ink\tthe five slowest blocks\n"

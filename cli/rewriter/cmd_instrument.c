@@ -43,7 +43,7 @@ static const cli_option options[] = {
     {0, "format", CLI_CHOICE, "text|json", offsetof(instrument_settings, format),
      "the format of --list"},
     {0, "header-less", CLI_FLAG, NULL, offsetof(instrument_settings, header_less),
-     "parse without the toolkit's headers, as where there is none"},
+     "parse without the toolkit's headers, as if there were no toolkit"},
     RULE_OPTIONS(instrument_settings),
     {0},
 };
@@ -270,15 +270,14 @@ const cli_command cmd_instrument = {
     .summary = "put marks into CUDA sources",
     .operands = "FILE... [-- COMPILER FLAGS]",
     .about =
-        "Opens a track in every kernel and, without further options, marks calls of device "
-        "functions one level deep (tiny helpers left out), barriers and waits, outermost loops, and what is "
-        "inside of loops as sums. --calls, --loops and --waits choose what to mark instead. "
-        "Nothing but the inserted text changes, what a kernel computes does not, and line numbers "
-        "in messages stay those of the file.\n\n"
-        "Comments in the source steer it too: // prof: mark NAME, begin NAME, end NAME, iteration "
-        "EXPRESSION, loop NAME, off. Rules may also stand in a file inkmark.toml beside the build: "
-        "lines like calls = true, kernel = 'solve.*', depth = 2, with the names of the options "
-        "below; options here come before it.",
+        "instrument opens a track in every kernel. Without further options it marks calls of device functions "
+        "one level deep (not those of tiny helpers), barriers and waits, outermost loops, and what is inside "
+        "of loops as sums. --calls, --loops and --waits choose what to mark instead. It inserts text and "
+        "changes nothing else: what a kernel computes stays the same, and line numbers in messages stay those "
+        "of the file.\n\nComments in the source steer it too: // prof: mark NAME, begin NAME, end NAME, "
+        "iteration EXPRESSION, loop NAME, off. Rules may also stand in a file inkmark.toml beside the build. "
+        "It has lines like calls = true, kernel = 'solve.*', depth = 2, with the names of the options below. "
+        "Options on the command line come before it.",
     .examples = "inkmark instrument kernel.cu -o marked.cu -- -std=c++17 -Iinclude\tmark one file\n"
                 "inkmark instrument --list kernel.cu\twhat could be marked, and why not\n"
                 "inkmark instrument --strip marked.cu -o kernel.cu\tthe original, byte for byte",

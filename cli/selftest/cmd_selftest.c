@@ -47,19 +47,19 @@ typedef struct selftest_run {
 
 static const cli_option options[] = {
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(selftest_settings, device),
-     "a real GPU, or the simulated device, as for 'inkmark record'"},
+     "use a real GPU, or the simulated device, as for 'inkmark record'"},
     {0, "devices", CLI_TEXT, "all|N", offsetof(selftest_settings, devices),
-     "every CUDA device that is visible (the default), one after the other, or number N alone"},
+     "test every CUDA device that is visible (the default), one after the other, or only number N"},
     {'f', "format", CLI_CHOICE, "text|json", offsetof(selftest_settings, format),
      "text (the default), or the same for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(selftest_settings, output),
      "where to write; - (the default) is standard output"},
     {0, "program", CLI_TEXT, "FILE", offsetof(selftest_settings, program),
-     "selftest.cu built by other means than this inkmark's"},
+     "run this build of selftest.cu instead of inkmark's own"},
     {0, "keep-capture", CLI_TEXT, "FILE", offsetof(selftest_settings, keep),
-     "leaves the capture there; those of further devices in FILE.1, FILE.2 and so on"},
+     "leave the capture in FILE, and those of further devices in FILE.1, FILE.2 and so on"},
     {0, "forget", CLI_FLAG, NULL, offsetof(selftest_settings, forget),
-     "does not store the pages for the captures of this machine"},
+     "do not store the pages for the captures of this machine"},
     {0},
 };
 
@@ -331,15 +331,12 @@ const cli_command cmd_selftest = {
     .summary = "check what inkmark takes for granted on the devices at hand",
     .operands = "",
     .about =
-        "Records a program of its own and checks on each device: the step of globaltimer, that the "
-        "clock rate is steady, SM ids, that each launch has a grid id of its own and CUPTI's is "
-        "the "
-        "same, how well the SMs' clocks are tied together, what a mark costs, and that no record "
-        "is lost or in a wrong place under full load in several streams and a replayed graph. "
-        "Prints one "
-        "page a device and stores it: captures made on this machine from then on hold it ('inkmark info'). "
-        "The "
-        "exit code is 3 if something is wrong, 0 if it is merely unusual.",
+        "selftest records a program of its own and checks on each device: the step of globaltimer; that the "
+        "clock rate is steady; SM ids; that each launch has a grid id of its own, and CUPTI has the same; how "
+        "well the SMs' clocks are tied together; what a mark costs; and that no record is lost or in a wrong "
+        "place under full load in several streams and a replayed graph. It prints one page a device and stores "
+        "the page. Captures made on this machine from then on hold it ('inkmark info'). The exit code is 3 if "
+        "something is wrong, and 0 if it is merely unusual.",
     .examples = "inkmark selftest\ton every GPU at hand, or the simulated device\n"
                 "inkmark selftest --devices 1\ton the second alone\n"
                 "inkmark selftest --format json -o selftest.json\tfor programs",

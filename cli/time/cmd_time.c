@@ -6,16 +6,17 @@
 #include "outfile.h"
 
 static const cli_option options[] = {
-    {'n', "repeat", CLI_COUNT, "N", offsetof(repeat_settings, repeat), "how often it is run and counted: 10"},
-    {'w', "warmup", CLI_COUNT, "N", offsetof(repeat_settings, warmup), "how often it is run before that: 1"},
+    {'n', "repeat", CLI_COUNT, "N", offsetof(repeat_settings, repeat), "run the program N times; default 10"},
+    {'w', "warmup", CLI_COUNT, "N", offsetof(repeat_settings, warmup), "run it N times before that, without "
+                                                                       "counting; default 1"},
     {'k', "kernels", CLI_TEXT, "REGEX", offsetof(repeat_settings, kernels),
-     "only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
+     "record only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
     {'g', "granularity", CLI_CHOICE, "block|warp", offsetof(repeat_settings, granularity),
-     "who records: the first thread of each block (the default) or of each warp"},
+     "choose who records: the first thread of each block (the default) or of each warp"},
     {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(repeat_settings, device),
-     "a real GPU, or the simulated device, as for 'inkmark record'"},
+     "use a real GPU, or the simulated device, as for 'inkmark record'"},
     {'u', "unit", CLI_CHOICE, "auto|cycles|us", offsetof(repeat_settings, unit),
-     "what the table is in; auto (the default) is us, and cycles on the simulated device"},
+     "choose the unit of the table; auto (the default) is us, and cycles on the simulated device"},
     {'f', "format", CLI_CHOICE, "text|json", offsetof(repeat_settings, format),
      "text (the default), or every single repeat for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(repeat_settings, output), "where to write; - (the default) is standard output"},
@@ -55,11 +56,12 @@ const cli_command cmd_time = {
     .name = "time",
     .summary = "run a program over and over, and print one table of what its sections took",
     .operands = "[--] PROGRAM [ARGUMENTS]",
-    .about = "Records the program again and again and leaves no file. A row is a kernel's tracks, or a section of it, with the "
-             "mean time of one track or slice in each repeat, the marks' own cost taken out where it was measured: the "
-             "least, the median, the mean and the largest over the repeats, and the spread, from the first to the third "
-             "quartile in percent of the median. A spread of more than 10 % and a clock that moved by more than 2 % are "
-             "told. What the program prints is thrown away.",
+    .about = "time records the program again and again and leaves no file. A row is for a kernel's tracks, or "
+             "for a section of it. Each repeat gives the mean time of one track or slice. If the marks' own "
+             "cost was measured, it is taken out. The row has the least, the median, the mean and the largest "
+             "over the repeats, and the spread: from the first to the third quartile, in percent of the "
+             "median. time says if a spread is more than 10 %, and if a clock moved by more than 2 %. What the "
+             "program prints is thrown away.",
     .examples = "inkmark time --repeat 100 -- ./solver -n 64\tone table of 100 runs\n"
                 "inkmark time -n 20 -f json -o runs.json -- ./solver\tall single values",
     .options = options,

@@ -20,9 +20,8 @@ enum { INTERVAL_MS = 1000, LONGEST_MS = 3600000 };
 
 static const cli_option options[] = {
     {'i', "interval-ms", CLI_COUNT, "N", offsetof(top_settings, interval_ms),
-     "the time from one table to the next, in milliseconds; 1000 unless given. A capture that takes long to read is "
-     "read less often"},
-    {'n', "count", CLI_COUNT, "N", offsetof(top_settings, count), "end after so many tables"},
+     "print a table every N milliseconds; default 1000. If a capture takes long to read, it is read less often"},
+    {'n', "count", CLI_COUNT, "N", offsetof(top_settings, count), "end after N tables"},
     {0},
 };
 
@@ -130,11 +129,11 @@ const cli_command cmd_top = {
     .name = "top",
     .summary = "show a recording while it goes on: a table that refreshes",
     .operands = "FILE",
-    .about = "FILE is the capture that 'inkmark record' or a session of a program's own is writing; top waits where it is "
-             "not there yet, and ends when the recording has ended. On a terminal each table takes the place of the "
-             "one before; elsewhere they follow one another, an empty line between them. 'new' and 'new share' are "
-             "of the time since the table before. Tracks that are open get their words with 'record --live', else "
-             "now and then.",
+    .about = "FILE is the capture that 'inkmark record' or a program's own session is writing. If FILE is not "
+             "there yet, top waits. It ends when the recording has ended. On a terminal each table takes the "
+             "place of the one before; elsewhere tables follow one another, with an empty line between them. "
+             "'new' and 'new share' are of the time since the table before. With 'record --live', open tracks "
+             "get their words at each drain; without it, now and then.",
     .examples = "inkmark record --live -o run.ink -- ./server\trecords; then, at another terminal:\n"
                 "inkmark top run.ink\tits sections, the busiest first\n"
                 "inkmark top -n 1 run.ink\tone table",
