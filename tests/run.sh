@@ -94,7 +94,7 @@ preloaded+='|environment|killed|forked|filters|session|gpu_script|trace_.*))'
 sanitized() {
   local runtime
   runtime=$(gcc -print-file-name=libasan.so)
-  check "$1" -E "$preloaded|^package\.|^codegen|^output\.perfetto_" -LE 'gpu|slow'
+  check "$1" -E "$preloaded|^package\.|^docs\.|^codegen|^output\.perfetto_" -LE 'gpu|slow'
   LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
     check "$1" -R "$preloaded" -LE 'gpu|slow|long_sanitized'
   check "$1" -R '^output\.perfetto_' -FA '.*' # on what the runs before recorded
