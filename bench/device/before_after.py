@@ -35,12 +35,12 @@ class Kernel:
     def loops(self):
         """The lines of each loop, from the target of a backward branch to the branch."""
         at = {text: i for i, (kind, text) in enumerate(self.lines) if kind == "label"}
-        found = set()
+        ends = {}
         for i, (kind, text) in enumerate(self.lines):
             target = re.search(r"\bBRA\b.*?(\.L_x_\w+)", text) if kind == "code" else None
             if target and at.get(target.group(1), i) < i:
-                found.add((at[target.group(1)], i + 1))
-        return found
+                ends[at[target.group(1)]] = i + 1  # the last of them, where several branch to one place
+        return set(ends.items())
 
     def marked_loops(self):
         """Of the loops that hold marks those in which no other such loop lies."""
@@ -115,7 +115,7 @@ def short(name):
     text = done.stdout.strip() if done.returncode == 0 else name
     text = re.sub(r"^void ", "", text).replace("(anonymous namespace)::", "")
     text = re.sub(r"\((int|bool)\)", "", text.rsplit(">(", 1)[0] + ">" if ">(" in text else text.split("(")[0])
-    return text if len(text) <= 70 else text[:67] + "..."
+    return text if len(text) <= 70 else text.split("<")[0]
 
 
 def main():
