@@ -82,6 +82,7 @@ check in-place env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/in_place.py" 
 check diff python3 "$here/report/check_diff.py" "$build/cli/inkmark" "$build/tests/report/made_up" 1000
 check findings python3 "$here/report/check_findings.py" "$build/cli/inkmark" "$build/tests/report/made_up" 50
 
+check variance python3 "$here/report/check_variance.py" "$build/cli/inkmark" "$build/tests/report/made_up" 50
 check path python3 "$here/report/check_path.py" "$build/cli/inkmark" "$build/tests/report/made_up_path" 100
 
 # programs of a generator, alone and recorded

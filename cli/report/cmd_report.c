@@ -4,6 +4,7 @@
 #include "report_code.h"
 #include "report_host.h"
 #include "report_path.h"
+#include "report_variance.h"
 
 #include "commands.h"
 #include "message.h"
@@ -46,6 +47,9 @@ static const cli_option options[] = {
     {0, "path", CLI_FLAG, NULL, offsetof(report_settings, path),
      "instead of tables, print the critical path of the longest launch: whose work its end waited for. With "
      "--launch, print that of this launch; with --all, each step. text or json"},
+    {0, "variance", CLI_FLAG, NULL, offsetof(report_settings, variance),
+     "instead of tables, print how the slices of each section scatter, what the scatter goes with (launch, SM, warp, "
+     "iteration, block, a PROF_VALUE of the iteration), and warm-up and drift over the launches. text or json"},
     {0, "code", CLI_TEXT, "PROGRAM", offsetof(report_settings, code),
      "instead of tables, print the machine code of each section by kind, bytes and operations, beside the "
      "cycles that FILE has of the section (without FILE: alone). PROGRAM is built with -lineinfo. text or json"},
@@ -138,6 +142,8 @@ static int report_all(const report_settings *settings, char **argv, size_t opera
     return report_host(settings, argv, operands);
   if (settings->path)
     return report_path(settings, argv, operands);
+  if (settings->variance)
+    return report_variance(settings, argv, operands);
 
   static bool (*const printers[])(const report_view *, report_sink *) = {report_text, report_json,
                                                                          report_csv};
@@ -172,10 +178,12 @@ static int run(int argc, char **argv) {
     return CLI_USAGE;
   if (settings.path && (settings.activity || settings.check || settings.format == REPORT_CSV))
     return cli_usage_error(&cmd_report, "'--path' goes with neither '--activity', '--check' nor '--format csv'");
+  if (settings.variance && (settings.activity || settings.path || settings.check || settings.format == REPORT_CSV))
+    return cli_usage_error(&cmd_report, "'--variance' goes with neither '--activity', '--path', '--check' nor '--format csv'");
   if (settings.stalls && !settings.code)
     return cli_usage_error(&cmd_report, "'--stalls' needs '--code PROGRAM'");
-  if (settings.code && (settings.activity || settings.check || settings.path || settings.format == REPORT_CSV))
-    return cli_usage_error(&cmd_report, "'--code' goes with neither '--activity', '--check', '--path' nor '--format csv'");
+  if (settings.code && (settings.activity || settings.check || settings.path || settings.variance || settings.format == REPORT_CSV))
+    return cli_usage_error(&cmd_report, "'--code' goes with neither '--activity', '--check', '--path', '--variance' nor '--format csv'");
   if (settings.code)
     return report_code(&settings, argv, operands);
   char *newest = NULL, *one[1];
@@ -212,6 +220,7 @@ const cli_command cmd_report = {
                 "inkmark report --by block --sort total --top 5 solver.ink\tthe five slowest blocks\n"
                 "inkmark report --by iteration --unit us solver.ink\tone row for each iteration\n"
                 "inkmark report --path solver.ink\twhose work the end of the longest launch waited for\n"
+                "inkmark report --variance solver.ink\twhat makes a section fast here and slow there\n"
                 "inkmark report --code ./solver solver.ink\twhat each section is made of\n"
                 "inkmark report --code ./solver --stalls samples.csv solver.ink\twhy warps waited there\n"
                 "inkmark report --activity solver.ink\tkernels, copies and calls around them\n"

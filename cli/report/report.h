@@ -19,7 +19,7 @@ typedef struct report_settings {
   cli_common common;
   int by; /* enum ink_group_by */
   int cell, unit, format;
-  bool activity, host, path;
+  bool activity, host, path, variance;
   bool all, raw, kept, quiet, head;
   int sort; /* enum report_sort */
   uint64_t top; /* 0: all */
@@ -44,6 +44,11 @@ struct report_sink {
   bool follows; /* a file was printed before */
   bool failed;  /* what --check says does not hold */
 };
+
+/* Of one capture: to `json`, or, where that is NULL, text to `to`. False after a message. */
+typedef bool report_one(const report_settings *settings, const char *file, json_writer *json, FILE *to);
+/* Of each capture in turn, to where the settings say; the command's exit code. */
+int report_in_forms(const report_settings *settings, char **paths, size_t n, report_one *one_file);
 
 bool report_prepare(report_view *report); /* fills `rows`, sorted as asked for; false after a message */
 void report_release(report_view *report);

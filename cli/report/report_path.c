@@ -5,7 +5,6 @@
 #include "commands.h"
 #include "longest_launch.h"
 #include "message.h"
-#include "outfile.h"
 #include "text_out.h"
 
 #include "inkmark/critical.h"
@@ -275,27 +274,5 @@ static bool one_file(const report_settings *settings, const char *file, json_wri
 }
 
 int report_path(const report_settings *settings, char **paths, size_t n) {
-  outfile file;
-  bool fine = true;
-  if (!outfile_open_for(&file, settings->output, paths, n))
-    return CLI_FAILED;
-  json_writer json = {.to = file.stream};
-  const bool is_json = settings->format == REPORT_JSON;
-  if (is_json) {
-    json_open(&json, NULL, '{');
-    json_unsigned(&json, "schema_version", INK_CLI_SCHEMA_VERSION);
-    json_string(&json, "inkmark", INKMARK_VERSION);
-    json_open(&json, "captures", '[');
-  }
-  for (size_t i = 0; i < n; i++) {
-    if (i && !is_json)
-      text_print(file.stream, "\n");
-    fine = one_file(settings, paths[i], is_json ? &json : NULL, file.stream) && fine;
-  }
-  if (is_json) {
-    json_close(&json, ']');
-    json_close(&json, '}');
-  }
-  fine = outfile_close(&file, fine) && fine;
-  return fine ? CLI_OK : CLI_FAILED;
+  return report_in_forms(settings, paths, n, one_file);
 }

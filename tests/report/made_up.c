@@ -14,6 +14,10 @@ typedef struct made_up {
   double outlier;     /* factor of one iteration */
   uint32_t outlier_iteration;
   double drift;       /* of the first launch */
+  double sm_factor;   /* of LineSearch on one SM */
+  uint32_t slow_sm;
+  double per_value;   /* cycles of Hessian for each 1 of a number that PROF_VALUE gives */
+  double trend;       /* of Gradient: the last launch takes so much more than the first */
   uint32_t device, simulated; /* the device's name, and what it is */
   uint64_t random;
 } made_up;
@@ -31,8 +35,11 @@ static double normal(made_up *m) {
 static void fill(made_up *m, synth_track *t, uint32_t launch, uint32_t block, const double *of_launch, uint64_t *clock) {
   static const double usual[6] = {0, 1000, 700, 500, 300, 100};
   for (uint32_t i = 0; i < m->iterations; i++) {
+    const uint64_t number = m->per_value > 0 ? 1 + (uint64_t)(20 * uniform(m)) : 0;
     if (m->iterations > 1)
       synth_record(t, 0, INK_KIND_ITER, 0, i, *clock);
+    if (number)
+      synth_value(t, 0, INK_ESCAPE_VALUE_U64, 6, number, SYNTH_HASH, *clock);
     for (uint32_t s = 1; s < 6; s++) {
       double cycles = usual[s] * m->slower[s] * of_launch[s] * (1 + 0.003 * normal(m));
       if (s == 1 && block == m->late_block)
@@ -41,6 +48,12 @@ static void fill(made_up *m, synth_track *t, uint32_t launch, uint32_t block, co
         cycles *= m->outlier;
       if (!launch)
         cycles *= m->drift;
+      if (s == 1 && t->header.sm_open == m->slow_sm)
+        cycles *= m->sm_factor;
+      if (s == 3)
+        cycles += m->per_value * (double)number;
+      if (s == 4)
+        cycles *= 1 + m->trend * launch / m->launches;
       *clock += cycles < 1 ? 1 : (uint64_t)(cycles + 0.5);
       synth_record(t, 0, INK_KIND_MARK, s + 1, 0, *clock);
     }
@@ -87,12 +100,13 @@ static void read_key(made_up *m, const char *text) {
   if (sscanf(text, "launches=%u", &m->launches) == 1 || sscanf(text, "blocks=%u", &m->blocks) == 1 ||
       sscanf(text, "iterations=%u", &m->iterations) == 1 || sscanf(text, "slots=%u", &m->slots) == 1 ||
       sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
-      sscanf(text, "scatter=%lf", &m->scatter) == 1 || sscanf(text, "drift=%lf", &m->drift) == 1)
+      sscanf(text, "scatter=%lf", &m->scatter) == 1 || sscanf(text, "drift=%lf", &m->drift) == 1 ||
+      sscanf(text, "value=%lf", &m->per_value) == 1 || sscanf(text, "trend=%lf", &m->trend) == 1)
     return;
   if (sscanf(text, "slower=%u:%lf", &at, &value) == 2 && at < 6)
     m->slower[at] = value;
   else if (sscanf(text, "late=%u:%lf", &m->late_block, &m->late) == 2 ||
-           sscanf(text, "outlier=%u:%lf", &m->outlier_iteration, &m->outlier) == 2)
+           sscanf(text, "sm=%u:%lf", &m->slow_sm, &m->sm_factor) == 2 || sscanf(text, "outlier=%u:%lf", &m->outlier_iteration, &m->outlier) == 2)
     return;
   else {
     fprintf(stderr, "what is '%s'?\n", text);
@@ -102,7 +116,7 @@ static void read_key(made_up *m, const char *text) {
 
 int main(int argc, char **argv) {
   made_up m = {.launches = 20, .blocks = 8, .iterations = 1, .scatter = 0.03, .slower = {1, 1, 1, 1, 1, 1}, .late = 1,
-               .outlier = 1, .drift = 1, .simulated = 1};
+               .outlier = 1, .drift = 1, .sm_factor = 1, .simulated = 1};
   uint64_t now = 1000;
   if (argc < 3)
     return 2;

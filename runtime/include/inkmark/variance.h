@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* How the slices of each section scatter, and what that goes with: the launch, the SM, the block, the warp, the iteration, or a
+ * number that PROF_VALUE gave in the same iteration. docs/answers.md says how it is found.
+ *
+ * Experimental: it may change with any version.
+ *
+ *   ink_variance *all = NULL;
+ *   if (ink_variance_make(capture, map, &(ink_variance_options){.size = sizeof(ink_variance_options), .launch = UINT32_MAX}, &all, &error) == INK_OK)
+ *     for (size_t i = 0; i < all->count; i++)
+ *       printf("%g\n", all->rows[i].p99_cycles);
+ *   ink_variance_free(all);
+ */
+#ifndef INKMARK_VARIANCE_H
+#define INKMARK_VARIANCE_H
+
+#include "inkmark/decode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ink_variance_key { /* the coarser first */
+  INK_VARIES_BY_LAUNCH,
+  INK_VARIES_BY_SM,
+  INK_VARIES_BY_WARP,
+  INK_VARIES_BY_ITERATION,
+  INK_VARIES_BY_VALUE,
+  INK_VARIES_BY_BLOCK,
+  INK_VARIES_BY_NOTHING
+};
+
+typedef struct ink_variance_options {
+  size_t size;               /* sizeof(ink_variance_options) */
+  uint32_t launch;           /* UINT32_MAX: every launch */
+  bool without_marking;      /* slices without the marks' own cost, where the capture has a measure of it */
+  const char *kernel_regex;  /* POSIX extended; NULL: every kernel */
+  ink_status (*progress)(void *user, uint64_t done, uint64_t total);
+  void *user;
+} ink_variance_options;
+
+/* One section of one kernel on one device. Cycles are those of the slices that are looked at: all of them, or, of more
+ * than 16,384, so many that are drawn evenly (with a fixed seed). */
+typedef struct ink_variance_row {
+  uint32_t kernel;           /* index into ink_capture_kernels */
+  int32_t device;
+  ink_section_index section;
+  uint64_t slices, looked_at;
+  double p1_cycles, median_cycles, p99_cycles;
+  /* What the scatter goes with: how much of the variance of the logarithms lies between the groups of `key`, corrected for
+   * their number (epsilon squared: 1 - (SSW / (n - groups)) / (SST / (n - 1))). The coarsest key within 0.05 of the best. */
+  uint32_t key;              /* enum ink_variance_key; INK_VARIES_BY_NOTHING: no key explains a fifth of it, or from p1
+                              * to p99 it is at most 2 % of the median or 4 cycles */
+  double explained;          /* 0..1 */
+  uint64_t groups;
+  /* The group whose mean lies farthest from the others', unless the key is a value. */
+  int64_t group;             /* launch, SM, warp, iteration or block */
+  double group_ratio;        /* its geometric mean by that of the others */
+  ink_section_index value;   /* of INK_VARIES_BY_VALUE: the section that PROF_VALUE names */
+  double value_correlation, cycles_per_value; /* of cycles with it: Pearson's, and the line of least squares */
+  /* Over the launches, of medians: */
+  uint64_t launches;
+  uint64_t warm_up;          /* the first so many are slower than 1.1 times the median of the others; 0: none */
+  double warm_up_ratio;      /* the first one's by that */
+  double drift;              /* the last fourth by the first fourth behind the warm-up, less 1; NAN: not told, the order of
+                              * launches and their medians do not go together (Spearman's below 0.7, or under 8 launches) */
+} ink_variance_row;
+
+typedef struct ink_variance {
+  ink_variance_row *rows;    /* by kernel, device, section */
+  size_t count;
+} ink_variance;
+
+/* INK_ERROR_ARGUMENT: a bad size or pattern. The caller frees *out with ink_variance_free. Any thread; the capture is only
+ * read. Slices that are cut, and sums, are not looked at. */
+INK_API ink_status ink_variance_make(const ink_capture *capture, const ink_clock_map *map,
+                                     const ink_variance_options *options, ink_variance **out, ink_error *error);
+INK_API void ink_variance_free(ink_variance *variance);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
