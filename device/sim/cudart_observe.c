@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cudart.h"
+#include "driver.h"
 #include "observe.h"
 
 static const sim_observer *observer;
@@ -28,6 +28,17 @@ RT_API uint64_t inkmark_sim_time_ns(void) {
 }
 
 /* ---- calls ---- */
+
+static sim_driver_observer *_Atomic driver_observer;
+
+RT_API void inkmark_sim_observe_driver(sim_driver_observer *wanted) { driver_observer = wanted; }
+
+void drv_tell(const char *name, const void *const words[2], const CUresult *result) {
+  sim_driver_observer *told = driver_observer;
+  const int code = result ? (int)*result : 0;
+  if (told)
+    told(name, words, result ? &code : NULL);
+}
 
 void rt_call(const char *name) {
   rt_self()->call = name;

@@ -61,6 +61,17 @@ void drv_context_set(int device);
 /* All modules of a device's contexts are gone: it was reset. */
 void drv_device_reset(rt_gpu *gpu);
 
+/* The body of an entry point of which a profiler is told: its first two parameters, and what it does. */
+void drv_tell(const char *name, const void *const words[2], const CUresult *result);
+#define DRV_TOLD(first, second, call)                                                              \
+  do {                                                                                             \
+    const void *const words_[2] = {first, second};                                                 \
+    drv_tell(__func__, words_, NULL);                                                              \
+    const CUresult result_ = call;                                                                 \
+    drv_tell(__func__, words_, &result_);                                                          \
+    return result_;                                                                                \
+  } while (0)
+
 /* ---- modules: with the lock held ---- */
 
 void drv_modules_clear(drv_context *context);

@@ -228,23 +228,21 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice device) {
 }
 
 DRV_API cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
-  return create(context, flags, device);
+  DRV_TOLD(context, NULL, create(context, flags, device));
 }
 
 DRV_API cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *parameters, int count, unsigned flags,
                        CUdevice device) {
-  (void)parameters;
-  return count ? CUDA_ERROR_NOT_SUPPORTED : create(context, flags, device);
+  DRV_TOLD(context, parameters, count ? CUDA_ERROR_NOT_SUPPORTED : create(context, flags, device));
 }
 
 DRV_API cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *parameters, unsigned flags,
                        CUdevice device) {
-  if (parameters && parameters->numExecAffinityParams)
-    return CUDA_ERROR_NOT_SUPPORTED;
-  return create(context, flags, device);
+  const bool fine = !parameters || !parameters->numExecAffinityParams;
+  DRV_TOLD(context, parameters, fine ? create(context, flags, device) : CUDA_ERROR_NOT_SUPPORTED);
 }
 
-DRV_API cuCtxDestroy_v2(CUcontext context) {
+static CUresult destroy(CUcontext context) {
   CUresult result = drv_ready();
   if (result)
     return result;
@@ -265,6 +263,8 @@ DRV_API cuCtxDestroy_v2(CUcontext context) {
   rt_unlock();
   return result;
 }
+
+DRV_API cuCtxDestroy_v2(CUcontext context) { DRV_TOLD(context, NULL, destroy(context)); }
 
 /* ---- primary contexts ---- */
 

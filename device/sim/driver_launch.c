@@ -44,7 +44,7 @@ DRV_API cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, un
                        CUstream stream, void **args, void **extra) {
   const rt_shape shape = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z},
                           .dynamic_shared_bytes = shared_bytes};
-  return launch(function, &shape, stream, args, extra);
+  DRV_TOLD(function, NULL, launch(function, &shape, stream, args, extra));
 }
 
 DRV_API cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -52,7 +52,7 @@ DRV_API cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned
                                   unsigned shared_bytes, CUstream stream, void **args) {
   const rt_shape shape = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z},
                           .dynamic_shared_bytes = shared_bytes, .cooperative = true};
-  return launch(function, &shape, stream, args, NULL);
+  DRV_TOLD(function, NULL, launch(function, &shape, stream, args, NULL));
 }
 
 /* The same attributes as cudaLaunchKernelExC understands. */
@@ -69,7 +69,7 @@ DRV_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void
     if (one->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
       shape.cluster = (dim3){one->value.clusterDim.x, one->value.clusterDim.y, one->value.clusterDim.z};
   }
-  return launch(function, &shape, config->hStream, args, extra);
+  DRV_TOLD(config, function, launch(function, &shape, config->hStream, args, extra));
 }
 
 DRV_API cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {

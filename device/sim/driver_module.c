@@ -206,15 +206,17 @@ static CUresult load_module(CUmodule *out, const void *image) {
   return result;
 }
 
-DRV_API cuModuleLoadData(CUmodule *module, const void *image) { return load_module(module, image); }
+DRV_API cuModuleLoadData(CUmodule *module, const void *image) { DRV_TOLD(module, image, load_module(module, image)); }
 
 DRV_API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
                            void **values) {
   (void)count, (void)options, (void)values;
-  return load_module(module, image);
+  DRV_TOLD(module, image, load_module(module, image));
 }
 
-DRV_API cuModuleLoadFatBinary(CUmodule *module, const void *image) { return load_module(module, image); }
+DRV_API cuModuleLoadFatBinary(CUmodule *module, const void *image) {
+  DRV_TOLD(module, image, load_module(module, image));
+}
 
 /* The file's bytes and a NUL; the caller frees them. */
 static CUresult read_file(const char *path, char **bytes) {
@@ -236,7 +238,7 @@ static CUresult read_file(const char *path, char **bytes) {
   return CUDA_SUCCESS;
 }
 
-DRV_API cuModuleLoad(CUmodule *module, const char *path) {
+static CUresult load_file(CUmodule *module, const char *path) {
   char *bytes;
   CUresult result = read_file(path, &bytes);
   if (result)
@@ -246,7 +248,9 @@ DRV_API cuModuleLoad(CUmodule *module, const char *path) {
   return result;
 }
 
-DRV_API cuModuleUnload(CUmodule module) {
+DRV_API cuModuleLoad(CUmodule *module, const char *path) { DRV_TOLD(module, path, load_file(module, path)); }
+
+static CUresult unload_module(CUmodule module) {
   CUresult result = drv_ready_here();
   if (result)
     return result;
@@ -260,6 +264,8 @@ DRV_API cuModuleUnload(CUmodule module) {
   rt_unlock();
   return result;
 }
+
+DRV_API cuModuleUnload(CUmodule module) { DRV_TOLD(module, NULL, unload_module(module)); }
 
 DRV_API cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
   *mode = CU_MODULE_LAZY_LOADING;
@@ -293,9 +299,7 @@ static CUresult module_here(drv_library *library, drv_module **out) {
   return load(context, &copy, library, out);
 }
 
-DRV_API cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *jit_options, void **jit_values,
-                          unsigned jit_count, CUlibraryOption *options, void **values, unsigned count) {
-  (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+static CUresult load_library(CUlibrary *out, const void *image) {
   CUresult result = drv_ready();
   if (!result && (!out || !image))
     result = CUDA_ERROR_INVALID_VALUE;
@@ -316,16 +320,27 @@ DRV_API cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *jit_o
   return result;
 }
 
-DRV_API cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jit_options,
-                              void **jit_values, unsigned jit_count, CUlibraryOption *options,
-                              void **values, unsigned count) {
+DRV_API cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *jit_options, void **jit_values,
+                          unsigned jit_count, CUlibraryOption *options, void **values, unsigned count) {
+  (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+  DRV_TOLD(out, image, load_library(out, image));
+}
+
+static CUresult load_library_file(CUlibrary *library, const char *path) {
   char *bytes;
   CUresult result = read_file(path, &bytes);
   if (result)
     return result;
-  result = cuLibraryLoadData(library, bytes, jit_options, jit_values, jit_count, options, values, count);
+  result = load_library(library, bytes);
   free(bytes);
   return result;
+}
+
+DRV_API cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jit_options,
+                              void **jit_values, unsigned jit_count, CUlibraryOption *options,
+                              void **values, unsigned count) {
+  (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+  DRV_TOLD(library, path, load_library_file(library, path));
 }
 
 static void unload_from(drv_context *context, const drv_library *library) {
@@ -338,7 +353,7 @@ static void unload_from(drv_context *context, const drv_library *library) {
   }
 }
 
-DRV_API cuLibraryUnload(CUlibrary library) {
+static CUresult unload_library(CUlibrary library) {
   CUresult result = drv_ready();
   if (result)
     return result;
@@ -359,6 +374,8 @@ DRV_API cuLibraryUnload(CUlibrary library) {
   rt_unlock();
   return result;
 }
+
+DRV_API cuLibraryUnload(CUlibrary library) { DRV_TOLD(library, NULL, unload_library(library)); }
 
 DRV_API cuLibraryGetModule(CUmodule *module, CUlibrary library) {
   CUresult result = drv_ready_here();

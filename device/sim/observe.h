@@ -51,6 +51,12 @@ typedef struct sim_observer {
   void (*call_ends)(const sim_observed_call *call);
 } sim_observer;
 
+/* A call of the driver's API that loads, unloads, launches, or makes or ends a context: `words` are its first two parameters,
+ * `result` NULL before it and what it gives after it. The function runs without any lock, and may call the driver, of which
+ * it is told again. */
+typedef void sim_driver_observer(const char *name, const void *const words[2], const int *result);
+void inkmark_sim_observe_driver(sim_driver_observer *observer); /* NULL ends it */
+
 /* NULL ends it. Exported by the simulated libcudart.so.13. */
 void inkmark_sim_observe(const sim_observer *observer);
 /* globaltimer of the calling thread's device, unrounded. */

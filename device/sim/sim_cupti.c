@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A stand-in libcupti.so.13 for the simulated device: the part of CUPTI's activity API that inkmark
+/* A stand-in libcupti.so.13 for the simulated device: the part of CUPTI's activity and callback API that inkmark
  * uses, with CUPTI's own records, made from what the simulated runtime does. Timestamps are the
  * simulated globaltimer. PTX has no register allocation: every kernel says 32 registers.
  *
@@ -12,6 +12,7 @@
 #include <cupti.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +28,22 @@ SIM_EXPORT const char inkmark_sim_cupti[] = "inkmark's simulated CUPTI";
 static struct {
   pthread_mutex_t lock; /* below; taken inside of the runtime's lock, never around it */
   bool on[CUPTI_ACTIVITY_KIND_COUNT];
-  int subscribed;
   CUpti_BuffersCallbackRequestFunc request;
   CUpti_BuffersCallbackCompleteFunc complete;
   uint8_t *buffer;
   size_t size, used;
   size_t dropped;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Those of cuptiSubscribe have nobody beside them; those of cuptiSubscribe_v2 may have others that allow it too. */
+enum { SUBSCRIBERS_MAX = 4, DRIVER_CALLS_MAX = 1024 };
+typedef struct subscriber {
+  CUpti_CallbackFunc callback; /* NULL: none */
+  void *user;
+  bool shares;
+  bool driver_calls[DRIVER_CALLS_MAX];
+} subscriber;
+static subscriber subscribers[SUBSCRIBERS_MAX]; /* with the lock */
 
 /* What cuptiActivityPushExternalCorrelationId pushed on this thread, by kind. */
 static _Thread_local struct {
@@ -327,29 +337,107 @@ SIM_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char **tex
   return CUPTI_SUCCESS;
 }
 
-SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber,
-                                      CUpti_CallbackFunc callback, void *user) {
-  (void)callback, (void)user;
-  const CUptiResult refused = result_for("subscribe");
-  if (refused)
-    return refused;
+static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user, bool shares) {
+  subscriber *place = NULL;
+  bool alone = true, all_share = true;
   pthread_mutex_lock(&state.lock);
-  const bool taken = state.subscribed;
-  state.subscribed = 1;
+  for (int i = 0; i < SUBSCRIBERS_MAX; i++) {
+    if (!subscribers[i].callback) {
+      place = &subscribers[i];
+      continue;
+    }
+    alone = false;
+    all_share = all_share && subscribers[i].shares;
+  }
+  if (!alone && !(shares && all_share))
+    place = NULL;
+  if (place)
+    *place = (subscriber){callback, user, shares, {false}};
   pthread_mutex_unlock(&state.lock);
-  if (taken)
+  if (!place)
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  *subscriber = (CUpti_SubscriberHandle)&state;
+  *handle = (CUpti_SubscriberHandle)(void *)place;
   return CUPTI_SUCCESS;
 }
 
-SIM_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
-  (void)subscriber;
+SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user) {
+  const CUptiResult refused = result_for("subscribe");
+  return refused ? refused : subscribe(handle, callback, user, false);
+}
+
+/* As CUPTI 13.2 has it: older headers lack the last field. */
+typedef struct subscriber_params {
+  size_t bytes;
+  const char *name;
+  char *old_name;
+  size_t old_name_bytes;
+  uint8_t shares;
+} subscriber_params;
+
+SIM_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user,
+                                         CUpti_SubscriberParams *params) {
+  const CUptiResult refused = result_for("subscribe");
+  const subscriber_params *given = (const subscriber_params *)(const void *)params;
+  const bool shares = given && given->bytes > offsetof(subscriber_params, shares) && given->shares;
+  return refused ? refused : subscribe(handle, callback, user, shares);
+}
+
+static void tell_driver_call(const char *name, const void *const words[2], const int *result);
+
+SIM_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
+  subscriber *one = (subscriber *)(void *)handle;
+  bool any = false;
   inkmark_sim_observe(NULL);
   pthread_mutex_lock(&state.lock);
-  state.subscribed = 0;
+  one->callback = NULL;
+  for (int i = 0; i < SUBSCRIBERS_MAX; i++)
+    any = any || subscribers[i].callback;
   pthread_mutex_unlock(&state.lock);
+  if (!any)
+    inkmark_sim_observe_driver(NULL);
   return CUPTI_SUCCESS;
+}
+
+SIM_EXPORT CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
+                                           CUpti_CallbackId id) {
+  if (!handle || domain != CUPTI_CB_DOMAIN_DRIVER_API || id >= DRIVER_CALLS_MAX)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  pthread_mutex_lock(&state.lock);
+  ((subscriber *)(void *)handle)->driver_calls[id] = on != 0;
+  pthread_mutex_unlock(&state.lock);
+  inkmark_sim_observe_driver(tell_driver_call);
+  return CUPTI_SUCCESS;
+}
+
+static const struct {
+  const char *name;
+  uint32_t id;
+} driver_calls[] = {
+#define CALL(name) {#name, CUPTI_DRIVER_TRACE_CBID_##name}
+    CALL(cuModuleLoad), CALL(cuModuleLoadData), CALL(cuModuleLoadDataEx), CALL(cuModuleLoadFatBinary),
+    CALL(cuModuleUnload), CALL(cuLibraryLoadData), CALL(cuLibraryLoadFromFile), CALL(cuLibraryUnload),
+    CALL(cuLaunchKernel), CALL(cuLaunchKernelEx), CALL(cuLaunchCooperativeKernel), CALL(cuCtxCreate_v2),
+    CALL(cuCtxCreate_v3), CALL(cuCtxCreate_v4), CALL(cuCtxDestroy_v2),
+#undef CALL
+};
+
+/* The callbacks run without the lock: they may call the driver. */
+static void tell_driver_call(const char *name, const void *const words[2], const int *result) {
+  CUpti_CallbackData data = {.callbackSite = result ? CUPTI_API_EXIT : CUPTI_API_ENTER, .functionName = name,
+                             .functionParams = words};
+  int code = result ? *result : 0;
+  uint32_t id = 0;
+  for (size_t i = 0; i < sizeof driver_calls / sizeof *driver_calls; i++)
+    if (!strcmp(name, driver_calls[i].name))
+      id = driver_calls[i].id;
+  data.functionReturnValue = &code;
+  for (int i = 0; i < SUBSCRIBERS_MAX && id; i++) {
+    pthread_mutex_lock(&state.lock);
+    const subscriber one = subscribers[i];
+    pthread_mutex_unlock(&state.lock);
+    if (one.callback && one.driver_calls[id])
+      one.callback(one.user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+  }
 }
 
 SIM_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,

@@ -76,7 +76,7 @@ class SessionOptions(Structure):
                 ("devices", c_char_p), ("per_warp", c_bool), ("keep_first", c_bool), ("records_per_track", c_uint32),
                 ("tracks", c_uint32), ("drain_ms", c_uint32), ("replace", c_bool), ("activity", c_bool), ("flight", c_bool),
                 ("live", c_bool), ("hang_ms", c_uint32), ("start_off", c_bool), ("schedule", c_char_p),
-                ("host_ranges", c_bool)]
+                ("host_ranges", c_bool), ("modules", c_bool)]
 
 
 class ActivityClock(Structure):

@@ -101,7 +101,8 @@ class Session:
             ctypes.sizeof(SessionOptions), os.fsencode(self._path.replace("%", "%%")), _bytes(o["kernels"]),
             _bytes(o["blocks"]), _bytes(o["warps"]), _bytes(o["devices"]), o["granularity"] == "warp",
             o["keep"] == "first", o["records_per_track"] or 0, o["tracks"] or 0, o["drain_ms"] or 0, True, o["activity"],
-            o["flight"], o["live"], o["hang_ms"] or 0, o["start_off"], _bytes(o["schedule"]), o["host_ranges"])
+            o["flight"], o["live"], o["hang_ms"] or 0, o["start_off"], _bytes(o["schedule"]), o["host_ranges"],
+            o["modules"])
 
     def arm(self, obj: Any, image: Optional[bytes] = None, library: bool = False) -> bool:
         """Has kernels recorded that were compiled at run time: CuPy's RawModule, cuda.core's ObjectCode, a kernel or
@@ -203,7 +204,7 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
             warps: Optional[str] = None, devices: Optional[str] = None, keep: str = "last",
             records_per_track: Optional[int] = None, tracks: Optional[int] = None, drain_ms: Optional[int] = None,
             activity: bool = False, flight: bool = False, live: bool = False, hang_ms: Optional[int] = None,
-            start_off: bool = False, schedule: Optional[str] = None, host_ranges: bool = False) -> Session:
+            start_off: bool = False, schedule: Optional[str] = None, host_ranges: bool = False, modules: bool = False) -> Session:
     """A recording in this process, as a context manager:
 
         with inkmark.session(kernels="step", granularity="warp") as s:
@@ -215,7 +216,8 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
     whose first lane records. `output`: the capture's name, in which %p is the process, %h the host and %r the rank; a
     file of that name is written over; None: a temporary one that goes with the session. `start_off`: nothing is
     recorded before on(). `schedule`: which steps are recorded, as "wait=1,warmup=1,active=3,repeat=2". `host_ranges`: what
-    scope() says. The others are those of
+    scope() says. `modules`: what is compiled and loaded while it is open is armed without arm(), by CUPTI, which other
+    profilers may want meanwhile. The others are those of
     `inkmark record`; `drain_ms` and `hang_ms` in milliseconds."""
     if granularity not in ("block", "warp"):
         raise ValueError(f"granularity is one of 'block', 'warp', not {granularity!r}")
@@ -223,7 +225,8 @@ def session(kernels: Optional[str] = None, granularity: str = "block",
         raise ValueError(f"keep is one of 'last', 'first', not {keep!r}")
     return Session(kernels=kernels, granularity=granularity, output=output, blocks=blocks, warps=warps, devices=devices,
                    keep=keep, records_per_track=records_per_track, tracks=tracks, drain_ms=drain_ms, activity=activity,
-                   flight=flight, live=live, hang_ms=hang_ms, start_off=start_off, schedule=schedule, host_ranges=host_ranges)
+                   flight=flight, live=live, hang_ms=hang_ms, start_off=start_off, schedule=schedule, host_ranges=host_ranges,
+                   modules=modules)
 
 
 def arm(obj: Any, image: Optional[bytes] = None, library: bool = False) -> bool:

@@ -5,8 +5,8 @@
 
 #include "cuda/activity_queue.h"
 #include "cuda/cupti_api.h"
+#include "cuda/driver_watch.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,10 +224,6 @@ static void complete_buffer(void *context, uint32_t stream, uint8_t *buffer, siz
   free(buffer);
 }
 
-static void no_callback(void *user, int domain, uint32_t id, const void *data) {
-  (void)user, (void)domain, (void)id, (void)data;
-}
-
 /* ---- the clock ---- */
 
 static int64_t realtime_ns(void) {
@@ -289,7 +285,7 @@ static void let_go(ink_i_activity *a) {
 static bool switch_on(ink_i_activity *a) {
   size_t n = 0;
   /* Only one subscriber is allowed: whoever comes second is told, in either order. */
-  int result = a->cupti.subscribe(&a->subscriber, no_callback, NULL);
+  int result = a->cupti.subscribe(&a->subscriber, ink_i_watch_call, NULL);
   if (result != CUPTI_OK) {
     a->subscriber = NULL;
     ink_i_cupti_explain(&a->cupti, result, a->refusal, sizeof a->refusal);
@@ -312,26 +308,13 @@ static bool switch_on(ink_i_activity *a) {
   return result == CUPTI_OK;
 }
 
-/* 13 for a driver of CUDA 13: a newer CUPTI than the driver's is refused. 0: not known. */
-static int driver_major(void) {
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  int (*get_version)(int *) = NULL, version = 0;
-  if (driver)
-    *(void **)&get_version = dlsym(driver, "cuDriverGetVersion");
-  if (get_version && get_version(&version))
-    version = 0;
-  if (driver)
-    dlclose(driver);
-  return version / 1000;
-}
-
 ink_i_activity *ink_i_activity_start(void) {
   ink_i_activity *a = calloc(1, sizeof *a);
   if (!a)
     return NULL;
   ink_i_queue_init(&a->queue);
   current = a;
-  if (!ink_i_cupti_load(&a->cupti, driver_major(), a->refusal, sizeof a->refusal))
+  if (!ink_i_cupti_load(&a->cupti, ink_i_cupti_major(), a->refusal, sizeof a->refusal))
     return a;
   if (switch_on(a)) {
     a->on = true;
@@ -342,6 +325,14 @@ ink_i_activity *ink_i_activity_start(void) {
     let_go(a);
   }
   return a;
+}
+
+bool ink_i_activity_subscriber(const ink_i_activity *a, ink_i_cupti *cupti, void **subscriber) {
+  if (!a || !a->on)
+    return false;
+  *cupti = a->cupti;
+  *subscriber = a->subscriber;
+  return true;
 }
 
 const char *ink_i_activity_refusal(const ink_i_activity *a) {

@@ -34,8 +34,49 @@ enum ink_i_cupti_number {
   CUPTI_FLUSH_FORCED = 1,
   CUPTI_THREAD_ID_SYSTEM = 1, /* what gettid says */
   CUPTI_EXTERNAL_CUSTOM2 = 5,
-  CUPTI_VERSION_12_0 = 18 /* the oldest that is used */
+  CUPTI_VERSION_12_0 = 18, /* the oldest that is used */
+  CUPTI_VERSION_13_2 = 130200 /* several subscribers */
 };
+
+/* Calls of the driver's API, CUPTI_DRIVER_TRACE_CBID_... */
+enum ink_i_cupti_driver_call {
+  CUPTI_cuModuleLoad = 18,
+  CUPTI_cuModuleLoadData = 19,
+  CUPTI_cuModuleLoadDataEx = 20,
+  CUPTI_cuModuleLoadFatBinary = 21,
+  CUPTI_cuModuleUnload = 22,
+  CUPTI_cuCtxCreate_v2 = 235,
+  CUPTI_cuLaunchKernel = 307,
+  CUPTI_cuCtxDestroy_v2 = 322,
+  CUPTI_cuLaunchKernel_ptsz = 442,
+  CUPTI_cuLaunchCooperativeKernel = 477,
+  CUPTI_cuLaunchCooperativeKernel_ptsz = 478,
+  CUPTI_cuCtxCreate_v3 = 645,
+  CUPTI_cuLaunchKernelEx = 652,
+  CUPTI_cuLaunchKernelEx_ptsz = 653,
+  CUPTI_cuLibraryLoadData = 678,
+  CUPTI_cuLibraryLoadFromFile = 679,
+  CUPTI_cuLibraryUnload = 680,
+  CUPTI_cuCtxCreate_v4 = 757
+};
+
+/* CUpti_CallbackData, as far as it is used. The parameters are the call's, each as wide as it is: of those above the first two
+ * are pointers. */
+typedef struct ink_i_cupti_call_data {
+  int site; /* 0: before the call, 1: after it */
+  const char *name;
+  void *const *parameters;
+  const int *result; /* after the call */
+} ink_i_cupti_call_data;
+
+/* CUpti_SubscriberParams. Before 13.2 it ends in front of `shares`. */
+typedef struct ink_i_cupti_subscriber {
+  size_t bytes;
+  const char *name;
+  char *old_name; /* who has CUPTI already */
+  size_t old_name_bytes;
+  uint8_t shares;
+} ink_i_cupti_subscriber;
 
 /* The entry points; each returns a CUptiResult as int. */
 typedef void ink_i_cupti_request(uint8_t **buffer, size_t *size, size_t *max_records);
@@ -51,7 +92,9 @@ typedef struct ink_i_cupti {
   int (*get_version)(uint32_t *version);
   int (*result_string)(int result, const char **text);
   int (*subscribe)(void **subscriber, ink_i_cupti_callback *callback, void *user);
+  int (*subscribe_v2)(void **subscriber, ink_i_cupti_callback *callback, void *user, ink_i_cupti_subscriber *params); /* NULL: older */
   int (*unsubscribe)(void *subscriber);
+  int (*enable_callback)(uint32_t on, void *subscriber, int domain, uint32_t id);
   int (*enable)(int kind);
   int (*disable)(int kind);
   int (*register_buffers)(ink_i_cupti_request *request, ink_i_cupti_complete *complete);
@@ -69,6 +112,8 @@ typedef struct ink_i_cupti {
  * toolkits and Python packages put it; `major` (13, 12; 0: unknown) is tried first. It is never
  * unloaded: threads of its own may run in it. False with a sentence in `why`. */
 bool ink_i_cupti_load(ink_i_cupti *cupti, int major, char *why, size_t why_bytes);
+/* The major version of the driver that is loaded, for the above; 0: not known. */
+int ink_i_cupti_major(void);
 /* "CUPTI_ERROR_...: what it means". */
 void ink_i_cupti_explain(const ink_i_cupti *cupti, int result, char *text, size_t bytes);
 

@@ -19,6 +19,7 @@ static bool find_entries(ink_i_cupti *c) {
       {"cuptiGetResultString", &c->result_string},
       {"cuptiSubscribe", &c->subscribe},
       {"cuptiUnsubscribe", &c->unsubscribe},
+      {"cuptiEnableCallback", &c->enable_callback},
       {"cuptiActivityEnable", &c->enable},
       {"cuptiActivityDisable", &c->disable},
       {"cuptiActivityRegisterCallbacks", &c->register_buffers},
@@ -37,6 +38,7 @@ static bool find_entries(ink_i_cupti *c) {
       return false;
     memcpy(entries[i].at, &symbol, sizeof symbol);
   }
+  *(void **)&c->subscribe_v2 = dlsym(c->library, "cuptiSubscribe_v2");
   return true;
 }
 
@@ -108,6 +110,19 @@ static bool open_any(ink_i_cupti *c, int major) {
     if (open_major(c, order[i]))
       return true;
   return false;
+}
+
+/* 13 for a driver of CUDA 13: a newer CUPTI than the driver's is refused. 0: not known. */
+int ink_i_cupti_major(void) {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  int (*get_version)(int *) = NULL, version = 0;
+  if (driver)
+    *(void **)&get_version = dlsym(driver, "cuDriverGetVersion");
+  if (get_version && get_version(&version))
+    version = 0;
+  if (driver)
+    dlclose(driver);
+  return version / 1000;
 }
 
 bool ink_i_cupti_load(ink_i_cupti *c, int major, char *why, size_t why_bytes) {

@@ -79,6 +79,7 @@ static struct {
   FUNCTIONS(FIELD)
 #undef FIELD
   int (*library_global)(ink_i_device_ptr *, size_t *, void *, const char *); /* CUDA 12 */
+  int (*function_module)(void **, void *), (*kernel_library)(void **, void *);
 } driver;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -277,6 +278,8 @@ static bool find_all(void *library) {
   FUNCTIONS(FIND)
 #undef FIND
   *(void **)&driver.library_global = dlsym(library, "cuLibraryGetGlobal");
+  *(void **)&driver.function_module = dlsym(library, "cuFuncGetModule");
+  *(void **)&driver.kernel_library = dlsym(library, "cuKernelGetLibrary");
   return all && driver.device_count(&devices) == 0;
 }
 
@@ -315,6 +318,16 @@ int ink_i_driver_load(void **module, const void *image) { return driver.load(mod
 
 int ink_i_driver_function(void **function, void *module, const char *name) {
   return driver.function(function, module, name);
+}
+
+void *ink_i_driver_module_of(void *function, bool *library) {
+  void *found = NULL;
+  if (!ink_i_driver())
+    return NULL;
+  *library = driver.kernel_library && driver.kernel_library(&found, function) == 0 && found;
+  if (!*library && (!driver.function_module || driver.function_module(&found, function) != 0))
+    found = NULL;
+  return found;
 }
 
 int ink_i_driver_global(bool library, void *handle, const char *name, ink_i_device_ptr *at, size_t *bytes) {

@@ -24,6 +24,8 @@ int ink_i_driver_slot_of(const void *context);
 bool ink_i_driver_is_seen(int slot);
 /* Of a slot: the device that its context is on. */
 int ink_i_driver_ordinal(int slot);
+/* What a function, or a kernel of a library, is of: the CUmodule, or the CUlibrary; NULL: not known. */
+void *ink_i_driver_module_of(void *function, bool *library);
 /* The context is about to be destroyed; its slot may be another one's afterwards. */
 void ink_i_driver_context_goes(int slot);
 

@@ -286,6 +286,21 @@ void ink_i_modules_gone(void *handle, bool library) {
     release_leftovers(slots);
 }
 
+bool ink_i_modules_have(void *handle, bool library) {
+  bool there = false;
+  pthread_mutex_lock(&lock);
+  for (const entry *e = entries; e && !there; e = e->next)
+    there = e->handle == handle && e->library == library;
+  pthread_mutex_unlock(&lock);
+  return there;
+}
+
+void ink_i_modules_forget(void) {
+  for (int slot = -1; slot < INK_I_DEVICES_MAX; slot++)
+    take_all(&(goes){NULL, false, slot}, 0);
+  release_leftovers(UINT64_MAX);
+}
+
 unsigned ink_i_modules_unwaited(void) { return atomic_load(&unwaited); }
 
 void ink_i_modules_context_gone(int slot) {

@@ -22,6 +22,10 @@ ink_status ink_i_modules_came(void *handle, bool library, const void *image, siz
 void ink_i_modules_gone(void *handle, bool library);
 /* How many went while kernels ran that did not end within that time. */
 unsigned ink_i_modules_unwaited(void);
+/* Whether it has come, in the calling thread's context or in any. */
+bool ink_i_modules_have(void *handle, bool library);
+/* Behind a session: none is known any more. */
+void ink_i_modules_forget(void);
 /* The calling thread has a context that may be new: libraries with marks are registered there. True: some were. */
 bool ink_i_modules_context_came(void);
 /* Before a context is destroyed or reset: those of its modules, and of libraries what is in it. */

@@ -8,15 +8,11 @@
 #include "cuda/record_mode.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { NOT_INITIALIZED = 3 /* CUDA_ERROR_NOT_INITIALIZED */ };
 
@@ -178,26 +174,14 @@ __attribute__((no_sanitize("address", "undefined"))) void *ink_wrap_dlsym(void *
 
 /* ---- loading ---- */
 
-static void came(int code, void *const *handle, bool library, const void *image, size_t bytes) {
+static void came(int code, void *const *handle, bool library, const void *image) {
   if (!code && handle)
-    ink_record_module_loaded(*handle, library, image, bytes);
+    ink_record_module_loaded(*handle, library, image, 0);
 }
 
-/* The driver has read the file; it is there and is read again. */
 static void came_from_file(int code, void *const *handle, bool library, const char *path) {
-  struct stat status;
-  const int descriptor = code ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-  void *image = MAP_FAILED;
-  if (descriptor >= 0 && !fstat(descriptor, &status) && status.st_size > 0)
-    image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  if (descriptor >= 0)
-    close(descriptor);
-  if (image == MAP_FAILED) {
-    came(code, handle, library, NULL, 0);
-    return;
-  }
-  came(code, handle, library, image, (size_t)status.st_size);
-  munmap(image, (size_t)status.st_size);
+  if (!code && handle)
+    ink_record_file_loaded(*handle, library, path);
 }
 
 int cuModuleLoad(void **module, const char *path) {
@@ -210,21 +194,21 @@ int cuModuleLoad(void **module, const char *path) {
 int cuModuleLoadData(void **module, const void *image) {
   REAL(cuModuleLoadData);
   const int code = real ? real(module, image) : NOT_INITIALIZED;
-  came(code, module, false, image, 0);
+  came(code, module, false, image);
   return code;
 }
 
 int cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *options, void **values) {
   REAL(cuModuleLoadDataEx);
   const int code = real ? real(module, image, n, options, values) : NOT_INITIALIZED;
-  came(code, module, false, image, 0);
+  came(code, module, false, image);
   return code;
 }
 
 int cuModuleLoadFatBinary(void **module, const void *image) {
   REAL(cuModuleLoadFatBinary);
   const int code = real ? real(module, image) : NOT_INITIALIZED;
-  came(code, module, false, image, 0);
+  came(code, module, false, image);
   return code;
 }
 
@@ -232,7 +216,7 @@ int cuLibraryLoadData(void **library, const void *image, int *jit, void **jit_va
                       void **values, unsigned n) {
   REAL(cuLibraryLoadData);
   const int code = real ? real(library, image, jit, jit_values, jit_n, options, values, n) : NOT_INITIALIZED;
-  came(code, library, true, image, 0);
+  came(code, library, true, image);
   return code;
 }
 

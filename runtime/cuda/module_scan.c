@@ -9,8 +9,12 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char magic[] = INK_TABLE_TEXT_MAGIC;
 static const char symbol[] = "ink_current", table_symbol[] = "ink_table_text";
@@ -237,4 +241,20 @@ ink_i_scan ink_i_scan_image(const void *image, size_t bytes, ink_i_table_fn *fou
   if (image && (!bytes || bytes >= 64))
     scan_any(&s, image, bytes);
   return s.result;
+}
+
+void ink_i_file_map(const char *path, ink_i_file *file) {
+  struct stat status;
+  void *bytes = MAP_FAILED;
+  const int descriptor = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (descriptor >= 0 && !fstat(descriptor, &status) && status.st_size > 0)
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (descriptor >= 0)
+    close(descriptor);
+  *file = bytes == MAP_FAILED ? (ink_i_file){NULL, 0} : (ink_i_file){bytes, (size_t)status.st_size};
+}
+
+void ink_i_file_unmap(ink_i_file *file) {
+  if (file->bytes)
+    munmap(file->bytes, file->size);
 }

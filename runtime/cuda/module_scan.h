@@ -24,4 +24,12 @@ typedef void ink_i_table_fn(void *user, const char *name, const char *sections, 
 /* `bytes` 0: as long as the image itself says, as the driver takes it. `found` may be NULL. */
 ink_i_scan ink_i_scan_image(const void *image, size_t bytes, ink_i_table_fn *found, void *user);
 
+/* A file that the driver has read. `bytes` NULL: it is not there any more, or empty. */
+typedef struct ink_i_file {
+  void *bytes;
+  size_t size;
+} ink_i_file;
+void ink_i_file_map(const char *path, ink_i_file *file);
+void ink_i_file_unmap(ink_i_file *file);
+
 #endif

@@ -357,6 +357,16 @@ void ink_record_module_loaded(void *handle, bool library, const void *image, siz
     arm_here();
 }
 
+/* The driver has read it; it is there and is read again. */
+void ink_record_file_loaded(void *handle, bool library, const char *path) {
+  ink_i_file file;
+  if (!takes_part())
+    return;
+  ink_i_file_map(path, &file);
+  ink_record_module_loaded(handle, library, file.bytes, file.size);
+  ink_i_file_unmap(&file);
+}
+
 void ink_record_module_goes(void *handle, bool library) {
   if (takes_part())
     ink_i_modules_gone(handle, library);
@@ -371,12 +381,6 @@ void ink_record_context_came(void *context) {
 }
 
 void ink_record_context_goes(void *context) {
-  const int slot = takes_part() ? ink_i_driver_slot_of(context) : -1;
-  if (slot < 0)
-    return;
-  ink_i_modules_context_gone(slot);
-  ink_i_session_context_goes(slot);
-  ink_i_kernels_forget(slot); /* which the last drain launched */
-  ink_i_choice_forget(made, slot);
-  ink_i_driver_context_goes(slot);
+  if (takes_part())
+    ink_i_session_lets_context_go(made, ink_i_driver_slot_of(context));
 }

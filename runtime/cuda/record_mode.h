@@ -72,6 +72,8 @@ INK_API void ink_record_after_reset(int device, const sigset_t *before);
 /* A module or a library was loaded; `bytes` 0: the image says itself how long it is. NULL: a file was, that could
  * not be read. */
 INK_API void ink_record_module_loaded(void *handle, bool library, const void *image, size_t bytes);
+/* The same of a file. */
+INK_API void ink_record_file_loaded(void *handle, bool library, const char *path);
 /* It is about to be unloaded. */
 INK_API void ink_record_module_goes(void *handle, bool library);
 /* The calling thread has this context, which may be new; it is about to be destroyed. */

@@ -6,6 +6,7 @@
 #include "cuda/driver_modules.h"
 #include "cuda/clock_catch.h"
 #include "cuda/host_scopes.h"
+#include "cuda/driver_watch.h"
 #include "cuda/idle_wait.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
@@ -94,6 +95,7 @@ static void after_fork_in_child(void) {
   ink_i_registry_after_fork();
   ink_i_own_threads_after_fork();
   ink_i_idle_after_fork();
+  ink_i_watch_after_fork();
   ink_i_link_child();
   ink_i_host_after_fork();
   pthread_mutex_init(&current_lock, NULL);
@@ -207,6 +209,11 @@ ink_status ink_session_open(const ink_session_options *options, ink_session **ou
     ink_i_session_start_activity(s);
   if (s->options.host_ranges && !ink_i_host_on())
     ink_i_remark(s, "out of memory for the host's ranges, which are not recorded");
+  status = options && options->modules ? ink_i_watch_start(s, error) : INK_OK;
+  if (status) {
+    ink_session_close(s, NULL, NULL);
+    return status;
+  }
   *out = s;
   return INK_OK;
 }

@@ -2,7 +2,11 @@
 /* How a session ends, as a whole, for one device that is reset, or for a marked file that goes: what is there
  * is taken, as far as calls of the CUDA runtime are still possible. */
 #include "capture/capture_write.h"
+#include "cuda/device_choice.h"
+#include "cuda/driver_api.h"
+#include "cuda/driver_kernels.h"
 #include "cuda/driver_modules.h"
+#include "cuda/driver_watch.h"
 #include "cuda/flight.h"
 #include "cuda/host_scopes.h"
 #include "cuda/passed_kernels.h"
@@ -287,7 +291,7 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
     pthread_mutex_unlock(&s->lock);
 }
 
-void ink_i_session_context_goes(int slot) {
+static void context_goes(int slot) {
   ink_session *s = ink_i_session_current();
   if (!s || s->pid != getpid() || !ink_i_session_enter(s))
     return;
@@ -298,6 +302,16 @@ void ink_i_session_context_goes(int slot) {
     ink_i_calls_end(s, &own);
   }
   pthread_mutex_unlock(&s->lock);
+}
+
+void ink_i_session_lets_context_go(ink_session *s, int slot) {
+  if (slot < 0)
+    return;
+  ink_i_modules_context_gone(slot);
+  context_goes(slot);
+  ink_i_kernels_forget(slot); /* which the last drain launched */
+  ink_i_choice_forget(s, slot);
+  ink_i_driver_context_goes(slot);
 }
 
 void ink_i_session_table_goes(uint64_t hash48) {
@@ -437,6 +451,7 @@ static ink_status end_inside(ink_session *s, bool mine, char **path, ink_error *
 }
 
 ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
+  const bool watched = ink_i_watch_stop();
   const int code = lock_to_end(s);
   if (code)
     return end_inside(s, code == EDEADLK, path, error);
@@ -497,6 +512,8 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     disarm(s, NULL);
   ink_i_session_forget();
   pthread_mutex_unlock(&s->lock);
+  if (watched) /* from here on nobody tells when they go */
+    ink_i_modules_forget();
   if (s->stays)
     return status;
   ink_i_options_free(&s->options);

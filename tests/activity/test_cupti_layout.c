@@ -100,6 +100,42 @@ static void check_records(void) {
   SAME(ink_i_cupti_external, correlation, CUpti_ActivityExternalCorrelation, correlationId);
 }
 
+static void check_callbacks(void) {
+  SAME(ink_i_cupti_call_data, site, CUpti_CallbackData, callbackSite);
+  SAME(ink_i_cupti_call_data, name, CUpti_CallbackData, functionName);
+  SAME(ink_i_cupti_call_data, parameters, CUpti_CallbackData, functionParams);
+  SAME(ink_i_cupti_call_data, result, CUpti_CallbackData, functionReturnValue);
+#if CUPTI_API_VERSION >= 130000
+  SAME(ink_i_cupti_subscriber, bytes, CUpti_SubscriberParams, structSize);
+  SAME(ink_i_cupti_subscriber, name, CUpti_SubscriberParams, subscriberName);
+  SAME(ink_i_cupti_subscriber, old_name, CUpti_SubscriberParams, oldSubscriberName);
+  SAME(ink_i_cupti_subscriber, old_name_bytes, CUpti_SubscriberParams, oldSubscriberSize);
+#endif
+#if CUPTI_API_VERSION >= 130200
+  SAME(ink_i_cupti_subscriber, shares, CUpti_SubscriberParams, allowMultipleSubscribers);
+#endif
+#define CALL(name) CHECK((int)CUPTI_##name == (int)CUPTI_DRIVER_TRACE_CBID_##name, #name)
+  CALL(cuModuleLoad);
+  CALL(cuModuleLoadData);
+  CALL(cuModuleLoadDataEx);
+  CALL(cuModuleLoadFatBinary);
+  CALL(cuModuleUnload);
+  CALL(cuCtxCreate_v2);
+  CALL(cuCtxCreate_v3);
+  CALL(cuCtxCreate_v4);
+  CALL(cuCtxDestroy_v2);
+  CALL(cuLaunchKernel);
+  CALL(cuLaunchKernel_ptsz);
+  CALL(cuLaunchCooperativeKernel);
+  CALL(cuLaunchCooperativeKernel_ptsz);
+  CALL(cuLaunchKernelEx);
+  CALL(cuLaunchKernelEx_ptsz);
+  CALL(cuLibraryLoadData);
+  CALL(cuLibraryLoadFromFile);
+  CALL(cuLibraryUnload);
+#undef CALL
+}
+
 static void check_numbers(void) {
   const int pairs[][2] = {
       {CUPTI_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY},
@@ -126,6 +162,7 @@ static void check_numbers(void) {
 
 int main(void) {
   check_records();
+  check_callbacks();
   check_numbers();
   printf("the headers are CUPTI API version %d\n", CUPTI_API_VERSION);
   return check_result("cupti_layout");

@@ -20,13 +20,17 @@ def record(program, way, what, *images, options=()):
     return done.stderr
 
 
+def report():
+    return json.loads(subprocess.run([inkmark, "report", "-f", "json", "x.ink"], capture_output=True, text=True,
+                                     check=True).stdout)["captures"][0]
+
+
 def kernels(said=""):
     """Name -> (launches, tracks, {sections with their tables, called ones}), of all rows of a kernel."""
     if not os.path.exists("x.ink"):
         that(False, f"no capture: {said}")
         return {}
-    shown = json.loads(subprocess.run([inkmark, "report", "-f", "json", "x.ink"], capture_output=True, text=True,
-                                      check=True).stdout)["captures"][0]
+    shown = report()
     that(shown["complete"] and shown["unknown_kernels"] == 0, f"not whole: {said}")
     found = {}
     for kernel in shown["kernels"]:
@@ -124,6 +128,30 @@ elif case == "full":
     for command in ("info", "report"):
         shown = subprocess.run([inkmark, command, "x.ink"], capture_output=True, text=True).stdout
         that("no room for the kernels of section table 'Edit" in shown, f"{command} does not say what is missing")
+elif case == "watch":
+    # in a running process: by CUPTI's callbacks, alone or beside another profiler that lets others be
+    cupti = os.path.join(build, "device", "sim", "libcupti.so.13")
+    if not os.path.exists(cupti):
+        print("skipped: the simulated device has no CUPTI (its headers)")
+        sys.exit(77)
+    for profiler, version, refusal in (("none", "130001", None), ("none", "130200", None), ("beside", "130200", None),
+                                       ("alone", "130200", "modules cannot be watched: CUPTI refuses (CUPTI_ERROR_MULTIPLE"),
+                                       ("beside", "130001", "another profiler is attached to this process")):
+        what = f"{profiler}, CUPTI {version}"
+        done = subprocess.run([os.path.join(folder, "session"), "dlsym", "x.ink", os.path.join(folder, "kernels.ptx"), profiler],
+                              capture_output=True, text=True, env={
+                                  **os.environ, "LD_LIBRARY_PATH": os.path.join(build, "device", "sim"),
+                                  "INKMARK_CUPTI": cupti, "INKMARK_SIM_CUPTI": f"version={version}"})
+        if refusal:
+            that(done.returncode == 1 and refusal in done.stderr, f"{what}: {done.stderr}")
+            continue
+        that(done.returncode == 0, f"{what}: {done.stderr}")
+        shown = report()
+        that(shown["unknown_kernels"] == 4, f"{what}: {shown['unknown_kernels']} blocks of a kernel without names")
+        that(sum(kernel["launches"] for kernel in shown["kernels"]) == 5 and shown["complete"] and
+             {kernel["kernel"] for kernel in shown["kernels"]} == {"Step"}, f"{what}: {shown['kernels']}")
+        if profiler != "none":
+            that(int(done.stdout) >= 7, f"the other profiler was told of {done.stdout} launches")
 elif case == "session":
     done = subprocess.run([os.path.join(folder, "session"), "dlsym", "x.ink", os.path.join(folder, "kernels.ptx")],
                           capture_output=True, text=True,

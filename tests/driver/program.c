@@ -326,13 +326,80 @@ static void session(const char *output, const char *path) {
 }
 #endif
 
+#if defined(WITH_SESSION)
+/* Another profiler: by CUPTI's older entry point, which nobody may stand beside, or by the newer one. */
+typedef void callback_fn(void *, int, unsigned, const void *);
+static void note_call(void *user, int domain, unsigned id, const void *data) {
+  (void)domain, (void)id, (void)data;
+  ++*(int *)user;
+}
+
+static void profile(const char *how, int *calls) {
+  void *cupti = dlopen(getenv("INKMARK_CUPTI"), RTLD_NOW), *subscriber;
+  struct {
+    size_t bytes;
+    const char *name;
+    char *old_name;
+    size_t old_name_bytes;
+    unsigned char shares;
+  } params = {.bytes = 33, .name = "another", .shares = 1};
+  int (*alone)(void **, callback_fn *, void *), (*beside)(void **, callback_fn *, void *, void *);
+  int (*enable)(unsigned, void *, int, unsigned);
+  if (!cupti)
+    fail(dlerror(), 0);
+  *(void **)&alone = dlsym(cupti, "cuptiSubscribe");
+  *(void **)&beside = dlsym(cupti, "cuptiSubscribe_v2");
+  *(void **)&enable = dlsym(cupti, "cuptiEnableCallback");
+  OK(strcmp(how, "beside") ? alone(&subscriber, note_call, calls) : beside(&subscriber, note_call, calls, &params));
+  OK(enable(1, subscriber, 1, 307 /* cuLaunchKernel */));
+}
+
+/* A session that begins when a module is there already, and sees the others come and go. */
+static void watch(const char *output, const char *path, const char *profiler) {
+  ink_session *s;
+  ink_error error;
+  bool written = false;
+  int calls = 0;
+  void *context, *before;
+  const ink_session_options options = {.size = sizeof options, .output = output, .replace = true, .modules = true};
+  void *image = read_image(path), *first = use_primary();
+  before = load(image);
+  run_module(before, "step");
+  if (strcmp(profiler, "none"))
+    profile(profiler, &calls);
+  if (ink_session_open(&options, &s, &error))
+    fail(error.message, 0);
+  run_module(before, "step"); /* nothing has named its sections yet */
+  void *module = load(image), *library = load_library(image);
+  run_module(module, "step");
+  run_module(before, "step");
+  run_library(library);
+  OK(cu.cuModuleUnload(module));
+  OK(cu.cuModuleLoad(&module, path));
+  run_module(module, "step");
+  OK(cu.cuCtxCreate_v2(&context, 0, 0)); /* the library comes into it */
+  run_library(library);
+  OK(cu.cuCtxDestroy_v2(context));
+  OK(cu.cuCtxSetCurrent(first));
+  OK(cu.cuLibraryUnload(library));
+  if (ink_session_close(s, &written, &error) || !written)
+    fail(error.message, 0);
+  run_module(module, "step");
+  OK(cu.cuModuleUnload(module));
+  printf("%d\n", calls);
+}
+#endif
+
 int main(int argc, char **argv) {
   if (argc < 4)
     return 2;
   find(argv[1]);
   OK(cu.cuInit(0));
 #if defined(WITH_SESSION)
-  session(argv[2], argv[3]);
+  if (argc > 4)
+    watch(argv[2], argv[3], argv[4]);
+  else
+    session(argv[2], argv[3]);
 #else
   run_case(argv[2], argv + 3);
 #endif

@@ -95,6 +95,7 @@ int main(void) {
   AT(T, size) AT(T, output) AT(T, kernels) AT(T, blocks) AT(T, warps) AT(T, devices) AT(T, per_warp)
   AT(T, keep_first) AT(T, records_per_track) AT(T, tracks) AT(T, drain_ms) AT(T, replace) AT(T, activity)
   AT(T, flight) AT(T, live) AT(T, hang_ms) AT(T, start_off) AT(T, schedule) AT(T, host_ranges)
+  AT(T, modules)
 #undef T
 #define T ink_activity
   SIZE(ink_activity)

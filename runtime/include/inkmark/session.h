@@ -45,7 +45,9 @@ typedef struct ink_session_options {
   bool start_off;              /* not before ink_session_set_on */
   const char *schedule;        /* steps, as "wait=1,warmup=1,active=3,repeat=2": the active ones (all) */
   bool host_ranges;            /* ink_scope_begin too (inkmark/scope.h); NVTX under `inkmark record --nvtx` only */
-  uint8_t reserved[7];         /* zero: what comes later lies where callers of today have no padding */
+  bool modules;                /* what the program loads through the driver's API is armed without ink_session_add_module, by
+                                * CUPTI's callbacks: docs/arming.md, "By the program itself" */
+  uint8_t reserved[6];         /* zero: what comes later lies where callers of today have no padding */
 } ink_session_options;
 
 /* Checks the options; no file is made and no device is touched before the first arming.
