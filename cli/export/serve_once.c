@@ -146,8 +146,8 @@ void serve_close(serve_once *s) {
 
 /* ---- a request ---- */
 
-/* The value of a header, in `value`; false where it is absent. One that comes twice is refused by
- * whoever asks, as "" would be. */
+/* Puts the value of a header into `value`; returns false if the header is absent. If it occurs twice, `value` is "", and
+ * callers reject that. */
 static bool header(const char *request, const char *name, char *value, size_t size) {
   size_t length = strlen(name);
   bool found = false;

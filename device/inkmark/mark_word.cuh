@@ -109,9 +109,9 @@ struct cursor {
 
 // Registers of PTX begin with _: ptxas crashes where one has the name of an extern "C" kernel.
 //
-// `bytes` is the offset, and what it has in its upper half too, for the count. It goes into the PTX whole, and
-// the end of the ring is tested there: of halves and differences that a compiler sees it makes variables of a
-// loop, each with a register of its own. So does `on`, 0 or 1: a bool would be merged as a byte.
+// `bytes` counts every byte ever written; its low bits are the offset in the ring. It goes into the PTX as one 64-bit
+// operand, and the PTX tests for the end of the ring: if the compiler saw the halves or differences, it would keep each
+// of them in a register of its own through the loop. `on`, 0 or 1, goes in as a u32: a bool would be merged as a byte.
 __device__ __forceinline__ void store_word(cursor &at, u64 bytes, u32 on, u64 word) {
   asm volatile("{\n\t"
                ".reg .pred _on; .reg .u64 _at; .reg .u32 _l, _h;\n\t"

@@ -191,9 +191,9 @@ static double range_at(const polygon *p, uint64_t cycles) {
   return high - low;
 }
 
-/* The last readings of a stretch may lie behind the change already and fit by chance: those that the
- * next stretch's lines allow too are taken from it. Lines that allow anything there say nothing, as
- * those of a few edges long after the last track. */
+/* The last readings of a stretch may lie behind the change already and fit by chance. Readings that the next
+ * stretch's lines allow too are taken from the stretch. If the next stretch leaves the line almost unconstrained here, as
+ * a few edges long after the last track do, its agreement is meaningless. */
 static void give_back(const ink_clock_pair *pairs, const ink_clock_limits *limits, stretch *before,
                       const stretch *after) {
   polygon lines = after->lines;

@@ -187,9 +187,9 @@ static void put_row(ink_i_device *d, const measurement *m, uint32_t what, uint32
   put(d, what, flags, stamped.count ? stamped.count : all.count, each, bound);
 }
 
-/* A clock triple's record has 5 words, what comes after its clock read is that of all records: storing them.
- * It is taken to lie where it should between a VALUE, which has 3, and a sum, which has 6, and to be known
- * to a word's part of what these differ by. */
+/* A clock triple's record has 5 words. As with all records, storing them is what comes after its clock read. The cost is
+ * interpolated linearly by word count between a VALUE (3 words) and a sum (6). The bound is one word's share of the
+ * difference. */
 static void put_clocks(ink_i_device *d, const measurement *m, uint32_t flags, uint64_t sum_cycles,
                        uint64_t sum_spread) {
   samples values = m->stamped[INK_COST_VALUE];

@@ -19,7 +19,7 @@ enum { INK_I_REMARKS_MAX = 8, INK_I_REMARK_BYTES = 600 };
 struct ink_session {
   ink_i_options options;
   ink_i_window window;    /* when it records */
-  pthread_mutex_t lock;   /* everything below; tells a thread that it holds it already */
+  pthread_mutex_t lock;   /* protects all fields below; error-checking: relocking from the same thread gives EDEADLK */
   pthread_cond_t wake;
   pthread_t thread;
   bool thread_runs, stop;

@@ -520,8 +520,8 @@ static ink_status open_levels(ink_decoder *decoder, int called, uint64_t from) {
   return INK_OK;
 }
 
-/* What is still open when the track closes. Only where the newest words were dropped, or the track is open itself,
- * is that no mistake of the program. */
+/* Ends what is still open when the track closes. This is a mistake in the program, unless the ring dropped its newest
+ * words or the track is open itself. */
 static ink_status close_levels(ink_decoder *decoder, int called, uint64_t close, uint8_t cut) {
   const bool mistake = cut == INK_CUT_NEVER_ENDED && !decoder->rings[called].lost_back;
   ink_status status = INK_OK;

@@ -40,7 +40,7 @@ bool ink_i_header_closed(const ink_device_track *h) {
   return h->closing != UINT32_MAX && ink_i_header_opened(h);
 }
 
-/* The second reading of a clock, of whose lower half it is, soon after `clock0`. */
+/* Extends `low`, the low 32 bits of a clock that was read soon after `clock0`, to 64 bits. */
 static uint64_t soon_after(uint64_t clock0, uint32_t low) {
   return clock0 + (uint32_t)(low - (uint32_t)clock0);
 }

@@ -68,7 +68,8 @@ INK_API ink_status ink_session_arm(ink_session *session, ink_error *error);
 INK_API ink_status ink_session_buffer(ink_session *session, int device, prof_buffer *out,
                                       ink_error *error);
 
-/* Recording on or off from the next kernel entry on; takes effect in stream order of no stream. */
+/* Turns recording on or off. Kernels that start after the call returns see the change; it is not ordered with any
+ * stream. */
 INK_API ink_status ink_session_set_on(ink_session *session, bool on, ink_error *error);
 
 /* A step of the program ends and the next one begins: with a schedule, recording begins or ends here where it is time,

@@ -60,8 +60,9 @@ enum { INK_ROW_INSIDE_MAX = 4, INK_HISTOGRAM_BINS = 24 };
  * iteration, since a slice's row is that of its end, nor where slices of the section were cut. Its ns are the
  * cycles at the row's mean rate.
  * Where ranges of a section lie inside each other, as those of a recursive function, times but those of
- * single slices are of the outermost: total, share and imbalance count no moment twice. Only a MARK of the
- * body around MARKs of the same section in called functions does (`twice`). */
+ * single slices are of the outermost: total, share and imbalance count no moment twice. The one
+ * exception is a MARK of the body: if the functions that it calls mark the same section, that time counts twice, and `twice`
+ * is 1. */
 typedef struct ink_table_row {
   uint32_t part;             /* index into ink_table_kernels */
   uint32_t kernel;           /* index into ink_capture_kernels */
