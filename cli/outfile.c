@@ -27,7 +27,7 @@ bool outfile_is_none_of(const char *path, char *const *inputs, size_t n) {
     return true;
   for (size_t i = 0; i < n; i++)
     if (outfile_are_one(inputs[i], path)) {
-      message_say("cannot write '%s': it is what is read", path);
+      message_say("cannot write '%s': it is the input", path);
       return false;
     }
   return true;

@@ -183,7 +183,7 @@ static bool find_dependent(ink_unit *unit, const ink_function *function, uint32_
     return false;
   }
   if (!found->body)
-    found->why_left = "depends on a template of which no instance in the file comes here";
+    found->why_left = "depends on a template, and no instance in the file reaches this call";
   return found->name != NULL;
 }
 

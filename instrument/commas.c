@@ -72,8 +72,9 @@ void ink_unit_note_comma(ink_unit *unit, CXCursor function) {
 bool ink_unit_avoids_comma(ink_unit *unit) {
   if (unit->comma_source && !unit->comma_said)
     ink_unit_say(unit, unit->comma_source, unit->comma_offset,
-                 "this 'operator,' may take whatever there is: ranges around calls inside of expressions that "
-                 "give objects, references or what depends on a template end with the whole expression");
+                 "this 'operator,' may take any type: a range around a call inside of an expression ends with "
+                 "the whole expression if the call gives an object, a reference or a type that depends on a "
+                 "template");
   unit->comma_said = true;
   return unit->comma_source != NULL;
 }

@@ -63,9 +63,9 @@ static void warn_many(ink_unit *unit, const ink_function *function) {
     const long long trips = ink_trips_of(tree, at);
     if (trips && trips > INK_I_TRACK_WORDS / words)
       ink_unit_say(unit, function->source, loop->offset,
-                   "the loop runs %lld times with %lld words of records each time, more than the "
-                   "%d that a track keeps by default: the last %d iterations stay (record "
-                   "--records-per-track N, or choose less)",
+                   "the loop runs %lld times with %lld words of records each time, more than the %d that a "
+                   "track keeps by default: only the last %d iterations are kept (record --records-per-track N "
+                   "keeps more, or choose less)",
                    trips, words, INK_I_TRACK_WORDS, (int)(INK_I_TRACK_WORDS / words));
   }
 }

@@ -63,7 +63,7 @@ static const char *why_no_call(ink_unit *unit, const ink_function *function, uin
   if (!why && summed && called->body && ink_is_light(unit, called->body))
     why = "a few operations, in a loop that is summed (--calls marks it)";
   if (!why && summed && !function->calls_left)
-    why = "the waits and loops of the outermost loop around have its 8 sums (--calls marks it)";
+    why = "the 8 sums of the outermost loop around are taken by its waits and loops (--calls marks it)";
   return why;
 }
 

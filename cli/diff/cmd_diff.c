@@ -91,10 +91,10 @@ static int run(int argc, char **argv) {
     result.base.runs = result.now.runs = 1;
     result.now_paths = result.base_paths + 1;
   } else {
-    return cli_usage_error(&cmd_diff, "needs two captures, or several, '--' and several");
+    return cli_usage_error(&cmd_diff, "needs two captures; between several captures a side, write '--'");
   }
   if (!result.base.runs || !result.now.runs)
-    return cli_usage_error(&cmd_diff, "needs captures before and behind '--'");
+    return cli_usage_error(&cmd_diff, "needs captures before and after '--'");
   for (size_t i = 0; i < result.now.runs; i++)
     if (!outfile_is_none_of(settings.output, (char *const *)&result.now_paths[i], 1))
       return CLI_FAILED;

@@ -84,7 +84,7 @@ static bool add_table(diff_side *side, const loaded_capture *loaded, const ink_t
   for (size_t i = 0; i < parts; i++) {
     side->launches += totals[i].launches;
     if (totals[i].marks_dropped)
-      message_say("'%s': kernel '%s' is left out, marks of it were dropped: what is left is no sample", loaded->path,
+      message_say("'%s': kernel '%s' is left out: some of its marks were dropped, so the rest is no sample", loaded->path,
                   kernels[totals[i].kernel].name);
   }
   bool fine = true;
@@ -185,7 +185,7 @@ static double rate_of(const loaded_capture *loaded, int32_t device) {
 }
 
 static bool unlike(const char *left, const char *right, const char *what, const char *a, const char *b) {
-  message_say("'%s' and '%s' cannot be compared (--force does): %s, %s and %s", left, right, what, a, b);
+  message_say("'%s' and '%s' cannot be compared: %s, %s and %s; --force compares them all the same", left, right, what, a, b);
   return false;
 }
 

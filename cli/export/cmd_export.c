@@ -91,7 +91,7 @@ static const ink_output *choose(const export_settings *settings) {
     return &outputs[settings->format];
   const ink_output *output = ink_output_by_path(settings->output);
   if (!output)
-    cli_usage_error(&cmd_export, "the name '%s' does not tell the format, use '--format %s'",
+    cli_usage_error(&cmd_export, "the name '%s' does not say the format: use '--format %s'",
                     settings->output, format_words);
   return output;
 }
@@ -108,7 +108,7 @@ static int run(int argc, char **argv) {
     return CLI_FAILED;
   if (settings.with || operands > 1) {
     if (settings.marking || export_filter_given(&settings.filter))
-      return cli_usage_error(&cmd_export, "'%s' is for one capture without '--with'",
+      return cli_usage_error(&cmd_export, "'%s' takes one capture and no '--with'",
                              settings.marking             ? "--marking"
                              : settings.filter.time       ? "--time"
                              : settings.filter.blocks     ? "--blocks"

@@ -153,8 +153,7 @@ static void tell(const open_settings *settings, const char *origin, const char *
   text_print(stdout, "%s\n", link);
   message_flush_stdout();
   if (settings->port != UI_PORT && !own)
-    message_say("ui.perfetto.dev can load from port %d only: this link is for a UI of your own "
-                "('--ui')",
+    message_say("ui.perfetto.dev can load only from port %d: this link is for a UI of your own ('--ui')",
                 UI_PORT);
   if (getenv("SSH_CONNECTION"))
     message_say("for a browser at the other end of this ssh: ssh -L %d:127.0.0.1:%d THIS_HOST",
@@ -162,7 +161,7 @@ static void tell(const open_settings *settings, const char *origin, const char *
   bool shown = !settings->print && show(link);
   message_say("%s; it may ask whether the page may reach this machine",
               shown ? "the link was handed to the browser" : "open this link in a browser");
-  message_say("the file is served once, until then Ctrl-C ends this");
+  message_say("the file is served once, then this command ends; Ctrl-C ends it sooner");
 }
 
 static int serve_link(const open_settings *settings, const char *origin, const char *path, int file,

@@ -154,8 +154,7 @@ static int merge_one(const export_merge *merge) {
   if (merge->count > 1 && merge->launch != UINT64_MAX)
     return cli_usage_error(&cmd_export, "'--launch' is for one capture");
   if (merge->format_given)
-    return cli_usage_error(&cmd_export, "the name of a merged trace tells its format, '--format' "
-                                        "does not");
+    return cli_usage_error(&cmd_export, "'--format' does not go with a merged trace: its name says the format");
   if (!read_tracks(merge->tracks, &options) ||
       !cli_check_regex(&cmd_export, "kernel", merge->kernel))
     return CLI_USAGE;

@@ -78,8 +78,8 @@ static void host(const ink_clock_quality *q, FILE *to) {
 static void bounds(const ink_clock_quality *q, FILE *to) {
   if (q->sms_refused)
     text_print(to,
-            "  globaltimer ran back by up to %s ns on %u SM%s (SM %u first): a timer restarted, "
-            "times are not good to anything\n",
+            "  globaltimer ran back by up to %s ns on %u SM%s (SM %u first), because a timer restarted: no bound "
+            "on the times is known\n",
             number_whole(q->went_back_ns).text, q->sms_refused, number_plural(q->sms_refused),
             q->refused_sm);
   else if (q->bound_ns == INT64_MAX)

@@ -97,8 +97,8 @@ static bool round_up(const cli_command *command, const char *option, uint64_t *n
 /* Only what docs and --help name may follow a percent sign. */
 static bool check_template(const cli_command *command, const char *template) {
   if (template && !strcmp(template, "-")) {
-    cli_usage_error(command, "a capture goes to a file, for standard output is the program's; './-' is a file of that name (option "
-                             "'--output')");
+    cli_usage_error(command, "a capture cannot go to standard output, which is the program's; './-' is a file "
+                             "named '-' (option '--output')");
     return false;
   }
   for (const char *at = template ? strchr(template, '%') : NULL; at; at = strchr(at + 2, '%'))

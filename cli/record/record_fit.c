@@ -118,7 +118,7 @@ int record_fit(record_settings *settings, char **argv) {
     message_say("cannot make '%s': %s", folder, message_errno(errno));
     return CLI_FAILED;
   }
-  message_say("--fit: the first of two runs, to see what rings and how many tracks '%s' needs", argv[0]);
+  message_say("--fit: this is the first of two runs; it finds out what rings and how many tracks '%s' needs", argv[0]);
   const int code = run_first(*settings, argv, folder);
   const needs all = take_folder(folder);
   if (code) {
@@ -141,7 +141,7 @@ int record_fit(record_settings *settings, char **argv) {
               number_whole(all.records).text, number_whole(all.tracks).text, settings->records, settings->tracks,
               settings->tracks < all.tracks ? ", for more would take over 2 GiB" : "");
   if (all.lost)
-    message_say("--fit: %s tracks of the first run were lost, and what rings they need is not known",
+    message_say("--fit: the first run lost %s tracks; it is not known what rings they need",
                 number_whole(all.lost).text);
   return CLI_OK;
 }

@@ -191,7 +191,7 @@ static bool tell_passed(const record_plan *plan, const char *what, char *kernels
   if (!n)
     return false;
   cli_list_near(regex, names, n, list, sizeof list);
-  message_say("%s: '--kernels %s' lets none of the kernels that ran through, which are %s", what, regex, list);
+  message_say("%s: '--kernels %s' matches none of the kernels that ran: %s", what, regex, list);
   return true;
 }
 
@@ -200,8 +200,8 @@ static bool tell_filter(const record_plan *plan, const char *what) {
   const record_settings *s = plan->settings;
   if (!s->kernels && !s->blocks && !s->warps)
     return false;
-  message_say("%s: no kernel with PROF_KERNEL ran that%s%s%s%s%s%s let through; without a filter "
-              "'inkmark info' lists the kernels that run, with their blocks and threads",
+  message_say("%s: no kernel with PROF_KERNEL that ran passed the filter%s%s%s%s%s%s; record without the "
+              "filter, and 'inkmark info' lists the kernels that run, with their blocks and threads",
               what, s->kernels ? " --kernels " : "", s->kernels ? s->kernels : "",
               s->blocks ? " --blocks " : "", s->blocks ? s->blocks : "",
               s->warps ? " --warps " : "", s->warps ? s->warps : "");
@@ -219,9 +219,9 @@ static void why_nothing_written(const record_plan *plan, int code, char *kernels
            (!probe->marks && record_why_modules(plan, "nothing was recorded")))
     return;
   else if (!probe->elf)
-    message_say("nothing was recorded: '%s' is a script, and no program that it ran has marks and "
-                "wrote a capture; one that it ran without the environment (env -i, sudo) or in a "
-                "container is not recorded",
+    message_say("nothing was recorded: '%s' is a script, and no program that it ran has marks and wrote a "
+                "capture; a program that it ran without the environment (env -i, sudo) or in a container is "
+                "not recorded",
                 program);
   else if (!probe->marks && probe->device_code)
     message_say("nothing was recorded: '%s' has kernels but no marks (it includes no "
@@ -241,8 +241,8 @@ static void why_nothing_written(const record_plan *plan, int code, char *kernels
 static void why_no_tracks(const record_plan *plan, int code, char *kernels) {
   if (code > 128)
     message_say(
-        "no track was recorded: no kernel with PROF_KERNEL had ended, or run for two drains "
-        "('--drain-ms'), when '%s' did",
+        "no track was recorded: when '%s' ended, no kernel with PROF_KERNEL had ended or had run for two "
+        "drains ('--drain-ms')",
         plan->program);
   else if (!tell_passed(plan, "no track was recorded", kernels) && !tell_filter(plan, "no track was recorded") &&
            !record_why_modules(plan, "no track was recorded"))
@@ -276,7 +276,7 @@ static size_t tell_lines(const record_plan *plan, char *kernels, size_t *running
     if (tell_remark(line, kernels))
       continue;
     if (sscanf(line, "%ld runs %n", &pid, &text) == 1 && text && ++*running <= FILES_TOLD)
-      message_say("process %ld goes on; what it records is written%s%s%s", pid,
+      message_say("process %ld goes on; its recording is written%s%s%s", pid,
                   line[text] ? " to '" : "", short_path(line + text), line[text] ? "'" : "");
     text = 0;
     if (sscanf(line, "%ld failed %n", &pid, &text) == 1 && text && ++told <= FILES_TOLD)
@@ -323,7 +323,7 @@ static size_t tell_others(const record_plan *plan, const glob_t *found, telling 
       if (S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3)) /* null(4) */
         message_say("nothing was kept: '-o %s' throws the capture away", line + text);
       else
-        message_say("what process %ld recorded went to '%s', which is no file: it cannot be read again",
+        message_say("the recording of process %ld went to '%s', which is no file: it cannot be read again",
                     pid, short_path(line + text));
       sum->files++;
       sum->explained = true;

@@ -124,8 +124,9 @@ static bool choose_device(record_plan *plan) {
   plan->simulates = true;
   const elf_probe *probe = &plan->probe;
   if (probe->elf && probe->device_code && !probe->cudart[0] && !CAN_REDIRECT) {
-    message_say("'%s' has the CUDA runtime linked in statically, which is given the simulated device on x86-64 only: "
-                "build it with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY Shared)",
+    message_say("'%s' has the CUDA runtime linked in statically, and only on x86-64 can the simulated device "
+                "replace that runtime: build the program with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY "
+                "Shared)",
                 program);
     return false;
   }
@@ -173,7 +174,7 @@ static bool is_of_another_kind(const char *output, const char *name) {
   fclose(file);
   if (!n || (n == sizeof head && !memcmp(head, begin, sizeof head)))
     return false;
-  message_say("'%s' is there and is no capture: it is not overwritten", name ? name : output);
+  message_say("'%s' exists and is no capture: it is not overwritten", name ? name : output);
   return true;
 }
 

@@ -122,8 +122,8 @@ bool record_why_unreached(const record_plan *plan) {
   struct stat output;
   const long living = process_living_on();
   if (living)
-    message_say("nothing was recorded so far: '%s' has ended, but process %ld, which it started, goes on; "
-                "what it records is written while it runs",
+    message_say("nothing was recorded so far: '%s' has ended, but it started process %ld, which goes on; its "
+                "recording is written while it runs",
                 program, living);
   else if (secure)
     message_say("nothing was recorded: '%s' %s, so the loader leaves out what is preloaded; record a "
@@ -134,7 +134,7 @@ bool record_why_unreached(const record_plan *plan) {
                 "one writes captures of its own",
                 program);
   else if (empties_environment(plan->argv))
-    message_say("nothing was recorded: '%s' starts the program without the environment that records; put it "
+    message_say("nothing was recorded: '%s' starts the program without the environment that records; put 'env' "
                 "in front: env ... inkmark record -- PROGRAM",
                 base_name(program));
   else if (!stat(plan->output, &output) && S_ISCHR(output.st_mode) && output.st_rdev == makedev(1, 3))
@@ -150,7 +150,8 @@ bool record_why_cut(const record_plan *plan) {
     int text = 0;
     if (sscanf(plan->lines[i], "%ld cut %n", &pid, &text) != 1 || !text)
       continue;
-    message_say("nothing was recorded: %s, process %ld, before anything was drained; '--drain-ms' has that done sooner",
+    message_say("nothing was recorded: %s, process %ld, before anything was drained; a smaller '--drain-ms' "
+                "drains sooner",
                 plan->lines[i] + text, pid);
     return true;
   }

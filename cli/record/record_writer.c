@@ -122,7 +122,7 @@ void record_writer_ask(record_plan *plan) {
       plan->control < 0 ? INK_OK
                         : ink_collector_ask(plan->control, PATIENCE_MS, keep_line, plan, &error);
   if (status)
-    message_say(status == INK_ERROR_STOPPED ? "%s: what it did not write until then is lost"
+    message_say(status == INK_ERROR_STOPPED ? "%s: what it had not written is lost"
                                             : "%s: what it has not written yet may still come",
                 error.message);
 }

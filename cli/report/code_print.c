@@ -216,7 +216,8 @@ static bool sampled_text(const code_kernel *k, FILE *to) {
   }
   const bool fine = grid_print(grid, to, 2);
   grid_free(grid);
-  text_print(to, "  sampled: over all warps, where cycles a pass are those of the threads that recorded; the share's error is one standard deviation\n");
+  text_print(to, "  sampled: over all warps; cycles a pass are those of the threads that recorded; the share's "
+                 "error is one standard deviation\n");
   return fine;
 }
 

@@ -123,7 +123,7 @@ bool report_check(const report_view *report, bool *fine) {
     if (strcmp(kernels[row->kernel].name, e.kernel) || strcmp(load_section_name(&report->loaded, row->section), e.section))
       continue;
     if (totals[row->part].marks_dropped || !value_of(row, &e, &value)) {
-      message_say("'%s': '%s' cannot be told: %s", report->loaded.path, report->settings->check,
+      message_say("'%s': '%s' cannot be judged: %s", report->loaded.path, report->settings->check,
                   totals[row->part].marks_dropped ? "marks were dropped" : "the section has no such number");
       *fine = false;
       return true;

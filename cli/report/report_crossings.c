@@ -49,7 +49,8 @@ static void crossing_row(text_grid *grid, const report_view *report, const ink_c
 static void remarks(const report_view *report, const ink_crossing_total *c, FILE *to) {
   const char *name = load_section_name(&report->loaded, c->section);
   if (c->backwards)
-    report_remark(to, "backwards: %s of %s ended before %s began, by less than the SMs' clocks are known; counted as 0",
+    report_remark(to, "backwards: %s of %s ended before %s began, by less than the bound of the SMs' clocks; "
+                      "counted as 0",
                   number_whole(c->backwards).text, name, c->backwards == 1 ? "it" : "they");
   if (c->without_end)
     report_remark(to, "no end: %s of %s", number_whole(c->without_end).text, name);

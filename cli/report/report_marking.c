@@ -19,14 +19,14 @@ void report_marking_note(const report_view *report, FILE *to) {
   const ink_device_info *devices;
   size_t n = ink_capture_devices(report->loaded.capture, &devices);
   if (report->settings->raw) {
-    fputs("raw: the times hold what the marks cost themselves\n", to);
+    fputs("raw: the times include the marks' own cost\n", to);
     return;
   }
   for (size_t i = 0; i < n; i++) {
     const ink_mark_costs *costs = costs_of(report, devices[i].index);
     if (costs && costs->count && !costs->note[0])
       continue;
-    text_print(to, "device %d: the times hold what the marks cost themselves, which was not measured",
+    text_print(to, "device %d: the times include the marks' own cost, which was not measured",
             devices[i].index);
     if (costs && costs->note[0])
       text_print(to, " (%s)", costs->note);
@@ -64,7 +64,7 @@ void report_marking(const report_view *report, const ink_kernel_total *total, FI
     return;
   static const char *const units[] = {"cycles", "ns", "us"};
   const char *unit = units[report->settings->unit];
-  text_print(to, "  marks: their own %s %s, %.1f %% of the tracks' time, are taken out, known to %s;",
+  text_print(to, "  marks: their own cost, %s %s (%.1f %% of the tracks' time, known to %s), is taken out;",
           time_of(report, total, (double)total->marking_cycles).text, unit,
           100 * (double)total->marking_cycles / whole,
           time_of(report, total, total->marking_bound_cycles).text);

@@ -48,7 +48,7 @@ static void rules_text(const loaded_capture *loaded, const ink_critical_path *pa
     const ink_path_rule *r = &path->rules[i];
     const char *wait = section_name(loaded, r->wait);
     if (r->ends == INK_SECTION_UNKNOWN)
-      text_print(to, "  %s: nothing in the block was found that ends it; it stays on the path\n", wait);
+      text_print(to, "  %s: nothing was found in the block that ends it, so it stays on the path\n", wait);
     else if (r->sign == INK_SIGN_LAST)
       text_print(to, "  %s ends when the last of several comes: so it was at %s of %s waits\n", wait,
                  percent(r->seen).text, number_whole(r->waits).text);
@@ -145,11 +145,11 @@ static bool path_text(const report_settings *settings, const loaded_capture *loa
              load_track_place(loaded, path->steps[path->step_count - 1].track, place));
   bool fine = shares_text(settings, loaded, path, to);
   if (path->steps[0].begin_ns > path->begin_ns)
-    text_print(to, "  the first %s ns are before it: nothing that was recorded held its first track\n",
+    text_print(to, "  the first %s ns are before the path: no recorded track held its first track up\n",
                number_whole((uint64_t)(path->steps[0].begin_ns - path->begin_ns)).text);
   if (path->marks_dropped)
-    text_print(to, "  %s marks were dropped where rings were full: where they were, the path is not known, and (unmarked) here; "
-               "--records-per-track holds more, --fit as many as are needed\n", number_whole(path->marks_dropped).text);
+    text_print(to, "  %s marks were dropped because rings were full: the path is not known there, and is "
+                   "(unmarked) here; --records-per-track holds more, --fit as many as are needed\n", number_whole(path->marks_dropped).text);
   if (path->other_count)
     text_print(to, "the next paths\n");
   for (size_t i = 0; i < path->other_count; i++)

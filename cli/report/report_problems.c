@@ -64,7 +64,7 @@ static void dropped(const report_view *report, const ink_kernel_total *total, FI
     return;
   const char *least = total->marks_dropped_open ? "at least " : ""; /* until the track closes */
   report_remark(
-      to, "dropped: %s%s of %s%s %s were overwritten in, or did not fit, the rings of %s track%s", least,
+      to, "dropped: %s%s of %s%s %s were overwritten in the rings of %s track%s, or did not fit there", least,
       number_whole(total->marks_dropped).text, least, number_whole(total->marks_executed).text,
       total->rows_executed == total->marks_executed ? "rows" : total->rows_executed ? "rows and marks" : "marks",
       number_whole(total->tracks_partial).text, number_plural(total->tracks_partial));
@@ -117,7 +117,7 @@ void report_left_out(const report_view *report, const ink_kernel_total *total, F
   dropped(report, total, to);
   if (total->unknown_cycles)
     report_remark(
-        to, "unknown: %.1f %% of the time lies where marks were dropped; the shares are of it all",
+        to, "unknown: %.1f %% of the time lies where marks were dropped; shares are of the whole time",
         100.0 * (double)total->unknown_cycles / (double)total->total_cycles);
   if (total->missed) {
     report_remark(to, "missed: %s recording thread%s found no free track among %s",

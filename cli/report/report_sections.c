@@ -145,7 +145,8 @@ bool report_kept(const report_view *report, const ink_kernel_total *total, size_
   const bool fine = grid_print(grid, to, 2);
   grid_free(grid);
   if (fine)
-    text_print(to, "  no times: %s of %s %s were kept, the %s of each track, which speak for no other (--kept shows them)\n",
+    text_print(to, "  no times: only %s of %s %s were kept, the %s of each track; they say nothing about the "
+                   "others (--kept shows them)\n",
             number_whole(total->marks_kept).text, number_whole(total->marks_executed).text,
             total->rows_executed == total->marks_executed ? "rows" : total->rows_executed ? "rows and marks" : "marks",
             report_keeps_first(report) ? "first" : "newest");
@@ -157,7 +158,7 @@ void report_cut(const report_view *report, size_t first, size_t last, FILE *to) 
   for (size_t i = first; i < last; i++)
     cut += report->rows[i]->cut;
   if (cut)
-    report_remark(to, "cut: %s slice%s whose begin or end is not there %s left out of the times",
+    report_remark(to, "cut: %s slice%s, whose begin or end is not there, %s left out of the times",
                   number_whole(cut).text, number_plural(cut), cut == 1 ? "is" : "are");
 }
 
@@ -182,8 +183,7 @@ void report_nested(const report_view *report, size_t first, size_t last, FILE *t
     if (row->twice)
       report_remark(
           to,
-          "twice: called functions mark %s inside of its own slices; total and share count that "
-          "time twice",
+          "twice: called functions mark %s inside of its own slices, so total and share count that time twice",
           name);
   }
 }

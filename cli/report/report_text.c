@@ -139,8 +139,8 @@ static void clock_lines(const report_view *report, FILE *to) {
     const ink_clock_quality *q = &quality[i];
     if (q->sms_refused)
       text_print(to,
-              "device %d: globaltimer ran back by up to %s ns, a timer restarted: times are not "
-              "good to anything",
+              "device %d: globaltimer ran back by up to %s ns, because a timer restarted: no bound on the "
+              "times is known",
               q->device, number_whole(q->went_back_ns).text);
     else if (q->bound_ns == INT64_MAX)
       text_print(to, "device %d: too few clock readings to say how good a time is", q->device);
@@ -153,7 +153,7 @@ static void clock_lines(const report_view *report, FILE *to) {
       text_print(to, "; %u of %u SMs have too few readings for a rate of their own", q->sms_guessed,
               q->sms_seen);
     if (q->sms_changed)
-      text_print(to, "; the rate of %u of %u SMs changed, every time is at its own", q->sms_changed,
+      text_print(to, "; the rate of %u of %u SMs changed, and each time is at the rate of its moment", q->sms_changed,
               q->sms_seen);
     fputc('\n', to);
   }

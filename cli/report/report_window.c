@@ -55,8 +55,9 @@ static void sample(const ink_capture *capture, FILE *to, bool some) {
   if (records_warps(capture) || !sum.recorded || sum.recorded >= sum.blocks)
     return;
   const double n = (double)sum.recorded, apart = 98.0 / sqrt(n), left = 1 - n / (double)sum.blocks;
-  text_print(to, "    %s of %s blocks, whatever they took; of all blocks the median lies between those %s %% and %s %% "
-             "of the way up here, and at most %s %% are longer than the longest (95 %% certain)\n",
+  text_print(to, "    %s of %s blocks were recorded, whatever they took; the median of all blocks lies between "
+                 "those %s %% and %s %% of the way up here, and at most %s %% of all are longer than the "
+                 "longest (95 %% certain)\n",
              number_whole(sum.recorded).text, number_whole(sum.blocks).text,
              number_fraction(fmax(50 - apart * sqrt(left), 0), 1).text, number_fraction(fmin(50 + apart * sqrt(left), 100), 1).text,
              number_fraction(fmin(300 / n, 100), 2).text);
@@ -67,7 +68,8 @@ static void host(const ink_capture *capture, FILE *to) {
   const ink_host_range *ranges;
   const size_t n = ink_capture_host_ranges(capture, &ranges);
   if (n)
-    text_print(to, "host: %s range%s and marks are in the capture, which 'inkmark report --host' sums up with the kernels in them\n",
+    text_print(to, "host: the capture has %s range%s and marks; 'inkmark report --host' sums them up with the "
+                   "kernels in them\n",
                number_whole(n).text, number_plural(n));
   if (facts->lost)
     text_print(to, "    %s event%s of the host did not fit in memory\n", number_whole(facts->lost).text, number_plural(facts->lost));
@@ -81,11 +83,12 @@ void report_window(const report_view *report, FILE *to) {
   if (window && counted)
     text_print(to, "window (%s): %s launches were made in it, the others are left out\n", window, counted);
   else if (window)
-    text_print(to, "window (%s): what was launched outside of it is left out; how much that is was not counted\n", window);
+    text_print(to, "window (%s): launches outside of it are left out; they were not counted\n", window);
   const char *chosen = ink_capture_fact(capture, "sampled");
   if (chosen && strchr(chosen, ' '))
-    text_print(to, "blocks (auto): of %.*s launches with more blocks than the buffer has tracks one block of each %s or fewer in a row "
-               "was recorded, chosen at random; the others are left out; kernels without marks are among these launches\n", (int)strcspn(chosen, " "), chosen, strchr(chosen, ' ') + 1);
+    text_print(to, "blocks (auto): in %.*s launches with more blocks than the buffer has tracks, one block of "
+                   "each %s or fewer in a row was recorded, chosen at random; the others are left out; "
+                   "launches of kernels without marks are counted too\n", (int)strcspn(chosen, " "), chosen, strchr(chosen, ' ') + 1);
   if (blocks)
     text_print(to, "blocks (%s): the others are left out\n", blocks);
   if ((chosen && all_are_there(capture)) || (blocks && strchr(blocks, ':')))

@@ -100,7 +100,8 @@ static void doubts(const repeat_result *r, size_t doubted, FILE *to) {
   for (size_t i = 0; i < r->count; i++)
     uneven = uneven || r->rows[i].uneven;
   if (doubted)
-    text_print(to, "! in %zu row%s the repeats lie too far apart to believe one number: over %.0f %% between the quartiles\n",
+    text_print(to, "! in %zu row%s the repeats are too far apart to give one number: over %.0f %% between the "
+                   "quartiles\n",
                doubted, number_plural(doubted), 100 * SPREAD_DOUBTED);
   if (uneven)
     fputs("~ the count is the last repeat's: it was not the same in all\n", to);
@@ -108,7 +109,7 @@ static void doubts(const repeat_result *r, size_t doubted, FILE *to) {
     text_print(to, "the clock moved: SMs ran at %s to %s MHz; lock it (nvidia-smi --lock-gpu-clocks) or compare cycles\n",
                number_fraction(low / 1e6, 0).text, number_fraction(high / 1e6, 0).text);
   if (r->lost)
-    text_print(to, "a repeat lost up to %s tracks or marks: what is here is of the others\n", number_whole(r->lost).text);
+    text_print(to, "a repeat lost up to %s tracks or marks: the table is of the others\n", number_whole(r->lost).text);
 }
 
 bool repeat_text(const repeat_result *r, FILE *to) {

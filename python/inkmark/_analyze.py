@@ -108,9 +108,9 @@ class Sweep(Frames):
                        for i in range(len(columns["section"])))
         said = [f"{self.runs} runs" + (", simulated clock" if self.simulated else "")]
         if columns["doubtful"].any():
-            said.append(f"in {int(columns['doubtful'].sum())} rows the runs lie too far apart to believe one number")
+            said.append(f"in {int(columns['doubtful'].sum())} rows the runs are too far apart to give one number")
         if self.lost:
-            said.append(f"a run lost up to {self.lost} tracks or marks: what is here is of the others")
+            said.append(f"a run lost up to {self.lost} tracks or marks: the table is of the others")
         return f"<p>{'; '.join(said)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

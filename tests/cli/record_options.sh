@@ -63,12 +63,12 @@ nothing() {
   grep -qF -- "$words" message || bad "$*: no word of '$words': $(cat message)"
 }
 for name in '^Stop$' LineSearch; do # a name that is none, and a section's
-  nothing "nothing was recorded: '--kernels $name' lets none of the kernels that ran through, which are 'Step'" --kernels "$name"
-  grep -q "which are 'Step'\$" message || bad "other kernels than Step: $(cat message)"
+  nothing "nothing was recorded: '--kernels $name' matches none of the kernels that ran: 'Step'" --kernels "$name"
+  grep -q "ran: 'Step'\$" message || bad "other kernels than Step: $(cat message)"
 done
-nothing 'no kernel with PROF_KERNEL ran that --kernels Stop --blocks 1000 let through' --kernels Stop --blocks 1000
-nothing 'no kernel with PROF_KERNEL ran that --blocks 1000 let through' --blocks 1000
-nothing 'that --blocks 1 --warps 9 let through' -g warp --blocks 1 --warps 9
+nothing 'no kernel with PROF_KERNEL that ran passed the filter --kernels Stop --blocks 1000; ' --kernels Stop --blocks 1000
+nothing 'no kernel with PROF_KERNEL that ran passed the filter --blocks 1000; ' --blocks 1000
+nothing 'passed the filter --blocks 1 --warps 9; ' -g warp --blocks 1 --warps 9
 nothing 'was not recorded as asked: device 7 is not there; this process sees 0 (inkmark simulated GPU' --devices 7
 nothing 'cannot allocate 1048576 tracks of 65536 records, 1024.0 GiB: out of memory' \
   --tracks 1048576 --records-per-track 65536
@@ -98,7 +98,7 @@ said() { grep -qF -- "$1" message || bad "no word of '$1': $(cat message)"; }
 said "was not recorded as asked: cannot write '/dev/full': no space left on device"
 echo precious >source.cu
 if "$inkmark" record --device sim -o source.cu -- "$solver" >out 2>message; then bad 'a file that is no capture is overwritten'; fi
-said "'source.cu' is there and is no capture: it is not overwritten"
+said "'source.cu' exists and is no capture: it is not overwritten"
 [ "$(cat source.cu)" = precious ] || bad 'source.cu is not what it was'
 mkdir gone
 (cd gone && "$inkmark" record --device sim -o there.ink -- sh -c "rm -r '$work/gone'; exec '$solver'") >out 2>message ||

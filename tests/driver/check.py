@@ -95,8 +95,8 @@ elif case == "filter":
     os.remove("x.ink")
     for name in ("Stop", "Square"):
         said = record("program", "dlsym", "two", *images, options=("-k", name))
-        that(said.endswith(f"'--kernels {name}' lets none of the kernels that ran through, which are 'Cell', 'Step'\n") or
-             said.endswith(f"'--kernels {name}' lets none of the kernels that ran through, which are 'Step', 'Cell'\n"), said)
+        that(said.endswith(f"'--kernels {name}' matches none of the kernels that ran: 'Cell', 'Step'\n") or
+             said.endswith(f"'--kernels {name}' matches none of the kernels that ran: 'Step', 'Cell'\n"), said)
 elif case == "mixed":
     for runtime in ("static", "shared"):
         done = subprocess.run([inkmark, "record", "--device", "sim", "-o", "x.ink", "--",

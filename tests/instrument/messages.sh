@@ -115,7 +115,7 @@ C
 while IFS='|' read -r taken text; do
   { sed 2,9d body.cu; echo "$text"; sed 1d body.cu; } >comma.cu
   expect 0 "2 calls" --list --calls --header-less comma.cu
-  grep -q "comma.cu:[2-9]:.*this 'operator,' may take whatever" out
+  grep -q "comma.cu:[2-9]:.*this 'operator,' may take any type" out
   [ $? = "$taken" ] || { echo "FAILED: '$text' is seen wrongly ($taken)"; cat out; failed=1; }
 done <<'W'
 0|template <class A, class B> __device__ int operator,(A &&, B &&);

@@ -196,7 +196,7 @@ def kill_all(run, log, draw, launches, tool):
     rows, complete = rows_of(tool, run.capture)
     check_rows(rows, len(log.ended()))
     said = run.said()
-    gone = "the writer process is gone" in said and "until then is lost" in said
+    gone = "the writer process is gone" in said and "what it had not written is lost" in said
     told = gone or "ended by signal 9 (SIGKILL)" in said or "nothing was recorded" in said
     if not with_record and not over and not told:  # it may have been quicker
         raise Failed(f"record does not tell: {said}")

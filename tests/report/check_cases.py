@@ -56,7 +56,7 @@ def overflow():
     assert "of 40,000 marks were kept, the newest of each track" in text and "median" not in text, text
     assert "median" in run("report", "--kept", path)
     dropped = json.loads(run("report", "--path", "--format", "json", path))["captures"][0]["marks_dropped"]
-    assert dropped > 0 and f"{dropped:,} marks were dropped where rings were full" in run("report", "--path", path), dropped
+    assert dropped > 0 and f"{dropped:,} marks were dropped because rings were full" in run("report", "--path", path), dropped
     path = record("loop", "--records-per-track", "65536")
     assert "marks were dropped" not in run("report", "--path", path)
     text = run("report", path)

@@ -88,6 +88,6 @@ with tempfile.TemporaryDirectory() as folder:
                                     ("x.json", ("--blocks", "-1"), 2, ""),
                                     ("x.json", ("--iterations", "a"), 2, "takes 'A' or 'A-B'"),
                                     ("x.json", ("--shorter-than", "1us=merge"), 2, "takes a time"),
-                                    ("x.json", ("--with", "y.json", "--blocks", "1"), 2, "'--blocks' is for one capture")):
+                                    ("x.json", ("--with", "y.json", "--blocks", "1"), 2, "'--blocks' takes one capture and no '--with'")):
         assert words in export(name, *more, code=code), (name, more)
     print("ok")

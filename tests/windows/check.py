@@ -113,7 +113,7 @@ elif case == "auto":
     part, shown = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0], report()
     row = part["rows"][0]
     assert row["count"] == 2000 and part["tracks_lost"] == part["missed"] == 0, part
-    assert "of 1 launches with more blocks than the buffer has tracks one block of each 3" in shown, shown
+    assert "in 1 launches with more blocks than the buffer has tracks, one block of each 3" in shown, shown
     stated = re.search(r"2,000 of 6,000 blocks.*between those ([\d.]+) % and ([\d.]+) % .*at most ([\d.]+) %", shown)
     low, high, longer = map(float, stated.groups())
     table = subprocess.run([inkmark, "export", "x.ink", "-f", "csv", "-o", "-"], capture_output=True, text=True, check=True).stdout
