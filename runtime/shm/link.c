@@ -50,7 +50,7 @@ unsigned ink_i_address_socket(const ink_i_address *address, struct sockaddr_un *
 /* ---- one request ---- */
 
 /* What a process waits for a writer that does not answer, in all its requests; and the least in one. */
-enum { PATIENCE_MS = 1500, LEAST_PATIENCE_MS = 20 };
+enum { PATIENCE_MS = 4000, LEAST_PATIENCE_MS = 20 };
 static _Atomic int64_t waited_ms;
 
 static int64_t patience_left_ms(void) {

@@ -173,11 +173,14 @@ elif CASE == "stream": # every mark of two tracks, though a ring holds few of th
     assert got["marks"] == got["kept"] == 2000 * ROUNDS and got["lost"] == 0 and got["complete"] == 1, got
     assert row(report(), "Work")[0] == 2000 * ROUNDS
 elif CASE == "stopped": # the writer process is stopped for a while, or until the program is gone: what is lost is counted
+    stops = 0
     for blocks, records, until_end in ((2, 1024, False), (2, 1024, True), (8, 16384, True)): # the last: none that close fit
         rounds = 2400 // blocks
         run = record(["--live", "-r", str(records), "--drain-ms", "5"], ["streamed", str(rounds), "1000", "-", str(blocks)])
         program, writer = child_of(run.pid, "streamed"), child_of(run.pid, "inkmark-writer")
-        until(lambda: os.path.exists(CAPTURE) and os.path.getsize(CAPTURE) > 500_000)
+        # On a busy machine there may be so few drains that the program ends first: then it is not stopped.
+        until(lambda: (os.path.exists(CAPTURE) and os.path.getsize(CAPTURE) > 500_000) or state_of(program) in "Z-")
+        stops += state_of(program) not in "Z-"
         os.kill(writer, signal.SIGSTOP)
         ticks = cpu_of(program)
         until(lambda: state_of(program) in "Z-" or (not until_end and cpu_of(program) > ticks + 60)) # the ring is full
@@ -188,6 +191,7 @@ elif CASE == "stopped": # the writer process is stopped for a while, or until th
         assert got["problems"] == 0 and got["tracks"] + got["lost"] == blocks, (got, said)
         assert got["kept"] <= got["marks"] <= 1000 * rounds * blocks, (got, said)
         assert got["lost"] or got["marks"] == 1000 * rounds * blocks, (got, said)
+    assert stops, "every program ended before its capture had half a megabyte"
 elif CASE == "lapped": # a ring is lapped many times: what is lost is counted
     run = record(["--live", "-r", "64", "--drain-ms", "5"], ["streamed", "20", "10000", "-"])
     out, said = run.communicate()
