@@ -2,18 +2,32 @@
 // inkmark: named marks inside CUDA kernels. Include this in a .cu file, name the sections, open a
 // track at the top of a kernel, and mark:
 //
-//     PROF_SECTIONS(Solver, Step, LineSearch, UpdateConstraint)
+// @code{.cu}
+// #include <inkmark/mark.cuh>
+// PROF_SECTIONS(Solver, Step, LineSearch, UpdateConstraint)
 //
-//     __global__ void step(float *x, int n) {
-//       PROF_KERNEL(Step);
-//       for (int i = 0; i < n; i++) {
-//         PROF_ITER(i);
-//         float a = search(x);
-//         PROF_MARK(LineSearch, a);       // the time since the last mark was LineSearch; a is held
-//         update(x, a);
-//         PROF_MARK(UpdateConstraint);
-//       }
-//     }
+// __device__ float search(const float *x) { return 0.5f * x[threadIdx.x]; }
+// __device__ void update(float *x, float a) { x[threadIdx.x] += a; }
+//
+// __global__ void step(float *x, int n) {
+//   PROF_KERNEL(Step);
+//   for (int i = 0; i < n; i++) {
+//     PROF_ITER(i);
+//     float a = search(x);
+//     PROF_MARK(LineSearch, a);       // the time since the last mark was LineSearch; a is held
+//     update(x, a);
+//     PROF_MARK(UpdateConstraint);
+//   }
+// }
+//
+// int main() {
+//   float *x;
+//   if (cudaMalloc(&x, 32 * sizeof(float)))
+//     return 1;
+//   step<<<1, 32>>>(x, 3);
+//   return cudaDeviceSynchronize();
+// }
+// @endcode
 //
 // Until `inkmark record` or a session arms the program, marks store nothing. With INKMARK_DISABLE
 // defined they vanish: the PTX is byte for byte that of the code without them. C++14 and newer, nvcc

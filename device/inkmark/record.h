@@ -40,7 +40,20 @@
  * An escape word is (ESCAPE << 13 | code) << 48 | hash48, its upper 16 bits XORed like a head's, with
  * the upper 16 bits of the clock of the stamp that it follows. Codes are even: read with upper bits
  * that are one too high (a wrap lies between it and the next stamp) they come out odd, so the two
- * cases cannot be confused. */
+ * cases cannot be confused.
+ *
+ * @code{.c}
+ * #include <inkmark/record.h>
+ * #include <stdio.h>
+ *
+ * int main(void) {
+ *   const uint64_t clock = 0x0001234500000007ull;
+ *   const uint64_t head = clock ^ (uint64_t)INK_TAG(INK_KIND_MARK, 5) << INK_TAG_SHIFT; // what PROF_MARK stores
+ *   const unsigned tag = (unsigned)((head ^ clock) >> INK_TAG_SHIFT);                   // with the clock it is known again
+ *   printf("kind %u, section %u\n", tag >> 13, tag & 8191);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_RECORD_H
 #define INKMARK_RECORD_H
 

@@ -2,7 +2,19 @@
 /* Ranges of the host for programs without NVTX, in C99 and C++: `inkmark record --nvtx` and sessions with host_ranges
  * have them above the kernels that were launched in them. They nest in each thread. Where libinkmark is absent, or does
  * not record them, a call costs a load and a branch, and nothing has to be linked but what dlsym needs (-ldl before
- * glibc 2.34). Any thread may call them; the name is copied. */
+ * glibc 2.34). Any thread may call them; the name is copied.
+ *
+ * @code{.c}
+ * #include <inkmark/scope.h>
+ * #include <stdio.h>
+ *
+ * int main(void) {
+ *   ink_scope_begin("assemble");
+ *   puts("kernels that are launched here are in the range");
+ *   ink_scope_end();
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_SCOPE_H
 #define INKMARK_SCOPE_H
 

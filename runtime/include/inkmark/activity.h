@@ -3,7 +3,31 @@
  * them, in the capture beside the tracks (`inkmark record --activity`). docs/activity.md tells what
  * is recorded and how; docs/format.md has the bytes. Nothing here needs CUDA.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/activity.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   const ink_activity *const *activities; // they belong to the capture
+ *   const size_t count = ink_capture_activities(capture, &activities, NULL);
+ *   for (size_t i = 0; i < count; i++)
+ *     if (activities[i]->kind == INK_ACTIVITY_KERNEL)
+ *       printf("%s: %.0f ns\n", ink_capture_activity_name(capture, activities[i]->name),
+ *              (double)(activities[i]->end_ns - activities[i]->begin_ns));
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_ACTIVITY_H
 #define INKMARK_ACTIVITY_H
 

@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Capture files (.ink): writing them chunk by chunk, and reading them back. docs/format.md has the
- * bytes. Reading maps the file; nothing here needs CUDA. */
+ * bytes. Reading maps the file; nothing here needs CUDA.
+ *
+ * @code{.c}
+ * #include <inkmark/capture.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   const ink_kernel *kernels; // they belong to the capture
+ *   const size_t count = ink_capture_kernels(capture, &kernels);
+ *   for (size_t i = 0; i < count; i++)
+ *     printf("%s: %u tracks\n", kernels[i].name, (unsigned)kernels[i].tracks);
+ *   if (!ink_capture_get_facts(capture)->complete)
+ *     puts("the recording broke off");
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_CAPTURE_H
 #define INKMARK_CAPTURE_H
 

@@ -6,7 +6,42 @@
  * Open, fork, run in the child; the parent sets INKMARK_WRITER to the address, starts the program and
  * frees the collector. One thread at a time.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/collect.h>
+ * #include <stdio.h>
+ * #include <stdlib.h>
+ * #include <sys/socket.h>
+ * #include <sys/wait.h>
+ * #include <unistd.h>
+ *
+ * int main(void) {
+ *   int control[2];
+ *   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control))
+ *     return 1;
+ *   ink_collector *collector;
+ *   ink_error error = {0};
+ *   const ink_collector_options options = {.size = sizeof options, .output = "/tmp/run.%p.ink", .control = control[1]};
+ *   if (ink_collector_open(&options, &collector, &error)) {
+ *     fprintf(stderr, "%s\n", error.message);
+ *     return 1;
+ *   }
+ *   const pid_t writer = fork();
+ *   if (writer == 0) {
+ *     close(control[0]);
+ *     ink_collector_run(collector);
+ *     _exit(0);
+ *   }
+ *   setenv("INKMARK_WRITER", ink_collector_address(collector), 1);
+ *   ink_collector_free(collector);
+ *   // Start the programs here: with INKMARK_RECORD=1, and libinkmark-preload.so in LD_PRELOAD.
+ *   close(control[0]); // nothing more is asked: the writer ends with the last of them
+ *   waitpid(writer, NULL, 0);
+ *   puts("the writer has ended");
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_COLLECT_H
 #define INKMARK_COLLECT_H
 

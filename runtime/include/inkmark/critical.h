@@ -2,7 +2,34 @@
 /* The critical path of one launch: which work, of which track, the end of the launch waited for, back to its begin.
  * docs/answers.md says how it is found and what is taken for an edge.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/critical.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   ink_critical_path *path;
+ *   const ink_section *sections;
+ *   ink_capture_sections(capture, &sections);
+ *   if (!ink_critical_path_make(capture, map, 0, NULL, &path, &error)) { // of launch 0
+ *     for (size_t i = 0; i < path->share_count; i++)
+ *       if (path->shares[i].section < INK_PATH_BETWEEN) // not the unmarked time
+ *         printf("%s: %.0f ns of the path\n", sections[path->shares[i].section].name, (double)path->shares[i].path_ns);
+ *     ink_critical_path_free(path);
+ *   }
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_CRITICAL_H
 #define INKMARK_CRITICAL_H
 

@@ -24,7 +24,35 @@
  * both rings of the track. Where the range has a scope (PROF_ASYNC_BEGIN_BLOCK) it may be another track's: these
  * are told behind the launch, as crossings.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/decode.h>
+ * #include <stdio.h>
+ *
+ * static ink_status count_slice(void *user, const ink_slice *slice) {
+ *   if (slice->cut == 0) // both ends are there
+ *     ++*(unsigned long *)user;
+ *   return INK_OK;
+ * }
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   unsigned long slices = 0;
+ *   const ink_sink sink = {.user = &slices, .slice = count_slice};
+ *   if (!ink_decode(capture, map, UINT32_MAX, &sink, &error)) // UINT32_MAX: all launches
+ *     printf("%lu whole slices\n", slices);
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_DECODE_H
 #define INKMARK_DECODE_H
 

@@ -3,7 +3,30 @@
  * capture beside the tracks (`inkmark record --nvtx`). docs/host-ranges.md tells what is recorded and how; docs/format.md
  * has the bytes. Nothing here needs CUDA.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/host_ranges.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   const ink_host_range *ranges; // they belong to the capture
+ *   const size_t count = ink_capture_host_ranges(capture, &ranges);
+ *   for (size_t i = 0; i < count; i++)
+ *     printf("%s: %.0f ns\n", ranges[i].name, (double)(ranges[i].end_ns - ranges[i].begin_ns));
+ *   printf("%u ranges of the host\n", (unsigned)count);
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_HOST_RANGES_H
 #define INKMARK_HOST_RANGES_H
 

@@ -2,7 +2,27 @@
 /* Reads the kernels that another profiler recorded (Kineto, XLA, Nsight Systems), and joins them with the launches of a
  * capture. docs/merging.md says what is read.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/merge.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_foreign *trace;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_foreign_open(argv[1], &trace, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which trace?" : error.message);
+ *     return 1;
+ *   }
+ *   const ink_foreign_kernel *kernels; // they belong to the trace
+ *   const size_t count = ink_foreign_kernels(trace, &kernels);
+ *   for (size_t i = 0; i < count; i++)
+ *     printf("%s: %.0f ns\n", ink_foreign_name(trace, kernels[i].type->name), (double)(kernels[i].end_ns - kernels[i].begin_ns));
+ *   ink_foreign_free(trace);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_MERGE_H
 #define INKMARK_MERGE_H
 

@@ -2,7 +2,31 @@
 /* Merged traces: captures and another profiler's trace in one file, or several captures in one.
  * docs/merging.md tells what is written where.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/merged.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   const ink_merged_capture all = {argv[1], capture, map}; // an array, of as many captures as there are ranks
+ *   const ink_merged_options options = {.size = sizeof options, .launch = UINT32_MAX};
+ *   if (ink_merged_write_captures(&all, 1, &options, "all.pftrace", &error))
+ *     fprintf(stderr, "%s\n", error.message);
+ *   else
+ *     puts("all.pftrace is written");
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_MERGED_H
 #define INKMARK_MERGED_H
 

@@ -1,5 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Outputs: each is one file under runtime/output/ that fills one ink_output. */
+/* Outputs: each is one file under runtime/output/ that fills one ink_output.
+ *
+ * @code{.c}
+ * #include <inkmark/output.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   const ink_output_options options = {.size = sizeof options, .launch = UINT32_MAX};
+ *   if (ink_output_by_name("csv")->write(capture, map, &options, "-", &error)) // "-": stdout
+ *     fprintf(stderr, "%s\n", error.message);
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_OUTPUT_H
 #define INKMARK_OUTPUT_H
 

@@ -2,7 +2,26 @@
 /* Where `inkmark selftest` keeps what it found of a device, so that captures made on it can hold
  * it.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/selftest.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error))
+ *     return 1;
+ *   const ink_device_info *devices; // they belong to the capture
+ *   static char text[INK_SELFTEST_BYTES_MAX];
+ *   const size_t count = ink_capture_devices(capture, &devices);
+ *   for (size_t i = 0; i < count; i++)
+ *     puts(ink_selftest_read(&devices[i], text, sizeof text, &error) ? error.message : text);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_SELFTEST_H
 #define INKMARK_SELFTEST_H
 

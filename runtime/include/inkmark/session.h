@@ -5,7 +5,39 @@
  *
  * docs/arming.md tells what arms and what drains each device. All functions may be called from any
  * host thread; one session at a time in a process. They leave the calling thread's current device as
- * it was, and its last CUDA error untouched when they succeed. */
+ * it was, and its last CUDA error untouched when they succeed.
+ *
+ * @code{.c}
+ * #include <inkmark/mark.cuh>
+ * #include <inkmark/session.h>
+ * #include <stdio.h>
+ * PROF_SECTIONS(SessionExample, Step, Load, Store)
+ *
+ * __global__ void step(float *x) {
+ *   PROF_KERNEL(Step);
+ *   float a = x[threadIdx.x];
+ *   PROF_MARK(Load, a);
+ *   x[threadIdx.x] = a + 1;
+ *   PROF_MARK(Store);
+ * }
+ *
+ * int main() {
+ *   ink_session_options options = {sizeof options};
+ *   options.output = "session.ink";
+ *   options.replace = true;
+ *   ink_session *session;
+ *   ink_error error = {};
+ *   if (ink_session_open(&options, &session, &error))
+ *     return fprintf(stderr, "%s\n", error.message), 1;
+ *   bool written = false;
+ *   float *x;
+ *   if (!ink_session_arm(session, &error) && !cudaMalloc(&x, 32 * sizeof *x))
+ *     step<<<1, 32>>>(x);
+ *   if (ink_session_close(session, &written, &error) || !written) // waits for the device
+ *     return fprintf(stderr, "nothing was recorded: %s\n", error.message), 1;
+ *   puts("session.ink is written");
+ * }
+ * @endcode */
 #ifndef INKMARK_SESSION_H
 #define INKMARK_SESSION_H
 

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Status codes and the error that every fallible function can fill. */
+/* Status codes and the error that every fallible function can fill.
+ *
+ * @code{.c}
+ * #include <inkmark/capture.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_error error = {0};
+ *   const ink_status status = ink_capture_open(argc > 1 ? argv[1] : "none.ink", &capture, &error);
+ *   if (status) {
+ *     fprintf(stderr, "%s: %s\n", ink_status_words(status), error.message);
+ *     return 1;
+ *   }
+ *   puts("it is a capture");
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_STATUS_H
 #define INKMARK_STATUS_H
 

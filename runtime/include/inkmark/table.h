@@ -1,5 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables and statistics from one pass of the decoder. */
+/* Tables and statistics from one pass of the decoder.
+ *
+ * @code{.c}
+ * #include <inkmark/table.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   ink_table *table;
+ *   const ink_table_options options = {.size = sizeof options, .launch = UINT32_MAX, .without_marking = true};
+ *   if (!ink_table_make(capture, map, &options, &table, &error)) {
+ *     const ink_table_row *rows; // they belong to the table
+ *     const ink_section *sections;
+ *     const size_t count = ink_table_rows(table, &rows);
+ *     ink_capture_sections(capture, &sections);
+ *     for (size_t i = 0; i < count; i++)
+ *       printf("%s: %.0f ns\n", rows[i].section == INK_SECTION_UNKNOWN ? "(unmarked)" : sections[rows[i].section].name,
+ *              rows[i].total_ns);
+ *     ink_table_free(table);
+ *   }
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_TABLE_H
 #define INKMARK_TABLE_H
 

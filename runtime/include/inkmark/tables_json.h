@@ -2,7 +2,35 @@
 /* Tables as JSON: what `inkmark report --format json`, `inkmark export` and the HTML page hold. The schema is
  * docs/tables.schema.json; docs/outputs.md tells what its fields mean.
  *
- * Experimental: it may change with any version. */
+ * Experimental: it may change with any version.
+ *
+ * @code{.c}
+ * #include <inkmark/tables_json.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   ink_table *table;
+ *   ink_tables_json *json;
+ *   const ink_table_options options = {.size = sizeof options, .launch = UINT32_MAX, .without_marking = true};
+ *   if (!ink_table_make(capture, map, &options, &table, &error)) {
+ *     if (!ink_tables_json_open("-", &json, &error)) { // "-": stdout
+ *       const ink_status status = ink_tables_json_add(json, argv[1], capture, map, table, &options, &error);
+ *       ink_tables_json_close(json, status == INK_OK, &error);
+ *     }
+ *     ink_table_free(table);
+ *   }
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_TABLES_JSON_H
 #define INKMARK_TABLES_JSON_H
 

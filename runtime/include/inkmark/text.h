@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Text from outside (names in captures, traces and sources, command lines, hosts) in the forms in which
- * inkmark lets it out, and files that get their name when they are whole. */
+ * inkmark lets it out, and files that get their name when they are whole.
+ *
+ * @code{.c}
+ * #include <inkmark/text.h>
+ * #include <stdio.h>
+ * #include <string.h>
+ *
+ * int main(void) {
+ *   const char *name = "red \x1b[31m"; // a name that would steer the terminal
+ *   char shown[64];
+ *   ink_text_put(shown, sizeof shown, INK_TEXT_SHOWN, name, strlen(name));
+ *   puts(shown); // red \x1b[31m, as these very characters
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_TEXT_H
 #define INKMARK_TEXT_H
 

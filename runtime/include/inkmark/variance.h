@@ -4,12 +4,32 @@
  *
  * Experimental: it may change with any version.
  *
- *   ink_variance *all = NULL;
- *   if (ink_variance_make(capture, map, &(ink_variance_options){.size = sizeof(ink_variance_options), .launch = UINT32_MAX}, &all, &error) == INK_OK)
+ * @code{.c}
+ * #include <inkmark/variance.h>
+ * #include <stdio.h>
+ *
+ * int main(int argc, char **argv) {
+ *   ink_capture *capture;
+ *   ink_clock_map *map;
+ *   ink_error error = {0};
+ *   if (argc < 2 || ink_capture_open(argv[1], &capture, &error) || ink_clock_map_make(capture, &map, &error)) {
+ *     fprintf(stderr, "%s\n", argc < 2 ? "which capture?" : error.message);
+ *     return 1;
+ *   }
+ *   ink_variance *all;
+ *   const ink_section *sections;
+ *   const ink_variance_options options = {.size = sizeof options, .launch = UINT32_MAX};
+ *   ink_capture_sections(capture, &sections);
+ *   if (!ink_variance_make(capture, map, &options, &all, &error)) {
  *     for (size_t i = 0; i < all->count; i++)
- *       printf("%g\n", all->rows[i].p99_cycles);
- *   ink_variance_free(all);
- */
+ *       printf("%s: p99 %.0f cycles\n", sections[all->rows[i].section].name, all->rows[i].p99_cycles);
+ *     ink_variance_free(all);
+ *   }
+ *   ink_clock_map_free(map);
+ *   ink_capture_free(capture);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_VARIANCE_H
 #define INKMARK_VARIANCE_H
 

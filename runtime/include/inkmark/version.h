@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The version of libinkmark: of this header when a program is compiled, and of the library that it runs with.
+ * The build reads the three numbers here.
  *
- *   #if INKMARK_VERSION_NUMBER < INKMARK_VERSION_OF(0, 2, 0)
- *   if (ink_version() < INKMARK_VERSION_NUMBER) puts("the library is older than the program");
+ * @code{.c}
+ * #include <inkmark/version.h>
+ * #include <stdio.h>
+ * #if INKMARK_VERSION_NUMBER < INKMARK_VERSION_OF(0, 1, 0)
+ * #error "this program needs inkmark 0.1.0"
+ * #endif
  *
- * The build reads the three numbers here. */
+ * int main(void) {
+ *   if (ink_version() < INKMARK_VERSION_NUMBER)
+ *     puts("the library is older than the program");
+ *   printf("libinkmark %u.%u.%u\n", ink_version() / 10000, ink_version() / 100 % 100, ink_version() % 100);
+ *   return 0;
+ * }
+ * @endcode */
 #ifndef INKMARK_VERSION_H
 #define INKMARK_VERSION_H
 
