@@ -50,8 +50,8 @@ static const cli_option options[] = {
     {0, "live", CLI_FLAG, NULL, offsetof(record_settings, live),
      "also record what tracks get while they are open, so that a kernel that never ends is recorded"},
     {0, "launches", CLI_TEXT, "LIST", offsetof(record_settings, launches),
-     "record only these launches of the process, as 10-20,30, counted from 0 over all kernels and graphs. "
-     "Where a part of the list begins or ends, record waits for the devices"},
+     "record only these launches of the process, as 10-20,30, counted from 0 over all kernels and graphs. When "
+     "a part of the list begins or ends, record waits for the devices"},
     {0, "on-start", CLI_CHOICE, "on|off", offsetof(record_settings, on_start),
      "off: record only between the program's cudaProfilerStart and cudaProfilerStop"},
     {0, "range", CLI_TEXT, "NAME", offsetof(record_settings, range),

@@ -566,23 +566,20 @@ const cli_command cmd_nvcc = {
     .summary = "nvcc with the rewriter in front",
     .operands = "[NVCC] [NVCC'S ARGUMENTS]",
     .about =
-        "Takes nvcc's command line, marks the CUDA sources in it, and the project's headers that "
-        "they include, in copies in a temporary folder, and has nvcc compile these. Nothing of the "
-        "user's is written to. What makes no code (-E, -M, -dlink, --version, ...) and whatever "
-        "is not understood goes to nvcc untouched.\n\n"
-        "The rules come from the variable INKMARK_RULES, as options of inkmark instrument: "
-        "INKMARK_RULES='--calls --waits', or from the nearest inkmark.toml (see inkmark "
-        "instrument). A file that does not compile with marks is compiled without them and that is "
-        "said; with INKMARK_STRICT=1 it is an error. One line on stderr says of each source what was "
-        "marked and left, and nvcc's -v brings the remarks too; INKMARK_QUIET=1 leaves the line out. "
-        "INKMARK_KEEP=1 leaves the marked copies where "
-        "they are.\n\n"
-        "A guard compiles the device code of a source with and without marks when they are new. Where a kernel "
-        "would spill, take stack or more than 64 registers, or grow more than three times, or ptxas would warn of "
-        "it or refuse it, it loses marks until it does not. INKMARK_RULES='--guard report' only says so, "
-        "'--guard off' does not look (INKMARK_GUARD sets another default). What was found is kept in "
-        "~/.cache/inkmark (XDG_CACHE_HOME, INKMARK_CACHE).\n\n"
-        "A launcher may stand before nvcc: inkmark nvcc ccache nvcc ...",
+        "inkmark nvcc takes nvcc's command line. It marks the CUDA sources in the command line, and the "
+        "project's headers that they include, in copies in a temporary folder, and has nvcc compile the "
+        "copies. It writes to nothing of the user's. Calls that make no code (-E, -M, -dlink, --version, ...) "
+        "and calls that it does not understand go to nvcc untouched.\n\nThe rules come from the variable "
+        "INKMARK_RULES, as options of inkmark instrument: INKMARK_RULES='--calls --waits', or from the nearest "
+        "inkmark.toml (see inkmark instrument). If a file does not compile with marks, it is compiled without "
+        "them, and inkmark says so; with INKMARK_STRICT=1 it is an error. One line on stderr says of each "
+        "source what was marked and left. nvcc's -v brings the remarks too; INKMARK_QUIET=1 leaves the line "
+        "out. INKMARK_KEEP=1 leaves the marked copies where they are.\n\nA guard compiles the device code of a "
+        "source with and without marks when they are new. A kernel loses marks if with them it would spill, "
+        "take stack or more than 64 registers, or grow more than three times, or if ptxas would warn of it or "
+        "refuse it. INKMARK_RULES='--guard report' only says so, and '--guard off' does not look "
+        "(INKMARK_GUARD sets another default). The results are kept in ~/.cache/inkmark (XDG_CACHE_HOME, "
+        "INKMARK_CACHE).\n\nA launcher may stand before nvcc: inkmark nvcc ccache nvcc ...",
     .examples =
         "inkmark nvcc -O3 -arch=sm_90 -c solver.cu -o solver.o\tcompile with marks\n"
         "cmake -DCMAKE_CUDA_COMPILER_LAUNCHER='inkmark;nvcc' ..\tan unchanged CMake project",
