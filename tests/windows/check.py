@@ -127,9 +127,9 @@ elif case == "auto":
     for name, options in (("program", []), ("program_static", []), ("program", ["-g", "warp"]), ("program", ["--flight"])):
         record(["-t", "8", "--blocks", "auto", "--drain-ms", "1", *options], name)  # 9 to 13 blocks are more than 8 tracks
         kept = blocks_of_launches()
-        assert "of 5 launches with more blocks" in report() and max(kept) <= 8 and sum(kept) <= 64, (kept, report())
+        assert "in 5 launches with more blocks" in report() and max(kept) <= 8 and sum(kept) <= 64, (kept, report())
     record(["-t", "8", "--blocks", "auto", "--launches", "10-11", "--drain-ms", "1"], "program")  # those outside do not count
-    assert "of 2 launches with more blocks" in report(), report()
+    assert "in 2 launches with more blocks" in report(), report()
     record(["-t", "64", "--blocks", "auto"], "program", "graph")
     assert "blocks (auto)" not in report(), report()
 else:
