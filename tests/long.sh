@@ -59,6 +59,7 @@ check children-memory python3 "$here/processes/memory.py" "$build/cli/inkmark" "
   "$build/tests/arming/capture_counts" 1000
 check wanders writer wanders 200
 check closings python3 "$here/arming/check_ends.py" "$build" "$build/tests/arming" closings 300
+check leaves env INKMARK_LEAVES=100000 "$here/arming/run.sh" "$build" "$build/tests/arming" leaves
 
 # tracks that stay open
 for seed in 1 2 3 7 11; do check "open-ring-$seed" "$build/tests/unit/test_open_ring" 60000 "$seed"; done

@@ -54,7 +54,7 @@ public:
 #if defined(__CUDA_ARCH__)
     ink_buffer *buffer = source.buffer();
     asm("" : "=r"(at.low), "=r"(at.mask)); // any value: not used where high is 0
-    if (buffer && (chosen ? cond : read_lane() == 0))
+    if ((u32)(u64)buffer && (chosen ? cond : read_lane() == 0))
       open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen, name, at);
     if (!chosen && whole_warp)
       asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
@@ -173,22 +173,14 @@ private:
   }
   template <bool Escaped, u32 N> static __device__ __forceinline__ void put(const u64 (&record)[N]) {
 #if !defined(INKMARK_NO_CALLED)
-    const u32 thread = linear_thread();
-    if (!has_entry(thread))
+    u64 state_at, bytes, extra;
+    cursor at;
+    if (!find_called(state_at, at, bytes, extra))
       return;
-    const entry_address entry = entry_of(thread);
-    u32 grid, who, low, high;
-    load_entry_head(entry, grid, who, low, high);
-    if (who != thread || grid != ((u32)read_gridid() ^ entry_magic))
-      return;
-    u64 bytes, extra;
-    load_entry_counts(entry, bytes, extra);
-    const u32 mask = (low ^ (low + 8)) | 7;
-    cursor at = {low, high, mask};
     // Keep first: does the whole record fit? What did not fit was counted, so nothing fits after it.
-    const bool on = (low & 1) || bytes <= mask - 8 * (N - 1);
+    const bool on = (at.mask & 7) || bytes <= at.mask - 8 * (N - 1);
     store_record<Escaped>(at, bytes, on, record);
-    store_entry_counts(entry, bytes + 8 * N, extra + (N - 1));
+    store_u64x2<INK_I_AT(ink_device_state, aux_bytes)>(state_at, bytes + 8 * N, extra + (N - 1));
 #endif
   }
 #endif

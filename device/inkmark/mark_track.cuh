@@ -19,223 +19,211 @@ template <u64 Bytes> struct instance {
 
 // Opening in PTX: of its two loops, and of what leaves them, compilers make half as many instructions again
 // from C++. What only a thread that may record comes to. The operands: 0 to 2 the cursor, 3 the buffer, 4 the
-// kernel's key, 5 where the search for it starts, 6 the entries of warps, 13 and 14 the instance's name, else sizes and
-// offsets of record.h.
+// kernel's key, 5 where the search for it starts, 6 the entries of warps, else constants of record.h.
 
 // The block's bits, and what claiming needs. Late it takes fewer registers on sm_75 and sm_80, where ptxas else
 // copies the upper half of a mark's address for each mark.
-#if __CUDA_ARCH__ >= 900
-#define INK_I_SIZES_EARLY                          \
-  "ld.global.v2.u64 {_bits_at, _rings_end}, [%3+32];\n\t" \
-  "ld.global.v4.u32 {%2, _stride, _tries, _aux}, [%3+48];\n\t"
+#if __CUDA_ARCH__ >= 900 && !defined(INKMARK_SHARED) && !defined(INKMARK_NO_CALLED)
+#define INK_I_SIZES_EARLY                                              \
+  "ld.global.v2.u64 {_bits_at, _rings_end}, [%3+32];\n\t"              \
+  "ld.global.v4.u32 {_stride, _tries, %2, _state_bytes}, [%3+48];\n\t"
 #define INK_I_SIZES_LATE
 #else
 #define INK_I_SIZES_EARLY "ld.global.u64 _bits_at, [%3+32];\n\t"
-#define INK_I_SIZES_LATE                \
-  "ld.global.v4.u32 {%2, _stride, _tries, _aux}, [%3+48];\n\t" \
+#define INK_I_SIZES_LATE                                               \
+  "ld.global.v4.u32 {_stride, _tries, %2, _state_bytes}, [%3+48];\n\t" \
   "ld.global.u64 _rings_end, [%3+40];\n\t"
 #endif
 
 // Is this block out, or this warp? Both are bit 0 of `bits` and `warps`, looked at later: the loads stand
 // together with that of the kernel's slot.
-#define INK_I_OPEN_LIMITS(which_warps)                                                      \
-  "ld.global.v4.u32 {_warps, _slots_mask, _last_block, _tracks_mask}, [%3+16];\n\t"             \
-  INK_I_SIZES_EARLY                                                                         \
-  which_warps                                                                               \
-  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y;\n\t"                             \
+#define INK_I_OPEN_LIMITS(which_warps)                                                         \
+  "ld.global.v4.u32 {_warps, _slots_mask, _last_block, _tracks_mask}, [%3+16];\n\t"            \
+  INK_I_SIZES_EARLY                                                                            \
+  which_warps                                                                                  \
+  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y;\n\t"                              \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t" \
-  "mad.lo.u32 _a, _block_z, _grid_y, _block_y;\n\t"                                             \
-  "mad.lo.u32 _a, _a, _grid_x, _block_x;\n\t"                                                   \
+  "mad.lo.u32 _a, _block_z, _grid_y, _block_y;\n\t"                                            \
+  "mad.lo.u32 _a, _a, _grid_x, _block_x;\n\t"                                                  \
   "min.u32 _last_block, _last_block, _a;\n\t"                                                  \
-  "shr.u32 _a, _last_block, 5;\n\t"                                                           \
-  "mul.wide.u32 _at, _a, 4;\n\t"                                                              \
+  "shr.u32 _a, _last_block, 5;\n\t"                                                            \
+  "mul.wide.u32 _at, _a, 4;\n\t"                                                               \
   "add.u64 _at, _at, _bits_at;\n\t"                                                            \
-  "ld.global.u32 _bits, [_at];\n\t"                                                           \
-  "shf.r.wrap.b32 _bits, _bits, _bits, _last_block;\n\t"                                        \
-  "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y;\n\t"                                 \
+  "ld.global.u32 _bits, [_at];\n\t"                                                            \
+  "shf.r.wrap.b32 _bits, _bits, _bits, _last_block;\n\t"                                       \
+  "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y;\n\t"                                  \
   "mov.u32 _a, %%tid.x; mov.u32 _b, %%tid.y; mov.u32 _c, %%tid.z;\n\t"                         \
-  "mad.lo.u32 _thread, _c, _ntid_y, _b;\n\t"                                                    \
-  "mad.lo.u32 _thread, _thread, _ntid_x, _a;\n\t"                                               \
-  "shr.u32 _a, _thread, 5;\n\t"                                                               \
+  "mad.lo.u32 _thread, _c, _ntid_y, _b;\n\t"                                                   \
+  "mad.lo.u32 _thread, _thread, _ntid_x, _a;\n\t"                                              \
+  "shr.u32 _a, _thread, 5;\n\t"                                                                \
   "shr.u32 _warps, _warps, _a;\n\t"
 
 // The kernel's slot. Where no table named it, the search ends at an empty slot, whose `missed` counts it. Lower
-// half of a key: never 0, it ends in a section's id.
-#define INK_I_OPEN_FIND(bra)                          \
-  "mov.u32 _a, %5;\n\t"                                \
-  "_find:\n\t"                                         \
+// half of a key: never 0, it ends in a section's id. `a` is 1 behind it, c 0, and no compiler knows: see add_global.
+#define INK_I_OPEN_FIND(bra)                             \
+  "mov.u32 _a, %5;\n\t"                                  \
+  "_find:\n\t"                                           \
   "and.b32 _b, _a, _slots_mask;\n\t"                     \
-  "mul.wide.u32 _at, _b, %7;\n\t"                       \
-  "add.u64 _slot, _at, %3;\n\t"                         \
+  "mul.wide.u32 _at, _b, %7;\n\t"                        \
+  "add.u64 _slot, _at, %3;\n\t"                          \
   "ld.global.v2.u64 {_found, _enabled}, [_slot+%8];\n\t" \
-  "add.u32 _a, _a, 1;\n\t"                              \
+  "add.u32 _a, _a, 1;\n\t"                               \
   "mov.b64 {_b, _c}, _found;\n\t"                        \
-  "setp.ne.u64 _none, _found, %4;\n\t"                  \
-  "setp.ne.and.u32 _again, _b, 0, _none;\n\t"            \
-  "@_again " bra " _find;\n\t"                          \
-  "mov.b64 {_b, _c}, _enabled;\n\t"                      \
-  "lop3.b32 _a, _b, _warps, _bits, 0x80;\n\t"             \
-  "setp.eq.u32 _again, _a, 0;\n\t"                      \
-  "@_again " bra " _out;\n\t"                           \
-  "mov.b64 _one, {_a, 0};\n\t"                          \
-  "@_none " bra " _missed;\n\t"
+  "setp.ne.u64 _refused, _found, %4;\n\t"                \
+  "setp.ne.and.u32 _again, _b, 0, _refused;\n\t"         \
+  "@_again " bra " _find;\n\t"                           \
+  "mov.b64 {_a, _c}, _enabled;\n\t"                      \
+  "lop3.b32 _a, _a, _warps, _bits, 0x80;\n\t"            \
+  "setp.eq.u32 _again, _a, 0;\n\t"                       \
+  "@_again " bra " _out;\n\t"                            \
+  "mov.b64 _one, {_a, _c};\n\t"                          \
+  "@_refused " bra " _missed;\n\t"
 
 // A track that can be claimed. Tracks are counted from the end, so that their states need no address of their own:
-// b is the ticket's lower bits with ones above them. `a` is 1 and no compiler knows it: see add_global.
-#define INK_I_OPEN_CLAIM(bra)                     \
-  INK_I_SIZES_LATE                                \
-  "_claim:\n\t"                                    \
-  "atom.global.add.u64 _ticket, [%3+64], _one;\n\t" \
-  "mov.b64 {_b, _c}, _ticket;\n\t"                   \
-  "lop3.b32 _b, _b, _tracks_mask, 0, 0xF3;\n\t"     \
-  "mul.wide.s32 _at, _b, _stride;\n\t"              \
-  "add.u64 _ring, _at, _rings_end;\n\t"             \
-  "mad.wide.s32 _state, _b, 4, %3;\n\t"            \
-  "atom.global.or.b32 _b, [_state], _a;\n\t"        \
-  "and.b32 _b, _b, 1;\n\t"                          \
-  "setp.eq.u32 _again, _b, 0;\n\t"                  \
-  "@_again " bra " _taken;\n\t"                     \
-  "setp.ne.u32 _again, _tries, 0;\n\t"              \
-  "sub.u32 _tries, _tries, 1;\n\t"                  \
-  "@_again " bra " _claim;\n\t"                     \
-  "_missed:\n\t"                                   \
-  "red.global.add.u64 [_slot+%10], _one;\n\t"       \
-  bra " _out;\n"                                   \
-  "_taken:\n\t"
+// b is the ticket's lower bits with ones above them.
+#define INK_I_OPEN_CLAIM(bra)                         \
+  INK_I_SIZES_LATE                                    \
+  "_claim:\n\t"                                       \
+  "atom.global.add.u64 _ticket, [%3+64], _one;\n\t"   \
+  "mov.b64 {_b, _c}, _ticket;\n\t"                    \
+  "lop3.b32 _b, _b, _tracks_mask, 0, 0xF3;\n\t"       \
+  "mul.wide.s32 _state, _b, _state_bytes;\n\t"    \
+  "add.u64 _state, _state, %3;\n\t" \
+  "atom.global.or.b32 _c, [_state+12], _a;\n\t"       \
+  "and.b32 _c, _c, 1;\n\t"                            \
+  "setp.ne.u32 _refused, _c, 0;\n\t"                  \
+  "setp.ne.and.u32 _again, _tries, 0, _refused;\n\t"  \
+  "sub.u32 _tries, _tries, 1;\n\t"                    \
+  "@_again " bra " _claim;\n\t"                       \
+  "_missed:\n\t"                                      \
+  "@_refused red.global.add.u64 [_slot+%10], _one;\n\t" \
+  "@_refused " bra " _out;\n\t"                       \
+  "mul.wide.s32 _at, _b, _stride;\n\t"                \
+  "add.u64 _ring, _at, _rings_end;\n\t"
 
-// The header's rows, and the warp's entry.
-#if __CUDA_ARCH__ >= 900
-#define INK_I_RANK "mov.u32 _a, %%cluster_ctarank;\n\t"
-#else
-#define INK_I_RANK "mov.u32 _a, 0;\n\t"
-#endif
-#define INK_I_ENTRY_WORDS          \
-  "mov.b64 {_a, _b}, _grid;\n\t"      \
-  "xor.b32 _a, _a, %11;\n\t"         \
-  "cvt.u64.u32 _at, _aux;\n\t"       \
-  "add.u64 _at, _ring, _at;\n\t"      \
-  "mov.b64 {_b, _c}, _at;\n\t"
+// What marks of called functions find: the warp's entry, which says where the track's state is, and the state, which
+// says that it is this thread's.
 #if defined(INKMARK_NO_CALLED)
-#define INK_I_OPEN_ENTRY "mov.u32 _entry, 0;\n\t"
-#elif defined(INKMARK_SHARED)
+#define INK_I_OPEN_ENTRY(which_lane) ""
+#else
+#if defined(INKMARK_SHARED)
 #if INKMARK_WARPS < 32 && __CUDA_ARCH__ < 900
-#define INK_I_HAS_ENTRY "setp.lt.u32 _again, _thread, %12;\n\t"
+#define INK_I_HAS_ENTRY "setp.lt.u32 _again, _thread, %14;\n\t"
 #define INK_I_IF_ENTRY "@_again "
 #else
 #define INK_I_HAS_ENTRY
 #define INK_I_IF_ENTRY
 #endif
-#define INK_I_OPEN_ENTRY                                            \
-  "and.b32 _entry, _thread, 0xffffffe0;\n\t"                          \
-  "add.u32 _entry, _entry, %6;\n\t"                                   \
-  INK_I_ENTRY_WORDS                                                 \
-  "mov.u64 _at, 0;\n\t"                                              \
-  INK_I_HAS_ENTRY                                                   \
-  INK_I_IF_ENTRY "st.shared.v4.u32 [_entry], {_a, _thread, _b, _c};\n\t" \
-  INK_I_IF_ENTRY "st.shared.v2.u64 [_entry+16], {_at, _at};\n\t"
+#define INK_I_STORE_ENTRY                                                    \
+  "and.b32 _b, _thread, 0xffffffe0;\n\t"                                     \
+  "add.u32 _b, _b, %6;\n\t"                                                  \
+  "xor.b64 _grid, _grid, %15;\n\t"                                           \
+  INK_I_HAS_ENTRY                                                            \
+  INK_I_IF_ENTRY "st.shared.v2.u64 [_b], {_state, _grid};\n\t"
 #else
-#define INK_I_OPEN_ENTRY                                  \
-  "and.b32 _a, _sm, 255;\n\t"                               \
-  "mov.u32 _b, %%warpid;\n\t"                              \
-  "and.b32 _b, _b, 63;\n\t"                                 \
-  "mad.lo.u32 _entry, _a, 64, _b;\n\t"                       \
-  INK_I_ENTRY_WORDS                                       \
-  "mad.wide.u32 _at, _entry, 32, %6;\n\t"                   \
-  "st.global.v4.u32 [_at], {_a, _thread, _b, _c};\n\t"         \
-  "mov.u64 _grid, 0;\n\t"                                  \
-  "st.global.v2.u64 [_at+16], {_grid, _grid};\n\t"
+#define INK_I_STORE_ENTRY                                                    \
+  "and.b32 _a, _a, %14;\n\t"                                                 \
+  "mul.wide.u32 _at, _a, _state_bytes;\n\t" /* as large as a state */        \
+  "add.u64 _at, _at, %6;\n\t"                                                \
+  "st.global.v2.u64 [_at], {_state, _grid};\n\t"
 #endif
-// Dimensions and block are read again: kept from above they would be what makes opening need more registers than
-// the kernel. The name is stored last, where few are left: before, or behind this piece, it takes registers or copies of the
-// address. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
+#define INK_I_LANE "mov.u32 _b, %%laneid; mad.lo.u32 _word, _b, %13, _word;\n\t"
+// The ring's address apart: as one store of 16 bytes it takes copies.
+#define INK_I_OPEN_ENTRY(which_lane)                                         \
+  "mov.u32 _b, %%warpid;\n\t"                                                \
+  "mad.lo.u32 _a, _sm, 64, _b;\n\t"                                          \
+  "mad.lo.u32 _word, _a, 8, 1;\n\t"                                          \
+  which_lane                                                                 \
+  INK_I_STORE_ENTRY                                                          \
+  "st.global.u64 [_state], _ring;\n\t"                                       \
+  "st.global.v2.u32 [_state+8], {%2, _word};\n\t"                            \
+  "mov.u64 _at, 0;\n\t"                                                      \
+  "st.global.v2.u64 [_state+16], {_at, _at};\n\t"
+#endif
+
+// The header's rows. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
 // copy of the ring's, ptxas would copy it for each mark again, and keep three registers for it.
-#define INK_I_OPEN_NAME                          \
-  "mov.u64 _at, %14;\n\t"                        \
-  "st.global.v2.u64 [_ring+%15], {%13, _at};\n\t"
-// With -rdc=true the address is no load, and ptxas moves it in front of the claim's loop: it is to take two registers there,
-// not a row's four.
-#if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 900
-#define INK_I_NAME_FIRST                           \
-  "st.global.u64 [_ring+%15], %13;\n\t"            \
-  "mov.u64 _at, %14;\n\t"                        \
-  "st.global.u64 [_ring+%16], _at;\n\t"
-#define INK_I_NAME_LAST
+#if __CUDA_ARCH__ >= 900
+#define INK_I_RANK "mov.u32 _a, %%cluster_ctarank;\n\t"
 #else
-#define INK_I_NAME_FIRST
-#define INK_I_NAME_LAST INK_I_OPEN_NAME
+#define INK_I_RANK "mov.u32 _a, 0;\n\t"
 #endif
-#define INK_I_OPEN_HEADER                                                                   \
-  INK_I_NAME_FIRST                                                                          \
-  "mov.u32 _sm, %%smid;\n\t"                                                                 \
-  "mov.u64 _grid, %%gridid;\n\t"                                                             \
-  "st.global.v2.u64 [_ring+%9+32], {_ticket, _grid};\n\t"                                      \
-  INK_I_OPEN_ENTRY                                                                          \
-  "st.global.v2.u64 [_ring+%9], {_state, _slot};\n\t"                                          \
-  "st.global.v2.u32 [_ring+%9+16], {_entry, _thread};\n\t"                                     \
-  "st.global.u64 [_ring+%9+24], 0;\n\t"                                                     \
-  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y; mov.u32 _grid_z, %%nctaid.z;\n\t" \
-  "st.global.v4.u32 [_ring+%9+48], {_grid_x, _grid_y, _grid_z, _sm};\n\t"                         \
-  INK_I_RANK                                                                                \
-  "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y; mov.u32 _ntid_z, %%ntid.z;\n\t"       \
-  "st.global.v4.u32 [_ring+%9+64], {_ntid_x, _ntid_y, _ntid_z, _a};\n\t"                         \
-  "mov.u64 _found, %%clock64;\n\t"                                                           \
-  "mov.u64 _enabled, %%globaltimer;\n\t"                                                     \
-  "mov.u64 _at, %%clock64;\n\t"                                                              \
-  "st.global.v2.u64 [_ring+%9+96], {_found, _enabled};\n\t"                                    \
-  "cvt.u32.u64 _a, _at;\n\t"                                                                  \
+#define INK_I_OPEN_HEADER(which_lane)                                                           \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t"  \
-  "st.global.v4.u32 [_ring+%9+80], {_block_x, _block_y, _block_z, _a};\n\t"                      \
-  INK_I_NAME_LAST                                                                           \
-  "mov.b64 {%0, _a}, _ring;\n\t"                                                              \
-  "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                           \
+  "st.global.v4.u32 [_ring+%9+64], {_block_x, _block_y, _block_z, _thread};\n\t"                \
+  "mov.u32 _sm, %%smid;\n\t"                                                                    \
+  "mov.u64 _grid, %%gridid;\n\t"                                                                \
+  "st.global.v2.u64 [_ring+%9], {_ticket, _slot};\n\t"                                          \
+  "st.global.v2.u64 [_ring+%9+16], {_state, _grid};\n\t"                                        \
+  INK_I_OPEN_ENTRY(which_lane)                                                                  \
+  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y; mov.u32 _grid_z, %%nctaid.z;\n\t"  \
+  "st.global.v4.u32 [_ring+%9+32], {_grid_x, _grid_y, _grid_z, _sm};\n\t"                       \
+  INK_I_RANK                                                                                    \
+  "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y; mov.u32 _ntid_z, %%ntid.z;\n\t"        \
+  "st.global.v4.u32 [_ring+%9+48], {_ntid_x, _ntid_y, _ntid_z, _a};\n\t"                        \
+  "mov.u64 _found, %%clock64;\n\t"                                                              \
+  "mov.u64 _enabled, %%globaltimer;\n\t"                                                        \
+  "mov.u64 _at, %%clock64;\n\t"                                                                 \
+  "st.global.v2.u64 [_ring+%9+80], {_found, _enabled};\n\t"                                     \
+  "cvt.u32.u64 _a, _at;\n\t"                                                                    \
+  "mov.b64 {_b, _c}, %11;\n\t"                                                                  \
+  "mov.u32 _word, %12;\n\t"                                                                     \
+  "st.global.v4.u32 [_ring+%9+96], {_b, _c, _word, _a};\n\t"                                    \
+  "mov.b64 {%0, _a}, _ring;\n\t"                                                                \
+  "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                             \
   "_out:\n\t"
 
-#if defined(INKMARK_NO_CALLED) || defined(INKMARK_SHARED)
-#define INK_I_ENTRIES "r"
-#else
-#define INK_I_ENTRIES "l"
-#endif
 #if defined(INKMARK_NO_CALLED)
-constexpr u32 entry_magic = 0;
+#define INK_I_ENTRIES_AT "n"(0)
+#define INK_I_ENTRY_SIZES "n"(0), "n"(0), "n"(0)
+#elif defined(INKMARK_SHARED)
+#define INK_I_ENTRIES_AT "r"(entries_at())
+#define INK_I_ENTRY_SIZES "n"(entry_lane), "n"(INKMARK_WARPS * 32), "l"(entry_magic)
+#else
+#define INK_I_ENTRIES_AT "l"(entries_at())
+#define INK_I_ENTRY_SIZES "n"(entry_lane), "n"(entry_count - 1), "n"(0)
 #endif
 
-#define INK_I_OPEN(bra, which_warps)                                                               \
-  asm volatile("{\n\t"                                                                             \
-               ".reg .pred _none, _again;\n\t"                                                       \
-               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _stride, _tries, _aux;\n\t" \
-               ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t" \
-               ".reg .u32 _bits, _thread, _entry, _sm;\n\t"                                                \
+#define INK_I_OPEN(bra, which_warps, which_lane)                                                                        \
+  asm volatile("{\n\t"                                                                                                  \
+               ".reg .pred _refused, _again;\n\t"                                                                       \
+               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _stride, _tries, _state_bytes;\n\t" \
+               ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t"      \
+               ".reg .u32 _bits, _thread, _word, _sm;\n\t"                                                              \
                ".reg .u64 _bits_at, _rings_end, _at, _slot, _found, _enabled, _one, _ticket, _ring, _grid, _state;\n\t" \
-               INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)           \
-               INK_I_OPEN_HEADER                                                                   \
-               "}"                                                                                 \
-               : "=r"(at.low), "+r"(at.high), "=r"(at.mask)                                        \
-               : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES(entries),              \
-                 "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(state_at)), \
-                 "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "n"(entry_magic),    \
-                 "n"(INKMARK_WARPS * 32), "l"(name.text), "n"(Bytes), "n"(INK_I_TRACK(instance)),  \
-                 "n"(INK_I_TRACK(instance_bytes))                                                      \
+               INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)                                \
+               INK_I_OPEN_HEADER(which_lane)                                                                            \
+               "}"                                                                                                      \
+               : "=r"(at.low), "+r"(at.high), "=r"(at.mask)                                                             \
+               : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES_AT,                                    \
+                 "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(ticket)),                       \
+                 "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "l"(name.text), "n"(name_rows(Bytes)),    \
+                 INK_I_ENTRY_SIZES                                                                                      \
                : "memory")
+
+// Of an instance: what its header says of the name and the rows.
+constexpr __host__ __device__ u32 name_rows(u64 bytes) {
+  return (u32)(bytes >> 32) | ((u32)bytes < INK_NAME_BYTES_MOST ? (u32)bytes : INK_NAME_BYTES_MOST) << INK_ROWS_BITS;
+}
 
 __device__ __forceinline__ u64 ring_of(const cursor &at) { return (u64)at.high << 32 | (at.low & ~at.mask); }
 
 // at.high stays 0 where this thread does not record; else all of the cursor is set.
 template <u64 Bytes>
 __device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, instance<Bytes> name, cursor &at) {
-#if defined(INKMARK_NO_CALLED)
-  const u32 entries = 0;
-#else
-  const entry_address entries = entries_at();
-#endif
   if (chosen)
-    INK_I_OPEN("bra", "ld.global.u32 _warps, [%3+12];\n\t");
+    INK_I_OPEN("bra", "ld.global.u32 _warps, [%3+12];\n\t", INK_I_LANE);
   else // one thread of the warp
-    INK_I_OPEN("bra.uni", "");
+    INK_I_OPEN("bra.uni", "", "");
 }
 
+// With the ticket beside it, so that opening need not clear what the last track left.
 __device__ __forceinline__ void store_role(const cursor &at, u64 role) {
-  if (at.high)
-    store_u64<INK_I_TRACK(role)>(ring_of(at), role);
+  if (!at.high)
+    return;
+  u64 ticket;
+  load_u64<INK_I_TRACK(ticket)>(ring_of(at), ticket);
+  store_u64x2<INK_I_TRACK(role)>(ring_of(at), role, ticket);
 }
 
 // Finds the track in front of the ring that it was given: no register is kept for it meanwhile.
@@ -244,32 +232,26 @@ __device__ __forceinline__ void close_track(const cursor &at, u64 bytes, u64 ext
   const u64 global_ns = read_globaltimer();
   const u64 clock1 = read_clock();
   const u64 ring = ring_of(at);
+  u64 slot, state_at, aux_bytes = 0, aux_extra = 0;
+  load_u64<INK_I_TRACK(slot)>(ring, slot);
+  load_u64<INK_I_TRACK(state_at)>(ring, state_at);
   store_u64x2<INK_I_TRACK(close_clock0)>(ring, clock0, global_ns);
   store_u64<INK_I_TRACK(close_clock1)>(ring, clock1);
   store_u64x2<INK_I_TRACK(bytes)>(ring, bytes, extra);
-  u64 state_at, slot;
-  u32 entry, thread;
-  load_u64x2<INK_I_TRACK(state_at)>(ring, state_at, slot);
-  load_u32x2<INK_I_TRACK(entry)>(ring, entry, thread);
-  u64 aux_bytes = 0, aux_extra = 0;
 #if !defined(INKMARK_NO_CALLED)
-  const entry_address at_entry = entry_at(entry);
-  if (has_entry(thread) && load_entry_u32<INK_I_AT(state_entry, thread)>(at_entry) == thread) {
-    load_entry_counts(at_entry, aux_bytes, aux_extra);
-    clear_entry(at_entry);
-  }
+  load_u64x2<INK_I_AT(ink_device_state, aux_bytes)>(state_at, aux_bytes, aux_extra);
 #endif
-  u32 state;
+  u32 word;
   asm("mad.lo.u32 %0, %1, %2, %3;"
-      : "=r"(state)
+      : "=r"(word)
       : "r"(read_smid()), "n"(1 << INK_STATE_BITS), "r"(~at.mask & INK_STATE_LOW));
   store_u64x2<INK_I_TRACK(aux_bytes)>(ring, aux_bytes, aux_extra);
-  store_last_where<INK_MASK_SYSTEM, INK_I_TRACK(closing)>(at.mask, ring, state);
+  store_last_where<INK_MASK_SYSTEM, INK_I_TRACK(closing)>(at.mask, ring, word);
   constexpr int sums = sizeof(ink_buffer);
   add_global<sums + INK_I_AT(ink_kernel_slot, closed)>(slot, at.mask);
   add_global<sums + INK_I_AT(ink_kernel_slot, extra)>(slot, extra + aux_extra);
   add_global<sums + INK_I_AT(ink_kernel_slot, bytes)>(slot, bytes + aux_bytes);
-  store_last(state_at, state);
+  store_last<INK_I_AT(ink_device_state, word)>(state_at, word);
 }
 
 #endif // __CUDA_ARCH__

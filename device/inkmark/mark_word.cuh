@@ -204,6 +204,9 @@ __device__ __forceinline__ u64 address_of(u64 base, u32 index, u32 size) {
 template <int Offset> __device__ __forceinline__ void load_u32x2(u64 at, u32 &a, u32 &b) {
   asm volatile("ld.global.v2.u32 {%0, %1}, [%2+%3];" : "=r"(a), "=r"(b) : "l"(at), "n"(Offset));
 }
+template <int Offset> __device__ __forceinline__ void load_u64(u64 at, u64 &word) {
+  asm volatile("ld.global.u64 %0, [%1+%2];" : "=l"(word) : "l"(at), "n"(Offset));
+}
 template <int Offset> __device__ __forceinline__ void load_u64x2(u64 at, u64 &a, u64 &b) {
   asm volatile("ld.global.v2.u64 {%0, %1}, [%2+%3];" : "=l"(a), "=l"(b) : "l"(at), "n"(Offset));
 }
@@ -217,8 +220,8 @@ template <int Offset> __device__ __forceinline__ void store_u64(u64 at, u64 a) {
   asm volatile("st.global.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(a) : "memory");
 }
 // What was stored before is there for whoever finds this word.
-__device__ __forceinline__ void store_last(u64 at, u32 word) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(word) : "memory");
+template <int Offset> __device__ __forceinline__ void store_last(u64 at, u32 word) {
+  asm volatile("st.release.gpu.global.u32 [%0+%1], %2;" : : "l"(at), "n"(Offset), "r"(word) : "memory");
 }
 // The same for the host, where `mask` has the bit. A fence would bring a branch.
 template <u32 Bit, int Offset> __device__ __forceinline__ void store_last_where(u32 mask, u64 at, u32 word) {
@@ -247,21 +250,19 @@ template <int Offset> __device__ __forceinline__ void add_global(u64 at, u64 val
 #define INK_I_TRACK(field) (INK_I_AT(ink_device_track, field) - (int)sizeof(ink_device_track)) // from its ring
 static_assert(INK_I_AT(ink_buffer, warps) == 16 && INK_I_AT(ink_buffer, tracks_mask) == 28 &&
                   INK_I_AT(ink_buffer, block_bits_at) == 32 && INK_I_AT(ink_buffer, rings_end) == 40 &&
-                  INK_I_AT(ink_buffer, ring_mask) == 48 && INK_I_AT(ink_buffer, aux) == 60 &&
-                  INK_I_AT(ink_buffer, warps_chosen) == 12 && INK_I_AT(ink_buffer, claim) == 64 &&
-                  INK_I_AT(ink_kernel_slot, enabled) == 8,
-              "the fields that opening reads together");
-static_assert(INK_I_AT(ink_device_track, slot) == 8 && INK_I_AT(ink_device_track, entry) == 16 &&
-                  INK_I_AT(ink_device_track, role) == 24 && INK_I_AT(ink_device_track, instance) == 112 &&
-                  INK_I_AT(ink_device_track, instance_bytes) == 120 && INK_I_AT(ink_device_track, rows) == 124 &&
-                  INK_I_AT(ink_device_track, ticket) == 32 && INK_I_AT(ink_device_track, grid_dim) == 48 &&
-                  INK_I_AT(ink_device_track, block_dim) == 64 &&
-                  INK_I_AT(ink_device_track, block_index) == 80 &&
-                  INK_I_AT(ink_device_track, open_clock0) == 96 &&
-                  INK_I_AT(ink_device_track, close_clock0) == 128 &&
-                  INK_I_AT(ink_device_track, bytes) == 144 &&
-                  INK_I_AT(ink_device_track, aux_bytes) == 160 &&
-                  INK_I_AT(ink_device_track, close_clock1) == 176,
+                  INK_I_AT(ink_buffer, stride) == 48 && INK_I_AT(ink_buffer, ring_mask) == 56 &&
+                  INK_I_AT(ink_buffer, state_bytes) == 60 && INK_I_AT(ink_buffer, warps_chosen) == 12 &&
+                  INK_I_AT(ink_buffer, claim) == 64 && INK_I_AT(ink_kernel_slot, enabled) == 8 &&
+                  INK_I_AT(ink_device_state, mask) == 8 && INK_I_AT(ink_device_state, word) == 12 &&
+                  INK_I_AT(ink_device_state, aux_bytes) == 16,
+              "the fields that opening reads and writes together");
+static_assert(INK_I_AT(ink_device_track, slot) == 8 && INK_I_AT(ink_device_track, state_at) == 16 &&
+                  INK_I_AT(ink_device_track, grid_dim) == 32 && INK_I_AT(ink_device_track, block_dim) == 48 &&
+                  INK_I_AT(ink_device_track, block_index) == 64 && INK_I_AT(ink_device_track, open_clock0) == 80 &&
+                  INK_I_AT(ink_device_track, instance) == 96 && INK_I_AT(ink_device_track, name_rows) == 104 &&
+                  INK_I_AT(ink_device_track, close_clock0) == 112 && INK_I_AT(ink_device_track, bytes) == 128 &&
+                  INK_I_AT(ink_device_track, aux_bytes) == 144 && INK_I_AT(ink_device_track, close_clock1) == 160 &&
+                  INK_I_AT(ink_device_track, role) == 176,
               "the rows that opening and closing write");
 
 #endif // __CUDA_ARCH__

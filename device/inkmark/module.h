@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define INK_MODULE_ABI 4u /* with INK_LAYOUT_VERSION: a file records to a buffer of its own layout only */
+#define INK_MODULE_ABI 5u /* with INK_LAYOUT_VERSION: a file records to a buffer of its own layout only */
 
 /* The program's own CUDA runtime; every function returns a cudaError_t as int (0: success).
  * A stream is passed as void *. Entry points are added at the end; `bytes` says how many are there. */

@@ -70,7 +70,7 @@ typedef unsigned long long uint64_t;
 #define INK_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
 #endif
 
-#define INK_LAYOUT_VERSION 3u
+#define INK_LAYOUT_VERSION 4u
 #define INK_BUFFER_MAGIC 0x6b6e69u /* "ink" */
 
 #define INK_TAG_SHIFT 48 /* a head is clock64 ^ tag << 48: see above how the tag is found again */
@@ -187,38 +187,50 @@ typedef struct ink_track {
 } ink_track;
 INK_STATIC_ASSERT(sizeof(ink_track) == 176, "ink_track is part of the file format");
 
-/* A track's state is a word of its own in device memory, apart from the header and the ring, which may lie in
- * memory of the host: that of track i of n is 4 * (n - i) bytes in front of the buffer. Opening sets bit 0 and is
- * refused where it was set. Closing leaves the SM it is on, and below it three bits, the opposite of those that
+/* A track's state lies in device memory, apart from the header and the ring, which may lie in memory of the host: that of
+ * track i of n is n - i states in front of the buffer. Opening sets bit 0 of `word` and is refused where it was set; from
+ * then on it is INK_STATE_TAKEN and, above three bits, which warp's, so that a mark in a function without a context knows
+ * the track for its own. Closing leaves the SM it is on, and below it three bits, the opposite of those that
  * the ring's mask has: so bit 0 is clear where the track can be claimed again at once. */
 #define INK_STATE_FREE 0xf8f8f8f8u /* never claimed, or drained and wiped; no SM has this number */
 #define INK_STATE_TAKEN 1u
 #define INK_STATE_LOW 7u
 #define INK_STATE_BITS 3
 
+typedef struct ink_device_state {
+  uint64_t ring;           /* of an open track: its address, */
+  uint32_t mask;           /* and the buffer's ring_mask */
+  uint32_t word;
+  uint64_t aux_bytes, aux_extra; /* of an open track: what was executed in functions without a context; 8 bytes a word */
+} ink_device_state;
+INK_STATIC_ASSERT(sizeof(ink_device_state) == 32, "ink_device_state is part of the layout");
+
 /* What kernels write of a track, right in front of its ring, so that closing finds it from the cursor. Rows of 16
- * bytes, each one store: eight at opening, four at closing. What the host can work out is left to it. */
+ * bytes, each one store: seven at opening, four at closing. What the host can work out is left to it. */
 typedef struct ink_device_track {
-  uint64_t state_at;       /* of its state */
+  uint64_t ticket;
   uint64_t slot;           /* the buffer's address + the kernel slot's index times its size */
-  uint32_t entry;          /* of its warp, for marks in functions without a context; kernels alone know where */
-  uint32_t thread;
-  uint64_t role;           /* INK_KERNEL_KEY of the section that PROF_ROLE named; 0: none */
-  uint64_t ticket, grid_id;
+  uint64_t state_at;       /* of its state */
+  uint64_t grid_id;
   uint32_t grid_dim[3], sm_open;
   uint32_t block_dim[3], cluster_rank;
-  uint32_t block_index[3], open_clock1; /* the clock's lower half */
+  uint32_t block_index[3], thread;
   uint64_t open_clock0, open_global_ns;
-  uint64_t instance;       /* where the name of the function that opened it lies on the device: __PRETTY_FUNCTION__, */
-  uint32_t instance_bytes; /* template arguments, final zero and all */
-  uint32_t rows;           /* INK_ROWS of a track of rows; 0: of records */
+  uint64_t instance;       /* where the name of the function that opened it lies on the device: __PRETTY_FUNCTION__ */
+  uint32_t name_rows;      /* INK_ROWS of a track of rows, 0 of one of records; above it INK_NAME_BYTES */
+  uint32_t open_clock1;    /* the clock's lower half */
   uint64_t close_clock0, close_global_ns;
-  uint64_t bytes, extra;         /* 8 bytes a word; as in ink_track */
+  uint64_t bytes, extra;   /* 8 bytes a word; as in ink_track */
   uint64_t aux_bytes, aux_extra;
   uint64_t close_clock1;
-  uint32_t closing;        /* in memory of the host: the state that closing leaves, written last; else not written */
-  uint32_t reserved2;
+  uint32_t closing;        /* in memory of the host: the state's word that closing leaves, written last; else not written */
+  uint32_t reserved;
+  uint64_t role;           /* INK_KERNEL_KEY of the section that PROF_ROLE named, */
+  uint64_t role_ticket;    /* where this is the track's ticket; else none did */
 } ink_device_track;
+/* Of a name, template arguments, final zero and all, the bytes that are told: of a longer one the beginning is known. */
+#define INK_NAME_BYTES(name_rows) ((uint32_t)(name_rows) >> INK_ROWS_BITS)
+#define INK_NAME_BYTES_MOST 32767u
 INK_STATIC_ASSERT(sizeof(ink_device_track) == 192, "ink_device_track is part of the layout");
 
 /* ---- one kernel of one section table ----------------------------------------------------- */
@@ -251,7 +263,7 @@ enum ink_buffer_flags {
                                * they are there, for the host too, before the closing's last words are */
 #define INK_MASK_SYSTEM 2u    /* the bit that only INK_MASK_FLIGHT has */
 
-/* Lives in device memory, with the tracks' states in front of it and the kernel slots right behind it. The host
+/* Lives in device memory, at an address whose lower half is not 0, with the tracks' states in front of it and the kernel slots right behind it. The host
  * writes it before a kernel can see it; afterwards kernels change only `claim`, the kernel slots and the tracks,
  * the host only the warps, the slots' `enabled` and what it wiped of tracks that are held. Track i's ring is at rings_end - (n - i) * stride, aligned to its size; its header, an
  * ink_device_track, in front of it; the ring of called functions right behind it. Kernels read and write 16
@@ -266,11 +278,11 @@ typedef struct ink_buffer {
   uint32_t tracks_mask;     /* track count - 1; a power of two */
   uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
   uint64_t rings_end;       /* uint64_t *: behind the last track, which is why all are counted from there */
-  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records;
-                             * and one of INK_MASK_ in the lowest bits */
   uint32_t stride;          /* bytes from a track to the next */
   uint32_t tries;           /* how often more a thread may try to claim a track */
-  uint32_t aux;             /* the ring's bytes + (records of the aux ring * 4 - 8), + 1 to keep last */
+  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records;
+                             * and one of INK_MASK_ in the lowest bits. Both rings of a track have as many */
+  uint32_t state_bytes;     /* sizeof(ink_device_state): of a constant compilers make two instructions */
   uint64_t claim;           /* the next ticket */
   uint64_t reserved;
 } ink_buffer;

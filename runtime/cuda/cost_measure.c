@@ -23,14 +23,14 @@ typedef struct cost_block {
   unsigned char lead[RING_BYTES - sizeof(ink_device_track)];
   ink_device_track track;
   uint64_t ring[RING_WORDS], aux[RING_WORDS];
-  uint32_t unused[3], state; /* of track 0 */
+  ink_device_state state;    /* of track 0 */
   ink_buffer buffer;
   ink_kernel_slot slots[2]; /* one of them stays empty */
   uint64_t block_bits;
   uint64_t samples[INK_COST_ROWS * INK_COST_ROUNDS];
 } cost_block;
 _Static_assert(offsetof(cost_block, ring) == RING_BYTES && offsetof(cost_block, buffer) % 16 == 0 &&
-                   offsetof(cost_block, state) + sizeof(uint32_t) == offsetof(cost_block, buffer) &&
+                   offsetof(cost_block, state) + sizeof(ink_device_state) == offsetof(cost_block, buffer) &&
                    offsetof(cost_block, slots) == offsetof(cost_block, buffer) + sizeof(ink_buffer),
                "where kernels look for it");
 
@@ -61,9 +61,9 @@ static void fill(cost_block *block, uint64_t base) {
                                .rings_end = base + offsetof(cost_block, ring) + 2 * RING_BYTES,
                                .ring_mask = RING_BYTES - 8 + INK_MASK_KEEP_LAST,
                                .stride = 2 * RING_BYTES,
-                               .aux = RING_BYTES + RING_BYTES / 2 - 8 + 1};
+                               .state_bytes = sizeof(ink_device_state)};
   block->block_bits = UINT64_MAX;
-  block->state = INK_STATE_FREE;
+  block->state.word = INK_STATE_FREE;
 }
 
 static int launch(ink_i_device *d, uint64_t base, bool recording, cost_block *block) {
@@ -113,7 +113,7 @@ static void gather(measurement *m, const cost_block *block, bool recording) {
       add(&m->rows[row], block->samples[row * INK_COST_ROUNDS + round]);
   const ink_device_track *track = &block->track;
   const uint64_t words = track->bytes / 8, aux_words = track->aux_bytes / 8;
-  if (!recording || block->state == INK_STATE_FREE || (block->state & INK_STATE_TAKEN) || words > RING_WORDS ||
+  if (!recording || block->state.word == INK_STATE_FREE || (block->state.word & INK_STATE_TAKEN) || words > RING_WORDS ||
       words < INK_RECORD_WORDS_MAX)
     return; /* not closed */
   gather_stamps(m, block->ring, words, 1, body_shapes, 0, INK_COST_MARKS);

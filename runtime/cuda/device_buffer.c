@@ -275,9 +275,9 @@ static int allocate_rings(ink_i_device *d, size_t ring_bytes, uint32_t tracks) {
 /* The parts of the fixed block, in order: states, header and slots, block bits, what clocks are read to. */
 static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t tracks) {
   const size_t ring_bytes = (size_t)options->records * 8, stride = ink_i_track_bytes(options->records);
-  const size_t buffer_at = round_up(tracks * sizeof *d->states, 256);
-  const size_t bits_at =
-      round_up(buffer_at + sizeof(ink_buffer) + d->slot_count * sizeof(ink_kernel_slot), 256);
+  size_t buffer_at = round_up(tracks * sizeof *d->states, 256);
+  const size_t bits_at = /* 256 more: see below */
+      round_up(buffer_at + 256 + sizeof(ink_buffer) + d->slot_count * sizeof(ink_kernel_slot), 256);
   const size_t samples_at = round_up(bits_at + options->block_bit_count / 8 + 4, 256);
   const size_t probe_at = samples_at + ink_i_sample_bytes(options);
   uint64_t rings_at = 0;
@@ -298,6 +298,8 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
   }
   const uint64_t base = (uint64_t)(uintptr_t)d->fixed;
   const bool keep_last = !options->keep_first;
+  if ((uint32_t)(base + buffer_at) == 0) /* to kernels: no buffer */
+    buffer_at += 256;
   d->buffer = (ink_buffer *)(uintptr_t)(base + buffer_at);
   d->probe = (uint64_t *)(uintptr_t)(base + probe_at);
   d->warps = options->warps;
@@ -308,7 +310,7 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
       .tracks_mask = tracks - 1, .block_bits_at = base + bits_at, .rings_end = rings_at + tracks * stride,
       .ring_mask = (uint32_t)ring_bytes - 8 + keep_bits(options),
       .stride = (uint32_t)stride, .tries = d->held ? HELD_TRIES : keep_last ? tracks - 1 : 0,
-      .aux = (uint32_t)(ring_bytes + ring_bytes / 2 - 8 + keep_last)};
+      .state_bytes = sizeof *d->states};
   set_warps(d);
   return 0;
 }
@@ -331,7 +333,10 @@ static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t
   d->wanted = calloc(tracks, sizeof *d->wanted);
   d->ended = calloc(tracks, sizeof *d->ended);
   d->follows = calloc(tracks, sizeof *d->follows);
-  const bool made = d->seen && d->open && d->wanted && d->ended && d->follows && ink_i_instances_make(d);
+  d->clean_below = malloc(tracks * sizeof *d->clean_below);
+  for (uint32_t i = 0; i < tracks && d->clean_below; i++)
+    d->clean_below[i] = tracks; /* the first of each */
+  const bool made = d->seen && d->open && d->wanted && d->ended && d->follows && d->clean_below && ink_i_instances_make(d);
   return code ? code : made ? 0 : 2 /* cudaErrorMemoryAllocation */;
 }
 
@@ -484,6 +489,7 @@ void ink_i_device_free(ink_i_device *d, bool free_device_memory) {
     free(d->caught[i]);
   ink_i_instances_free(d);
   ink_i_passed_free(d);
+  free(d->clean_below);
   free(d->seen);
   free(d->open);
   free(d->wanted);

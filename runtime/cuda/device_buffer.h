@@ -47,7 +47,8 @@ typedef struct ink_i_device {
   uint64_t *probe;              /* device, 8 bytes */
   ink_edge_slot *edges;         /* device; NULL: no memory for it */
   ink_device_track *headers;    /* host, pinned, [tracks]: the newest reading */
-  uint32_t *states;             /* host, pinned, [tracks]: the newest reading */
+  ink_device_state *states;     /* host, pinned, [tracks]: the newest reading */
+  uint64_t *clean_below;        /* [tracks]: a track whose ticket is below it found its rings wiped */
   unsigned char *staging;       /* host, pinned; 8 bytes more than staging_bytes, for clocks */
   size_t staging_bytes;
   uint64_t *seen;               /* [tracks]: ticket + 1 of the track last captured from a slot */

@@ -147,12 +147,12 @@ static ink_status store_open(ink_session *s, ink_i_device *d, bool last, bool en
 /* Of tracks that wait for a drain the parent's are the parent's to write: here their slots are free again. */
 static void free_held(ink_i_device *d) {
   for (uint32_t slot = 0; slot < d->info.track_count; slot++) {
-    uint32_t *state = (uint32_t *)(uintptr_t)ink_i_device_state_at(d, slot);
-    if (*state == INK_STATE_FREE)
+    ink_device_state *state = (ink_device_state *)(uintptr_t)ink_i_device_state_at(d, slot);
+    if (state->word == INK_STATE_FREE)
       continue;
     memset((void *)(uintptr_t)ink_i_device_header_at(d, slot), 0xff,
            sizeof(ink_device_track) + (size_t)d->info.records_per_track * 16);
-    *state = INK_STATE_FREE;
+    state->word = INK_STATE_FREE;
     ink_i_follow_end(d, slot);
   }
 }
@@ -179,7 +179,7 @@ void ink_i_drain_after_fork(ink_i_device *d) {
   for (uint32_t slot = 0; slot < d->info.track_count; slot++) {
     ink_device_track *h = &d->headers[slot];
     memcpy(h, (const void *)(uintptr_t)ink_i_device_header_at(d, slot), sizeof *h);
-    memcpy(&h->closing, (const void *)(uintptr_t)ink_i_device_state_at(d, slot), sizeof h->closing);
+    h->closing = ((const ink_device_state *)(uintptr_t)ink_i_device_state_at(d, slot))->word;
     const bool is_open = ink_i_state_of(d, h) == INK_TRACK_OPEN;
     const bool whole = d->seen[slot] != h->ticket + 1 && is_whole_opening(d, h);
     d->open[slot] = !is_open ? 0 : !whole ? INK_I_OPEN_AGAIN : (h->ticket + 1) | INK_I_OPEN_FOREIGN;
@@ -216,7 +216,7 @@ static ink_status read_device(ink_i_device *d, uint64_t claims, bool all, uint32
   if (code)
     return ink_i_cuda_failed(d, code, "read its tracks", error);
   for (uint32_t i = 0; i < *read; i++)
-    d->headers[d->wanted[i].slot].closing = d->states[d->wanted[i].slot];
+    d->headers[d->wanted[i].slot].closing = d->states[d->wanted[i].slot].word;
   ink_i_counts_take(d, all);
   return INK_OK;
 }
@@ -278,8 +278,10 @@ static ink_status drain_device(ink_session *s, ink_i_device *d, ink_error *error
       read_again(d, d->wanted[i].slot);
   if (!status && d->open_count && s->writer) /* what closed goes out before rings are copied */
     status = ink_writer_flush(s->writer, error);
+  if (!status && d->open_count) /* what is wanted is lost with this */
+    status = ink_i_drain_left(s, d, error);
   if (!status)
-    status = store_open(s, d, false, false, error); /* what is wanted is lost with this */
+    status = store_open(s, d, false, false, error);
   return status || !s->writer ? status : ink_writer_flush(s->writer, error);
 }
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* What a track takes behind its rings: its header, and room for its state. */
-enum { RUNS_MAX = 64, TAIL_BYTES = sizeof(ink_device_track) + 8 };
+/* What a track takes behind its rings: its header and its state. */
+enum { RUNS_MAX = 64, TAIL_BYTES = sizeof(ink_device_track) + sizeof(ink_device_state) };
 
 typedef struct placed_run {
   ink_i_run run;
@@ -36,7 +36,7 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p
   const unsigned char *others = run->joint ? rings + ring_bytes : rings + run->rows * pitch;
   const size_t others_pitch = run->joint ? pitch : run->aux_width;
   const unsigned char *headers = rings + ink_i_run_headers_at(run, ring_bytes);
-  const uint32_t *states = (const uint32_t *)(const void *)(headers + run->rows * sizeof(ink_device_track));
+  const ink_device_state *states = (const ink_device_state *)(const void *)(headers + run->rows * sizeof(ink_device_track));
   ink_status status = INK_OK;
   for (uint32_t i = 0; i < run->wanted && !status; i++) {
     const uint32_t slot = p->wanted[i].slot, row = slot - run->first;
@@ -45,7 +45,7 @@ static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p
       break;
     ink_device_track now;
     memcpy(&now, headers + row * sizeof now, sizeof now);
-    now.closing = states[row];
+    now.closing = states[row].word;
     if (memcmp(&now, then, sizeof now) != 0)
       continue; /* taken again, even in the midst of the first reading: lost, and counted so */
     const ink_track header = ink_i_host_track(d, then);

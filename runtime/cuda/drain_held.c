@@ -24,7 +24,7 @@ static int read_headers(ink_i_device *d, uint32_t *count) {
   uint32_t n = 0;
   int code = 0;
   for (uint32_t slot = 0; slot < d->info.track_count; slot++)
-    if (d->states[slot] != INK_STATE_FREE)
+    if (d->states[slot].word != INK_STATE_FREE)
       d->wanted[n++].slot = slot;
   for (uint32_t i = 0, first = 0; i < n && !code; i++) {
     const uint32_t slot = d->wanted[i].slot;
@@ -60,7 +60,7 @@ static ink_status read_device(ink_i_device *d, bool all, uint32_t *count, ink_er
 static uint32_t classify(ink_i_device *d, uint32_t read) {
   uint32_t closed = 0;
   for (uint32_t slot = 0; slot < d->info.track_count; slot++)
-    if (d->states[slot] == INK_STATE_FREE)
+    if (d->states[slot].word == INK_STATE_FREE)
       d->open[slot] = 0;
   d->open_count = 0;
   for (uint32_t i = 0; i < read; i++) {
@@ -68,7 +68,7 @@ static uint32_t classify(ink_i_device *d, uint32_t read) {
     ink_device_track *h = &d->headers[slot];
     const bool whole = !d->flight || ink_i_header_closed(h);
     const bool opened = ink_i_header_opened(h) && ink_i_kernel_of(d, h) < d->slot_count;
-    h->closing = d->states[slot];
+    h->closing = d->states[slot].word;
     d->open_count++;
     const uint64_t before = d->open[slot];
     d->open[slot] = 0;
@@ -236,6 +236,8 @@ ink_status ink_i_drain_held(ink_session *s, ink_i_device *d, ink_error *error) {
     status = write_closed(s, d, closed, error);
   if (!status && d->open_count && s->writer) /* what closed goes out before rings are copied */
     status = ink_writer_flush(s->writer, error);
+  if (!status && d->open_count)
+    status = ink_i_drain_left(s, d, error);
   if (!status && d->open_count)
     status = ink_i_open_store(s, d, ink_i_drain_list_open(d), false, false, error);
   if (!status && s->options.hang_ms)

@@ -63,7 +63,7 @@ static int check_headers(ink_i_device *d, uint32_t first, uint32_t rows, ink_dev
   if (!code)
     code = d->cuda->stream_synchronize(d->stream);
   for (uint32_t i = 0; i < rows && !code; i++) {
-    room[i].closing = d->states[first + i];
+    room[i].closing = d->states[first + i].word;
     if (room[i].ticket != d->headers[first + i].ticket || ink_i_state_of(d, &room[i]) != INK_TRACK_OPEN)
       room[i].ticket = INK_UNWRITTEN;
   }
@@ -93,8 +93,7 @@ static void place_behind(const ink_i_device *d, const ink_i_follow *follow, int 
 static ink_status find(const ink_i_device *d, ink_i_open_view *view, const uint64_t *words, const uint64_t *again,
                        int which, bool news, uint64_t *to, ink_error *error) {
   ink_open_words *out = &view->found[which];
-  /* Not held: the first track of a ring that was wiped at arming. */
-  const bool wiped = d->held || view->track.ticket <= d->layout.tracks_mask;
+  const bool wiped = d->held || view->track.ticket < d->clean_below[view->slot];
   ink_open_ring ring = {.words = words,
                               .again = again,
                               .records = d->info.records_per_track,
@@ -242,6 +241,7 @@ static ink_status store_one(ink_session *s, ink_i_device *d, const ink_i_open_vi
   if (fresh)
     note_stored(view);
   view->follow->stored = true;
+  view->follow->whole = view->track.flags & INK_TRACK_CUT;
   view->follow->due = 2 * view->follow->drains; /* so a track that runs for long is stored some dozen times in all */
   return INK_OK;
 }

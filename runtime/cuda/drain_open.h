@@ -12,7 +12,7 @@ typedef struct ink_i_follow {
   uint64_t ticket;              /* + 1 */
   uint64_t drains, due;         /* that saw it open; at which its words are stored next */
   int64_t seen_ns, changed_ns;  /* CLOCK_MONOTONIC of the first drain that saw it, and of the last that found more */
-  bool stored;                  /* its header is in the capture */
+  bool stored, whole;           /* its header is in the capture; and nothing more will come of it */
   struct {
     uint64_t first, reached, reached_clock; /* as stored last */
     bool exact;
@@ -45,6 +45,9 @@ ink_status ink_i_open_store(ink_session *session, ink_i_device *device, uint32_t
 ink_i_follow *ink_i_follow_of(ink_i_device *device, uint32_t slot, uint64_t ticket);
 void ink_i_follow_end(ink_i_device *device, uint32_t slot);
 void ink_i_follows_free(ink_i_device *device);
+
+/* drain_left.c: stores tracks that threads have left open, as such, and gives their slots back. */
+ink_status ink_i_drain_left(ink_session *session, ink_i_device *device, ink_error *error);
 
 /* drain_held.c: a drain of a device whose closed tracks wait for it. */
 ink_status ink_i_drain_held(ink_session *session, ink_i_device *device, ink_error *error);

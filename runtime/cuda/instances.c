@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 1 << 13, NAME_BYTES_MOST = 1 << 16 };
+enum { PLACES = 1 << 13 };
 
 struct ink_i_instances {
   uint64_t seen[PLACES]; /* addresses, by hash */
   uint32_t count;
-  char text[NAME_BYTES_MOST];
+  char text[INK_NAME_BYTES_MOST + 1];
 };
 
 bool ink_i_instances_make(ink_i_device *d) {
@@ -48,9 +48,9 @@ static bool is_new(struct ink_i_instances *known, uint64_t address) {
 
 /* A name that cannot be read is not tried again: its tracks are told apart by nothing then. */
 ink_status ink_i_instance_note(ink_session *s, ink_i_device *d, const ink_device_track *h, ink_error *error) {
-  const uint64_t bytes = h->instance_bytes;
+  const uint32_t bytes = INK_NAME_BYTES(h->name_rows);
   if (!d->instances || d->dead || !h->instance || h->instance == INK_UNWRITTEN || bytes < 2 ||
-      bytes > NAME_BYTES_MOST || !is_new(d->instances, h->instance))
+      !is_new(d->instances, h->instance))
     return INK_OK;
   char *text = d->instances->text;
   int code = ink_i_drain_copy(d, text, h->instance, (size_t)bytes);
@@ -60,7 +60,9 @@ ink_status ink_i_instance_note(ink_session *s, ink_i_device *d, const ink_device
     d->cuda->get_last_error();
     return INK_OK;
   }
-  if (text[bytes - 1] || strlen(text) != bytes - 1)
+  text[bytes] = 0;
+  const size_t length = strlen(text);
+  if (length != bytes - 1 && !(length == bytes && bytes == INK_NAME_BYTES_MOST)) /* or its beginning */
     return INK_OK; /* a header that is not whole */
   const ink_status status = ink_i_session_writer(s, error);
   return status ? status : ink_writer_instance(s->writer, d->index, h->instance, text, error);

@@ -27,7 +27,8 @@ bool ink_i_header_opened(const ink_device_track *h) {
   const uint64_t wide[] = {h->state_at, h->slot, h->ticket, h->grid_id, h->open_clock0, h->open_global_ns};
   const uint32_t narrow[] = {h->thread,       h->grid_dim[0],    h->grid_dim[1],    h->grid_dim[2],
                              h->sm_open,      h->block_dim[0],   h->block_dim[1],   h->block_dim[2],
-                             h->cluster_rank, h->block_index[0], h->block_index[1], h->block_index[2]};
+                             h->cluster_rank, h->block_index[0], h->block_index[1], h->block_index[2],
+                             h->name_rows};
   bool whole = true;
   for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
     whole = whole && wide[i] != INK_UNWRITTEN;
@@ -52,9 +53,9 @@ ink_track ink_i_track_of_header(const ink_device_track *h, uint32_t kernel, uint
                      .grid_id = h->grid_id,
                      .thread = h->thread,
                      .cluster_rank = h->cluster_rank,
-                     .role = h->role == INK_UNWRITTEN ? 0 : h->role,
+                     .role = h->role_ticket == h->ticket ? h->role : 0,
                      .instance = h->instance == INK_UNWRITTEN ? 0 : h->instance,
-                     .flags = h->rows == UINT32_MAX ? 0 : h->rows << INK_TRACK_ROWS_SHIFT,
+                     .flags = (h->name_rows & ((1u << INK_ROWS_BITS) - 1)) << INK_TRACK_ROWS_SHIFT,
                      .sm_open = h->sm_open,
                      .open_clock0 = h->open_clock0,
                      .open_global_ns = h->open_global_ns,

@@ -243,6 +243,15 @@ sums-*) # each track is kept, lost or missed, and none twice, while a kernel sta
     grep -Eq 'had not ended|by exit in assembly|by a trap' report && fail "healthy kernels: $(cat report)"
   done
   echo "$case: $(for f in "${captures[@]}"; do "$bin/capture_counts" "$f"; done | tr '\n' ' ')" ;;
+leaves*) # kernels that leave their tracks open, hundreds of times as many as there are tracks: each is kept, and named
+  n=${INKMARK_LEAVES:-1000}
+  LD_LIBRARY_PATH="$build/device/sim:$build/runtime" "$bin/leaves" run.1.ink "$n" ${case#leaves} >out 2>record.err ||
+    fail "exit code $?"
+  captured 1 "devices 1 launches $n tracks $n marks $((3 * n)) kept $((3 * n)) lost 0 missed 0 problems 0 complete 1"
+  left=$((n - (n + 10) / 16))
+  "$ink" report run.1.ink >report 2>>record.err
+  tr -d , <report | grep -q "^$left tracks had not ended:" || fail "the report says: $(cat report)"
+  grep -q "$left.* left the kernel past its end: without PROF_CLOSE\|^  its thread left" report || fail "the report says: $(cat report)" ;;
 dormant) # no recording asked for, and no library anywhere: it just runs
   LD_LIBRARY_PATH="$build/device/sim" "$bin/program" plain >out 2>record.err || fail "exit code $?"
   [ -z "$(ls ./*.ink 2>/dev/null)" ] || fail "a capture was written"

@@ -90,7 +90,9 @@ static void gpu_claim(gpu_lane *lane) {
   lane->step = 2;
 }
 
-static uint32_t *gpu_state(const gpu_lane *lane) { return (uint32_t *)(void *)gpu.device->buffer - lane->from_end; }
+static uint32_t *gpu_state(const gpu_lane *lane) {
+  return &((ink_device_state *)(void *)gpu.device->buffer - lane->from_end)->word;
+}
 
 static void gpu_take(gpu_lane *lane) {
   const bool taken = *gpu_state(lane) & INK_STATE_TAKEN;
@@ -115,7 +117,6 @@ static void gpu_open(gpu_lane *lane) {
   case 4:
     h->state_at = (uint64_t)(uintptr_t)gpu_state(lane);
     h->slot = (uint64_t)(uintptr_t)gpu_slot(lane->kernel) - sizeof(ink_buffer);
-    h->thread = low * 7;
     break;
   case 5: h->grid_dim[0] = h->grid_dim[1] = h->grid_dim[2] = low + 1; h->sm_open = low * 5; break;
   case 6: h->block_dim[0] = h->block_dim[1] = h->block_dim[2] = low + 2; h->cluster_rank = low * 3; break;
@@ -125,7 +126,10 @@ static void gpu_open(gpu_lane *lane) {
     h->open_global_ns = gpu.now;
     break;
   default:
-    h->block_index[0] = h->block_index[1] = h->block_index[2] = low; h->open_clock1 = (uint32_t)gpu_opened[lane->ticket & 0xffff] << 8;
+    h->block_index[0] = h->block_index[1] = h->block_index[2] = low;
+    h->thread = low * 7;
+    h->name_rows = 0;
+    h->open_clock1 = (uint32_t)gpu_opened[lane->ticket & 0xffff] << 8;
     lane->word = 0;
     lane->stays = gpu.stay_one_in && gpu_random(gpu.stay_one_in) == 0;
   }

@@ -14,8 +14,9 @@ LIMITS = {75: (5, 7), (80, "inkmark, shared"): (5, 7)}
 STRAIGHT, ROLLED = 5, 6
 TOLERANCE = 0.2  # a loop's own instructions change a little with its length
 REGISTERS = 8
-OPEN_CLOSE = {75: 157}
-OPEN_CLOSE_MOST = 147
+OPEN_CLOSE = {75: 133}
+OPEN_CLOSE_MOST = 126
+SHARED_MORE = 8  # an entry in shared memory is looked for by another number than the track's state is
 SMALL_MOST = {75: 64, 80: 32, 90: 32, 100: 32, 120: 40}  # registers of a kernel of eight marks: more cost an SM warps
 
 
@@ -92,7 +93,8 @@ def main():
                         f"sm_{arch} {name}: {m['small registers']} registers in a kernel of eight marks")
             grown = m["registers"] - bare["registers"]
             checks.that(grown <= REGISTERS, f"sm_{arch} {name}: {grown} more registers in the tiled product")
-            checks.that(m["whole"] - bare["whole"] <= OPEN_CLOSE.get(arch, OPEN_CLOSE_MOST),
+            most = OPEN_CLOSE.get(arch, OPEN_CLOSE_MOST) + (SHARED_MORE if name == "inkmark, shared" else 0)
+            checks.that(m["whole"] - bare["whole"] <= most,
                         f"sm_{arch} {name}: opening and closing take {m['whole'] - bare['whole']}")
         checks.that(rows[0][1]["in_called"] <= 60, f"sm_{arch}: {rows[0][1]['in_called']} a mark in a function")
     if not bench:

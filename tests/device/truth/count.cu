@@ -20,7 +20,10 @@ __global__ void count_kernel(unsigned *out) {
 #if !defined(INKMARK_DISABLE) && defined(__CUDA_ARCH__)
   if (ink_ctx_.here.at.high) {
     ink_ctx_.here.bytes = COUNT_START * 8;
-    ink_i::store_entry_counts(ink_i::entry_of(threadIdx.x), COUNT_START_CALLED * 8, 0);
+    ink_i::u64 state_at, bytes, extra;
+    ink_i::cursor at;
+    if (ink_i::find_called(state_at, at, bytes, extra))
+      ink_i::store_u64x2<INK_I_AT(ink_device_state, aux_bytes)>(state_at, COUNT_START_CALLED * 8, 0);
   }
 #endif
   unsigned x = threadIdx.x;

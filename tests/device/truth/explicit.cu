@@ -80,7 +80,7 @@ static std::vector<unsigned char> snapshot() {
   CUDA(cudaMemcpy(&header, buffer.device, sizeof header, cudaMemcpyDeviceToHost));
   const size_t tracks = header.tracks_mask + 1;
   add(buffer.device, sizeof header + (header.kernel_mask + 1) * sizeof(ink_kernel_slot));
-  add((char *)buffer.device - tracks * sizeof(uint32_t), tracks * sizeof(uint32_t));
+  add((char *)buffer.device - tracks * sizeof(ink_device_state), tracks * sizeof(ink_device_state));
   add((char *)header.rings_end - tracks * header.stride - sizeof(ink_device_track), tracks * header.stride);
   return bytes;
 }
