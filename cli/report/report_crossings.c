@@ -38,6 +38,8 @@ static void crossing_row(text_grid *grid, const report_view *report, const ink_c
     for (int i = 0; i < 3; i++)
       grid_cell(grid, "%s", "");
   }
+  grid_cell(grid, "%s", c->count ? number_fraction(c->mean_in_flight, 1).text : "");
+  grid_cell(grid, "%s", c->count ? number_whole(c->most_in_flight).text : "");
   if (!c->count || c->exact)
     grid_cell(grid, "%s", "");
   else if (isfinite(c->bound_ns))
@@ -59,7 +61,7 @@ static void remarks(const report_view *report, const ink_crossing_total *c, FILE
 }
 
 bool report_crossings(const report_view *report, const ink_kernel_total *total, FILE *to) {
-  static const char *const titles[] = {"count", "min", "median", "max", "good to"};
+  static const char *const titles[] = {"count", "min", "median", "max", "in flight", "at most", "good to"};
   const ink_crossing_total *all;
   const size_t n = ink_table_crossings(report->table, &all);
   size_t first = 0, last;

@@ -40,7 +40,7 @@ crossing_dtype = numpy.dtype([
     ("kernel", "u4"), ("section", "u4"), ("from_role", "u4"), ("to_role", "u4"), ("scope", "u1"), ("exact", "u1"),
     ("reserved", "u1", 6), ("count", "u8"), ("backwards", "u8"), ("without_end", "u8"), ("without_begin", "u8"),
     ("min_cycles", "u8"), ("median_cycles", "u8"), ("max_cycles", "u8"), ("total_ns", "f8"), ("min_ns", "f8"),
-    ("median_ns", "f8"), ("max_ns", "f8"), ("bound_ns", "f8")], align=True)
+    ("median_ns", "f8"), ("max_ns", "f8"), ("bound_ns", "f8"), ("mean_in_flight", "f8"), ("most_in_flight", "u8")], align=True)
 
 
 # One activity of CUPTI's, ink_activity; begin_ns and end_ns are CUPTI's clock.

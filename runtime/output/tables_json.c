@@ -180,6 +180,8 @@ static void put_crossing(ink_file *f, const ink_selection *s, const ink_crossing
   ink_json_double(f, "median_ns", c->median_ns);
   ink_json_double(f, "max_ns", c->max_ns);
   ink_json_double(f, "bound_ns", c->bound_ns); /* null: not known */
+  ink_json_double(f, "mean_in_flight", c->mean_in_flight);
+  ink_json_u64(f, "most_in_flight", c->most_in_flight);
   if (c->exact) {
     ink_json_u64(f, "min_cycles", c->min_cycles);
     ink_json_u64(f, "median_cycles", c->median_cycles);

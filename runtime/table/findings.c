@@ -237,7 +237,7 @@ static ink_status outlier(ink_table *table, ink_cell *cell) {
 
 typedef struct role_time { /* warps that pass the same sections are one role */
   uint64_t sections;       /* a hash of these */
-  uint32_t first, last, warps;
+  uint32_t first, last, warps, mask;
   double cycles, waiting, most;
   uint32_t most_section;   /* where it waits the most */
 } role_time;
@@ -281,6 +281,7 @@ static uint32_t find_roles(const ink_table *table, uint32_t part, role_time role
       roles[r].waiting += warps[w].waiting;
     }
     roles[r].last = w;
+    roles[r].mask |= 1u << w;
     roles[r].warps++;
   }
   return n;
@@ -288,11 +289,39 @@ static uint32_t find_roles(const ink_table *table, uint32_t part, role_time role
 
 static double waits(const role_time *role) { return role->cycles > 0 ? role->waiting / role->cycles : 0; }
 
-static void name_role(const role_time *role, char text[48]) {
+enum { NAME_BYTES = 120 };
+
+/* What PROF_ROLE says of the warps of a part; INK_SECTION_UNKNOWN: nothing, or not of all tracks the same. */
+static void told_roles(const ink_table *table, uint32_t part, uint32_t told[INK_WARPS]) {
+  bool seen[INK_WARPS] = {false};
+  for (uint32_t w = 0; w < INK_WARPS; w++)
+    told[w] = INK_SECTION_UNKNOWN;
+  for (uint64_t i = 0; i < table->capture->tracks.count; i++) {
+    const ink_stored_track track = track_of(table, i);
+    if (ink_table_part_of(table, track.launch, track.kernel) != part)
+      continue;
+    const uint32_t warp = track.header.thread / 32, w = warp < INK_WARPS ? warp : INK_WARPS - 1;
+    told[w] = !seen[w] || told[w] == track.role ? track.role : INK_SECTION_UNKNOWN;
+    seen[w] = true;
+  }
+}
+
+/* "Consumer (warps 1 to 3)"; true: it is one. */
+static bool name_role(const ink_table *table, const role_time *role, const uint32_t told[INK_WARPS], char text[NAME_BYTES]) {
+  char warps[48];
+  uint32_t name = told[role->first];
+  for (uint32_t w = 0; w < INK_WARPS; w++)
+    if ((role->mask >> w & 1) && told[w] != name)
+      name = INK_SECTION_UNKNOWN;
   if (role->warps == 1)
-    snprintf(text, 48, "warp %u", role->first);
+    snprintf(warps, sizeof warps, "warp %u", role->first);
   else
-    snprintf(text, 48, "warps %u to %u", role->first, role->last);
+    snprintf(warps, sizeof warps, "warps %u to %u", role->first, role->last);
+  if (name < table->section_count)
+    snprintf(text, NAME_BYTES, "%.60s (%s)", table->capture->sections.items[name].name, warps);
+  else
+    snprintf(text, NAME_BYTES, "%s", warps);
+  return role->warps == 1 || name < table->section_count;
 }
 
 static ink_status waiting(ink_table *table, uint32_t part) {
@@ -310,12 +339,13 @@ static ink_status waiting(ink_table *table, uint32_t part) {
   ink_finding *f = ink_finding_add(table, "wait", part, most->waiting);
   if (!f)
     return no_memory(table);
-  char who[48], whom[48];
-  name_role(most, who);
-  name_role(least, whom);
+  uint32_t told[INK_WARPS];
+  char who[NAME_BYTES], whom[NAME_BYTES];
+  told_roles(table, part, told);
+  const bool one = name_role(table, most, told, who), other_one = name_role(table, least, told, whom);
   int used = snprintf(f->text, sizeof f->text, "%s hold%s the others: %s wait%s %.1f %% of %s time, most in %.100s, %s ",
-                      whom, least->warps == 1 ? "s" : "", who, most->warps == 1 ? "s" : "", 100 * waits(most),
-                      most->warps == 1 ? "its" : "their", ink_finding_section(table, most->most_section), whom);
+                      whom, other_one ? "s" : "", who, one ? "s" : "", 100 * waits(most),
+                      one ? "its" : "their", ink_finding_section(table, most->most_section), whom);
   if (least->waiting > 0 && used > 0 && (size_t)used < sizeof f->text)
     snprintf(f->text + used, sizeof f->text - (size_t)used, "%.1f %%, most in %.100s", 100 * waits(least),
              ink_finding_section(table, least->most_section));

@@ -35,6 +35,51 @@ static crossing_cell *cell_of(ink_table *table, const ink_crossing *c) {
   return cell;
 }
 
+/* Ends go before begins of the same moment: what took the place of another is not beside it. */
+static int by_moment(const void *left, const void *right) {
+  const crossing_moment *a = left, *b = right;
+  if (a->block != b->block)
+    return a->block < b->block ? -1 : 1;
+  if (a->ns != b->ns)
+    return a->ns < b->ns ? -1 : 1;
+  return a->step - b->step;
+}
+
+/* All of a launch's ranges are there: how many were open at a time, block by block. */
+static void count_in_flight(crossing_cell *cell) {
+  crossing_moment *m = cell->moments.items;
+  const size_t n = cell->moments.count;
+  if (n)
+    qsort(m, n, sizeof *m, by_moment);
+  for (size_t at = 0, end; at < n; at = end) {
+    int64_t open = 0;
+    for (end = at; end < n && m[end].block == m[at].block; end++) {
+      if (end > at)
+        cell->open_ns += (double)open * (double)(m[end].ns - m[end - 1].ns);
+      open += m[end].step;
+      cell->total.most_in_flight = open > (int64_t)cell->total.most_in_flight ? (uint64_t)open : cell->total.most_in_flight;
+    }
+    cell->span_ns += (double)(m[end - 1].ns - m[at].ns);
+  }
+  cell->moments.count = 0;
+}
+
+static bool put_moments(const ink_table *table, crossing_cell *cell, const ink_crossing *c) {
+  ink_stored_track track;
+  ink_capture_track(table->capture, c->from_track, &track);
+  const uint64_t block = c->scope == INK_SCOPE_BLOCK ? ink_linear_block(&track.header) : 0;
+  if (cell->launch != c->launch)
+    count_in_flight(cell);
+  cell->launch = c->launch;
+  for (int end = 0; end < 2; end++) {
+    if (!INK_I_ROOM(cell->moments))
+      return false;
+    const int64_t ns = end && c->end_ns > c->begin_ns ? c->end_ns : c->begin_ns;
+    cell->moments.items[cell->moments.count++] = (crossing_moment){block, ns, end ? -1 : 1};
+  }
+  return true;
+}
+
 ink_status ink_table_crossing(ink_table *table, const ink_crossing *c) {
   crossing_cell *cell = cell_of(table, c);
   if (!cell)
@@ -61,7 +106,7 @@ ink_status ink_table_crossing(ink_table *table, const ink_crossing *c) {
   total->backwards += c->backwards;
   total->exact &= c->exact;
   total->bound_ns = fmax(total->bound_ns, c->bound_ns);
-  return ink_quantile_add(&cell->cycles, c->cycles) && ink_quantile_add(&cell->ns, ns > 0 ? (uint64_t)ns : 0)
+  return put_moments(table, cell, c) && ink_quantile_add(&cell->cycles, c->cycles) && ink_quantile_add(&cell->ns, ns > 0 ? (uint64_t)ns : 0)
              ? INK_OK
              : no_memory(table);
 }
@@ -88,7 +133,9 @@ ink_status ink_table_finish_crossings(ink_table *table) {
   for (size_t i = 0; i < n; i++) {
     crossing_cell *cell = &table->crossing_cells.items[i];
     ink_crossing_total *total = &table->crossings[i];
+    count_in_flight(cell);
     *total = cell->total;
+    total->mean_in_flight = cell->span_ns > 0 ? cell->open_ns / cell->span_ns : 0;
     total->median_ns = (double)ink_quantile_get(&cell->ns, 0.5);
     total->median_cycles = total->exact ? ink_quantile_get(&cell->cycles, 0.5) : 0;
     /* beyond 32 values a quantile is known to 1/128, and may lie outside of what was seen */
@@ -109,6 +156,7 @@ void ink_table_free_crossings(ink_table *table) {
   for (size_t i = 0; i < table->crossing_cells.count; i++) {
     ink_quantile_free(&table->crossing_cells.items[i].cycles);
     ink_quantile_free(&table->crossing_cells.items[i].ns);
+    free(table->crossing_cells.items[i].moments.items);
   }
   free(table->crossing_cells.items);
   free(table->crossings);

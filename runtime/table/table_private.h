@@ -53,9 +53,18 @@ typedef struct ink_passes { /* of one iteration of one part */
   uint32_t part, next; /* next one with the same hash */
 } ink_passes;
 
+typedef struct crossing_moment { /* of one launch: a begin or an end */
+  uint64_t block;
+  int64_t ns;
+  int32_t step; /* 1, -1 */
+} crossing_moment;
+
 typedef struct crossing_cell {
   ink_crossing_total total;
   ink_quantile cycles, ns;
+  INK_I_LIST(crossing_moment) moments;
+  uint32_t launch;           /* of the moments */
+  double open_ns, span_ns;   /* over the blocks so far: time of all ranges, and from first begin to last end */
 } crossing_cell;
 
 struct ink_table {

@@ -42,7 +42,7 @@ int main(void) {
   SIZE(ink_crossing_total)
   AT(T, kernel) AT(T, section) AT(T, from_role) AT(T, to_role) AT(T, scope) AT(T, exact) AT(T, reserved) AT(T, count)
   AT(T, backwards) AT(T, without_end) AT(T, without_begin) AT(T, min_cycles) AT(T, median_cycles)
-  AT(T, max_cycles) AT(T, total_ns) AT(T, min_ns) AT(T, median_ns) AT(T, max_ns) AT(T, bound_ns)
+  AT(T, max_cycles) AT(T, total_ns) AT(T, min_ns) AT(T, median_ns) AT(T, max_ns) AT(T, bound_ns) AT(T, mean_in_flight) AT(T, most_in_flight)
 #undef T
 #define T ink_error
   SIZE(ink_error)

@@ -112,7 +112,7 @@ def answers():
     if examples:
         run("record", "--device", "sim", "-g", "warp", "-o", "pipeline.ink", "--", examples[0] + "/pipeline")
         wait = found("pipeline.ink")["wait"]
-        assert "warps 1 to 3 hold the others: warp 0 waits" in wait["text"] and "WaitEmpty" in wait["text"], wait
+        assert "Consumer (warps 1 to 3) holds the others: Producer (warp 0) waits" in wait["text"] and "WaitEmpty" in wait["text"], wait
     text = run("report", "--waits", "^nothing$", "roles.ink")
     assert "[wait]" not in text and "[wait]" in run("report", "roles.ink")
 

@@ -85,7 +85,7 @@ def verdicts():
 
 def refusals():
     assert "needs two captures" in diff("a.ink", code=2).stderr
-    assert "behind '--'" in diff("a.ink", "--", code=2).stderr
+    assert "after '--'" in diff("a.ink", "--", code=2).stderr
     assert "takes a percentage" in diff("--level", "x", "a.ink", "b.ink", code=2).stderr
     diff("a.ink", "none.ink", code=1)
     make("g.ink", 5, "device=7")

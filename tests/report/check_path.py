@@ -75,6 +75,26 @@ def slack():
         assert abs(sum(s["path_ns"] for s in other["sections"]) - (other["end_ns"] - path["begin_ns"])) <= 4, other
 
 
+def in_flight():
+    """How many ranges across threads are open at a time, against the slices of the exported trace."""
+    for kind, more in (("pipeline", "stages=4"), ("pipeline", "produce=300"), ("barrier", "warps=5")):
+        subprocess.run([made_up, "x.ink", "4", kind, "marked=1", "tiles=60", more], capture_output=True, check=True)
+        subprocess.run([inkmark, "export", "x.ink", "-o", "x.json"], capture_output=True, check=True)
+        with open("x.json") as file:
+            slices = [e for e in json.load(file)["traceEvents"] if e.get("cat") == "shared"]
+        moments = sorted([(round(1e3 * (e["ts"] + e["dur"])), -1) for e in slices] + [(round(1e3 * e["ts"]), 1) for e in slices])
+        now = most = total = 0
+        for (at, step), (following, _) in zip(moments, moments[1:] + moments[-1:]):
+            now += step
+            most = max(most, now)
+            total += now * (following - at)
+        one = json.loads(subprocess.run([inkmark, "report", "-f", "json", "x.ink"], capture_output=True, text=True,
+                                        check=True).stdout)["captures"][0]["kernels"][0]["crossings"][0]
+        mean = total / (moments[-1][0] - moments[0][0])
+        assert one["count"] == len(slices) > 50 and one["most_in_flight"] == most > 1, (one, most)
+        assert abs(one["mean_in_flight"] - mean) < 0.01 * mean, (one, mean)
+
+
 def main():
     for seed in range(SEEDS):
         choose = random.Random(seed)
@@ -98,6 +118,7 @@ def main():
         assert sum(s["edge"] == "slot" for s in blocks["steps"]) >= 1
     page()
     slack()
+    in_flight()
     keys = ["warps=3", "produce=1500", "consume=600"]
     compare(1, "pipeline", [*keys, "marked=2"], {})
     try:  # the same without the ranges is not known: the check above can fail

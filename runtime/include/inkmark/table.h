@@ -173,6 +173,10 @@ typedef struct ink_crossing_total {
   uint64_t min_cycles, median_cycles, max_cycles;
   double total_ns, min_ns, median_ns, max_ns;
   double bound_ns;             /* what any of them is good to; 0: they are exact; INFINITY: not known */
+  /* How many had begun and not ended at a time, in one block (of scope cluster and grid: in one launch): on average from
+   * the first begin to the last end, and at most. */
+  double mean_in_flight;
+  uint64_t most_in_flight;
 } ink_crossing_total;
 
 typedef struct ink_table ink_table;
