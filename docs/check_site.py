@@ -24,6 +24,8 @@ for name, text in texts.items():
             broken.append(f"{name}: no '{path}'")
         elif place and path in names and place not in names[path]:
             broken.append(f"{name}: '{path}' has no '{place}'")
+for name, text in texts.items():
+    broken += [f"{name}: {line} was not understood" for line in re.findall(r"^@(?:section|subsection|ref)\b.*", text, re.M)]
 for line in sorted(set(broken)):
     print(line)
 print(f"{len(texts)} pages, {count} links, {len(broken)} of them broken")
