@@ -178,35 +178,47 @@ static void put_everywhere(void *handle) {
   cuda->set_device(before);
 }
 
-ink_status ink_i_modules_came(void *handle, bool library, const void *image, size_t bytes, bool *marked,
-                              ink_error *error) {
-  *marked = false;
+/* A library may come into every context, a module is in this thread's. */
+static ink_status take_in(entry *e, void *handle, bool library, bool *marked, ink_error *error) {
   if (!ink_i_driver_desc())
     return ink_error_set(error, INK_ERROR_NOT_FOUND, "no CUDA driver is loaded in this process");
   const int slot = ink_i_driver_slot_here();
   if (slot < 0 && !library)
     return ink_error_set(error, INK_ERROR_NOT_FOUND, "this thread has no CUDA context");
-  entry *e = calloc(1, sizeof *e);
-  if (!e)
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a module");
-  const ink_i_scan seen = ink_i_scan_image(image, bytes, note_table, e);
-  /* What is compressed is asked for its symbol, and so is a module without an image. */
-  const bool ask = seen.has_marks || seen.compressed || !image;
-  if (library && ask) {
+  if (library) {
     *e = (entry){.handle = handle, .library = true, .slot = -1, .tables = e->tables, .table_count = e->table_count};
     put(e);
     atomic_fetch_add(&libraries, 1);
     put_everywhere(handle);
     *marked = true;
-  } else if (ask && put_here(handle, false, slot, e)) {
-    *marked = true;
   } else {
-    release_tables(e->tables, e->table_count);
-    free(e);
+    *marked = put_here(handle, false, slot, e);
   }
   if (*marked)
     ink_i_idle_prepare();
   return INK_OK;
+}
+
+/* The image is looked at before anything is asked of the driver: most have no marks. */
+ink_status ink_i_modules_came(void *handle, bool library, const void *image, size_t bytes, bool *marked,
+                              ink_error *error) {
+  entry e = {.handle = handle}, *kept = NULL;
+  ink_status status = INK_OK;
+  *marked = false;
+  const ink_i_scan seen = ink_i_scan_image(image, bytes, note_table, &e);
+  /* What is compressed is asked for its symbol, and so is a module without an image. */
+  const bool ask = seen.has_marks || seen.compressed || !image;
+  if (ask && !(kept = malloc(sizeof *kept)))
+    status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a module");
+  if (kept) {
+    *kept = e;
+    status = take_in(kept, handle, library, marked, error);
+  }
+  if (!*marked) {
+    release_tables(e.tables, e.table_count);
+    free(kept);
+  }
+  return status;
 }
 
 bool ink_i_modules_context_came(void) {

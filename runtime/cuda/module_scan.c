@@ -85,18 +85,26 @@ static size_t numbers(const char *at, const char *end, char *out, size_t room) {
   return 0;
 }
 
+static void take_ptx_table(scan *s, const char *at) {
+  const char *open = at + strcspn(at, "{;\n"), *end = strchr(open, ';');
+  if (*open != '{' || !end)
+    return;
+  const size_t room = (size_t)(end - open); /* a number is one character or more */
+  char *bytes = calloc(room + 1, 1);      /* zeros at the end may be left out */
+  const size_t n = bytes ? numbers(open + 1, end, bytes, room) : 0;
+  if (n > sizeof magic && memcmp(bytes, magic, sizeof magic) == 0)
+    take_table(s, bytes + sizeof magic, n + 1 - sizeof magic);
+  free(bytes);
+}
+
+/* One search for both names, by what is rare in PTX: "in" is not, and a library's search stops at each. */
 static void scan_ptx(scan *s, const char *text) {
-  s->result.has_marks = s->result.has_marks || strstr(text, symbol);
-  for (const char *at = text; (at = strstr(at, table_symbol)); at++) {
-    const char *open = at + strcspn(at, "{;\n"), *end = strchr(open, ';');
-    if (*open != '{' || !end)
-      continue;
-    const size_t room = (size_t)(end - open); /* a number is one character or more */
-    char *bytes = calloc(room + 1, 1);      /* zeros at the end may be left out */
-    const size_t n = bytes ? numbers(open + 1, end, bytes, room) : 0;
-    if (n > sizeof magic && memcmp(bytes, magic, sizeof magic) == 0)
-      take_table(s, bytes + sizeof magic, n + 1 - sizeof magic);
-    free(bytes);
+  for (const char *at = text; (at = strstr(at, "nk_")); at++) {
+    const char *name = at == text ? at : at - 1;
+    if (!strncmp(name, symbol, sizeof symbol - 1))
+      s->result.has_marks = true;
+    else if (!strncmp(name, table_symbol, sizeof table_symbol - 1))
+      take_ptx_table(s, name);
   }
 }
 

@@ -29,6 +29,7 @@ static ink_session *made;            /* the same for good: other threads may be 
 static pid_t owner;
 static void (*take_signals)(void); /* of the preloaded library, or NULL */
 static atomic_bool use_watched;    /* devices are armed with their first launch */
+static bool marks_off;   /* recorded for its activity alone */
 static bool cuda_starts; /* the driver has called InitializeInjection */
 
 static void report(const char *what, const char *text) { ink_i_link_report(what, text); }
@@ -241,6 +242,7 @@ void ink_record_start(void (*signals_taker)(void)) {
     report("failed", error.message);
     return;
   }
+  marks_off = word_is("INKMARK_MARKS", "off");
   s->stays = true;
   session = made = s;
   owner = getpid();
@@ -255,7 +257,7 @@ void ink_record_start(void (*signals_taker)(void)) {
     ink_record_cuda_starts();
   pthread_atfork(NULL, NULL, forked_child);
   atexit(ink_record_finish);
-  if (word_is("INKMARK_MARKS", "off"))
+  if (marks_off)
     atomic_store(&use_watched, false);
   else if (n || ink_i_registry_other_abi()) /* none yet: a library with marks may be loaded later */
     arm(s);
@@ -306,7 +308,7 @@ void ink_record_before_launch(int device) {
 
 void ink_i_record_module_came(void) {
   ink_session *s = session && is_mine_or_taken_in() ? session : NULL;
-  if (s && !word_is("INKMARK_MARKS", "off"))
+  if (s && !marks_off)
     arm(s);
 }
 
@@ -331,7 +333,7 @@ void ink_record_after_reset(int device, const sigset_t *before) {
 /* ---- the driver's API ---- */
 
 static bool takes_part(void) {
-  return ink_i_record_session() && !ink_i_in_calls() && !word_is("INKMARK_MARKS", "off");
+  return ink_i_record_session() && !ink_i_in_calls() && !marks_off;
 }
 
 /* Whoever loads a module uses its device: it is armed at once, where it was not left out by --devices. */
