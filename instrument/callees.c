@@ -59,8 +59,9 @@ static size_t parenthesis_of(const ink_tree *tree, uint32_t at) {
   return close < source->tokens.count && source->tokens.items[close].end == node->end ? open : source->tokens.count;
 }
 
-/* The last name before the parenthesis, behind what stands in brackets: `get` of `p.get<4>(x)`, `f` of `f[i](x)`. */
-static char *name_before(const ink_source *source, size_t open) {
+/* The token of the last name before the parenthesis, behind what stands in brackets: `get` of `p.get<4>(x)`, `f` of
+ * `f[i](x)`; tokens.count: there is none. */
+static size_t name_token(const ink_source *source, size_t open) {
   int depth = 0;
   for (size_t i = open; i-- > 0;) {
     const ink_token *token = &source->tokens.items[i];
@@ -70,11 +71,19 @@ static char *name_before(const ink_source *source, size_t open) {
     else if (token->kind == CXToken_Punctuation && strchr("<[(", c))
       depth -= (int)(token->end - token->start);
     else if (!depth && token->kind == CXToken_Identifier)
-      return strndup(source->text.at + token->start, token->end - token->start);
+      return i;
     else if (!depth || strchr(";{}", c))
       break;
   }
-  return strdup("call");
+  return source->tokens.count;
+}
+
+static char *name_before(const ink_source *source, size_t open) {
+  const size_t name = name_token(source, open);
+  if (name == source->tokens.count)
+    return strdup("call");
+  const ink_token *token = &source->tokens.items[name];
+  return strndup(source->text.at + token->start, token->end - token->start);
 }
 
 /* The `which`th device function of the name. */
@@ -104,6 +113,20 @@ static CXCursor target_at(const ink_unit *unit, const ink_tree *tree, uint32_t a
 CXCursor ink_call_known(const ink_unit *unit, const ink_tree *tree, uint32_t at) {
   const CXCursor target = target_at(unit, tree, at, 0);
   return is_known(target) ? target : clang_getNullCursor();
+}
+
+bool ink_call_words(const ink_tree *tree, uint32_t at, size_t *name, size_t *open) {
+  const ink_source *source = tree->source;
+  *open = parenthesis_of(tree, at);
+  *name = *open < source->tokens.count ? name_token(source, *open) : source->tokens.count;
+  const size_t next = ink_source_skip(source, *name + 1);
+  return *name < source->tokens.count && (next == *open || ink_source_token_is(source, next, "<"));
+}
+
+bool ink_call_is_told(const ink_unit *unit, const ink_tree *tree, uint32_t at) {
+  const ink_node *node = &tree->nodes.items[at];
+  return is_known(ink_unit_resolved(unit, tree->source, node, 0)) ||
+         (is_known(ink_call_target(node->cursor)) && clang_Cursor_isNull(ink_call_overloads(node->cursor)));
 }
 
 char *ink_called_name(const ink_tree *tree, uint32_t at) {

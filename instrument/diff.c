@@ -35,13 +35,32 @@ static bool same(const line *a, const line *b) {
   return a->bytes == b->bytes && a->whole == b->whole && !memcmp(a->at, b->at, a->bytes);
 }
 
-/* Whether stripping `b` gives `a`. */
-static bool is_marked_form(const line *a, const line *b) {
+/* How many insertions begin in the line and do not end in it. */
+static int open_in(const line *item) {
+  int open = 0;
+  for (const char *at = item->at, *end = at + item->bytes; at < end; at++) {
+    open += at + strlen(INK_EDIT_OPEN) <= end && !memcmp(at, INK_EDIT_OPEN, strlen(INK_EDIT_OPEN));
+    open -= at + strlen(INK_EDIT_CLOSE) <= end && !memcmp(at, INK_EDIT_CLOSE, strlen(INK_EDIT_CLOSE));
+  }
+  return open;
+}
+
+/* The last of the lines from `k` on that are one line of the old text: more than one where the copy of a function
+ * stands in it. */
+static size_t last_of(const lines *of, size_t k) {
+  int open = open_in(&of->items[k]);
+  while (open > 0 && k + 1 < of->count)
+    open += open_in(&of->items[++k]);
+  return k;
+}
+
+/* Whether stripping the lines gives `a`. */
+static bool is_marked_form(const line *a, const line *from, const line *to) {
   char *text = NULL;
   size_t bytes = 0;
-  if (ink_edits_take_out(b->at, b->bytes, false, &text, &bytes, NULL))
+  if (ink_edits_take_out(from->at, (size_t)(to->at - from->at) + to->bytes, false, &text, &bytes, NULL))
     return false;
-  const bool equal = bytes == a->bytes && a->whole == b->whole && !memcmp(text, a->at, bytes);
+  const bool equal = bytes == a->bytes && a->whole == to->whole && !memcmp(text, a->at, bytes);
   free(text);
   return equal;
 }
@@ -56,18 +75,21 @@ typedef struct pairs {
   size_t count, room;
 } pairs;
 
-/* Old lines in order, each with the new line that holds it; what lies between is new. */
+/* Old lines in order, each with the new line that holds it, or its end; what lies between is new. */
 static bool match(const lines *old, const lines *new_lines, pairs *out) {
   size_t j = 0;
   for (size_t i = 0; i < old->count; i++) {
-    size_t k = j;
-    while (k < new_lines->count && !same(&old->items[i], &new_lines->items[k]) &&
-           !is_marked_form(&old->items[i], &new_lines->items[k]))
-      k++;
+    size_t k = j, end = j;
+    for (; k < new_lines->count && !same(&old->items[i], &new_lines->items[k]); k++) {
+      end = last_of(new_lines, k);
+      if (is_marked_form(&old->items[i], &new_lines->items[k], &new_lines->items[end]))
+        break;
+    }
     if (k == new_lines->count || !INK_I_GROW(*out))
       return false;
-    out->items[out->count++] = (pair){i, k, same(&old->items[i], &new_lines->items[k])};
-    j = k + 1;
+    const bool equal = same(&old->items[i], &new_lines->items[k]);
+    out->items[out->count++] = (pair){i, equal ? k : end, equal};
+    j = (equal ? k : end) + 1;
   }
   return true;
 }

@@ -12,6 +12,7 @@
 
 #define INK_EDIT_OPEN "/*ink[*/"
 #define INK_EDIT_CLOSE "/*ink]*/"
+#define INK_COPY_OPEN "\n#if INK_CONTEXTS\n"
 #define INK_PREAMBLE_OPEN "// inkmark rewriter: begin (inkmark instrument --strip removes it)\n"
 #define INK_PREAMBLE_CLOSE "// inkmark rewriter: end\n"
 
@@ -21,6 +22,8 @@ typedef struct ink_edit {
   uint32_t offset, depth, order;
   bool closes;
   uint32_t line; /* not 0: a whole line before the line of this number, followed by #line */
+  bool is_copy;  /* of a function: lines of its own, between INK_COPY_OPEN and what ink_edits_end_copy adds */
+  bool is_for_copy; /* belongs into the copy of the function that it lies in, and not into the text */
   char *text;
 } ink_edit;
 
@@ -33,6 +36,14 @@ typedef struct ink_edits {
 __attribute__((format(printf, 6, 7))) void ink_edits_add(ink_edits *edits, uint32_t offset,
                                                          bool closes, uint32_t depth, uint32_t line,
                                                          const char *format, ...);
+/* Of what was added last. */
+void ink_edits_for_copy(ink_edits *edits);
+/* Writes [from, to) of the text with the insertions that lie inside, bare. */
+void ink_edits_apply_inside(ink_edits *edits, const char *text, uint32_t from, uint32_t to, ink_bytes *out);
+/* Takes the insertions inside of (from, to) away again; all, or those that belong into a copy. */
+void ink_edits_drop_inside(ink_edits *edits, uint32_t from, uint32_t to, bool all);
+/* A copy of a function, to be put at `offset`, which lies in this line; takes the text over. */
+void ink_edits_add_copy(ink_edits *edits, uint32_t offset, ink_bytes *text, uint32_t line);
 void ink_edits_free(ink_edits *edits);
 /* Writes the text with the insertions; the preamble (may be empty) comes behind a byte order mark.
  */

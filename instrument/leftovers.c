@@ -2,6 +2,8 @@
 /* Finds what the rewriter put in by its words: no name of these is used by hand. */
 #include "leftovers.h"
 
+#include "edits.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,8 @@ void ink_taken_add(ink_taken *taken, const char *from, const char *to) {
     taken->inserted.items[taken->inserted.count++] = (ink_piece){from, to};
   else
     taken->failed = true;
+  if (begins(from, to, INK_COPY_OPEN)) /* the user's text is in it, quotes in comments too */
+    return;
   for (const char *at = from; at < to; at++) {
     if (*at == '"' || *at == '\'') {
       const char quote = *at;
@@ -145,7 +149,8 @@ static bool is_leftover(const ink_taken *taken, const char *at, const char *end,
                                       "INK_BEFORE_STRICT", "INK_AFTER_STRICT", "INK_UNTIL_STRICT",
                                       "INK_MAYBE",        "INK_TABLE",        "INK_FLUSH_AT_END",
                                       "INK_SUM_SCOPE",    "INK_SUM_CLEAR",    "INK_FIRST_LANE",
-                                      "INK_ELECTED_LANE"};
+                                      "INK_ELECTED_LANE", "INK_WITH",         "INK_CONTEXT",
+                                      "INK_UNUSED",       "INK_INLINED"};
   const char *to = word_end(at, end);
   if (to == end || *to != '(')
     return false;
@@ -159,7 +164,7 @@ static bool is_leftover(const ink_taken *taken, const char *at, const char *end,
 static bool is_our_include(const char *at, const char *end) {
   for (at++; at < end && (*at == ' ' || *at == '\t');)
     at++;
-  return begins(at, end, "include \"inkmark/rewritten.cuh\"");
+  return begins(at, end, "include \"inkmark/rewritten.cuh\"") || begins(at, end, "if INK_CONTEXTS");
 }
 
 static bool is_marker(const char *at, const char *end) {

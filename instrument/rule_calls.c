@@ -28,7 +28,7 @@ static bool is_operand_only(const ink_source *source, size_t token) {
 }
 
 /* In a type or a size that only the compiler looks at: `sizeof f(x)`, `decltype(f(x))`. */
-static bool is_unevaluated(const ink_tree *tree, uint32_t at) {
+bool ink_is_unevaluated(const ink_tree *tree, uint32_t at) {
   const ink_node *nodes = tree->nodes.items;
   const ink_source *source = tree->source;
   for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent) {
@@ -78,7 +78,7 @@ static uint32_t chosen_in(ink_unit *unit, const ink_function *function, uint32_t
     ink_callee found;
     char name[160];
     bool chosen = false;
-    if (nodes[i].in_lambda || (nodes[i].kind == CXCursor_CallExpr && is_unevaluated(tree, i)))
+    if (nodes[i].in_lambda || (nodes[i].kind == CXCursor_CallExpr && ink_is_unevaluated(tree, i)))
       continue;
     if (ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name))) {
       chosen = !ink_why_no_wait(unit, function, i, name);
@@ -250,7 +250,7 @@ void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const ch
                    ink_found *found) {
   const ink_tree *tree = &function->tree;
   const uint32_t statement = statement_around(tree, at);
-  if (is_unevaluated(tree, at)) {
+  if (ink_is_unevaluated(tree, at)) {
     found->reason = strdup("is not evaluated");
     return;
   }

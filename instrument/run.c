@@ -54,6 +54,7 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
   ink_unit_find_off(unit);
   ink_unit_find_hand_marks(unit);
   ink_unit_apply_rules(unit);
+  ink_unit_give_contexts(unit);
   ink_unit_hidden_remarks(unit);
   ink_unit_unopened_remarks(unit);
   return ink_wire_write(unit, out)

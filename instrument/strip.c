@@ -32,13 +32,29 @@ static const char *next_marker(const char *at, const char *end, marker *which) {
   return first;
 }
 
+static bool begins(const char *from, const char *end, const char *what) {
+  const size_t length = strlen(what);
+  return (size_t)(end - from) >= length && !memcmp(from, what, length);
+}
+
+/* The copy of a function has its own lines, and behind them "#endif" and a line of "#line N". */
+static bool is_whole_copy(const char *from, const char *close) {
+  const char *at = close - 1;
+  if (!begins(from, close, INK_COPY_OPEN) || *at != '\n')
+    return false;
+  while (at > from && at[-1] >= '0' && at[-1] <= '9')
+    at--;
+  static const char end[] = "\n#endif\n#line ";
+  return at < close - 1 && at - from > (ptrdiff_t)(sizeof end - 1) && !memcmp(at - (sizeof end - 1), end, sizeof end - 1);
+}
+
 /* An insertion is one line; before a pragma it ends with a line of "#line N", and a line break is
  * behind it. */
 static const char *what_is_wrong(const char *from, const char *close, const char *end) {
   const char *newline = memchr(from, '\n', (size_t)(close - from));
   if (find(from, close, "/*ink"))
     return "a marker in an insertion is damaged";
-  if (!newline)
+  if (!newline || is_whole_copy(from, close))
     return NULL;
   const char *at = newline + 1;
   if (close - at < 8 || memcmp(at, "#line ", 6))
@@ -81,7 +97,7 @@ static const char *skip_inserted(const char *open, marker which, const char **at
     return NULL;
   }
   const char *wrong = what_is_wrong(from, close, end);
-  if (!wrong && memchr(from, '\n', (size_t)(close - from)))
+  if (!wrong && memchr(from, '\n', (size_t)(close - from)) && *from != '\n')
     ++*at;
   if (!wrong)
     ink_taken_add(taken, from, close);

@@ -38,6 +38,8 @@ typedef struct ink_function {
   uint32_t calls_left; /* so many calls in it may be summed: its waits and loops come first */
   uint32_t sums_at, sums_end, sums_depth, sums_line; /* where that loop begins and ends, and its insertion; sums_end 0: it has none */
   bool is_forwarder; /* all it does is one call */
+  bool has_context;  /* a copy of it gets the context of its callers */
+  bool keeps_marks;  /* of such a function: the original has its marks too, for calls of others */
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it. Where --depth is not given, those of
                      functions that are one call do not count */
   ink_tree tree;
@@ -209,6 +211,21 @@ void ink_unit_apply_rules(ink_unit *unit);
 const char *ink_why_function_left(ink_unit *unit, const ink_function *function); /* NULL: it may be marked */
 /* openings.c */
 void ink_unit_find_openings(ink_unit *unit);
+/* contexts.c: behind the rules: called functions with marks get the context of the kernels that call them */
+void ink_unit_give_contexts(ink_unit *unit);
+/* context_copy.c */
+typedef struct ink_copy { /* the parts of a function's text that its copy with a context is made of */
+  uint32_t start;         /* of its head */
+  uint32_t attributed;    /* behind the `[[...]]` that it begins with */
+  ink_span name;
+  uint32_t behind_open; /* of its parameters */
+  bool no_parameters, is_template;
+  bool is_free; /* neither a member nor a template nor static: the copy is static */
+} ink_copy;
+/* Why the function cannot have a copy with a context: static. NULL: it can. */
+const char *ink_why_no_copy(const ink_function *function, ink_copy *copy);
+/* The copy, with the insertions that belong into it, behind the function. */
+void ink_copy_add(ink_function *function, const ink_copy *copy);
 /* roles.c: branches by warp that hold the work of the function that opens the track */
 bool ink_has_roles(ink_unit *unit, ink_function *function);
 bool ink_elects(const ink_function *function); /* an elected lane does some of it */
@@ -267,6 +284,10 @@ bool ink_find_callee(ink_unit *unit, const ink_function *function, uint32_t at, 
 /* What the text or the first instance says is called; a null cursor: neither. */
 CXCursor ink_call_known(const ink_unit *unit, const ink_tree *tree, uint32_t at);
 char *ink_called_name(const ink_tree *tree, uint32_t at); /* as the text has it; the caller frees */
+/* Of `f(x)`, `a.f<3>(x)`: the tokens of the name and of the parenthesis. False: the call has no such form. */
+bool ink_call_words(const ink_tree *tree, uint32_t at, size_t *name, size_t *open);
+/* All that the call may call is told by the text or by instances, nothing by its name alone. */
+bool ink_call_is_told(const ink_unit *unit, const ink_tree *tree, uint32_t at);
 /* The `which`th function of ours that the call may call; NULL: no more. */
 ink_function *ink_called_function(ink_unit *unit, const ink_tree *tree, uint32_t at, unsigned which);
 void ink_unit_find_forwarders(ink_unit *unit);
@@ -274,6 +295,7 @@ char *ink_name_of(CXCursor cursor); /* without template arguments; the caller fr
 /* rule_loops.c, rule_calls.c */
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);
+bool ink_is_unevaluated(const ink_tree *tree, uint32_t at); /* `sizeof f(x)`, `decltype(f(x))` */
 void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name, ink_found *found);
 /* rule_lines.c */
 void ink_rule_lines(ink_unit *unit, ink_function *function);
@@ -310,6 +332,8 @@ void ink_function_directives(ink_unit *unit, ink_function *function);
 /* The name that a `// prof: loop NAME` comment gives to what starts at `offset`; NULL: none. */
 char *ink_directive_name(const ink_source *source, uint32_t offset);
 void ink_unit_find_hand_marks(ink_unit *unit);
+/* variables.c: it is __shared__, __constant__ or __device__ */
+bool ink_is_in_memory_space(CXCursor variable);
 /* holds.c: ", x, y" for a mark at `offset`, or "" (NULL: out of memory); the caller frees. */
 char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offset);
 /* The macro of a mark that holds these: a strict one for PROF_MARK, PROF_BEGIN and PROF_END where asked. */

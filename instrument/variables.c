@@ -153,6 +153,12 @@ static enum CXChildVisitResult find_shared(CXCursor cursor, CXCursor parent, CXC
   return CXChildVisit_Continue;
 }
 
+bool ink_is_in_memory_space(CXCursor variable) {
+  bool found = false;
+  clang_visitChildren(variable, find_shared, &found);
+  return found;
+}
+
 /* ---- declarations -------------------------------------------------------------------------------
  */
 
@@ -167,8 +173,7 @@ static bool is_pack(CXType type) {
 
 static void add_variable(struct ink_variables *all, ink_variable item, bool *failed) {
   CXString spelling = clang_getCursorSpelling(item.cursor);
-  bool shared = false;
-  clang_visitChildren(item.cursor, find_shared, &shared);
+  const bool shared = ink_is_in_memory_space(item.cursor);
   const enum CX_StorageClass storage = clang_Cursor_getStorageClass(item.cursor);
   const bool never = item.never;
   item.name = strdup(clang_getCString(spelling));

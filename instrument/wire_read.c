@@ -145,8 +145,8 @@ uint64_t ink_instrumented_parse_ns(const ink_instrumented *result) {
 }
 
 const char *ink_place_kind_word(ink_place_kind kind) {
-  static const char *const words[] = {"kernel", "call", "loop", "wait", "directive", "mark", "line", "role"};
-  return (unsigned)kind < 8 ? words[kind] : "?";
+  static const char *const words[] = {"kernel", "call", "loop", "wait", "directive", "mark", "line", "role", "context"};
+  return (unsigned)kind < sizeof words / sizeof *words ? words[kind] : "?";
 }
 
 const char *ink_place_state_word(ink_place_state state) {

@@ -183,7 +183,7 @@ void instrument_say_done(const char *path, const ink_instrumented *result) {
   for (size_t i = 0; i < place_count; i++) {
     const bool marked = places[i].state == INK_PLACE_MARKED;
     kernels += marked && places[i].kind == INK_PLACE_KERNEL;
-    marks += marked && places[i].kind != INK_PLACE_KERNEL;
+    marks += marked && places[i].kind != INK_PLACE_KERNEL && places[i].kind != INK_PLACE_CONTEXT;
   }
   for (size_t i = 1; i < n; i++)
     headers += files[i].marks != 0;

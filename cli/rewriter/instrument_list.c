@@ -19,7 +19,7 @@ static void count(const ink_instrumented *result, ink_place_kind kind, unsigned 
 }
 
 static void print_counts(const ink_instrumented *result, FILE *to) {
-  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_ROLE; kind++) {
+  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_CONTEXT; kind++) {
     unsigned marked, left;
     count(result, (ink_place_kind)kind, &marked, &left);
     if (marked || left)

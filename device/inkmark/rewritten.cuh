@@ -26,6 +26,10 @@
 #define INK_BEFORE_STRICT(...) ((void)0)
 #define INK_AFTER_STRICT(S) (
 #define INK_UNTIL_STRICT(S) ((void)0)
+#define INK_CONTEXTS 0
+#define INK_WITH(name) name
+#define INK_CONTEXT(...)
+#define INK_UNUSED()
 
 #else
 
@@ -263,6 +267,18 @@ public:
 #define INK_AFTER_STRICT(S) ::ink_i::after_strict<INK_I_SECTION(S)>(ink_ctx_(),
 #define INK_UNTIL_STRICT(S) INK_I_UNTIL(until_call_strict, S)
 #define INK_BEHIND(S) ::ink_i::stamp<INK_KIND_END, INK_I_SECTION(S)>(ink_ctx_())
+// `INK_WITH(f)(INK_CONTEXT(,) x)` for `f(x)`: calls the copy of f that stands behind it, which has PROF_PARAMS. The
+// context itself, not lent as by PROF_ARGS: the copies are inlined, and with a context for each call nvcc 13.0 keeps
+// some in memory, two that are in use in one place of the stack.
+#define INK_CONTEXTS 1
+#define INK_WITH(name) ink_with_##name
+#define INK_CONTEXT(...) ink_ctx_ __VA_ARGS__
+#define INK_UNUSED() __attribute__((unused))
+#if defined(__CUDA_ARCH__)
+#define INK_INLINED() __attribute__((always_inline))
+#else
+#define INK_INLINED()
+#endif
 
 #endif
 #endif

@@ -3,6 +3,7 @@
 #include "check.cuh"
 
 #include "cases/by_hand.cu"
+#include "cases/contexts.cu"
 #include "cases/control.cu"
 #include "cases/dependent.cu"
 #include "cases/expressions.cu"
@@ -24,6 +25,7 @@
 
 int main() {
   by_hand::run();
+  contexts::run();
   control::run();
   dependent::run();
   expressions::run();

@@ -45,6 +45,11 @@ int main(void) {
   strips("a/*ink[*/{B;/*ink]*/b/*ink[*/)/*ink]*/", NULL);
   strips("{PROF_KERNEL(K);f(x));}/*ink[*/PROF_MARK(x_L12);/*ink]*/", "{PROF_KERNEL(K);f(x));}");
   strips("{PROF_MARK(Load_L2);}", "{PROF_MARK(Load_L2);}");
+  const char *copied = "a\nb }/*ink[*/\n#if INK_CONTEXTS\n#line 2\nb 'x\n}\n#endif\n#line 2\n/*ink]*/ // c\nd\n";
+  strips(copied, "a\nb } // c\nd\n");
+  strips("a }/*ink[*/\n#if INK_CONTEXTS\n#line 2\nb }\n#line 2\n/*ink]*/\n", NULL);
+  strips("a }/*ink[*/\n#if INK_CONTEXTS\nb }\n#endif\n#line 2\nmine/*ink]*/\n", NULL);
+  strips("a }\n#if INK_CONTEXTS\nb }\n#endif\n#line 2\n", NULL);
   strips("\n{PROF_MARK(load_L2);}", NULL);
   strips("INK_BEFOREHAND(x) INK_TABLE", "INK_BEFOREHAND(x) INK_TABLE");
   strips("// inkmark rewriter: begin (inkmark instrument --strip removes it)\nx\n"
@@ -57,6 +62,14 @@ int main(void) {
   if (ink_instrument_diff(marked, strlen(marked), "o", "n", &diff, NULL) ||
       strcmp(diff, "--- o\n+++ n\n@@ -1,3 +1,3 @@\n a\n-b\n+b/*ink[*/X;/*ink]*/\n c\n")) {
     printf("FAILED: diff gives '%s'\n", diff ? diff : "");
+    failures++;
+  }
+  free(diff);
+  diff = NULL;
+  if (ink_instrument_diff(copied, strlen(copied), "o", "n", &diff, NULL) ||
+      strcmp(diff, "--- o\n+++ n\n@@ -1,3 +1,10 @@\n a\n-b } // c\n+b }/*ink[*/\n+#if INK_CONTEXTS\n+#line 2\n+b 'x\n+}\n"
+                   "+#endif\n+#line 2\n+/*ink]*/ // c\n d\n")) {
+    printf("FAILED: diff of a copy gives '%s'\n", diff ? diff : "");
     failures++;
   }
   free(diff);

@@ -27,6 +27,7 @@ typedef enum ink_place_kind {
   INK_PLACE_HAND,      /* a mark that the user wrote */
   INK_PLACE_LINE,      /* a statement, where a kernel is marked line by line */
   INK_PLACE_ROLE,      /* a branch by warp that holds work of the kernel: the name of its warps' tracks */
+  INK_PLACE_CONTEXT,   /* a function with marks that kernels call, which gets their context */
 } ink_place_kind;
 
 typedef enum ink_place_state {

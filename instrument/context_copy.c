@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The copy of a function that has the context of its callers as its first parameter, `ink_with_f` beside `f`: whether
+ * the function's text can be had twice, and the text. The copy is no overload of the same name: that would make `&f`
+ * and `decltype(f)` ambiguous. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_one_of(const ink_source *source, size_t token, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (ink_source_token_is(source, token, words[i]))
+      return true;
+  return false;
+}
+#define IS_ONE_OF(source, token, words) is_one_of(source, token, words, sizeof words / sizeof *words)
+
+/* ---- the head ----------------------------------------------------------------------------------- */
+
+/* What stands here ends what is before the head of a function. */
+static bool is_boundary(const ink_source *source, size_t token) {
+  static const char *const ends[] = {";", "{", "}"}, *const labels[] = {"public", "protected", "private"};
+  return source->tokens.items[token].directive || IS_ONE_OF(source, token, ends) ||
+         (token && ink_source_token_is(source, token, ":") && IS_ONE_OF(source, token - 1, labels));
+}
+
+/* The first token of the head: from where clang has the function begin, or its name, back to the boundary, for
+ * clang leaves out attributes in front. */
+static size_t head_of(const ink_function *function) {
+  const ink_source *source = function->source;
+  const uint32_t from = function->start < function->named_at ? function->start : function->named_at;
+  size_t at = ink_source_token_at(source, from);
+  while (at && !is_boundary(source, at - 1))
+    at--;
+  while (at < source->tokens.count && source->tokens.items[at].kind == CXToken_Comment)
+    at++;
+  return at;
+}
+
+/* Behind the `[[...]]` at the token. */
+static size_t behind_attributes(const ink_source *source, size_t at) {
+  while (ink_source_token_is(source, at, "[") && ink_source_token_is(source, at + 1, "[")) {
+    int depth = 0;
+    do {
+      depth += ink_source_token_is(source, at, "[");
+      depth -= ink_source_token_is(source, at, "]");
+    } while (++at < source->tokens.count && depth);
+    at = ink_source_skip(source, at);
+  }
+  return at;
+}
+
+/* The macro's text could be more than a part of the head. */
+static bool is_more_than_words(const ink_macro_use *use) {
+  const CXCursor definition = clang_getCursorReferenced(use->cursor);
+  CXFile file;
+  unsigned start, end;
+  size_t bytes = 0;
+  if (clang_Cursor_isNull(definition))
+    return true;
+  if (clang_Cursor_isMacroFunctionLike(definition) && !clang_Cursor_isMacroBuiltin(definition))
+    return true;
+  const CXSourceRange range = clang_getCursorExtent(definition);
+  clang_getSpellingLocation(clang_getRangeStart(range), &file, NULL, NULL, &start);
+  clang_getSpellingLocation(clang_getRangeEnd(range), NULL, NULL, NULL, &end);
+  const char *text = file ? clang_getFileContents(clang_Cursor_getTranslationUnit(use->cursor), file, &bytes) : NULL;
+  for (; text && start < end && end <= bytes; start++)
+    if (strchr(";{}", text[start]))
+      return true;
+  return false;
+}
+
+static const char *why_no_head(const ink_function *function, ink_copy *copy) {
+  static const char *const unfit[] = {"extern", "friend", "virtual", "operator", "typedef", "asm"};
+  static const char *const apart[] = {"__noinline__", "noinline"};
+  const ink_source *source = function->source;
+  const size_t first = head_of(function), name = ink_source_token_at(source, function->named_at);
+  const size_t open = ink_source_skip(source, name + 1);
+  const size_t inside = ink_source_skip(source, open + 1);
+  if (first > name || name >= source->tokens.count || source->tokens.items[name].start != function->named_at ||
+      !ink_source_token_is(source, name, function->name))
+    return "it has no plain name";
+  if (ink_source_token_is(source, name + 1, "<") ||
+      (ink_source_token_is(source, first, "template") && ink_source_token_is(source, first + 2, ">")))
+    return "it is a specialisation";
+  if (!ink_source_token_is(source, open, "(") || ink_source_token_is(source, inside, "void"))
+    return "its parameters cannot be told from the text";
+  bool told = false; /* that it is __device__ */
+  for (size_t i = first; i < name; i++) {
+    told |= ink_source_token_is(source, i, "__device__");
+    if (IS_ONE_OF(source, i, apart))
+      return "it is not inlined";
+    if (IS_ONE_OF(source, i, unfit))
+      return "its head has words that cannot stand twice";
+  }
+  for (size_t i = 0; i < source->macros.count; i++) {
+    const ink_macro_use *use = &source->macros.items[i];
+    const bool in_head = use->start >= source->tokens.items[first].start && use->start < function->named_at;
+    told |= in_head;
+    if ((in_head && is_more_than_words(use)) || use->start == source->tokens.items[inside].start ||
+        use->start == function->named_at)
+      return "a macro makes its head";
+  }
+  if (!told)
+    return "its head cannot be told from the text";
+  const CXCursor cursor = function->cursor;
+  copy->start = source->tokens.items[first].start;
+  copy->attributed = source->tokens.items[behind_attributes(source, first)].start;
+  copy->name = (ink_span){function->named_at, source->tokens.items[name].end};
+  copy->behind_open = source->tokens.items[open].end;
+  copy->no_parameters = ink_source_token_is(source, inside, ")");
+  copy->is_template = ink_source_token_is(source, first, "template");
+  copy->is_free = clang_getCursorKind(cursor) == CXCursor_FunctionDecl &&
+                  clang_Cursor_getStorageClass(cursor) != CX_SC_Static;
+  return ink_source_same_branch(source, copy->start, function->body_end)
+             ? NULL
+             : "a preprocessor conditional begins or ends in it";
+}
+
+/* ---- the body ----------------------------------------------------------------------------------- */
+
+/* A variable of which there is one for all calls: a copy would have another one. */
+static bool has_lasting_variable(const ink_tree *tree) {
+  for (size_t i = 0; i < tree->nodes.count; i++) {
+    const CXCursor cursor = tree->nodes.items[i].cursor;
+    if (tree->nodes.items[i].kind != CXCursor_VarDecl)
+      continue;
+    const enum CX_StorageClass storage = clang_Cursor_getStorageClass(cursor);
+    if (storage == CX_SC_Static || (storage != CX_SC_Extern && ink_is_in_memory_space(cursor)))
+      return true;
+  }
+  return false;
+}
+
+/* Its own name, or a count of uses, would be another in the copy. */
+static bool tells_its_name(const ink_function *function) {
+  static const char *const words[] = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "__COUNTER__"};
+  const ink_source *source = function->source;
+  for (size_t i = ink_source_token_at(source, function->body_start);
+       i < source->tokens.count && source->tokens.items[i].start < function->body_end; i++)
+    if (IS_ONE_OF(source, i, words))
+      return true;
+  for (size_t i = 0; i < source->macros.count; i++) {
+    const ink_macro_use *use = &source->macros.items[i];
+    if (use->start <= function->body_start || use->start >= function->body_end)
+      continue;
+    char *name = ink_name_of(use->cursor);
+    const bool tells = name && (!strcmp(name, "assert") || !strcmp(name, "__COUNTER__"));
+    free(name);
+    if (tells)
+      return true;
+  }
+  return false;
+}
+
+static bool defines_macros(const ink_function *function) {
+  static const char *const words[] = {"define", "undef", "include"};
+  const ink_source *source = function->source;
+  for (size_t i = ink_source_token_at(source, function->body_start);
+       i + 1 < source->tokens.count && source->tokens.items[i].start < function->body_end; i++)
+    if (source->tokens.items[i].directive && ink_source_token_is(source, i, "#") &&
+        IS_ONE_OF(source, i + 1, words))
+      return true;
+  return false;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------- */
+
+const char *ink_why_no_copy(const ink_function *function, ink_copy *copy) {
+  const CXCursor cursor = function->cursor;
+  const enum CXCursorKind kind = clang_getCursorKind(cursor);
+  if (function->outer || function->in_host)
+    return "it is a lambda or stands in a function";
+  if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod && kind != CXCursor_FunctionTemplate)
+    return "it is a constructor, a destructor or a conversion";
+  if (!strncmp(function->name, "operator", 8))
+    return "it is an operator";
+  if (kind == CXCursor_CXXMethod && clang_CXXMethod_isVirtual(cursor))
+    return "it is virtual";
+  if (function->opened_at)
+    return "it opens a track by itself";
+  const char *why = why_no_head(function, copy);
+  if (why)
+    return why;
+  if (!clang_equalCursors(clang_getCanonicalCursor(cursor), cursor))
+    return "it is declared before it is defined";
+  if (has_lasting_variable(&function->tree))
+    return "it has a static or shared variable";
+  if (tells_its_name(function))
+    return "it uses its own name (__func__, assert)";
+  return defines_macros(function) ? "a #define or #include stands in it" : NULL;
+}
+
+/* ---- the text ----------------------------------------------------------------------------------- */
+
+void ink_copy_add(ink_function *function, const ink_copy *copy) {
+  ink_source *source = function->source;
+  const char *text = source->text.at;
+  ink_bytes out = {0};
+  uint32_t first, last, column;
+  ink_source_position(source, copy->start, &first, &column);
+  ink_source_position(source, function->body_end, &last, &column);
+  ink_bytes_format(&out, INK_COPY_OPEN "#line %u\n", first);
+  ink_bytes_add(&out, text + copy->start, copy->attributed - copy->start);
+  if (copy->is_free)
+    ink_bytes_text(&out, "static INK_UNUSED() ");
+  if (clang_getCursorKind(function->cursor) == CXCursor_FunctionDecl && !clang_Cursor_isFunctionInlined(function->cursor))
+    ink_bytes_text(&out, "inline ");
+  if (!copy->is_template) /* of templates the compiler decides */
+    ink_bytes_text(&out, "INK_INLINED() ");
+  ink_bytes_add(&out, text + copy->attributed, copy->name.start - copy->attributed);
+  ink_bytes_format(&out, "ink_with_%s", function->name);
+  ink_bytes_add(&out, text + copy->name.end, copy->behind_open - copy->name.end);
+  ink_bytes_text(&out, copy->no_parameters ? "PROF_PARAMS()" : "PROF_PARAMS(), ");
+  ink_bytes_add(&out, text + copy->behind_open, function->body_start - copy->behind_open);
+  ink_edits_apply_inside(&source->edits, text, function->body_start, function->body_end, &out);
+  ink_edits_drop_inside(&source->edits, function->body_start, function->body_end, !function->keeps_marks);
+  ink_edits_add_copy(&source->edits, function->body_end, &out, last);
+  /* nobody may call the original any more */
+  if (clang_getCursorKind(function->cursor) == CXCursor_FunctionDecl &&
+      clang_getCursorLinkage(function->cursor) != CXLinkage_External)
+    ink_edits_add(&source->edits, copy->attributed, false, 0, 0, "INK_UNUSED() ");
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Called functions with marks get the context of the kernels that call them, so that these marks cost what they cost in
+ * the kernel's body: a copy of the function takes it as a parameter, and the calls that can give it call the copy. Runs
+ * behind the rules, when it is known which functions have marks. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct call { /* by each function that it may call */
+  uint32_t from, node, to;
+  bool same_node;  /* as the call before */
+  const char *why; /* it cannot give a context, NULL: it can */
+} call;
+
+typedef struct candidate { /* what is known of a function */
+  ink_copy copy;
+  const char *why; /* no copy of it can be made, NULL: it can */
+  bool has_marks;  /* in its body, of the rules */
+  bool is_asked, is_useful; /* a context would serve marks in it or in what it calls */
+  bool is_passed;  /* by the search for a way back to a function */
+  size_t first;    /* of the calls in it */
+} candidate;
+
+typedef struct contexts {
+  ink_unit *unit;
+  struct {
+    call *items;
+    size_t count, room;
+  } calls;          /* in the order of `from` and `node` */
+  candidate *items; /* [functions.count + 1] */
+} contexts;
+
+static ink_function *function_at(const contexts *state, uint32_t index) {
+  return &state->unit->functions.items[index];
+}
+
+/* ---- the calls ---------------------------------------------------------------------------------- */
+
+/* Why the call cannot be one of a copy; NULL: it can. */
+static const char *why_no_call(ink_unit *unit, const ink_function *from, uint32_t at) {
+  const ink_source *source = from->source;
+  size_t name, open;
+  if (from->tree.nodes.items[at].in_macro)
+    return "a call of it stands in a macro";
+  if (!ink_call_words(&from->tree, at, &name, &open))
+    return "a call of it has another form than f(x)";
+  if (!ink_call_is_told(unit, &from->tree, at))
+    return "a call of it depends on a template of which no instance in the file comes here";
+  const ink_token *word = &source->tokens.items[name];
+  if (!ink_source_free_at(source, word->start) || !ink_source_free_at(source, word->end) ||
+      !ink_source_free_at(source, source->tokens.items[open].end))
+    return "a call of it stands in a macro";
+  for (size_t i = 0; i < source->macros.count; i++)
+    if (source->macros.items[i].start == word->start)
+      return "a call of it stands in a macro";
+  return ink_source_same_branch(source, word->start, source->tokens.items[open].end)
+             ? NULL
+             : "a preprocessor conditional stands in a call of it";
+}
+
+static bool add_calls(contexts *state, uint32_t from) {
+  ink_unit *unit = state->unit;
+  const ink_function *function = function_at(state, from);
+  for (uint32_t n = 0; n < function->tree.nodes.count; n++) {
+    const ink_node *node = &function->tree.nodes.items[n];
+    const char *why = NULL;
+    ink_function *to;
+    if (node->kind != CXCursor_CallExpr || node->in_lambda || ink_is_unevaluated(&function->tree, n))
+      continue;
+    for (unsigned k = 0; (to = ink_called_function(unit, &function->tree, n, k)); k++) {
+      if (!k)
+        why = why_no_call(unit, function, n);
+      if (!INK_I_GROW(state->calls))
+        return false;
+      state->calls.items[state->calls.count++] = (call){from, n, (uint32_t)(to - unit->functions.items), k != 0, why};
+    }
+  }
+  return true;
+}
+
+static bool find_calls(contexts *state) {
+  const uint32_t count = (uint32_t)state->unit->functions.count;
+  for (uint32_t i = 0; i < count; i++) {
+    state->items[i].first = state->calls.count;
+    if (function_at(state, i)->calls_deep >= 0 && !add_calls(state, i))
+      return false;
+  }
+  state->items[count].first = state->calls.count;
+  return true;
+}
+
+/* Behind the last of the calls that stand at one node. */
+static size_t behind_node(const contexts *state, size_t at) {
+  do
+    at++;
+  while (at < state->calls.count && state->calls.items[at].same_node);
+  return at;
+}
+
+/* ---- which functions can have one --------------------------------------------------------------- */
+
+static void leave(contexts *state, const ink_source *source, const ink_token *name, const char *why) {
+  const size_t length = name->end - name->start;
+  for (uint32_t i = 0; i < state->unit->functions.count; i++)
+    if (!strncmp(function_at(state, i)->name, source->text.at + name->start, length) &&
+        !function_at(state, i)->name[length])
+      state->items[i].why = why;
+}
+
+/* What `friend ... f(...)` and `using ns::f;` give to f they would not give to its copy. */
+static void leave_named(contexts *state) {
+  for (size_t s = 0; s < state->unit->sources.count; s++) {
+    const ink_source *source = state->unit->sources.items[s];
+    for (size_t i = 0; i < source->tokens.count; i++) {
+      const bool friendly = ink_source_token_is(source, i, "friend");
+      if (!friendly && !ink_source_token_is(source, i, "using"))
+        continue;
+      for (i++; i < source->tokens.count && !strchr(";{=", source->text.at[source->tokens.items[i].start]); i++)
+        if (source->tokens.items[i].kind == CXToken_Identifier && !ink_source_token_is(source, i - 1, "namespace"))
+          leave(state, source, &source->tokens.items[i],
+                friendly ? "it is a friend of a class" : "a using-declaration names it");
+    }
+  }
+}
+
+static bool has_marks(const contexts *state, const ink_function *function) {
+  const ink_edits *edits = &function->source->edits;
+  for (size_t i = 0; i < edits->count; i++)
+    if (edits->items[i].offset > function->body_start && edits->items[i].offset < function->body_end &&
+        !ink_is_in_inner(state->unit, function, edits->items[i].offset))
+      return true;
+  return false;
+}
+
+static bool leads_to(contexts *state, uint32_t from, uint32_t to) {
+  for (size_t i = state->items[from].first; i < state->items[from + 1].first; i++) {
+    const uint32_t next = state->calls.items[i].to;
+    if (next == to)
+      return true;
+    if (state->items[next].is_passed)
+      continue;
+    state->items[next].is_passed = true;
+    if (leads_to(state, next, to))
+      return true;
+  }
+  return false;
+}
+
+static bool is_recursive(contexts *state, uint32_t index) {
+  for (size_t i = 0; i < state->unit->functions.count; i++)
+    state->items[i].is_passed = false;
+  return leads_to(state, index, index);
+}
+
+static bool is_useful(contexts *state, uint32_t index);
+
+/* All that the calls at one node may call would have the context of use. */
+static bool is_useful_at(contexts *state, size_t at) {
+  const size_t end = behind_node(state, at);
+  for (size_t i = at; i < end; i++)
+    if (state->calls.items[i].why || !is_useful(state, state->calls.items[i].to))
+      return false;
+  return true;
+}
+
+static bool is_useful(contexts *state, uint32_t index) {
+  candidate *of = &state->items[index];
+  const ink_function *function = function_at(state, index);
+  if (of->is_asked)
+    return of->is_useful;
+  of->is_asked = true; /* and not useful, for what comes back here */
+  if (function->kernel || function->opens || function->in_macro)
+    return false;
+  bool any = of->has_marks;
+  for (size_t i = of->first; i < state->items[index + 1].first && !any; i = behind_node(state, i))
+    any = is_useful_at(state, i);
+  if (!any)
+    return false;
+  of->why = of->why ? of->why : ink_why_no_copy(function, &of->copy);
+  if (!of->why && is_recursive(state, index))
+    of->why = "it calls itself";
+  return of->is_useful = !of->why;
+}
+
+/* ---- who gets one ------------------------------------------------------------------------------- */
+
+/* Has a context of its own: the rules opened the track in it. */
+static bool is_owner(const ink_function *function) {
+  return function->opens && function->is_opened && !function->opened_at;
+}
+
+static void give_from(contexts *state, uint32_t from) {
+  for (size_t i = state->items[from].first; i < state->items[from + 1].first; i = behind_node(state, i)) {
+    if (!is_useful_at(state, i))
+      continue;
+    for (size_t k = i; k < behind_node(state, i); k++) {
+      ink_function *to = function_at(state, state->calls.items[k].to);
+      if (!to->has_context) {
+        to->has_context = true;
+        give_from(state, state->calls.items[k].to);
+      }
+    }
+  }
+}
+
+/* The call is of a copy: in a function that has a context itself. */
+static bool is_given(contexts *state, size_t at) {
+  const ink_function *from = function_at(state, state->calls.items[at].from);
+  while (state->calls.items[at].same_node)
+    at--;
+  return (is_owner(from) || from->has_context) && is_useful_at(state, at);
+}
+
+static bool is_callee(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; at = up, up = nodes[at].parent) {
+    if (nodes[up].kind == CXCursor_CallExpr)
+      return nodes[up].first == at;
+    if (nodes[up].kind != CXCursor_UnexposedExpr)
+      return false;
+  }
+  return false;
+}
+
+/* Something takes the address of functions: what is called so keeps its marks. */
+static void keep_taken(contexts *state, const ink_function *from) {
+  for (uint32_t n = 0; n < from->tree.nodes.count; n++) {
+    const ink_node *node = &from->tree.nodes.items[n];
+    if ((node->kind != CXCursor_DeclRefExpr && node->kind != CXCursor_MemberRefExpr) || is_callee(&from->tree, n) ||
+        ink_is_unevaluated(&from->tree, n))
+      continue;
+    ink_function *to = ink_unit_function(state->unit, clang_getCursorReferenced(node->cursor));
+    if (to)
+      to->keeps_marks = true;
+  }
+}
+
+/* The original of a function keeps its marks where a call is left that has no context. */
+static void find_keepers(contexts *state) {
+  for (uint32_t i = 0; i < state->unit->functions.count; i++)
+    if (function_at(state, i)->calls_deep >= 0)
+      keep_taken(state, function_at(state, i));
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < state->calls.count; i++) {
+      const ink_function *from = function_at(state, state->calls.items[i].from);
+      ink_function *to = function_at(state, state->calls.items[i].to);
+      if (!to->has_context || to->keeps_marks || (from->kernel && !from->is_opened))
+        continue;
+      if (!is_given(state, i) || (from->has_context && from->keeps_marks))
+        to->keeps_marks = more = true;
+    }
+  }
+}
+
+/* ---- what is put in ----------------------------------------------------------------------------- */
+
+static void put_call(contexts *state, size_t at) {
+  const ink_function *from = function_at(state, state->calls.items[at].from);
+  const ink_source *source = from->source;
+  ink_edits *edits = &function_at(state, state->calls.items[at].from)->source->edits;
+  size_t name, open;
+  ink_call_words(&from->tree, state->calls.items[at].node, &name, &open);
+  const bool empty = ink_source_token_is(source, ink_source_skip(source, open + 1), ")");
+  const struct {
+    uint32_t offset, depth;
+    bool closes;
+    const char *text;
+  } parts[] = {{source->tokens.items[name].start, UINT32_MAX, false, "INK_WITH("},
+               {source->tokens.items[name].end, UINT32_MAX, true, ")"},
+               {source->tokens.items[open].end, 0, false, empty ? "INK_CONTEXT()" : "INK_CONTEXT(,)"}};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    ink_edits_add(edits, parts[i].offset, parts[i].closes, parts[i].depth, 0, "%s", parts[i].text);
+    if (from->has_context)
+      ink_edits_for_copy(edits);
+  }
+}
+
+/* Of a function with marks that is called and has no context: why. */
+static const char *why_none(const contexts *state, uint32_t index) {
+  const char *why = state->items[index].why;
+  for (size_t i = 0; i < state->calls.count && !why; i++)
+    if (state->calls.items[i].to == index)
+      why = state->calls.items[i].why;
+  return why ? why : "what calls it has no context";
+}
+
+static void list(contexts *state, uint32_t index) {
+  ink_function *function = function_at(state, index);
+  if (function->kernel || function->opens || function->outer || function->in_host || function->calls_deep < 0 ||
+      (!state->items[index].has_marks && !function->has_context))
+    return;
+  ink_found *place = ink_unit_place(state->unit, INK_PLACE_CONTEXT, NULL, function->source, function->named_at, function->name);
+  if (!function->has_context) {
+    ink_found_left(place, "%s", why_none(state, index));
+    return;
+  }
+  ink_found_marked(place, "", NULL);
+  if (function->keeps_marks)
+    place->reason = strdup("and without one, for other calls");
+}
+
+static void give_contexts(contexts *state) {
+  const uint32_t count = (uint32_t)state->unit->functions.count;
+  leave_named(state);
+  for (uint32_t i = 0; i < count; i++)
+    state->items[i].has_marks = function_at(state, i)->calls_deep >= 0 && has_marks(state, function_at(state, i));
+  for (uint32_t i = 0; i < count; i++)
+    if (is_owner(function_at(state, i)))
+      give_from(state, i);
+  find_keepers(state);
+  for (uint32_t i = 0; i < count; i++)
+    if (state->items[i].has_marks)
+      is_useful(state, i); /* for the reason */
+  for (uint32_t i = 0; i < count; i++)
+    list(state, i);
+  for (size_t i = 0; i < state->calls.count; i = behind_node(state, i))
+    if (is_given(state, i))
+      put_call(state, i);
+  for (uint32_t i = 0; i < count; i++)
+    if (function_at(state, i)->has_context)
+      ink_copy_add(function_at(state, i), &state->items[i].copy);
+}
+
+void ink_unit_give_contexts(ink_unit *unit) {
+  contexts state = {.unit = unit, .items = calloc(unit->functions.count + 1, sizeof(candidate))};
+  if (unit->header_less) { /* what is called is not known well enough */
+    free(state.items);
+    return;
+  }
+  if (state.items && find_calls(&state))
+    give_contexts(&state);
+  else
+    unit->failed = true;
+  free(state.calls.items);
+  free(state.items);
+}

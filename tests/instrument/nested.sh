@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# nested.sh INKMARK NVCC: called functions with the kernel's context are inlined and its cursor is in registers: no function of
+# theirs and no local memory is left in the PTX.
+set -u
+inkmark=$1 nvcc=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cp "$here/nested.cu" "$work" && cd "$work" || exit 1
+export INKMARK_STRICT=1 INKMARK_QUIET=1 INKMARK_RULES="--root . --calls --loops --rows --depth 8"
+failed=0
+"$inkmark" instrument --list nested.cu --root . --calls --loops --rows --depth 8 >list 2>&1 || { cat list; exit 1; }
+[ "$(grep -c 'context .*: marked$' list)" = 4 ] || { echo "FAILED: not all have the context"; grep context list; failed=1; }
+"$inkmark" nvcc "$nvcc" -arch=compute_80 -ptx nested.cu -o nested.ptx || exit 1
+grep -q 'globaltimer' nested.ptx || { echo "FAILED: nothing is marked"; failed=1; }
+grep -E '__local_depot|^\.func.*ink_with' nested.ptx && { echo "FAILED: in memory, or not inlined"; failed=1; }
+exit $failed
