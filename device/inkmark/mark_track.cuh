@@ -141,8 +141,8 @@ template <u64 Bytes> struct instance {
   "st.global.v2.u64 [_state+16], {_at, _at};\n\t"
 #endif
 
-// The header's rows. The cursor's upper half comes out of an instruction, though its operand is 0 in that bit: as a mere
-// copy of the ring's, ptxas would copy it for each mark again, and keep three registers for it.
+// The header's rows. The instruction that makes the cursor's upper half is a no-op on the value. It stops ptxas from treating
+// the half as a copy of the ring's, copying it again for each mark and keeping three registers for it.
 #if __CUDA_ARCH__ >= 900
 #define INK_I_RANK "mov.u32 _a, %%cluster_ctarank;\n\t"
 #else
