@@ -12,6 +12,7 @@
 #include "cases/holds.cu"
 #include "cases/inner.cu"
 #include "cases/instances.cu"
+#include "cases/libraries.cu"
 #include "cases/macros.cu"
 #include "cases/prefixed.cu"
 #include "cases/roles.cu"
@@ -34,6 +35,7 @@ int main() {
   holds::run();
   inner::run();
   instances::run();
+  libraries::run();
   macros::run();
   prefixed::run();
   roles::run();
