@@ -237,8 +237,8 @@ INK_STATIC_ASSERT(sizeof(ink_device_track) == 192, "ink_device_track is part of 
 
 typedef struct ink_kernel_slot {
   uint64_t key;     /* INK_KERNEL_KEY, 0: empty */
-  uint64_t enabled; /* 1: record, 0: filtered out (host writes); 1 in an empty slot */
-  uint64_t missed;  /* recording threads that found no free track; of an empty slot, or no slot */
+  uint64_t enabled; /* 1: record, 0: given back (host writes); 1 in an empty slot */
+  uint64_t missed;  /* recording threads that found no free track; of an empty slot, kernels without a slot: filtered out, or of no table */
   uint64_t closed;  /* closed tracks, times the buffer's ring_mask */
   uint64_t extra;   /* sums over closed tracks, both rings */
   uint64_t bytes;

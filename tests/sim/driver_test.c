@@ -190,6 +190,8 @@ static void entry_points(void) {
   CUarray array;
   CUDA_ARRAY_DESCRIPTOR descriptor = {0};
   IS(cuArrayCreate(&array, &descriptor), CUDA_ERROR_NOT_SUPPORTED); /* and is named on stderr */
+  CUgreenCtx green;
+  IS(cuGreenCtxCreate(&green, NULL, 0, CU_GREEN_CTX_DEFAULT_STREAM), CUDA_ERROR_NOT_SUPPORTED);
   const char *name;
   FINE(cuGetErrorName(CUDA_ERROR_INVALID_CONTEXT, &name));
   CHECK(!strcmp(name, "CUDA_ERROR_INVALID_CONTEXT"));
