@@ -10,7 +10,7 @@ FLASHINFER = "flashinfer/data/"
 # Pingpong: a producer warp and two consumer warpgroups, bf16, tiles of 64 x 128 x 64. Marks in operator() and, by the
 # context, in load() and mma() of its mainloop.
 PINGPONG = {
-    "name": "CUTLASS pingpong GEMM", "flags": ["-arch=sm_90a", "-std=c++17", "--expt-relaxed-constexpr"], "kernel": "device_kernel",
+    "name": "CUTLASS pingpong GEMM", "flags": ["-arch=sm_90a", "-std=c++17", "--expt-relaxed-constexpr", "-DNDEBUG"], "kernel": "device_kernel",
     "roots": [CUTLASS + "include"], "include": [CUTLASS + "include"],
     "sections": "PROF_SECTIONS(Pingpong, Run, Producer, Consumer, WaitStage, IssueLoad, Next, Order, WaitTile, IssueMma, WaitMma, "
                 "Mma, Epilogue)",
