@@ -31,7 +31,11 @@ cast_path, svg_path = os.path.join(source, "docs", "terminal.cast"), os.path.joi
 
 def printed(command, folder, environment):
     """What it prints on a terminal; progress, which a slow machine would show, is left out: stderr is a file."""
-    ours, theirs = pty.openpty()
+    try:
+        ours, theirs = pty.openpty()
+    except OSError as error:
+        print(f"skipped: no terminal can be made here: {error}")
+        sys.exit(77)
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(["bash", "-euc", ". build/env.sh\n" + command], cwd=folder, env=environment, stdout=theirs,
