@@ -110,7 +110,7 @@ __device__ __forceinline__ bool find_called(u64 &state_at, cursor &at, u64 &byte
   if (!has_entry(linear_thread() / 32))
     return false;
   load_entry(entry_of(place), state_at, grid);
-  if (grid != (read_gridid() ^ entry_magic) || !state_at)
+  if ((u32)grid != (u32)(read_gridid() ^ entry_magic) || !state_at)
     return false;
   u32 low, high, word;
   asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"

@@ -148,7 +148,22 @@ template <u64 Bytes> struct instance {
 #else
 #define INK_I_RANK "mov.u32 _a, 0;\n\t"
 #endif
+// With -rdc=true the name's address is no load, and ptxas moves it in front of the claim's loop: it is to take two registers
+// there, not a row's four.
+#if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 900
+#define INK_I_NAME_FIRST "st.global.u64 [_ring+%9+96], %11;\n\t"
+#define INK_I_NAME_LAST                                                                         \
+  "mov.u32 _word, %12;\n\t"                                                                     \
+  "st.global.v2.u32 [_ring+%9+104], {_word, _a};\n\t"
+#else
+#define INK_I_NAME_FIRST
+#define INK_I_NAME_LAST                                                                         \
+  "mov.b64 {_b, _c}, %11;\n\t"                                                                  \
+  "mov.u32 _word, %12;\n\t"                                                                     \
+  "st.global.v4.u32 [_ring+%9+96], {_b, _c, _word, _a};\n\t"
+#endif
 #define INK_I_OPEN_HEADER(which_lane)                                                           \
+  INK_I_NAME_FIRST                                                                              \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t"  \
   "st.global.v4.u32 [_ring+%9+64], {_block_x, _block_y, _block_z, _thread};\n\t"                \
   "mov.u32 _sm, %%smid;\n\t"                                                                    \
@@ -166,9 +181,7 @@ template <u64 Bytes> struct instance {
   "mov.u64 _at, %%clock64;\n\t"                                                                 \
   "st.global.v2.u64 [_ring+%9+80], {_found, _enabled};\n\t"                                     \
   "cvt.u32.u64 _a, _at;\n\t"                                                                    \
-  "mov.b64 {_b, _c}, %11;\n\t"                                                                  \
-  "mov.u32 _word, %12;\n\t"                                                                     \
-  "st.global.v4.u32 [_ring+%9+96], {_b, _c, _word, _a};\n\t"                                    \
+  INK_I_NAME_LAST                                                                               \
   "mov.b64 {%0, _a}, _ring;\n\t"                                                                \
   "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                             \
   "_out:\n\t"
