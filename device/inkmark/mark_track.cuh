@@ -26,13 +26,19 @@ template <u64 Bytes> struct instance {
 #if __CUDA_ARCH__ >= 900 && !defined(INKMARK_SHARED) && !defined(INKMARK_NO_CALLED)
 #define INK_I_SIZES_EARLY                                              \
   "ld.global.v2.u64 {_bits_at, _rings_end}, [%3+32];\n\t"              \
-  "ld.global.v4.u32 {_stride, _tries, %2, _state_bytes}, [%3+48];\n\t"
+  "ld.global.v4.u32 {_stride, _tries, _mask, _state_bytes}, [%3+48];\n\t"
 #define INK_I_SIZES_LATE
 #else
 #define INK_I_SIZES_EARLY "ld.global.u64 _bits_at, [%3+32];\n\t"
 #define INK_I_SIZES_LATE                                               \
-  "ld.global.v4.u32 {_stride, _tries, %2, _state_bytes}, [%3+48];\n\t" \
+  "ld.global.v4.u32 {_stride, _tries, _mask, _state_bytes}, [%3+48];\n\t" \
   "ld.global.u64 _rings_end, [%3+40];\n\t"
+#endif
+// On sm_80 to 89 and sm_120 ptxas copies the address's upper half for each mark in a loop if the mask comes out of that vector.
+#if __CUDA_ARCH__ >= 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200) && !defined(__CUDACC_RDC__)
+#define INK_I_MASK "ld.global.u32 %2, [%3+56];\n\t"
+#else
+#define INK_I_MASK "mov.u32 %2, _mask;\n\t"
 #endif
 
 // Is this block out, or this warp? Both are bit 0 of `bits` and `warps`, looked at later: the loads stand
@@ -136,7 +142,7 @@ template <u64 Bytes> struct instance {
   which_lane                                                                 \
   INK_I_STORE_ENTRY                                                          \
   "st.global.u64 [_state], _ring;\n\t"                                       \
-  "st.global.v2.u32 [_state+8], {%2, _word};\n\t"                            \
+  "st.global.v2.u32 [_state+8], {_mask, _word};\n\t"                            \
   "mov.u64 _at, 0;\n\t"                                                      \
   "st.global.v2.u64 [_state+16], {_at, _at};\n\t"
 #endif
@@ -182,6 +188,7 @@ template <u64 Bytes> struct instance {
   "st.global.v2.u64 [_ring+%9+80], {_found, _enabled};\n\t"                                     \
   "cvt.u32.u64 _a, _at;\n\t"                                                                    \
   INK_I_NAME_LAST                                                                               \
+  INK_I_MASK                                                                                    \
   "mov.b64 {%0, _a}, _ring;\n\t"                                                                \
   "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                             \
   "_out:\n\t"
@@ -200,7 +207,7 @@ template <u64 Bytes> struct instance {
 #define INK_I_OPEN(bra, which_warps, which_lane)                                                                        \
   asm volatile("{\n\t"                                                                                                  \
                ".reg .pred _refused, _again;\n\t"                                                                       \
-               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _stride, _tries, _state_bytes;\n\t" \
+               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _stride, _tries, _mask, _state_bytes;\n\t" \
                ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t"      \
                ".reg .u32 _bits, _thread, _word, _sm;\n\t"                                                              \
                ".reg .u64 _bits_at, _rings_end, _at, _slot, _found, _enabled, _one, _ticket, _ring, _grid, _state;\n\t" \
