@@ -31,7 +31,8 @@ def main():
         print(f"-- {name}: {one.returncode}\n{one.stdout}{one.stderr}")
     checks.that(done["marks"].returncode == 0 and "none more with them" in done["marks"].stdout, "plain marks: worse than they are")
     costs = [float(word) for word in re.findall(r"2 clock reads; \d+ without marks: ([\d.]+) each", done["marks"].stdout)]
-    checks.that(len(costs) == 2 and all(1 < cost < 20 for cost in costs), f"marks in the loop: {costs}")
+    # in_body's plain loop is unrolled twice, so that its growth says too little: the tool compares loops as they are
+    checks.that(len(costs) == 2 and min(costs) >= 1 and 5 < max(costs) < 20, f"marks in the loop: {costs}")
     checks.that(done["held strictly"].returncode == 3 and "C7517" in done["held strictly"].stdout.rsplit("without marks", 1)[-1],
                 "serialized wgmma is not told")
     spilt = re.search(r"bytes of spills 0 -> (\d+)", done["spills"].stdout)
