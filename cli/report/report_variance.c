@@ -24,6 +24,10 @@ static number_text factor(double ratio) {
   return out;
 }
 
+static number_text whole(double cycles) {
+  return number_whole(cycles < 1e19 ? (uint64_t)(cycles + 0.5) : UINT64_MAX); /* a damaged track may say anything */
+}
+
 /* ---- text ---- */
 
 static void goes_with(text_grid *grid, const loaded_capture *loaded, const ink_variance_row *r) {
@@ -50,9 +54,9 @@ static bool kernel_text(const loaded_capture *loaded, const ink_variance_row *ro
     const ink_variance_row *r = &rows[i];
     grid_cell(grid, "%s", load_section_name(loaded, r->section));
     grid_cell(grid, "%s", number_whole(r->slices).text);
-    grid_cell(grid, "%s", number_whole((uint64_t)(r->p1_cycles + 0.5)).text);
-    grid_cell(grid, "%s", number_whole((uint64_t)(r->median_cycles + 0.5)).text);
-    grid_cell(grid, "%s", number_whole((uint64_t)(r->p99_cycles + 0.5)).text);
+    grid_cell(grid, "%s", whole(r->p1_cycles).text);
+    grid_cell(grid, "%s", whole(r->median_cycles).text);
+    grid_cell(grid, "%s", whole(r->p99_cycles).text);
     grid_cell(grid, r->median_cycles > 0 ? "%.2f" : "", r->median_cycles > 0 ? r->p99_cycles / r->median_cycles : 0);
     goes_with(grid, loaded, r);
   }

@@ -9,7 +9,7 @@
 #include "inkmark/session.h"
 #include "section_hash.h"
 
-#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,15 +94,25 @@ void ink_i_registry_remove(const ink_module_desc *module) {
   ink_i_registry_unlock();
 }
 
+/* Without the loader, whose lock another thread may hold while it waits for ours. */
+static bool is_of_program(uintptr_t at) {
+  const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+  const size_t n = headers ? getauxval(AT_PHNUM) : 0;
+  uintptr_t bias = 0;
+  for (size_t i = 0; i < n; i++)
+    if (headers[i].p_type == PT_PHDR)
+      bias = (uintptr_t)headers - headers[i].p_vaddr;
+  for (size_t i = 0; i < n; i++)
+    if (headers[i].p_type == PT_LOAD && at - bias - headers[i].p_vaddr < headers[i].p_memsz)
+      return true;
+  return false;
+}
+
 bool ink_record_has_libraries(void) {
-  Dl_info program, marked;
   bool has = false;
-  if (!dladdr((void *)getauxval(AT_ENTRY), &program))
-    return false;
   ink_i_registry_lock();
   for (size_t i = 0; i < module_count && !has; i++)
-    has = !modules[i].desc->only_device && dladdr(modules[i].desc, &marked) &&
-          marked.dli_fbase != program.dli_fbase;
+    has = !modules[i].desc->only_device && !is_of_program((uintptr_t)modules[i].desc);
   ink_i_registry_unlock();
   return has;
 }

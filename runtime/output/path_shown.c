@@ -2,6 +2,8 @@
 /* Chooses the launch whose critical path an output shows. */
 #include "path_shown.h"
 
+#include "table/critical.h"
+
 enum { TRACKS_MAX = 65536 }; /* a launch of more is not looked at: an output is to be quick */
 
 static uint32_t longest_launch(const ink_selection *s) {
@@ -20,7 +22,7 @@ ink_status ink_path_shown(const ink_selection *s, ink_critical_path **out) {
   ink_status status = INK_OK;
   *out = NULL;
   if (launch != UINT32_MAX && s->spans[launch].track_count <= TRACKS_MAX)
-    status = ink_critical_path_make(s->capture, s->map, launch, NULL, &path, NULL);
+    status = ink_path_find(s->capture, s->map, launch, NULL, true, &path, NULL);
   if (path && path->edges[INK_PATH_MARKED] + path->edges[INK_PATH_HAND_OVER] + path->edges[INK_PATH_TOGETHER] +
                   path->edges[INK_PATH_SLOT])
     *out = path;

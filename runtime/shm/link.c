@@ -103,6 +103,8 @@ static int take_reply(int fd, ink_i_reply *reply) {
   while (n < 0 && errno == EINTR);
   if (n < 0)
     atomic_fetch_add(&waited_ms, ink_i_monotonic_ms() - began_ms);
+  else
+    atomic_store(&waited_ms, 0);
   const struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
   if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
       head->cmsg_len == CMSG_LEN(sizeof got))

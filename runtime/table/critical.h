@@ -67,6 +67,9 @@ const ink_lane *ink_path_ended_by(const ink_graph *graph, const ink_lane *lane, 
                                   enum ink_path_edge *edge);
 /* The lane that closed last on the SM before this one's block began; NULL: the block was one of the first. */
 const ink_lane *ink_path_slot_before(const ink_graph *graph, const ink_lane *lane);
+/* ink_critical_path_make; `brief`: the first path alone, without slack. */
+ink_status ink_path_find(const ink_capture *capture, const ink_clock_map *map, uint32_t launch, const char *waits_regex,
+                         bool brief, ink_critical_path **out, ink_error *error);
 /* critical_slack.c: fills slack_ns of the path's shares. */
 ink_status ink_path_slack(const ink_graph *graph, ink_critical_path *path, ink_error *error);
 

@@ -171,8 +171,8 @@ static ink_status arrange(ink_lanes *out, ink_error *error) {
   for (size_t i = 0; i < out->arrivals.count; i++) {
     ink_arrival a = out->arrivals.items[i];
     const size_t from = lane_of(by_tracks, places, n, a.from), to = lane_of(by_tracks, places, n, a.to);
-    if (from == SIZE_MAX || to == SIZE_MAX)
-      continue;
+    if (from == SIZE_MAX || to == SIZE_MAX || a.begin < lanes[from].begin || a.begin > lanes[from].end)
+      continue; /* of a damaged one the path would not go back in time */
     a.from = from;
     a.to = to;
     out->arrivals.items[kept++] = a;

@@ -215,10 +215,10 @@ static size_t next_end(const ink_lanes *all, const size_t *taken, size_t count) 
   return best;
 }
 
-static ink_status find_paths(const ink_graph *g, ink_critical_path *first, ink_error *error) {
+static ink_status find_paths(const ink_graph *g, size_t most, ink_critical_path *first, ink_error *error) {
   size_t taken[INK_PATHS] = {next_end(g->all, NULL, 0)};
   ink_status status = walk_from(g, taken[0], first, error);
-  for (size_t n = 1; n < INK_PATHS && status == INK_OK; n++) {
+  for (size_t n = 1; n < most && status == INK_OK; n++) {
     if ((taken[n] = next_end(g->all, taken, n)) == SIZE_MAX)
       break;
     ink_critical_path *other = calloc(1, sizeof *other);
@@ -233,7 +233,7 @@ static ink_status find_paths(const ink_graph *g, ink_critical_path *first, ink_e
   return status;
 }
 
-static ink_status find(const ink_lanes *all, ink_critical_path *out, ink_error *error) {
+static ink_status find(const ink_lanes *all, bool brief, ink_critical_path *out, ink_error *error) {
   const size_t n = all->lanes.count;
   size_t *order = malloc((n + 1) * sizeof *order);
   ink_wait_rule *rules = calloc(all->section_count + 1, sizeof *rules);
@@ -246,8 +246,8 @@ static ink_status find(const ink_lanes *all, ink_critical_path *out, ink_error *
   if (status == INK_OK) {
     qsort_r(order, n, sizeof *order, by_close, (void *)all->lanes.items);
     const ink_graph graph = {.all = all, .rules = rules, .by_close = order};
-    status = find_paths(&graph, out, error);
-    if (status == INK_OK)
+    status = find_paths(&graph, brief ? 1 : INK_PATHS, out, error);
+    if (status == INK_OK && !brief)
       status = ink_path_slack(&graph, out, error);
   }
   if (status == INK_OK && !(out->rules = calloc(all->section_count + 1, sizeof *out->rules)))
@@ -277,6 +277,11 @@ static ink_status find_waits(const ink_capture *capture, const char *pattern, bo
 
 ink_status ink_critical_path_make(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
                                   const char *waits_regex, ink_critical_path **out, ink_error *error) {
+  return ink_path_find(capture, map, launch, waits_regex, false, out, error);
+}
+
+ink_status ink_path_find(const ink_capture *capture, const ink_clock_map *map, uint32_t launch, const char *waits_regex,
+                         bool brief, ink_critical_path **out, ink_error *error) {
   if (!capture || !map || !out || launch >= capture->launches.count)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "there is no launch %u", launch);
   bool *waits = NULL;
@@ -289,7 +294,7 @@ ink_status ink_critical_path_make(const ink_capture *capture, const ink_clock_ma
   if (status == INK_OK) {
     path->launch = launch;
     path->marks_dropped = all.marks_dropped;
-    status = find(&all, path, error);
+    status = find(&all, brief, path, error);
   }
   ink_lanes_free(&all);
   free(waits);

@@ -103,9 +103,20 @@ static bool take_medians(const latest *l, ink_critical_path *path) {
   return true;
 }
 
+/* Each wait may look at all tracks of its block, and each section at all stretches. */
+static bool is_too_much(const ink_lanes *all, size_t shares) {
+  const double most = 1e9;
+  double looks = (double)shares * (double)all->stretches.count;
+  for (size_t i = 0; i < all->lanes.count; i++)
+    looks += (double)all->lanes.items[i].count * (double)all->lanes.items[i].peer_count;
+  return looks > most;
+}
+
 ink_status ink_path_slack(const ink_graph *graph, ink_critical_path *path, ink_error *error) {
   const ink_lanes *all = graph->all;
   const size_t n = all->stretches.count;
+  if (is_too_much(all, path->share_count))
+    return INK_OK;
   latest l = {graph, malloc((n + 1) * sizeof *l.end), malloc((n + 1) * sizeof *l.begin), malloc((n + 1) * sizeof *l.order)};
   size_t *lanes = malloc((n + 1) * sizeof *lanes);
   bool fine = l.end && l.begin && l.order && lanes;

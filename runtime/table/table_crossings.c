@@ -55,11 +55,11 @@ static void count_in_flight(crossing_cell *cell) {
     int64_t open = 0;
     for (end = at; end < n && m[end].block == m[at].block; end++) {
       if (end > at)
-        cell->open_ns += (double)open * (double)(m[end].ns - m[end - 1].ns);
+        cell->open_ns += (double)open * (double)((uint64_t)m[end].ns - (uint64_t)m[end - 1].ns);
       open += m[end].step;
       cell->total.most_in_flight = open > (int64_t)cell->total.most_in_flight ? (uint64_t)open : cell->total.most_in_flight;
     }
-    cell->span_ns += (double)(m[end - 1].ns - m[at].ns);
+    cell->span_ns += (double)((uint64_t)m[end - 1].ns - (uint64_t)m[at].ns);
   }
   cell->moments.count = 0;
 }

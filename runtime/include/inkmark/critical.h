@@ -68,7 +68,8 @@ typedef struct ink_path_share {
   int64_t all_ns;             /* over all tracks of the launch; of INK_PATH_BETWEEN that of the path */
   int64_t slack_ns;           /* the median over its stretches of how much later one could have ended, all else as it
                                * was, before the launch ended later: at most this, where what a short wait finds there
-                               * already is not marked. INT64_MAX: not known (waits, other paths) */
+                               * already is not marked. INT64_MAX: not known (waits, other paths,
+                               * launches with more than about 10^9 places to look at) */
 } ink_path_share;
 
 /* Where another track is when a wait ends. */
