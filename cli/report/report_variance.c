@@ -57,7 +57,10 @@ static bool kernel_text(const loaded_capture *loaded, const ink_variance_row *ro
     grid_cell(grid, "%s", whole(r->p1_cycles).text);
     grid_cell(grid, "%s", whole(r->median_cycles).text);
     grid_cell(grid, "%s", whole(r->p99_cycles).text);
-    grid_cell(grid, r->median_cycles > 0 ? "%.2f" : "", r->median_cycles > 0 ? r->p99_cycles / r->median_cycles : 0);
+    if (r->median_cycles > 0)
+      grid_cell(grid, "%.2f", r->p99_cycles / r->median_cycles);
+    else
+      grid_cell(grid, "%s", "");
     goes_with(grid, loaded, r);
   }
   const bool fine = grid_print(grid, to, 2);
