@@ -111,3 +111,13 @@ void ink_quantile_free(ink_quantile *sketch) {
   free(sketch->few);
   *sketch = (ink_quantile){0};
 }
+
+static int by_number(const void *left, const void *right) {
+  const double a = *(const double *)left, b = *(const double *)right;
+  return a < b ? -1 : a > b;
+}
+
+double ink_median(double *numbers, size_t n) {
+  qsort(numbers, n, sizeof *numbers, by_number);
+  return n % 2 ? numbers[n / 2] : (numbers[n / 2 - 1] + numbers[n / 2]) / 2;
+}

@@ -50,4 +50,7 @@ uint64_t ink_quantile_get(ink_quantile *sketch, double quantile);
 void ink_quantile_bins(const ink_quantile *sketch, uint64_t low, uint64_t high, uint64_t *bins, size_t n);
 void ink_quantile_free(ink_quantile *sketch);
 
+/* Of any n numbers but 0 of them; sorts them. */
+double ink_median(double *numbers, size_t n);
+
 #endif

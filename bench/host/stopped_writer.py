@@ -5,31 +5,13 @@
 # the seconds that passed, of each run.
 import os, signal, subprocess, sys, tempfile, time
 
-build = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/processes"))
+from family import descendants, executable, is_running, wait_until
+
+build = os.path.realpath(sys.argv[1])
 runs = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-program = build + "/tests/arming/apart"
+ink, program = build + "/cli/inkmark", build + "/tests/arming/apart"
 os.chdir(tempfile.mkdtemp())
-
-
-def child_named(pid, name):
-    while True:
-        with open(f"/proc/{pid}/task/{pid}/children") as children:
-            for child in children.read().split():
-                try:
-                    with open(f"/proc/{child}/comm") as comm:
-                        if comm.read().strip() == name:
-                            return int(child)
-                except OSError:
-                    pass
-        time.sleep(0.001)
-
-
-def is_gone(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def alone():
@@ -40,19 +22,20 @@ def alone():
 
 
 def recorded(stopped):
-    command = [build + "/cli/inkmark", "record", "--device", "sim", "--tracks", "64", "--drain-ms", "20", "-o", "run.ink", "--",
+    command = [ink, "record", "--device", "sim", "--tracks", "64", "--drain-ms", "20", "-o", "run.ink", "--",
                program, "fills"]
     if os.path.exists("run.ink"):
         os.remove("run.ink")
     record = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    ours = child_named(record.pid, "apart")
+    below = lambda of: next((pid for pid in descendants(record.pid) if pid != record.pid and executable(pid) == of), None)
+    ours = wait_until(lambda: below(program), "the program")
     began = time.monotonic()
-    writer = child_named(record.pid, "inkmark-writer")
+    writer = wait_until(lambda: below(ink), "its writer")
     while stopped == "full" and not (os.path.exists("run.ink") and os.path.getsize("run.ink") >= 1 << 16):
         time.sleep(0.001)
     if stopped:
         os.kill(writer, signal.SIGSTOP)
-    while not is_gone(ours):
+    while is_running(ours):
         time.sleep(0.001)
     took = time.monotonic() - began
     os.kill(writer, signal.SIGCONT)

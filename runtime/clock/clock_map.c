@@ -2,6 +2,7 @@
 /* From cycles of an SM to nanoseconds: lines per SM (clock_fit.c) through the clock-globaltimer readings
  * of its tracks and its edges (clock_pairs.c), and one offset per device to the host's clock. */
 #include "clock_map.h"
+#include "quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,16 +19,6 @@ static ink_status no_memory(ink_error *error) {
 }
 
 /* ---- fitting ------------------------------------------------------------------------------- */
-
-static int compare_double(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return a < b ? -1 : a > b;
-}
-
-static double median(double *values, size_t n) {
-  qsort(values, n, sizeof *values, compare_double);
-  return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 static void forget_fit(ink_device_map *map) {
   for (uint32_t i = 0; i < map->sm_count; i++) {
@@ -123,7 +114,7 @@ static void take_slopes(const ink_device_pairs *pairs, ink_device_map *map, doub
     }
   }
   if (known) {
-    map->ns_per_cycle = median(slopes, known);
+    map->ns_per_cycle = ink_median(slopes, known);
     limits->slope_min = low * 0.999; /* SMs of one device run alike, as a rule */
     limits->slope_max = high * 1.001;
   } else if (pairs->cycles_sum > 0) {

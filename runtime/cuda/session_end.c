@@ -227,16 +227,22 @@ static bool is_used_by(const ink_i_device *d, const ink_module_desc *module) {
   return d->made && !module->only_device && (d->cuda == module->cuda || d->module == module);
 }
 
-/* Its kernels may still run, or be launched, where the process exits while other threads go on. */
-static void disarm_module(ink_session *s, const ink_module_desc *gone) {
+/* Its kernels record no more, on any device. */
+static void disarm_module(ink_session *s, const ink_i_module *module) {
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (d->made && !d->dead && (module->armed >> i & 1) && ink_i_session_set_symbol(d, module->desc, NULL) != 0)
+      module->desc->cuda->get_last_error();
+  }
+}
+
+/* They may still run, or be launched, where the process exits while other threads go on. */
+static void disarm_gone(ink_session *s, const ink_module_desc *gone) {
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
   for (size_t m = 0; m < n; m++)
-    for (int i = 0; i < INK_I_DEVICES_MAX && modules[m].desc == gone; i++) {
-      ink_i_device *d = &s->devices[i];
-      if (d->made && !d->dead && (modules[m].armed >> i & 1) && ink_i_session_set_symbol(d, gone, NULL) != 0)
-        gone->cuda->get_last_error();
-    }
+    if (modules[m].desc == gone)
+      disarm_module(s, &modules[m]);
   free(modules);
 }
 
@@ -256,7 +262,7 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
     ink_i_session_on_devices(s, ink_i_session_drain_locked, NULL);
     if (!gone->only_device) {
       ink_i_calls_begin(s, &own);
-      disarm_module(s, gone);
+      disarm_gone(s, gone);
       ink_i_calls_end(s, &own);
     }
   }
@@ -375,15 +381,12 @@ static ink_status disarm(ink_session *s, ink_error *error) {
   (void)error;
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
-  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
-    ink_i_device *d = &s->devices[i];
-    for (size_t m = 0; m < n && d->made && !d->dead; m++)
-      if ((modules[m].armed >> i & 1) && ink_i_session_set_symbol(d, modules[m].desc, NULL) != 0)
-        modules[m].desc->cuda->get_last_error();
-    if (d->made)
-      ink_i_device_free(d, !d->dead);
-  }
+  for (size_t m = 0; m < n; m++)
+    disarm_module(s, &modules[m]);
   free(modules);
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++)
+    if (s->devices[i].made)
+      ink_i_device_free(&s->devices[i], !s->devices[i].dead);
   ink_i_registry_lock();
   const size_t all = ink_i_registry_modules(&modules);
   for (size_t m = 0; m < all; m++)

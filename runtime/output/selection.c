@@ -2,39 +2,22 @@
 /* Chooses launches by kernel and number, finds their extent, and runs the decoder over them. */
 #include "selection_filter.h"
 
+#include "capture/capture_match.h"
 #include "clock/clock_map.h"
 #include "options_take.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 static ink_status choose_kernels(ink_selection *s, ink_error *error) {
-  s->kernel_chosen = calloc(s->kernel_count + 1, sizeof *s->kernel_chosen);
-  if (!s->kernel_chosen)
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  const char *text = s->options.kernel_regex;
-  regex_t regex;
-  if (text) {
-    int rc = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
-    if (rc) {
-      char words[128];
-      regerror(rc, &regex, words, sizeof words);
-      return ink_error_set(error, INK_ERROR_ARGUMENT, "bad regular expression '%.200s': %s", text,
-                           words);
-    }
-  }
+  const char *pattern = s->options.kernel_regex;
+  const ink_status status = ink_match_kernels(s->capture, pattern, &s->kernel_chosen, error);
   size_t chosen = 0;
-  for (size_t i = 0; i < s->kernel_count; i++) {
-    s->kernel_chosen[i] = !text || regexec(&regex, s->kernels[i].name, 0, NULL, 0) == 0;
+  for (size_t i = 0; i < s->kernel_count && !status; i++)
     chosen += s->kernel_chosen[i];
-  }
-  if (!text)
-    return INK_OK;
-  regfree(&regex);
-  if (!chosen && s->kernel_count)
-    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no kernel matches '%.200s'", text);
-  return INK_OK;
+  if (!status && pattern && !chosen && s->kernel_count)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "no kernel matches '%.200s'", pattern);
+  return status;
 }
 
 bool ink_selection_has(const ink_selection *s, size_t launch) {

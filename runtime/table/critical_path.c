@@ -3,9 +3,8 @@
  * from a block's begin to the block whose place on the SM it took. */
 #include "critical.h"
 
-#include "inkmark/table.h"
+#include "capture/capture_match.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -260,21 +259,6 @@ static ink_status find(const ink_lanes *all, bool brief, ink_critical_path *out,
   return status;
 }
 
-static ink_status find_waits(const ink_capture *capture, const char *pattern, bool **out, ink_error *error) {
-  regex_t compiled;
-  const int code = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB | REG_ICASE);
-  if (code) {
-    char words[128];
-    regerror(code, &compiled, words, sizeof words);
-    return ink_error_set(error, INK_ERROR_ARGUMENT, "bad pattern of waits '%s': %s", pattern, words);
-  }
-  *out = calloc(capture->sections.count + 1, sizeof **out);
-  for (size_t i = 0; *out && i < capture->sections.count; i++)
-    (*out)[i] = !regexec(&compiled, capture->sections.items[i].name, 0, NULL, 0);
-  regfree(&compiled);
-  return *out ? INK_OK : no_memory(error);
-}
-
 ink_status ink_critical_path_make(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
                                   const char *waits_regex, ink_critical_path **out, ink_error *error) {
   return ink_path_find(capture, map, launch, waits_regex, false, out, error);
@@ -287,7 +271,7 @@ ink_status ink_path_find(const ink_capture *capture, const ink_clock_map *map, u
   bool *waits = NULL;
   ink_lanes all = {.section_count = capture->sections.count};
   ink_critical_path *path = calloc(1, sizeof *path);
-  ink_status status = path ? find_waits(capture, waits_regex ? waits_regex : INK_WAITS_USUAL, &waits, error) : no_memory(error);
+  ink_status status = path ? ink_match_waits(capture, waits_regex, &waits, error) : no_memory(error);
   all.waits = waits;
   if (status == INK_OK)
     status = ink_lanes_read(capture, map, launch, &all, error);

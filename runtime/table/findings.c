@@ -2,9 +2,10 @@
 /* Findings: what of a table stands out, in plain words, with the numbers that it rests on. */
 #include "findings.h"
 
+#include "capture/capture_match.h"
+
 #include <inttypes.h>
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +15,9 @@ static ink_status no_memory(const ink_table *table) {
 }
 
 ink_status ink_findings_begin(ink_table *table) {
-  const char *pattern = table->options.waits_regex ? table->options.waits_regex : INK_WAITS_USUAL;
-  regex_t compiled;
-  const int code = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB | REG_ICASE);
-  if (code) {
-    char words[128];
-    regerror(code, &compiled, words, sizeof words);
-    return ink_error_set(table->error, INK_ERROR_ARGUMENT, "bad pattern of waits '%s': %s", pattern, words);
-  }
-  table->waits = calloc(table->section_count + 1, sizeof *table->waits);
   table->launch_cycles = calloc(table->launch_count + 1, sizeof *table->launch_cycles);
-  for (size_t i = 0; table->waits && i < table->section_count; i++)
-    table->waits[i] = !regexec(&compiled, table->capture->sections.items[i].name, 0, NULL, 0);
-  regfree(&compiled);
-  return table->waits && table->launch_cycles ? INK_OK : no_memory(table);
+  return table->launch_cycles ? ink_match_waits(table->capture, table->options.waits_regex, &table->waits, table->error)
+                              : no_memory(table);
 }
 
 /* ---- while the table is made --------------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Adds the decoder's events up into rows: one cell for each kernel, section and group. */
 #include "findings.h"
+#include "capture/capture_match.h"
 #include "options_take.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -445,26 +445,6 @@ static ink_status on_progress(void *user, uint64_t done, uint64_t total) {
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static ink_status choose_kernels(ink_table *table) {
-  const char *regex = table->options.kernel_regex;
-  regex_t compiled;
-  if (regex) {
-    int code = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB);
-    if (code) {
-      char words[128];
-      regerror(code, &compiled, words, sizeof words);
-      return ink_error_set(table->error, INK_ERROR_ARGUMENT, "bad kernel pattern '%s': %s", regex,
-                           words);
-    }
-  }
-  for (size_t i = 0; i < table->capture->kernels.count; i++)
-    table->wanted[i] =
-        !regex || regexec(&compiled, table->capture->kernels.items[i].name, 0, NULL, 0) == 0;
-  if (regex)
-    regfree(&compiled);
-  return INK_OK;
-}
-
 static bool allocate(ink_table *table) {
   size_t kernels = table->capture->kernels.count;
   table->section_count = table->capture->sections.count;
@@ -472,7 +452,6 @@ static bool allocate(ink_table *table) {
   table->cache = calloc(table->cache_room, sizeof *table->cache);
   table->seen = calloc(table->section_count + 1, 1);
   table->unseen = calloc(table->section_count + 1, sizeof *table->unseen);
-  table->wanted = calloc(kernels + 1, sizeof *table->wanted);
   table->unseen_of = calloc(kernels + 1, sizeof *table->unseen_of);
   table->kernel_count = kernels;
   table->launch_count = table->capture->launches.count;
@@ -480,7 +459,7 @@ static bool allocate(ink_table *table) {
   if (table->parts_of)
     memset(table->parts_of, 0xff, (table->launch_count + 1) * sizeof *table->parts_of);
   table->problems = calloc(INK_PROBLEMS_KEPT, sizeof *table->problems);
-  return table->cache && table->seen && table->unseen && table->wanted && table->parts_of && table->unseen_of && table->problems;
+  return table->cache && table->seen && table->unseen && table->parts_of && table->unseen_of && table->problems;
 }
 
 ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
@@ -500,7 +479,7 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
     free(table);
     return status;
   }
-  status = allocate(table) ? choose_kernels(table) : no_memory(table);
+  status = allocate(table) ? ink_match_kernels(capture, table->options.kernel_regex, &table->wanted, error) : no_memory(table);
   table->map = map;
   if (status == INK_OK)
     status = ink_table_find_instances(table);

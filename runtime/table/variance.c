@@ -3,12 +3,11 @@
  * same iteration. */
 #include "variance.h"
 
-#include "capture/capture_private.h"
+#include "capture/capture_match.h"
 #include "id_map.h"
 #include "options_take.h"
 
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 
 typedef struct group { /* a section of a kernel on a device */
@@ -147,20 +146,6 @@ static ink_status on_progress(void *user, uint64_t done, uint64_t total) {
   return r->options.progress ? r->options.progress(r->options.user, done, total) : INK_OK;
 }
 
-static ink_status choose_kernels(reader *r) {
-  const char *pattern = r->options.kernel_regex;
-  regex_t compiled;
-  const int code = pattern ? regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) : 0;
-  if (code)
-    return ink_error_set(r->error, INK_ERROR_ARGUMENT, "bad kernel pattern '%s'", pattern);
-  r->wanted = calloc(r->capture->kernels.count + 1, sizeof *r->wanted);
-  for (size_t i = 0; r->wanted && i < r->capture->kernels.count; i++)
-    r->wanted[i] = !pattern || !regexec(&compiled, r->capture->kernels.items[i].name, 0, NULL, 0);
-  if (pattern)
-    regfree(&compiled);
-  return r->wanted ? INK_OK : no_memory(r);
-}
-
 static int by_place(const void *left, const void *right) {
   const ink_variance_row *a = left, *b = right;
   if (a->kernel != b->kernel)
@@ -195,7 +180,7 @@ ink_status ink_variance_make(const ink_capture *capture, const ink_clock_map *ma
   ink_status status = INK_I_OPTIONS_TAKE(&r.options, ink_variance_options, user, options, error);
   ink_variance *variance = status ? NULL : calloc(1, sizeof *variance);
   if (!status)
-    status = variance ? choose_kernels(&r) : no_memory(&r);
+    status = variance ? ink_match_kernels(capture, r.options.kernel_regex, &r.wanted, error) : no_memory(&r);
   const ink_sink sink = {.user = &r, .track_begin = on_track_begin, .slice = on_slice, .point = on_point,
                          .track_end = on_track_end, .progress = on_progress, .want_marking = r.options.without_marking};
   if (!status)

@@ -2,6 +2,8 @@
 /* What the scatter of a section goes with: variance between groups against all of it, and medians over the launches. */
 #include "variance.h"
 
+#include "quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -168,11 +170,6 @@ static void explain_keys(const ink_spread_slice *slices, size_t n, const ink_sec
 
 /* ---- over the launches ---- */
 
-static double median(double *numbers, size_t n) {
-  qsort(numbers, n, sizeof *numbers, by_number);
-  return n % 2 ? numbers[n / 2] : (numbers[n / 2 - 1] + numbers[n / 2]) / 2;
-}
-
 /* Of the medians with their order. */
 static double spearman(const double *medians, size_t n) {
   double squares = 0;
@@ -189,7 +186,7 @@ static void look_at_order(const double *medians, double *scratch, size_t n, ink_
   const size_t rest = n / 3 < n ? n / 3 : 0; /* a warm-up is no longer than a third */
   for (size_t i = rest; i < n; i++)
     scratch[i - rest] = medians[i];
-  const double usual = median(scratch, n - rest);
+  const double usual = ink_median(scratch, n - rest);
   while (row->warm_up < rest && medians[row->warm_up] > WARM_UP_FACTOR * usual)
     row->warm_up++;
   row->warm_up_ratio = row->warm_up && usual > 0 ? medians[0] / usual : 0;
@@ -199,10 +196,10 @@ static void look_at_order(const double *medians, double *scratch, size_t n, ink_
     return;
   for (size_t i = 0; i < fourth; i++)
     scratch[i] = warm[i];
-  const double first = median(scratch, fourth);
+  const double first = ink_median(scratch, fourth);
   for (size_t i = 0; i < fourth; i++)
     scratch[i] = warm[left - fourth + i];
-  row->drift = first > 0 ? median(scratch, fourth) / first - 1 : NAN;
+  row->drift = first > 0 ? ink_median(scratch, fourth) / first - 1 : NAN;
 }
 
 static bool over_launches(const ink_spread_slice *slices, size_t n, keyed *items, ink_variance_row *row) {
@@ -215,7 +212,7 @@ static bool over_launches(const ink_spread_slice *slices, size_t n, keyed *items
   for (size_t at = 0, end; fine && at < n; at = end) {
     for (end = at; end < n && items[end].key == items[at].key; end++)
       numbers[end - at] = items[end].cycles;
-    medians[launches++] = median(numbers, end - at);
+    medians[launches++] = ink_median(numbers, end - at);
   }
   row->launches = launches;
   if (fine && launches >= 3)
