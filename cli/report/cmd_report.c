@@ -164,6 +164,31 @@ static int report_all(const report_settings *settings, char **argv, size_t opera
   return !fine ? CLI_FAILED : sink.failed ? CLI_CHECK_FAILED : CLI_OK;
 }
 
+/* What is printed instead of the tables is one thing, which is no table to be checked. */
+static int check_report(const report_settings *settings) {
+  const struct {
+    const char *option;
+    bool given, has_csv;
+  } reports[] = {{"activity", settings->activity, true},
+                 {"host", settings->host, true},
+                 {"path", settings->path, false},
+                 {"variance", settings->variance, false},
+                 {"code", settings->code, false}};
+  const char *first = NULL;
+  for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+    if (!reports[i].given)
+      continue;
+    if (first)
+      return cli_usage_error(&cmd_report, "'--%s' and '--%s' are two reports: choose one", first, reports[i].option);
+    first = reports[i].option;
+    if (settings->check)
+      return cli_usage_error(&cmd_report, "'--check' is of the tables, not of '--%s'", first);
+    if (settings->format == REPORT_CSV && !reports[i].has_csv)
+      return cli_usage_error(&cmd_report, "'--%s' has no csv", first);
+  }
+  return CLI_OK;
+}
+
 static int run(int argc, char **argv) {
   report_settings settings = {.cell = -1, .launch = UINT64_MAX};
   size_t operands;
@@ -176,14 +201,10 @@ static int run(int argc, char **argv) {
     return cli_usage_error(&cmd_report, "'--sort self' is not known by iteration");
   if (!cli_check_regex(&cmd_report, "waits", settings.waits) || report_check_parse(&settings))
     return CLI_USAGE;
-  if (settings.path && (settings.activity || settings.check || settings.format == REPORT_CSV))
-    return cli_usage_error(&cmd_report, "'--path' goes with neither '--activity', '--check' nor '--format csv'");
-  if (settings.variance && (settings.activity || settings.path || settings.check || settings.format == REPORT_CSV))
-    return cli_usage_error(&cmd_report, "'--variance' goes with neither '--activity', '--path', '--check' nor '--format csv'");
+  if (check_report(&settings))
+    return CLI_USAGE;
   if (settings.stalls && !settings.code)
     return cli_usage_error(&cmd_report, "'--stalls' needs '--code PROGRAM'");
-  if (settings.code && (settings.activity || settings.check || settings.path || settings.variance || settings.format == REPORT_CSV))
-    return cli_usage_error(&cmd_report, "'--code' goes with neither '--activity', '--check', '--path', '--variance' nor '--format csv'");
   if (settings.code)
     return report_code(&settings, argv, operands);
   char *newest = NULL, *one[1];

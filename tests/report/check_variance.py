@@ -61,9 +61,13 @@ def main():
         assert words in text, (words, text)
     assert "LineSearch" not in subprocess.run([inkmark, "report", "--variance", "--launch", "99", "x.ink"], capture_output=True,
                                               text=True, check=False).stdout
-    for wrong in (["-f", "csv"], ["--path"], ["--activity"], ["--check", "Step/Hessian p99 < 1us"]):
+    for wrong in (["-f", "csv"], ["--path"], ["--activity"], ["--host"], ["--check", "Step/Hessian p99 < 1us"]):
         done = subprocess.run([inkmark, "report", "--variance", *wrong, "x.ink"], capture_output=True, text=True, check=False)
         assert done.returncode == 2 and "--variance" in done.stderr, done
+    for other in ("--activity", "--host"):  # a condition that nobody looks at would pass
+        done = subprocess.run([inkmark, "report", other, "--check", "Step/Hessian p99 < 1us", "x.ink"], capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 2 and "--check" in done.stderr, done
     print(f"{8 * SEEDS + 2} captures")
 
 
