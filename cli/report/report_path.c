@@ -57,10 +57,13 @@ static void rules_text(const loaded_capture *loaded, const ink_critical_path *pa
                  wait, signs[r->sign], section_name(loaded, r->ends), percent(r->seen).text,
                  number_whole(r->waits).text, percent(r->chance).text);
   }
+  if (!path->rule_count && !path->edges[INK_PATH_MARKED] && !path->edges[INK_PATH_SLOT])
+    text_print(to, "  nothing\n");
   if (path->edges[INK_PATH_MARKED])
     text_print(to, "  %s ranges across threads, as they were marked\n", number_whole(path->edges[INK_PATH_MARKED]).text);
   if (path->edges[INK_PATH_SLOT])
-    text_print(to, "  %s times a block began where another one had ended\n", number_whole(path->edges[INK_PATH_SLOT]).text);
+    text_print(to, "  %s time%s a block began where another one had ended\n", number_whole(path->edges[INK_PATH_SLOT]).text,
+               path->edges[INK_PATH_SLOT] == 1 ? "" : "s");
 }
 
 static bool shares_text(const report_settings *settings, const loaded_capture *loaded, const ink_critical_path *path,
@@ -150,6 +153,9 @@ static bool path_text(const report_settings *settings, const loaded_capture *loa
   if (path->marks_dropped)
     text_print(to, "  %s marks were dropped because rings were full: the path is not known there, and is "
                    "(unmarked) here; --records-per-track holds more, --fit as many as are needed\n", number_whole(path->marks_dropped).text);
+  if (path->blocks_seen < path->blocks)
+    text_print(to, "  %s of %s blocks have no track here: while they ran the path is (between blocks)\n",
+               number_whole(path->blocks - path->blocks_seen).text, number_whole(path->blocks).text);
   if (path->other_count)
     text_print(to, "the next paths\n");
   for (size_t i = 0; i < path->other_count; i++)
@@ -223,6 +229,8 @@ static void path_json(json_writer *json, const loaded_capture *loaded, const ink
   json_bool(json, "simulated", ink_capture_simulated(loaded->capture));
   json_unsigned(json, "launch", path->launch);
   json_unsigned(json, "marks_dropped", path->marks_dropped);
+  json_unsigned(json, "blocks", path->blocks);
+  json_unsigned(json, "blocks_seen", path->blocks_seen);
   json_signed(json, "begin_ns", path->begin_ns);
   json_signed(json, "end_ns", path->end_ns);
   shares_json(json, loaded, path);

@@ -23,7 +23,8 @@ ink_status ink_path_shown(const ink_selection *s, ink_critical_path **out) {
   *out = NULL;
   if (launch != UINT32_MAX && s->spans[launch].track_count <= TRACKS_MAX)
     status = ink_path_find(s->capture, s->map, launch, NULL, true, &path, NULL);
-  if (path && path->edges[INK_PATH_MARKED] + path->edges[INK_PATH_HAND_OVER] + path->edges[INK_PATH_TOGETHER] +
+  const bool whole = path && path->blocks_seen == path->blocks; /* there is no room for more words on what it does not know */
+  if (whole && path->edges[INK_PATH_MARKED] + path->edges[INK_PATH_HAND_OVER] + path->edges[INK_PATH_TOGETHER] +
                   path->edges[INK_PATH_SLOT])
     *out = path;
   else

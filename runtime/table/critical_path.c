@@ -259,6 +259,12 @@ static ink_status find(const ink_lanes *all, bool brief, ink_critical_path *out,
   return status;
 }
 
+static void count_blocks(const ink_lanes *all, const ink_launch *launch, ink_critical_path *path) {
+  path->blocks = (uint64_t)launch->grid_dim[0] * launch->grid_dim[1] * launch->grid_dim[2];
+  for (size_t i = 0; i < all->lanes.count; i += all->lanes.items[i].peer_count)
+    path->blocks_seen++;
+}
+
 ink_status ink_critical_path_make(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
                                   const char *waits_regex, ink_critical_path **out, ink_error *error) {
   return ink_path_find(capture, map, launch, waits_regex, false, out, error);
@@ -278,6 +284,7 @@ ink_status ink_path_find(const ink_capture *capture, const ink_clock_map *map, u
   if (status == INK_OK) {
     path->launch = launch;
     path->marks_dropped = all.marks_dropped;
+    count_blocks(&all, &capture->launches.items[launch], path);
     status = find(&all, brief, path, error);
   }
   ink_lanes_free(&all);

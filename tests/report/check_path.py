@@ -127,6 +127,12 @@ def main():
         pass
     else:
         raise SystemExit("waits for other blocks were told without marks")
+    for lost in (0, 3):
+        subprocess.run([made_up, "x.ink", "1", "pipeline", "tiles=20", "blocks=9", "slots=2", f"lost={lost}"], capture_output=True,
+                       check=True)
+        path = json.loads(report("-f", "json"))["captures"][0]
+        assert (path["blocks"], path["blocks_seen"]) == (9, 9 - lost), path["blocks_seen"]
+        assert ("3 of 9 blocks have no track here" in report()) == bool(lost), report()
     for kind in ("pipeline", "barrier"):  # tracks that last no time, on slots of others that do not either
         subprocess.run([made_up, "x.ink", "1", kind, "tiles=0", "blocks=9", "slots=2"], capture_output=True, check=True)
         assert "critical path" in report() and json.loads(report("-f", "json"))["captures"][0]["launch"] == 0

@@ -4,7 +4,7 @@
  * LineSearch is the wait for something full or for a barrier, UpdateConstraint that for something empty, Hessian
  * work, Gradient what lets the producer go on, StepLast what lets consumers go on. marked=1: each hand-over is a range across
  * threads too; 2: and each warp is a block of its own, on its own SM; 3: the latter without the ranges. uneven=N, of a
- * barrier: the first warp takes N cycles longer than the others, in StepLast. */
+ * barrier: the first warp takes N cycles longer than the others, in StepLast. lost=N: the first N blocks have no tracks. */
 #include "synth.h"
 
 enum { FULL = 1, EMPTY, WORK, RELEASE, PRODUCE, SECTIONS };
@@ -33,7 +33,7 @@ typedef struct block {
 typedef struct made_up {
   uint32_t warps, tiles, stages, blocks, slots;
   uint64_t produce, consume, scatter; /* mean cycles; percent */
-  uint64_t marked, uneven;
+  uint64_t marked, uneven, lost;
   uint64_t random;
 } made_up;
 
@@ -234,6 +234,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(key, "scatter")) m.scatter = value;
     else if (!strcmp(key, "marked")) m.marked = value;
     else if (!strcmp(key, "uneven")) m.uneven = value;
+    else if (!strcmp(key, "lost")) m.lost = value;
     else return 2;
   }
   if (m.warps < 2 || m.warps > WARPS || m.tiles > 500 || !m.blocks || m.marked > 3 || (m.marked > 1 && m.blocks > 1))
@@ -259,7 +260,8 @@ int main(int argc, char **argv) {
     for (uint32_t w = 0; w < m.warps; w++)
       b->warps[w].clock = b->begin;
     (strcmp(argv[3], "barrier") ? pipeline : barrier)(&m, b);
-    put(&m, writer, b, i, slot);
+    if (i >= m.lost)
+      put(&m, writer, b, i, slot);
     holds[slot] = (int)i;
     over[slot] = end_of(&m, b, &last);
   }

@@ -96,6 +96,7 @@ enum { INK_PATHS = 3 };
 typedef struct ink_critical_path {
   uint32_t launch;
   uint64_t marks_dropped;       /* by its tracks, whose rings were full: what the path was there is not known */
+  uint64_t blocks, blocks_seen; /* of the grid, and those with a closed track: of the others the path knows nothing */
   int64_t begin_ns, end_ns;     /* of the launch's tracks; where the path begins may be later */
   ink_path_step *steps;         /* in the order of time */
   size_t step_count;
