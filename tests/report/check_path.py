@@ -132,6 +132,9 @@ def main():
                        check=True)
         path = json.loads(report("-f", "json"))["captures"][0]
         assert (path["blocks"], path["blocks_seen"]) == (9, 9 - lost), path["blocks_seen"]
+        subprocess.run([inkmark, "export", "x.ink", "-o", "x.html"], capture_output=True, check=True)
+        with open("x.html") as file:
+            assert ('id="path">null</script>' in file.read()) == bool(lost)
         assert ("3 of 9 blocks have no track here" in report()) == bool(lost), report()
     for kind in ("pipeline", "barrier"):  # tracks that last no time, on slots of others that do not either
         subprocess.run([made_up, "x.ink", "1", kind, "tiles=0", "blocks=9", "slots=2"], capture_output=True, check=True)
