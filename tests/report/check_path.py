@@ -66,6 +66,14 @@ def slack():
         path = json.loads(report("-f", "json"))["captures"][0]
         told = {s["section"]: s["slack_ns"] for s in path["sections"]}
         assert abs(told["Hessian"] - uneven) <= 40 and told["StepLast"] <= 4 and told["LineSearch"] is None, (uneven, told)
+        # of blocks that follow each other on one slot all are on the path
+        subprocess.run([made_up, "x.ink", "5", "barrier", "warps=3", "scatter=0", f"uneven={uneven}", "blocks=3", "slots=1",
+                        "tiles=30"], capture_output=True, check=True)
+        told = {s["section"]: s["slack_ns"] for s in json.loads(report("-f", "json"))["captures"][0]["sections"]}
+        assert told["StepLast"] <= 4, (uneven, told)
+    alone = compare(3, "pipeline", ["warps=5", "produce=1500", "consume=600"], {})  # one block: ends of its other tracks
+    ends = [alone["steps"][-1]["track"]] + [other["track"] for other in alone["next_paths"]]
+    assert len(set(ends)) == 3, ends
     path = compare(3, "pipeline", ["blocks=9", "slots=4", "tiles=20", "produce=1500", "consume=600"], {})
     others = path["next_paths"]
     assert len(others) == 2 and path["end_ns"] >= others[0]["end_ns"] >= others[1]["end_ns"], others

@@ -53,6 +53,9 @@ def main():
             assert r["warm_up_launches"] == 1 and 0.97 * slow < r["warm_up_ratio"] < 1.03 * slow and r["drift"] is None, r
         spread = rows(seed, "scatter=0.05", "iterations=4")
         assert all(r["goes_with"] == "launch" and r["explained_share"] > 0.8 and r["drift"] is None for r in spread.values()), spread
+    for seed in 1, 2, 3:  # about as many numbers as slices: each would explain its own
+        few = rows(seed, "scatter=0", "launches=1", "blocks=16", "value=20")
+        assert few["Hessian"]["slices"] == 16 and few["Hessian"]["goes_with"] is None, few["Hessian"]
     many = rows(1, *STEADY, "launches=220", "sm=2:2")  # 17,600 slices of each: of a sample the same
     only(many, "LineSearch", "SM", group=(2, 2), group_ratio=(1.9, 2.1), looked_at=(16384, 16384))
     rows(1, *STEADY, "value=40", "drift=2", "launches=20")
