@@ -58,7 +58,7 @@ static void go_back(latest *l, const ink_lane *lane, size_t i) {
   const ink_arrival *found = s->waits && !from ? ink_path_marked(all, lane, s) : NULL; /* it did not wait for that */
   const ink_path_rule *rule = s->waits ? &l->graph->rules[s->section].told : NULL;
   if (rule && rule->ends == s->section && edge != INK_PATH_MARKED)
-    release_all(l, lane, s, l->end[i]);
+    release_all(l, lane, s, l->end[i] - (s->end - (from ? when : s->begin)));
   else if (from)
     release(l, from, when, l->end[i] - (s->end - when));
   else if (found)

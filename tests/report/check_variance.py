@@ -57,7 +57,7 @@ def main():
         few = rows(seed, "scatter=0", "launches=1", "blocks=16", "value=20")
         assert few["Hessian"]["slices"] == 16 and few["Hessian"]["goes_with"] is None, few["Hessian"]
     many = rows(1, *STEADY, "launches=220", "sm=2:2")  # 17,600 slices of each: of a sample the same
-    only(many, "LineSearch", "SM", group=(2, 2), group_ratio=(1.9, 2.1), looked_at=(16384, 16384))
+    only(many, "LineSearch", "SM", group=(2, 2), group_ratio=(1.9, 2.1), looked_at=(16384, 16384), launches=(220, 220))
     rows(1, *STEADY, "value=40", "drift=2", "launches=20")
     text = subprocess.run([inkmark, "report", "--variance", "x.ink"], capture_output=True, text=True, check=True).stdout
     for words in ("value of ", " cycles for each 1 of it", "the first 1 of 20 launches is slower, the first 2.0"):
