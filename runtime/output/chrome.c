@@ -45,7 +45,7 @@ static void put_kernel(chrome *w, const ink_launch *info) {
                  info->block_dim[2]);
   chrome_argument(&w->events, "tracks", span->track_count, false);
   chrome_end_event(&w->events);
-  chrome_host_arrow(&w->events, &w->host, (uint32_t)w->launch, lane, span->begin_ns);
+  chrome_host_arrow(&w->events, &w->host, (uint32_t)w->launch, lane, span);
 }
 
 static ink_status end_launch(chrome *w) {

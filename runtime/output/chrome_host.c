@@ -60,9 +60,16 @@ static void put_arrow(chrome_events *w, const char *phase, uint32_t launch, uint
   ink_file_print(w->file, "},\"id\":%llu%s}", 1ull << 32 | launch, *phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
-void chrome_host_arrow(chrome_events *w, const host_lanes *l, uint32_t launch, uint32_t tid, int64_t ns) {
-  if (host_has_call(l, launch))
-    put_arrow(w, "f", launch, tid, ns);
+void chrome_host_arrow(chrome_events *w, const host_lanes *l, uint32_t launch, uint32_t tid, const ink_launch_span *span) {
+  const ink_host_launch *calls;
+  ink_capture_host_launches(l->selection->capture, &calls);
+  if (!host_has_call(l, launch))
+    return;
+  /* Readers drop an arrow that ends before it begins, as it would where the clocks' error has a kernel begin before its
+   * call: there it leads into the kernel. */
+  const int64_t call_ns = calls[ink_launch_call(l->selection->capture, launch)].begin_ns;
+  const bool inside = call_ns > span->begin_ns && call_ns < span->end_ns;
+  put_arrow(w, "f", launch, tid, inside ? call_ns : span->begin_ns);
 }
 
 static void name_lanes(chrome_events *w, host_lanes *l) {
