@@ -7,21 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_one_of(const ink_source *source, size_t token, const char *const *words, size_t count) {
+typedef struct text_word {
+  const char *at;
+  size_t bytes;
+} text_word;
+
+static text_word word_at(const ink_source *source, size_t token) {
+  const ink_token *of = token < source->tokens.count ? &source->tokens.items[token] : NULL;
+  return of ? (text_word){source->text.at + of->start, of->end - of->start} : (text_word){"", 0};
+}
+
+static bool is_one_of(text_word word, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
-    if (ink_source_token_is(source, token, words[i]))
+    if (word.bytes == strlen(words[i]) && !memcmp(word.at, words[i], word.bytes))
       return true;
   return false;
 }
-#define IS_ONE_OF(source, token, words) is_one_of(source, token, words, sizeof words / sizeof *words)
+#define IS_ONE_OF(word, words) is_one_of(word, words, sizeof words / sizeof *words)
 
 /* ---- the head ----------------------------------------------------------------------------------- */
 
 /* What stands here ends what is before the head of a function. */
 static bool is_boundary(const ink_source *source, size_t token) {
   static const char *const ends[] = {";", "{", "}"}, *const labels[] = {"public", "protected", "private"};
-  return source->tokens.items[token].directive || IS_ONE_OF(source, token, ends) ||
-         (token && ink_source_token_is(source, token, ":") && IS_ONE_OF(source, token - 1, labels));
+  return source->tokens.items[token].directive || IS_ONE_OF(word_at(source, token), ends) ||
+         (token && ink_source_token_is(source, token, ":") && IS_ONE_OF(word_at(source, token - 1), labels));
 }
 
 /* The first token of the head: from where clang has the function begin, or its name, back to the boundary, for
@@ -50,30 +60,54 @@ static size_t behind_attributes(const ink_source *source, size_t at) {
   return at;
 }
 
-/* The macro's text could be more than a part of the head. */
-static bool is_more_than_words(const ink_macro_use *use) {
-  const CXCursor definition = clang_getCursorReferenced(use->cursor);
-  CXFile file;
-  unsigned start, end;
-  size_t bytes = 0;
-  if (clang_Cursor_isNull(definition))
-    return true;
-  if (clang_Cursor_isMacroFunctionLike(definition) && !clang_Cursor_isMacroBuiltin(definition))
-    return true;
-  const CXSourceRange range = clang_getCursorExtent(definition);
-  clang_getSpellingLocation(clang_getRangeStart(range), &file, NULL, NULL, &start);
-  clang_getSpellingLocation(clang_getRangeEnd(range), NULL, NULL, NULL, &end);
-  const char *text = file ? clang_getFileContents(clang_Cursor_getTranslationUnit(use->cursor), file, &bytes) : NULL;
-  for (; text && start < end && end <= bytes; start++)
-    if (strchr(";{}", text[start]))
-      return true;
-  return false;
+static const char by_macro[] = "a macro makes its head";
+
+typedef struct head_words { /* with those that its macros make */
+  CXTranslationUnit tu;
+  unsigned depth;      /* of macros in macros */
+  bool is_device;      /* they say so */
+  const char *why_not; /* they cannot stand twice; NULL: they can */
+} head_words;
+
+static void note_word(head_words *head, text_word word) {
+  static const char *const unfit[] = {"extern", "friend", "virtual", "operator", "typedef", "asm"};
+  static const char *const apart[] = {"__noinline__", "noinline"}, *const device[] = {"__device__", "device"};
+  head->is_device |= IS_ONE_OF(word, device);
+  if (IS_ONE_OF(word, apart))
+    head->why_not = "it is not inlined";
+  else if (IS_ONE_OF(word, unfit))
+    head->why_not = "its head has words that cannot stand twice";
+}
+
+static bool is_of_toolkit(text_word word) {
+  static const char *const toolkit[] = {"__device__", "__host__", "__forceinline__", "__inline__"};
+  return IS_ONE_OF(word, toolkit);
+}
+
+/* The words that the macro makes, whichever of its definitions holds. */
+static bool note_macro(CXCursor definition, void *data) {
+  static const char *const parts[] = {";", "{", "}", "template", "##", "_Pragma"};
+  head_words *head = data;
+  ink_macro_text text = {0};
+  if (head->depth == 8 || clang_Cursor_isMacroFunctionLike(definition) || !ink_macro_read(&text, head->tu, definition))
+    head->why_not = by_macro;
+  head->depth++;
+  for (unsigned i = 0; i < text.count && !head->why_not; i++) {
+    const text_word word = {text.words[i], strlen(text.words[i])};
+    note_word(head, word);
+    if (IS_ONE_OF(word, parts))
+      head->why_not = by_macro;
+    else if (i && !is_of_toolkit(word) && clang_getTokenKind(text.tokens[i]) == CXToken_Identifier)
+      ink_macro_definitions(head->tu, text.words[i], note_macro, head);
+  }
+  head->depth--;
+  ink_macro_free(&text);
+  return !head->why_not;
 }
 
 static const char *why_no_head(const ink_function *function, ink_copy *copy) {
-  static const char *const unfit[] = {"extern", "friend", "virtual", "operator", "typedef", "asm"};
-  static const char *const apart[] = {"__noinline__", "noinline"};
   const ink_source *source = function->source;
+  head_words head = {.tu = clang_Cursor_getTranslationUnit(function->cursor)};
   const size_t first = head_of(function), name = ink_source_token_at(source, function->named_at);
   const size_t open = ink_source_skip(source, name + 1);
   const size_t inside = ink_source_skip(source, open + 1);
@@ -85,23 +119,19 @@ static const char *why_no_head(const ink_function *function, ink_copy *copy) {
     return "it is a specialisation";
   if (!ink_source_token_is(source, open, "(") || ink_source_token_is(source, inside, "void"))
     return "its parameters cannot be told from the text";
-  bool told = false; /* that it is __device__ */
-  for (size_t i = first; i < name; i++) {
-    told |= ink_source_token_is(source, i, "__device__");
-    if (IS_ONE_OF(source, i, apart))
-      return "it is not inlined";
-    if (IS_ONE_OF(source, i, unfit))
-      return "its head has words that cannot stand twice";
-  }
-  for (size_t i = 0; i < source->macros.count; i++) {
+  for (size_t i = first; i < name && !head.why_not; i++)
+    note_word(&head, word_at(source, i));
+  for (size_t i = 0; i < source->macros.count && !head.why_not; i++) {
     const ink_macro_use *use = &source->macros.items[i];
-    const bool in_head = use->start >= source->tokens.items[first].start && use->start < function->named_at;
-    told |= in_head;
-    if ((in_head && is_more_than_words(use)) || use->start == source->tokens.items[inside].start ||
-        use->start == function->named_at)
-      return "a macro makes its head";
+    if (use->start == source->tokens.items[inside].start || use->start == function->named_at)
+      return by_macro;
+    if (use->start >= source->tokens.items[first].start && use->start < function->named_at &&
+        !is_of_toolkit(word_at(source, ink_source_token_at(source, use->start))))
+      note_macro(clang_getCursorReferenced(use->cursor), &head);
   }
-  if (!told)
+  if (head.why_not)
+    return head.why_not;
+  if (!head.is_device)
     return "its head cannot be told from the text";
   const CXCursor cursor = function->cursor;
   copy->start = source->tokens.items[first].start;
@@ -138,7 +168,7 @@ static bool tells_its_name(const ink_function *function) {
   const ink_source *source = function->source;
   for (size_t i = ink_source_token_at(source, function->body_start);
        i < source->tokens.count && source->tokens.items[i].start < function->body_end; i++)
-    if (IS_ONE_OF(source, i, words))
+    if (IS_ONE_OF(word_at(source, i), words))
       return true;
   for (size_t i = 0; i < source->macros.count; i++) {
     const ink_macro_use *use = &source->macros.items[i];
@@ -159,7 +189,7 @@ static bool defines_macros(const ink_function *function) {
   for (size_t i = ink_source_token_at(source, function->body_start);
        i + 1 < source->tokens.count && source->tokens.items[i].start < function->body_end; i++)
     if (source->tokens.items[i].directive && ink_source_token_is(source, i, "#") &&
-        IS_ONE_OF(source, i + 1, words))
+        IS_ONE_OF(word_at(source, i + 1), words))
       return true;
   return false;
 }

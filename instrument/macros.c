@@ -72,37 +72,30 @@ static int argument_at(const ink_source *source, const ink_macro_use *use, uint3
   return depth > 0 ? argument : -1;
 }
 
-typedef struct definition {
-  CXTranslationUnit tu;
-  CXToken *tokens;
-  unsigned count;
-  char **words; /* the tokens' texts */
-} definition;
-
-static bool read_definition(definition *read, CXTranslationUnit tu, CXCursor macro) {
-  *read = (definition){.tu = tu};
-  clang_tokenize(tu, clang_getCursorExtent(macro), &read->tokens, &read->count);
-  read->words = calloc(read->count + 1, sizeof *read->words);
-  for (unsigned i = 0; i < read->count && read->words; i++) {
-    CXString spelling = clang_getTokenSpelling(tu, read->tokens[i]);
-    const char *text = clang_getCString(spelling);
-    read->words[i] = strdup(text ? text : "");
+bool ink_macro_read(ink_macro_text *text, CXTranslationUnit tu, CXCursor definition) {
+  *text = (ink_macro_text){.tu = tu};
+  clang_tokenize(tu, clang_getCursorExtent(definition), &text->tokens, &text->count);
+  text->words = calloc(text->count + 1, sizeof *text->words);
+  for (unsigned i = 0; i < text->count && text->words; i++) {
+    CXString spelling = clang_getTokenSpelling(tu, text->tokens[i]);
+    const char *word = clang_getCString(spelling);
+    text->words[i] = strdup(word ? word : "");
     clang_disposeString(spelling);
-    if (!read->words[i])
+    if (!text->words[i])
       return false;
   }
-  return read->words != NULL;
+  return text->words && text->count;
 }
 
-static void free_definition(definition *read) {
-  for (unsigned i = 0; i < read->count && read->words; i++)
-    free(read->words[i]);
-  free(read->words);
-  clang_disposeTokens(read->tu, read->tokens, read->count);
+void ink_macro_free(ink_macro_text *text) {
+  for (unsigned i = 0; i < text->count && text->words; i++)
+    free(text->words[i]);
+  free(text->words);
+  clang_disposeTokens(text->tu, text->tokens, text->count);
 }
 
 /* The parameter's name, and the index of the first token of the body; NULL: cannot be told. */
-static const char *parameter_of(const definition *read, int argument, unsigned *body) {
+static const char *parameter_of(const ink_macro_text *read, int argument, unsigned *body) {
   const char *name = NULL;
   int index = 0;
   if (read->count < 3 || strcmp(read->words[1], "("))
@@ -123,32 +116,44 @@ static const char *parameter_of(const definition *read, int argument, unsigned *
   return NULL;
 }
 
-typedef struct macro_name {
+typedef struct macro_search {
   const char *name;
-  bool found;
-} macro_name;
+  ink_macro_fn *fn;
+  void *data;
+} macro_search;
 
 static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXClientData data) {
-  macro_name *search = data;
+  const macro_search *search = data;
   (void)parent;
   if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition)
     return CXChildVisit_Continue;
   CXString spelling = clang_getCursorSpelling(cursor);
   const char *text = clang_getCString(spelling);
-  search->found = text && !strcmp(text, search->name);
+  const bool found = text && !strcmp(text, search->name);
   clang_disposeString(spelling);
-  return search->found ? CXChildVisit_Break : CXChildVisit_Continue;
+  return found && !search->fn(cursor, search->data) ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+void ink_macro_definitions(CXTranslationUnit tu, const char *name, ink_macro_fn *fn, void *data) {
+  macro_search search = {name, fn, data};
+  clang_visitChildren(clang_getTranslationUnitCursor(tu), find_macro, &search);
+}
+
+static bool note_found(CXCursor definition, void *found) {
+  (void)definition;
+  *(bool *)found = true;
+  return false;
 }
 
 static bool is_macro(CXTranslationUnit tu, const char *name) {
-  macro_name search = {name, false};
-  clang_visitChildren(clang_getTranslationUnitCursor(tu), find_macro, &search);
-  return search.found;
+  bool found = false;
+  ink_macro_definitions(tu, name, note_found, &found);
+  return found;
 }
 
 /* Whether the body evaluates the parameter once: not pasted, not made a string, not handed to another
  * macro, which could do either, nor in what only the compiler looks at. */
-static bool is_evaluated_once(const definition *read, unsigned body, const char *parameter) {
+static bool is_evaluated_once(const ink_macro_text *read, unsigned body, const char *parameter) {
   static const char *const operators[] = {"#",       "##",      "sizeof",     "decltype", "noexcept",
                                           "alignof", "typeid",  "__typeof__", "typeof",   "asm",
                                           "__asm__", "_Pragma", "__VA_OPT__", "constexpr"};
@@ -185,14 +190,14 @@ bool ink_macro_argument(ink_unit *unit, const ink_function *function, uint32_t a
         tree->nodes.items[i].spelled.start == node->spelled.start &&
         tree->nodes.items[i].spelled.end == node->spelled.end)
       return false;
-  definition read;
+  ink_macro_text read;
   unsigned body = 0;
   bool once = false;
-  if (read_definition(&read, unit->tu, clang_getCursorReferenced(use->cursor))) {
+  if (ink_macro_read(&read, unit->tu, clang_getCursorReferenced(use->cursor))) {
     const char *parameter = parameter_of(&read, argument, &body);
     once = parameter && is_evaluated_once(&read, body, parameter);
   }
-  free_definition(&read);
+  ink_macro_free(&read);
   *text = node->spelled;
   return once;
 }

@@ -15,4 +15,16 @@ failed=0
 "$inkmark" nvcc "$nvcc" -arch=compute_80 -ptx nested.cu -o nested.ptx || exit 1
 grep -q 'globaltimer' nested.ptx || { echo "FAILED: nothing is marked"; failed=1; }
 grep -E '__local_depot|^\.func.*ink_with' nested.ptx && { echo "FAILED: in memory, or not inlined"; failed=1; }
+# a macro of the command line in a function's head is looked into as one of the text
+cat >head.cu <<'C'
+__device__ HEAD int headed(int n) { for (int i = 0; i < n; i++) n ^= i; return n; }
+__global__ void k(int *x) { x[0] = headed(3); }
+C
+while IFS='|' read -r head what; do
+  "$inkmark" instrument --list head.cu --root . --loops --depth 2 -- "-DHEAD=$head" >list 2>&1
+  grep -qF "context headed: $what" list || { echo "FAILED: with '$head' not '$what'"; cat list; failed=1; }
+done <<'W'
+__forceinline__|marked
+__forceinline__ __attribute__((noinline))|left: it is not inlined
+W
 exit $failed

@@ -62,6 +62,24 @@ template <class M> __global__ void decided(int *x) {
 }
 template <class M> __global__ void never_made(int *x) { M m; x[threadIdx.x] += m.never(x[threadIdx.x]); }
 struct not_made { __device__ int never(int n) { for (int i = 0; i < n; i++) n += i; return n; } };
+// ---- heads that macros make in part: words that may stand twice, and others
+#define OF_DEVICE DEVICE // of a macro too
+#define RESULT int
+OF_DEVICE RESULT by_words(int n) { for (int i = 0; i < n; i++) n += i; return n; }
+#define IN_C extern "C" __device__
+#define APART __noinline__
+#define OF_APART __device__ APART
+#define PACKED(n) __attribute__((aligned(n)))
+#define OF_PACKED PACKED(16)
+#define ANY template <class T>
+IN_C int words_in_c(int n) { for (int i = 0; i < n; i++) n += i; return n; }
+OF_APART int words_apart(int n) { for (int i = 0; i < n; i++) n -= i; return n; }
+OF_PACKED __device__ int words_packed(int n) { for (int i = 0; i < n; i++) n ^= i; return n; }
+ANY __device__ T words_any(T n) { for (int i = 0; i < n; i++) n ^= i; return n; }
+__global__ void headed(int *x) {
+  const int t = threadIdx.x & 7;
+  x[threadIdx.x] += by_words(t) + words_in_c(t) + words_apart(t) + words_packed(t) + words_any(t);
+}
 // ---- for callers without one too
 __device__ int taken(int n) { for (int i = 0; i < 2; i++) n += i; return n; }
 __device__ int in_lambda(int n) { for (int i = 0; i < 3; i++) n += i; return n; }
@@ -118,6 +136,7 @@ __device__ int declared(int n) { for (int i = 0; i < 2; i++) n += i; return n; }
 inline void run() {
   check<int>("contexts.given", [](int *x) { given<<<1, 64>>>(x); });
   check<int>("contexts.decided", [](int *x) { decided<by_one><<<1, 64>>>(x); decided<by_two><<<1, 64>>>(x); });
+  check<int>("contexts.headed", [](int *x) { headed<<<1, 64>>>(x); });
   check<int>("contexts.others", [](int *x) { others<<<1, 64>>>(x); });
   check<int>("contexts.refused", [](int *x) { refused<<<1, 64>>>(x); });
 }
