@@ -124,6 +124,14 @@ void ink_i_passed_free(ink_i_device *d) {
   d->passed = NULL;
 }
 
+/* Another device's, or another context's; it may be the end of another name as well. */
+static bool is_listed(const char *text, const char *word, size_t length) {
+  for (const char *at = text; (at = strstr(at, word)); at++)
+    if ((at == text || at[-1] == ' ') && (!at[length] || at[length] == ','))
+      return true;
+  return false;
+}
+
 void ink_i_passed_list(const ink_i_device *d, char *text, size_t bytes) {
   const ink_i_passed *p = d->passed;
   for (size_t i = 0; p && i < p->count; i++) {
@@ -131,11 +139,8 @@ void ink_i_passed_list(const ink_i_device *d, char *text, size_t bytes) {
     char word[600];
     const size_t used = strlen(text);
     const int length = snprintf(word, sizeof word, "%s::%.*s", one->table, (int)one->length, one->name);
-    if (!one->ran || (size_t)length >= sizeof word || used + (size_t)length + 3 > bytes)
-      continue;
-    /* another device's, or another context's */
-    const char *there = strstr(text, word);
-    if (there && (there == text || there[-1] == ' ') && (!there[length] || there[length] == ','))
+    if (!one->ran || (size_t)length >= sizeof word || used + (size_t)length + 3 > bytes ||
+        is_listed(text, word, (size_t)length))
       continue;
     snprintf(text + used, bytes - used, "%s%s", used ? ", " : "", word);
   }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a drain works out without a device: how large a buffer is, which slots one copy takes, when to look
- * again. */
+ * again, which names are told where a filter leaves all out. */
 #include "check.h"
 #include "cuda/buffer_size.h"
 #include "cuda/drain.h"
 #include "cuda/drain_runs.h"
+#include "cuda/passed_kernels.h"
 #include "id_map.h"
 
 #include <inttypes.h>
@@ -127,7 +128,26 @@ static void looks(void) {
   }
 }
 
+/* Of two devices: each name once, also where it is the end of another's. */
+static void passed_names(void) {
+  ink_kernel_slot slots[2][4] = {0};
+  char text[100] = "";
+  for (int i = 0; i < 2; i++) {
+    ink_i_device d = {.slots = slots[i], .slot_count = 4};
+    ink_i_passed_enter(&d, 1, "SubCore", "Step", 4);
+    ink_i_passed_enter(&d, 1, "Core", "Step", 4);
+    ink_i_passed_enter(&d, 1, "Core", "StepTwo", 7);
+    for (int slot = 0; slot < 4; slot++)
+      slots[i][slot].missed++;
+    ink_i_passed_note(&d);
+    ink_i_passed_list(&d, text, sizeof text);
+    ink_i_passed_free(&d);
+    CHECK(!strcmp(text, "SubCore::Step, Core::Step, Core::StepTwo"), "%s", text);
+  }
+}
+
 int main(void) {
+  passed_names();
   sizes();
   runs();
   looks();
