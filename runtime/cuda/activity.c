@@ -41,6 +41,10 @@ struct ink_i_activity {
 };
 
 static _Thread_local int own_depth;     /* between own_begin and own_end */
+/* By which calls are marked; NULL: CUPTI does not collect. Kept here, for threads that may outlast the session: CUPTI
+ * itself is never unloaded. */
+static int (*_Atomic push_own)(int kind, uint64_t id);
+static int (*_Atomic pop_own)(int kind, uint64_t *id);
 static ink_i_activity *current; /* for CUPTI's callbacks, which take no user pointer */
 
 /* ---- records ---- */
@@ -280,6 +284,8 @@ static void let_go(ink_i_activity *a) {
     a->cupti.unsubscribe(a->subscriber);
   a->subscriber = NULL;
   a->on = false;
+  push_own = NULL;
+  pop_own = NULL;
 }
 
 static bool switch_on(ink_i_activity *a) {
@@ -318,6 +324,8 @@ ink_i_activity *ink_i_activity_start(void) {
     return a;
   if (switch_on(a)) {
     a->on = true;
+    pop_own = a->cupti.pop_external;
+    push_own = a->cupti.push_external;
     if (own_depth) /* in the midst of inkmark's first call */
       a->cupti.push_external(CUPTI_EXTERNAL_CUSTOM2, OWN_ID);
     read_clock(a);
@@ -339,17 +347,19 @@ const char *ink_i_activity_refusal(const ink_i_activity *a) {
   return a && a->refusal[0] ? a->refusal : NULL;
 }
 
-void ink_i_activity_own_begin(ink_i_activity *a) {
+void ink_i_activity_own_begin(void) {
+  int (*const push)(int, uint64_t) = push_own;
   own_depth++;
-  if (a && a->on)
-    a->cupti.push_external(CUPTI_EXTERNAL_CUSTOM2, OWN_ID);
+  if (push)
+    push(CUPTI_EXTERNAL_CUSTOM2, OWN_ID);
 }
 
-void ink_i_activity_own_end(ink_i_activity *a) {
+void ink_i_activity_own_end(void) {
+  int (*const pop)(int, uint64_t *) = pop_own;
   uint64_t id;
   own_depth--;
-  if (a && a->on)
-    a->cupti.pop_external(CUPTI_EXTERNAL_CUSTOM2, &id);
+  if (pop)
+    pop(CUPTI_EXTERNAL_CUSTOM2, &id);
 }
 
 void ink_i_activity_flush(ink_i_activity *a, bool last, bool *wanted) {
@@ -384,6 +394,8 @@ void ink_i_activity_after_fork(ink_i_activity *a) {
   if (!a)
     return;
   current = NULL;
+  push_own = NULL;
+  pop_own = NULL;
   pthread_mutex_init(&a->queue.lock, NULL);
   a->on = false;
   a->queue.count = a->queue.own_count = a->queue.device_count = a->queue.names_written = 0;

@@ -18,9 +18,9 @@ bool ink_i_activity_subscriber(const ink_i_activity *activity, struct ink_i_cupt
 /* Why nothing is collected, or NULL. */
 const char *ink_i_activity_refusal(const ink_i_activity *activity);
 /* Around inkmark's own CUDA calls on this thread, so that they can be told from the program's. CUPTI
- * may start between the two. */
-void ink_i_activity_own_begin(ink_i_activity *activity);
-void ink_i_activity_own_end(ink_i_activity *activity);
+ * may start or end between the two. */
+void ink_i_activity_own_begin(void);
+void ink_i_activity_own_end(void);
 /* Has CUPTI hand over what is complete; *wanted: there is work of the program's own to be written. */
 void ink_i_activity_flush(ink_i_activity *activity, bool last, bool *wanted);
 /* Writes what was collected. */

@@ -77,13 +77,13 @@ void *ink_i_drain_thread(void *user) {
     bool due = ink_i_monotonic_ns() / 1000 - drained_us >= period_us;
     ink_i_session_arm_late(s);
     relax(s, &relaxed);
-    ink_i_activity_own_begin(s->activity);
+    ink_i_activity_own_begin();
     for (int i = 0; i < INK_I_DEVICES_MAX && looks; i++)
       due = look(&s->devices[i], us, most_us, &next_us) || due;
     const int64_t before_us = ink_i_monotonic_ns() / 1000;
     if (due)
       ink_i_session_drain_locked(s, NULL);
-    ink_i_activity_own_end(s->activity);
+    ink_i_activity_own_end();
     const int64_t took_us = ink_i_monotonic_ns() / 1000 - before_us;
     drained_us = due ? before_us : drained_us;
     us = due && took_us > next_us ? took_us : next_us; /* draining takes half of a core at most */

@@ -16,16 +16,14 @@ static bool stuck;      /* somebody has waited for that in vain */
 
 static void wait_for(uint64_t slots) {
   const ink_cuda_api *cuda = ink_i_driver();
-  ink_session *s = ink_i_session_current();
   ink_i_calls own;
-  if (!cuda || !s)
+  if (!cuda)
     return;
-  ink_i_calls_begin(s, &own);
+  ink_i_calls_begin(NULL, &own); /* a session may end, and be freed, meanwhile */
   for (int slot = 0; slot < INK_I_DEVICES_MAX; slot++)
     if ((slots >> slot & 1) && cuda->set_device(slot) == 0)
       cuda->device_synchronize();
-  if (ink_i_session_current() == s) /* else it may be gone, and with it what would be put back */
-    ink_i_calls_end(s, &own);
+  ink_i_calls_end(&own);
 }
 
 static void *body(void *user) {

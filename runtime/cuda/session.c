@@ -375,10 +375,10 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
 /* The driver, which knows contexts; that of a device that is armed, which takes no allocation; or of any file. */
 static const ink_cuda_api *runtime_of(const ink_session *s) {
   const ink_cuda_api *cuda = ink_i_driver();
-  for (int i = 0; i < INK_I_DEVICES_MAX && !cuda; i++)
+  for (int i = 0; i < INK_I_DEVICES_MAX && s && !cuda; i++)
     if (s->devices[i].made)
       cuda = s->devices[i].cuda;
-  if (cuda)
+  if (cuda || !s)
     return cuda;
   ink_i_module *modules;
   const size_t n = ink_i_session_modules(&modules);
@@ -398,11 +398,11 @@ void ink_i_calls_begin(ink_session *s, ink_i_calls *own) {
   own->has_mode = own->cuda && own->cuda->exchange_capture_mode(&own->mode) == 0;
   if (own->cuda && !own->has_device)
     own->cuda->get_last_error();
-  ink_i_activity_own_begin(s->activity);
+  ink_i_activity_own_begin();
 }
 
-void ink_i_calls_end(ink_session *s, ink_i_calls *own) {
-  ink_i_activity_own_end(s->activity);
+void ink_i_calls_end(ink_i_calls *own) {
+  ink_i_activity_own_end();
   if (own->has_mode)
     own->cuda->exchange_capture_mode(&own->mode);
   if (own->has_device)
@@ -415,7 +415,7 @@ ink_status ink_i_session_on_devices(ink_session *s, ink_status (*what)(ink_sessi
   ink_i_calls own;
   ink_i_calls_begin(s, &own);
   const ink_status status = what(s, error);
-  ink_i_calls_end(s, &own);
+  ink_i_calls_end(&own);
   return status;
 }
 
@@ -529,7 +529,7 @@ ink_status ink_session_buffer(ink_session *s, int device, prof_buffer *out, ink_
   ink_i_calls own;
   ink_i_calls_begin(s, &own);
   const ink_status status = make_one(s, device, error);
-  ink_i_calls_end(s, &own);
+  ink_i_calls_end(&own);
   if (!status) {
     out->device = s->devices[device].buffer;
     start_thread(s);

@@ -108,7 +108,7 @@ void ink_i_session_keep(ink_session *s) {
   if (s->writer)
     ink_writer_flush(s->writer, NULL);
   take_all(s, false);
-  ink_i_calls_end(s, &own);
+  ink_i_calls_end(&own);
   pthread_mutex_unlock(&s->lock);
 }
 
@@ -138,7 +138,7 @@ static ink_status finish_at_once(ink_session *s, ink_error *error) {
 }
 
 void ink_i_session_wait_for_kernels(ink_session *s) {
-  ink_i_activity_own_begin(s->activity);
+  ink_i_activity_own_begin();
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
     ink_i_device *d = &s->devices[i];
     if (!d->made || d->dead)
@@ -146,7 +146,7 @@ void ink_i_session_wait_for_kernels(ink_session *s) {
     d->cuda->set_device(d->index);
     s->waited_codes[i] = d->cuda->device_synchronize();
   }
-  ink_i_activity_own_end(s->activity);
+  ink_i_activity_own_end();
   sem_post(&s->waited);
 }
 
@@ -263,7 +263,7 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
     if (!gone->only_device) {
       ink_i_calls_begin(s, &own);
       disarm_gone(s, gone);
-      ink_i_calls_end(s, &own);
+      ink_i_calls_end(&own);
     }
   }
   for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
@@ -292,7 +292,7 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
   }
   free(modules);
   if (used)
-    ink_i_calls_end(s, &own);
+    ink_i_calls_end(&own);
   if (locked)
     pthread_mutex_unlock(&s->lock);
 }
@@ -305,7 +305,7 @@ static void context_goes(int slot) {
     ink_i_calls own;
     ink_i_calls_begin(s, &own);
     leave_device(s, &s->devices[slot]);
-    ink_i_calls_end(s, &own);
+    ink_i_calls_end(&own);
   }
   pthread_mutex_unlock(&s->lock);
 }
@@ -333,7 +333,7 @@ void ink_i_session_table_goes(uint64_t hash48) {
   for (int i = 0; i < INK_I_DEVICES_MAX; i++)
     if (s->devices[i].made && !s->devices[i].dead)
       ink_i_device_drop_kernels(&s->devices[i], hash48, sections, NULL);
-  ink_i_calls_end(s, &own);
+  ink_i_calls_end(&own);
   pthread_mutex_unlock(&s->lock);
 }
 

@@ -116,8 +116,9 @@ typedef struct ink_i_calls {
   int device, mode;
   bool has_device, has_mode;
 } ink_i_calls;
+/* NULL: in a thread that has no lock of a session, and that calls the driver. */
 void ink_i_calls_begin(ink_session *session, ink_i_calls *own);
-void ink_i_calls_end(ink_session *session, ink_i_calls *own);
+void ink_i_calls_end(ink_i_calls *own);
 /* This thread is between the two. */
 bool ink_i_in_calls(void);
 ink_status ink_i_session_on_devices(ink_session *session, ink_status (*what)(ink_session *, ink_error *),

@@ -25,7 +25,7 @@ static void wait_for_devices(ink_session *s) {
   for (size_t i = 0; i < n; i++)
     if (made[i].cuda->set_device(made[i].index) || made[i].cuda->device_synchronize())
       made[i].cuda->get_last_error();
-  ink_i_calls_end(s, &own);
+  ink_i_calls_end(&own);
 }
 
 static ink_status set_flags(ink_session *s, bool on, ink_error *error) {
@@ -66,7 +66,7 @@ ink_status ink_i_window_turn(ink_session *s, enum ink_i_gate gate, bool open, bo
     ink_i_calls own;
     ink_i_calls_begin(s, &own);
     status = put_gate(s, gate, open, error);
-    ink_i_calls_end(s, &own);
+    ink_i_calls_end(&own);
     pthread_mutex_unlock(&s->lock);
   }
   pthread_mutex_unlock(&s->window.turning);
@@ -95,7 +95,7 @@ void ink_i_session_sample(ink_session *s, int device, const unsigned grid[3], co
     ink_i_calls_begin(s, &own);
     if (ink_i_sample_choose(d, blocks, blocks * (s->options.per_warp ? warps : 1), stream, &changed, &distance))
       d->cuda->get_last_error(); /* ours: all blocks are recorded, as far as there is room */
-    ink_i_calls_end(s, &own);
+    ink_i_calls_end(&own);
   }
   s->sampled_launches += distance > 1;
   s->sample_most = distance > s->sample_most ? distance : s->sample_most;

@@ -40,8 +40,8 @@ int main(void) {
   else
     CHECK(!refusal, "%s", refusal);
   bool wanted = true;
-  ink_i_activity_own_begin(activity);
-  ink_i_activity_own_end(activity);
+  ink_i_activity_own_begin();
+  ink_i_activity_own_end();
   ink_i_activity_flush(activity, true, &wanted);
   CHECK(!wanted, "activity without any");
   ink_i_activity_free(activity);
