@@ -96,7 +96,9 @@ typedef struct telling {
   bool explained;  /* why there are no tracks */
 } telling;
 
-/* True: another `inkmark record` has written the capture. It is told of where that was for certain since this one began. */
+/* True: another `inkmark record` has written the capture. It is told of where that has the very name that was asked for,
+ * for certain since this one began. Of a name with a rank or a process in it there are others by right (mpirun inkmark
+ * record -o run.%r.ink). */
 static bool is_foreign(const record_plan *plan, const char *path, const ink_capture *capture) {
   bool is_file;
   const char *recording = ink_capture_fact(capture, "recording");
@@ -106,7 +108,7 @@ static bool is_foreign(const record_plan *plan, const char *path, const ink_capt
                (unsigned long long)plan->begin.tv_nsec);
   if (!recording || !strcmp(recording, own))
     return false;
-  if (is_new(path, &plan->begin, 0, &is_file))
+  if (!strcmp(plan->output, path) && is_new(path, &plan->begin, 0, &is_file))
     message_say("'%s' was written by another recording that ran meanwhile", short_path(path));
   return true;
 }

@@ -164,6 +164,17 @@ same-name) # two recordings at once with one name: each tells its own file
   grep -q "'run.ink' was written by another recording" first.err || fail "the first does not disown the other"
   grep -q "wrote 'run.ink':" first.err && fail "the first names the other's file as its own"
   echo "$case: told" ;;
+ranks-apart) # `mpirun inkmark record -o run.%r.ink`: a recording for each rank tells its own file, and of no other
+  RANK=0 "$ink" record --device sim -o run.%r.ink -- sh -c "echo >begun; while [ ! -e go ]; do sleep 0.05; done
+    exec '$bin/program' plain" >first.out 2>first.err &
+  while [ ! -e begun ]; do sleep 0.05; done
+  RANK=1 "$ink" record --device sim -o run.%r.ink -- "$bin/program" plain >out 2>record.err || fail "exit code $?"
+  touch go
+  wait $! || fail "the first: exit code $?"
+  grep -q "wrote 'run.0.ink': 4 tracks" first.err || fail "rank 0 does not name its file: $(cat first.err)"
+  grep -q "wrote 'run.1.ink': 4 tracks" record.err || fail "rank 1 does not name its file: $(cat record.err)"
+  grep -q "run.1.ink" first.err && fail "rank 0 tells of rank 1's file"
+  echo "$case: apart" ;;
 just-ended) # a recording that wrote right before this one began did not run meanwhile
   "$ink" record --device sim -o run.1.ink -- "$bin/program" plain >out 2>record.err || fail "exit code $?"
   touch run.1.ink
