@@ -3,7 +3,7 @@
 #ifndef INK_CUDA_CLOCK_CATCH_H
 #define INK_CUDA_CLOCK_CATCH_H
 
-#include "cuda/device_buffer.h"
+#include "cuda/device.h"
 
 /* What waits to be written: all of it in one allocation, to be freed. */
 typedef struct ink_i_caught {

@@ -29,15 +29,6 @@ enum { /* cudaMemcpyKind and cudaDeviceAttr, CUDA runtime API 12 and 13 */
 
 #define STAGING_BYTES (8u << 20)
 
-ink_status ink_i_cuda_failed(ink_i_device *device, int code, const char *what, ink_error *error) {
-  device->cuda->get_last_error(); /* ours, not the program's */
-  ink_error_set(error, INK_ERROR_CUDA, "device %d: cannot %s: %s", device->index, what,
-                device->cuda->error_string(code));
-  if (error)
-    error->code = code;
-  return INK_ERROR_CUDA;
-}
-
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 static size_t all_tracks_bytes(size_t ring_bytes, uint32_t tracks) {
@@ -510,11 +501,6 @@ static int64_t clock_ns(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-uint64_t ink_i_device_global_ns(const ink_i_device *d) {
-  const int64_t since_ns = clock_ns(CLOCK_MONOTONIC) - d->start.monotonic_before_ns;
-  return d->has_start && since_ns >= 0 ? d->start.global_ns + (uint64_t)since_ns : 0;
 }
 
 ink_status ink_i_device_read_clock(ink_i_device *d, ink_host_clock *out, ink_error *error) {

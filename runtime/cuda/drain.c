@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A drain of one device: reads the headers that may have changed, tells closed tracks that are new and open
  * ones, and has the capture written: what ended, the counters, the tracks. */
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
 #include "cuda/drain_open.h"
 #include "cuda/drain_runs.h"
 #include "cuda/flight.h"

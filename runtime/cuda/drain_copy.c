@@ -2,7 +2,7 @@
 /* Copies closed tracks to the host while kernels go on. A track may be taken by another block at any moment, so
  * its state and header are read before and after its rings: what was copied counts only if they are the same
  * both times. */
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
 #include "cuda/drain_runs.h"
 #include "shm/flight_area.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The counters of a device's buffer: how many tracks were claimed, and what each kernel closed and missed. */
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
 #include "cuda/drain_runs.h"
 #include "cuda/passed_kernels.h"
 
@@ -53,16 +53,6 @@ void ink_i_counts_take(ink_i_device *d, bool all) {
 
 static bool differ(const ink_kernel_slot *a, const ink_kernel_slot *b) {
   return a->closed != b->closed || a->missed != b->missed || a->bytes != b->bytes || a->extra != b->extra;
-}
-
-/* Less what a parent process counted. */
-ink_kernel_counts ink_i_counts_of(const ink_i_device *d, uint32_t i) {
-  const ink_kernel_slot *slot = &d->slots[i], *before = &d->before[i];
-  const uint64_t words = (slot->bytes - before->bytes) / 8;
-  return (ink_kernel_counts){.device = d->index, .slot = i, .key = slot->key,
-                             .missed = slot->missed - before->missed,
-                             .tracks = (slot->closed - before->closed) / d->layout.ring_mask,
-                             .marks = words - (slot->extra - before->extra), .words = words};
 }
 
 ink_status ink_i_counts_write(ink_session *s, ink_i_device *d, bool all, ink_error *error) {

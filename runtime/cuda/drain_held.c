@@ -2,7 +2,7 @@
 /* A drain of a device whose closed tracks wait for it: each is copied, written, wiped and only then free again. So
  * no track is overwritten, and what a ring holds is of the track that is open on it or nothing. */
 #include "capture/capture_write.h"
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
 #include "cuda/drain_open.h"
 #include "cuda/drain_runs.h"
 #include "cuda/flight.h"

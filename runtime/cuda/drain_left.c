@@ -4,7 +4,7 @@
  * first is gone. So no more of them stay taken than warps of marked kernels can be on the device at a time. */
 #include "cuda/drain_open.h"
 
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * same both times stood there in between; and the track must still be open after that. */
 #include "cuda/drain_open.h"
 
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
 #include "cuda/flight.h"
 #include "monotonic.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread that drains: by the clock, and between that by a look at how many tracks were claimed, more often
  * the faster they are. */
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
+#include "cuda/activity.h"
 #include "monotonic.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 /* Modules, contexts and first launches by CUPTI's callbacks. They run inside of the program's calls, in its threads. */
 #include "cuda/driver_watch.h"
 
+#include "cuda/activity.h"
 #include "cuda/cupti_api.h"
 #include "cuda/device_choice.h"
 #include "cuda/driver_api.h"

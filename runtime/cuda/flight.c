@@ -3,7 +3,6 @@
  * after the program. */
 #include "cuda/flight.h"
 
-#include "cuda/drain.h"
 #include "shm/link.h"
 
 #include <stdatomic.h>

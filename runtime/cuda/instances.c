@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of the functions that opened tracks. A header says where its name lies on the device: it is read when the
  * address is first seen, while the device answers, and written to the capture once. */
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
+#include "cuda/device_buffer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef INK_CUDA_PASSED_KERNELS_H
 #define INK_CUDA_PASSED_KERNELS_H
 
-#include "cuda/device_buffer.h"
+#include "cuda/device.h"
 
 typedef struct ink_i_passed ink_i_passed;
 

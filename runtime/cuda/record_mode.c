@@ -4,6 +4,7 @@
  * process, for the command to print; nothing is printed here. */
 #include "cuda/record_mode.h"
 
+#include "cuda/activity.h"
 #include "cuda/arming_remarks.h"
 #include "cuda/device_choice.h"
 #include "cuda/driver_api.h"

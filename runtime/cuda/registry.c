@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that the registrar of a marked file finds with dlsym. Before main they only take
- * notes; a file that registers later, from a library that was loaded, is armed at once. */
+/* Keeps the marked files and section tables of this process; registrar.c says what follows when one comes or goes. */
 #include "cuda/registry.h"
 
-#include "cuda/record_mode.h"
-#include "cuda/session_private.h"
 #include "inkmark/record.h"
 #include "inkmark/session.h"
 #include "section_hash.h"
 
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ink_i_module *modules;
@@ -59,8 +54,7 @@ static bool make_room(void **array, size_t count, size_t *room, size_t element_b
   return true;
 }
 
-/* What a file of another ABI records to is of another layout: it stays dormant, and is named. */
-static void note_other_abi(const ink_module_desc *module) {
+void ink_i_registry_note_other_abi(const ink_module_desc *module) {
   ink_i_registry_lock();
   if (!old_file[0] && module->bytes >= offsetof(ink_module_desc, set_buffer))
     snprintf(old_file, sizeof old_file, "%s", module->file ? module->file : "?");
@@ -76,16 +70,6 @@ void ink_i_registry_add(const ink_module_desc *module) {
   ink_i_registry_unlock();
 }
 
-INK_API void ink_register_module(const ink_module_desc *module) {
-  if (module && (module->abi != INK_MODULE_ABI || (module->cuda && module->cuda->bytes < sizeof *module->cuda)))
-    note_other_abi(module);
-  if (!module || module->abi != INK_MODULE_ABI || module->bytes < INK_MODULE_BYTES_MIN || !module->cuda ||
-      module->cuda->bytes < offsetof(ink_cuda_api, memory)) /* as files of older headers have it */
-    return;
-  ink_i_registry_add(module);
-  ink_i_record_module_came(); /* nothing before main: the program's other files are yet to come */
-}
-
 void ink_i_registry_remove(const ink_module_desc *module) {
   ink_i_registry_lock();
   for (size_t i = 0; i < module_count; i++)
@@ -93,31 +77,6 @@ void ink_i_registry_remove(const ink_module_desc *module) {
       modules[i--] = modules[--module_count];
   ink_i_registry_unlock();
 }
-
-/* Without the loader, whose lock another thread may hold while it waits for ours. */
-static bool is_of_program(uintptr_t at) {
-  const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-  const size_t n = headers ? getauxval(AT_PHNUM) : 0;
-  uintptr_t bias = 0;
-  for (size_t i = 0; i < n; i++)
-    if (headers[i].p_type == PT_PHDR)
-      bias = (uintptr_t)headers - headers[i].p_vaddr;
-  for (size_t i = 0; i < n; i++)
-    if (headers[i].p_type == PT_LOAD && at - bias - headers[i].p_vaddr < headers[i].p_memsz)
-      return true;
-  return false;
-}
-
-bool ink_record_has_libraries(void) {
-  bool has = false;
-  ink_i_registry_lock();
-  for (size_t i = 0; i < module_count && !has; i++)
-    has = !modules[i].desc->only_device && !is_of_program((uintptr_t)modules[i].desc);
-  ink_i_registry_unlock();
-  return has;
-}
-
-INK_API void ink_unregister_module(const ink_module_desc *module) { ink_i_session_module_goes(module); }
 
 static uint32_t count_sections(const char *sections) {
   uint32_t n = *sections ? 1 : 0;
@@ -159,13 +118,10 @@ static ink_status add_table(const char *name, const char *sections, const char *
   return INK_OK;
 }
 
-INK_API void ink_register_table(const ink_table_desc *table) {
-  if (!table || table->abi != INK_MODULE_ABI || table->bytes < sizeof *table)
-    return;
+void ink_i_registry_table_of_file(const ink_table_desc *table) {
   ink_i_registry_lock();
   add_table(table->name, table->sections, table->file, table->line, table->hash48, true, NULL);
   ink_i_registry_unlock();
-  ink_i_record_module_came(); /* a table comes after its file's module: its kernels need slots */
 }
 
 ink_status ink_register_sections(const char *table, const char *sections, const char *file,

@@ -39,6 +39,10 @@ size_t ink_i_registry_sections(void);
 /* Take the lock themselves, and arm nothing. A table of a module: false where it cannot be kept, else what it is
  * called by. */
 void ink_i_registry_add(const ink_module_desc *module);
+/* What a file of another ABI records to is of another layout: it stays dormant, and is named. */
+void ink_i_registry_note_other_abi(const ink_module_desc *module);
+/* A table that lasts: its file was compiled by nvcc. */
+void ink_i_registry_table_of_file(const ink_table_desc *table);
 bool ink_i_registry_table_came(const char *name, const char *sections, const char *file, uint32_t line,
                                uint64_t *hash48);
 /* One module less has it. The number of its sections, if nobody has it any more; else 0. */

@@ -4,7 +4,7 @@
 #ifndef INK_CUDA_SAMPLE_H
 #define INK_CUDA_SAMPLE_H
 
-#include "cuda/device_buffer.h"
+#include "cuda/device.h"
 
 enum {
   INK_I_SAMPLES = 12,             /* distances that a device may have */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A session: arming devices, the thread that drains them, forks, the end. */
 #include "cuda/arming_remarks.h"
+#include "cuda/activity.h"
+#include "cuda/device_buffer.h"
 #include "cuda/device_choice.h"
 #include "cuda/driver_api.h"
 #include "cuda/driver_modules.h"

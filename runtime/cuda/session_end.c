@@ -3,6 +3,9 @@
  * is taken, as far as calls of the CUDA runtime are still possible. */
 #include "capture/capture_write.h"
 #include "cuda/device_choice.h"
+#include "cuda/activity.h"
+#include "cuda/clock_catch.h"
+#include "cuda/device_buffer.h"
 #include "cuda/driver_api.h"
 #include "cuda/driver_kernels.h"
 #include "cuda/driver_modules.h"

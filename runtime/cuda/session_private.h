@@ -3,9 +3,7 @@
 #ifndef INK_CUDA_SESSION_PRIVATE_H
 #define INK_CUDA_SESSION_PRIVATE_H
 
-#include "cuda/activity.h"
-#include "cuda/clock_catch.h"
-#include "cuda/device_buffer.h"
+#include "cuda/device.h"
 #include "cuda/window.h"
 #include "inkmark/session.h"
 
@@ -15,6 +13,9 @@
 #include <sys/types.h>
 
 enum { INK_I_REMARKS_MAX = 8, INK_I_REMARK_BYTES = 600 };
+
+struct ink_i_activity;
+struct ink_i_caught;
 
 struct ink_session {
   ink_i_options options;
@@ -55,7 +56,7 @@ struct ink_session {
   int64_t started_ns;     /* CLOCK_REALTIME */
   char remarks[INK_I_REMARKS_MAX][INK_I_REMARK_BYTES]; /* arming_remarks.h */
   uint32_t remark_count;
-  ink_i_activity *_Atomic activity; /* NULL: not asked for, or CUDA is not in use yet */
+  struct ink_i_activity *_Atomic activity; /* NULL: not asked for, or CUDA is not in use yet */
 };
 
 /* Copies what is closed on one device to the capture. */
@@ -83,7 +84,7 @@ ink_status ink_i_session_drain_host(ink_session *session, ink_error *error);
 /* Of CUPTI's records; `last`: those of buffers that are not full too. */
 ink_status ink_i_session_drain_activity(ink_session *session, bool last, ink_error *error);
 /* Takes over what was caught; it is written with the next part of the capture. */
-void ink_i_session_keep_caught(ink_i_device *device, ink_i_caught *caught);
+void ink_i_session_keep_caught(ink_i_device *device, struct ink_i_caught *caught);
 
 /* ---- windows ---- */
 

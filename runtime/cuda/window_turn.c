@@ -2,6 +2,7 @@
 /* Opens and closes the gates of a session's windows. Where a window begins or ends between two launches, the devices
  * are waited for: what was launched before and has not begun is not to be in it, what was launched in it is. */
 #include "cuda/sample.h"
+#include "cuda/device_buffer.h"
 #include "cuda/session_private.h"
 #include "monotonic.h"
 

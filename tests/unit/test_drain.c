@@ -3,6 +3,7 @@
  * the capture is whole and the track's own, and kept + lost + open is what ran, exactly. */
 #include "check.h"
 #include "cuda/drain_open.h"
+#include "cuda/device_buffer.h"
 #include "cuda/flight.h"
 #include "inkmark/capture.h"
 #include "made_up_gpu.h"

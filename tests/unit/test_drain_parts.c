@@ -3,7 +3,7 @@
  * again, which names are told where a filter leaves all out. */
 #include "check.h"
 #include "cuda/buffer_size.h"
-#include "cuda/drain.h"
+#include "cuda/drain_parts.h"
 #include "cuda/drain_runs.h"
 #include "cuda/passed_kernels.h"
 #include "id_map.h"

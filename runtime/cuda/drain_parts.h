@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Private: the parts of a drain. All run on the device's stream with the session's lock held, and neither
  * allocate nor make a system call of their own, but for what the writer does. */
-#ifndef INK_CUDA_DRAIN_H
-#define INK_CUDA_DRAIN_H
+#ifndef INK_CUDA_DRAIN_PARTS_H
+#define INK_CUDA_DRAIN_PARTS_H
 
 #include "capture/capture_format.h"
 #include "capture/capture_write.h"
@@ -36,8 +36,6 @@ static inline bool ink_i_drain_has_room(const ink_session *s, ink_i_device *d, s
 int ink_i_counts_read_claims(ink_i_device *d, uint64_t *claims);
 /* Queues the copies of the kernels' counters to the staging; `all`: of the empty slots' too. */
 int ink_i_counts_queue(ink_i_device *d, bool all);
-/* Of one slot, less what a parent process counted. */
-ink_kernel_counts ink_i_counts_of(const ink_i_device *d, uint32_t slot);
 /* Once they are there. */
 void ink_i_counts_take(ink_i_device *d, bool all);
 /* Writes the counters that changed, and those of kernels in d->touched that this capture does not name yet.
