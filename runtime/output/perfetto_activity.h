@@ -5,7 +5,7 @@
 #define INK_PERFETTO_ACTIVITY_H
 
 #include "activity_lanes.h"
-#include "perfetto.h"
+#include "perfetto_packets.h"
 
 /* Where they are put. */
 typedef struct perfetto_activity_place {

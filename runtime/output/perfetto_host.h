@@ -5,7 +5,7 @@
 #define INK_PERFETTO_HOST_H
 
 #include "host_lanes.h"
-#include "perfetto.h"
+#include "perfetto_packets.h"
 
 ink_status perfetto_host_write(perfetto *out, host_lanes *lanes, ink_error *error);
 /* What the slice of a launch says of its call: the flow that leads to it. */

@@ -9,7 +9,7 @@
  *
  * Each track clears the incremental state, because only then may the default track change: trace
  * processors of 2021 forget the interned names when only the defaults change. */
-#include "perfetto.h"
+#include "perfetto_packets.h"
 
 enum { SEQUENCE_CLEARED = 1 };
 

@@ -4,7 +4,7 @@
 #define INK_PERFETTO_TRACKS_H
 
 #include "crossings.h"
-#include "perfetto.h"
+#include "perfetto_packets.h"
 #include "id_map.h"
 #include "track_events.h"
 #include "track_lanes.h"

@@ -4,7 +4,7 @@
 #include "packet_state.h"
 
 #include "merge/try.h"
-#include "output/perfetto.h"
+#include "output/perfetto_packets.h"
 #include "output/track_events.h"
 
 #include <stdlib.h>

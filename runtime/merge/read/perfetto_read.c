@@ -6,7 +6,7 @@
 #include "perfetto_kernels.h"
 
 #include "merge/try.h"
-#include "output/perfetto.h"
+#include "output/perfetto_packets.h"
 #include "output/track_events.h"
 
 #include <stdlib.h>

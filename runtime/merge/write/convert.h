@@ -11,7 +11,7 @@
 #define INK_CONVERT_H
 
 #include "flow_set.h"
-#include "output/perfetto.h"
+#include "output/perfetto_packets.h"
 #include "slice_log.h"
 #include "text_table.h"
 

@@ -2,8 +2,8 @@
 /* The packets that the Perfetto output is made of; field numbers are those of Perfetto's protos
  * (protos/perfetto/trace/trace_packet.proto and the files it imports), listed for the tests in
  * tests/output/perfetto_subset.proto. */
-#ifndef INK_PERFETTO_H
-#define INK_PERFETTO_H
+#ifndef INK_PERFETTO_PACKETS_H
+#define INK_PERFETTO_PACKETS_H
 
 #include "output_file.h"
 #include "pb_write.h"
