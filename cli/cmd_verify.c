@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum verify_format { VERIFY_TEXT, VERIFY_JSON, VERIFY_SARIF, VERIFY_MAP };
+#define VERIFY_FORMATS(X) X("text", VERIFY_TEXT) X("json", VERIFY_JSON) X("sarif", VERIFY_SARIF)
+enum verify_format { VERIFY_FORMATS(CHOICE_CONSTANT) VERIFY_MAP /* of --map */ };
 
 typedef struct verify_settings {
   cli_common common;
@@ -38,7 +39,7 @@ static const cli_option options[] = {
      "instead of a verdict, write every instruction with the section that its time goes to, as JSON"},
     {'s', "strict", CLI_FLAG, NULL, offsetof(verify_settings, bookkeeping),
      "also judge moves, addresses and loop counters"},
-    {'f', "format", CLI_CHOICE, "text|json|sarif", offsetof(verify_settings, format),
+    {'f', "format", CLI_CHOICE, CHOICE_WORDS(VERIFY_FORMATS), offsetof(verify_settings, format),
      "text (the default), the same facts for programs, or SARIF 2.1.0 for code review and editors"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(verify_settings, output),
      "where to write; - (the default) is standard output"},

@@ -13,7 +13,7 @@
 #include <string.h>
 
 const cli_option cli_common_options[] = {
-    {0, "color", CLI_CHOICE, "auto|always|never", offsetof(cli_common, color),
+    {0, "color", CLI_CHOICE, CHOICE_WORDS(COLOR_CHOICES), offsetof(cli_common, color),
      "print colour and bars: auto (the default) prints them on a terminal unless NO_COLOR is set"},
     {'h', "help", CLI_FLAG, NULL, offsetof(cli_common, help), "print this help and leave"},
     {0},

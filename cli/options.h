@@ -4,6 +4,8 @@
 #ifndef INKMARK_CLI_OPTIONS_H
 #define INKMARK_CLI_OPTIONS_H
 
+#include "choices.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +30,8 @@ typedef struct cli_option {
   const char *help;
 } cli_option;
 
-enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
+#define COLOR_CHOICES(X) X("auto", CLI_COLOR_AUTO) X("always", CLI_COLOR_ALWAYS) X("never", CLI_COLOR_NEVER)
+enum cli_color { COLOR_CHOICES(CHOICE_CONSTANT) };
 
 /* The options that every command has; the first member of each command's settings. */
 typedef struct cli_common {

@@ -12,9 +12,9 @@ static const cli_option options[] = {
     {'n', "runs", CLI_COUNT, "N", offsetof(cost_settings, runs), "run each N times; default 5"},
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(cost_settings, kernels),
      "print only kernels whose readable name matches the POSIX extended regular expression"},
-    {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(cost_settings, device),
+    {'d', "device", CLI_CHOICE, CHOICE_WORDS(DEVICE_CHOICES), offsetof(cost_settings, device),
      "use a real GPU, or the simulated device, as for 'inkmark record'"},
-    {'f', "format", CLI_CHOICE, "text|json", offsetof(cost_settings, format),
+    {'f', "format", CLI_CHOICE, CHOICE_WORDS(FORMAT_CHOICES), offsetof(cost_settings, format),
      "text (the default), or every single run for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(cost_settings, output),
      "where to write; - (the default) is standard output"},
@@ -39,7 +39,7 @@ static int run(int argc, char **argv) {
     code = CLI_FAILED;
   else if (!code) {
     bool fine = true;
-    if (settings.format)
+    if (settings.format == FORMAT_JSON)
       cost_json(&result, file.stream);
     else
       fine = cost_text(&result, file.stream);

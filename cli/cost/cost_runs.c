@@ -28,7 +28,7 @@ static double monotonic_ns(void) {
 /* Records one run into files of `folder`; CLI_OK or an exit code after a message. */
 static int run_once(const cost_settings *settings, enum cost_mode mode, char **program,
                     const char *folder, double *wall_ns) {
-  static const char *const devices[] = {"auto", "gpu", "sim"};
+  static const char *const devices[] = {DEVICE_CHOICES(CHOICE_WORD)};
   char output[512], messages[512], *marked = program[0];
   snprintf(output, sizeof output, "%s/run.%%p.ink", folder);
   snprintf(messages, sizeof messages, "%s/messages", folder);

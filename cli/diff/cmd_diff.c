@@ -20,7 +20,7 @@ static const cli_option options[] = {
      "also compare captures that were not made alike: other devices, clock rates, costs of a mark"},
     {'a', "all", CLI_FLAG, NULL, offsetof(diff_settings, all), "also print the sections that are the same"},
     {0, "raw", CLI_FLAG, NULL, offsetof(diff_settings, raw), "leave the marks' own cost in the times"},
-    {'f', "format", CLI_CHOICE, "text|json|markdown|html", offsetof(diff_settings, format),
+    {'f', "format", CLI_CHOICE, CHOICE_WORDS(DIFF_FORMATS), offsetof(diff_settings, format),
      "text (the default), for programs, for a pull request, or a page"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(diff_settings, output),
      "where to write; - (the default) is standard output"},

@@ -6,7 +6,8 @@
 #include "load.h"
 #include "options.h"
 
-enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN, DIFF_HTML };
+#define DIFF_FORMATS(X) X("text", DIFF_TEXT) X("json", DIFF_JSON) X("markdown", DIFF_MARKDOWN) X("html", DIFF_HTML)
+enum diff_format { DIFF_FORMATS(CHOICE_CONSTANT) };
 
 typedef struct diff_settings {
   cli_common common;

@@ -24,6 +24,9 @@ typedef struct export_settings {
 /* Filled by cmd_export_prepare: the library's list of outputs is the only one. */
 static char format_words[128], about[1024];
 
+#define MARKING_CHOICES(X) X("usual", INK_MARKING_USUAL) X("in", INK_MARKING_IN) X("out", INK_MARKING_OUT)
+CHOICE_CHECK(MARKING_CHOICES)
+
 static const cli_option options[] = {
     {'o', "output", CLI_TEXT, "FILE", offsetof(export_settings, output),
      "where to write; - is standard output. The file appears under its name when it is whole"},
@@ -42,7 +45,7 @@ static const cli_option options[] = {
      "in a trace or csv, keep only what is in these rows (PROF_ITER)"},
     {0, "shorter-than", CLI_TEXT, "TIME=drop", offsetof(export_settings, filter.shorter_than),
      "in a trace, leave out slices that are shorter: 1us=drop"},
-    {'m', "marking", CLI_CHOICE, "usual|in|out", offsetof(export_settings, marking),
+    {'m', "marking", CLI_CHOICE, CHOICE_WORDS(MARKING_CHOICES), offsetof(export_settings, marking),
      "what to do with the marks' own cost. in: leave it in the times, as they were stamped. out: take it out "
      "of them, as 'inkmark report' does; a trace keeps its times and gets both as arguments. usual (the "
      "default): out in the tables of json and html, in everywhere else"},

@@ -9,7 +9,7 @@
 static const cli_option options[] = {
     {'a', "all", CLI_FLAG, NULL, offsetof(info_settings, all), "print every launch, however many, and the "
                                                                "clock of every SM"},
-    {'f', "format", CLI_CHOICE, "text|json|csv", offsetof(info_settings, format),
+    {'f', "format", CLI_CHOICE, CHOICE_WORDS(INFO_FORMATS), offsetof(info_settings, format),
      "text (the default), or the same facts for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(info_settings, output),
      "where to write; - (the default) is standard output"},

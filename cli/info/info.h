@@ -8,7 +8,8 @@
 
 #include "inkmark/activity.h"
 
-enum info_format { INFO_TEXT, INFO_JSON, INFO_CSV };
+#define INFO_FORMATS(X) X("text", INFO_TEXT) X("json", INFO_JSON) X("csv", INFO_CSV)
+enum info_format { INFO_FORMATS(CHOICE_CONSTANT) };
 
 typedef struct info_settings {
   cli_common common;

@@ -12,7 +12,7 @@ static const cli_option options[] = {
      "write the capture to FILE; %p stands for the process id, %r for the rank (RANK, OMPI_COMM_WORLD_RANK, "
      "PMI_RANK, SLURM_PROCID or LOCAL_RANK), %h for the host, %% for a percent sign. Default: PROGRAM.%p.ink "
      "in this folder"},
-    {'g', "granularity", CLI_CHOICE, "block|warp", offsetof(record_settings, granularity),
+    {'g', "granularity", CLI_CHOICE, CHOICE_WORDS(GRANULARITY_CHOICES), offsetof(record_settings, granularity),
      "choose who records: the first thread of each block (the default) or of each warp"},
     {'k', "kernels", CLI_TEXT, "REGEX", offsetof(record_settings, kernels),
      "record only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
@@ -28,7 +28,7 @@ static const cli_option options[] = {
     {'t', "tracks", CLI_COUNT, "N", offsetof(record_settings, tracks),
      "give the buffer of a device room for N tracks, a power of two. Default: as many as fit in a 64th of the "
      "device's free memory, 2 GiB at most. If rings are long, there are fewer, and record says so"},
-    {0, "keep", CLI_CHOICE, "last|first", offsetof(record_settings, keep),
+    {0, "keep", CLI_CHOICE, CHOICE_WORDS(KEEP_CHOICES), offsetof(record_settings, keep),
      "choose what to keep when a ring or the buffer is full: the newest (the default) or the oldest"},
     {'a', "activity", CLI_FLAG, NULL, offsetof(record_settings, activity),
      "also record kernels, copies, sets and the calls that launch them, from CUPTI: 'inkmark report "
@@ -36,7 +36,7 @@ static const cli_option options[] = {
     {0, "nvtx", CLI_FLAG, NULL, offsetof(record_settings, nvtx),
      "also record the host's NVTX ranges and marks, and ink_scope_begin. Every trace shows them above the "
      "kernels that were launched in them; 'inkmark report --host' sums them up"},
-    {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(record_settings, device),
+    {'d', "device", CLI_CHOICE, CHOICE_WORDS(DEVICE_CHOICES), offsetof(record_settings, device),
      "use a real GPU, or the simulated device; auto (the default) simulates if there is no GPU"},
     {0, "devices", CLI_TEXT, "LIST", offsetof(record_settings, devices),
      "choose which CUDA devices record: numbers, as 0,2; all; mine, the device of this rank on its node; or "
@@ -52,7 +52,7 @@ static const cli_option options[] = {
     {0, "launches", CLI_TEXT, "LIST", offsetof(record_settings, launches),
      "record only these launches of the process, as 10-20,30, counted from 0 over all kernels and graphs. When "
      "a part of the list begins or ends, record waits for the devices"},
-    {0, "on-start", CLI_CHOICE, "on|off", offsetof(record_settings, on_start),
+    {0, "on-start", CLI_CHOICE, CHOICE_WORDS(ON_START_CHOICES), offsetof(record_settings, on_start),
      "off: record only between the program's cudaProfilerStart and cudaProfilerStop"},
     {0, "range", CLI_TEXT, "NAME", offsetof(record_settings, range),
      "record only while an NVTX range of that name is open. With --schedule each of these ranges is a step"},

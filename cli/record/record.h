@@ -12,17 +12,20 @@
 
 #define RECORD_UNSET UINT64_MAX
 
-enum record_device { DEVICE_AUTO, DEVICE_GPU, DEVICE_SIM };
+#define KEEP_CHOICES(X) X("last", KEEP_LAST) X("first", KEEP_FIRST)
+enum record_keep { KEEP_CHOICES(CHOICE_CONSTANT) };
+#define ON_START_CHOICES(X) X("on", ON_START_ON) X("off", ON_START_OFF)
+enum record_on_start { ON_START_CHOICES(CHOICE_CONSTANT) };
 
 typedef struct record_settings {
   cli_common common;
-  int granularity; /* 0 block, 1 warp */
-  int keep;        /* 0 last, 1 first */
-  int device;      /* enum record_device */
+  int granularity; /* enum cli_granularity */
+  int keep;        /* enum record_keep */
+  int device;      /* enum cli_device */
   bool activity, flight, live, fit, nvtx;
   const char *blocks, *warps, *kernels, *devices, *output, *hang;
   const char *launches, *schedule, *range, *delay, *duration;
-  int on_start; /* 0 on, 1 off */
+  int on_start; /* enum record_on_start */
   uint64_t hang_ms, delay_ms, duration_ms; /* of `hang`, `delay`, `duration`; record_check fills them in */
   uint64_t records, tracks, drain_ms; /* RECORD_UNSET when not given; record_check makes
                                          that 0, the library's default */

@@ -174,7 +174,7 @@ static int check_windows(const cli_command *command, record_settings *settings) 
 static int check_modes(const cli_command *command, record_settings *settings) {
   if (check_time(command, "hang", settings->hang, &settings->hang_ms))
     return CLI_USAGE;
-  if (settings->keep && (settings->flight || settings->hang || settings->live))
+  if (settings->keep != KEEP_LAST && (settings->flight || settings->hang || settings->live))
     return cli_usage_error(command, "'--keep first' does not go with '--%s', which keeps the newest",
                            settings->flight ? "flight" : settings->hang ? "hang" : "live");
   return CLI_OK;
@@ -189,7 +189,7 @@ int record_check(const cli_command *command, record_settings *settings) {
        strcmp(settings->devices, "mine") &&
        !check_list(command, "devices", settings->devices, 63)))
     return CLI_USAGE;
-  if (settings->warps && !settings->granularity)
+  if (settings->warps && settings->granularity != GRANULARITY_WARP)
     return cli_usage_error(command, "'--warps' needs '--granularity warp'");
   if (!round_up(command, "records-per-track", &settings->records, 4, 1u << 24) ||
       !round_up(command, "tracks", &settings->tracks, 1, 1u << 24))

@@ -104,18 +104,19 @@ static bool set_range(const record_plan *plan) {
 }
 
 bool record_environment(record_plan *plan) {
+  static const char *const granularities[] = {GRANULARITY_CHOICES(CHOICE_WORD)}, *const keeps[] = {KEEP_CHOICES(CHOICE_WORD)};
   const record_settings *s = plan->settings;
   begin_after_old_file(plan);
   bool fine = set("INKMARK_RECORD", "1") && set("INKMARK_OUTPUT", plan->output) &&
               set("INKMARK_LIBRARY", plan->library) &&
-              set("INKMARK_GRANULARITY", s->granularity ? "warp" : "block") &&
-              set("INKMARK_KEEP", s->keep ? "first" : "last") && set("INKMARK_BLOCKS", s->blocks) &&
+              set("INKMARK_GRANULARITY", granularities[s->granularity]) &&
+              set("INKMARK_KEEP", keeps[s->keep]) && set("INKMARK_BLOCKS", s->blocks) &&
               set("INKMARK_WARPS", s->warps) && set("INKMARK_KERNELS", s->kernels) &&
               set("INKMARK_DEVICES", s->devices ? s->devices : "used") &&
               set_count("INKMARK_RECORDS", s->records) && set_count("INKMARK_TRACKS", s->tracks) &&
               set_count("INKMARK_DRAIN_MS", s->drain_ms) && set("INKMARK_FLIGHT", s->flight ? "1" : NULL) &&
               set("INKMARK_LAUNCHES", s->launches) && set("INKMARK_SCHEDULE", s->schedule) &&
-              set("INKMARK_ON_START", s->on_start ? "off" : NULL) && set_count("INKMARK_DELAY_MS", s->delay_ms) &&
+              set("INKMARK_ON_START", s->on_start == ON_START_OFF ? "off" : NULL) && set_count("INKMARK_DELAY_MS", s->delay_ms) &&
               set_count("INKMARK_DURATION_MS", s->duration_ms) &&
               set("INKMARK_LIVE", s->live ? "1" : NULL) && set_count("INKMARK_HANG_MS", s->hang_ms);
   fine = fine && set_range(plan) && set_activity(plan);

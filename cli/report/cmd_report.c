@@ -12,12 +12,18 @@
 
 #include <stdlib.h>
 
+#define GROUPS(X) \
+  X("section", INK_BY_SECTION) X("iteration", INK_BY_ITERATION) X("block", INK_BY_BLOCK) X("sm", INK_BY_SM) \
+  X("launch", INK_BY_LAUNCH) X("warp", INK_BY_WARP) X("device", INK_BY_DEVICE) X("instance", INK_BY_INSTANCE) \
+  X("role", INK_BY_ROLE)
+CHOICE_CHECK(GROUPS)
+
 static const cli_option options[] = {
-    {'b', "by", CLI_CHOICE, "section|iteration|block|sm|launch|warp|device|instance|role", offsetof(report_settings, by),
+    {'b', "by", CLI_CHOICE, CHOICE_WORDS(GROUPS), offsetof(report_settings, by),
      "choose what the rows are: sections with their statistics (the default), or one row for each iteration "
      "(PROF_ITER), block, SM, launch, warp of a block, device, template instance or role (PROF_ROLE), with the "
      "sections as columns"},
-    {'s', "sort", CLI_CHOICE, "usual|total|self|max|imbalance", offsetof(report_settings, sort),
+    {'s', "sort", CLI_CHOICE, CHOICE_WORDS(REPORT_SORTS), offsetof(report_settings, sort),
      "in text and csv, print the row with the most first; self is the time without the sections inside"},
     {'n', "top", CLI_COUNT, "N", offsetof(report_settings, top),
      "in text tables, print no more than N rows of each kernel"},
@@ -28,10 +34,10 @@ static const cli_option options[] = {
     {0, "kept", CLI_FLAG, NULL, offsetof(report_settings, kept),
      "also print times where marks were dropped. They are of the newest marks of each track, which may be "
      "unlike the others"},
-    {'c', "cell", CLI_CHOICE, "total|mean|median|max|count", offsetof(report_settings, cell),
+    {'c', "cell", CLI_CHOICE, CHOICE_WORDS(REPORT_CELLS), offsetof(report_settings, cell),
      "choose what the cells of a table with sections as columns hold, over all tracks; default: mean for "
      "iterations, total for the others"},
-    {'u', "unit", CLI_CHOICE, "cycles|ns|us", offsetof(report_settings, unit),
+    {'u', "unit", CLI_CHOICE, CHOICE_WORDS(REPORT_UNITS), offsetof(report_settings, unit),
      "in text tables, print cycles of the SM's own clock (the default), or time through the clock map; csv and "
      "json always have both"},
     {'k', "kernel", CLI_TEXT, "REGEX", offsetof(report_settings, kernel),
@@ -69,7 +75,7 @@ static const cli_option options[] = {
      "print every row and every column, however many"},
     {0, "raw", CLI_FLAG, NULL, offsetof(report_settings, raw),
      "print times as they were stamped: leave the marks' own cost in them"},
-    {'f', "format", CLI_CHOICE, "text|json|csv", offsetof(report_settings, format),
+    {'f', "format", CLI_CHOICE, CHOICE_WORDS(REPORT_FORMATS), offsetof(report_settings, format),
      "text (the default), or the same numbers in long form for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(report_settings, output),
      "where to write; - (the default) is standard output"},

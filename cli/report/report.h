@@ -10,10 +10,16 @@
 
 #include "inkmark/tables_json.h"
 
-enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_CSV };
-enum report_unit { REPORT_CYCLES, REPORT_NS, REPORT_US };
-enum report_sort { SORT_NONE, SORT_TOTAL, SORT_SELF, SORT_MAX, SORT_IMBALANCE };
-enum report_cell { CELL_TOTAL, CELL_MEAN, CELL_MEDIAN, CELL_MAX, CELL_COUNT };
+#define REPORT_FORMATS(X) X("text", REPORT_TEXT) X("json", REPORT_JSON) X("csv", REPORT_CSV)
+enum report_format { REPORT_FORMATS(CHOICE_CONSTANT) };
+#define REPORT_UNITS(X) X("cycles", REPORT_CYCLES) X("ns", REPORT_NS) X("us", REPORT_US)
+enum report_unit { REPORT_UNITS(CHOICE_CONSTANT) };
+#define REPORT_SORTS(X) \
+  X("usual", SORT_NONE) X("total", SORT_TOTAL) X("self", SORT_SELF) X("max", SORT_MAX) X("imbalance", SORT_IMBALANCE)
+enum report_sort { REPORT_SORTS(CHOICE_CONSTANT) };
+#define REPORT_CELLS(X) \
+  X("total", CELL_TOTAL) X("mean", CELL_MEAN) X("median", CELL_MEDIAN) X("max", CELL_MAX) X("count", CELL_COUNT)
+enum report_cell { REPORT_CELLS(CHOICE_CONSTANT) };
 
 typedef struct report_settings {
   cli_common common;

@@ -40,7 +40,7 @@ static const cli_option options[] = {
      "print a unified diff; nothing is written"},
     {0, "strip", CLI_FLAG, NULL, offsetof(instrument_settings, strip),
      "give back the original bytes of a marked file"},
-    {0, "format", CLI_CHOICE, "text|json", offsetof(instrument_settings, format),
+    {0, "format", CLI_CHOICE, CHOICE_WORDS(FORMAT_CHOICES), offsetof(instrument_settings, format),
      "the format of --list"},
     {0, "header-less", CLI_FLAG, NULL, offsetof(instrument_settings, header_less),
      "parse without the toolkit's headers, as if there were no toolkit"},
@@ -108,9 +108,9 @@ static int deliver(instrument_settings *settings, const char *source,
   const bool lost = !instrument_say_parse_errors(result, source);
   if (ink_instrumented_was_marked(result))
     message_say("'%s' is marked already and was not marked again", source);
-  const unsigned errors = instrument_say(result, source, !settings->list && settings->format == 0);
+  const unsigned errors = instrument_say(result, source, !settings->list && settings->format == FORMAT_TEXT);
   int code = CLI_OK;
-  if (settings->list && settings->format == 1)
+  if (settings->list && settings->format == FORMAT_JSON)
     instrument_list_json(result, source, json);
   else if (settings->list)
     instrument_list_text(result, source, stdout);

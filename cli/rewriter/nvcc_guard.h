@@ -9,8 +9,6 @@
 
 #include "inkmark/instrument.h"
 
-enum guard_kind { GUARD_FIX, GUARD_REPORT, GUARD_OFF }; /* as --guard has them */
-
 typedef struct guard_verdicts { /* the kernels that get fewer marks, and why */
   ink_guarded *items;           /* names malloc'ed */
   char **reasons;

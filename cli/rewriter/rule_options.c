@@ -38,7 +38,7 @@ void rule_options_apply(const rule_settings *rules, ink_instrument_options *opti
   options->kernels_only = rules->kernels_only;
   options->depth = (unsigned)rules->depth;
   options->limit = (unsigned)rules->limit;
-  static const ink_hold holds[] = {INK_HOLD_AUTO, INK_HOLD_NONE, INK_HOLD_STRICT};
+  static const ink_hold holds[] = {HOLD_CHOICES(CHOICE_CONSTANT)};
   options->hold = holds[rules->hold];
   options->root = rules->root;
   options->parse_seconds = (double)rules->parse_seconds;

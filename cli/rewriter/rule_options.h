@@ -7,11 +7,15 @@
 
 #include "inkmark/instrument.h"
 
+#define GUARD_CHOICES(X) X("fix", GUARD_FIX) X("report", GUARD_REPORT) X("off", GUARD_OFF)
+enum guard_kind { GUARD_CHOICES(CHOICE_CONSTANT) };
+#define HOLD_CHOICES(X) X("auto", INK_HOLD_AUTO) X("none", INK_HOLD_NONE) X("strict", INK_HOLD_STRICT)
+
 typedef struct rule_settings {
   const char *kernel, *exclude, *calls, *root, *file;
   bool loops, waits, rows, lines, kernels_only;
-  int guard; /* enum guard_kind of nvcc_guard.h */
-  int hold; /* 0 auto, 1 none, 2 strict */
+  int guard; /* enum guard_kind */
+  int hold;  /* an index into HOLD_CHOICES */
   uint64_t depth, limit, parse_seconds;
 } rule_settings;
 
@@ -41,11 +45,11 @@ typedef struct rule_settings {
        "what that call does is marked in place of it)"},                                                                \
       {0, "limit", CLI_COUNT, "N", offsetof(type, rules.limit),                                                         \
        "put at most N marks into one function (default 256)"},                                                          \
-      {0, "hold", CLI_CHOICE, "auto|none|strict", offsetof(type, rules.hold),                                           \
+      {0, "hold", CLI_CHOICE, CHOICE_WORDS(HOLD_CHOICES), offsetof(type, rules.hold),                                   \
        "choose the values that marks hold in place: those that are found (auto, the default), none, or those "          \
        "that are found and tied to the clock read (strict), because the assembler moves some values that are "          \
        "only held; strict costs 2 instructions a mark or more"},                                                        \
-      {0, "guard", CLI_CHOICE, "fix|report|off", offsetof(type, rules.guard),                                           \
+      {0, "guard", CLI_CHOICE, CHOICE_WORDS(GUARD_CHOICES), offsetof(type, rules.guard),                                 \
        "for inkmark nvcc: if marks make a kernel spill, exceed registers or grow too much, take them out (fix, "        \
        "the default), say so (report), or do not look (off)"},                                                          \
       {0, "rules", CLI_TEXT, "FILE", offsetof(type, rules.file),                                                        \

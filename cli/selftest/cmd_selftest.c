@@ -46,11 +46,11 @@ typedef struct selftest_run {
 } selftest_run;
 
 static const cli_option options[] = {
-    {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(selftest_settings, device),
+    {'d', "device", CLI_CHOICE, CHOICE_WORDS(DEVICE_CHOICES), offsetof(selftest_settings, device),
      "use a real GPU, or the simulated device, as for 'inkmark record'"},
     {0, "devices", CLI_TEXT, "all|N", offsetof(selftest_settings, devices),
      "test every CUDA device that is visible (the default), one after the other, or only number N"},
-    {'f', "format", CLI_CHOICE, "text|json", offsetof(selftest_settings, format),
+    {'f', "format", CLI_CHOICE, CHOICE_WORDS(FORMAT_CHOICES), offsetof(selftest_settings, format),
      "text (the default), or the same for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(selftest_settings, output),
      "where to write; - (the default) is standard output"},
@@ -210,9 +210,9 @@ static int show(const selftest_run *run) {
   outfile file;
   if (!outfile_open(&file, run->settings->output))
     return CLI_FAILED;
-  if (run->settings->format)
+  if (run->settings->format == FORMAT_JSON)
     print_json(run, file.stream);
-  for (size_t i = 0; i < run->count && !run->settings->format; i++) {
+  for (size_t i = 0; i < run->count && run->settings->format == FORMAT_TEXT; i++) {
     if (i)
       fputc('\n', file.stream);
     print_page(&run->results[i], file.stream);

@@ -11,13 +11,13 @@ static const cli_option options[] = {
                                                                        "counting; default 1"},
     {'k', "kernels", CLI_TEXT, "REGEX", offsetof(repeat_settings, kernels),
      "record only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
-    {'g', "granularity", CLI_CHOICE, "block|warp", offsetof(repeat_settings, granularity),
+    {'g', "granularity", CLI_CHOICE, CHOICE_WORDS(GRANULARITY_CHOICES), offsetof(repeat_settings, granularity),
      "choose who records: the first thread of each block (the default) or of each warp"},
-    {'d', "device", CLI_CHOICE, "auto|gpu|sim", offsetof(repeat_settings, device),
+    {'d', "device", CLI_CHOICE, CHOICE_WORDS(DEVICE_CHOICES), offsetof(repeat_settings, device),
      "use a real GPU, or the simulated device, as for 'inkmark record'"},
-    {'u', "unit", CLI_CHOICE, "auto|cycles|us", offsetof(repeat_settings, unit),
+    {'u', "unit", CLI_CHOICE, CHOICE_WORDS(REPEAT_UNITS), offsetof(repeat_settings, unit),
      "choose the unit of the table; auto (the default) is us, and cycles on the simulated device"},
-    {'f', "format", CLI_CHOICE, "text|json", offsetof(repeat_settings, format),
+    {'f', "format", CLI_CHOICE, CHOICE_WORDS(FORMAT_CHOICES), offsetof(repeat_settings, format),
      "text (the default), or every single repeat for programs"},
     {'o', "output", CLI_TEXT, "FILE", offsetof(repeat_settings, output), "where to write; - (the default) is standard output"},
     {0},
@@ -42,7 +42,7 @@ static int run(int argc, char **argv) {
     code = CLI_FAILED;
   } else if (!code) {
     bool fine = true;
-    if (settings.format)
+    if (settings.format == FORMAT_JSON)
       repeat_json(&result, file.stream);
     else
       fine = repeat_text(&result, file.stream);

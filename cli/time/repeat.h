@@ -9,11 +9,14 @@
 #include <stdio.h>
 
 enum { REPEAT_MAX = 10000 };
+#define REPEAT_UNITS(X) X("auto", REPEAT_AUTO) X("cycles", REPEAT_CYCLES) X("us", REPEAT_US)
+enum repeat_unit { REPEAT_UNITS(CHOICE_CONSTANT) };
 
 typedef struct repeat_settings {
   cli_common common;
   uint64_t repeat, warmup;
-  int device, format, granularity, unit; /* unit 0 auto: us, on the simulated device cycles */
+  int device, format, granularity; /* enum cli_device, cli_format, cli_granularity */
+  int unit;                        /* enum repeat_unit; auto: us, on the simulated device cycles */
   const char *kernels, *output;
 } repeat_settings;
 

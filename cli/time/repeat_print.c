@@ -54,7 +54,7 @@ static bool summarize(const double *values, size_t repeats, statistics *out) {
   return sorted != NULL;
 }
 
-static bool in_cycles(const repeat_result *r) { return r->settings->unit ? r->settings->unit == 1 : r->simulated; }
+static bool in_cycles(const repeat_result *r) { return r->settings->unit == REPEAT_AUTO ? r->simulated : r->settings->unit == REPEAT_CYCLES; }
 
 static void columns(text_grid *grid, const char *unit) {
   static const char *const right[] = {"count", "min", "median", "mean", "max", "spread"};

@@ -16,12 +16,13 @@
 #include <unistd.h>
 
 static int run_once(const repeat_settings *settings, char **program, const char *folder) {
-  static const char *const devices[] = {"auto", "gpu", "sim"};
+  static const char *const granularities[] = {GRANULARITY_CHOICES(CHOICE_WORD)};
+  static const char *const devices[] = {DEVICE_CHOICES(CHOICE_WORD)};
   char output[512], messages[512];
   snprintf(output, sizeof output, "%s/run.%%p.ink", folder);
   snprintf(messages, sizeof messages, "%s/messages", folder);
   const char *options[] = {"--device", devices[settings->device], "--output", output, "--granularity",
-                           settings->granularity ? "warp" : "block", NULL, NULL, NULL};
+                           granularities[settings->granularity], NULL, NULL, NULL};
   if (settings->kernels) {
     options[6] = "--kernels";
     options[7] = settings->kernels;
