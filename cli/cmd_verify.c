@@ -6,6 +6,7 @@
 #include "load.h"
 #include "message.h"
 #include "outfile.h"
+#include "style.h"
 #include "text_out.h"
 #include "verify_against.h"
 #include "verify_map.h"
@@ -74,7 +75,7 @@ static const ink_verify_stamp *namesake(const ink_verify_kernel *k, const ink_ve
 static void print_removed(const ink_verify_kernel *k, const ink_verify_stamp *s, FILE *to) {
   const ink_verify_stamp *other = namesake(k, s);
   text_print(to, "  %sremoved%s  %s(%s) at %s:%u has no clock read in the machine code",
-          message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN), s->macro, s->name,
+          style_code(to, STYLE_WARNING), style_code(to, STYLE_PLAIN), s->macro, s->name,
           base_name(s->file), s->line);
   if (other)
     text_print(to, ", or is merged with that at line %u", other->line);
@@ -100,8 +101,8 @@ static bool is_division(const ink_verify_leak *leak) {
 static void print_leaks(const ink_verify_kernel *k, FILE *to) {
   for (size_t i = 0; i < k->leak_count; i++) {
     const ink_verify_leak *leak = &k->leaks[i];
-    text_print(to, "  %smoved%s    %s:%u: %s\n", message_style(to, STYLE_WARNING),
-            message_style(to, STYLE_PLAIN), base_name(leak->file), leak->line, leak->instructions);
+    text_print(to, "  %smoved%s    %s:%u: %s\n", style_code(to, STYLE_WARNING),
+            style_code(to, STYLE_PLAIN), base_name(leak->file), leak->line, leak->instructions);
     text_print(to, "             belongs between %s and %s\n",
             stamp_text(k, leak->belongs_after, true).text,
             stamp_text(k, leak->belongs_before, false).text);
@@ -123,7 +124,7 @@ static void print_gone(const ink_verify_kernel *k, FILE *to) {
     else
       snprintf(lines, sizeof lines, "lines %u-%u", gone->first_line, gone->last_line);
     text_print(to, "  %sgone%s     %s: no instruction of %s, between %s and %s, is left in the machine code\n",
-               message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN), base_name(gone->file), lines,
+               style_code(to, STYLE_WARNING), style_code(to, STYLE_PLAIN), base_name(gone->file), lines,
                stamp_text(k, gone->after, true).text, stamp_text(k, gone->before, false).text);
   }
 }
@@ -164,14 +165,14 @@ static void print_listing(const ink_verify *verify, const ink_verify_kernel *k, 
         next < k->remark_count && k->remarks[next].at == at ? &k->remarks[next++] : NULL;
     const bool stamp = remark && remark->stamp < k->stamp_count;
     const char *location = memmem(text + at, length, "//## File", 9);
-    fputs(message_style(to, stamp ? STYLE_BOLD : remark ? STYLE_WARNING
+    fputs(style_code(to, stamp ? STYLE_BOLD : remark ? STYLE_WARNING
                             : location ? STYLE_DIM : STYLE_PLAIN), to);
     print_line(text + at, length, to);
     if (stamp)
       text_print(to, "   <== %s %s", k->stamps[remark->stamp].macro, k->stamps[remark->stamp].name);
     else if (remark)
       text_print(to, "   <== moved, of line %u", k->leaks[remark->leak].line);
-    text_print(to, "%s\n", message_style(to, STYLE_PLAIN));
+    text_print(to, "%s\n", style_code(to, STYLE_PLAIN));
     at += length + 1;
   }
 }
@@ -183,14 +184,14 @@ static void print_text(const verify_settings *settings, const char *path, const 
   for (size_t i = 0; i < n; i++) {
     const ink_verify_kernel *k = &kernels[i];
     text_print(to, "%s%s%s (%s, %s): %zu stamp%s, %u instructions judged, ",
-            message_style(to, STYLE_BOLD), k->shown, message_style(to, STYLE_PLAIN),
+            style_code(to, STYLE_BOLD), k->shown, style_code(to, STYLE_PLAIN),
             base_name(path), k->target, k->stamp_count, k->stamp_count == 1 ? "" : "s",
             k->instructions);
     if (k->moved || k->gone_count) {
-      text_print(to, "%s%u moved", message_style(to, STYLE_WARNING), k->moved);
+      text_print(to, "%s%u moved", style_code(to, STYLE_WARNING), k->moved);
       if (k->gone_count)
         text_print(to, ", %zu range%s of the source gone", k->gone_count, k->gone_count == 1 ? "" : "s");
-      text_print(to, "%s\n", message_style(to, STYLE_PLAIN));
+      text_print(to, "%s\n", style_code(to, STYLE_PLAIN));
     } else {
       text_print(to, k->unknown ? "held as far as could be judged\n" : "all held\n");
     }

@@ -3,6 +3,7 @@
 #include "grid.h"
 
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include "inkmark/text.h"
@@ -42,13 +43,6 @@ void grid_free(text_grid *grid) {
   free(grid);
 }
 
-size_t grid_text_width(const char *text) {
-  size_t width = 0;
-  for (; *text; text++)
-    width += ((unsigned char)*text & 0xc0) != 0x80;
-  return width;
-}
-
 static char *shown(const char *text) {
   const size_t bytes = strlen(text), length = ink_text_put(NULL, 0, INK_TEXT_SHOWN, text, bytes);
   char *copy = malloc(length + 1);
@@ -67,7 +61,7 @@ void grid_column(text_grid *grid, enum grid_align align, const char *title) {
     grid->failed = true;
     return;
   }
-  heads[grid->columns++] = (grid_head){align, grid_text_width(copy), copy};
+  heads[grid->columns++] = (grid_head){align, text_width(copy), copy};
 }
 
 void grid_cell(text_grid *grid, const char *format, ...) {
@@ -91,7 +85,7 @@ void grid_cell(text_grid *grid, const char *format, ...) {
     grid->failed = true;
   } else {
     grid_head *head = &grid->heads[grid->count % grid->columns];
-    size_t width = grid_text_width(text);
+    size_t width = text_width(text);
     if (width > head->width)
       head->width = width;
     grid->cells[grid->count++] = text;
@@ -100,7 +94,7 @@ void grid_cell(text_grid *grid, const char *format, ...) {
 }
 
 static void print_padded(FILE *to, const char *text, const grid_head *head, bool last) {
-  int space = (int)(head->width - grid_text_width(text));
+  int space = (int)(head->width - text_width(text));
   if (head->align == GRID_RIGHT)
     text_print(to, "%*s%s", space, "", text);
   else
@@ -128,9 +122,9 @@ static void print_row(const text_grid *grid, FILE *to, int indent, char *const *
 bool grid_print(const text_grid *grid, FILE *to, int indent) {
   if (grid->failed)
     return false;
-  fputs(message_style(to, STYLE_BOLD), to);
+  fputs(style_code(to, STYLE_BOLD), to);
   print_row(grid, to, indent, NULL);
-  fputs(message_style(to, STYLE_PLAIN), to);
+  fputs(style_code(to, STYLE_PLAIN), to);
   fputc('\n', to);
   for (size_t at = 0; at + grid->columns <= grid->count; at += grid->columns) {
     print_row(grid, to, indent, grid->cells + at);

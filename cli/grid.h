@@ -22,9 +22,6 @@ __attribute__((format(printf, 2, 3))) void grid_cell(text_grid *grid, const char
  * the cells were added, and nothing was printed. */
 bool grid_print(const text_grid *grid, FILE *to, int indent);
 
-/* Columns that a UTF-8 text takes on a terminal (one a code point; no wide characters here). */
-size_t grid_text_width(const char *text);
-
 /* "1,234,567" */
 typedef struct number_text {
   char text[48];

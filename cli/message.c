@@ -1,63 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages and progress on stderr, and what the terminal can show. */
+/* Messages and progress on stderr. */
 #include "message.h"
 
-#include "options.h"
 #include "text_out.h"
 
 #include <errno.h>
-#include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-static int color_choice = CLI_COLOR_AUTO;
 static bool progress_shown;
 static uint64_t progress_last_ms, progress_start_ms;
-
-void message_set_color(int color) {
-  color_choice = color;
-}
-
-static bool colored(FILE *to) {
-  if (color_choice != CLI_COLOR_AUTO)
-    return color_choice == CLI_COLOR_ALWAYS;
-  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-  if ((no_color && *no_color) || (term && !strcmp(term, "dumb")))
-    return false;
-  int descriptor = fileno(to); /* -1: an output file that is no terminal */
-  return descriptor >= 0 && isatty(descriptor);
-}
-
-static const char *const codes[] = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[36m"};
-
-const char *message_style(FILE *to, enum message_style style) {
-  return colored(to) ? codes[style] : "";
-}
-
-bool message_is_style(const char *text) {
-  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-    if (text == codes[i])
-      return true;
-  return false;
-}
-
-bool message_draws(void) {
-  return colored(stdout) && !strcmp(nl_langinfo(CODESET), "UTF-8");
-}
-
-size_t message_columns(void) {
-  const char *columns = getenv("COLUMNS");
-  if (columns && atoi(columns) > 20)
-    return (size_t)atoi(columns);
-  struct winsize size;
-  if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 20)
-    return size.ws_col;
-  return 120;
-}
 
 void message_say(const char *format, ...) {
   va_list arguments;

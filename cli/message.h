@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes to the person at the terminal: messages, progress, colour. */
+/* What goes to the person at the terminal: messages and progress. */
 #ifndef INKMARK_CLI_MESSAGE_H
 #define INKMARK_CLI_MESSAGE_H
 
@@ -8,19 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-void message_set_color(int color); /* enum cli_color */
-
-/* Styles for text that goes to `to`; "" when that stream gets no colour. */
-enum message_style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING, STYLE_BAR };
-const char *message_style(FILE *to, enum message_style style);
-
-/* Whether it is a text that message_style gave, by its address. */
-bool message_is_style(const char *text);
-
-/* Bars and other non-ASCII drawing: the locale is UTF-8 and colour is on for stdout. */
-bool message_draws(void);
-/* Columns of the terminal on stdout (COLUMNS where set), 120 where stdout is none. */
-size_t message_columns(void);
+/* The exit codes of every command. */
+enum cli_exit { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_CHECK_FAILED = 3 };
 
 /* "inkmark: ..." on stderr, for errors and remarks alike. */
 __attribute__((format(printf, 1, 2))) void message_say(const char *format, ...);

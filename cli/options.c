@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <errno.h>
@@ -266,7 +267,7 @@ enum cli_parsed cli_parse(const cli_command *command, int argc, char **argv, voi
     cli_print_help(command, stdout);
     return CLI_LEAVE_OK;
   }
-  message_set_color(common->color);
+  style_set_color(common->color);
   *operands = n;
   return check_operands(command, n);
 }

@@ -5,13 +5,12 @@
 #define INKMARK_CLI_OPTIONS_H
 
 #include "choices.h"
+#include "message.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-enum cli_exit { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_CHECK_FAILED = 3 };
 
 enum cli_option_kind {
   CLI_FLAG,   /* bool */
@@ -29,9 +28,6 @@ typedef struct cli_option {
   size_t at;         /* offset in the command's settings */
   const char *help;
 } cli_option;
-
-#define COLOR_CHOICES(X) X("auto", CLI_COLOR_AUTO) X("always", CLI_COLOR_ALWAYS) X("never", CLI_COLOR_NEVER)
-enum cli_color { COLOR_CHOICES(CHOICE_CONSTANT) };
 
 /* The options that every command has; the first member of each command's settings. */
 typedef struct cli_common {

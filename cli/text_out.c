@@ -2,8 +2,7 @@
 /* A printf whose strings are made fit to be shown; numbers are left to printf. */
 #include "text_out.h"
 
-#include "grid.h"
-#include "message.h"
+#include "style.h"
 
 #include "inkmark/text.h"
 
@@ -11,6 +10,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+size_t text_width(const char *text) {
+  size_t width = 0;
+  for (; *text; text++)
+    width += ((unsigned char)*text & 0xc0) != 0x80;
+  return width;
+}
 
 /* One conversion of a format. */
 typedef struct conversion {
@@ -118,7 +124,7 @@ static size_t bytes_of(const char *text, int precision) {
 
 static void print_text(FILE *to, const conversion *c, const char *text) {
   text = text ? text : "(null)";
-  if (message_is_style(text)) {
+  if (style_is_code(text)) {
     fputs(text, to);
     return;
   }
@@ -132,7 +138,7 @@ static void print_text(FILE *to, const conversion *c, const char *text) {
     else
       shown = near; /* out of memory: as much as there is room for */
   }
-  const size_t have = c->width > 0 ? grid_text_width(shown) : 0;
+  const size_t have = c->width > 0 ? text_width(shown) : 0;
   const int space = c->width > 0 && (size_t)c->width > have ? c->width - (int)have : 0;
   const bool left = strchr(c->flags, '-') != NULL;
   fprintf(to, "%*s%s%*s", left ? 0 : space, "", shown, left ? space : 0, "");

@@ -2,6 +2,7 @@
 /* Counts of two builds side by side, and what of it is harm. */
 #include "verify_against.h"
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ void verify_against_print(const ink_verify_kernel *plain, const ink_verify_kerne
   print_pair(to, "WARPGROUP.ARRIVE", p->arrives, m->arrives);
   print_pair(to, "loops", p->loops, m->loops);
   fputc('\n', to);
-  const char *warn = message_style(to, STYLE_WARNING), *plainly = message_style(to, STYLE_PLAIN);
+  const char *warn = style_code(to, STYLE_WARNING), *plainly = style_code(to, STYLE_PLAIN);
   if (new_spills(p, m))
     text_print(to, "  %sspills%s   %u more stores to the stack and loads from it\n", warn, plainly, new_spills(p, m));
   if (m->drains > p->drains)

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "load.h"
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <math.h>
@@ -250,7 +251,7 @@ static void remarks(const cost_result *r, FILE *to) {
       if (k->modes[mode].uneven)
         text_print(to,
                 "  %s%s was not launched as often in each run: its times are of different work%s\n",
-                message_style(to, STYLE_WARNING), k->label, message_style(to, STYLE_PLAIN));
+                style_code(to, STYLE_WARNING), k->label, style_code(to, STYLE_PLAIN));
     if (r->has_baseline && !k->modes[COST_WITHOUT].launches)
       text_print(to, "  %s does not run in the program without marks\n", k->label);
     else if (!k->modes[COST_OFF].launches && !k->modes[COST_ON].launches)
@@ -287,7 +288,7 @@ static bool print_wall(const cost_result *r, FILE *to) {
 bool cost_text(const cost_result *r, FILE *to) {
   if (r->simulated)
     text_print(to, "%s%s%s; registers and shared memory of its kernels are made up\n",
-            message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE, message_style(to, STYLE_PLAIN));
+            style_code(to, STYLE_WARNING), LOAD_SIMULATED_LINE, style_code(to, STYLE_PLAIN));
   text_print(to, "%zu runs each: %smarks off (dormant), marks on (recorded)%s\n", r->runs,
           r->has_baseline ? "without marks, " : "",
           r->runs < 3 ? "; too few to tell what is chance" : "");

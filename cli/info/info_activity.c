@@ -4,6 +4,7 @@
 
 #include "grid.h"
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <string.h>
@@ -29,8 +30,8 @@ static void counted(FILE *to, const char *lead, uint64_t n, const char *one, con
 static void loss(const ink_capture *capture, const char *fact, const char *words, FILE *to) {
   const char *text = ink_capture_fact(capture, fact);
   if (text)
-    text_print(to, "  %s%s %s%s\n", message_style(to, STYLE_WARNING), text, words,
-            message_style(to, STYLE_PLAIN));
+    text_print(to, "  %s%s %s%s\n", style_code(to, STYLE_WARNING), text, words,
+            style_code(to, STYLE_PLAIN));
 }
 
 void info_activity_text(const loaded_capture *loaded, FILE *to) {
@@ -40,7 +41,7 @@ void info_activity_text(const loaded_capture *loaded, FILE *to) {
   const char *missing = ink_capture_fact(capture, "activity_missing");
   if (!state)
     return;
-  text_print(to, "\n%sactivity%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+  text_print(to, "\n%sactivity%s\n", style_code(to, STYLE_BOLD), style_code(to, STYLE_PLAIN));
   if (strcmp(state, "recorded") != 0) {
     text_print(to, "  was not recorded: %s\n", state);
     return;

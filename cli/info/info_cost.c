@@ -4,6 +4,7 @@
 
 #include "grid.h"
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <inttypes.h>
@@ -83,8 +84,8 @@ bool info_cost_text(const loaded_capture *loaded, FILE *to) {
   size_t n = ink_capture_mark_costs(loaded->capture, &list);
   bool fine = true;
   for (size_t i = 0; i < n && fine; i++) {
-    text_print(to, "\n%scost of a mark on device %d, cycles%s%s\n", message_style(to, STYLE_BOLD),
-            list[i].device, message_style(to, STYLE_PLAIN),
+    text_print(to, "\n%scost of a mark on device %d, cycles%s%s\n", style_code(to, STYLE_BOLD),
+            list[i].device, style_code(to, STYLE_PLAIN),
             ink_capture_simulated(loaded->capture) ? " (simulated clock: not those of a GPU)" : "");
     if (list[i].count)
       fine = cost_table(&list[i], to);

@@ -6,6 +6,7 @@
 
 #include "grid.h"
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <inttypes.h>
@@ -102,7 +103,7 @@ static bool devices(const info_settings *settings, const loaded_capture *loaded,
   for (size_t i = 0; i < n; i++) {
     const ink_device_info *d = &list[i];
     text_print(to, "\n%sdevice %d%s: %s, %u SMs, compute capability %u.%u%s\n",
-            message_style(to, STYLE_BOLD), d->index, message_style(to, STYLE_PLAIN), d->name,
+            style_code(to, STYLE_BOLD), d->index, style_code(to, STYLE_PLAIN), d->name,
             d->sm_count, d->capability / 10, d->capability % 10, d->simulated ? ", simulated" : "");
     text_print(to, "  buffer: %s tracks of %s records and %s for called functions, one for each %s, keep %s\n",
             number_whole(d->track_count).text, number_whole(d->records_per_track).text,
@@ -130,7 +131,7 @@ static bool kernels(const loaded_capture *loaded, FILE *to) {
                                        "missed",   "lost tracks", "lost marks"};
   const ink_kernel *list;
   size_t n = ink_capture_kernels(loaded->capture, &list);
-  text_print(to, "\n%skernels%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+  text_print(to, "\n%skernels%s\n", style_code(to, STYLE_BOLD), style_code(to, STYLE_PLAIN));
   text_grid *grid = grid_new();
   if (!n) {
     grid_free(grid);
@@ -159,8 +160,8 @@ static void sections(const loaded_capture *loaded, FILE *to) {
   size_t n = ink_capture_tables(loaded->capture, &tables);
   for (size_t i = 0; i < n; i++) {
     const ink_section_table *t = &tables[i];
-    text_print(to, "\n%ssections of %s%s", message_style(to, STYLE_BOLD), t->name,
-            message_style(to, STYLE_PLAIN));
+    text_print(to, "\n%ssections of %s%s", style_code(to, STYLE_BOLD), t->name,
+            style_code(to, STYLE_PLAIN));
     if (t->file && t->file[0])
       text_print(to, " (%s:%u)", t->file, t->line);
     fputs("\n  ", to);
@@ -194,7 +195,7 @@ static bool launches(const info_settings *settings, const loaded_capture *loaded
   if (!n)
     return true;
   size_t shown = settings->all || n < LAUNCHES_SHOWN ? n : LAUNCHES_SHOWN;
-  text_print(to, "\n%slaunches%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+  text_print(to, "\n%slaunches%s\n", style_code(to, STYLE_BOLD), style_code(to, STYLE_PLAIN));
   text_grid *grid = grid_new();
   if (!grid)
     return print_grid(grid, to);

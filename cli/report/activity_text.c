@@ -4,6 +4,7 @@
 #include "report_activity.h"
 
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ static text_grid *grid_of(const char *const *titles, size_t n, size_t left) {
 }
 
 static void title(FILE *to, const char *text) {
-  text_print(to, "\n%s%s%s\n", message_style(to, STYLE_BOLD), text, message_style(to, STYLE_PLAIN));
+  text_print(to, "\n%s%s%s\n", style_code(to, STYLE_BOLD), text, style_code(to, STYLE_PLAIN));
 }
 
 /* ---- what there is ---- */
@@ -50,8 +51,8 @@ static void title(FILE *to, const char *text) {
 static void loss(const activity_view *view, const char *fact, const char *words, FILE *to) {
   const char *text = ink_capture_fact(view->loaded.capture, fact);
   if (text)
-    text_print(to, "%s%s %s%s\n", message_style(to, STYLE_WARNING), text, words,
-            message_style(to, STYLE_PLAIN));
+    text_print(to, "%s%s %s%s\n", style_code(to, STYLE_WARNING), text, words,
+            style_code(to, STYLE_PLAIN));
 }
 
 static void head(const activity_view *view, FILE *to) {
@@ -66,7 +67,7 @@ static void head(const activity_view *view, FILE *to) {
     text_print(to,
             "%ssimulated clock: times are the simulator's, not a GPU's; copies and calls take "
             "none, every kernel says 32 registers%s\n",
-            message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN));
+            style_code(to, STYLE_WARNING), style_code(to, STYLE_PLAIN));
   if (!state)
     fputs("no activity was asked for ('inkmark record --activity')\n", to);
   else if (strcmp(state, "recorded") != 0)
@@ -87,9 +88,9 @@ static void head(const activity_view *view, FILE *to) {
     text_print(to,
             "%sthe tracks of %s of them stick out of their kernel, by up to %s ns before and %s ns "
             "after: the two clocks are off by that%s\n",
-            message_style(to, STYLE_WARNING), number_whole(view->outside).text,
+            style_code(to, STYLE_WARNING), number_whole(view->outside).text,
             number_whole((uint64_t)view->early_ns).text, number_whole((uint64_t)view->late_ns).text,
-            message_style(to, STYLE_PLAIN));
+            style_code(to, STYLE_PLAIN));
   if (view->own)
     text_print(to, "%s activities of inkmark itself are not shown\n", number_whole(view->own).text);
   if (view->count && !view->clock.simulated && view->clock.known)

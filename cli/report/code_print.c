@@ -3,6 +3,7 @@
 #include "report_code.h"
 
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 #include "verify_map.h"
 
@@ -77,7 +78,7 @@ static void print_title(const code_kernel *k, FILE *to) {
   size_t own = 0;
   for (size_t i = 0; i < k->map->row_count; i++)
     own += k->map->rows[i].own;
-  text_print(to, "%s%s%s", message_style(to, STYLE_BOLD), k->kernel ? k->kernel : k->map->shown, message_style(to, STYLE_PLAIN));
+  text_print(to, "%s%s%s", style_code(to, STYLE_BOLD), k->kernel ? k->kernel : k->map->shown, style_code(to, STYLE_PLAIN));
   if (k->kernel)
     text_print(to, ", %s", k->map->shown);
   text_print(to, " (%s", k->map->target);

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ void report_findings(const report_view *report, FILE *to) {
       continue;
     }
     if (!shown++)
-      text_print(to, "\n%sfindings%s\n", message_style(to, STYLE_BOLD), message_style(to, STYLE_PLAIN));
+      text_print(to, "\n%sfindings%s\n", style_code(to, STYLE_BOLD), style_code(to, STYLE_PLAIN));
     fputs("  ", to);
     if (parts > 1) {
       report_kernel_name(report, &totals[findings[i].part], to);

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "message.h"
 #include "outfile.h"
+#include "style.h"
 #include "text_out.h"
 
 #include "inkmark/host_ranges.h"
@@ -87,8 +88,8 @@ static group *make_groups(const view *v, size_t *out) {
 
 static void warn(FILE *to, uint64_t n, const char *what, const char *words) {
   if (n)
-    text_print(to, "%s%s %s%s %s%s\n", message_style(to, STYLE_WARNING), number_whole(n).text, what, number_plural(n), words,
-               message_style(to, STYLE_PLAIN));
+    text_print(to, "%s%s %s%s %s%s\n", style_code(to, STYLE_WARNING), number_whole(n).text, what, number_plural(n), words,
+               style_code(to, STYLE_PLAIN));
 }
 
 static void head(const view *v, FILE *to) {
@@ -102,7 +103,7 @@ static void head(const view *v, FILE *to) {
   }
   if (ink_capture_simulated(capture))
     text_print(to, "%ssimulated clock: ranges and calls have the host's time, kernels the simulator's%s\n",
-               message_style(to, STYLE_WARNING), message_style(to, STYLE_PLAIN));
+               style_code(to, STYLE_WARNING), style_code(to, STYLE_PLAIN));
   text_print(to, "%s of %s launches are joined with the call that made them; %s calls in all\n",
              number_whole(v->facts->launches_joined).text, number_whole(v->launch_count).text, number_whole(v->call_count).text);
   warn(to, v->facts->lost, "event", "of the host did not fit in memory: ranges or calls are missing, or their ends");

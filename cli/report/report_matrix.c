@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <stdlib.h>
@@ -95,9 +96,9 @@ static bool measure(section_matrix *matrix) {
       column = &matrix->columns[matrix->column_count++];
       *column = (matrix_column){.section = row->section, .called = row->called, .shown = true};
       column_title(matrix, column, title, sizeof title);
-      column->width = grid_text_width(title);
+      column->width = text_width(title);
     }
-    size_t width = grid_text_width(cell_text(matrix, row).text);
+    size_t width = text_width(cell_text(matrix, row).text);
     if (matrix->groups == matrix->groups_shown && width > column->width)
       column->width = width;
     column->total_cycles += row->total_cycles;
@@ -200,7 +201,7 @@ bool report_matrix(const report_view *report, size_t first, size_t last, FILE *t
                                                            : CELL_TOTAL;
   bool fine = measure(&matrix);
   if (fine) {
-    size_t hidden = report->settings->all ? 0 : fit(&matrix, message_columns());
+    size_t hidden = report->settings->all ? 0 : fit(&matrix, style_columns());
     text_grid *grid = fill(&matrix);
     caption(&matrix, to);
     fine = grid && grid_print(grid, to, 2);

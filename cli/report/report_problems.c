@@ -5,6 +5,7 @@
 
 #include "message.h"
 #include "open_tracks.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <inttypes.h>
@@ -13,9 +14,9 @@
 __attribute__((format(printf, 2, 3))) void report_remark(FILE *to, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  text_print(to, "  %s", message_style(to, STYLE_WARNING));
+  text_print(to, "  %s", style_code(to, STYLE_WARNING));
   text_vprint(to, format, arguments);
-  text_print(to, "%s\n", message_style(to, STYLE_PLAIN));
+  text_print(to, "%s\n", style_code(to, STYLE_PLAIN));
   va_end(arguments);
 }
 
@@ -193,8 +194,8 @@ void report_problems(const report_view *report, FILE *to) {
   if (!total)
     return;
   text_print(to, "\n%s%s problem%s in the records, the rest was used:%s\n",
-          message_style(to, STYLE_WARNING), number_whole(total).text, number_plural(total),
-          message_style(to, STYLE_PLAIN));
+          style_code(to, STYLE_WARNING), number_whole(total).text, number_plural(total),
+          style_code(to, STYLE_PLAIN));
   for (size_t i = 0; i < n && (report->settings->all || i < 10); i++) {
     const ink_problem *p = &problems[i];
     text_print(to, "  %s: ", p->text);

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include <math.h>
@@ -73,7 +74,7 @@ static void sums_inside(const report_branch *tree, size_t n, FILE *to) {
 }
 
 static section_columns choose_columns(const report_view *report, size_t first, size_t last, FILE *to) {
-  section_columns columns = {.bars = message_draws() && to == stdout};
+  section_columns columns = {.bars = style_draws() && to == stdout};
   for (size_t i = first; i < last; i++) {
     const ink_table_row *row = report->rows[i];
     const bool unmarked = row->section == INK_SECTION_UNKNOWN;

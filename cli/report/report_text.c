@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "style.h"
 #include "text_out.h"
 
 #include "inkmark/activity.h"
@@ -58,10 +59,10 @@ static void kernel_title(const report_view *report, const ink_kernel_total *tota
   /* A PROF_ITER is a record as a mark is; which of those that are lost were some is not known. */
   const uint64_t rows = total->rows_executed;
   const uint64_t marks = total->marks_executed - (rows ? rows : total->marks_dropped ? 0 : total->iterations);
-  text_print(to, "\n%s", message_style(to, STYLE_BOLD));
+  text_print(to, "\n%s", style_code(to, STYLE_BOLD));
   report_kernel_name(report, total, to);
   text_print(to, "%s: %s launch%s, %s track%s, ",
-             message_style(to, STYLE_PLAIN), number_whole(total->launches).text, total->launches == 1 ? "" : "es",
+             style_code(to, STYLE_PLAIN), number_whole(total->launches).text, total->launches == 1 ? "" : "es",
              number_whole(total->tracks).text, number_plural(total->tracks));
   if (rows)
     text_print(to, "%s row%s, ", number_whole(rows).text, number_plural(rows));
@@ -170,8 +171,8 @@ bool report_text(const report_view *report, report_sink *sink) {
   text_print(to, "%s%s%s%s%s%s\n", report->loaded.path, program ? ": " : "", program ? program : "",
           incomplete ? " (" : "", incomplete ? incomplete : "", incomplete ? ")" : "");
   if (ink_capture_simulated(capture))
-    text_print(to, "%s%s%s\n", message_style(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
-            message_style(to, STYLE_PLAIN));
+    text_print(to, "%s%s%s\n", style_code(to, STYLE_WARNING), LOAD_SIMULATED_LINE,
+            style_code(to, STYLE_PLAIN));
   const ink_kernel_total *totals;
   const size_t n = ink_table_kernels(report->table, &totals);
   size_t *order = report_kernel_order(report);
