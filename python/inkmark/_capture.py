@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from . import _frames
 from ._dtypes import (ROW_NONE, ROW_UNKNOWN, UNMARKED, activity_dtype, crossing_dtype, host_range_dtype,
                       launch_dtype, row_dtype, total_dtype)
-from ._library import (Device, Error, ErrorOut, Facts, Kernel, OpenTrack, OutputOptions, Owned, Section, TableOptions,
-                       array_at, check, lib, text)
+from ._library import (ROW_CROSSING, ROW_DEVICE, ROW_KERNEL, ROW_LAUNCH, ROW_SECTION, ROW_TABLE_ROW, ROW_TOTAL, Device,
+                       Error, ErrorOut, Facts, Kernel, OpenTrack, OutputOptions, Owned, Section, TableOptions, array_at,
+                       check, lib, row_bytes, text)
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -71,17 +72,19 @@ class Capture(_frames.Frames):
         self.facts["note"] = text(self.facts["note"])
         self.simulated = c.ink_capture_simulated(pointer)
         self.track_count = c.ink_capture_track_count(pointer)
-        self.devices = self._list(c.ink_capture_devices, Device, pointer)
-        self.kernels = self._list(c.ink_capture_kernels, Kernel, pointer)
-        self.sections = self._list(c.ink_capture_sections, Section, pointer)
+        self.devices = self._list(c.ink_capture_devices, Device, ROW_DEVICE, pointer)
+        self.kernels = self._list(c.ink_capture_kernels, Kernel, ROW_KERNEL, pointer)
+        self.sections = self._list(c.ink_capture_sections, Section, ROW_SECTION, pointer)
         address = c_void_p()
         count = c.ink_capture_launches(pointer, byref(address))
-        self.launches = array_at(address.value, count, launch_dtype, self._capture)
+        self.launches = array_at(address.value, count, launch_dtype, self._capture, row_bytes(ROW_LAUNCH, launch_dtype.itemsize))
 
     @staticmethod
-    def _list(function: Callable[..., int], kind: Any, pointer: c_void_p) -> List[Dict[str, Any]]:
+    def _list(function: Callable[..., int], kind: Any, row_type: int, pointer: c_void_p) -> List[Dict[str, Any]]:
         first = POINTER(kind)()
-        items = [first[i] for i in range(function(pointer, byref(first)))]
+        count, step = function(pointer, byref(first)), row_bytes(row_type, ctypes.sizeof(kind))
+        at = ctypes.cast(first, c_void_p).value or 0
+        items = [kind.from_address(at + i * step) for i in range(count)]
         out = []
         for item in items:
             values = {name: getattr(item, name) for name, _ in kind._fields_}
@@ -139,20 +142,20 @@ class Capture(_frames.Frames):
         expression or a launch that is not there, KeyError for a kernel that is not."""
         table, address = self._table(by, kernel, launch, raw), c_void_p()
         count = lib().ink_table_rows(table.pointer, byref(address))
-        return array_at(address.value, count, row_dtype, table)
+        return array_at(address.value, count, row_dtype, table, row_bytes(ROW_TABLE_ROW, row_dtype.itemsize))
 
     def totals(self, kernel: Optional[str] = None, launch: Optional[int] = None, raw: bool = False) -> NDArray[Any]:
         """Array [part] of total_dtype: tracks, marks kept and dropped, time in all tracks."""
         table, address = self._table("section", kernel, launch, raw), c_void_p()
         count = lib().ink_table_kernels(table.pointer, byref(address))
-        return array_at(address.value, count, total_dtype, table)
+        return array_at(address.value, count, total_dtype, table, row_bytes(ROW_TOTAL, total_dtype.itemsize))
 
     def crossings(self, kernel: Optional[str] = None, launch: Optional[int] = None, raw: bool = False) -> NDArray[Any]:
         """Array of crossing_dtype: ranges across threads (PROF_ASYNC_BEGIN_BLOCK and its kin) of one kernel, section,
         scope (1 block, 2 cluster, 3 grid) and pair of roles."""
         table, address = self._table("section", kernel, launch, raw), c_void_p()
         count = lib().ink_table_crossings(table.pointer, byref(address))
-        return array_at(address.value, count, crossing_dtype, table)
+        return array_at(address.value, count, crossing_dtype, table, row_bytes(ROW_CROSSING, crossing_dtype.itemsize))
 
     def matrix(self, kernel: str, by: str = "iteration", value: str = "total_cycles", launch: Optional[int] = None,
                raw: bool = False) -> Tuple[NDArray[Any], NDArray[Any], List[str]]:

@@ -133,6 +133,7 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
     function("ink_capture_track_count", c_uint64, c_void_p)
     for what, kind in (("kernels", Kernel), ("devices", Device), ("sections", Section)):
         function("ink_capture_" + what, c_size_t, c_void_p, POINTER(POINTER(kind)))
+    function("ink_row_bytes", c_size_t, c_int)
     function("ink_capture_launches", c_size_t, c_void_p, POINTER(c_void_p))
     function("ink_clock_map_make", c_int, c_void_p, POINTER(c_void_p), error)
     function("ink_clock_map_free", None, c_void_p)
@@ -203,12 +204,26 @@ class Owned:
         self._free(self.pointer)
 
 
-def array_at(address: Optional[int], count: int, dtype: numpy.dtype[Any], owner: object) -> NDArray[Any]:
-    """`count` items at `address` without a copy; they keep `owner` alive."""
+# enum ink_row_type of rows.h
+ROW_DEVICE, ROW_KERNEL, ROW_LAUNCH, ROW_SECTION, ROW_TABLE_ROW, ROW_TOTAL, ROW_CROSSING = 1, 3, 4, 8, 10, 11, 13
+
+
+def row_bytes(row_type: int, known: int) -> int:
+    """How far apart the rows of an array are: of a newer library further than the `known` bytes."""
+    step = int(lib().ink_row_bytes(row_type))
+    if step < known:
+        raise Error(f"libinkmark is older than this package: its rows of type {row_type} have {step} bytes, not {known}")
+    return step
+
+
+def array_at(address: Optional[int], count: int, dtype: numpy.dtype[Any], owner: object,
+             step: Optional[int] = None) -> NDArray[Any]:
+    """`count` items at `address`, `step` bytes apart, without a copy; they keep `owner` alive."""
+    step = step or dtype.itemsize
     if count and address:
-        memory = (c_char * (count * dtype.itemsize)).from_address(address)
+        memory = (c_char * ((count - 1) * step + dtype.itemsize)).from_address(address)
         memory.owner = owner  # type: ignore[attr-defined]
-        array: NDArray[Any] = numpy.frombuffer(memory, dtype)  # type: ignore[call-overload,unused-ignore]
+        array: NDArray[Any] = numpy.ndarray((count,), dtype, memory, 0, (step,))  # type: ignore[arg-type,call-overload,unused-ignore]
     else:
         array = numpy.empty(0, dtype)
     array.flags.writeable = False

@@ -20,7 +20,7 @@ WANTED = {
     "selftest.h": ("solver.ink", ""), "session.h": (None, "session.ink is written"), "status.h": ("solver.ink", "it is a capture"),
     "table.h": ("solver.ink", "(unmarked): "), "tables_json.h": ("solver.ink", '"schema_version"'),
     "variance.h": ("solver.ink", "p99 "), "text.h": (None, "red \\x1b[31m"), "version.h": (None, "libinkmark "), "mark.cuh": (None, ""),
-    "record.h": (None, "kind 0, section 5"), "scope.h": (None, "in the range"),
+    "rows.h": ("solver.ink", "kernel Step"), "record.h": (None, "kind 0, section 5"), "scope.h": (None, "in the range"),
 }
 # Nobody includes these by himself: parts of mark.cuh, what the rewriter inserts, what a marked file hands over.
 NOT_ALONE = re.compile(r"mark_\w+\.(cuh|h)|rewritten\.cuh|module\.h")

@@ -51,9 +51,35 @@ def check_layout(inkmark):
     for name, kind in structures.items():
         mine[name, "."] = ctypes.sizeof(kind)
         mine.update(((name, field), getattr(kind, field).offset) for field, _ in kind._fields_)
+    mine.update((("ink_row_type", name), number) for name, number in vars(c).items() if name.startswith("ROW_"))
     theirs = {(name, member): int(at) for name, member, at in lines}
     assert mine == theirs, {k: (mine.get(k), theirs.get(k)) for k in mine.keys() | theirs.keys() if mine.get(k) != theirs.get(k)}
     return len(theirs)
+
+
+def check_older_binding(inkmark, path):
+    """A package whose rows have fewer members than the library's still reads each row where it is."""
+    names = [n for n in sorted(inkmark.row_dtype.names, key=lambda n: inkmark.row_dtype.fields[n][1])][:12]
+    fields = inkmark.row_dtype.fields
+    older = numpy.dtype({"names": names, "formats": [fields[n][0] for n in names], "offsets": [fields[n][1] for n in names],
+                         "itemsize": fields[names[-1]][1] + 8})
+    newest = inkmark._capture.row_dtype
+    with inkmark.Capture(path) as capture:
+        now = {n: capture.table()[n].tolist() for n in names}
+        inkmark._capture.row_dtype = older
+        try:
+            then = capture.table()
+            assert len(then) > 1 and then.itemsize < newest.itemsize
+            assert {n: then[n].tolist() for n in names} == now
+            inkmark._capture.row_dtype = numpy.dtype({"names": names, "formats": [fields[n][0] for n in names],
+                                                      "offsets": [fields[n][1] for n in names], "itemsize": 5000})
+            try:
+                capture.table()
+                raise AssertionError("rows that are larger than the library's were read")
+            except inkmark.Error as error:
+                assert "is older than this package" in str(error), error
+        finally:
+            inkmark._capture.row_dtype = newest
 
 
 def report_object(path, by, *more):
@@ -194,6 +220,7 @@ def main():
     assert inkmark.__file__.startswith(os.path.abspath("installed")), inkmark.__file__
     print("members:", check_layout(inkmark))
     subprocess.run([make_captures], check=True)
+    check_older_binding(inkmark, "solver.ink")
     captures = ["solver.ink", "hostile.ink", "costed.ink", "nested.ink", "recursive.ink", "dropped.ink", "wide.ink", "killed.ink", "none.ink", "activity.ink"]
     if example:
         subprocess.run([inkmark_command, "record", "--device", "sim", "-o", "example.ink", "--", example[0]], check=True,

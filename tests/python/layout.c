@@ -4,6 +4,7 @@
 #include "inkmark/activity.h"
 #include "inkmark/host_ranges.h"
 #include "inkmark/output.h"
+#include "inkmark/rows.h"
 #include "inkmark/session.h"
 #include "inkmark/table.h"
 
@@ -13,7 +14,12 @@
 #define AT(type, member) AT_EXPANDED(type, member)
 #define AT_EXPANDED(type, member) printf(#type " " #member " %zu\n", offsetof(type, member));
 
+#define ROW(name, type) printf("ink_row_type " #name " %d\n", (int)INK_ROW_##type);
+
 int main(void) {
+  ROW(ROW_DEVICE, ink_device_info) ROW(ROW_KERNEL, ink_kernel) ROW(ROW_LAUNCH, ink_launch)
+  ROW(ROW_SECTION, ink_section) ROW(ROW_TABLE_ROW, ink_table_row) ROW(ROW_TOTAL, ink_kernel_total)
+  ROW(ROW_CROSSING, ink_crossing_total)
 #define T ink_table_row
   SIZE(ink_table_row)
   AT(T, part) AT(T, kernel) AT(T, section) AT(T, group) AT(T, depth) AT(T, called) AT(T, summed)

@@ -3,7 +3,9 @@
 #include "check.h"
 #include "inkmark/collect.h"
 #include "inkmark/merged.h"
+#include "inkmark/host_ranges.h"
 #include "inkmark/output.h"
+#include "inkmark/rows.h"
 #include "inkmark/session.h"
 #include "inkmark/table.h"
 #include "inkmark/version.h"
@@ -123,6 +125,30 @@ static void test_older_keeps_defaults(void) {
         "%d %d %u", status, own.by, own.launch);
 }
 
+/* An older program, whose rows are shorter, finds each of the library's. */
+static void test_rows(void) {
+  const struct {
+    enum ink_row_type type;
+    size_t bytes;
+  } types[] = {{INK_ROW_ink_device_info, sizeof(ink_device_info)},       {INK_ROW_ink_section_table, sizeof(ink_section_table)},
+               {INK_ROW_ink_kernel, sizeof(ink_kernel)},                 {INK_ROW_ink_launch, sizeof(ink_launch)},
+               {INK_ROW_ink_host_clock, sizeof(ink_host_clock)},         {INK_ROW_ink_mark_costs, sizeof(ink_mark_costs)},
+               {INK_ROW_ink_clock_edges, sizeof(ink_clock_edges)},       {INK_ROW_ink_section, sizeof(ink_section)},
+               {INK_ROW_ink_clock_quality, sizeof(ink_clock_quality)},   {INK_ROW_ink_table_row, sizeof(ink_table_row)},
+               {INK_ROW_ink_kernel_total, sizeof(ink_kernel_total)},     {INK_ROW_ink_finding, sizeof(ink_finding)},
+               {INK_ROW_ink_crossing_total, sizeof(ink_crossing_total)}, {INK_ROW_ink_problem, sizeof(ink_problem)},
+               {INK_ROW_ink_output, sizeof(ink_output)},                 {INK_ROW_ink_host_range, sizeof(ink_host_range)},
+               {INK_ROW_ink_host_launch, sizeof(ink_host_launch)}};
+  const size_t n = sizeof types / sizeof *types;
+  for (size_t i = 0; i < n; i++)
+    CHECK((size_t)types[i].type == i + 1 && ink_row_bytes(types[i].type) == types[i].bytes, "type %zu: %zu bytes", i + 1,
+          ink_row_bytes(types[i].type));
+  CHECK(!ink_row_bytes((enum ink_row_type)0) && !ink_row_bytes((enum ink_row_type)(n + 1)), "a type that is not known");
+  const ink_section *sections;
+  const size_t count = ink_capture_sections(capture, &sections);
+  CHECK(count > 1 && INK_ROW_AT(ink_section, sections, count - 1) == &sections[count - 1], "%zu sections", count);
+}
+
 int main(void) {
   const char *path = synth_path("options");
   ink_writer *writer = synth_writer(path, 64, 64, false);
@@ -139,6 +165,7 @@ int main(void) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     test_sizes(&shapes[i]);
   test_older_keeps_defaults();
+  test_rows();
   CHECK(ink_version() == INKMARK_VERSION_NUMBER && INKMARK_VERSION_OF(1, 2, 3) == 10203, "%u", ink_version());
   ink_clock_map_free(map);
   ink_capture_free(capture);
