@@ -275,7 +275,7 @@ const cli_command cmd_instrument = {
         "of loops as sums. --calls, --loops and --waits choose what to mark instead. It inserts text and "
         "changes nothing else: what a kernel computes stays the same, and line numbers in messages stay those "
         "of the file.\n\nComments in the source steer it too: // prof: mark NAME, begin NAME, end NAME, "
-        "iteration EXPRESSION, loop NAME, off. Rules may also stand in a file inkmark.toml beside the build. "
+        "iteration EXPRESSION, loop NAME, off. Rules may also stand in a file inkmark.conf beside the build. "
         "It has lines like calls = true, kernel = 'solve.*', depth = 2, with the names of the options below. "
         "Options on the command line come before it.",
     .examples = "inkmark instrument kernel.cu -o marked.cu -- -std=c++17 -Iinclude\tmark one file\n"

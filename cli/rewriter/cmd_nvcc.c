@@ -571,7 +571,7 @@ const cli_command cmd_nvcc = {
         "copies. It writes to nothing of the user's. Calls that make no code (-E, -M, -dlink, --version, ...) "
         "and calls that it does not understand go to nvcc untouched.\n\nThe rules come from the variable "
         "INKMARK_RULES, as options of inkmark instrument: INKMARK_RULES='--calls --waits', or from the nearest "
-        "inkmark.toml (see inkmark instrument). If a file does not compile with marks, it is compiled without "
+        "inkmark.conf (see inkmark instrument). If a file does not compile with marks, it is compiled without "
         "them, and inkmark says so; with INKMARK_STRICT=1 it is an error. One line on stderr says of each "
         "source what was marked and left. nvcc's -v brings the remarks too; INKMARK_QUIET=1 leaves the line "
         "out. INKMARK_KEEP=1 leaves the marked copies where they are.\n\nA guard compiles the device code of a "

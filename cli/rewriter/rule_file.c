@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads inkmark.toml: the part of TOML that names rules need. A line is `key = value`, where the key is
+/* Reads inkmark.conf. A line is `key = value`, where the key is
  * the long name of a rule's option and the value a string, a number, true or false; comments, blank
  * lines and the heading [rules]. Everything else is an error with its line. */
 #include "rule_file.h"
@@ -177,8 +177,9 @@ static bool anchor_root(reader *r) {
   return true;
 }
 
-/* The nearest inkmark.toml, from the current folder up; NULL: none. */
+/* The nearest inkmark.conf, from the current folder up; NULL: none. One of the name that it had is told of, and read. */
 static char *find_file(void) {
+  static const char *const names[] = {"inkmark.conf", "inkmark.toml"};
   char folder[PATH_MAX], *path;
   if (!getcwd(folder, sizeof folder))
     return NULL;
@@ -186,11 +187,16 @@ static char *find_file(void) {
     if (!slash)
       return NULL;
     *slash = 0;
-    if (asprintf(&path, "%s/inkmark.toml", folder) < 0)
-      return NULL;
-    if (!access(path, F_OK))
-      return path;
-    free(path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+      if (asprintf(&path, "%s/%s", folder, names[i]) < 0)
+        return NULL;
+      if (!access(path, F_OK)) {
+        if (i)
+          message_say("'%s' is read, but it is no TOML: call it inkmark.conf", path);
+        return path;
+      }
+      free(path);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `inkmark.toml`: the rewriter's rules in a file beside the build. */
+/* `inkmark.conf`: the rewriter's rules in a file beside the build. */
 #ifndef INKMARK_CLI_RULE_FILE_H
 #define INKMARK_CLI_RULE_FILE_H
 
@@ -12,7 +12,7 @@ typedef struct rule_file {
 } rule_file;
 
 /* Fills `rules` from the file that `--rules FILE` or `--rules=FILE` in argv[1 .. argc) names, else from
- * the nearest inkmark.toml in the current folder or one above it; what is not in the file keeps its
+ * the nearest inkmark.conf in the current folder or one above it; what is not in the file keeps its
  * value. False after a message. rule_file_free when the rules are no longer used, also after false. */
 bool rule_file_load(int argc, char **argv, rule_settings *rules, rule_file *file);
 void rule_file_free(rule_file *file);

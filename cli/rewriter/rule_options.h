@@ -53,7 +53,7 @@ typedef struct rule_settings {
        "for inkmark nvcc: if marks make a kernel spill, exceed registers or grow too much, take them out (fix, "        \
        "the default), say so (report), or do not look (off)"},                                                          \
       {0, "rules", CLI_TEXT, "FILE", offsetof(type, rules.file),                                                        \
-       "take rules from this file (default: the nearest inkmark.toml, from here up)"},                                  \
+       "take rules from this file (default: the nearest inkmark.conf, from here up)"},                                  \
       {0, "root", CLI_TEXT, "DIR", offsetof(type, rules.root),                                                          \
        "the folder of the project: headers outside it are left alone; default: the version control root"},              \
   {                                                                                                                     \

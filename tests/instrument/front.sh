@@ -71,13 +71,13 @@ cmp e1 e2 || fail "--version differs"
 "$nvcc" --no-such-flag -c a.cu >e2 2>&1
 cmp e1 e2 || fail "other messages for an unknown flag"
 # the rules of a file in the folder of the build; what is wrong in it stops the build
-printf 'kernel = "^k$"\n' >inkmark.toml
+printf 'kernel = "^k$"\n' >inkmark.conf
 front "$nvcc" -Iinc -arch=compute_75 -c a.cu -o rules.o && marked rules.o 'k (a.cu:2)'
-grep -qa 'part (inc' rules.o && fail "inkmark.toml was not read"
-printf 'kernel = \n' >inkmark.toml
-"$inkmark" nvcc "$nvcc" -c a.cu -o never.o 2>e1 && fail "a broken inkmark.toml"
-grep -q "inkmark.toml:1: 'kernel' needs a string" e1 || { fail "a broken inkmark.toml"; cat e1; }
-rm inkmark.toml
+grep -qa 'part (inc' rules.o && fail "inkmark.conf was not read"
+printf 'kernel = \n' >inkmark.conf
+"$inkmark" nvcc "$nvcc" -c a.cu -o never.o 2>e1 && fail "a broken inkmark.conf"
+grep -q "inkmark.conf:1: 'kernel' needs a string" e1 || { fail "a broken inkmark.conf"; cat e1; }
+rm inkmark.conf
 # marks by hand and marked files need our headers: nvcc gets their folder, whatever else is to be done
 printf '#include <inkmark/mark.cuh>\n__global__ void by_hand(int *x) { PROF_KERNEL(Only); x[0]++; PROF_MARK(Mine); }\n' >hand.cu
 front "$nvcc" -arch=compute_75 -c hand.cu -o hand.o && marked hand.o Mine
