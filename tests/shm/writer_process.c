@@ -392,6 +392,72 @@ static void strangers(launcher *l) {
     close(idle[i]);
 }
 
+/* ---- writers that lie ---- */
+
+enum lie { TRUE, UNSEALED, MAY_SHRINK, MAY_GROW, SHORT, LONG, OTHER_TOKEN, OTHER_VERSION, OTHER_ID, OTHER_MAGIC, NO_MEMORY, LIES };
+
+/* Memory for a ring of RING bytes, as it is to be but for the lie. */
+static int false_memory(enum lie lie, const uint64_t ring[2]) {
+  const off_t bytes = RING + INK_I_RING_DATA_AT + (lie == SHORT ? -INK_I_RING_PAGE : lie == LONG ? INK_I_RING_PAGE : 0);
+  const int fd = memfd_create("inkmark", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ink_i_ring_header header = {.magic = INK_I_RING_MAGIC + (lie == OTHER_MAGIC), .version = INK_I_RING_VERSION};
+  memcpy(header.id, ring, sizeof header.id);
+  header.id[1] += lie == OTHER_ID;
+  CHECK(fd >= 0 && ftruncate(fd, bytes) == 0 && pwrite(fd, &header, sizeof header, 0) == (ssize_t)sizeof header, "memory");
+  const int seals = (lie == MAY_SHRINK ? 0 : F_SEAL_SHRINK) | (lie == MAY_GROW ? 0 : F_SEAL_GROW) | F_SEAL_SEAL;
+  CHECK(lie == UNSEALED || fcntl(fd, F_ADD_SEALS, seals) == 0, "seals");
+  return fd;
+}
+
+static void answer(int fd, const ink_i_address *address, enum lie lie) {
+  ink_i_request request;
+  ink_i_reply reply = {.version = INK_I_RING_VERSION + (lie == OTHER_VERSION), .token = address->of_writer ^ (lie == OTHER_TOKEN),
+                       .bytes = RING, .ring = {11, 12}};
+  CHECK(recv(fd, &request, sizeof request, 0) == (ssize_t)sizeof request, "the request");
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct iovec part = {&reply, sizeof reply};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  const int memory = false_memory(lie, reply.ring);
+  if (lie != NO_MEMORY) {
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+    memcpy(CMSG_DATA(&control.header), &memory, sizeof memory);
+  }
+  CHECK(sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof reply, "the reply");
+  close(memory);
+}
+
+/* Memory that its maker could take away from under the program, or of another size, is not mapped. */
+static void lies(void) {
+  const ink_i_address address = {.name = (uint64_t)getpid(), .of_client = 1, .of_writer = 2};
+  char text[INK_I_ADDRESS_BYTES];
+  struct sockaddr_un name;
+  ink_i_address_print(&address, text);
+  const socklen_t length = ink_i_address_socket(&address, &name);
+  const int listens = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  CHECK(bind(listens, (struct sockaddr *)&name, length) == 0 && listen(listens, 4) == 0, "a socket");
+  setenv("INKMARK_WRITER", text, 1);
+  for (int lie = TRUE; lie < LIES; lie++) {
+    const pid_t child = fork();
+    if (!child) {
+      const ink_status status = ink_i_link_ring(RING, RING, false, NULL, NULL);
+      const bool has = ink_i_link_current() != NULL;
+      _exit(lie == TRUE ? status || !has : status != INK_ERROR_NOT_FOUND || has);
+    }
+    const int fd = accept4(listens, NULL, NULL, SOCK_CLOEXEC);
+    int status;
+    answer(fd, &address, (enum lie)lie);
+    waitpid(child, &status, 0);
+    CHECK(status == 0, "lie %d: %x", lie, (unsigned)status);
+    close(fd);
+  }
+  close(listens);
+}
+
 /* A budget bounds what is shared, and what is gone is given back. */
 static void budget(void) {
   ink_i_memory memory = {.most = 64 << 20};
@@ -464,6 +530,7 @@ int main(int argc, char **argv) {
   listened();
   l = start_writer(0, false);
   orphan(&l);
+  lies();
   budget();
   char command[128];
   snprintf(command, sizeof command, "rm -rf '%s'", folder);
