@@ -29,6 +29,7 @@ typedef struct diff_series {
 typedef struct diff_side {
   diff_series *series;
   size_t count;
+  size_t *slots, slot_mask; /* a hash table of them: index + 1, 0 empty */
   size_t runs, launches;
   bool by_run; /* a value for each run, its median launch, in the place of one for each launch */
 } diff_side;
@@ -66,6 +67,11 @@ typedef struct diff_result {
 /* diff_side.c. False after a message. */
 bool diff_side_load(const diff_settings *settings, const char *const *paths, size_t n, diff_side *out);
 void diff_side_free(diff_side *side);
+/* The series of the same kernel, instance, section and device (not table: what the rewriter marks has the file's name
+ * in it); NULL: there is none. */
+const diff_series *diff_side_find(const diff_side *side, const diff_series *wanted);
+bool diff_same_part(const diff_series *a, const diff_series *b);
+uint64_t diff_hash_of_part(const diff_series *series);
 /* Whether the captures can be compared at all; says why not. */
 bool diff_comparable(const char *left, const char *right);
 

@@ -7,64 +7,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+enum { GUESSES_MOST = 64 }; /* of one part: of more new sections none is taken for a renamed one */
 
-static bool same_part(const diff_series *a, const diff_series *b) {
-  return a->device == b->device && same_text(a->kernel, b->kernel) && same_text(a->instance, b->instance);
+typedef struct new_one { /* a series that only the new side has */
+  const diff_series *series;
+  uint64_t part; /* its hash */
+  bool taken;
+} new_one;
+
+static int by_part(const void *left, const void *right) {
+  const new_one *a = left, *b = right;
+  if (a->part != b->part)
+    return a->part < b->part ? -1 : 1;
+  return a->series < b->series ? -1 : a->series > b->series;
 }
 
-/* The table's name holds the file's in what the rewriter marks: it need not agree. */
-static bool same_series(const diff_series *a, const diff_series *b) {
-  return same_part(a, b) && same_text(a->section, b->section);
+static bool is_near(const char *base, const char *now) {
+  const size_t shorter = strlen(base) < strlen(now) ? strlen(base) : strlen(now);
+  const size_t apart = cli_edit_distance(base, now);
+  return (shorter >= 4 && !strncmp(base, now, shorter)) || (apart != SIZE_MAX && apart * 3 <= shorter);
 }
 
-static const diff_series *find(const diff_side *side, const diff_series *wanted) {
-  for (size_t i = 0; i < side->count; i++)
-    if (same_series(&side->series[i], wanted))
-      return &side->series[i];
-  return NULL;
-}
-
-static bool is_taken(const diff_result *result, const diff_series *now) {
-  for (size_t i = 0; i < result->row_count; i++)
-    if (result->rows[i].now == now)
-      return true;
-  return false;
-}
-
-/* A section that only the new side has, of the same part, with a name that is near; NULL: none, or several. */
-static const diff_series *renamed(const diff_result *result, const diff_series *base) {
-  const diff_series *found = NULL;
-  for (size_t i = 0; base->section && i < result->now.count; i++) {
-    const diff_series *now = &result->now.series[i];
-    if (!now->section || !same_part(base, now) || find(&result->base, now) || is_taken(result, now))
-      continue;
-    const size_t shorter = strlen(base->section) < strlen(now->section) ? strlen(base->section) : strlen(now->section);
-    const size_t apart = cli_edit_distance(base->section, now->section);
-    const bool begins = shorter >= 4 && !strncmp(base->section, now->section, shorter);
-    if (!begins && (apart == SIZE_MAX || apart * 3 > shorter))
+/* A section of the same part with a name that is near; NULL: none, or several. */
+static new_one *renamed(new_one *items, size_t n, const diff_series *base) {
+  const uint64_t part = diff_hash_of_part(base);
+  size_t low = 0, high = n;
+  new_one *found = NULL;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (items[middle].part < part)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low + GUESSES_MOST < n && items[low + GUESSES_MOST].part == part)
+    return NULL;
+  for (size_t i = low; base->section && i < n && items[i].part == part; i++) {
+    const diff_series *now = items[i].series;
+    if (items[i].taken || !now->section || !diff_same_part(base, now) || !is_near(base->section, now->section))
       continue;
     if (found)
       return NULL;
-    found = now;
+    found = &items[i];
   }
   return found;
 }
 
 static bool match(diff_result *result) {
-  result->rows = calloc(result->base.count + result->now.count + 1, sizeof *result->rows);
-  if (!result->rows)
-    return false;
-  for (size_t i = 0; i < result->base.count; i++)
-    result->rows[result->row_count++] =
-        (diff_row){.base = &result->base.series[i], .now = find(&result->now, &result->base.series[i])};
-  for (size_t i = 0; i < result->row_count; i++)
-    if (!result->rows[i].now && (result->rows[i].now = renamed(result, result->rows[i].base)))
-      result->rows[i].guessed = true;
-  for (size_t i = 0; i < result->now.count; i++)
-    if (!is_taken(result, &result->now.series[i]))
+  const size_t n = result->now.count;
+  new_one *items = calloc(n + 1, sizeof *items);
+  bool *taken = calloc(n + 1, sizeof *taken);
+  size_t count = 0;
+  result->rows = calloc(result->base.count + n + 1, sizeof *result->rows);
+  const bool fine = result->rows && items && taken;
+  for (size_t i = 0; i < n && fine; i++)
+    if (!diff_side_find(&result->base, &result->now.series[i]))
+      items[count++] = (new_one){&result->now.series[i], diff_hash_of_part(&result->now.series[i]), false};
+  if (count)
+    qsort(items, count, sizeof *items, by_part);
+  for (size_t i = 0; i < result->base.count && fine; i++) {
+    const diff_series *base = &result->base.series[i];
+    diff_row *row = &result->rows[result->row_count++];
+    *row = (diff_row){.base = base, .now = diff_side_find(&result->now, base)};
+    new_one *other = row->now ? NULL : renamed(items, count, base);
+    if (other) {
+      other->taken = row->guessed = true;
+      row->now = other->series;
+    }
+    if (row->now)
+      taken[row->now - result->now.series] = true;
+  }
+  for (size_t i = 0; i < n && fine; i++)
+    if (!taken[i])
       result->rows[result->row_count++] = (diff_row){.now = &result->now.series[i]};
-  return true;
+  free(items);
+  free(taken);
+  return fine;
 }
 
 static void describe(diff_row *row, double level) {

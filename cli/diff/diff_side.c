@@ -17,22 +17,75 @@ static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a,
 
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
 
-static diff_series *series_of(diff_side *side, const diff_series *wanted) {
-  for (size_t i = side->count; i-- > 0;) {
-    diff_series *s = &side->series[i];
-    if (s->device == wanted->device && same_text(s->section, wanted->section) &&
-        same_text(s->kernel, wanted->kernel) && same_text(s->table, wanted->table) &&
-        same_text(s->instance, wanted->instance))
+static uint64_t hash_on(uint64_t hash, const char *text) { /* FNV-1a */
+  for (; text && *text; text++)
+    hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+  return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+uint64_t diff_hash_of_part(const diff_series *s) {
+  const uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint32_t)s->device;
+  return hash_on(hash_on(hash, s->kernel), s->instance);
+}
+
+static size_t slot_of(const diff_side *side, const diff_series *s) {
+  const uint64_t hash = hash_on(diff_hash_of_part(s), s->section);
+  return (size_t)(hash ^ hash >> 32) & side->slot_mask;
+}
+
+bool diff_same_part(const diff_series *a, const diff_series *b) {
+  return a->device == b->device && same_text(a->kernel, b->kernel) && same_text(a->instance, b->instance);
+}
+
+static diff_series *find(const diff_side *side, const diff_series *wanted, bool of_table) {
+  for (size_t at = side->slots ? slot_of(side, wanted) : 0; side->slots && side->slots[at]; at = (at + 1) & side->slot_mask) {
+    diff_series *s = &side->series[side->slots[at] - 1];
+    if (same_text(s->section, wanted->section) && diff_same_part(s, wanted) &&
+        (!of_table || same_text(s->table, wanted->table)))
       return s;
   }
-  diff_series *more = realloc(side->series, (side->count + 1) * sizeof *more);
-  if (!more)
+  return NULL;
+}
+
+const diff_series *diff_side_find(const diff_side *side, const diff_series *wanted) { return find(side, wanted, false); }
+
+static void put_slot(diff_side *side, size_t series) {
+  size_t at = slot_of(side, &side->series[series]);
+  while (side->slots[at])
+    at = (at + 1) & side->slot_mask;
+  side->slots[at] = series + 1;
+}
+
+/* Room for one more: at most half of the slots are taken, and series double. */
+static bool make_room(diff_side *side) {
+  if (side->slots && 2 * (side->count + 1) <= side->slot_mask + 1)
+    return true;
+  const size_t slots = side->slots ? 2 * (side->slot_mask + 1) : 64;
+  diff_series *series = realloc(side->series, slots / 2 * sizeof *series);
+  size_t *empty = series ? calloc(slots, sizeof *empty) : NULL;
+  if (series)
+    side->series = series;
+  if (!empty)
+    return false;
+  free(side->slots);
+  side->slots = empty;
+  side->slot_mask = slots - 1;
+  for (size_t i = 0; i < side->count; i++)
+    put_slot(side, i);
+  return true;
+}
+
+static diff_series *series_of(diff_side *side, const diff_series *wanted) {
+  diff_series *known = find(side, wanted, true);
+  if (known)
+    return known;
+  if (!make_room(side))
     return NULL;
-  side->series = more;
-  more[side->count] = (diff_series){.kernel = copy(wanted->kernel), .table = copy(wanted->table),
-                                    .instance = copy(wanted->instance), .section = copy(wanted->section),
-                                    .device = wanted->device};
-  return &more[side->count++];
+  side->series[side->count] = (diff_series){.kernel = copy(wanted->kernel), .table = copy(wanted->table),
+                                            .instance = copy(wanted->instance), .section = copy(wanted->section),
+                                            .device = wanted->device};
+  put_slot(side, side->count);
+  return &side->series[side->count++];
 }
 
 static bool add_value(diff_side *side, const diff_series *wanted, double value, bool too_short) {
@@ -160,6 +213,7 @@ void diff_side_free(diff_side *side) {
     free(s->values);
   }
   free(side->series);
+  free(side->slots);
   *side = (diff_side){0};
 }
 

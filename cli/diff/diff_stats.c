@@ -78,8 +78,12 @@ double diff_permutation(const double *a, size_t n, const double *b, size_t m, do
 }
 
 void diff_interval(const double *a, size_t n, const double *b, size_t m, double level, double *low, double *high) {
-  double *ratios = malloc(BOOTSTRAPS * sizeof *ratios);
   *low = *high = NAN;
+  if (n == 1 && m == 1) { /* nothing to draw from */
+    *low = *high = exp(logarithm(b[0]) - logarithm(a[0]));
+    return;
+  }
+  double *ratios = malloc(BOOTSTRAPS * sizeof *ratios);
   if (!ratios || !n || !m) {
     free(ratios);
     return;

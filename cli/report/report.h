@@ -76,6 +76,8 @@ void report_unseen(const report_view *report, const ink_kernel_total *total, FIL
 void report_unseen_of_several(const report_view *report, FILE *to);
 /* Indices of ink_table_kernels, the one with the most time first. The caller frees them; NULL after a message. */
 size_t *report_kernel_order(const report_view *report);
+/* The first row of the part, or of a later one. */
+size_t report_first_row(const report_view *report, size_t part);
 /* Whether the instance's short name is no other one's of its kernel. */
 /* "kernel Step (Solver) as saxpy<float> on device 1". */
 void report_kernel_name(const report_view *report, const ink_kernel_total *total, FILE *to);
@@ -105,7 +107,7 @@ void report_launches(const report_view *report, const ink_kernel_total *total, F
 
 /* What the marks cost themselves: whether it is in the times, and of a kernel what was taken out. */
 void report_marking_note(const report_view *report, FILE *to);
-void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to);
+void report_marking(const report_view *report, const ink_kernel_total *total, size_t first, size_t last, FILE *to); /* of its rows */
 /* What is left of a row without the marks' cost is less than what that cost is known to. */
 bool report_below_bound(const ink_table_row *row);
 

@@ -46,19 +46,19 @@ bool report_below_bound(const ink_table_row *row) {
 }
 
 /* The sections of which nothing can be said but that they are short. */
-static void too_short(const report_view *report, uint32_t kernel, FILE *to) {
+static void too_short(const report_view *report, size_t first, size_t last, FILE *to) {
   uint64_t n = 0;
   if (report->settings->by != INK_BY_SECTION)
     return;
-  for (size_t i = 0; i < report->row_count; i++)
-    if (report->rows[i]->kernel == kernel && report_below_bound(report->rows[i]))
+  for (size_t i = first; i < last; i++)
+    if (report_below_bound(report->rows[i]))
       text_print(to, "%s%s", n++ ? ", " : "  less is left than the marks' cost is known to: ",
               load_section_name(&report->loaded, report->rows[i]->section));
   if (n)
     fputc('\n', to);
 }
 
-void report_marking(const report_view *report, const ink_kernel_total *total, FILE *to) {
+void report_marking(const report_view *report, const ink_kernel_total *total, size_t first, size_t last, FILE *to) {
   const double whole = (double)total->total_cycles + (double)total->marking_cycles;
   if (!total->without_marking || whole <= 0)
     return;
@@ -70,5 +70,5 @@ void report_marking(const report_view *report, const ink_kernel_total *total, FI
           time_of(report, total, total->marking_bound_cycles).text);
   text_print(to, " opening, closing and sums took about %s more\n",
           time_of(report, total, total->outside_cycles).text);
-  too_short(report, total->kernel, to);
+  too_short(report, first, last, to);
 }

@@ -113,6 +113,18 @@ bool report_prepare(report_view *report) {
   return true;
 }
 
+size_t report_first_row(const report_view *report, size_t part) {
+  size_t low = 0, high = report->row_count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (report->rows[middle]->part < part)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 static int by_total(const void *left, const void *right) {
   const ink_kernel_total *a = *(const ink_kernel_total *const *)left;
   const ink_kernel_total *b = *(const ink_kernel_total *const *)right;

@@ -75,13 +75,9 @@ static void kernel_title(const report_view *report, const ink_kernel_total *tota
 
 static bool kernel_report(const report_view *report, size_t part, FILE *to) {
   const ink_kernel_total *totals;
-  size_t first = 0, last;
   ink_table_kernels(report->table, &totals);
   const ink_kernel_total *total = &totals[part];
-  while (first < report->row_count && report->rows[first]->part != part)
-    first++;
-  for (last = first; last < report->row_count && report->rows[last]->part == part; last++)
-    ;
+  const size_t first = report_first_row(report, part), last = report_first_row(report, part + 1);
   kernel_title(report, total, to);
   report_shared(report, total, to);
   bool fine = true;
@@ -104,7 +100,7 @@ static bool kernel_report(const report_view *report, size_t part, FILE *to) {
   report_unseen(report, total, to);
   others(total, to);
   if (!kept)
-    report_marking(report, total, to);
+    report_marking(report, total, first, last, to);
   report_left_out(report, total, to);
   if (kept)
     return fine;

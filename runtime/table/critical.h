@@ -16,6 +16,7 @@ typedef struct ink_stretch {
 typedef struct ink_lane { /* one track */
   uint64_t track, block;
   int64_t begin, end;
+  int64_t block_begin;   /* the first of its block's */
   int32_t device;
   uint32_t sm;
   size_t first, count;   /* of the stretches; they fill [begin, end] */
@@ -57,7 +58,7 @@ const ink_lane *ink_wait_ended_by(const ink_lanes *all, const ink_lane *self, co
 typedef struct ink_graph {
   const ink_lanes *all;
   const ink_wait_rule *rules;
-  const size_t *by_close; /* lanes by device, SM, then end */
+  const size_t *by_close; /* lanes by device, SM, end, then begin */
 } ink_graph;
 
 /* critical_path.c: the range across threads that ended last in the wait, of those that began on another track; NULL. */

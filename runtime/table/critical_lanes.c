@@ -154,9 +154,11 @@ static ink_status arrange(ink_lanes *out, ink_error *error) {
   }
   qsort(lanes, n, sizeof *lanes, by_block);
   for (size_t at = 0, end; at < n; at = end) {
-    for (end = at; end < n && lanes[end].block == lanes[at].block;)
-      end++;
+    int64_t begin = lanes[at].begin;
+    for (end = at; end < n && lanes[end].block == lanes[at].block; end++)
+      begin = lanes[end].begin < begin ? lanes[end].begin : begin;
     for (size_t i = at; i < end; i++) {
+      lanes[i].block_begin = begin;
       lanes[i].peers = at;
       lanes[i].peer_count = end - at;
     }

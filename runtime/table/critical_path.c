@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOOKS_MAX = 1 << 30 };
+
 typedef struct walk {
   const ink_graph *graph;
   ink_critical_path *out;
   size_t capacity;
+  uint64_t looks; /* at tracks of a block, for who ended a wait */
   ink_error *error;
 } walk;
 
@@ -48,31 +51,25 @@ const ink_arrival *ink_path_marked(const ink_lanes *all, const ink_lane *lane, c
   return a->to == self && a->end > wait->begin && a->begin < wait->end ? a : NULL;
 }
 
+/* One that began earlier, so that the walk comes to an end: tracks may last no time at all. */
 const ink_lane *ink_path_slot_before(const ink_graph *g, const ink_lane *lane) {
   const ink_lane *lanes = g->all->lanes.items;
-  int64_t begin = lane->begin;
-  for (size_t i = lane->peers; i < lane->peers + lane->peer_count; i++)
-    begin = lanes[i].begin < begin ? lanes[i].begin : begin;
+  const int64_t begin = lane->block_begin;
   size_t low = 0, high = g->all->lanes.count;
-  while (low < high) { /* the first on this SM that ends behind the block's begin */
+  while (low < high) { /* the first on this SM that ends behind the block's begin, or begins there and lasts no time */
     const size_t middle = (low + high) / 2;
     const ink_lane *l = &lanes[g->by_close[middle]];
     const bool before = l->device != lane->device ? l->device < lane->device
                         : l->sm != lane->sm       ? l->sm < lane->sm
-                                                  : l->end <= begin;
+                        : l->end != begin         ? l->end < begin
+                                                  : l->begin < begin;
     if (before)
       low = middle + 1;
     else
       high = middle;
   }
-  for (; low; low--) { /* one that began earlier, so that the walk comes to an end: tracks may last no time at all */
-    const ink_lane *l = &lanes[g->by_close[low - 1]];
-    if (l->device != lane->device || l->sm != lane->sm)
-      return NULL;
-    if (l->begin < begin)
-      return l;
-  }
-  return NULL;
+  const ink_lane *l = low ? &lanes[g->by_close[low - 1]] : NULL;
+  return l && l->device == lane->device && l->sm == lane->sm ? l : NULL;
 }
 
 const ink_lane *ink_path_ended_by(const ink_graph *g, const ink_lane *lane, const ink_stretch *wait, int64_t *when,
@@ -107,6 +104,9 @@ static ink_status walk_back(walk *w, const ink_lane *lane, int64_t at) {
     }
     enum ink_path_edge edge = INK_PATH_ON;
     int64_t when = s->begin;
+    w->looks += s->waits ? lane->peer_count : 0;
+    if (w->looks > LOOKS_MAX)
+      return ink_error_set(w->error, INK_ERROR_ARGUMENT, "a block of the launch has too many tracks that wait: no path is looked for in it");
     const ink_lane *from = s->waits && at == s->end ? ink_path_ended_by(w->graph, lane, s, &when, &edge) : NULL;
     const ink_stretch *there = from ? ink_lane_before(w->graph->all, from, when) : NULL;
     if (from && (when < at || (there && !there->waits))) { /* two waits may end at one moment, each by the other */
@@ -170,7 +170,9 @@ static int by_close(const void *left, const void *right, void *lanes) {
     return a->device < b->device ? -1 : 1;
   if (a->sm != b->sm)
     return a->sm < b->sm ? -1 : 1;
-  return a->end < b->end ? -1 : a->end > b->end;
+  if (a->end != b->end)
+    return a->end < b->end ? -1 : 1;
+  return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
 static void turn_around(ink_critical_path *out) {

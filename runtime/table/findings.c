@@ -16,8 +16,10 @@ static ink_status no_memory(const ink_table *table) {
 
 ink_status ink_findings_begin(ink_table *table) {
   table->launch_cycles = calloc(table->launch_count + 1, sizeof *table->launch_cycles);
-  return table->launch_cycles ? ink_match_waits(table->capture, table->options.waits_regex, &table->waits, table->error)
-                              : no_memory(table);
+  table->slow_launches = calloc(table->launch_count + 1, sizeof *table->slow_launches);
+  return table->launch_cycles && table->slow_launches
+             ? ink_match_waits(table->capture, table->options.waits_regex, &table->waits, table->error)
+             : no_memory(table);
 }
 
 /* ---- while the table is made --------------------------------------------------------------- */
@@ -181,13 +183,7 @@ static void outlier_text(const ink_table *table, const ink_cell *cell, const ink
 
 /* Whether the track is of a first launch that was slow as a whole. */
 static bool is_of_slow_launch(const ink_table *table, uint64_t track) {
-  const ink_stored_track stored = track_of(table, track);
-  for (size_t i = 0; i < table->findings.count; i++) {
-    const ink_finding *f = &table->findings.items[i];
-    if (!strcmp(f->id, "first-launch") && f->numbers[0].value == (double)stored.launch)
-      return true;
-  }
-  return false;
+  return table->slow_launches[track_of(table, track).launch];
 }
 
 /* Slices far beyond their section's median; the longest of each track is known. */
@@ -232,15 +228,15 @@ typedef struct role_time { /* warps that pass the same sections are one role */
   uint32_t most_section;   /* where it waits the most */
 } role_time;
 
-/* What each warp of a part did, from the cells; returns how many roles. */
-static uint32_t find_roles(const ink_table *table, uint32_t part, role_time roles[INK_WARPS]) {
+/* What each warp of a part did, from its cells; returns how many roles. */
+static uint32_t find_roles(const ink_table *table, const uint32_t *cells, size_t count, role_time roles[INK_WARPS]) {
   role_time warps[INK_WARPS];
   uint32_t n = 0;
   memset(warps, 0, sizeof warps);
-  for (uint32_t i = 0; i < table->cell_count; i++) {
-    const ink_cell *cell = ink_table_cell(table, i);
+  for (size_t i = 0; i < count; i++) {
+    const ink_cell *cell = ink_table_cell(table, cells[i]);
     const bool named = cell->section < table->section_count;
-    for (uint32_t w = 0; cell->part == part && !cell->summed && w < INK_WARPS; w++) {
+    for (uint32_t w = 0; !cell->summed && w < INK_WARPS; w++) {
       const double cycles = (double)cell->more->by_warp[w];
       if (cycles <= 0)
         continue;
@@ -281,23 +277,29 @@ static double waits(const role_time *role) { return role->cycles > 0 ? role->wai
 
 enum { NAME_BYTES = 120 };
 
-/* What PROF_ROLE says of the warps of a part; INK_SECTION_UNKNOWN: nothing, or not of all tracks the same. */
-static void told_roles(const ink_table *table, uint32_t part, uint32_t told[INK_WARPS]) {
-  bool seen[INK_WARPS] = {false};
-  for (uint32_t w = 0; w < INK_WARPS; w++)
-    told[w] = INK_SECTION_UNKNOWN;
-  for (uint64_t i = 0; i < table->capture->tracks.count; i++) {
+enum { NOT_SEEN = INK_SECTION_UNKNOWN - 1 };
+
+/* What PROF_ROLE says of each warp of each part, [part * INK_WARPS + warp]; INK_SECTION_UNKNOWN: nothing, or not of
+ * all tracks the same. NULL: out of memory. */
+static uint32_t *told_roles(const ink_table *table) {
+  const size_t n = table->totals.count * INK_WARPS;
+  uint32_t *told = malloc((n + 1) * sizeof *told);
+  for (size_t i = 0; told && i < n; i++)
+    told[i] = NOT_SEEN;
+  for (uint64_t i = 0; told && i < table->capture->tracks.count; i++) {
     const ink_stored_track track = track_of(table, i);
-    if (ink_table_part_of(table, track.launch, track.kernel) != part)
+    const uint32_t part = ink_table_part_of(table, track.launch, track.kernel);
+    if (part >= table->totals.count)
       continue;
     const uint32_t warp = track.header.thread / 32, w = warp < INK_WARPS ? warp : INK_WARPS - 1;
-    told[w] = !seen[w] || told[w] == track.role ? track.role : INK_SECTION_UNKNOWN;
-    seen[w] = true;
+    uint32_t *role = &told[(size_t)part * INK_WARPS + w];
+    *role = *role == NOT_SEEN || *role == track.role ? track.role : INK_SECTION_UNKNOWN;
   }
+  return told;
 }
 
 /* "Consumer (warps 1 to 3)"; true: it is one. */
-static bool name_role(const ink_table *table, const role_time *role, const uint32_t told[INK_WARPS], char text[NAME_BYTES]) {
+static bool name_role(const ink_table *table, const role_time *role, const uint32_t *told, char text[NAME_BYTES]) {
   char warps[48];
   uint32_t name = told[role->first];
   for (uint32_t w = 0; w < INK_WARPS; w++)
@@ -314,9 +316,10 @@ static bool name_role(const ink_table *table, const role_time *role, const uint3
   return role->warps == 1 || name < table->section_count;
 }
 
-static ink_status waiting(ink_table *table, uint32_t part) {
+/* `told` is made where it is needed, once for all parts. */
+static ink_status waiting(ink_table *table, uint32_t part, const uint32_t *cells, size_t count, uint32_t **told) {
   role_time roles[INK_WARPS];
-  const uint32_t n = find_roles(table, part, roles);
+  const uint32_t n = find_roles(table, cells, count, roles);
   const role_time *most = NULL, *least = NULL;
   for (uint32_t i = 0; i < n; i++) {
     if (!most || waits(&roles[i]) > waits(most))
@@ -326,13 +329,14 @@ static ink_status waiting(ink_table *table, uint32_t part) {
   }
   if (n < 2 || waits(most) < INK_WAIT_MUCH || waits(least) > INK_WAIT_LITTLE || waits(least) * 2 > waits(most))
     return INK_OK;
+  if (!*told && !(*told = told_roles(table)))
+    return no_memory(table);
   ink_finding *f = ink_finding_add(table, "wait", part, most->waiting);
   if (!f)
     return no_memory(table);
-  uint32_t told[INK_WARPS];
   char who[NAME_BYTES], whom[NAME_BYTES];
-  told_roles(table, part, told);
-  const bool one = name_role(table, most, told, who), other_one = name_role(table, least, told, whom);
+  const uint32_t *of_part = *told + (size_t)part * INK_WARPS;
+  const bool one = name_role(table, most, of_part, who), other_one = name_role(table, least, of_part, whom);
   int used = snprintf(f->text, sizeof f->text, "%s hold%s the others: %s wait%s %.1f %% of %s time, most in %.100s, %s ",
                       whom, other_one ? "s" : "", who, one ? "s" : "", 100 * waits(most),
                       one ? "its" : "their", ink_finding_section(table, most->most_section), whom);
@@ -357,16 +361,15 @@ static int compare_doubles(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-/* The first launch of a part against the others, by the time of a track. */
-static ink_status first_launch(ink_table *table, uint32_t part) {
+/* The first launch of a part against its others, by the time of a track. `times` has room for all. */
+static ink_status first_launch(ink_table *table, uint32_t part, const uint32_t *its, size_t count, double *times) {
   const ink_launch *launches = table->capture->launches.items;
-  double *times = calloc(table->launch_count + 1, sizeof *times), first = 0;
+  double first = 0;
   uint32_t at = UINT32_MAX;
   size_t n = 0;
-  if (!times)
-    return no_memory(table);
-  for (uint32_t i = 0; i < table->launch_count; i++) {
-    if (table->parts_of[i] != part || !launches[i].track_count)
+  for (size_t k = 0; k < count; k++) {
+    const uint32_t i = its[k];
+    if (!launches[i].track_count)
       continue;
     const double time = (double)table->launch_cycles[i] / (double)launches[i].track_count;
     if (at == UINT32_MAX) {
@@ -376,14 +379,15 @@ static ink_status first_launch(ink_table *table, uint32_t part) {
       times[n++] = time;
     }
   }
-  qsort(times, n, sizeof *times, compare_doubles);
+  if (n)
+    qsort(times, n, sizeof *times, compare_doubles);
   const double median = n ? times[n / 2] : 0, p90 = n ? times[n - 1 - n / 10] : 0;
-  free(times);
   if (n < INK_LAUNCHES_LEAST || first < INK_FIRST_FACTOR * median || first < p90)
     return INK_OK;
   ink_finding *f = ink_finding_add(table, "first-launch", part, (first - median) * (double)launches[at].track_count);
   if (!f)
     return no_memory(table);
+  table->slow_launches[at] = true;
   snprintf(f->text, sizeof f->text, "the first launch (%" PRIu32 ") took %.1f x the median of the other %zu", at,
            first / fmax(median, 1), n);
   ink_finding_number(f, "launch", at);
@@ -391,6 +395,63 @@ static ink_status first_launch(ink_table *table, uint32_t part) {
   ink_finding_number(f, "others_median_cycles", median);
   ink_finding_number(f, "launches", (double)n + 1);
   return INK_OK;
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+typedef struct part_lists { /* of each part p: items[first[p], first[p + 1]), in rising order */
+  size_t *first;
+  uint32_t *items;
+} part_lists;
+
+/* Numbers from 0 to n by the part of each; those of no part (UINT32_MAX) are left out. */
+static bool list_by_part(const ink_table *table, size_t n, uint32_t (*part_of)(const ink_table *, uint32_t), part_lists *out) {
+  const size_t parts = table->totals.count;
+  out->first = calloc(parts + 2, sizeof *out->first);
+  out->items = malloc((n + 1) * sizeof *out->items);
+  if (!out->first || !out->items)
+    return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (part_of(table, i) < parts)
+      out->first[part_of(table, i) + 2]++;
+  for (size_t p = 0; p < parts; p++)
+    out->first[p + 2] += out->first[p + 1];
+  for (uint32_t i = 0; i < n; i++)
+    if (part_of(table, i) < parts)
+      out->items[out->first[part_of(table, i) + 1]++] = i;
+  return true;
+}
+
+static uint32_t part_of_cell(const ink_table *table, uint32_t cell) { return ink_table_cell(table, cell)->part; }
+
+static uint32_t part_of_launch(const ink_table *table, uint32_t launch) { return table->parts_of[launch]; }
+
+static void free_lists(part_lists *lists) {
+  free(lists->first);
+  free(lists->items);
+}
+
+static ink_status first_launches(ink_table *table) {
+  part_lists of = {0};
+  double *times = malloc((table->launch_count + 1) * sizeof *times);
+  ink_status status = times && list_by_part(table, table->launch_count, part_of_launch, &of) ? INK_OK : no_memory(table);
+  for (uint32_t part = 0; part < table->totals.count && status == INK_OK; part++)
+    status = first_launch(table, part, of.items + of.first[part], of.first[part + 1] - of.first[part], times);
+  free_lists(&of);
+  free(times);
+  return status;
+}
+
+static ink_status waits_of_all(ink_table *table) {
+  part_lists of = {0};
+  uint32_t *told = NULL;
+  ink_status status = list_by_part(table, table->cell_count, part_of_cell, &of) ? INK_OK : no_memory(table);
+  for (uint32_t part = 0; part < table->totals.count && status == INK_OK; part++)
+    if (!table->totals.items[part].marks_dropped)
+      status = waiting(table, part, of.items + of.first[part], of.first[part + 1] - of.first[part], &told);
+  free_lists(&of);
+  free(told);
+  return status;
 }
 
 static int by_cost(const void *left, const void *right) {
@@ -402,9 +463,7 @@ static int by_cost(const void *left, const void *right) {
 }
 
 ink_status ink_findings_make(ink_table *table) {
-  ink_status status = INK_OK;
-  for (uint32_t part = 0; part < table->totals.count && status == INK_OK; part++)
-    status = first_launch(table, part);
+  ink_status status = first_launches(table);
   for (uint32_t i = 0; i < table->cell_count && status == INK_OK; i++) {
     ink_cell *cell = ink_table_cell(table, i);
     if (cell->section >= table->section_count || table->totals.items[cell->part].marks_dropped)
@@ -416,9 +475,8 @@ ink_status ink_findings_make(ink_table *table) {
     if (status == INK_OK && table->findings.count == before) /* a late block's slices are outliers too */
       status = outlier(table, cell);
   }
-  for (uint32_t part = 0; part < table->totals.count && status == INK_OK; part++)
-    if (!table->totals.items[part].marks_dropped)
-      status = waiting(table, part);
+  if (status == INK_OK)
+    status = waits_of_all(table);
   if (status == INK_OK)
     status = ink_findings_tails(table);
   if (table->findings.count)

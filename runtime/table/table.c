@@ -528,7 +528,12 @@ void ink_table_free(ink_table *table) {
   id_map_free(&table->pass_map);
   free(table->parts_of);
   id_map_free(&table->part_map);
-  free(table->launch_of);
+  id_map_free(&table->part_index);
+  free(table->part_notes);
+  free(table->first_kernels);
+  free(table->instance_next);
+  id_map_free(&table->instance_map);
+  free(table->slow_launches);
   ink_table_free_crossings(table);
   free(table->instances);
   free(table->instance_names);

@@ -19,19 +19,27 @@ static bool same(const ink_crossing_total *a, const ink_crossing_total *b) {
          a->from_role == b->from_role && a->to_role == b->to_role;
 }
 
-/* There are few of them. One without an end has no role to go to. */
+static uint64_t hash_of(const ink_crossing_total *key) {
+  const uint64_t place = ink_mix64((uint64_t)key->kernel << 32 | key->section) + key->scope;
+  return ink_mix64(ink_mix64(place) + ((uint64_t)key->from_role << 32 | key->to_role));
+}
+
+/* One without an end has no role to go to. */
 static crossing_cell *cell_of(ink_table *table, const ink_crossing *c) {
   const uint64_t one = c->from_track == UINT64_MAX ? c->to_track : c->from_track;
   const ink_crossing_total key = {.kernel = ink_table_kernel_of(table, table->capture->tracks.items[one].kernel), .section = c->section,
                                   .scope = c->scope, .exact = 1, .from_role = role_at(table, c->from_track),
                                   .to_role = role_at(table, c->to_track)};
-  for (size_t i = 0; i < table->crossing_cells.count; i++)
+  const uint64_t hash = hash_of(&key);
+  const uint32_t first = id_map_get(&table->crossing_map, hash);
+  for (uint32_t i = first; i != INK_ID_NONE; i = table->crossing_cells.items[i].next)
     if (same(&table->crossing_cells.items[i].total, &key))
       return &table->crossing_cells.items[i];
-  if (!INK_I_ROOM(table->crossing_cells))
+  const size_t n = table->crossing_cells.count;
+  if (n >= INK_ID_NONE - 1 || !INK_I_ROOM(table->crossing_cells) || !id_map_put(&table->crossing_map, hash, (uint32_t)n))
     return NULL;
   crossing_cell *cell = &table->crossing_cells.items[table->crossing_cells.count++];
-  *cell = (crossing_cell){.total = key};
+  *cell = (crossing_cell){.total = key, .next = first};
   return cell;
 }
 
@@ -159,6 +167,7 @@ void ink_table_free_crossings(ink_table *table) {
     free(table->crossing_cells.items[i].moments.items);
   }
   free(table->crossing_cells.items);
+  id_map_free(&table->crossing_map);
   free(table->crossings);
 }
 

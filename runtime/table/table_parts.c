@@ -7,23 +7,71 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t hash_of_name(const char *name) {
+  uint64_t hash = 0;
+  for (; *name; name++)
+    hash = ink_mix64(hash + (unsigned char)*name);
+  return hash;
+}
+
+/* The index of a name; INK_ID_NONE: it is not there. */
+static uint32_t find_name(const ink_table *table, uint64_t hash, const char *name) {
+  uint32_t i = id_map_get(&table->instance_map, hash);
+  while (i != INK_ID_NONE && strcmp(table->instance_names[i], name))
+    i = table->instance_next[i];
+  return i;
+}
+
+static bool make_name_room(ink_table *table) {
+  if (table->instance_count < table->instance_room)
+    return true;
+  const size_t room = 2 * table->instance_room + 16;
+  const char **names = realloc(table->instance_names, room * sizeof *names);
+  if (names)
+    table->instance_names = names;
+  uint32_t *next = names ? realloc(table->instance_next, room * sizeof *next) : NULL;
+  if (!next)
+    return false;
+  table->instance_next = next;
+  table->instance_room = room;
+  return true;
+}
+
 /* Each name once, so that equal names are equal pointers. NULL: out of memory. */
 static const char *intern(ink_table *table, const char *name) {
-  for (size_t i = 0; i < table->instance_count; i++)
-    if (!strcmp(table->instance_names[i], name))
-      return table->instance_names[i];
-  const char **more =
-      realloc(table->instance_names, (table->instance_count + 1) * sizeof *table->instance_names);
-  if (!more)
+  const uint64_t hash = hash_of_name(name);
+  const uint32_t known = find_name(table, hash, name), at = (uint32_t)table->instance_count;
+  if (known != INK_ID_NONE)
+    return table->instance_names[known];
+  const uint32_t first = id_map_get(&table->instance_map, hash);
+  if (at == INK_ID_NONE || !make_name_room(table) || !id_map_put(&table->instance_map, hash, at))
     return NULL;
-  table->instance_names = more;
-  return more[table->instance_count++] = name;
+  table->instance_next[at] = first;
+  return table->instance_names[table->instance_count++] = name;
+}
+
+/* BY_INSTANCE: kernels of one section are one. */
+static bool find_first_kernels(ink_table *table) {
+  const size_t n = table->capture->kernels.count;
+  id_map seen = {0};
+  bool fine = (table->first_kernels = malloc((n + 1) * sizeof *table->first_kernels)) != NULL;
+  for (uint32_t i = 0; i < n && fine; i++) {
+    const uint64_t key = table->capture->kernels.items[i].key;
+    const uint32_t first = id_map_get(&seen, key);
+    table->first_kernels[i] = first != INK_ID_NONE ? first : i;
+    if (first == INK_ID_NONE)
+      fine = id_map_put(&seen, key, i);
+  }
+  id_map_free(&seen);
+  return fine;
 }
 
 ink_status ink_table_find_instances(ink_table *table) {
   const ink_activity *const *all;
   const size_t n = ink_capture_activities(table->capture, &all, NULL);
   const size_t launches = table->capture->launches.count;
+  if (table->options.by == INK_BY_INSTANCE && !find_first_kernels(table))
+    return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for the table");
   for (size_t i = 0; i < table->capture->kernels.count; i++) {
     const char *name = table->capture->kernels.items[i].instance;
     if (name && !intern(table, name))
@@ -45,20 +93,14 @@ ink_status ink_table_find_instances(ink_table *table) {
 }
 
 uint32_t ink_table_kernel_of(const ink_table *table, uint32_t kernel) {
-  const ink_kernel *kernels = table->capture->kernels.items;
-  for (uint32_t i = 0; i < kernel && table->options.by == INK_BY_INSTANCE; i++)
-    if (kernels[i].key == kernels[kernel].key)
-      return i;
-  return kernel;
+  return table->first_kernels ? table->first_kernels[kernel] : kernel;
 }
 
 int64_t ink_table_instance_of(const ink_table *table, uint32_t launch, uint32_t kernel) {
   const char *own = table->capture->kernels.items[kernel].instance;
   const char *name = own ? own : table->instances ? table->instances[launch] : NULL;
-  for (size_t i = 0; name && i < table->instance_count; i++)
-    if (!strcmp(table->instance_names[i], name))
-      return (int64_t)i;
-  return -1;
+  const uint32_t at = name ? find_name(table, hash_of_name(name), name) : INK_ID_NONE;
+  return at == INK_ID_NONE ? -1 : (int64_t)at;
 }
 
 const char *ink_table_instance(const ink_table *table, int64_t group) {
@@ -71,30 +113,38 @@ static bool is_of(const ink_table *table, const ink_kernel_total *part, const in
          part->instance == wanted->instance;
 }
 
+static uint64_t hash_of_part(const ink_table *table, const ink_kernel_total *part) {
+  const uint32_t device = table->options.by == INK_BY_DEVICE ? 0 : (uint32_t)part->device;
+  return ink_mix64((uint64_t)device << 32 | part->kernel) + ink_mix64((uint64_t)(uintptr_t)part->instance);
+}
+
 static uint32_t add_part(ink_table *table, const ink_kernel_total *part) {
-  if (!ink_list_room((void **)&table->totals.items, &table->totals.capacity, table->totals.count,
-                     sizeof *table->totals.items))
+  const uint64_t hash = hash_of_part(table, part);
+  const uint32_t at = (uint32_t)table->totals.count;
+  if (at == INK_ID_NONE || !INK_I_ROOM(table->totals))
     return UINT32_MAX;
-  if (table->totals.count >= table->launch_of_room) {
-    const size_t room = 2 * table->launch_of_room + 16;
-    uint32_t *more = realloc(table->launch_of, room * sizeof *more);
+  if (at >= table->part_note_room) {
+    const size_t room = 2 * table->part_note_room + 16;
+    part_note *more = realloc(table->part_notes, room * sizeof *more);
     if (!more)
       return UINT32_MAX;
-    table->launch_of = more;
-    table->launch_of_room = room;
+    table->part_notes = more;
+    table->part_note_room = room;
   }
-  table->launch_of[table->totals.count] = 0;
-  table->totals.items[table->totals.count] = *part;
-  return (uint32_t)table->totals.count++;
+  table->part_notes[at] = (part_note){.next = id_map_get(&table->part_index, hash)};
+  if (!id_map_put(&table->part_index, hash, at))
+    return UINT32_MAX;
+  table->totals.items[table->totals.count++] = *part;
+  return at;
 }
 
 static uint32_t find_part(ink_table *table, const ink_kernel_total *wanted) {
   if (table->part < table->totals.count && is_of(table, &table->totals.items[table->part], wanted))
     return table->part;
-  for (size_t i = 0; i < table->totals.count; i++)
-    if (is_of(table, &table->totals.items[i], wanted))
-      return (uint32_t)i;
-  return add_part(table, wanted);
+  uint32_t i = id_map_get(&table->part_index, hash_of_part(table, wanted));
+  while (i != INK_ID_NONE && !is_of(table, &table->totals.items[i], wanted))
+    i = table->part_notes[i].next;
+  return i != INK_ID_NONE ? i : add_part(table, wanted);
 }
 
 static uint64_t part_key(uint32_t launch, uint32_t kernel) { return (uint64_t)kernel << 32 | launch; }
@@ -109,8 +159,8 @@ uint32_t ink_table_part(ink_table *table, uint32_t launch, int32_t device, uint3
   const uint32_t part = find_part(table, &wanted);
   if (part == UINT32_MAX)
     return UINT32_MAX;
-  if (table->launch_of[part] != launch + 1) {
-    table->launch_of[part] = launch + 1;
+  if (table->part_notes[part].launch != launch + 1) {
+    table->part_notes[part].launch = launch + 1;
     table->totals.items[part].launches++;
   }
   return id_map_put(&table->part_map, part_key(launch, kernel), part) ? part : UINT32_MAX;
@@ -122,20 +172,27 @@ uint32_t ink_table_part_of(const ink_table *table, uint32_t launch, uint32_t ker
 
 /* What is known of a kernel as a whole, told once. Kernels without a track are parts too. */
 static ink_status tell_losses(ink_table *table) {
-  for (uint32_t k = 0; k < table->capture->kernels.count; k++) {
+  const size_t n = table->capture->kernels.count;
+  uint32_t *first = malloc((n + 1) * sizeof *first);
+  bool fine = first != NULL;
+  for (size_t k = 0; k < n && fine; k++)
+    first[k] = UINT32_MAX;
+  for (size_t i = table->totals.count; i-- > 0 && fine;)
+    first[table->totals.items[i].kernel] = (uint32_t)i;
+  for (uint32_t k = 0; k < n && fine; k++) {
     const ink_kernel *kernel = &table->capture->kernels.items[k];
-    size_t first = 0;
     if (!table->wanted[k] || ink_table_kernel_of(table, k) != k)
       continue;
-    while (first < table->totals.count && table->totals.items[first].kernel != k)
-      first++;
-    if (first == table->totals.count && add_part(table, &(ink_kernel_total){.kernel = k}) == UINT32_MAX)
-      return INK_ERROR_MEMORY;
-    table->totals.items[first].missed = kernel->missed;
-    table->totals.items[first].tracks_lost = kernel->tracks_lost;
-    table->totals.items[first].marks_lost = kernel->marks_lost;
+    const uint32_t part = first[k] != UINT32_MAX ? first[k] : add_part(table, &(ink_kernel_total){.kernel = k});
+    fine = part != UINT32_MAX;
+    if (!fine)
+      break;
+    table->totals.items[part].missed = kernel->missed;
+    table->totals.items[part].tracks_lost = kernel->tracks_lost;
+    table->totals.items[part].marks_lost = kernel->marks_lost;
   }
-  return INK_OK;
+  free(first);
+  return fine ? INK_OK : INK_ERROR_MEMORY;
 }
 
 typedef struct part_order {

@@ -63,9 +63,14 @@ typedef struct crossing_cell {
   ink_crossing_total total;
   ink_quantile cycles, ns;
   INK_I_LIST(crossing_moment) moments;
-  uint32_t launch;           /* of the moments */
+  uint32_t launch, next;     /* launch: of the moments; next: cell with the same hash */
   double open_ns, span_ns;   /* over the blocks so far: time of all ranges, and from first begin to last end */
 } crossing_cell;
+
+typedef struct part_note {
+  uint32_t launch; /* the last one that it had a track in, + 1 */
+  uint32_t next;   /* part with the same hash */
+} part_note;
 
 struct ink_table {
   const ink_capture *capture; /* only while the table is made */
@@ -75,6 +80,7 @@ struct ink_table {
   bool *waits;             /* [sections] where findings are wanted; else NULL */
   INK_I_LIST(ink_finding) findings;
   uint64_t *launch_cycles; /* [launches] of all tracks; with `waits` */
+  bool *slow_launches;     /* [launches] first ones that were slow as a whole; with `waits` */
   uint32_t warp;
   /* Where the decoder is. */
   uint32_t kernel, part, launch;
@@ -107,11 +113,15 @@ struct ink_table {
   bool *wanted;            /* [kernels] */
   uint32_t *parts_of;      /* [launches]: of its first track; UINT32_MAX: not in the table */
   id_map part_map;         /* launch and kernel: the part that its tracks are in */
-  uint32_t *launch_of;     /* [parts] the last launch that it had a track in, + 1 */
-  size_t launch_of_room;
+  id_map part_index;       /* hash of what makes a part: the part that was made last */
+  part_note *part_notes;   /* [parts] */
+  size_t part_note_room;
+  uint32_t *first_kernels; /* [kernels] BY_INSTANCE: the first of the same section */
   const char **instances;  /* [launches] the functions' names, or NULL; the array may be NULL */
   const char **instance_names; /* each name once: what a group BY_INSTANCE is an index into */
-  size_t instance_count, launch_count;
+  uint32_t *instance_next; /* [instance_room] the one with the same hash */
+  id_map instance_map;
+  size_t instance_count, instance_room, launch_count;
   /* The results. */
   INK_I_LIST(ink_kernel_total) totals; /* of parts, sorted at the end */
   ink_table_row *rows;
@@ -125,6 +135,7 @@ struct ink_table {
   size_t problem_count;
   uint64_t problem_total;
   INK_I_LIST(crossing_cell) crossing_cells;
+  id_map crossing_map;
   ink_crossing_total *crossings; /* [crossing_cells.count] */
 };
 

@@ -84,13 +84,6 @@ static int compare(const void *left, const void *right) {
   return 0;
 }
 
-static bool has_tracks(const ink_table *table, size_t kernel) {
-  for (size_t i = 0; i < table->totals.count; i++)
-    if (table->totals.items[i].kernel == kernel && table->totals.items[i].tracks)
-      return true;
-  return false;
-}
-
 static int compare_passes(const void *left, const void *right) {
   const ink_passes *a = left, *b = right;
   if (a->part != b->part)
@@ -112,6 +105,19 @@ static void tell_passes(ink_table *table) {
   }
 }
 
+/* The first of `count` unseen sections from `section` on. */
+static size_t first_unseen(const ink_table *table, size_t count, uint32_t section) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (table->unseen[middle] < section)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /* Sections that no thread passed, whichever kernel it ran; a kernel's own name is none. */
 static void list_unseen(ink_table *table) {
   const ink_capture *capture = table->capture;
@@ -125,18 +131,15 @@ static void list_unseen(ink_table *table) {
   for (uint32_t i = 0; i < table->section_count; i++)
     if (!table->seen[i])
       table->unseen[count++] = i;
-  for (size_t i = 0; i < capture->kernels.count; i++) {
-    const ink_kernel *kernel = &capture->kernels.items[i];
-    if (!kernel->table || !has_tracks(table, i))
+  for (size_t i = 0; i < table->totals.count; i++) {
+    const uint32_t at = table->totals.items[i].kernel;
+    const ink_kernel *kernel = &capture->kernels.items[at];
+    if (!kernel->table || !table->totals.items[i].tracks)
       continue;
-    uint32_t base = ink_table_base(capture, kernel->table);
-    size_t first = 0, last;
-    while (first < count && table->unseen[first] < base)
-      first++;
-    for (last = first; last < count && table->unseen[last] < base + kernel->table->section_count;)
-      last++;
-    table->unseen_of[i][0] = first;
-    table->unseen_of[i][1] = last - first;
+    const uint32_t base = ink_table_base(capture, kernel->table);
+    const size_t first = first_unseen(table, count, base);
+    table->unseen_of[at][0] = first;
+    table->unseen_of[at][1] = first_unseen(table, count, base + kernel->table->section_count) - first;
   }
 }
 

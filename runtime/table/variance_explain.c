@@ -170,19 +170,33 @@ static void explain_keys(const ink_spread_slice *slices, size_t n, const ink_sec
 
 /* ---- over the launches ---- */
 
-/* Of the medians with their order. */
-static double spearman(const double *medians, size_t n) {
+typedef struct placed {
+  double median;
+  size_t at;
+} placed;
+
+static int by_median(const void *left, const void *right) {
+  const placed *a = left, *b = right;
+  return a->median < b->median ? -1 : a->median > b->median;
+}
+
+/* Of the medians with their order; equal ones have the mean of their ranks. */
+static double spearman(const double *medians, placed *sorted, size_t n) {
   double squares = 0;
-  for (size_t i = 0; i < n; i++) {
-    double rank = 0;
-    for (size_t j = 0; j < n; j++)
-      rank += medians[j] < medians[i] ? 1 : j != i && !(medians[j] > medians[i]) ? 0.5 : 0;
-    squares += (rank - (double)i) * (rank - (double)i);
+  for (size_t i = 0; i < n; i++)
+    sorted[i] = (placed){medians[i], i};
+  qsort(sorted, n, sizeof *sorted, by_median);
+  for (size_t at = 0, end; at < n; at = end) {
+    for (end = at + 1; end < n && !(sorted[end].median > sorted[at].median);)
+      end++;
+    const double rank = (double)at + (double)(end - at - 1) / 2;
+    for (size_t i = at; i < end; i++)
+      squares += (rank - (double)sorted[i].at) * (rank - (double)sorted[i].at);
   }
   return n > 1 ? 1 - 6 * squares / ((double)n * ((double)n * (double)n - 1)) : 0;
 }
 
-static void look_at_order(const double *medians, double *scratch, size_t n, ink_variance_row *row) {
+static void look_at_order(const double *medians, double *scratch, placed *sorted, size_t n, ink_variance_row *row) {
   const size_t rest = n / 3 < n ? n / 3 : 0; /* a warm-up is no longer than a third */
   for (size_t i = rest; i < n; i++)
     scratch[i - rest] = medians[i];
@@ -192,7 +206,7 @@ static void look_at_order(const double *medians, double *scratch, size_t n, ink_
   row->warm_up_ratio = row->warm_up && usual > 0 ? medians[0] / usual : 0;
   const double *warm = medians + row->warm_up;
   const size_t left = n - row->warm_up, fourth = left / 4;
-  if (left < LAUNCHES_LEAST || fabs(spearman(warm, left)) < GOES_WITH)
+  if (left < LAUNCHES_LEAST || fabs(spearman(warm, sorted, left)) < GOES_WITH)
     return;
   for (size_t i = 0; i < fourth; i++)
     scratch[i] = warm[i];
@@ -203,9 +217,9 @@ static void look_at_order(const double *medians, double *scratch, size_t n, ink_
 }
 
 static bool over_launches(const ink_spread_slice *slices, size_t n, keyed *items, ink_variance_row *row) {
-  enum { LAUNCHES_MOST = 4096 }; /* of more the first so many: ranks are compared pair by pair */
   double *numbers = malloc((n + 1) * sizeof *numbers), *medians = malloc((n + 1) * sizeof *medians);
-  const bool fine = numbers && medians;
+  placed *sorted = malloc((n + 1) * sizeof *sorted);
+  const bool fine = numbers && medians && sorted;
   size_t launches = 0;
   take_keys(slices, n, INK_VARIES_BY_LAUNCH, items);
   row->drift = NAN;
@@ -216,9 +230,10 @@ static bool over_launches(const ink_spread_slice *slices, size_t n, keyed *items
   }
   row->launches = launches;
   if (fine && launches >= 3)
-    look_at_order(medians, numbers, launches < LAUNCHES_MOST ? launches : LAUNCHES_MOST, row);
+    look_at_order(medians, numbers, sorted, launches, row);
   free(numbers);
   free(medians);
+  free(sorted);
   return fine;
 }
 

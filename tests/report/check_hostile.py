@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Captures of which everything that compares all with all would take minutes of CPU: every report is done within a limit
+that it needs a hundredth of, and says what is there.
+
+check_hostile.py INKMARK MADE_UP_HOSTILE"""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+inkmark, made_up = (os.path.abspath(path) for path in sys.argv[1:])
+SECONDS = 10  # of CPU: it does not matter who else is on the machine
+
+
+def run(*arguments, code=0, seconds=SECONDS):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    done = subprocess.run([inkmark, *arguments], capture_output=True, text=True, preexec_fn=limit)
+    assert done.returncode == code, (arguments, done.returncode, done.stderr[-400:])
+    return done.stdout if not code else done.stderr
+
+
+def make(kind, n):
+    subprocess.run([made_up, "x.ink", kind, str(n)], check=True)
+
+
+def tables(*more):
+    return json.loads(run("report", "-f", "json", *more, "x.ink"))["captures"][0]
+
+
+def kernels():
+    n = 8000
+    make("kernels", n)
+    told = tables()
+    found = [f for f in told["findings"] if f["id"] == "wait"]
+    assert len(told["kernels"]) >= n and len(found) == n, (len(told["kernels"]), len(found))
+    assert {f["kernel_index"] for f in found} == {i for i, k in enumerate(told["kernels"]) if k["tracks"]}
+    assert all(f["text"].startswith("s0 (warp 0) holds the others: wait1 (warp 1) waits 88.9 % of its time") for f in found), found[0]
+    run("report", "--by", "instance", "--head", "x.ink")
+    text = run("report", "x.ink")
+    assert text.count("\nkernel ") == n and text.count("[wait]") == 5  # without --all
+    assert run("report", "--variance", "x.ink").count("wait1 ") == n
+    assert "too few samples" in run("diff", "x.ink", "x.ink", seconds=4)
+
+
+def crossings():
+    n = 80000
+    make("crossings", n)
+    (kernel,) = [k for k in tables()["kernels"] if k["tracks"]]
+    assert len(kernel["crossings"]) == n and {c["count"] for c in kernel["crossings"]} == {1}
+
+
+def waits():
+    make("waits", 8000)
+    path = json.loads(run("report", "--path", "-f", "json", "x.ink"))["captures"][0]
+    assert len(path["edges"]) == 4000, len(path["edges"])
+    run("report", "x.ink")
+
+
+def peers():
+    make("peers", 16000)
+    assert "too many tracks that wait" in run("report", "--path", "x.ink", code=1)
+    run("export", "-q", "x.ink", "-o", "x.pftrace")
+    run("report", "x.ink")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for check in (kernels, crossings, waits, peers):
+        check()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f"ok: {check.__name__}, {used.ru_utime:.1f} s of CPU so far")
