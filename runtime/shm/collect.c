@@ -22,7 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUND_MS = 20, BACKLOG = 256, REQUEST_MS = 2000, STATUS_MS = 300 };
+enum { ROUND_MS = 20, BACKLOG = 256, REQUEST_MS = 2000,
+       STATUS_MS = 5000 /* nothing but the end of a file waits for that, and not if the launcher asks */ };
 
 bool ink_i_collector_room(void **items, size_t count, size_t *room, size_t item_bytes) {
   if (count < *room)

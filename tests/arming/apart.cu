@@ -43,6 +43,12 @@ static void launch(int marks = 3) {
 // Long enough for a drain, where one comes by at all.
 static void pause_ms(unsigned ms) { usleep(ms * 1000); }
 
+// Until the test has made the file.
+static void wait_for(const char *file) {
+  while (access(file, F_OK) != 0)
+    pause_ms(20);
+}
+
 static void need(bool fine, const char *what) {
   if (!fine) {
     perror(what);
@@ -95,7 +101,7 @@ static void daemon_() { // one that leaves nothing open, and opens a log later
   for (int i = 0; i < 1024; i++)
     close(i);
   launch();
-  pause_ms(400);
+  wait_for("_go");
   const int log = own_file("daemon.log");
   launch();
   say(log, "one\n");
@@ -136,8 +142,7 @@ static void stays() { // a daemon that lives until it is told to end
   const int null = open("/dev/null", O_RDWR);
   for (int i = 0; i < 3; i++)
     dup2(null, i);
-  while (access("_end", F_OK) != 0)
-    pause_ms(20);
+  wait_for("_end");
   launch();
   need(rename("_end", "_ended") == 0, "rename");
 }
@@ -242,7 +247,7 @@ static void clone_launches(const char *when, const char *end) {
 // A heap that is ruined: every page that can be written and is nobody's file, but stacks and modules.
 static void ruins() {
   launch();
-  pause_ms(600);
+  wait_for("_go");
   FILE *maps = fopen("/proc/self/maps", "r");
   char line[512];
   unsigned long ranges[256][2];
@@ -283,9 +288,12 @@ static void endless() { // until it is killed; says how many launches are throug
   }
 }
 
-static void fills() { // more than a ring holds
-  for (int i = 0; i < 400; i++)
+static void fills(bool waits) { // more than a ring holds; after some of it the test may have something to do
+  for (int i = 0; i < 400; i++) {
+    if (waits && i == 40)
+      wait_for("_go");
     launch(1000);
+  }
 }
 
 // Straight after a launch: by `how`, of the main thread or of another one, of a child that launched or not.
@@ -397,7 +405,7 @@ int main(int argc, char **argv) {
   else if (!strcmp(how, "endless"))
     endless();
   else if (!strcmp(how, "fills"))
-    fills();
+    fills(!strcmp(with, "waits"));
   else
     launch();
   printf("end of %s\n", how);

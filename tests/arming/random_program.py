@@ -7,10 +7,14 @@ environment, what differs is kept there."""
 import os
 import random
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../processes"))
+from family import become_parent_of_orphans
 
 HANGS_S = 300
 
@@ -74,7 +78,6 @@ class Program:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.names = 0
-        self.waits_for = []  # files that a daemon leaves
         body = self.body(0)
         self.text = (HEAD + "int main(int argc, char **argv) {\n"
                      "  const struct rlimit no_core = {0, 0};\n  setrlimit(RLIMIT_CORE, &no_core);\n"
@@ -191,7 +194,6 @@ class Program:
 
     def daemon(self, depth):
         done = self.name()
-        self.waits_for.append(done)
         return f"  {{ char at[4096]; fflush(0); if (getcwd(at, sizeof at) && !fork()) {{ if (daemon(0, 0) || chdir(at)) _exit(1);\n" \
                f"  {self.pick('', 'run_library();')} for (int i = 0; i < 64; i++) close(i);\n  {self.pick('', 'run_library();')}" \
                f"  const int file = open(\"{done}.part\", O_WRONLY | O_CREAT, 0644); if (write(file, \"done\\n\", 5) < 0) _exit(2);\n" \
@@ -212,11 +214,12 @@ def left_in(folder):
     return found
 
 
-def run(folder, command, environment, program):
+def run(folder, command, environment):
     os.mkdir(folder)
     with open(folder + ".out", "wb+") as out, open(folder + ".err", "wb+") as err:
         done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                               timeout=HANGS_S)
+        wait_for_orphans()
         for stream in out, err:
             stream.seek(0)
         said = out.read()
@@ -224,12 +227,14 @@ def run(folder, command, environment, program):
     return done.returncode, said, complaints
 
 
-def wait_for_daemons(folder, wanted):
-    """Those of the program alone have come after a while; the recorded one's are waited for by name."""
-    for _ in range(HANGS_S * 20):
-        if wanted <= {name for name in left_in(folder)}:
-            return
-        subprocess.run(["sleep", "0.05"], check=True)
+def wait_for_orphans():
+    """Daemons, other processes that outlive their parents, and the writer process are ours then: until all have ended."""
+    signal.alarm(HANGS_S)
+    try:
+        while os.waitpid(-1, 0):
+            pass
+    except ChildProcessError:
+        signal.alarm(0)
 
 
 def compare(seed, folder, build, library):
@@ -242,13 +247,9 @@ def compare(seed, folder, build, library):
                     f"-Wl,-rpath-link,{runtime}"], check=True)
     environment = {**os.environ, "LD_LIBRARY_PATH": runtime, "INKMARK_SIM_SEED": "1"}
     plain, recorded = os.path.join(folder, "plain"), os.path.join(folder, "recorded")
-    alone = run(plain, [binary], environment, program)
+    alone = run(plain, [binary], environment)
     ours = run(recorded, [os.path.join(build, "cli/inkmark"), "record", "--device", "sim", "-o",
-                          os.path.join(folder, "capture.%p.ink"), "--", binary], environment, program)
-    if program.waits_for:
-        subprocess.run(["sleep", "1"], check=True)  # for daemons of the program alone; nothing is concluded from it
-        wait_for_daemons(recorded, set(left_in(plain)))
-        wait_for_daemons(plain, set(left_in(recorded)))
+                          os.path.join(folder, "capture.%p.ink"), "--", binary], environment)
     left = left_in(plain), left_in(recorded)
     captures = len([name for name in os.listdir(folder) if name.startswith("capture.")])
     if alone == ours and left[0] == left[1]:
@@ -264,6 +265,7 @@ def main():
     build, library = map(os.path.abspath, sys.argv[1:3])
     first, count = map(int, sys.argv[3:5])
     different, captures = [], 0
+    become_parent_of_orphans()
     for seed in range(first, first + count):
         folder = tempfile.mkdtemp()
         made = compare(seed, folder, build, library)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A kernel that runs as long as the program and gets its work round by round: streamed ROUNDS MARKS FILE [BLOCKS], else 2. The next
-// round begins when the capture FILE has grown by the marks of the last, so none need be lost where a ring holds
-// a round; with FILE "-" nothing is waited for, and rings are lapped.
+// A kernel that runs as long as the program and gets its work round by round: streamed ROUNDS MARKS FILE [BLOCKS [GO]], else 2
+// blocks. The next round begins when the capture FILE has grown by the marks of the last, so none need be lost where a ring
+// holds a round; with FILE "-" nothing is waited for, and rings are lapped. After a tenth of the rounds the file GO is waited for.
 #include <inkmark/mark.cuh>
 
 #include <cstdio>
@@ -41,6 +41,11 @@ int main(int argc, char **argv) {
   memset(shared, 0, (1 + blocks) * sizeof *shared);
   persistent<<<blocks, 32>>>(rounds, marks, given, done);
   for (int round = 0; round < rounds; round++) {
+    for (int i = 0; argc > 5 && round == rounds / 10 && access(argv[5], F_OK); i++) {
+      if (i == GUARD_S * 1000)
+        return 4;
+      usleep(1000);
+    }
     const long long before = bytes_of(file);
     *given = round + 1;
     for (int i = 0; i < blocks; i++)

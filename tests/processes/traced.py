@@ -69,7 +69,8 @@ def check(ink, tracer, arming, program, work):
             done = run(traced, folder, LD_LIBRARY_PATH=simulator)
         else:
             done = run([ink, "record", "--device", "sim", "-o", "run.%p.ink", "--", *traced], folder)
-            if not [name for name in os.listdir(folder) if name.endswith(".ink")]:
+            # The one that kills itself after a while may do so before a slow machine has drained it.
+            if "sigkill" not in program and not [name for name in os.listdir(folder) if name.endswith(".ink")]:
                 yield f"nothing was recorded: {done.stderr.strip()}"
         results[how] = (code_of(done), done.stdout, *read(folder))
     alone, recorded = results["alone"], results["recorded"]

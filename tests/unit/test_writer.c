@@ -192,6 +192,21 @@ static void descriptor_closed(void) {
   remove(other);
 }
 
+/* Far above what a program gets, or gives out itself. */
+static void descriptor_is_high(void) {
+  const char *path = synth_path("high");
+  struct stat own, at;
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  int found = -1;
+  CHECK(stat(path, &own) == 0, "the file");
+  for (int fd = 0; fd < 1024; fd++)
+    if (fstat(fd, &at) == 0 && at.st_dev == own.st_dev && at.st_ino == own.st_ino)
+      found = fd;
+  CHECK(found >= 512, "the capture's descriptor is %d", found);
+  ink_writer_abandon(writer);
+  remove(path);
+}
+
 /* The name is another file's by then: nothing is written anywhere, and why is said. */
 static void descriptor_lost(void) {
   const char *path = synth_path("lost");
@@ -236,6 +251,25 @@ static void no_signal(void) {
   sigprocmask(SIG_UNBLOCK, &both, NULL);
   setrlimit(RLIMIT_FSIZE, &limit);
   signal(SIGXFSZ, SIG_IGN);
+  ink_writer_abandon(writer);
+  remove(path);
+}
+
+/* Nor does a pipe whose reader has left, by SIGPIPE. */
+static void no_pipe_signal(void) {
+  const char *path = synth_path("pipe");
+  ink_error error = {0};
+  sigset_t pending;
+  ink_writer *writer;
+  remove(path);
+  CHECK(mkfifo(path, 0600) == 0, "a pipe");
+  const int reader = open(path, O_RDONLY | O_NONBLOCK);
+  signal(SIGPIPE, SIG_DFL);
+  NEED(ink_writer_open(path, true, &writer, &error), error);
+  close(reader);
+  CHECK(ink_writer_fact(writer, "key", "value", &error) == INK_ERROR_IO && error.code == EPIPE, "%s", error.message);
+  sigpending(&pending);
+  CHECK(!sigismember(&pending, SIGPIPE), "ours is left behind");
   ink_writer_abandon(writer);
   remove(path);
 }
@@ -294,6 +328,8 @@ int main(void) {
   close_fails();
   full_in_pieces();
   no_signal();
+  no_pipe_signal();
+  descriptor_is_high();
   descriptor_closed();
   descriptor_lost();
   return check_result("writer");

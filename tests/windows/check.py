@@ -73,8 +73,12 @@ elif case == "ranges":
     os.environ["NVTX_INJECTION64_PATH"] = "/some/tool.so"
     assert "NVTX_INJECTION64_PATH is taken, by '/some/tool.so'" in record(["--range", "here"], "ranges", "push", code=1)
 elif case == "time":  # where time is short all of it lies before the delay, where it is long in the middle of it
-    record(["--delay", "1ms"], "program", "time", "20")
-    assert blocks_of_launches()[-1] == 13, blocks_of_launches()
+    for pause in ("20", "200", "2000"):  # on a busy machine the thread that begins the window comes late
+        record(["--delay", "1ms"], "program", "time", pause)
+        kept = blocks_of_launches() if os.path.exists("x.ink") else []
+        if kept and kept[-1] == 13:
+            break
+    assert kept and kept[-1] == 13, kept
     record(["--delay", "60m"], "program", "time", "0")
     assert not os.path.exists("x.ink")
     record(["--duration", "60m"], "program", "time", "0")
