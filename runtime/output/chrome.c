@@ -45,7 +45,7 @@ static void put_kernel(chrome *w, const ink_launch *info) {
                  info->block_dim[2]);
   chrome_argument(&w->events, "tracks", span->track_count, false);
   chrome_end_event(&w->events);
-  chrome_host_arrow(&w->events, &w->host, (uint32_t)w->launch, lane, span);
+  chrome_host_arrow(&w->events, &w->host, &(chrome_host_place){0}, (uint32_t)w->launch, lane, span->begin_ns, span->end_ns);
 }
 
 static ink_status end_launch(chrome *w) {
@@ -180,7 +180,7 @@ ink_status ink_write_chrome(const ink_capture *capture, const ink_clock_map *map
   w.events = (chrome_events){
       .file = &w.file, .selection = &w.selection, .base_ns = w.selection.begin_ns, .pid = w.pid};
   ink_file_text(&w.file, "{\"traceEvents\":[");
-  status = chrome_host_write(&w.events, &w.host, error);
+  status = chrome_host_write(&w.events, &w.host, &(chrome_host_place){0}, error);
   w.events.pid = w.pid;
   put_processes(&w);
   if (status == INK_OK)

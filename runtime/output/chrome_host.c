@@ -55,26 +55,29 @@ static void put_call(chrome_events *w, const ink_host_launch *call) {
     put_text(w, "recorded", "no, outside of the window", &first);
 }
 
-static void put_arrow(chrome_events *w, const char *phase, uint32_t launch, uint32_t tid, int64_t ns) {
+static void put_arrow(chrome_events *w, const chrome_host_place *place, const char *phase, uint32_t launch, uint32_t tid,
+                      int64_t ns) {
   chrome_begin_event(w, phase, "host", "launch", tid, ns, ns);
-  ink_file_print(w->file, "},\"id\":%llu%s}", 1ull << 32 | launch, *phase == 'f' ? ",\"bp\":\"e\"" : "");
+  ink_file_print(w->file, "},\"id\":%llu%s}", (place->arrows_from + 1ull) << 32 | launch, *phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
-void chrome_host_arrow(chrome_events *w, const host_lanes *l, uint32_t launch, uint32_t tid, const ink_launch_span *span) {
+void chrome_host_arrow(chrome_events *w, const host_lanes *l, const chrome_host_place *place, uint32_t launch, uint32_t tid,
+                       int64_t begin_ns, int64_t end_ns) {
   const ink_host_launch *calls;
   ink_capture_host_launches(l->selection->capture, &calls);
   if (!host_has_call(l, launch))
     return;
   /* Readers drop an arrow that ends before it begins, as it would where the clocks' error has a kernel begin before its
    * call: there it leads into the kernel. */
-  const int64_t call_ns = calls[ink_launch_call(l->selection->capture, launch)].begin_ns;
-  const bool inside = call_ns > span->begin_ns && call_ns < span->end_ns;
-  put_arrow(w, "f", launch, tid, inside ? call_ns : span->begin_ns);
+  const int64_t call_ns = calls[ink_launch_call(l->selection->capture, launch)].begin_ns + l->shift_ns;
+  const bool inside = call_ns > begin_ns && call_ns < end_ns;
+  put_arrow(w, place, "f", launch, tid, inside ? call_ns : begin_ns);
 }
 
-static void name_lanes(chrome_events *w, host_lanes *l) {
+static void name_lanes(chrome_events *w, host_lanes *l, const char *who) {
   char name[300];
-  host_process_name(l->selection->capture, name, sizeof name);
+  size_t n = (size_t)snprintf(name, sizeof name, "%.160s", who ? who : "");
+  host_process_name(l->selection->capture, name + n, sizeof name - n);
   chrome_metadata(w, "process_name", 0, "name");
   ink_file_json_string(w->file, name);
   ink_file_text(w->file, "}}");
@@ -99,7 +102,7 @@ static void put_item(chrome_events *w, const host_lanes *l, const host_item *ite
   chrome_end_event(w);
 }
 
-ink_status chrome_host_write(chrome_events *w, host_lanes *l, ink_error *error) {
+ink_status chrome_host_write(chrome_events *w, host_lanes *l, const chrome_host_place *place, ink_error *error) {
   const ink_selection *s = l->selection;
   const ink_host_launch *calls;
   char pid[16];
@@ -112,9 +115,9 @@ ink_status chrome_host_write(chrome_events *w, host_lanes *l, ink_error *error) 
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; i < call_count; i++)
     lanes[i] = 0;
-  snprintf(pid, sizeof pid, "%u", host_process_id(s->capture));
+  snprintf(pid, sizeof pid, "%u", place->pids_from + host_process_id(s->capture));
   w->pid = pid;
-  name_lanes(w, l);
+  name_lanes(w, l, place->who);
   for (size_t i = 0; i < l->count && status == INK_OK; i++) {
     put_item(w, l, &l->items[i]);
     if (l->items[i].call)
@@ -125,7 +128,7 @@ ink_status chrome_host_write(chrome_events *w, host_lanes *l, ink_error *error) 
   for (uint32_t i = 0; i < s->launch_count && status == INK_OK; i++) {
     const uint32_t call = ink_launch_call(s->capture, i);
     if (call != UINT32_MAX && lanes[call] && ink_selection_has(s, i))
-      put_arrow(w, "s", i, lanes[call], calls[call].begin_ns);
+      put_arrow(w, place, "s", i, lanes[call], calls[call].begin_ns + l->shift_ns);
   }
   free(lanes);
   w->pid = "0"; /* ours was on this stack */

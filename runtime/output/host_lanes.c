@@ -112,7 +112,7 @@ static bool fill(host_lanes *l, const chosen *c, id_map *threads) {
 ink_status host_lanes_make(host_lanes *l, const ink_selection *selection, ink_error *error) {
   id_map threads = {0};
   chosen c;
-  *l = (host_lanes){.selection = selection};
+  *l = (host_lanes){.selection = selection, .zero_ns = INT64_MIN};
   if (!ink_capture_host_facts(selection->capture)->events)
     return INK_OK;
   const bool fine = choose(selection, &c) && fill(l, &c, &threads);
@@ -130,6 +130,22 @@ void host_lanes_free(host_lanes *l) {
 
 int64_t host_lanes_begin(const host_lanes *l, int64_t begin_ns, bool any) {
   return l->count && (!any || l->items[0].begin_ns < begin_ns) ? l->items[0].begin_ns : begin_ns;
+}
+
+size_t host_lanes_shift(host_lanes *l, int64_t ns, int64_t zero_ns) {
+  const size_t before = l->count;
+  size_t kept = 0;
+  l->shift_ns = ns;
+  l->zero_ns = zero_ns;
+  for (size_t i = 0; i < l->count; i++) {
+    host_item item = l->items[i];
+    item.begin_ns += ns;
+    item.end_ns += ns;
+    if (item.begin_ns >= zero_ns)
+      l->items[kept++] = item;
+  }
+  l->count = kept;
+  return before - kept;
 }
 
 void host_lane_name(const host_lanes *l, const host_lane *lane, char *text, size_t size) {
@@ -167,5 +183,10 @@ uint32_t host_process_id(const ink_capture *capture) {
 }
 
 bool host_has_call(const host_lanes *l, uint32_t launch) {
-  return l->count && ink_launch_call(l->selection->capture, launch) != UINT32_MAX;
+  const ink_host_launch *calls;
+  const uint32_t call = l->count ? ink_launch_call(l->selection->capture, launch) : UINT32_MAX;
+  if (call == UINT32_MAX)
+    return false;
+  ink_capture_host_launches(l->selection->capture, &calls);
+  return calls[call].begin_ns + l->shift_ns >= l->zero_ns;
 }

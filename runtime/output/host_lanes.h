@@ -33,6 +33,8 @@ typedef struct host_lanes {
   host_lane *lanes;
   size_t lane_count, lane_room;
   uint64_t left_out; /* crossing ranges for which there was no lane */
+  int64_t shift_ns;  /* that the items' times have more than the capture's */
+  int64_t zero_ns;   /* what begins before it, so shifted, is not among the items */
 } host_lanes;
 
 /* Where kernels or a launch are chosen: the calls that launched them, and ranges that were open meanwhile. Free also after
@@ -42,6 +44,8 @@ void host_lanes_free(host_lanes *lanes);
 /* The earliest of that moment and the items; `any`: that moment counts. */
 int64_t host_lanes_begin(const host_lanes *lanes, int64_t begin_ns, bool any);
 
+/* Moves all into another trace's time, whose first moment is zero_ns; how many items are before it, and left out. */
+size_t host_lanes_shift(host_lanes *lanes, int64_t ns, int64_t zero_ns);
 /* "thread 4711 (main), 2", "ranges of the process". */
 void host_lane_name(const host_lanes *lanes, const host_lane *lane, char *text, size_t size);
 /* "solve", "launch k<...>", "(no name)". */

@@ -289,7 +289,7 @@ ink_status ink_write_perfetto(const ink_capture *capture, const ink_clock_map *m
   w.selection.begin_ns =
       host_lanes_begin(&w.host, w.selection.begin_ns, w.selection.chosen_launches || w.activity.count);
   perfetto_start(&w.out, &w.file, 1, capture, w.selection.begin_ns);
-  status = perfetto_host_write(&w.out, &w.host, error);
+  status = perfetto_host_write(&w.out, &w.host, &(perfetto_host_place){0}, error);
   describe_devices(&w);
   if (status == INK_OK)
     status = perfetto_activity_write(

@@ -38,15 +38,17 @@ static bool sort_launches(const host_lanes *l, by_call *b) {
   return true; /* begins[i + 1] now is where those of call i begin */
 }
 
-static void describe(perfetto *out, host_lanes *l) {
+static void describe(perfetto *out, host_lanes *l, const perfetto_host_place *place) {
   const ink_capture *capture = l->selection->capture;
   char name[300], left_out[96] = "";
   const uint64_t process = perfetto_new_uuid(out);
-  host_process_name(capture, name, sizeof name);
+  size_t n = (size_t)snprintf(name, sizeof name, "%.160s", place->who ? place->who : "");
+  host_process_name(capture, name + n, sizeof name - n);
   if (l->left_out)
     snprintf(left_out, sizeof left_out, "%llu ranges that cross others are left out", (unsigned long long)l->left_out);
   perfetto_describe(out, &(perfetto_track){.uuid = process, .name = name, .description = *left_out ? left_out : NULL,
-                                           .pid = host_process_id(capture), .rank = -2});
+                                           .pid = place->no_process ? -1 : place->pids_from + host_process_id(capture),
+                                           .rank = -2});
   for (size_t i = 0; i < l->lane_count; i++) {
     host_lane_name(l, &l->lanes[i], name, sizeof name);
     l->lanes[i].id = perfetto_new_uuid(out);
@@ -130,7 +132,7 @@ static void put_item(perfetto *out, const host_lanes *l, const host_item *item, 
     perfetto_event_end(out, perfetto_event(out, item->end_ns, TYPE_END, track));
 }
 
-ink_status perfetto_host_write(perfetto *out, host_lanes *l, ink_error *error) {
+ink_status perfetto_host_write(perfetto *out, host_lanes *l, const perfetto_host_place *place, ink_error *error) {
   by_call b = {0};
   ink_status status = INK_OK;
   if (!l->count)
@@ -138,7 +140,7 @@ ink_status perfetto_host_write(perfetto *out, host_lanes *l, ink_error *error) {
   if (!sort_launches(l, &b))
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   else
-    describe(out, l);
+    describe(out, l, place);
   for (size_t i = 0; i < l->count && status == INK_OK; i++) {
     put_item(out, l, &l->items[i], &b);
     if (i % 1024 == 0)

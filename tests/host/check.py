@@ -154,6 +154,48 @@ elif case == "flood":
     x = host()
     assert x["events_lost"] > 0 and x["events"] + x["events_lost"] == 240001, (x["events"], x["events_lost"])
     assert f"{x['events_lost']:,} events of the host did not fit in memory" in report().decode()
+elif case == "merged":  # into a trace of theirs, whose kernels are ours and whose time begins here or there
+    record("cpp", "--nvtx")
+    x = host()
+    subprocess.run([inkmark, "export", "x.ink", "-o", "x.json"], check=True, capture_output=True)
+    with open("x.json", encoding="utf-8") as file:
+        alone = json.load(file)
+    slices, open_ = [], {}
+    for e in alone["traceEvents"]:
+        if e.get("cat") == "kernel" and e["ph"] == "B":
+            open_[e["tid"]] = e
+        elif e["ph"] == "E" and e["tid"] in open_ and e["pid"] == open_[e["tid"]]["pid"]:
+            begin = open_.pop(e["tid"])
+            slices.append((begin["args"]["launch"], begin["ts"], e["ts"]))
+        elif e.get("cat") == "kernel" and e["ph"] == "X":
+            slices.append((e["args"]["launch"], e["ts"], e["ts"] + e["dur"]))
+    assert sorted(s[0] for s in slices) == [0, 1, 2], slices
+    unix = lambda us: int(alone["baseTimeNanoseconds"]) + round(us * 1000)
+    items = [(r["begin_ns"], r["name"]) for r in x["ranges"]] + [(c["begin_ns"], "launch marked") for c in x["calls"]]
+    first = min([unix(s[1]) for s in slices])
+    for base in (min([first, *[i[0] for i in items]]) - 10 ** 9, first):
+        theirs = [{"ph": "X", "cat": "kernel", "name": "marked(float*)", "pid": 0, "tid": 7, "ts": (unix(b) - base) / 1000,
+                   "dur": (unix(e) - unix(b)) / 1000, "args": {"device": 0, "stream": 7, "correlation": 100 + n,
+                   "grid": [x["launches"][n]["blocks"], 1, 1], "block": [32, 1, 1]}} for n, b, e in sorted(slices)]
+        with open("theirs.json", "w", encoding="utf-8") as file:
+            json.dump({"baseTimeNanoseconds": base, "traceEvents": theirs}, file)
+        done = subprocess.run([inkmark, "export", "x.ink", "--with", "theirs.json", "-o", "merged.json"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        with open("merged.json", encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        wanted = sorted((name, (ns - base) / 1000) for ns, name in items if ns >= base)
+        shown = sorted((e["name"], e["ts"]) for e in events if e.get("cat", "").startswith("host_"))
+        assert [w[0] for w in wanted] == [s[0] for s in shown], (wanted, shown)
+        assert all(abs(w[1] - s[1]) < 0.01 for w, s in zip(wanted, shown)), (wanted, shown)
+        left = len(items) - len(wanted)
+        assert (f"{left} ranges and calls of the host are before the trace's time zero" in done.stderr) == (left > 0), done.stderr
+        pids = {e["pid"] for e in events if e.get("cat", "").startswith("host_")}
+        assert len(pids) <= 1 and not pids & {e["pid"] for e in theirs} and (not pids or min(pids) > 1 << 22), pids
+        if pids:  # the process and its lanes have names, and a call leads to its launch
+            assert any(e["ph"] == "M" and e["name"] == "process_name" and e["pid"] in pids and
+                       e["args"]["name"].startswith("inkmark: ") for e in events), events
+        arrows = {phase: sorted(e["id"] for e in events if e["ph"] == phase and e["name"] == "launch") for phase in "sf"}
+        assert arrows["s"] == arrows["f"] and len(arrows["s"]) == sum(w[0] == "launch marked" for w in wanted), (arrows, wanted)
 elif case == "windows":  # what is outside is seen, and not mistaken for what was recorded
     record("c", "--nvtx", "--launches", "1-2")
     x = host()

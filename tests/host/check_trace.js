@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The host's ranges in the exported traces, as the real trace processor reads them: ranges by domain with payloads, the
 // launches below them, and the arrows from these to the kernels that they made.
-// node check_trace.js NODE_MODULES INKMARK PROGRAM pftrace|json
+// node check_trace.js NODE_MODULES INKMARK PROGRAM pftrace|json|captures; captures: two of them in one trace
 'use strict';
 const assert = require('assert');
 const { execFileSync } = require('child_process');
@@ -56,6 +56,40 @@ function recordInOrder(capture, file) {
   assert.fail('30 recordings have kernels before their calls');
 }
 
+// Of two captures in one trace each has a process, with its own ranges in the order in which they were, and its own arrows.
+async function captures() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-host-')), file = path.join(folder, 'both.pftrace');
+  const both = [0, 1].map(rank => path.join(folder, `rank.${rank}.ink`));
+  for (const capture of both) run('record', '--device', 'sim', '--nvtx', '-o', capture, '--', program, 'cpp');
+  run('export', ...both, '-o', file);
+  const processor = await loadTrace(modules, file);
+  assert.deepStrictEqual(processor.query(ERRORS).rows, []);
+  const names = processor.query(`select p.name, s.name, s.ts, s.dur from slice s join process_track t on s.track_id = t.id
+    join process p using (upid) where s.category in ('host_range', 'host_mark')`).rows;
+  const hosts = both.map(capture => JSON.parse(run('report', '--host', '-f', 'json', capture)).captures[0]);
+  assert.strictEqual(names.length, hosts[0].ranges.length + hosts[1].ranges.length);
+  assert.strictEqual(new Set(names.map(([process]) => process)).size, 2, String(names));
+  const begins = hosts.flatMap(h => h.ranges.map(r => [r.name, r.begin_ns, r.end_ns - r.begin_ns]));
+  for (const [name, begin, dur] of begins)
+    assert.ok(names.some(([, n, ts, d]) => n === name && Math.abs(Number(ts) - begin) <= 600 && Math.abs(Number(d) - dur) <= 600),
+      name + begin + names);
+  const calls = processor.query(`select ${arg('launch')} from slice s where s.category = 'host_call'`).rows;
+  assert.deepStrictEqual(calls.map(([n]) => Number(n)).sort(), [0, 0, 1, 1, 2, 2]);
+  const ends = new Map();
+  for (const [, packet] of new Reader(fs.readFileSync(file)).fields())
+    for (const [field, event] of new Reader(packet).fields()) {
+      if (field !== 11) continue;
+      const values = [...new Reader(event).fields()], category = String(values.find(([f]) => f === 22)?.[1] ?? '');
+      if (category === 'host_call' || category === 'inkmark')
+        for (const [f, v] of values)
+          if (f === 47) ends.set(v.readBigUInt64LE(), [...(ends.get(v.readBigUInt64LE()) ?? []), category]);
+    }
+  const flows = [...ends.values()].filter(two => two.includes('host_call'));
+  assert.deepStrictEqual(flows, Array(6).fill(['host_call', 'inkmark']));
+  fs.rmSync(folder, { recursive: true });
+  console.log('fine');
+}
+
 async function main() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-host-'));
   const capture = path.join(folder, 'run.ink'), file = path.join(folder, 'run.' + format);
@@ -86,4 +120,4 @@ async function main() {
   fs.rmSync(folder, { recursive: true });
   console.log('fine');
 }
-main();
+(format === 'captures' ? captures : main)();

@@ -49,7 +49,7 @@ int64_t placement_bound_ns(const placement *p, size_t launch) {
 
 /* The moment that is 0 in the trace: viewers drop what is before it. Nsight's export becomes a trace of Unix
  * time, with or without us. */
-static int64_t zero_of_theirs(const placement *p) {
+int64_t placement_zero_ns(const placement *p) {
   return p->facts->kind == INK_FOREIGN_NSIGHT && p->facts->base_known ? 0 : p->facts->base_ns;
 }
 
@@ -69,7 +69,7 @@ static void place_launch(placement *p, size_t i, const ink_joined *joined) {
   l->placed = true;
   l->begin_ns = placement_ns(p, i, span->begin_ns);
   l->end_ns = placement_ns(p, i, span->end_ns);
-  if (p->foreign && l->begin_ns < zero_of_theirs(p)) {
+  if (p->foreign && l->begin_ns < placement_zero_ns(p)) {
     l->placed = false;
     p->too_early++;
   }

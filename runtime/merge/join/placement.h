@@ -57,6 +57,8 @@ void placement_free(placement *place);
 size_t placement_any_kernel(const placement *place, int32_t device);
 /* A moment of ours in the other file's time. */
 int64_t placement_ns(const placement *place, size_t launch, int64_t ns);
+/* The other file's first moment that viewers show. */
+int64_t placement_zero_ns(const placement *place);
 /* How far such a moment may be from the truth; INT64_MAX: not known. */
 int64_t placement_bound_ns(const placement *place, size_t launch);
 /* What the slice of an uncertain launch says. */

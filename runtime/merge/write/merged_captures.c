@@ -2,6 +2,7 @@
 /* Several captures as one Perfetto trace: of ranks, GPUs, nodes. Each has processes of its own, and
  * all are on CLOCK_REALTIME, as well as the host of each knows it. */
 #include "merged_activity.h"
+#include "merged_host.h"
 #include "merged_perfetto.h"
 #include "merged_private.h"
 #include "options_take.h"
@@ -11,7 +12,6 @@
 #include <string.h>
 
 enum { PIDS_APART = 100000 }; /* from one capture to the next: GPUs are not processes anyway */
-enum { PROCESSES_APART = 10000000 }; /* the same for the programs' own; Linux has pids below 2^22 */
 
 void merged_name_capture(const ink_capture *capture, char *who, size_t size) {
   const char *rank = ink_capture_fact(capture, "rank");
@@ -104,10 +104,12 @@ static ink_status put_capture(const ink_merged_capture *capture, size_t index,
     placement_tell(&sink.place);
     merged_name_capture(capture->capture, who, sizeof who);
     status = merged_perfetto_init(w, &sink, file, (unsigned)index, NULL);
+    merged_host_who(&sink.place, who, w->host_who, sizeof w->host_who);
+    w->host_place.pids_from = (int64_t)(index + 1) * MERGED_HOST_PIDS_APART;
     if (status == INK_OK)
       status = merged_name_processes(w, index, who);
     if (status == INK_OK)
-      status = merged_activity_put(w, who, (int64_t)(index + 1) * PROCESSES_APART, error);
+      status = merged_activity_put(w, who, (int64_t)(index + 1) * MERGED_HOST_PIDS_APART, error);
     if (status == INK_OK)
       status = merged_perfetto_put(w);
     merged_perfetto_free(w, &sink);

@@ -3,10 +3,11 @@
  * closes its own. Ours are lanes (threads) of the process that holds the kernel: for each stream those of its
  * launches, then those of the slots of SMs. */
 #include "merge/read/other_file.h"
+#include "merged_host.h"
 #include "merged_private.h"
 #include "merged_sink.h"
 
-#include "output/chrome_events.h"
+#include "output/chrome_host.h"
 #include "text_table.h"
 
 #include <stdlib.h>
@@ -16,6 +17,9 @@ typedef struct merged_json {
   merged_sink sink; /* first: the callbacks get it */
   ink_file file;
   chrome_events events;
+  host_lanes host;
+  chrome_host_place host_place;
+  uint32_t hosts; /* captures that were there before */
   char pid[FOREIGN_ID_BYTES];
   uint32_t flow, first_flow, launch_tid, tids_used;
   char counter[320]; /* the name of the one being written */
@@ -103,6 +107,7 @@ static ink_status begin_launch(void *user, size_t launch) {
   put_joined(w, l);
   chrome_end_event(e);
   put_arrows(w, l);
+  chrome_host_arrow(e, &w->host, &w->host_place, (uint32_t)launch, w->launch_tid, l->begin_ns, l->end_ns);
   chrome_end_slice(e, w->launch_tid, l->end_ns);
   return INK_OK;
 }
@@ -193,11 +198,28 @@ static ink_status arrange(merged_json *w, char **prefixes, uint32_t *groups) {
              : status;
 }
 
+/* In front of all else: a process of its own, whose threads are none of theirs. */
+static ink_status put_host(merged_json *w) {
+  const placement *p = &w->sink.place;
+  char who[200];
+  merged_host_who(p, p->who, who, sizeof who);
+  w->host_place = (chrome_host_place){.who = who, .pids_from = MERGED_HOST_PIDS_APART * (w->hosts % 256 + 1),
+                                      .arrows_from = (w->events.next_tid >> 20) + 4096 * w->hosts};
+  w->hosts++;
+  ink_status status = merged_host_make(&w->host, p, w->sink.error);
+  if (status == INK_OK)
+    status = chrome_host_write(&w->events, &w->host, &w->host_place, w->sink.error);
+  w->host_place.who = NULL;
+  return status;
+}
+
 static ink_status put_ours(merged_json *w) {
   const size_t launches = w->sink.place.selection.launch_count;
   char **prefixes = calloc(launches + 1, sizeof *prefixes);
   uint32_t *groups = calloc(launches + 1, sizeof *groups);
-  ink_status status = prefixes && groups ? arrange(w, prefixes, groups) : INK_ERROR_MEMORY;
+  ink_status status = prefixes && groups ? put_host(w) : INK_ERROR_MEMORY;
+  if (status == INK_OK)
+    status = arrange(w, prefixes, groups);
   if (status == INK_ERROR_MEMORY)
     ink_error_set(w->sink.error, status, "out of memory");
   free(groups);
@@ -208,6 +230,7 @@ static ink_status put_ours(merged_json *w) {
   for (size_t i = 0; prefixes && i < launches; i++)
     free(prefixes[i]);
   free(prefixes);
+  host_lanes_free(&w->host);
   if (status != INK_OK)
     return status;
   const counter_user user = {begin_counter, counter_value, w};

@@ -4,6 +4,7 @@
 #define INK_MERGED_PERFETTO_H
 
 #include "merged_sink.h"
+#include "output/perfetto_host.h"
 #include "output/perfetto_tracks.h"
 
 typedef struct merged_perfetto {
@@ -16,6 +17,9 @@ typedef struct merged_perfetto {
   uint64_t *processes; /* [device_count]: the process of each device; 0: not made yet */
   char **process_names;  /* [device_count] of those not made yet; NULL: "GPU n" */
   int64_t *process_pids; /* [device_count] */
+  host_lanes host;
+  perfetto_host_place host_place;
+  char host_who[160];
   uint64_t first_flow;
   uint64_t counters_uuid, counter_uuid; /* of the current device, of the current counter */
   int32_t counters_device;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a capture's launches under the kernels of another trace: for each stream a track with their slices, below it
  * lanes of the SMs with the shown blocks or warps; and the counters. */
+#include "merged_host.h"
 #include "merged_perfetto.h"
 
 #include <stdlib.h>
@@ -88,6 +89,7 @@ static void put_launch(merged_perfetto *w, size_t launch) {
     q = pb_fixed64(q, EVENT_FLOW_ENDS, w->flows[launch]);
   for (uint64_t i = 0; i < l->shown && i < FLOWS_MAX; i++)
     q = pb_fixed64(q, EVENT_FLOWS, w->first_flow + i);
+  q = perfetto_host_arguments(q, &w->out, &w->host, (uint32_t)launch);
   q = perfetto_named_uint(q, "launch", launch);
   q = perfetto_named_int(q, "device", info->device);
   q = perfetto_named_uint(q, "grid_id", info->grid_id);
@@ -199,12 +201,16 @@ ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file 
   w->sink.crossings = &w->tracks.crossings;
   w->sink.events = &w->tracks.events;
   ink_status status = perfetto_tracks_init(&w->tracks, &w->out, s);
+  if (status == INK_OK)
+    status = merged_host_make(&w->host, &w->sink.place, sink->error);
+  merged_host_who(&w->sink.place, w->sink.place.who, w->host_who, sizeof w->host_who);
+  w->host_place = (perfetto_host_place){.who = w->host_who, .no_process = w->sink.place.foreign != NULL};
   w->tracks.places = true;
   w->sink.events = &w->tracks.events;
   if (home)
     perfetto_start_on(&w->out, file, home->sequence, s->capture, home->ns, home->clock, home->clock_ns);
   else
-    perfetto_start(&w->out, file, index + 1, s->capture, s->begin_ns);
+    perfetto_start(&w->out, file, index + 1, s->capture, host_lanes_begin(&w->host, s->begin_ns, true));
   w->out.uuid_base += (uint64_t)index << 56; /* captures of one file never share an id */
   return status;
 }
@@ -241,7 +247,9 @@ static ink_status describe_lanes(merged_perfetto *w) {
 }
 
 ink_status merged_perfetto_put(merged_perfetto *w) {
-  ink_status status = describe_lanes(w);
+  ink_status status = perfetto_host_write(&w->out, &w->host, &w->host_place, w->sink.error);
+  if (status == INK_OK)
+    status = describe_lanes(w);
   if (status == INK_OK)
     status = merged_sink_run(&w->sink);
   if (status != INK_OK)
@@ -260,5 +268,6 @@ void merged_perfetto_free(merged_perfetto *w, merged_sink *sink) {
   free(w->processes);
   free(w->process_names);
   free(w->process_pids);
+  host_lanes_free(&w->host);
   perfetto_tracks_free(&w->tracks);
 }
