@@ -16,6 +16,8 @@ from ._session import session
 
 SPREAD_DOUBTED = 0.10
 """A larger spread is not one number measured often."""
+CLOCK_MOVED = 0.02
+"""SMs whose rates lie further apart did not run at one clock."""
 _Key = Tuple[int, str, str]
 _STATISTICS = ("min", "median", "mean", "max", "spread")
 
@@ -39,6 +41,8 @@ class Sweep(Frames):
         self.simulated = False
         self.lost = 0
         """Tracks and marks that a run lost, the worst."""
+        self.clock_hz: Optional[Tuple[float, float]] = None
+        """The lowest and the highest rate that an SM had in a run; None: not known."""
         self.cycles: Dict[_Key, NDArray[Any]] = {}
         """(index of the configuration, kernel, section) -> array [run]: the mean of one slice, NaN where there was none."""
         self.ns: Dict[_Key, NDArray[Any]] = {}
@@ -47,6 +51,7 @@ class Sweep(Frames):
         rows, totals = capture.table(), capture.totals()
         self.simulated = self.simulated or bool(capture.simulated)
         self.lost = max(self.lost, int((totals["tracks_lost"] + totals["marks_dropped"] + totals["missed"]).sum()))
+        self._note_clock(capture.table("sm", raw=True))
         counts: Dict[_Key, int] = {}
         sums: Dict[_Key, Tuple[int, float]] = {}
         for row in rows:
@@ -60,6 +65,20 @@ class Sweep(Frames):
         for key, count in counts.items():
             for values, total in ((self.cycles, sums[key][0]), (self.ns, sums[key][1])):
                 values.setdefault(key, numpy.full(self.runs, numpy.nan))[run] = total / count
+
+    def _note_clock(self, rows: NDArray[Any]) -> None:
+        for sm in numpy.unique(rows["group"]):
+            own = rows[rows["group"] == sm]
+            cycles, ns = float(own["total_cycles"].sum()), float(own["total_ns"].sum())
+            if cycles > 0 and ns > 0:
+                hz = cycles / ns * 1e9
+                low, high = self.clock_hz or (hz, hz)
+                self.clock_hz = min(low, hz), max(high, hz)
+
+    @property
+    def clock_moved(self) -> bool:
+        """The GPU throttled, or came to its speed, between runs or in one: compare cycles, not ns."""
+        return self.clock_hz is not None and self.clock_hz[1] / self.clock_hz[0] - 1 > CLOCK_MOVED
 
     def columns(self, by: str = "section", what: str = "table", kernel: Optional[str] = None,
                 launch: Optional[int] = None, raw: bool = False) -> Columns:
@@ -109,6 +128,9 @@ class Sweep(Frames):
         said = [f"{self.runs} runs" + (", simulated clock" if self.simulated else "")]
         if columns["doubtful"].any():
             said.append(f"in {int(columns['doubtful'].sum())} rows the runs are too far apart to give one number")
+        if self.clock_moved and self.clock_hz:
+            said.append(f"the clock moved: SMs ran at {self.clock_hz[0] / 1e6:.0f} to {self.clock_hz[1] / 1e6:.0f} MHz; "
+                        "lock it (nvidia-smi --lock-gpu-clocks) or compare cycles")
         if self.lost:
             said.append(f"a run lost up to {self.lost} tracks or marks: the table is of the others")
         return f"<p>{'; '.join(said)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

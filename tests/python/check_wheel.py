@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The wheel, of a tree that is built already: installed alone, with NumPy beside it and no compiler, it records, reads,
-and has the headers.
+and has the headers. Once more with NumPy 1, where .venv-numpy1 has one (python.numpy1 is the skip that says where not).
 
 check_wheel.py SOURCE BUILD CMAKE PROGRAM"""
 import glob
@@ -43,14 +43,21 @@ with tempfile.TemporaryDirectory() as work:
         env={**os.environ, "PIP_CONFIG_FILE": os.devnull})
     shutil.rmtree("prefix")
     shutil.rmtree("source")
-    with open(os.path.join(packages, "numpy.pth"), "w") as file:
-        file.write(os.path.dirname(os.path.dirname(numpy.__file__)) + "\n")
     alone = {"PATH": os.path.join(work, "clean", "bin") + ":/usr/bin:/bin", "HOME": work}
     bin = os.path.join(work, "clean", "bin")
     print(run(os.path.join(bin, "inkmark"), "record", "--device", "sim", "-o", "x.ink", "--", program, env=alone))
-    told = run(os.path.join(bin, "python"), "-c", "import inkmark\nwith inkmark.open('x.ink') as c: print(len(c.table()))\n"
-               "print(inkmark.include_dir())\nprint(inkmark._lib()._name)", env=alone).split()
-    assert int(told[0]) > 0 and all(place.startswith(os.path.realpath(work)) or place.startswith(work) for place in told[1:]), told
+    beside = [os.path.dirname(os.path.dirname(numpy.__file__))]
+    beside += glob.glob(os.path.join(source, ".venv-numpy1", "lib", os.path.basename(os.path.dirname(packages)), "site-packages"))
+    versions = []
+    for place in beside:
+        with open(os.path.join(packages, "numpy.pth"), "w") as file:
+            file.write(place + "\n")
+        told = run(os.path.join(bin, "python"), "-c", "import inkmark, numpy\nwith inkmark.open('x.ink') as c: print(len(c.table()))\n"
+                   "print(inkmark.include_dir())\nprint(inkmark._lib()._name)\nprint(numpy.__version__)", env=alone).split()
+        versions.append(told.pop())
+        assert int(told[0]) > 0 and all(at.startswith((os.path.realpath(work), work)) for at in told[1:]), told
+    assert "1" in [version.split(".")[0] for version in versions] or len(beside) == 1, versions
+    print("with NumPy", versions)
     assert "no script" in subprocess.run([os.path.join(bin, "python"), "-m", "inkmark"], env=alone, capture_output=True,
                                          text=True).stderr
 print("fine")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # inkmark.analyze: sections over configurations, runs that lie apart, what is refused; its frame and its HTML.
 import cupy
+import numpy
 
 import inkmark
 from marked import module, refused, run
@@ -72,6 +73,30 @@ compute = frame[frame["section"] == "Compute"].iloc[0]
 values = sweep.cycles[0, "Step", "Compute"]
 assert list(values) == sorted(values) and compute["min_cycles"] == values[0] and compute["max_cycles"] == values[4]
 assert compute["median_cycles"] == values[2] and compute["spread_cycles"] == (values[3] - values[1]) / values[2]
+assert not sweep.clock_moved and "the clock moved" not in sweep._repr_html_(), sweep.clock_hz
+low, high = sweep.clock_hz
+assert 0.98e9 < low <= high < 1.02e9, sweep.clock_hz  # the simulated device's
+
+
+class Throttled:
+    """The last run's capture, of an SM that ran a tenth slower."""
+
+    simulated = True
+    kernels = [{"name": "Step"}]
+
+    def section_name(self, section):
+        return "Compute"
+
+    def totals(self):
+        return numpy.zeros(1, [(name, "u8") for name in ("tracks_lost", "marks_dropped", "missed")])
+
+    def table(self, by="section", raw=False):
+        return numpy.array([(0, 0, 0, 5, 900, 1000.0)], [("kernel", "u4"), ("group", "i8"), ("section", "u4"), ("count", "u8"),
+                                                         ("total_cycles", "u8"), ("total_ns", "f8")])
+
+
+sweep._take(0, 0, Throttled())
+assert sweep.clock_moved and "the clock moved: SMs ran at 900 to 10" in sweep._repr_html_(), (sweep.clock_hz, sweep._repr_html_())
 refused(lambda: inkmark.analyze(configs=[], runs=1), "list of tuples", ValueError)
 refused(lambda: inkmark.analyze(configs=[(1,), (1, 2)]), "one length", ValueError)
 refused(lambda: inkmark.analyze(configs=[(1,)], runs=0), "at least 1", ValueError)

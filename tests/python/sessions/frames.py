@@ -46,6 +46,27 @@ for array in (cells, cupy.array(cells), cells.astype("i4")):
     assert list(timed.table("iteration")["max_track"]) == [1] * 12
     assert abs(timed.table()["share"].sum() - 1) < 1e-12
 assert "a&lt;b" in timed._repr_html_()
+
+
+class Tensor:
+    """What of a torch tensor is used, in the order that torch asks for: detached, then copied to the host."""
+
+    def __init__(self, values, at="cuda"):
+        self.values, self.at = values, at
+
+    def detach(self):
+        return Tensor(self.values, "detached")
+
+    def cpu(self):
+        assert self.at == "detached"
+        return Tensor(self.values, "cpu")
+
+    def numpy(self):
+        assert self.at == "cpu"
+        return self.values
+
+
+assert (inkmark.table_from(Tensor(cells), names).times == cells).all()
 wrapped = numpy.array([[[0xfffffff0, 0x10, 0x30]]], numpy.uint32)  # a clock of 32 bits that wrapped
 assert inkmark.table_from(wrapped, ["A", "B"], stamps=True).times.tolist() == [[[0x20, 0x20]]]
 assert inkmark.table_from(wrapped.view("i4"), ["A", "B"], stamps=True).times.tolist() == [[[0x20, 0x20]]]
