@@ -45,7 +45,8 @@ def captures():
     for name in sorted(n for n in os.listdir() if n.startswith("run.")):
         run = subprocess.run([INKMARK, "info", "--format", "json", name], capture_output=True, text=True)
         assert run.returncode == 0, run
-        found.append(json.loads(run.stdout)["captures"][0]["capture"][0])
+        one = json.loads(run.stdout)["captures"][0]
+        found.append({**one["capture"][0], "devices": len(one["devices"])})
         os.remove(name)
     return found
 
@@ -281,6 +282,13 @@ def ranks():
     for name in "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID":
         assert rank("5", choice="mine", **{name: "5"}) == (1, 4), name
     assert rank("3", choice="mine", LOCAL_RANK="11") == (1, 4)
+    # of the static runtime launches are not seen: the rank says which device it is
+    for choice, environment, wanted in ((None, {"LOCAL_RANK": "3"}, 1), ("mine", {"SLURM_LOCALID": "3"}, 1), ("3", {}, 1), (None, {}, 8)):
+        run = recorded(os.path.join(PROGRAMS, "ranks_static"), "3", options=("--tracks", "64", *(("--devices", choice) if choice else ())),
+                       env={**os.environ, "INKMARK_SIM_DEVICES": "8", **environment})
+        seen = captures()
+        assert run.returncode == 0 and [(one["devices"], one["tracks"]) for one in seen] == [(wanted, 4)], (choice, environment, run, seen)
+    print("static runtime: one device of a rank, all of a process without one")
 
 
 def first_use():
