@@ -72,6 +72,13 @@ check persistent python3 "$here/flight/check_ends.py" "$build/cli/inkmark" "$bui
 # joins where another place fits nearly as well
 check rivals python3 "$here/merge/check_rivals.py" "$build/cli/inkmark" "$build/tests/merge/plan_capture" 1 2000
 
+# whatever JSON goes in, JSON comes out
+check random-json python3 "$here/merge/check_random_json.py" "$build/cli/inkmark" "$build/tests/merge/fit_capture" \
+  "$build/tests/merge/foreign_tool" "$here/../node_modules" 1 1000
+
+# a trace of 20 GB, packed in a tenth of that
+check huge python3 "$here/merge/check_huge.py" "$build/cli/inkmark" "$build/tests/merge/plan_capture" 20000000000
+
 # public traces of other profilers, against a second reader
 traces() { "$here/merge/fetch_traces.sh" "$here/../build-traces" && python3 "$here/merge/check_traces.py" "$build/tests/merge/foreign_tool" "$here/../build-traces"; }
 check traces traces
@@ -79,6 +86,8 @@ check traces traces
 # work that moves across marks, judged by verify and by a reader of its own
 check faults env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/seeded_faults.py" "$build/cli/inkmark" --seeds 25
 check in-place env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/in_place.py" "$build/cli/inkmark" --seeds 2
+check order env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/order.py" "$build/cli/inkmark" --kernels 200
+
 # equal and slower pairs of made-up captures
 check diff python3 "$here/report/check_diff.py" "$build/cli/inkmark" "$build/tests/report/made_up" 1000
 check findings python3 "$here/report/check_findings.py" "$build/cli/inkmark" "$build/tests/report/made_up" 50

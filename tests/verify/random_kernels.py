@@ -157,6 +157,14 @@ def is_known(kernel, leak, leaks):
     return leak["found_after"] is None and any(k == kernel and leaves_loop(one) for k, one in leaks)
 
 
+def verdicts(inkmark, cubin):
+    """What verify says of each random kernel, by its name."""
+    done = run([inkmark, "verify", "--format", "json", cubin], env={**os.environ, "INKMARK_NVDISASM": find_nvdisasm()})
+    if done.returncode not in (0, 3):
+        sys.exit(f"verify: {done.returncode} {done.stderr}")
+    return {k["kernel"]: k for k in json.loads(done.stdout)["kernels"] if k["kernel"].startswith("random_")}
+
+
 def judge(inkmark, folder, seed, count, form, arch):
     """(kernels, kernels that hold, leaks, leaks that are known) and the leaks themselves"""
     stem = os.path.join(folder, f"{form}_{arch}")
@@ -164,11 +172,7 @@ def judge(inkmark, folder, seed, count, form, arch):
         file.write(source(seed, count, form))
     nvcc("-std=c++17", "-O3", f"-arch=sm_{arch}", "-lineinfo", "-cubin", "-DINKMARK_NO_COST", "-o", stem + ".cubin",
          stem + ".cu")
-    done = run([inkmark, "verify", "--format", "json", stem + ".cubin"],
-               env={**os.environ, "INKMARK_NVDISASM": find_nvdisasm()})
-    if done.returncode not in (0, 3):
-        sys.exit(f"verify: {done.returncode} {done.stderr}")
-    kernels = [k for k in json.loads(done.stdout)["kernels"] if k["kernel"].startswith("random_")]
+    kernels = list(verdicts(inkmark, stem + ".cubin").values())
     if len(kernels) != count or not all(k["instructions"] and k["stamps"] for k in kernels):
         sys.exit(f"{form}, sm_{arch}: not {count} kernels with stamps: {[k['kernel'] for k in kernels]}")
     leaks = [(k["kernel"], leak) for k in kernels for leak in k["leaks"]]

@@ -61,13 +61,21 @@ static int by_group(const void *left, const void *right) {
                        b->launch->block_dim);
 }
 
-/* Size, those of unknown size first, then begin. */
-static int by_size(const void *left, const void *right, void *user) {
-  const ink_foreign_kernel *kernels = user;
-  size_t i = *(const size_t *)left, j = *(const size_t *)right;
-  const ink_foreign_type *a = kernels[i].type, *b = kernels[j].type;
-  int order = a == b ? 0 : compare_sizes(a->grid_dim, a->block_dim, b->grid_dim, b->block_dim);
-  return order ? order : (i > j) - (i < j);
+/* What kernels of the device have in common: there are few of these, and many kernels. */
+typedef struct kind {
+  const ink_foreign_type *type;
+  size_t rank; /* of its size among the sizes, those of unknown size first */
+} kind;
+
+static int by_size(const void *left, const void *right) {
+  const kind *a = left, *b = right;
+  return compare_sizes(a->type->grid_dim, a->type->block_dim, b->type->grid_dim,
+                       b->type->block_dim);
+}
+
+static int by_type(const void *left, const void *right) {
+  const kind *a = left, *b = right;
+  return ((uintptr_t)a->type > (uintptr_t)b->type) - ((uintptr_t)a->type < (uintptr_t)b->type);
 }
 
 static int by_index(const void *left, const void *right) {
@@ -76,7 +84,10 @@ static int by_index(const void *left, const void *right) {
 }
 
 typedef struct lists {
-  size_t *sorted; /* the kernels of the device by size */
+  kind *kinds; /* of the device's kernels, by type */
+  size_t kind_count, sizes;
+  size_t *sorted; /* the kernels of the device by size, those of unknown size first, then by begin */
+  uint32_t *sorted_kinds; /* [count], each one's in kinds */
   size_t count;
   size_t unknown;    /* that many of them have no size */
   signed char *same; /* [names of the file] the name of this kernel of ours: 1, another: -1, not
@@ -86,8 +97,8 @@ typedef struct lists {
   size_t *order;     /* [launches of the device] scratch */
 } lists;
 
-static bool is_taken(const join_device *d, const lists *l, const ink_foreign_kernel *k) {
-  const uint32_t forms[] = {k->type->name, k->type->short_name, k->type->mangled};
+static bool is_taken(const join_device *d, const lists *l, const ink_foreign_type *type) {
+  const uint32_t forms[] = {type->name, type->short_name, type->mangled};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (forms[i] < d->foreign->name_count && l->taken[forms[i]])
       return true;
@@ -95,8 +106,8 @@ static bool is_taken(const join_device *d, const lists *l, const ink_foreign_ker
 }
 
 static bool is_named(const join_device *d, lists *l, const char *ours,
-                     const ink_foreign_kernel *k) {
-  const uint32_t forms[] = {k->type->name, k->type->short_name, k->type->mangled};
+                     const ink_foreign_type *type) {
+  const uint32_t forms[] = {type->name, type->short_name, type->mangled};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     const char *text = ink_foreign_name(d->foreign, forms[i]);
     if (!text)
@@ -112,14 +123,12 @@ static bool is_named(const join_device *d, lists *l, const char *ours,
 }
 
 /* The first in [from, count) that is not smaller than the launch's size. */
-static size_t size_begin(const join_device *d, const lists *l, const ink_join_launch *launch,
-                         bool after) {
+static size_t size_begin(const lists *l, const ink_join_launch *launch, bool after) {
   size_t low = l->unknown, high = l->count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    const ink_foreign_kernel *k = &d->kernels[l->sorted[middle]];
-    int order =
-        compare_sizes(k->type->grid_dim, k->type->block_dim, launch->grid_dim, launch->block_dim);
+    const ink_foreign_type *type = l->kinds[l->sorted_kinds[middle]].type;
+    int order = compare_sizes(type->grid_dim, type->block_dim, launch->grid_dim, launch->block_dim);
     if (order < 0 || (after && order == 0))
       low = middle + 1;
     else
@@ -144,14 +153,14 @@ static bool append(join_device *d, lists *l, size_t kernel) {
 static bool fill_group(join_device *d, lists *l, const ink_join_launch *launch, bool by_name) {
   join_group *group = &d->groups[d->group_count++];
   *group = (join_group){.first = d->candidate_count, .by_name = by_name};
-  size_t end = size_begin(d, l, launch, true);
-  for (size_t i = size_begin(d, l, launch, false); i < end; i++)
-    if ((by_name ? is_named(d, l, launch->name, &d->kernels[l->sorted[i]])
-                 : !is_taken(d, l, &d->kernels[l->sorted[i]])) &&
+  size_t end = size_begin(l, launch, true);
+  for (size_t i = size_begin(l, launch, false); i < end; i++)
+    if ((by_name ? is_named(d, l, launch->name, l->kinds[l->sorted_kinds[i]].type)
+                 : !is_taken(d, l, l->kinds[l->sorted_kinds[i]].type)) &&
         !append(d, l, l->sorted[i]))
       return false;
   for (size_t i = 0; by_name && i < l->unknown; i++)
-    if (is_named(d, l, launch->name, &d->kernels[l->sorted[i]]) && !append(d, l, l->sorted[i]))
+    if (is_named(d, l, launch->name, l->kinds[l->sorted_kinds[i]].type) && !append(d, l, l->sorted[i]))
       return false;
   group->count = d->candidate_count - group->first;
   /* Kernels are numbered by begin; those of one size are in that order. */
@@ -160,18 +169,56 @@ static bool fill_group(join_device *d, lists *l, const ink_join_launch *launch, 
   return true;
 }
 
+static bool list_kinds(const join_device *d, lists *l, int32_t theirs) {
+  const text_table *types = &d->foreign->types;
+  l->kinds = malloc((types->count + 1) * sizeof *l->kinds);
+  if (!l->kinds)
+    return false;
+  for (size_t i = 0; i < types->count; i++) {
+    const ink_foreign_type *type = (const void *)types->texts[i];
+    if (ink_join_type_is_of(d, type, theirs))
+      l->kinds[l->kind_count++] = (kind){type, 0};
+  }
+  qsort(l->kinds, l->kind_count, sizeof *l->kinds, by_size);
+  for (size_t i = 1; i < l->kind_count; i++)
+    l->kinds[i].rank = l->kinds[i - 1].rank + (by_size(&l->kinds[i - 1], &l->kinds[i]) != 0);
+  l->sizes = l->kind_count ? l->kinds[l->kind_count - 1].rank + 1 : 0;
+  qsort(l->kinds, l->kind_count, sizeof *l->kinds, by_type);
+  return true;
+}
+
+static uint32_t kind_of(const lists *l, const ink_foreign_type *type) {
+  const kind wanted = {type, 0};
+  const kind *found = bsearch(&wanted, l->kinds, l->kind_count, sizeof wanted, by_type);
+  return (uint32_t)(found - l->kinds);
+}
+
+/* Kernels are numbered by begin. */
 static bool sort_kernels(const join_device *d, lists *l, int32_t theirs) {
   size_t total = ink_foreign_kernels(d->foreign, &(const ink_foreign_kernel *){NULL});
   l->sorted = malloc((total + 1) * sizeof *l->sorted);
-  if (!l->sorted)
-    return false;
-  for (size_t i = 0; i < total; i++)
+  l->sorted_kinds = malloc((total + 1) * sizeof *l->sorted_kinds);
+  uint32_t *kinds = malloc((total + 1) * sizeof *kinds);
+  size_t *next = list_kinds(d, l, theirs) ? calloc(l->sizes + 1, sizeof *next) : NULL;
+  bool done = l->sorted && l->sorted_kinds && kinds && next;
+  for (size_t i = 0; done && i < total; i++)
     if (ink_join_is_of(d, i, theirs)) {
-      l->sorted[l->count++] = i;
+      kinds[i] = kind_of(l, d->kernels[i].type);
+      next[l->kinds[kinds[i]].rank + 1]++;
       l->unknown += !size_known(&d->kernels[i]);
     }
-  qsort_r(l->sorted, l->count, sizeof *l->sorted, by_size, (void *)d->kernels);
-  return true;
+  for (size_t i = 1; done && i <= l->sizes; i++)
+    next[i] += next[i - 1];
+  l->count = done ? next[l->sizes] : 0;
+  for (size_t i = 0; done && i < total; i++)
+    if (ink_join_is_of(d, i, theirs)) {
+      size_t place = next[l->kinds[kinds[i]].rank]++;
+      l->sorted[place] = i;
+      l->sorted_kinds[place] = kinds[i];
+    }
+  free(kinds);
+  free(next);
+  return done;
 }
 
 /* Which of our kernels the other file knows by name. */
@@ -186,13 +233,8 @@ static void find_names(const join_device *d, lists *l, member *members) {
     if (!i || d->launches[d->mine[order[i - 1]]].kernel != launch->kernel) {
       memset(l->same, 0, names);
       named = false;
-      const ink_foreign_type *last = NULL;
-      for (size_t k = 0; k < l->count; k++) {
-        const ink_foreign_kernel *kernel = &d->kernels[l->sorted[k]];
-        if (kernel->type != last)
-          named |= is_named(d, l, launch->name, kernel);
-        last = kernel->type;
-      }
+      for (size_t k = 0; k < l->kind_count; k++)
+        named |= is_named(d, l, launch->name, l->kinds[k].type);
     }
     members[order[i]] = (member){order[i], named, launch};
   }
@@ -225,7 +267,9 @@ ink_status ink_join_groups(join_device *d, int32_t theirs, ink_error *error) {
   done = true;
 cleanup:
   free(members);
+  free(l.kinds);
   free(l.sorted);
+  free(l.sorted_kinds);
   free(l.same);
   free(l.taken);
   free(l.order);

@@ -62,9 +62,13 @@ size_t ink_join_first_from(const join_device *device, const join_group *group, i
 /* Do sizes agree, as far as both are known? */
 bool ink_join_sizes_agree(const ink_join_launch *launch, const ink_foreign_kernel *kernel);
 
+static inline bool ink_join_type_is_of(const join_device *d, const ink_foreign_type *type,
+                                       int32_t device) {
+  return type->device == device && (!d->process || type->process == d->process);
+}
+
 static inline bool ink_join_is_of(const join_device *d, size_t kernel, int32_t device) {
-  const ink_foreign_kernel *k = &d->kernels[kernel];
-  return k->type->device == device && (!d->process || k->type->process == d->process);
+  return ink_join_type_is_of(d, d->kernels[kernel].type, device);
 }
 
 /* join_ids.c: takes the pairs of equal grid id, or correlation, where nine in ten of them agree in

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +34,6 @@ static bool load(sqlite *s) {
                  {"sqlite3_column_type", &s->column_type},
                  {"sqlite3_column_text", &s->column_text},
                  {"sqlite3_column_bytes", &s->column_bytes},
-                 {"sqlite3_column_value", &s->column_value},
-                 {"sqlite3_value_type", &s->value_type},
-                 {"sqlite3_value_int64", &s->value_int64},
                  {"sqlite3_errmsg", &s->errmsg},
                  {"sqlite3_progress_handler", &s->progress_handler}};
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
@@ -116,6 +112,7 @@ ink_status sqlite_open(sqlite *s, const char *path, ink_error *error) {
   bool log = has_beside(path, "-wal"), shared = log && has_beside(path, "-shm");
   if (!shared)
     strcpy(p, log ? "?vfs=unix-none" : "?immutable=1");
+  s->alone = !log;
   int rc = s->open_v2(uri, &s->db, SQL_READONLY | SQL_URI | SQL_NOMUTEX, NULL);
   free(uri);
   if (rc)

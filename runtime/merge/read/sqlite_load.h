@@ -6,6 +6,7 @@
 
 #include "inkmark/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct sqlite {
@@ -25,12 +26,10 @@ typedef struct sqlite {
   int (*column_type)(void *, int);
   const unsigned char *(*column_text)(void *, int);
   int (*column_bytes)(void *, int);
-  void *(*column_value)(void *, int); /* for one thread, as sqlite_open's are, any value is good */
-  int (*value_type)(void *);
-  long long (*value_int64)(void *);
   const char *(*errmsg)(void *);
   void (*progress_handler)(void *, int, int (*)(void *), void *);
   void *db;
+  bool alone; /* no log stands beside the file */
   uint64_t *turns_left; /* until what is read must be more than the file can hold */
 } sqlite;
 

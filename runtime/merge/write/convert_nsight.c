@@ -4,6 +4,7 @@
  * row with all of its columns. Tables with times that are not among them are named. */
 #include "convert_other.h"
 
+#include "merge/read/sqlite_rows.h"
 #include "merge/read/string_ids.h"
 #include "merge/try.h"
 
@@ -74,8 +75,6 @@ enum column {
   NEEDED
 };
 
-enum { FIRST_PASS = KIND };
-
 static const char *column_called(const table *t, int column) {
   static const char *const names[NEEDED] = {"start",         "end",       "deviceId",  "streamId",
                                             "correlationId", "globalPid", "globalTid", "eventType",
@@ -83,45 +82,32 @@ static const char *column_called(const table *t, int column) {
   return column != TITLE ? names[column] : t->title_column ? t->title : NULL;
 }
 
-typedef struct cell {
-  int type;
-  long long number;
-  uint64_t iid; /* of the column's name; 0: not used yet */
-} cell;
-
 typedef struct columns {
-  int at[NEEDED]; /* in a row; -1: the table has none */
-  int count;
-  cell *cells;              /* [count] of the row that was read last */
+  sqlite_rows rows;
+  int at[NEEDED];           /* in a row; -1: the table has none */
+  uint64_t *iids;           /* [rows.count] of the columns' names; 0: not used yet */
   uint64_t category, title; /* iids, 0: not used yet */
 } columns;
 
-static columns find_columns(const nsight_reader *r, const table *t, void *statement) {
-  columns found = {.count = r->s.column_count(statement)};
+static void find_columns(columns *found, const table *t) {
   for (int k = 0; k < NEEDED; k++) {
     const char *wanted = column_called(t, k);
-    found.at[k] = -1;
-    for (int i = 0; wanted && i < found.count && found.at[k] < 0; i++)
-      if (!strcmp(r->s.column_name(statement, i), wanted))
-        found.at[k] = i;
+    found->at[k] = wanted ? sqlite_rows_find(&found->rows, wanted) : -1;
   }
-  return found;
 }
 
-static void read_cells(const nsight_reader *r, columns *c, void *row) {
-  for (int i = 0; i < c->count; i++) {
-    void *value = r->s.column_value(row, i);
-    c->cells[i].type = r->s.value_type(value);
-    c->cells[i].number = c->cells[i].type == SQL_INTEGER ? r->s.value_int64(value) : 0;
-  }
+static const sqlite_cell *cell_of(const columns *c, enum column which) {
+  static const sqlite_cell none = {.type = SQL_NULL};
+  return c->at[which] < 0 ? &none : &c->rows.cells[c->at[which]];
 }
 
 static long long column(const columns *c, enum column which) {
-  return c->at[which] < 0 ? 0 : c->cells[c->at[which]].number;
+  const sqlite_cell *cell = cell_of(c, which);
+  return cell->type == SQL_INTEGER ? cell->number : 0;
 }
 
 static int column_type(const columns *c, enum column which) {
-  return c->at[which] < 0 ? SQL_NULL : c->cells[c->at[which]].type;
+  return cell_of(c, which)->type;
 }
 
 /* Serialized ids: a process in bits 24 to 47, a thread below. */
@@ -164,36 +150,33 @@ static ink_status find_track(nsight_reader *r, const table *t, const columns *at
 }
 
 /* The argument of one column. */
-static ink_status put_column(nsight_reader *r, const cell *of, int i, void *row) {
-  bool texts = of->type == SQL_TEXT || of->type == SQL_BLOB;
-  size_t bytes = texts ? (size_t)r->s.column_bytes(row, i) : 0;
-  const void *text = bytes ? (const void *)r->s.column_text(row, i) : "";
-  char *p = text_buffer_room(&r->args, 3 * bytes + 64);
-  if (!p || !text)
+static ink_status put_column(nsight_reader *r, const sqlite_cell *of, uint64_t iid) {
+  char *p = text_buffer_room(&r->args, 3 * of->size + 64);
+  if (!p)
     return INK_ERROR_MEMORY;
   char *fields = p = pb_begin(p, EVENT_ARG);
-  p = pb_uint(p, ARG_NAME_IID, of->iid);
+  p = pb_uint(p, ARG_NAME_IID, iid);
   if (of->type == SQL_INTEGER)
     p = pb_int(p, ARG_INT, of->number);
   else if (of->type == SQL_FLOAT)
-    p = pb_double(p, ARG_DOUBLE, r->s.column_double(row, i));
+    p = pb_double(p, ARG_DOUBLE, of->real);
   else
-    p = pb_text(p, ARG_STRING, text, bytes, SIZE_MAX);
+    p = pb_text(p, ARG_STRING, of->size ? (const char *)of->bytes : "", of->size, SIZE_MAX);
   r->args.size = (size_t)(pb_end(fields, p) - r->args.bytes);
   return INK_OK;
 }
 
-static ink_status put_columns(nsight_reader *r, columns *at, void *row) {
+static ink_status put_columns(nsight_reader *r, columns *at) {
   r->args.size = 0;
-  for (int i = 0; i < at->count; i++) {
-    cell *of = &at->cells[i];
+  for (int i = 0; i < at->rows.count; i++) {
+    const sqlite_cell *of = &at->rows.cells[i];
     if (i == at->at[START] || i == at->at[END] || of->type == SQL_NULL)
       continue;
-    if (!of->iid) {
-      const char *name = r->s.column_name(row, i);
-      TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &of->iid));
+    if (!at->iids[i]) {
+      const char *name = at->rows.columns[i].name;
+      TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &at->iids[i]));
     }
-    TRY(put_column(r, of, i, row));
+    TRY(put_column(r, of, at->iids[i]));
   }
   return INK_OK;
 }
@@ -215,14 +198,16 @@ static const char *copy_title(long long kind, char *room, size_t size) {
   return room;
 }
 
-static ink_status find_title(nsight_reader *r, const table *t, columns *at, void *row,
-                             uint64_t *out) {
+static ink_status find_title(nsight_reader *r, const table *t, columns *at, uint64_t *out) {
   char room[48];
   const char *text = NULL;
   bool fresh;
-  if (at->at[TEXT] >= 0 && t->part == 'n' &&
-      (text = (const char *)r->s.column_text(row, at->at[TEXT])))
-    return intern_title(r, text, out);
+  const sqlite_cell *own = cell_of(at, TEXT);
+  if (t->part == 'n' && own->type == SQL_TEXT) {
+    const void *end = own->size ? memchr(own->bytes, 0, own->size) : NULL;
+    size_t size = end ? (size_t)((const unsigned char *)end - own->bytes) : own->size;
+    return convert_intern(r->c, CONV_NAME, size ? (const char *)own->bytes : "", size, out);
+  }
   if (t->title_column && column_type(at, TITLE) == SQL_INTEGER) {
     string_slot *slot = string_ids_find(&r->ids, column(at, TITLE), &fresh, &text);
     if (fresh)
@@ -279,11 +264,10 @@ static bool read_times(nsight_reader *r, const table *t, const columns *at, int6
   return true;
 }
 
-static ink_status read_row(nsight_reader *r, const table *t, columns *at, void *row) {
+static ink_status read_row(nsight_reader *r, const table *t, columns *at) {
   int64_t begin, end;
   uint32_t track;
   bool instant;
-  read_cells(r, at, row);
   if (!read_times(r, t, at, &begin, &end, &instant))
     return INK_OK;
   TRY(find_track(r, t, at, &track));
@@ -305,63 +289,42 @@ static ink_status read_row(nsight_reader *r, const table *t, columns *at, void *
   } else {
     r->c->flows_alone += arrow.number != 0;
   }
-  TRY(find_title(r, t, at, row, &event.name));
+  TRY(find_title(r, t, at, &event.name));
   if (!at->category)
     TRY(convert_intern(r->c, CONV_CATEGORY, t->category, strlen(t->category), &at->category));
   event.category = at->category;
-  TRY(put_columns(r, at, row));
+  TRY(put_columns(r, at));
   event.args = r->args.size ? &r->args : NULL;
   return instant ? convert_other(r->c, &event) : convert_slice(r->c, &event);
 }
 
-/* The first pass reads what it needs only. Rows come in the order in which they lie, which an index
- * would change. NULL: this export has no such table, or one without what is needed. */
-static void *select_rows(const nsight_reader *r, const table *t) {
-  char query[1024];
-  void *statement;
-  size_t n = (size_t)snprintf(query, sizeof query, "SELECT * FROM %s NOT INDEXED", t->name);
-  if (r->s.prepare_v2(r->s.db, query, -1, &statement, NULL))
-    return NULL;
-  const columns all = find_columns(r, t, statement);
-  bool fits = all.at[START] >= 0 && all.at[t->side == ON_STREAM ? DEVICE : TID] >= 0;
-  if (r->second && fits)
-    return statement;
-  r->s.finalize(statement);
-  if (!fits)
-    return NULL;
-  n = 0;
-  for (int k = 0; k < FIRST_PASS; k++)
-    if (all.at[k] >= 0) {
-      const char *name = column_called(t, k);
-      n += (size_t)snprintf(query + n, sizeof query - n, "%s \"%s\" AS \"%s\"", n ? "," : "SELECT",
-                            name, name);
+static ink_status read_rows(nsight_reader *r, const table *t, columns *at) {
+  bool more;
+  find_columns(at, t);
+  if (at->at[START] < 0 || at->at[t->side == ON_STREAM ? DEVICE : TID] < 0)
+    return INK_OK; /* an export without this table, or one without what is needed */
+  at->iids = calloc((size_t)at->rows.count, sizeof *at->iids);
+  if (!at->iids)
+    return INK_ERROR_MEMORY;
+  for (;;) {
+    TRY(sqlite_rows_next(&at->rows, &more, r->error));
+    if (!more)
+      return INK_OK;
+    TRY(read_row(r, t, at));
+    if (!(++r->rows & 0xfff)) {
+      TRY(ink_file_check(r->c->out->file, r->error));
+      TRY(convert_tell(r->progress, r->second, r->rows));
     }
-  snprintf(query + n, sizeof query - n, " FROM %s NOT INDEXED", t->name);
-  return r->s.prepare_v2(r->s.db, query, -1, &statement, NULL) ? NULL : statement;
+  }
 }
 
 static ink_status read_table(nsight_reader *r, const table *t) {
-  void *statement = select_rows(r, t);
-  if (!statement)
-    return INK_OK;
-  columns at = find_columns(r, t, statement);
-  ink_status status = INK_OK;
-  int rc = SQL_DONE;
-  at.cells = calloc((size_t)at.count + 1, sizeof *at.cells);
-  if (!at.cells)
-    status = INK_ERROR_MEMORY;
-  while (status == INK_OK && (rc = r->s.step(statement)) == SQL_ROW) {
-    status = read_row(r, t, &at, statement);
-    if (status == INK_OK && !(++r->rows & 0xfff)) {
-      status = ink_file_check(r->c->out->file, r->error);
-      if (status == INK_OK)
-        status = convert_tell(r->progress, r->second, r->rows);
-    }
-  }
-  if (status == INK_OK && rc != SQL_DONE)
-    status = sqlite_bad(&r->s, r->path, r->error);
-  free(at.cells);
-  r->s.finalize(statement);
+  columns at = {.rows = {0}};
+  ink_status status = sqlite_rows_open(&at.rows, &r->s, r->path, t->name, r->error);
+  if (status == INK_OK)
+    status = read_rows(r, t, &at);
+  free(at.iids);
+  sqlite_rows_close(&at.rows);
   return status;
 }
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a table out of the pages of a database file, https://www.sqlite.org/fileformat2.html: its B-tree, leaf by
+ * leaf. Nothing of the file is believed: pages are counted, and every length is held against its page. */
+#ifndef INK_SQLITE_PAGES_H
+#define INK_SQLITE_PAGES_H
+
+#include "inkmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sqlite_pages sqlite_pages;
+
+/* *out is NULL where the file or the page at which the table begins is of a form that is not read here. */
+ink_status sqlite_pages_open(sqlite_pages **out, const char *path, long long root, ink_error *error);
+/* *row is NULL at the end; it is there to the next call. */
+ink_status sqlite_pages_next(sqlite_pages *pages, const unsigned char **row, size_t *size, long long *rowid,
+                             ink_error *error);
+void sqlite_pages_close(sqlite_pages *pages);
+
+/* A number of one to nine bytes; 0 where it does not end before `end`, else where it ends. */
+static inline const unsigned char *sqlite_varint(const unsigned char *p, const unsigned char *end, uint64_t *out) {
+  uint64_t value = 0;
+  for (int i = 0; i < 9; i++) {
+    if (p + i >= end)
+      return NULL;
+    if (i == 8) {
+      *out = value << 8 | p[8];
+      return p + 9;
+    }
+    value = value << 7 | (p[i] & 0x7f);
+    if (p[i] < 0x80) {
+      *out = value;
+      return p + i + 1;
+    }
+  }
+  return NULL;
+}
+
+#endif
