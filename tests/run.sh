@@ -22,7 +22,7 @@ esac
 set -e
 setup_build_tools
 setup_debian clang=clang clang++-19=clang-19 pkg-config=pkg-config man=man-db groff=groff pgrep=procps \
-  patch=patch make=make protoc=protobuf-compiler chromium=chromium openssl=openssl doxygen=doxygen node=nodejs npm=npm
+  patch=patch make=make protoc=protobuf-compiler chromium=chromium openssl=openssl doxygen=doxygen jq=jq node=nodejs npm=npm
 clang_major=$(clang -dumpversion | cut -d. -f1)
 setup_debian "/usr/lib/llvm-$clang_major/lib/clang/*/lib/*/libclang_rt.fuzzer*=libclang-rt-$clang_major-dev"
 setup_cuda
