@@ -57,12 +57,21 @@ def passes(plain, marked, kinds):
     return ratios.pop() if len(ratios) == 1 else 0
 
 
-def build(source, flags):
-    """name -> Kernel, and the C75xx warnings of all of them, counted."""
+def verdict(inkmark, cubin, kernel):
+    """What `inkmark verify` says of the kernels: a line for each, those of what moved or is gone, and the sum."""
+    done = run([inkmark, "verify", "-k", kernel, cubin], env={**os.environ, "INKMARK_NVDISASM": find_nvdisasm()})
+    if done.returncode not in (0, 3):
+        sys.exit(f"inkmark verify: {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def build(source, flags, judge=None):
+    """name -> Kernel, the C75xx warnings of all of them, counted, and what `judge` says of the object."""
     with tempfile.TemporaryDirectory() as folder:
         cubin = os.path.join(folder, "o.cubin")
         done = nvcc(*flags, "-DINKMARK_NO_COST", "-cubin", "-Xptxas", "-v", "-o", cubin, source)
         listing = run([find_nvdisasm(), "-c", cubin]).stdout
+        judged = judge(cubin) if judge else ""
     kernels, lines, name = {}, None, None
     for line in listing.splitlines():
         section = re.match(r"\.text\.(\S+):$", line)
@@ -86,7 +95,7 @@ def build(source, flags):
             kernels[name].registers = int(used.group(1))
         if name in kernels and spilt:
             kernels[name].spills = int(spilt.group(1)) + int(spilt.group(2))
-    return kernels, collections.Counter(re.findall(r"\bC75\d\d\b", said))
+    return kernels, collections.Counter(re.findall(r"\bC75\d\d\b", said)), judged
 
 
 def of_loops(plain, marked):
@@ -119,12 +128,14 @@ def short(name):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, usage="before_after.py FILE.cu [--kernel RE] [-- nvcc's flags]")
+    parser = argparse.ArgumentParser(description=__doc__, usage="before_after.py FILE.cu [--kernel RE] [--verify INKMARK] [-- nvcc's flags]")
     parser.add_argument("source")
     parser.add_argument("--kernel", default=".", help="only kernels whose name in the object matches")
+    parser.add_argument("--verify", metavar="INKMARK", help="the command whose verdict on the marked kernels is printed (-lineinfo)")
     end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     chosen, flags = parser.parse_args(sys.argv[1:end]), sys.argv[end + 1:]
-    (plain, warned), (marked, warned_marked) = (build(chosen.source, [*flags, *more]) for more in (["-DINKMARK_DISABLE"], []))
+    plain, warned, _ = build(chosen.source, [*flags, "-DINKMARK_DISABLE"])
+    marked, warned_marked, judged = build(chosen.source, flags, chosen.verify and (lambda cubin: verdict(chosen.verify, cubin, chosen.kernel)))
     print(f"nvcc {version()}, no GPU: {os.path.basename(chosen.source)}, {' '.join(flag for flag in flags if 'arch' in flag)}")
     worse = False
     for name, after in marked.items():
@@ -136,6 +147,7 @@ def main():
         for text in of_loops(before, after):
             print(f"  loop: {text}")
         worse = worse or after.spills > before.spills
+    print(judged, end="")
     new = warned_marked - warned
     print(f"ptxas' C75xx: {' '.join(sorted(warned.elements())) or 'none'} without marks, "
           f"{' '.join(sorted(new.elements())) or 'none'} more with them")

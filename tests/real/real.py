@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Real kernels, marked as their authors would: real.py FOLDER [NAME...], with FOLDER from fetch.sh. Each is compiled as it is and
-marked (bench/device/before_after.py); fails where marks add bytes of spills or a C75xx warning. Skipped where there is no FOLDER."""
+marked (bench/device/before_after.py); fails where marks add bytes of spills or a C75xx warning. Skipped where there is no FOLDER.
+With INKMARK in the environment, what `inkmark verify` says of the marked kernels is printed."""
 import os
 import shutil
 import subprocess
@@ -71,7 +72,8 @@ def main():
                      *(f"-I{os.path.join(top, one)}" for one in kernel["include"]),
                      *(word for one in kernel.get("system", ()) for word in ("-isystem", os.path.join(top, one)))]
             done = subprocess.run([sys.executable, os.path.join(ROOT, "bench", "device", "before_after.py"), source,
-                                   "--kernel", kernel["kernel"], "--", *flags], check=False)
+                                   "--kernel", kernel["kernel"], *(["--verify", os.environ["INKMARK"]] if os.environ.get("INKMARK") else []),
+                                   "--", *flags], check=False)
         failed += done.returncode != 0
     print(f"{len(chosen) - lost} kernels, {failed} failed, {lost} skipped")
     sys.exit(1 if failed or not chosen else SKIPPED if lost == len(chosen) else 0)
