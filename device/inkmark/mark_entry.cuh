@@ -99,30 +99,75 @@ __device__ __forceinline__ bool has_entry(u32) { return true; }
 
 // ---- entries by their address --------------------------------------------------------------------
 
-__device__ __forceinline__ void load_entry(entry_address at, u64 &state_at, u64 &grid) {
-  asm volatile("ld." INK_I_ENTRY ".v2.u64 {%0, %1}, [%2];" : "=l"(state_at), "=l"(grid) : INK_I_ENTRY_AT(at));
-}
-
-// The cursor of the ring that marks without a context have, and the counts; false: this thread has none.
-__device__ __forceinline__ bool find_called(u64 &state_at, cursor &at, u64 &bytes, u64 &extra) {
-  const u32 place = warp_place();
+// What the entry of this warp names, if it is of this grid.
+__device__ __forceinline__ bool find_state(u32 place, u64 &state_at) {
   u64 grid;
+  u32 named;
   if (!has_entry(linear_thread() / 32))
     return false;
-  load_entry(entry_of(place), state_at, grid);
-  if ((u32)grid != (u32)(read_gridid() ^ entry_magic) || !state_at)
-    return false;
-  u32 low, high, word;
-  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(low), "=r"(high), "=r"(at.mask), "=r"(word)
+  asm volatile("{\n\t"
+               ".reg .u32 _l, _h;\n\t"
+               "ld." INK_I_ENTRY ".v2.u64 {%0, %1}, [%3];\n\t"
+               "mov.b64 {_l, _h}, %0;\n\t"
+               "or.b32 %2, _l, _h;\n\t"
+               "}"
+               : "=l"(state_at), "=l"(grid), "=r"(named)
+               : INK_I_ENTRY_AT(entry_of(place)));
+  return (u32)grid == (u32)(read_gridid() ^ entry_magic) && named;
+}
+
+// The cursor of the ring that marks without a context have, and the counts; false: this thread has none. All of a state is
+// loaded at once.
+__device__ __forceinline__ bool load_state(u32 place, u64 state_at, cursor &at, u64 &bytes, u64 &extra) {
+  u64 ring;
+  u32 word;
+  asm volatile("{\n\t"
+               ".reg .u32 _l, _h, _m;\n\t"
+               "ld.global.v4.u32 {_l, _h, %1, %2}, [%5];\n\t"
+               "ld.global.v2.u64 {%3, %4}, [%5+16];\n\t"
+               "mov.b64 %0, {_l, _h};\n\t"
+               "and.b32 _m, %1, 0xfffffff8;\n\t"
+               "mad.wide.u32 %0, _m, 2, %0;\n\t" // behind the ring of the body; what is below its size is not used
+               "}"
+               : "=l"(ring), "=r"(at.mask), "=r"(word), "=l"(bytes), "=l"(extra)
                : "l"(state_at));
-  if (word != state_word(place))
-    return false;
-  load_u64x2<INK_I_AT(ink_device_state, aux_bytes)>(state_at, bytes, extra);
-  const u64 ring = ((u64)high << 32 | low) + ((at.mask | 7) + 1);
   at.low = (u32)ring;
   at.high = (u32)(ring >> 32);
-  return true;
+  return word == state_word(place);
+}
+
+// Whether the whole record fits: keep last, or the first round. What did not fit was counted, so nothing fits after it.
+// `end` is where the record after it begins. In PTX, because compilers add twice otherwise, and branch.
+template <u32 N> __device__ __forceinline__ u32 fits_called(u32 mine, u32 mask, u64 bytes, u64 &end) {
+  u32 on;
+  asm("{\n\t"
+      ".reg .pred _on, _all; .reg .u32 _l, _h, _last;\n\t"
+      "mov.b64 {_last, _h}, %4;\n\t"
+      "add.u32 _last, _last, %6;\n\t"
+      "add.u64 %1, %4, %5;\n\t"
+      "mov.b64 {_l, _h}, %1;\n\t"
+      "lop3.b32 _last, _last, %3, _h, 0xBA;\n\t" // (last & ~mask) | high
+      "setp.ne.u32 _all, %2, 0;\n\t"
+      "setp.eq.and.u32 _on, _last, 0, _all;\n\t"
+      "and.b32 _l, %3, 0xfffffff8;\n\t"
+      "setp.ne.and.u32 _all, _l, %3, _all;\n\t"
+      "or.pred _on, _on, _all;\n\t"
+      "selp.u32 %0, 1, 0, _on;\n\t"
+      "}"
+      : "=r"(on), "=l"(end)
+      : "r"(mine), "r"(mask), "l"(bytes), "n"(8 * N), "n"(8 * N - 8));
+  return on;
+}
+template <u32 N> __device__ __forceinline__ void count_called(u64 state_at, u32 mine, u64 end, u64 extra) {
+  asm volatile("{\n\t"
+               ".reg .pred _mine; .reg .u64 _e;\n\t"
+               "setp.ne.u32 _mine, %1, 0;\n\t"
+               "add.u64 _e, %3, %4;\n\t"
+               "@_mine st.global.v2.u64 [%0+16], {%2, _e};\n\t"
+               "}"
+               :
+               : "l"(state_at), "r"(mine), "l"(end), "l"(extra), "n"(N - 1)
+               : "memory");
 }
 
 #endif // __CUDA_ARCH__

@@ -173,14 +173,16 @@ private:
   }
   template <bool Escaped, u32 N> static __device__ __forceinline__ void put(const u64 (&record)[N]) {
 #if !defined(INKMARK_NO_CALLED)
+    const u32 place = warp_place();
     u64 state_at, bytes, extra;
     cursor at;
-    if (!find_called(state_at, at, bytes, extra))
+    if (!find_state(place, state_at))
       return;
-    // Keep first: does the whole record fit? What did not fit was counted, so nothing fits after it.
-    const bool on = (at.mask & 7) || bytes <= at.mask - 8 * (N - 1);
+    const u32 mine = load_state(place, state_at, at, bytes, extra);
+    u64 end;
+    const u32 on = fits_called<N>(mine, at.mask, bytes, end);
     store_record<Escaped>(at, bytes, on, record);
-    store_u64x2<INK_I_AT(ink_device_state, aux_bytes)>(state_at, bytes + 8 * N, extra + (N - 1));
+    count_called<N>(state_at, mine, end, extra);
 #endif
   }
 #endif

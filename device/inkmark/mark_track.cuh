@@ -21,21 +21,29 @@ template <u64 Bytes> struct instance {
 // from C++. What only a thread that may record comes to. The operands: 0 to 2 the cursor, 3 the buffer, 4 the
 // kernel's key, 5 where the search for it starts, 6 the entries of warps, else constants of record.h.
 
-// The block's bits, and what claiming needs. Late it takes fewer registers on sm_75 and sm_80, where ptxas else
+// What claiming needs. On sm_120 as pairs: where the mask comes out of a vector of four, ptxas copies the address's upper
+// half for each mark in a loop with PROF_ITER, and where it is loaded once more at the end it needs 36 registers.
+#if __CUDA_ARCH__ >= 1200 && !defined(__CUDACC_RDC__)
+#define INK_I_SIZES                                          \
+  "ld.global.v2.u32 {_stride, _tries}, [%3+48];\n\t"         \
+  "ld.global.v2.u32 {_mask, _state_bytes}, [%3+56];\n\t"
+#else
+#define INK_I_SIZES "ld.global.v4.u32 {_stride, _tries, _mask, _state_bytes}, [%3+48];\n\t"
+#endif
+// The block's bits, and these. Late it takes fewer registers on sm_75 and sm_80, where ptxas else
 // copies the upper half of a mark's address for each mark.
 #if __CUDA_ARCH__ >= 900 && !defined(INKMARK_SHARED) && !defined(INKMARK_NO_CALLED)
-#define INK_I_SIZES_EARLY                                              \
-  "ld.global.v2.u64 {_bits_at, _rings_end}, [%3+32];\n\t"              \
-  "ld.global.v4.u32 {_stride, _tries, _mask, _state_bytes}, [%3+48];\n\t"
+#define INK_I_SIZES_EARLY "ld.global.v2.u64 {_bits_at, _rings_end}, [%3+32];\n\t" INK_I_SIZES
 #define INK_I_SIZES_LATE
 #else
 #define INK_I_SIZES_EARLY "ld.global.u64 _bits_at, [%3+32];\n\t"
-#define INK_I_SIZES_LATE                                               \
-  "ld.global.v4.u32 {_stride, _tries, _mask, _state_bytes}, [%3+48];\n\t" \
-  "ld.global.u64 _rings_end, [%3+40];\n\t"
+#define INK_I_SIZES_LATE INK_I_SIZES "ld.global.u64 _rings_end, [%3+40];\n\t"
 #endif
-// On sm_80 to 89 and sm_120 ptxas copies the address's upper half for each mark in a loop if the mask comes out of that vector.
-#if __CUDA_ARCH__ >= 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200) && !defined(__CUDACC_RDC__)
+// On sm_80 to 89 the mask is loaded once more at the end, for the same copies. In tracks of rows on sm_75 %16 makes the
+// move a no-op that ptxas does not see through.
+#if __CUDA_ARCH__ < 800
+#define INK_I_MASK "lop3.b32 %2, _thread, %16, _mask, 0xEA;\n\t"
+#elif __CUDA_ARCH__ < 900 && !defined(__CUDACC_RDC__)
 #define INK_I_MASK "ld.global.u32 %2, [%3+56];\n\t"
 #else
 #define INK_I_MASK "mov.u32 %2, _mask;\n\t"
@@ -218,7 +226,7 @@ template <u64 Bytes> struct instance {
                : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES_AT,                                    \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(ticket)),                       \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "l"(name.text), "n"(name_rows(Bytes)),    \
-                 INK_I_ENTRY_SIZES                                                                                      \
+                 INK_I_ENTRY_SIZES, "n"(Bytes >> 32 ? 0x80000000u : 0u)                                                 \
                : "memory")
 
 // Of an instance: what its header says of the name and the rows.

@@ -17,7 +17,7 @@ BODY_MOST, LOOP = 5.2, {75: 7.6}
 OUTLINED = {75: 70, 80: 68, 90: 72, 100: 99, 120: 94}
 BESIDE = {75: 7.6, 100: 7.2}  # a mark in straight line beside such a call: in these cases two more, else one
 LOOP_MOST = 6.3
-CALLED = 58  # marks of functions without a context: eight more since counts lie beside the state (layout 4)
+CALLED = 48  # marks of functions without a context
 ROW, ROW_MOST = {75: 32}, 20  # PROF_ITER itself
 
 

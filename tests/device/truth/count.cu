@@ -22,7 +22,8 @@ __global__ void count_kernel(unsigned *out) {
     ink_ctx_.here.bytes = COUNT_START * 8;
     ink_i::u64 state_at, bytes, extra;
     ink_i::cursor at;
-    if (ink_i::find_called(state_at, at, bytes, extra))
+    const ink_i::u32 place = ink_i::warp_place();
+    if (ink_i::find_state(place, state_at) && ink_i::load_state(place, state_at, at, bytes, extra))
       ink_i::store_u64x2<INK_I_AT(ink_device_state, aux_bytes)>(state_at, COUNT_START_CALLED * 8, 0);
   }
 #endif
