@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-static int report(const char *path, enum ink_group_by by) {
+static int report(const char *path, enum ink_group_by by, bool findings) {
   ink_error error;
   ink_capture *capture;
   ink_clock_map *map;
   ink_table *table;
   ink_table_options options = {.size = sizeof options, .by = by, .launch = UINT32_MAX,
-                               .findings = by == INK_BY_SECTION};
+                               .findings = findings};
   if (ink_capture_open(path, &capture, &error) != INK_OK ||
       ink_clock_map_make(capture, &map, &error) != INK_OK ||
       ink_table_make(capture, map, &options, &table, &error) != INK_OK) {
@@ -35,12 +35,12 @@ static int report(const char *path, enum ink_group_by by) {
   return 0;
 }
 
-static int measure(const char *name, const char *path, enum ink_group_by by) {
+static int measure(const char *name, const char *path, enum ink_group_by by, bool findings) {
   printf("%s: ", name);
   fflush(stdout);
   pid_t child = fork();
   if (child == 0)
-    _exit(report(path, by));
+    _exit(report(path, by, findings));
   int status;
   struct rusage usage;
   if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0)
@@ -61,9 +61,10 @@ int main(int argc, char **argv) {
     const char *path = synth_path("memory");
     make_capture(path, &shapes[i], words);
     printf("%.0f million words in %s\n", (double)words * 1e-6, shapes[i].name);
-    failed |= measure("  by section", path, INK_BY_SECTION);
-    failed |= measure("  by iteration", path, INK_BY_ITERATION);
-    failed |= measure("  by block", path, INK_BY_BLOCK);
+    failed |= measure("  by section", path, INK_BY_SECTION, false);
+    failed |= measure("  with findings", path, INK_BY_SECTION, true);
+    failed |= measure("  by iteration", path, INK_BY_ITERATION, false);
+    failed |= measure("  by block", path, INK_BY_BLOCK, false);
     remove(path);
   }
   return failed;

@@ -119,12 +119,21 @@ static void put_path_of(html *w, const ink_critical_path *path, uint32_t part) {
 
 static ink_status put_path(html *w) {
   ink_critical_path *path;
-  const ink_status status = ink_path_shown(&w->selection, &path);
+  ink_path_none none;
+  const ink_status status = ink_path_shown(&w->selection, &path, &none);
+  const uint32_t part = none.launch == UINT32_MAX
+                            ? UINT32_MAX
+                            : ink_table_part_of(w->table, none.launch, w->selection.launches[none.launch].kernel);
   ink_file_text(&w->file, "<script type=\"application/json\" id=\"path\">");
-  if (path)
-    put_path_of(w, path, ink_table_part_of(w->table, path->launch, w->selection.launches[path->launch].kernel));
-  else
+  if (path) {
+    put_path_of(w, path, part);
+  } else if (none.launch == UINT32_MAX) {
     ink_file_text(&w->file, "null");
+  } else { /* "why" in the place of all the rest */
+    ink_file_print(&w->file, "{\"launch\": %u, \"kernel_index\": %u, \"why\": ", none.launch, part);
+    ink_file_json_string(&w->file, none.why);
+    ink_file_text(&w->file, "}");
+  }
   ink_file_text(&w->file, "</script>\n");
   ink_critical_path_free(path);
   return status;

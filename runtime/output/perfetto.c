@@ -239,7 +239,7 @@ static void counter_value(void *user, int64_t ns, int64_t value) {
 static ink_status put_path(writer *w) {
   const ink_selection *s = &w->selection;
   ink_critical_path *path = NULL;
-  ink_status status = s->options.filter ? INK_OK : ink_path_shown(s, &path);
+  ink_status status = s->options.filter ? INK_OK : ink_path_shown(s, &path, NULL);
   for (size_t i = 0; path && i < s->device_count; i++)
     if (s->devices[i].index == s->launches[path->launch].device)
       status = perfetto_path_write(&w->tracks, path, w->processes[i]);

@@ -55,7 +55,8 @@ def page():
     subprocess.run([made_up, "x.ink", "3", "pipeline"], capture_output=True, check=True)  # one block: nothing waits, by name
     subprocess.run([inkmark, "export", "x.ink", "-o", "x.html"], capture_output=True, check=True)
     with open("x.html") as file:
-        assert 'id="path">null</script>' in file.read()
+        none = json.loads(re.search(r'id="path">(.*?)</script>', file.read())[1])
+    assert none["launch"] == 0 and none["why"].startswith("nothing tells that a track waited") and "shares" not in none, none
 
 
 def slack():
@@ -142,7 +143,8 @@ def main():
         assert (path["blocks"], path["blocks_seen"]) == (9, 9 - lost), path["blocks_seen"]
         subprocess.run([inkmark, "export", "x.ink", "-o", "x.html"], capture_output=True, check=True)
         with open("x.html") as file:
-            assert ('id="path">null</script>' in file.read()) == bool(lost)
+            none = json.loads(re.search(r'id="path">(.*?)</script>', file.read())[1])
+        assert none.get("why") == ("3 of 9 blocks have no track here" if lost else None), none
         assert ("3 of 9 blocks have no track here" in report()) == bool(lost), report()
     for kind in ("pipeline", "barrier"):  # tracks that last no time, on slots of others that do not either
         subprocess.run([made_up, "x.ink", "1", kind, "tiles=0", "blocks=9", "slots=2"], capture_output=True, check=True)

@@ -435,8 +435,93 @@ static void quantiles(void) {
     }
 }
 
+/* A range that begins at the very moment at which another one ends is not beside it, whichever is told first. */
+static void equal_moments(void) {
+  static const uint64_t ranges[][2] = {{1500, 1900}, {1000, 1500}, {1900, 2000}}; /* by key */
+  static const struct {
+    uint64_t clock, key;
+    uint32_t kind;
+  } events[] = {{1000, 1, INK_KIND_ASYNC_BEGIN}, {1500, 1, INK_KIND_ASYNC_END}, {1500, 0, INK_KIND_ASYNC_BEGIN},
+                {1900, 0, INK_KIND_ASYNC_END}, {1900, 2, INK_KIND_ASYNC_BEGIN}, {2000, 2, INK_KIND_ASYNC_END}};
+  const char *path = synth_path("moments");
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  synth_track t;
+  synth_track_init(&t, 64, 4, false);
+  synth_open(&t, 900, 900);
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+    const uint64_t words[] = {events[i].key, INK_HEAD(events[i].kind, SYNTH_HESSIAN, events[i].clock),
+                              INK_ESCAPE_WORD(INK_ESCAPE_BLOCK, SYNTH_HASH, events[i].clock)};
+    synth_words(&t, 0, words, 3);
+  }
+  synth_close(&t, 2100, 2100);
+  synth_put(writer, &t);
+  synth_track_free(&t);
+  synth_finish(writer);
+  open_capture(path);
+  ink_table *table = make(INK_BY_SECTION, NULL);
+  const ink_crossing_total *crossings;
+  const size_t n = ink_table_crossings(table, &crossings);
+  CHECK(n == 1 && crossings[0].count == sizeof ranges / sizeof *ranges, "%zu, %" PRIu64, n, n ? crossings[0].count : 0);
+  CHECK(n && crossings[0].most_in_flight == 1, "%" PRIu64 " at a time", crossings[0].most_in_flight);
+  CHECK(n && fabs(crossings[0].mean_in_flight - 1) < 1e-9, "%g on average", crossings[0].mean_in_flight);
+  ink_table_free(table);
+  close_capture(path);
+}
+
+/* Blocks whose second warp waits, in Hessian; roles[block]: of that warp, 0 none. The finding's text. */
+static void waits_of(const uint32_t *roles, uint32_t blocks, char *text, size_t bytes) {
+  const char *path = synth_path("roles");
+  ink_writer *writer = synth_writer(path, 64, 4, false);
+  for (uint32_t i = 0; i < 2 * blocks; i++) {
+    synth_track t;
+    synth_track_init(&t, 64, 4, false);
+    t.header.grid_dim[0] = blocks;
+    t.header.block_dim[0] = 64;
+    t.header.block_index[0] = i / 2;
+    t.header.thread = 32 * (i % 2);
+    t.header.ticket = i;
+    t.header.role = i % 2 && roles[i / 2] ? INK_KERNEL_KEY(SYNTH_HASH, roles[i / 2]) : 0;
+    synth_open(&t, 1000, 1000);
+    synth_record(&t, 0, INK_KIND_MARK, SYNTH_GRADIENT, 0, i % 2 ? 1100 : 1900);
+    if (i % 2)
+      synth_record(&t, 0, INK_KIND_MARK, SYNTH_HESSIAN, 0, 1900);
+    synth_close(&t, 1900, 1900);
+    synth_put(writer, &t);
+    synth_track_free(&t);
+  }
+  synth_finish(writer);
+  open_capture(path);
+  ink_table *table = NULL;
+  ink_error error;
+  const ink_table_options options = {.size = sizeof options, .launch = UINT32_MAX, .findings = true, .waits_regex = "Hessian"};
+  NEED(ink_table_make(capture, map, &options, &table, &error), error);
+  const ink_finding *findings;
+  const size_t n = ink_table_findings(table, &findings);
+  CHECK(n == 1 && !strcmp(findings[0].id, "wait"), "%zu findings", n);
+  snprintf(text, bytes, "%.479s", n ? findings[0].text : "");
+  ink_table_free(table);
+  close_capture(path);
+}
+
+/* A warp has a role's name only where all of its tracks have it. */
+static void roles_told(void) {
+  static const uint32_t all[] = {SYNTH_UPDATE, SYNTH_UPDATE, SYNTH_UPDATE};
+  static const uint32_t mixed[][3] = {{SYNTH_UPDATE, SYNTH_LAST, SYNTH_LAST}, {SYNTH_UPDATE, SYNTH_UPDATE, SYNTH_LAST},
+                                      {SYNTH_UPDATE, 0, SYNTH_UPDATE},        {0, SYNTH_UPDATE, SYNTH_UPDATE},
+                                      {SYNTH_UPDATE, SYNTH_LAST, SYNTH_UPDATE}};
+  char text[480];
+  waits_of(all, 3, text, sizeof text);
+  CHECK(strstr(text, "warp 0 holds the others: UpdateConstraint (warp 1) waits 88.9 % of its time"), "%s", text);
+  for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) {
+    waits_of(mixed[i], 3, text, sizeof text);
+    CHECK(strstr(text, "the others: warp 1 waits"), "%zu: %s", i, text);
+  }
+}
+
 int main(void) {
   by_hand();
+  equal_moments();
+  roles_told();
   recursion(false);
   recursion(true);
   refusals();
