@@ -90,6 +90,7 @@ check order env PYTHONDONTWRITEBYTECODE=1 python3 "$here/verify/order.py" "$buil
 
 # equal and slower pairs of made-up captures
 check diff python3 "$here/report/check_diff.py" "$build/cli/inkmark" "$build/tests/report/made_up" 1000
+check recorded-diff python3 "$here/report/check_recorded_diff.py" "$build/cli/inkmark" "$build/tests/report/cases" 100
 check findings python3 "$here/report/check_findings.py" "$build/cli/inkmark" "$build/tests/report/made_up" 50
 
 check variance python3 "$here/report/check_variance.py" "$build/cli/inkmark" "$build/tests/report/made_up" 50

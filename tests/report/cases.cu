@@ -3,6 +3,7 @@
 #include <inkmark/mark.cuh>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 PROF_SECTIONS(Cases, Kern, Prep, Work, Outer, Inner, Call, ProdWaitEmpty, ProdLoad, ConsWaitFull, ConsMma, Epilogue)
@@ -127,6 +128,35 @@ __global__ void roles(float *d, int n) {
     d[threadIdx.x] = x;
 }
 
+__global__ void three(float *d, int prep, int work, int epilogue) {
+  PROF_KERNEL(Kern);
+  float x = turn(threadIdx.x, prep);
+  PROF_MARK(Prep, x);
+  x = turn(x, work);
+  PROF_MARK(Work, x);
+  x = turn(x, epilogue);
+  PROF_MARK(Epilogue, x);
+  d[threadIdx.x] = x;
+}
+
+// As long as `mean`, give or take 3 %: the sum of twelve draws is nearly normal.
+static int shaken(unsigned long long *random, int mean) {
+  double sum = -6;
+  for (int i = 0; i < 12; i++) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    sum += (double)(*random >> 40) / (1 << 24);
+  }
+  return (int)(mean * (1 + 0.03 * sum) + 0.5);
+}
+
+static void shaky(float *d, unsigned long long seed, double factor) {
+  unsigned long long random = seed * 0x9e3779b97f4a7c15u + 1;
+  for (int i = 0; i < 20; i++) {
+    const int prep = shaken(&random, 200), work = shaken(&random, (int)(500 * factor)), epilogue = shaken(&random, 300);
+    three<<<4, 32>>>(d, prep, work, epilogue);
+  }
+}
+
 static void on_every_device() {
   int n;
   cudaGetDeviceCount(&n);
@@ -169,6 +199,8 @@ int main(int argc, char **argv) {
     instance<float, 4><<<4, 32>>>(d);
     instance<double, 40><<<4, 32>>>((double *)d);
     instance<int, 4><<<4, 32>>>((int *)d);
+  } else if (!strcmp(name, "shaky") && argc > 3) {
+    shaky(d, strtoull(argv[2], NULL, 10), atof(argv[3]));
   } else {
     fprintf(stderr, "no case '%s'\n", name);
     return 2;

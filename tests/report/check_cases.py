@@ -98,6 +98,10 @@ def warps():
         groups[row["group"]][row["section"]] = row
     assert set(groups) == {0, 1} and "ProdLoad" in groups[0] and "ConsMma" in groups[1]
     assert "ConsMma" not in groups[0] and "-g warp" not in run("report", path)
+    text = run("report", record("roles", "-g", "block"))  # which roles are hidden, and how they are seen
+    hidden = next(line for line in text.splitlines() if "no recording thread passed:" in line)
+    assert "ConsWaitFull" in hidden and "ConsMma" in hidden and "ProdLoad" not in hidden, text
+    assert "inkmark record -g warp" in text, text
 
 
 def answers():
