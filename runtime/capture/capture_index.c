@@ -247,16 +247,36 @@ static uint32_t take_track(walk_state *w, const sort_key *keys, const uint32_t *
   return UINT32_MAX;
 }
 
+/* Whether no block comes twice in the group, as far as a bit for each block is cheap: nothing splits such a one, and the
+ * maps of walk_state would take most of the memory of a large capture. */
+static bool is_each_block_once(const sort_key *keys, const uint32_t *order, uint32_t from, uint32_t to) {
+  uint64_t most = 0;
+  for (uint32_t at = from; at < to; at++)
+    most = keys[order[at]].block > most ? keys[order[at]].block : most;
+  if (most / 64 > to - from)
+    return false;
+  uint64_t *seen = calloc((size_t)(most / 64) + 1, sizeof *seen);
+  bool once = seen != NULL;
+  for (uint32_t at = from; at < to && once; at++) {
+    const uint64_t block = keys[order[at]].block, bit = UINT64_C(1) << block % 64;
+    once = !(seen[block / 64] & bit);
+    seen[block / 64] |= bit;
+  }
+  free(seen);
+  return once;
+}
+
 /* The tracks of one grid id are one launch, unless a block came back on another SM when all had closed. Where a
  * thread opened a track again, and all had closed, it may have been launched again: that is said, not decided. */
 static ink_status split_group(ink_capture *capture, sort_key *keys, const uint32_t *order, uint32_t from, uint32_t to,
                               ink_error *error) {
   ink_status status = INK_OK;
+  const bool whole = is_each_block_once(keys, order, from, to);
   while (from < to && status == INK_OK) {
     walk_state w = {.border = from, .part = from, .parts = 1};
     uint32_t end = to;
     bool fine = true;
-    for (uint32_t at = from; at < end && fine; at++) {
+    for (uint32_t at = from; at < end && fine && !whole; at++) {
       const uint32_t next = take_track(&w, keys, order, at, &fine);
       end = next < end ? next : end;
     }
@@ -293,31 +313,50 @@ static ink_status split_launches(ink_capture *capture, sort_key *keys, uint32_t 
   return status;
 }
 
+/* Of the tracks [first, end) of one block: those whose role some other thread of it has too. */
+static bool find_alike(ink_capture *capture, uint64_t first, uint64_t end) {
+  track_ref *tracks = capture->tracks.items;
+  id_map by_role = {0};
+  bool fine = true;
+  for (uint64_t i = first; i < end && fine; i++) {
+    const uint64_t role = ink_track_role(capture, i);
+    const uint32_t known = role ? id_map_get(&by_role, role) : INK_ID_NONE;
+    if (known != INK_ID_NONE && ink_track_at(capture, known)->header.thread != ink_track_at(capture, i)->header.thread)
+      tracks[known].alike = true;
+    if (role && known == INK_ID_NONE)
+      fine = id_map_put(&by_role, role, (uint32_t)i);
+  }
+  for (uint64_t i = first; i < end && fine && by_role.count; i++) {
+    const uint64_t role = ink_track_role(capture, i);
+    tracks[i].alike = role && tracks[id_map_get(&by_role, role)].alike;
+  }
+  id_map_free(&by_role);
+  return fine;
+}
+
 /* A kernel has the launches that it has tracks in. A role is written with its warp where a block has several of it. */
 static ink_status count_launches(ink_capture *capture, ink_error *error) {
   const track_ref *tracks = capture->tracks.items;
+  const uint64_t n = capture->tracks.count;
   uint32_t *last = malloc((capture->kernels.count + 1) * sizeof *last);
-  if (!last)
-    return no_memory(error);
-  for (size_t i = 0; i < capture->kernels.count; i++)
+  bool fine = last != NULL;
+  for (size_t i = 0; i < capture->kernels.count && fine; i++)
     last[i] = UINT32_MAX;
   ink_walk walk = {0};
-  uint64_t first = 0; /* of the block */
-  for (uint64_t i = 0; i < capture->tracks.count; i++) {
-    const ink_track *track = &ink_track_at(capture, i)->header, *block = &ink_track_at(capture, first)->header;
-    ink_walk_track(&walk, capture, i);
-    if (last[tracks[i].kernel] != tracks[i].launch)
-      capture->kernels.items[tracks[i].kernel].launches++;
-    last[tracks[i].kernel] = tracks[i].launch;
-    if (tracks[i].launch != tracks[first].launch || ink_linear_block(track) != ink_linear_block(block))
-      first = i;
-    const uint64_t role = ink_track_role(capture, i);
-    for (uint64_t k = role ? first : i; k < i; k++)
-      if (ink_track_role(capture, k) == role && ink_track_at(capture, k)->header.thread != track->thread)
-        capture->tracks.items[k].alike = capture->tracks.items[i].alike = true;
+  for (uint64_t first = 0, end; first < n && fine; first = end) {
+    const uint64_t block = ink_linear_block(&ink_track_at(capture, first)->header);
+    for (end = first; end < n && tracks[end].launch == tracks[first].launch &&
+                      ink_linear_block(&ink_track_at(capture, end)->header) == block; end++) {
+      ink_walk_track(&walk, capture, end);
+      if (last[tracks[end].kernel] != tracks[end].launch)
+        capture->kernels.items[tracks[end].kernel].launches++;
+      last[tracks[end].kernel] = tracks[end].launch;
+    }
+    if (end - first > 1)
+      fine = find_alike(capture, first, end);
   }
   free(last);
-  return INK_OK;
+  return fine ? INK_OK : no_memory(error);
 }
 
 /* Puts the launches into their final order and renumbers the tracks' launches. */
@@ -399,6 +438,16 @@ size_t ink_capture_launches(const ink_capture *capture, const ink_launch **out) 
 
 uint64_t ink_capture_track_count(const ink_capture *capture) { return capture->tracks.count; }
 
+/* Any number of threads may ask: whoever comes to the limit gives the pages back, which are the file's own. */
+static void note_touched(const ink_capture *capture, const ink_file_track *track) {
+  uint64_t *touched = (uint64_t *)&capture->touched_bytes;
+  const uint64_t bytes = sizeof *track + 8 * (uint64_t)(track->ring_words + track->aux_words);
+  if (__atomic_add_fetch(touched, bytes, __ATOMIC_RELAXED) <= INK_WALK_BYTES)
+    return;
+  __atomic_store_n(touched, 0, __ATOMIC_RELAXED);
+  ink_capture_release_pages(capture);
+}
+
 void ink_capture_track(const ink_capture *capture, uint64_t index, ink_stored_track *out) {
   const track_ref *ref = &capture->tracks.items[index];
   const ink_file_track *track = ink_track_at(capture, index);
@@ -412,6 +461,7 @@ void ink_capture_track(const ink_capture *capture, uint64_t index, ink_stored_tr
                             .flags = ref->flags};
   memcpy(&out->header, &track->header, ink_track_head(ref) - offsetof(ink_file_track, header));
   const joined_track *joined = capture->joined.count ? ink_i_joined(capture, index) : NULL;
+  note_touched(capture, track);
   if (!joined)
     return;
   for (int ring = 0; ring < 2; ring++) {

@@ -104,6 +104,7 @@ struct ink_capture {
   void *mapping;              /* munmap this, or NULL */
   void *owned;                /* free this, or NULL */
   int fd;                     /* the file while its chunks are read; -1: none */
+  uint64_t touched_bytes;     /* by ink_capture_track, since pages were given back; atomic */
   ink_capture_facts facts;
   INK_I_LIST(fact) fact_list;
   INK_I_LIST(ink_device_info) devices;
@@ -202,13 +203,15 @@ void ink_capture_release_pages(const ink_capture *capture);
 
 /* A walk over the file's tracks: gives the pages back now and then. Touching a header alone brings in
  * its surroundings too, up to a large page of them. */
+#define INK_WALK_BYTES (UINT64_C(32) << 20)
+
 typedef struct ink_walk {
   uint64_t touched_bytes;
 } ink_walk;
 
 static inline void ink_walk_on(ink_walk *walk, const ink_capture *capture, uint64_t words) {
   walk->touched_bytes += sizeof(ink_file_track) + words * 8;
-  if (walk->touched_bytes > UINT64_C(32) << 20) {
+  if (walk->touched_bytes > INK_WALK_BYTES) {
     ink_capture_release_pages(capture);
     walk->touched_bytes = 0;
   }

@@ -230,11 +230,9 @@ static size_t make_place(ink_clock_map *map, ink_device_pairs **pairs, int32_t d
 static ink_status gather(const ink_capture *capture, ink_clock_map *map, ink_device_pairs **pairs,
                          ink_error *error) {
   uint64_t n = ink_capture_track_count(capture);
-  ink_walk walk = {0};
   for (uint64_t i = 0; i < n; i++) {
     ink_stored_track track;
     ink_capture_track(capture, i, &track);
-    ink_walk_on(&walk, capture, track.ring_words + track.aux_words);
     size_t place = make_place(map, pairs, track.device);
     if (place == SIZE_MAX || !ink_pairs_add_track(&(*pairs)[place], &track))
       return no_memory(error);

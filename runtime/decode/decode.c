@@ -219,7 +219,6 @@ static ink_status decode_all(ink_decoder *decoder, const ink_clock_map *map, uin
   const ink_capture *capture = decoder->capture;
   const ink_event_sink *sink = decoder->sink;
   uint64_t total = capture->tracks.count;
-  ink_walk walk = {0};
   uint32_t current = UINT32_MAX;
   bool wanted = false;
   ink_status status = INK_OK;
@@ -243,7 +242,6 @@ static ink_status decode_all(ink_decoder *decoder, const ink_clock_map *map, uin
       continue;
     }
     status = decode_track(decoder, map, i);
-    ink_walk_on(&walk, capture, decoder->stored.ring_words + decoder->stored.aux_words);
   }
   if (status == INK_OK)
     status = ink_decode_shared_rest(decoder, current);

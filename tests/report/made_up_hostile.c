@@ -105,6 +105,7 @@ static void peers(ink_writer *writer, uint32_t n) {
     synth_track t = begin(16, 1, i % 32);
     uint64_t clock = 1000;
     t.header.kernel = 1;
+    t.header.role = INK_KERNEL_KEY(hash_of(0), 1);
     for (uint32_t k = 0; k < 8; k++)
       synth_record(&t, 0, INK_KIND_MARK, 1 + k, 0, clock += 100 + i % 50);
     t.header.ticket = i;
