@@ -38,6 +38,7 @@ typedef struct report_view {
   ink_table_options choice; /* what the table was made with */
   loaded_capture loaded;
   ink_table *table;
+  uint32_t (*graph_places)[3]; /* by launch: ink_capture_graph_places */
   const ink_table_row **rows; /* by part, then as the settings say, else by group, then section; "(unmarked)" last */
   size_t row_count;
 } report_view;

@@ -94,7 +94,8 @@ bool report_prepare(report_view *report) {
   const size_t n = ink_table_rows(report->table, &rows);
   keyed_row *keyed = calloc(n + 1, sizeof *keyed);
   report->rows = malloc((n + 1) * sizeof *report->rows);
-  if (!report->rows || !keyed) {
+  ink_error error;
+  if (!report->rows || !keyed || ink_capture_graph_places(report->loaded.capture, &report->graph_places, &error)) {
     free(keyed);
     message_say("out of memory");
     return false;
@@ -175,6 +176,7 @@ bool report_keeps_first(const report_view *report) {
 
 void report_release(report_view *report) {
   free(report->rows);
+  free(report->graph_places);
   ink_table_free(report->table);
   unload_capture(&report->loaded);
 }
@@ -193,8 +195,14 @@ const char *report_group_name(const report_view *report, int64_t group) {
     snprintf(text, sizeof text, "(none)");
   else if (group == INK_ROW_UNKNOWN || (report->settings->by == INK_BY_INSTANCE))
     snprintf(text, sizeof text, "(unknown)");
-  else if (report->settings->by == INK_BY_LAUNCH && group >= 0 && (uint64_t)group < n)
-    snprintf(text, sizeof text, "%" PRId64 " (grid %" PRIu64 ")", group, launches[group].grid_id);
+  else if (report->settings->by == INK_BY_LAUNCH && group >= 0 && (uint64_t)group < n) {
+    const uint32_t *place = report->graph_places[group];
+    const int used = snprintf(text, sizeof text, "%" PRId64 " (grid %" PRIu64, group, launches[group].grid_id);
+    if (place[0])
+      snprintf(text + used, sizeof text - (size_t)used, ", graph %u replay %u node %u)", place[0], place[2], place[1]);
+    else
+      snprintf(text + used, sizeof text - (size_t)used, ")");
+  }
   else
     snprintf(text, sizeof text, "%" PRId64, group);
   return text;

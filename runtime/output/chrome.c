@@ -44,6 +44,12 @@ static void put_kernel(chrome *w, const ink_launch *info) {
                  info->grid_dim[1], info->grid_dim[2], info->block_dim[0], info->block_dim[1],
                  info->block_dim[2]);
   chrome_argument(&w->events, "tracks", span->track_count, false);
+  const uint32_t *place = w->selection.graph_places[w->launch];
+  if (place[0]) {
+    chrome_argument(&w->events, "graph", place[0], false);
+    chrome_argument(&w->events, "graph_node", place[1], false);
+    chrome_argument(&w->events, "graph_replay", place[2], false);
+  }
   chrome_end_event(&w->events);
   chrome_host_arrow(&w->events, &w->host, &(chrome_host_place){0}, (uint32_t)w->launch, lane, span->begin_ns, span->end_ns);
 }

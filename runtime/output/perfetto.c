@@ -133,6 +133,12 @@ static ink_status end_launch(writer *w) {
   p = perfetto_text(p, EVENT_NAME, name);
   p = perfetto_named_uint(p, "launch", w->launch);
   p = perfetto_named_uint(p, "grid_id", l->grid_id);
+  const uint32_t *place = w->selection.graph_places[w->launch];
+  if (place[0]) {
+    p = perfetto_named_uint(p, "graph", place[0]);
+    p = perfetto_named_uint(p, "graph_node", place[1]);
+    p = perfetto_named_uint(p, "graph_replay", place[2]);
+  }
   snprintf(text, sizeof text, "%ux%ux%u", l->grid_dim[0], l->grid_dim[1], l->grid_dim[2]);
   p = perfetto_named_text(p, "grid", text);
   snprintf(text, sizeof text, "%ux%ux%u", l->block_dim[0], l->block_dim[1], l->block_dim[2]);

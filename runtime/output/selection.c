@@ -125,6 +125,9 @@ static ink_status find_spans(ink_selection *s, ink_error *error) {
   s->spans = calloc(s->launch_count + 1, sizeof *s->spans);
   if (!s->spans)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  const ink_status status = ink_capture_graph_places(s->capture, &s->graph_places, error);
+  if (status)
+    return status;
   if (s->options.filter)
     find_zero(s);
   uint64_t tracks = ink_capture_track_count(s->capture);
@@ -185,6 +188,7 @@ void ink_selection_free(ink_selection *s) {
   free(s->launch_chosen);
   free(s->kernel_chosen);
   free(s->spans);
+  free(s->graph_places);
   *s = (ink_selection){0};
 }
 

@@ -26,6 +26,7 @@ typedef struct ink_selection {
   bool *kernel_chosen;    /* [kernel_count] */
   bool *launch_chosen;    /* [launch_count]: some track of it is of such a kernel */
   char **launch_names;    /* [launch_count]: of launches with tracks of several kernels, else NULL */
+  uint32_t (*graph_places)[3]; /* [launch_count]: ink_capture_graph_places */
   ink_launch_span *spans; /* [launch_count]; filled for the chosen ones */
   uint64_t chosen_tracks;
   size_t chosen_launches;

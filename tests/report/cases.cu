@@ -157,6 +157,23 @@ static void shaky(float *d, unsigned long long seed, double factor) {
   }
 }
 
+// Three kernels of a graph, launched so often.
+static void graph(float *d, int replays) {
+  cudaStream_t stream;
+  cudaGraph_t captured;
+  cudaGraphExec_t exec;
+  cudaStreamCreate(&stream);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  for (int i = 1; i <= 3; i++)
+    even<<<2, 32, 0, stream>>>(d, 10 * i);
+  cudaStreamEndCapture(stream, &captured);
+  cudaGraphInstantiate(&exec, captured, 0);
+  even<<<1, 32, 0, stream>>>(d, 5);
+  for (int i = 0; i < replays; i++)
+    cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+}
+
 static void on_every_device() {
   int n;
   cudaGetDeviceCount(&n);
@@ -199,6 +216,8 @@ int main(int argc, char **argv) {
     instance<float, 4><<<4, 32>>>(d);
     instance<double, 40><<<4, 32>>>((double *)d);
     instance<int, 4><<<4, 32>>>((int *)d);
+  } else if (!strcmp(name, "graph")) {
+    graph(d, 5);
   } else if (!strcmp(name, "shaky") && argc > 3) {
     shaky(d, strtoull(argv[2], NULL, 10), atof(argv[3]));
   } else {

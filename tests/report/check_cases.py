@@ -171,6 +171,27 @@ def instances():
     assert "instance<double, 40>" in run("report", "--by", "instance", path)
 
 
+def graphs():
+    """A launch outside of the graph, then five replays of its three nodes."""
+    path = record("graph", "--activity")
+    named = [line.split(")")[0].split("(grid")[1] for line in run("report", "--by", "launch", path).splitlines() if "(grid" in line]
+    wanted = [None] + [(replay, node) for replay in range(5) for node in range(3)]
+    assert len(named) == len(wanted), named
+    for text, place in zip(named, wanted):
+        assert ("graph" in text) == (place is not None), (text, place)
+        assert not place or text.endswith(f" replay {place[0]} node {place[1]}"), (text, place)
+    run("export", "-q", path, "-o", "graph.json")
+    with open("graph.json") as file:
+        slices = sorted((e for e in json.load(file)["traceEvents"] if e.get("cat") == "kernel" and "launch" in e["args"]),
+                        key=lambda e: e["args"]["launch"])
+    got = [(e["args"]["graph_replay"], e["args"]["graph_node"]) if "graph" in e["args"] else None for e in slices]
+    assert got == wanted, got
+    run("export", "-q", path, "-o", "graph.pftrace")
+    with open("graph.pftrace", "rb") as file:
+        assert b"graph_replay" in file.read()
+    assert ", graph " not in run("report", "--by", "launch", record("graph"))  # who did not see it does not say it
+
+
 def one_schema():
     path = record("tail")
     run("export", "-q", path, "-o", "x.tables.json")
@@ -197,7 +218,7 @@ def newest():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (imbalance, overflow, lost_blocks, nested, passes, warps, answers, roles_of_examples, counters, instances, one_schema,
+    for check in (imbalance, overflow, lost_blocks, nested, passes, warps, answers, roles_of_examples, counters, instances, graphs, one_schema,
                   newest):
         check()
         print("ok:", check.__name__)

@@ -126,6 +126,9 @@ INK_API size_t ink_capture_activities(const ink_capture *capture, const ink_acti
 /* The launch of ours that a kernel is, by device and grid id; UINT32_MAX: none. Where a grid id
  * came twice on a device (ink_launch), the first. */
 INK_API uint32_t ink_activity_launch(const ink_capture *capture, const ink_activity *kernel);
+/* Of each launch {graph, node, replay}: the graph's id in the process (0: it was launched by no graph, or activity did not
+ * see it), and both counted from 0, nodes as they began for the first time. *out is [launches]; free() it. */
+INK_API ink_status ink_capture_graph_places(const ink_capture *capture, uint32_t (**out)[3], ink_error *error);
 INK_API const char *ink_capture_activity_name(const ink_capture *capture,
                                               uint32_t name); /* or "" */
 INK_API size_t ink_capture_activity_devices(const ink_capture *capture,
