@@ -85,6 +85,8 @@ int record_run(record_plan *plan, char **argv);
 /* Ends this process by the signal; returns where the signal cannot end it. */
 void record_end_as(int signal);
 
+/* Says why nothing can be preloaded into the program, before it runs; false: there is no such reason. */
+bool record_why_unloadable(const record_plan *plan, const char *program);
 /* Where nothing was written: says why the recording did not reach the program, if that is the reason. */
 bool record_why_unreached(const record_plan *plan);
 /* The same of a process that ended, with nothing drained, by a way that ends no recording. */

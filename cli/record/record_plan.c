@@ -296,10 +296,8 @@ int record_plan_make(const record_settings *settings, const char *program, recor
     message_say("cannot find libinkmark-preload.so beside this command");
     return CLI_FAILED;
   }
-  if (plan->probe.elf && plan->probe.static_link) {
-    message_say("'%s' is linked statically: nothing can be preloaded into it", program);
+  if (record_why_unloadable(plan, program))
     return CLI_FAILED;
-  }
   if (!choose_device(plan) || !choose_output(plan) || !choose_paths(plan))
     return CLI_FAILED;
   return CLI_OK;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a recording could not reach the program, or reaches it only later: what lives on, what the loader
- * or an emptied environment leaves out, and outputs that keep nothing. */
+/* Why a recording cannot reach the program, or reaches it only later: other processors and C libraries, what lives on,
+ * what the loader or an emptied environment leaves out, and outputs that keep nothing. */
 #include "record.h"
+
+#include "elf_probe.h"
 
 #include "message.h"
 #include "outfile.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -116,6 +120,64 @@ static bool empties_environment(char *const *argv) {
   }
   return false;
 }
+
+/* ---- before it runs ---- */
+
+static const char *machine_name(unsigned machine) {
+  static const struct {
+    unsigned machine;
+    const char *name;
+  } known[] = {{EM_X86_64, "x86-64"}, {EM_AARCH64, "arm64"}, {EM_386, "32-bit x86"}, {EM_ARM, "32-bit ARM"}, {EM_PPC64, "POWER"}, {EM_RISCV, "RISC-V"}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].machine == machine)
+      return known[i].name;
+  return "another processor";
+}
+
+/* The C library that the preloaded library asks for, as 2.N. */
+static int glibc_wanted(const record_plan *plan) {
+  char path[4096];
+  const elf_probe preload = elf_probe_file(plan->library);
+  snprintf(path, sizeof path, "%.*s/libinkmark.so.0", (int)(strrchr(plan->library, '/') - plan->library), plan->library);
+  const elf_probe library = elf_probe_file(path);
+  return library.glibc_minor > preload.glibc_minor ? library.glibc_minor : preload.glibc_minor;
+}
+
+/* Of a program whose loader is there and is glibc's. */
+static bool glibc_is_old(const record_plan *plan, const char *program) {
+  const elf_probe *probe = &plan->probe;
+  const int wanted = glibc_wanted(plan), has = elf_glibc_of_loader(probe->loader);
+  if (has ? has >= wanted : wanted < 33)
+    return false;
+  char version[32] = "before 2.33";
+  if (has)
+    snprintf(version, sizeof version, "2.%d", has);
+  message_say("'%s' runs with glibc %s (its loader is '%s'), and this inkmark was built for glibc 2.%d: nothing can be "
+              "preloaded into it; an inkmark that was built where the program runs can record it",
+              program, version, probe->loader, wanted);
+  return true;
+}
+
+bool record_why_unloadable(const record_plan *plan, const char *program) {
+  const elf_probe *probe = &plan->probe;
+  const unsigned here = elf_machine_here();
+  const char *loader = base_name(probe->loader);
+  if (probe->machine && probe->machine != here)
+    message_say("'%s' is a program for %s, and this inkmark is for %s: nothing can be preloaded into it", program,
+                machine_name(probe->machine), machine_name(here));
+  else if (probe->machine && probe->bits_32)
+    message_say("'%s' is a 32-bit program, and this inkmark has 64 bits: nothing can be preloaded into it", program);
+  else if (probe->elf && probe->static_link)
+    message_say("'%s' is linked statically: nothing can be preloaded into it", program);
+  else if (*loader && strncmp(loader, "ld-linux", 8) && strncmp(loader, "ld64.so", 7))
+    message_say("'%s' is no program of glibc (its loader is '%s'), and this inkmark is: nothing can be preloaded into it",
+                program, probe->loader);
+  else
+    return *loader && !access(probe->loader, R_OK) && glibc_is_old(plan, program);
+  return true;
+}
+
+/* ---- after it has run ---- */
 
 bool record_why_unreached(const record_plan *plan) {
   const char *program = plan->program, *secure = secure_by(program);
