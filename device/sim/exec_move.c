@@ -117,8 +117,8 @@ static uint64_t uniform_special(const sim_warp *warp, unsigned special) {
     case SIM_SR_CLUSTER_NCTARANK: return block->cluster->count;
     case SIM_SR_WARPID: return block->first_warp + warp->index;
     case SIM_SR_NWARPID: return SIM_SM_WARPS;
-    case SIM_SR_SMID: return block->sm->index;
-    case SIM_SR_NSMID: return (uint64_t)config->sms;
+    case SIM_SR_SMID: return (uint64_t)config->first_sm + block->sm->index;
+    case SIM_SR_NSMID: return (uint64_t)(config->first_sm + config->sms);
     case SIM_SR_GRIDID: return grid->id;
     case SIM_SR_CLOCK: return (uint32_t)sim_clock_value(clock);
     case SIM_SR_CLOCK_HI: return sim_clock_value(clock) >> 32;

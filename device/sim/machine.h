@@ -57,6 +57,7 @@ typedef struct sim_error {
  * A value that does not parse ends the program with a message that names the variable. */
 typedef struct sim_config {
   int devices, sms, blocks_per_sm, log_lanes;
+  int first_sm; /* number of the first one: %smid begins there, %nsmid is the last one's and one */
   uint64_t seed, clock_hz, skew_cycles, timer_step_ns, epoch_ns, max_steps;
   bool skew_random;
   double drift_ppm;

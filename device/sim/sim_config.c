@@ -90,6 +90,7 @@ void sim_config_from_environment(sim_config *config) {
   *config = (sim_config){0};
   config->devices = (int)number("INKMARK_SIM_DEVICES", 1, 1, SIM_DEVICES_MAX);
   config->sms = (int)number("INKMARK_SIM_SMS", 4, 1, 1024);
+  config->first_sm = (int)number("INKMARK_SIM_FIRST_SM", 0, 0, 1024);
   config->blocks_per_sm = (int)number("INKMARK_SIM_BLOCKS_PER_SM", 4, 1, 32);
   config->seed = number("INKMARK_SIM_SEED", 0, 0, UINT64_MAX);
   config->clock_hz = number("INKMARK_SIM_CLOCK_HZ", 1000000000, 1000000, 100000000000u);

@@ -71,6 +71,8 @@ typedef struct configuration { /* the beginning of CUlaunchConfig */
     (context, parameters, n, flags, device))                                                       \
   X(cuCtxCreate_v4, (void **context, void *parameters, unsigned flags, int device),                \
     (context, parameters, flags, device))                                                          \
+  X(cuGreenCtxCreate, (void **context, void *resources, int device, unsigned flags),               \
+    (context, resources, device, flags))                                                           \
   X(cuCtxDestroy, (void *context), (context))                                                      \
   X(cuCtxDestroy_v2, (void *context), (context))                                                   \
   X(cuCtxSetCurrent, (void *context), (context))                                                   \
@@ -259,6 +261,13 @@ CONTEXT_MADE(cuCtxCreate_v3, (void **context, void *parameters, int n, unsigned 
              (context, parameters, n, flags, device))
 CONTEXT_MADE(cuCtxCreate_v4, (void **context, void *parameters, unsigned flags, int device),
              (context, parameters, flags, device))
+
+int cuGreenCtxCreate(void **context, void *resources, int device, unsigned flags) {
+  REAL(cuGreenCtxCreate);
+  const int code = real ? real(context, resources, device, flags) : NOT_INITIALIZED;
+  ink_record_green_context(code);
+  return code;
+}
 
 #define CONTEXT_SET(name)                                                                          \
   int name(void *context) {                                                                        \

@@ -387,3 +387,16 @@ void ink_record_context_goes(void *context) {
   if (takes_part())
     ink_i_session_lets_context_go(made, ink_i_driver_slot_of(context));
 }
+
+void ink_record_green_context(int code) {
+  static atomic_bool said;
+  char line[200];
+  if (!takes_part() || atomic_exchange(&said, true))
+    return;
+  if (code)
+    snprintf(line, sizeof line, "the program asked for a green context, which the driver refused (error %d)", code);
+  else
+    snprintf(line, sizeof line, "the program made a green context: it is recorded like a context of cuCtxCreate, which was "
+             "never tried on a GPU; look whether kernels in it are there");
+  report("remark", line);
+}

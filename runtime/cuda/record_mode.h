@@ -79,5 +79,7 @@ INK_API void ink_record_module_goes(void *handle, bool library);
 /* The calling thread has this context, which may be new; it is about to be destroyed. */
 INK_API void ink_record_context_came(void *context);
 INK_API void ink_record_context_goes(void *context);
+/* The program asked for a green context; `code` is what the driver said. */
+INK_API void ink_record_green_context(int code);
 
 #endif
