@@ -88,10 +88,19 @@ void rt_device_reset(rt_gpu *gpu) {
   rt_self()->last = cudaSuccess;
 }
 
+/* Which a CUDA runtime does by a call of the driver's. */
 RT_API cudaError_t cudaDeviceReset(void) {
   rt_enter();
-  rt_device_reset(rt_current());
-  return rt_leave(cudaSuccess);
+  rt_gpu *gpu = rt_current();
+  const void *const words[2] = {(const void *)(intptr_t)gpu->index, NULL};
+  const CUresult fine = CUDA_SUCCESS;
+  rt_leave(cudaSuccess);
+  drv_tell("cuDevicePrimaryCtxReset_v2", words, NULL);
+  rt_enter();
+  rt_device_reset(gpu);
+  const cudaError_t result = rt_leave(cudaSuccess);
+  drv_tell("cuDevicePrimaryCtxReset_v2", words, &fine);
+  return result;
 }
 
 /* ---- properties ---- */

@@ -311,10 +311,14 @@ DRV_API cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   return --context->references || rt_self()->uses_runtime ? CUDA_SUCCESS : reset(context);
 }
 
-DRV_API cuDevicePrimaryCtxReset_v2(CUdevice device) {
+static CUresult reset_primary(CUdevice device) {
   drv_context *context;
   const CUresult result = on_primary(device, &context);
   return result ? result : reset(context);
+}
+
+DRV_API cuDevicePrimaryCtxReset_v2(CUdevice device) {
+  DRV_TOLD((const void *)(intptr_t)device, NULL, reset_primary(device));
 }
 
 DRV_API cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {

@@ -343,7 +343,7 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
   pthread_mutex_lock(&state.lock);
   for (int i = 0; i < SUBSCRIBERS_MAX; i++) {
     if (!subscribers[i].callback) {
-      place = &subscribers[i];
+      place = place ? place : &subscribers[i]; /* told in the order in which they came */
       continue;
     }
     alone = false;
@@ -417,7 +417,7 @@ static const struct {
     CALL(cuModuleLoad), CALL(cuModuleLoadData), CALL(cuModuleLoadDataEx), CALL(cuModuleLoadFatBinary),
     CALL(cuModuleUnload), CALL(cuLibraryLoadData), CALL(cuLibraryLoadFromFile), CALL(cuLibraryUnload),
     CALL(cuLaunchKernel), CALL(cuLaunchKernelEx), CALL(cuLaunchCooperativeKernel), CALL(cuCtxCreate_v2),
-    CALL(cuCtxCreate_v3), CALL(cuCtxCreate_v4), CALL(cuCtxDestroy_v2),
+    CALL(cuCtxCreate_v3), CALL(cuCtxCreate_v4), CALL(cuCtxDestroy_v2), CALL(cuDevicePrimaryCtxReset_v2),
 #undef CALL
 };
 

@@ -48,9 +48,11 @@ enum ink_i_cupti_driver_call {
   CUPTI_cuCtxCreate_v2 = 235,
   CUPTI_cuLaunchKernel = 307,
   CUPTI_cuCtxDestroy_v2 = 322,
+  CUPTI_cuDevicePrimaryCtxReset = 389,
   CUPTI_cuLaunchKernel_ptsz = 442,
   CUPTI_cuLaunchCooperativeKernel = 477,
   CUPTI_cuLaunchCooperativeKernel_ptsz = 478,
+  CUPTI_cuDevicePrimaryCtxReset_v2 = 545,
   CUPTI_cuCtxCreate_v3 = 645,
   CUPTI_cuLaunchKernelEx = 652,
   CUPTI_cuLaunchKernelEx_ptsz = 653,
@@ -61,7 +63,7 @@ enum ink_i_cupti_driver_call {
 };
 
 /* CUpti_CallbackData, as far as it is used. The parameters are the call's, each as wide as it is: of those above the first two
- * are pointers. */
+ * are pointers, but for a reset, which has a device alone. */
 typedef struct ink_i_cupti_call_data {
   int site; /* 0: before the call, 1: after it */
   const char *name;

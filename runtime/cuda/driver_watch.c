@@ -15,18 +15,26 @@
 
 enum { FUNCTIONS_MAX = 1 << 12, SHARES_BYTES = offsetof(ink_i_cupti_subscriber, shares) };
 
+/* A callback may wait, for a context that is destroyed or for kernels of a module that goes, and launches of other threads
+ * pass by meanwhile: so callbacks share the session, and only its beginning and its end have it alone. */
 static struct {
-  pthread_mutex_t lock; /* held while a callback is in the session; all below */
+  pthread_rwlock_t users;
   ink_session *session; /* NULL: none is watched */
   ink_i_cupti cupti;
   void *subscriber;
-  bool own;                        /* the subscriber is not the activity's */
-  const void *known[FUNCTIONS_MAX]; /* functions that were launched, by hash */
-  uint32_t known_count;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  bool own; /* the subscriber is not the activity's */
+} watch = {.users = PTHREAD_RWLOCK_INITIALIZER};
 
-static _Atomic bool watched; /* without the lock: for calls when nobody watches */
+static struct {
+  pthread_mutex_t arming; /* held while a module is armed that a launch has found: nobody launches of it before that */
+  pthread_mutex_t lock;   /* the rest, and for nothing else */
+  const void *functions[FUNCTIONS_MAX]; /* that were launched, by hash */
+  uint32_t count;
+} known = {.arming = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Atomic bool watched; /* for calls when nobody watches, or does no more: those do not hold the end up */
 static _Thread_local bool inside;
+static _Thread_local unsigned resets; /* calls that this thread is in */
 
 static const uint32_t calls[] = {
     CUPTI_cuModuleLoad, CUPTI_cuModuleLoadData, CUPTI_cuModuleLoadDataEx, CUPTI_cuModuleLoadFatBinary,
@@ -34,25 +42,31 @@ static const uint32_t calls[] = {
     CUPTI_cuCtxCreate_v2, CUPTI_cuCtxCreate_v3, CUPTI_cuCtxCreate_v4, CUPTI_cuCtxDestroy_v2,
     CUPTI_cuLaunchKernel, CUPTI_cuLaunchKernel_ptsz, CUPTI_cuLaunchCooperativeKernel,
     CUPTI_cuLaunchCooperativeKernel_ptsz, CUPTI_cuLaunchKernelEx, CUPTI_cuLaunchKernelEx_ptsz,
+    CUPTI_cuDevicePrimaryCtxReset, CUPTI_cuDevicePrimaryCtxReset_v2,
 };
 
 /* ---- what a call means ---- */
 
 static void forget_functions(void) { /* a handle may be another function's from here on */
-  memset(watch.known, 0, sizeof watch.known);
-  watch.known_count = 0;
+  pthread_mutex_lock(&known.lock);
+  memset(known.functions, 0, sizeof known.functions);
+  known.count = 0;
+  pthread_mutex_unlock(&known.lock);
 }
 
-static bool is_known(const void *function) {
+/* `note`: it is from here on. */
+static bool is_known(const void *function, bool note) {
   uint32_t at = (uint32_t)((uintptr_t)function * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (FUNCTIONS_MAX - 1);
-  if (watch.known_count >= FUNCTIONS_MAX / 4 * 3)
-    forget_functions();
-  for (; watch.known[at]; at = (at + 1) & (FUNCTIONS_MAX - 1))
-    if (watch.known[at] == function)
-      return true;
-  watch.known[at] = function;
-  watch.known_count++;
-  return false;
+  pthread_mutex_lock(&known.lock);
+  while (known.functions[at] && known.functions[at] != function)
+    at = (at + 1) & (FUNCTIONS_MAX - 1);
+  const bool found = known.functions[at] != NULL;
+  if (!found && note && known.count < FUNCTIONS_MAX / 4 * 3) { /* else they are asked for each time */
+    known.functions[at] = function;
+    known.count++;
+  }
+  pthread_mutex_unlock(&known.lock);
+  return found;
 }
 
 static void came(ink_session *s, void *handle, bool library, const void *image, size_t bytes) {
@@ -74,9 +88,14 @@ static void came_from_file(ink_session *s, void *handle, bool library, const cha
 /* Of a module that nobody has seen being loaded. */
 static void launched(ink_session *s, void *function) {
   bool library = false;
-  void *handle = function && !is_known(function) ? ink_i_driver_module_of(function, &library) : NULL;
+  if (!function || is_known(function, false))
+    return;
+  pthread_mutex_lock(&known.arming);
+  void *handle = ink_i_driver_module_of(function, &library);
   if (handle && !ink_i_modules_have(handle, library))
     came(s, handle, library, NULL, 0);
+  is_known(function, true);
+  pthread_mutex_unlock(&known.arming);
 }
 
 static void context_came(ink_session *s) {
@@ -87,8 +106,25 @@ static void context_came(ink_session *s) {
   ink_session_arm(s, NULL);
 }
 
+/* Its device is as one that was not armed yet, from before the call on. A CUDA runtime resets by this call too. */
+static void reset_begins(ink_session *s, int device) {
+  if (resets++)
+    return;
+  forget_functions();
+  ink_i_session_lets_device_go(s, device);
+}
+
+static void reset_ends(ink_session *s) {
+  if (resets && --resets == 0)
+    ink_session_arm(s, NULL);
+}
+
 static void before(ink_session *s, uint32_t id, void *const *parameters) {
   switch (id) {
+  case CUPTI_cuDevicePrimaryCtxReset:
+  case CUPTI_cuDevicePrimaryCtxReset_v2:
+    reset_begins(s, *(const int *)(const void *)parameters);
+    break;
   case CUPTI_cuModuleUnload:
   case CUPTI_cuLibraryUnload:
     forget_functions();
@@ -131,24 +167,32 @@ static void after(ink_session *s, uint32_t id, void *const *parameters) {
   case CUPTI_cuCtxCreate_v4:
     context_came(s);
     break;
+  case CUPTI_cuDevicePrimaryCtxReset:
+  case CUPTI_cuDevicePrimaryCtxReset_v2:
+    reset_ends(s);
+    break;
   default:
     break;
   }
 }
 
+static bool is_reset(uint32_t id) { return id == CUPTI_cuDevicePrimaryCtxReset || id == CUPTI_cuDevicePrimaryCtxReset_v2; }
+
 /* Calls that a recording makes itself come by too: in a call for the session, with its lock, or below this. */
 void ink_i_watch_call(void *user, int domain, uint32_t id, const void *data) {
   const ink_i_cupti_call_data *call = data;
   (void)user;
-  if (domain != CUPTI_DOMAIN_DRIVER || !watched || inside || ink_i_in_calls() || (call->site && *call->result))
+  if (domain != CUPTI_DOMAIN_DRIVER || !watched || inside || ink_i_in_calls())
+    return;
+  if (call->site && *call->result && !is_reset(id)) /* nothing was made; what was to go is gone all the same */
     return;
   inside = true;
-  pthread_mutex_lock(&watch.lock);
+  pthread_rwlock_rdlock(&watch.users);
   if (watch.session && call->site)
     after(watch.session, id, call->parameters);
   else if (watch.session)
     before(watch.session, id, call->parameters);
-  pthread_mutex_unlock(&watch.lock);
+  pthread_rwlock_unlock(&watch.users);
   inside = false;
 }
 
@@ -185,22 +229,26 @@ static ink_status start(ink_session *s, ink_error *error) {
 }
 
 ink_status ink_i_watch_start(ink_session *s, ink_error *error) {
-  pthread_mutex_lock(&watch.lock);
+  pthread_rwlock_wrlock(&watch.users);
   const ink_status status = start(s, error);
   forget_functions();
   watch.session = status ? NULL : s;
   watched = !status;
-  pthread_mutex_unlock(&watch.lock);
+  pthread_rwlock_unlock(&watch.users);
   return status;
 }
+
+bool ink_i_watch_runs(void) { return watched; }
+
+void ink_i_watch_abandon(void) { watched = false; }
 
 bool ink_i_watch_stop(void) {
   if (!watched || inside)
     return false;
-  pthread_mutex_lock(&watch.lock);
   watched = false;
+  pthread_rwlock_wrlock(&watch.users);
   watch.session = NULL;
-  pthread_mutex_unlock(&watch.lock);
+  pthread_rwlock_unlock(&watch.users);
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     watch.cupti.enable_callback(0, watch.subscriber, CUPTI_DOMAIN_DRIVER, calls[i]);
   if (watch.own)
@@ -210,7 +258,10 @@ bool ink_i_watch_stop(void) {
 }
 
 void ink_i_watch_after_fork(void) {
-  pthread_mutex_init(&watch.lock, NULL);
+  pthread_rwlock_init(&watch.users, NULL);
+  pthread_mutex_init(&known.arming, NULL);
+  pthread_mutex_init(&known.lock, NULL);
   watched = inside = false;
+  resets = 0;
   watch.session = NULL;
 }

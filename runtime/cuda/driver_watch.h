@@ -12,8 +12,13 @@
 /* With the subscriber of the session's activity, where it has one; else with one of its own, beside another profiler's where
  * CUPTI allows that. INK_ERROR_NOT_FOUND: there is no CUPTI; INK_ERROR_CUDA: it refuses. */
 ink_status ink_i_watch_start(ink_session *session, ink_error *error);
-/* No callback is in the session any more when it returns. True: it was watched. */
+/* A session is watched. */
+bool ink_i_watch_runs(void);
+/* No callback is in the session any more when it returns: without the session's lock, which a callback may want. True: it
+ * was watched. */
 bool ink_i_watch_stop(void);
+/* No callback begins any more; one that is in the session may stay there, as the session does. */
+void ink_i_watch_abandon(void);
 /* What CUPTI calls. */
 void ink_i_watch_call(void *user, int domain, uint32_t id, const void *data);
 /* In a forked child, where CUPTI does not work. */

@@ -12,6 +12,7 @@
 #include "cuda/driver_watch.h"
 #include "cuda/flight.h"
 #include "cuda/host_scopes.h"
+#include "cuda/idle_wait.h"
 #include "cuda/passed_kernels.h"
 #include "cuda/session_private.h"
 
@@ -204,7 +205,8 @@ static ink_status finish(ink_session *s, ink_error *error) {
   ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
   if (!more)
     more = ink_i_session_drain_activity(s, true, status ? NULL : error);
-  ink_i_activity_stop(s->activity);
+  if (!ink_i_watch_runs()) /* which has its subscriber */
+    ink_i_activity_stop(s->activity);
   return status ? status : more;
 }
 
@@ -300,14 +302,32 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
     pthread_mutex_unlock(&s->lock);
 }
 
-static void context_goes(int slot) {
+/* While kernels run there, which nobody waits for: the driver does, or ends them, and frees the memory. */
+static void leave_running(ink_session *s, ink_i_device *d) {
+  ink_error why = {0};
+  d->cuda->set_device(d->index);
+  take_all(s, true);
+  ink_status status = ink_i_drain_device(s, d, &why);
+  if (!status)
+    status = ink_i_drain_open(s, d, false, &why);
+  ink_i_session_note_failure(s, status, &why);
+  take_all(s, false);
+  list_passed(s);
+  ink_i_device_free(d, false);
+}
+
+static void context_goes(int slot, bool idle) {
   ink_session *s = ink_i_session_current();
   if (!s || s->pid != getpid() || !ink_i_session_enter(s))
     return;
-  if (s->devices[slot].made) {
+  ink_i_device *d = &s->devices[slot];
+  if (d->made) {
     ink_i_calls own;
     ink_i_calls_begin(s, &own);
-    leave_device(s, &s->devices[slot]);
+    if (idle || d->dead)
+      leave_device(s, d);
+    else
+      leave_running(s, d);
     ink_i_calls_end(&own);
   }
   pthread_mutex_unlock(&s->lock);
@@ -316,8 +336,9 @@ static void context_goes(int slot) {
 void ink_i_session_lets_context_go(ink_session *s, int slot) {
   if (slot < 0)
     return;
+  const bool idle = !s->devices[slot].made || ink_i_idle_wait(1ull << slot); /* so that its kernels have their names */
   ink_i_modules_context_gone(slot);
-  context_goes(slot);
+  context_goes(slot, idle);
   ink_i_kernels_forget(slot); /* which the last drain launched */
   ink_i_choice_forget(s, slot);
   ink_i_driver_context_goes(slot);
@@ -376,6 +397,15 @@ void ink_i_session_reset_end(ink_session *s, int device) {
   if (s->devices[device].made)
     take_reset(s, &s->devices[device]);
   pthread_mutex_unlock(&s->lock);
+}
+
+void ink_i_session_lets_device_go(ink_session *s, int device) {
+  ink_i_modules_context_gone(device);
+  device = ink_i_session_reset_begin(s, device);
+  if (device < 0)
+    return;
+  ink_i_kernels_forget(device);
+  ink_i_session_reset_end(s, device);
 }
 
 /* ---- the end ---- */
@@ -457,10 +487,11 @@ static ink_status end_inside(ink_session *s, bool mine, char **path, ink_error *
 }
 
 ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
-  const bool watched = ink_i_watch_stop();
   const int code = lock_to_end(s);
-  if (code)
+  if (code) {
+    ink_i_watch_abandon();
     return end_inside(s, code == EDEADLK, path, error);
+  }
   s->stop = true;
   pthread_cond_signal(&s->wake);
   /* It is not inside of a drain, whose lock we have. Where the process leaves, its end is not waited for: a
@@ -518,7 +549,7 @@ ink_status ink_i_session_close(ink_session *s, char **path, ink_error *error) {
     disarm(s, NULL);
   ink_i_session_forget();
   pthread_mutex_unlock(&s->lock);
-  if (watched) /* from here on nobody tells when they go */
+  if (ink_i_watch_stop()) /* who unloads waited for the lock until here; from here on nobody tells when they go */
     ink_i_modules_forget();
   if (s->stays)
     return status;

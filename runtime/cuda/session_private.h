@@ -147,6 +147,8 @@ void ink_i_session_module_goes(const ink_module_desc *gone);
 void ink_i_session_table_goes(uint64_t hash48);
 /* Before a context of cuCtxCreate's is destroyed: all that is there is taken. Slot -1: one that is not recorded. */
 void ink_i_session_lets_context_go(ink_session *session, int slot);
+/* Before a device is reset, where nobody tells when that is over: as it is between the two below. */
+void ink_i_session_lets_device_go(ink_session *session, int device);
 /* Around cudaDeviceReset on a device, -1 for the current one: drains and holds the lock, for nobody may use a device
  * while it is reset. The device, or -1: there is nothing to do, and no end. */
 int ink_i_session_reset_begin(ink_session *session, int device);

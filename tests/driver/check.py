@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # check.py BUILD FOLDER CASE: a program that loads its kernels through the driver's API, recorded on the simulated
 # device, and what the capture has of it. FOLDER holds the programs and the images.
-import glob, json, os, subprocess, sys, tempfile
+import csv, glob, json, os, subprocess, sys, tempfile
 
 build, folder, case = sys.argv[1:]
 inkmark = os.path.join(build, "cli", "inkmark")
@@ -74,6 +74,25 @@ elif case == "persistent":
          "module was unloaded while kernels ran" in said, said)
 elif case == "reset":
     one("program", "dlsym", "reset", "kernels.ptx", 2)
+elif case == "green":
+    for program, way in (("linked", "plt"), ("program", "dlsym"), ("program", "address")):
+        said = record(program, way, "green", os.path.join(folder, "kernels.ptx"))
+        that("the program asked for a green context, which the driver refused (error 801)" in said, f"{way}: {said}")
+        that("cuGreenCtxCreate is not simulated" in said, f"{way}: {said}")
+        found = kernels(said)
+        that(found == {"Step": (1, 4, ROWS)}, f"{way}: {found}")
+elif case == "mig":
+    # a part of a GPU, whose SMs have numbers from the middle of it
+    os.environ.update(INKMARK_SIM_FIRST_SM="120", INKMARK_SIM_SMS="3")
+    said = record("program", "address", "module", os.path.join(folder, "kernels.ptx"))
+    that(kernels(said) == {"Step": (1, 4, ROWS)}, said)
+    subprocess.run([inkmark, "export", "-f", "csv", "-o", "x.csv", "x.ink"], check=True, capture_output=True)
+    with open("x.csv") as file:
+        rows = list(csv.DictReader(file))
+    that({row["sm"] for row in rows} == {"120", "121", "122"}, f"SMs {sorted({row['sm'] for row in rows})}: {said}")
+    shown = json.loads(subprocess.run([inkmark, "info", "-f", "json", "x.ink"], capture_output=True, text=True,
+                                      check=True).stdout)["captures"][0]
+    that(shown["clocks"][0]["sms_calibrated"] == 3, f"edges of globaltimer were caught on {shown['clocks'][0]['sms_calibrated']} SMs")
 elif case == "edits":
     # 20 names each: more than there are slots, if none were given back
     said = record("program", "dlsym", "edits", os.path.join(folder, "edited.ptx"), "1000")
@@ -148,10 +167,20 @@ elif case == "watch":
         that(done.returncode == 0, f"{what}: {done.stderr}")
         shown = report()
         that(shown["unknown_kernels"] == 4, f"{what}: {shown['unknown_kernels']} blocks of a kernel without names")
-        that(sum(kernel["launches"] for kernel in shown["kernels"]) == 5 and shown["complete"] and
+        that(sum(kernel["launches"] for kernel in shown["kernels"]) == 6 and shown["complete"] and
              {kernel["kernel"] for kernel in shown["kernels"]} == {"Step"}, f"{what}: {shown['kernels']}")
         if profiler != "none":
             that(int(done.stdout) >= 7, f"the other profiler was told of {done.stdout} launches")
+elif case == "threads":
+    cupti = os.path.join(build, "device", "sim", "libcupti.so.13")
+    if not os.path.exists(cupti):
+        print("skipped: the simulated device has no CUPTI (its headers)")
+        sys.exit(77)
+    done = subprocess.run([os.path.join(folder, "session"), "dlsym", "x.ink", os.path.join(folder, "kernels.ptx"), "threads"],
+                          capture_output=True, text=True, env={
+                              **os.environ, "LD_LIBRARY_PATH": os.path.join(build, "device", "sim"),
+                              "INKMARK_CUPTI": cupti, "INKMARK_SIM_CUPTI": "version=130200"})
+    that(done.returncode == 0, done.stderr)
 elif case == "session":
     done = subprocess.run([os.path.join(folder, "session"), "dlsym", "x.ink", os.path.join(folder, "kernels.ptx")],
                           capture_output=True, text=True,

@@ -2,6 +2,8 @@
 /* program WAY CASE IMAGE...: loads modules through the driver's API and launches their kernels. It comes to the
  * driver by its PLT, by dlsym, or by cuGetProcAddress. */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@ typedef unsigned long long address;
   X(cuCtxCreate_v2, "cuCtxCreate", (void **, unsigned, int))                                       \
   X(cuCtxDestroy_v2, "cuCtxDestroy", (void *))                                                     \
   X(cuCtxSetCurrent, "cuCtxSetCurrent", (void *))                                                  \
+  X(cuGreenCtxCreate, "cuGreenCtxCreate", (void **, void *, int, unsigned))                        \
   X(cuCtxSynchronize, "cuCtxSynchronize", (void))                                                  \
   X(cuModuleLoad, "cuModuleLoad", (void **, const char *))                                         \
   X(cuModuleLoadData, "cuModuleLoadData", (void **, const void *))                                 \
@@ -253,6 +256,12 @@ static void run_case(const char *what, char **images) {
     OK(cu.cuDevicePrimaryCtxReset_v2(0));
     use_primary();
     run_module(load(read_image(images[0])), "step");
+  } else if (!strcmp(what, "green")) {
+    void *green;
+    module = load(read_image(images[0]));
+    if (cu.cuGreenCtxCreate(&green, NULL, 0, 1) != 801) /* CUDA_ERROR_NOT_SUPPORTED */
+      fail("cuGreenCtxCreate", 0);
+    run_module(module, "step");
   } else if (!strcmp(what, "fork")) { /* the child goes on with what the parent has */
     module = load(read_image(images[0]));
     run_module(module, "step");
@@ -334,7 +343,7 @@ static void note_call(void *user, int domain, unsigned id, const void *data) {
   ++*(int *)user;
 }
 
-static void profile(const char *how, int *calls) {
+static void subscribe(const char *how, callback_fn *callback, void *user, unsigned call) {
   void *cupti = dlopen(getenv("INKMARK_CUPTI"), RTLD_NOW), *subscriber;
   struct {
     size_t bytes;
@@ -350,8 +359,134 @@ static void profile(const char *how, int *calls) {
   *(void **)&alone = dlsym(cupti, "cuptiSubscribe");
   *(void **)&beside = dlsym(cupti, "cuptiSubscribe_v2");
   *(void **)&enable = dlsym(cupti, "cuptiEnableCallback");
-  OK(strcmp(how, "beside") ? alone(&subscriber, note_call, calls) : beside(&subscriber, note_call, calls, &params));
-  OK(enable(1, subscriber, 1, 307 /* cuLaunchKernel */));
+  OK(strcmp(how, "beside") ? alone(&subscriber, callback, user) : beside(&subscriber, callback, user, &params));
+  OK(enable(1, subscriber, 1, call));
+}
+
+#define LAUNCH(function, ...)                                                                      \
+  OK(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){__VA_ARGS__}, NULL))
+
+static struct {
+  void *context, *function; /* of a kernel that was launched before */
+  const char *image;
+  address x;
+  volatile int *go; /* ends the kernel that runs */
+  atomic_int wanted, unloads, launched;
+  int launched_meanwhile;
+} others;
+
+/* While another thread is inside of an unload that waits for a kernel: a launch, and then the word that ends the kernel. */
+static void *launches(void *user) {
+  int n = 3;
+  (void)user;
+  OK(cu.cuCtxSetCurrent(others.context));
+  while (atomic_load(&others.wanted)) {
+    usleep(1000);
+    if (!atomic_load(&others.unloads))
+      continue;
+    usleep(20000);
+    LAUNCH(others.function, &others.x, &n);
+    atomic_store(&others.launched, 1);
+    *others.go = 1;
+    atomic_store(&others.unloads, 0);
+  }
+  return NULL;
+}
+
+static void *loads(void *user) {
+  (void)user;
+  OK(cu.cuCtxSetCurrent(others.context));
+  while (atomic_load(&others.wanted))
+    OK(cu.cuModuleUnload(load(others.image)));
+  return NULL;
+}
+
+static void begin(pthread_t *thread, void *(*body)(void *)) {
+  atomic_store(&others.wanted, 1);
+  OK(pthread_create(thread, NULL, body, NULL));
+}
+
+static void end(pthread_t thread) {
+  atomic_store(&others.wanted, 0);
+  OK(pthread_join(thread, NULL));
+}
+
+static ink_session *open_small(const char *output) {
+  ink_session *s;
+  ink_error error;
+  const ink_session_options options = {.size = sizeof options, .output = output, .replace = true, .modules = true,
+                                       .tracks = 256, .records_per_track = 64};
+  if (ink_session_open(&options, &s, &error))
+    fail(error.message, 0);
+  return s;
+}
+
+static void close_it(ink_session *s) {
+  ink_error error;
+  bool written;
+  if (ink_session_close(s, &written, &error))
+    fail(error.message, 0);
+}
+
+/* An unload waits for a kernel, which another thread ends behind a launch of its own: whether that launch went by. */
+static bool unload_beside(const char *image) {
+  void *function, *waits = load(image), *goes = load(image);
+  *others.go = 0;
+  atomic_store(&others.launched, 0);
+  run_module(goes, "step");
+  OK(cu.cuModuleGetFunction(&function, waits, "persist"));
+  LAUNCH(function, &(void *){(void *)others.go});
+  OK(cu.cuModuleUnload(goes)); /* note_unload tells the other thread, note_launched sees what it has done */
+  const int went_by = others.launched_meanwhile;
+  while (atomic_load(&others.unloads))
+    usleep(1000);
+  OK(cu.cuModuleUnload(waits));
+  return went_by;
+}
+
+static void note_unload(void *user, int domain, unsigned id, const void *data) {
+  (void)user, (void)domain, (void)id;
+  if (!*(const int *)data && !*others.go)
+    atomic_store(&others.unloads, 1);
+}
+
+static void note_launched(void *user, int domain, unsigned id, const void *data) {
+  (void)user, (void)domain, (void)id;
+  if (!*(const int *)data)
+    others.launched_meanwhile = atomic_load(&others.launched);
+}
+
+/* Callbacks of several threads: one that waits holds up no launch, and a session that ends beside them leaves nothing that
+ * is written to what is gone. */
+static void threads(const char *output, const char *path) {
+  pthread_t thread;
+  int tries = 0, n = 3;
+  void *go;
+  others.image = read_image(path);
+  others.context = use_primary();
+  OK(cu.cuMemHostAlloc(&go, sizeof(int), 0));
+  others.go = go;
+  OK(cu.cuMemAlloc_v2(&others.x, 128));
+  OK(cu.cuMemsetD8_v2(others.x, 0, 128));
+  subscribe("beside", note_unload, NULL, 22 /* cuModuleUnload */);
+  ink_session *s = open_small(output);
+  subscribe("beside", note_launched, NULL, 22); /* told behind the session */
+  OK(cu.cuModuleGetFunction(&others.function, load(others.image), "step"));
+  LAUNCH(others.function, &others.x, &n);
+  begin(&thread, launches);
+  while (!unload_beside(others.image)) /* on a busy machine the other thread may come too late */
+    if (++tries == 10)
+      fail("a launch waits for an unload of another thread", tries);
+  end(thread);
+  close_it(s);
+  begin(&thread, loads);
+  for (int i = 0; i < 5; i++) {
+    s = open_small(output);
+    usleep(20000);
+    close_it(s);
+  }
+  end(thread);
+  run_module(load(others.image), "step");
 }
 
 /* A session that begins when a module is there already, and sees the others come and go. */
@@ -366,7 +501,7 @@ static void watch(const char *output, const char *path, const char *profiler) {
   before = load(image);
   run_module(before, "step");
   if (strcmp(profiler, "none"))
-    profile(profiler, &calls);
+    subscribe(profiler, note_call, &calls, 307 /* cuLaunchKernel */);
   if (ink_session_open(&options, &s, &error))
     fail(error.message, 0);
   run_module(before, "step"); /* nothing has named its sections yet */
@@ -382,6 +517,10 @@ static void watch(const char *output, const char *path, const char *profiler) {
   OK(cu.cuCtxDestroy_v2(context));
   OK(cu.cuCtxSetCurrent(first));
   OK(cu.cuLibraryUnload(library));
+  OK(cu.cuDevicePrimaryCtxReset_v2(0));
+  use_primary();
+  module = load(image);
+  run_module(module, "step");
   if (ink_session_close(s, &written, &error) || !written)
     fail(error.message, 0);
   run_module(module, "step");
@@ -396,7 +535,9 @@ int main(int argc, char **argv) {
   find(argv[1]);
   OK(cu.cuInit(0));
 #if defined(WITH_SESSION)
-  if (argc > 4)
+  if (argc > 4 && !strcmp(argv[4], "threads"))
+    threads(argv[2], argv[3]);
+  else if (argc > 4)
     watch(argv[2], argv[3], argv[4]);
   else
     session(argv[2], argv[3]);
