@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A kernel that stays open over many drains, and launches that use the buffer's tracks again meanwhile and
 // after it: argv[1] is how often. Prints how many tracks it executed, a fork's child on a line of its own;
-// argv[2] "fork" forks while the long kernel runs, and "warps" says that each warp records.
+// argv[2] "fork" forks while the long kernel runs, and launches of another thread wait behind it: those run in both
+// processes. "warps" says that each warp records.
 #include <cuda_runtime.h>
 #include <inkmark/mark.cuh>
 
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 PROF_SECTIONS(Many, Long, Short, Part)
@@ -71,9 +73,16 @@ int main(int argc, char **argv) {
     tracks += launch(launches, out, second);
     usleep(60000); // drains see it open
   }
-  const pid_t child = argc > 2 && !strcmp(argv[2], "fork") ? fork() : -1;
+  const bool forks = argc > 2 && !strcmp(argv[2], "fork");
+  const int queued = forks ? 3 : 0;
+  std::thread([=] {
+    for (int i = 0; i < queued; i++)
+      short_kernel<<<BLOCKS, 32 * WARPS, 0, first>>>(out);
+  }).join();
+  tracks += queued * BLOCKS;
+  const pid_t child = forks ? fork() : -1;
   if (child == 0)
-    tracks = LONG_BLOCKS; // which run on in both
+    tracks = LONG_BLOCKS + queued * BLOCKS;
   *stop = 1;
   CHECK(cudaStreamSynchronize(first));
   tracks += launch(launches, out, second); // takes its tracks again
