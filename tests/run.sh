@@ -44,6 +44,7 @@ set +e
 
 passed=0 failed=0 skipped=0 broken=()
 reasons=$(mktemp)
+versions= # of the packages whose programs tests/wheels records
 trap 'rm -f "$reasons"' EXIT
 start=$SECONDS
 # build FOLDER CMAKE-ARGUMENTS...: configures and builds (only $targets where that is set); the log is
@@ -84,6 +85,10 @@ check() {
   awk -v folder="$folder" '/^[0-9]+\/[0-9]+ Test: / { name = $3; said = 0 }
     !said && tolower($0) ~ /^skipped: / { print folder " " name " " $0; said = 1 }' \
     "$folder/Testing/Temporary/LastTest.log" >>"$reasons"
+  versions=${versions:-$(awk '/^[0-9]+\/[0-9]+ Test: / { wheel = $3 ~ /^wheels\./; name = substr($3, 8); out = 0 }
+    wheel && out == 1 && !/^-+$/ { line = $0; out = 2 } wheel && /^Output:/ { out = 1 }
+    wheel && /^Test (Passed|Failed|Skipped)/ { sub(/[.]$/, ""); printf "%s %s: %s; ", name, line, tolower($2) }' \
+    "$folder/Testing/Temporary/LastTest.log")}
 }
 
 # Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
@@ -149,6 +154,7 @@ fi
 
 echo
 sort -u "$reasons"
+printf 'programs of packages: %s\n' "${versions:-none ran}"
 if [ ${#broken[@]} -gt 0 ]; then
   printf 'not right: %s\n' "${broken[@]}"
 fi

@@ -43,6 +43,10 @@ void audit_static_target(const char *path, uintptr_t base);
 /* Any other object: its CUDA runtime, if it has one inside, is redirected now, or when the stand-in comes. */
 void audit_static_object(const char *path, uintptr_t base);
 
+/* Whoever calls the function at `at`, of so many bytes, comes to `to` from here on. False: it has no room for a jump, or
+ * this processor's is not known. */
+bool audit_jump(uintptr_t at, uint64_t bytes, uintptr_t to);
+
 /* ---- compilers (audit_compilers.c) ---- */
 
 /* True: it is one, whose functions are to be shown to audit_compiler_bind. */

@@ -17,9 +17,14 @@ typedef int create_fn(void **, uint32_t, const char **);
 typedef int add_fn(void *, int, const void *, size_t, const char *);
 typedef int destroy_fn(void **);
 
-/* Of the one that is in the process; a second version of it keeps its own answers. */
+typedef struct place {
+  uintptr_t at;
+  uint64_t bytes;
+} place;
+
+/* Of the one that was mapped last. */
 static struct {
-  uintptr_t ptx_size, ptx; /* nvrtcGetPTXSize, nvrtcGetPTX */
+  place ptx_size, ptx, cubin_size, cubin; /* nvrtcGetPTXSize, nvrtcGetPTX, ... */
 } rtc;
 
 static struct {
@@ -142,10 +147,15 @@ static void learn(const audit_symbols *symbols, uintptr_t base) {
     const uintptr_t at = base + symbols->symbols[i].st_value;
     if (!name)
       continue;
+    const place here = {at, symbols->symbols[i].st_size};
     if (!strcmp(name, "nvrtcGetPTXSize"))
-      rtc.ptx_size = at;
+      rtc.ptx_size = here;
     else if (!strcmp(name, "nvrtcGetPTX"))
-      rtc.ptx = at;
+      rtc.ptx = here;
+    else if (!strcmp(name, "nvrtcGetCUBINSize"))
+      rtc.cubin_size = here;
+    else if (!strcmp(name, "nvrtcGetCUBIN"))
+      rtc.cubin = here;
     else if (is_named(name, "nvJitLinkCreate"))
       linker.create = (create_fn *)at;
     else if (is_named(name, "nvJitLinkAddData"))
@@ -163,6 +173,15 @@ static void learn(const audit_symbols *symbols, uintptr_t base) {
   }
 }
 
+/* A program that was linked with NVRTC, and takes a function's address or was compiled with -fno-plt, binds it without a
+ * word to an auditor: so NVRTC itself is changed, where that can be done. */
+static void redirect(void) {
+  if (rtc.ptx_size.at && rtc.ptx.at && rtc.cubin_size.at && rtc.cubin.at) {
+    audit_jump(rtc.cubin_size.at, rtc.cubin_size.bytes, rtc.ptx_size.at);
+    audit_jump(rtc.cubin.at, rtc.cubin.bytes, rtc.ptx.at);
+  }
+}
+
 bool audit_compiler_object(const char *path, uintptr_t base) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   audit_file file;
@@ -171,17 +190,16 @@ bool audit_compiler_object(const char *path, uintptr_t base) {
     return false;
   if (!audit_file_open(path, &file))
     return false;
-  if (audit_file_symbols(&file, SHT_DYNSYM, &symbols))
+  if (audit_file_symbols(&file, SHT_DYNSYM, &symbols)) {
+    rtc.ptx_size = rtc.ptx = rtc.cubin_size = rtc.cubin = (place){0, 0};
     learn(&symbols, base);
+    redirect();
+  }
   audit_file_close(&file);
   return true;
 }
 
 uintptr_t audit_compiler_bind(const char *name, uintptr_t found) {
-  if (!strcmp(name, "nvrtcGetCUBINSize") && rtc.ptx_size)
-    return rtc.ptx_size;
-  if (!strcmp(name, "nvrtcGetCUBIN") && rtc.ptx)
-    return rtc.ptx;
   if (strncmp(name, "nvJitLink", 9) && strncmp(name, "__nvJitLink", 11))
     return found;
   if (!linker.create || !linker.add || !linker.destroy || !linker.ptx_size || !linker.ptx || !linker.cubin_size ||

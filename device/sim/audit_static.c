@@ -113,6 +113,13 @@ static void jump(uintptr_t at, uintptr_t to) { (void)at, (void)to; }
 static const bool can_jump = false;
 #endif
 
+bool audit_jump(uintptr_t at, uint64_t bytes, uintptr_t to) {
+  if (!can_jump || bytes < JUMP_BYTES)
+    return false;
+  jump(at, to);
+  return true;
+}
+
 /* A program may define a function of the runtime's itself, to stand in front of a shared one. Nobody but a runtime
  * has what nvcc's start-up code calls. */
 static bool has_runtime(const audit_symbols *symbols, bool *older) {
@@ -132,8 +139,8 @@ static void redirect(const audit_symbols *symbols, uintptr_t base) {
   for (size_t i = 0; i < symbols->count; i++) {
     const char *name = audit_function(symbols, i);
     const uintptr_t to = name && is_runtime_name(name) ? find(name) : 0;
-    if (to && symbols->symbols[i].st_size >= JUMP_BYTES)
-      jump(base + symbols->symbols[i].st_value, to);
+    if (to)
+      audit_jump(base + symbols->symbols[i].st_value, symbols->symbols[i].st_size, to);
   }
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # check.py SOURCE BUILD TOOLKIT WHEEL: a small program of an unmodified wheel, recorded on the simulated device: that its
-# results are right, and what the capture has of its kernels. WHEEL none: a program that needs NVRTC only.
-import glob, json, os, subprocess, sys, tempfile
+# results are right, and what the capture has of its kernels. WHEEL none: a program that needs NVRTC only; c++: one that is
+# linked with it.
+import glob, json, os, shutil, subprocess, sys, tempfile
 
 source, build, toolkit, wheel = sys.argv[1:]
 venv = os.path.join(source, ".venv-wheels")
@@ -20,6 +21,8 @@ PROGRAMS = {
     "numba-cuda": [("numba_step.py", [], ("Step", {"Square"}))],
     "gstaichi": [("gstaichi_step.py", [], None)],
     "none": [("compile_kernel.py", [], ("Step", {"Load", "Compute"}))],
+    "c++": [("nvrtc_step.cpp", ["cubin"], ("Step", {"Load", "Compute*"})),
+            ("nvrtc_step.cpp", ["ptx"], ("Step", {"Load", "Compute*"}))],
 }
 
 
@@ -29,14 +32,17 @@ def skip(why):
 
 
 python = os.path.join(venv, "bin", "python")
-if wheel == "none":
+if wheel in ("none", "c++"):
     nvrtc = [path for folder in (venv, os.path.join(source, ".venv"))
              for path in glob.glob(os.path.join(folder, "lib", "python3*", "site-packages", "nvidia", "*", "lib",
                                                 "libnvrtc.so.13"))]
     if not nvrtc:
         skip("no NVRTC of CUDA 13 from PyPI")
+    of_nvrtc = glob.glob(os.path.join(os.path.dirname(nvrtc[0]), "../../..", "nvidia_cuda_nvrtc-*.dist-info"))
+    print(*(os.path.basename(path).removesuffix(".dist-info") for path in of_nvrtc))
     python = sys.executable
-    PROGRAMS[wheel][0][1].append(nvrtc[0])
+    if wheel == "none":
+        PROGRAMS[wheel][0][1].append(nvrtc[0])
 else:
     found = [path for folder in packages
              for path in glob.glob(os.path.join(folder, wheel.replace("-", "_") + "-*.dist-info"))]
@@ -59,10 +65,22 @@ if wheel == "warp-lang":  # its library is stripped: the public static runtime o
                         os.path.join(packages[0], "warp", "bin", "warp.so")], stdout=file, check=True)
     environment["INKMARK_SIM_OFFSETS"] = os.path.join(os.getcwd(), "offsets")
 
+command = [python]
+if wheel == "c++":  # with the folders of NVRTC and of a library that is called libcuda.so.1
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if not compiler:
+        skip("no C++ compiler")
+    library = os.path.dirname(nvrtc[0])
+    subprocess.run([compiler, "-std=c++17", os.path.join(here, PROGRAMS[wheel][0][0]), "-o", "program", "-I",
+                    os.path.join(os.path.dirname(library), "include"), "-I", os.path.join(toolkit, "include"), nvrtc[0],
+                    os.path.join(build, "tests", "driver", "stub", "libcuda.so.1"), f"-Wl,-rpath,{library}"], check=True)
+    command = []
+
 failed = []
 for program, arguments, expected in PROGRAMS[wheel]:
-    done = subprocess.run([inkmark, "record", "--device", "sim", "-o", "x.ink", "--", python,
-                           os.path.join(here, program), *arguments], capture_output=True, text=True, env=environment)
+    run = [*command, os.path.join(here, program)] if command else ["./program"]
+    done = subprocess.run([inkmark, "record", "--device", "sim", "-o", "x.ink", "--", *run, *arguments],
+                          capture_output=True, text=True, env=environment)
     said = f"{program} {arguments}: {done.stdout}{done.stderr}"
     if done.returncode or "PASS" not in done.stdout.splitlines():
         failed.append(said)
