@@ -7,7 +7,7 @@
 # where another failed, and leaves a log; one table at the end says what held, what did not, what was not run.
 #   tests/gpu/run.sh                       on a machine with a GPU; builds in build-gpu/
 #     --results FOLDER    logs, the table and some captures go there (build-gpu/results)
-#     --steps A,B,...     these only: machine host programs compare arming driver open costs selftest activity sanitizer
+#     --steps A,B,...     these only: machine host programs compare arming driver open costs limits selftest activity sanitizer
 #     --budget SECONDS    for all of it (540); what does not fit is left for another call, which builds nothing again
 #     --host BUILD        the command and the libraries of that build, if zlib's headers or cmake are not here
 #   tests/gpu/run.sh --simulated BUILD     the same comparisons on the simulated device of a build
@@ -17,12 +17,12 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/gpu
 expected=$here/expected
 mode=gpu device=gpu build=$root/build-gpu results='' host=''
-steps='machine host programs compare arming driver open costs selftest activity sanitizer' budget=540 one=
+steps='machine host programs compare arming driver open costs limits selftest activity sanitizer' budget=540 one=
 while [ $# -gt 0 ]; do
   case $1 in
     --simulated | --update)
       mode=${1#--} device=sim build=$(cd "${2:?a build folder}" && pwd) || exit 2
-      steps='compare driver costs selftest'
+      steps='compare driver costs limits selftest'
       [ "$mode" = update ] && steps=compare ;;
     --results) mkdir -p "${2:?a folder}" && results=$(cd "$2" && pwd) || exit 2 ;;
     --steps) steps=${2:?steps}; steps=${steps//,/ } ;;
@@ -38,7 +38,7 @@ examples='solver matmul pipeline'
   [78].*) examples='solver matmul'; echo 'examples/pipeline.cu is for sm_90 and newer: left out' ;;
 esac
 programs='straight loop early nested divergent multi streams chosen payload called relocated'
-built='marks_cost branch_cost selftest busy lives lives_shared lives_rdc guest ends streamed drain_times'
+built='marks_cost branch_cost limits selftest busy lives lives_shared lives_rdc guest ends streamed drain_times'
 
 # NAME|RECORDING|OPTIONS: what is recorded, and how
 recordings() {
@@ -127,7 +127,7 @@ build_one() { # NAME TARGET_FLAGS
   case $name in
     solver | matmul | pipeline) sources=("$root/examples/$name.cu") ;;
     drain_times) sources=("$here/$name.cu") flags+=("-L${host:-$build}/runtime" -linkmark -Xlinker "-rpath,${host:-$build}/runtime") ;;
-    marks_cost | branch_cost) sources=("$here/$name.cu") ;;
+    marks_cost | branch_cost | limits) sources=("$here/$name.cu") ;;
     selftest) sources=("$root/selftest/selftest.cu") ;;
     busy) sources=("$root/tests/activity/busy.cu") ;;
     lives) sources=("$arming/program.cu") ;;
@@ -173,7 +173,7 @@ program_of() {
     gpu,*) echo "$build/programs/$1" ;;
     *,solver) echo "$build/tests/gpu/solver_exact" ;;
     *,matmul | *,pipeline) echo "$build/examples/$1" ;;
-    *,marks_cost | *,branch_cost | *,drain_times) echo "$build/tests/gpu/$1" ;;
+    *,marks_cost | *,branch_cost | *,limits | *,drain_times) echo "$build/tests/gpu/$1" ;;
     *) echo "$build/tests/device/truth/${1}_exact" ;;
   esac
 }
@@ -368,7 +368,7 @@ print_drains() {
 step_costs() {
   set_inkmark || return
   print_drains
-  print_costs marks_cost 10 'cycles a mark'
+  print_costs marks_cost 13 'cycles a mark'
   print_costs branch_cost 3 'cycles in all'
   echo 'what the cost kernel measured when that was recorded:'
   "$inkmark" info "$work/cost.ink" | sed -n '/^cost of a mark/,/^$/p'
@@ -376,6 +376,27 @@ step_costs() {
 }
 
 # ---- steps: what the design takes for granted, on this device
+# WHAT NUMBER NUMBER: equal, dormant and recorded. On the simulated device occupancy is made up, and is not compared.
+step_limits() {
+  local program environment=() what plain marked how
+  set_inkmark || return
+  program=$(program_of limits)
+  [ -x "$program" ] || { complain 'limits was not built'; return; }
+  [ "$device" = sim ] && environment=("LD_LIBRARY_PATH=$build/device/sim")
+  within 60 env "${environment[@]}" "$program" >"$work/dormant" || complain "limits failed: $(tail -n 1 "$work/dormant")"
+  within 60 "$inkmark" record --device "$device" -o "$work/limits.ink" -- "$program" >"$work/recorded" 2>"$work/err" ||
+    complain "limits failed when recorded: $(tail -n 1 "$work/recorded")"
+  for how in dormant recorded; do
+    [ "$(wc -l <"$work/$how")" = 6 ] || complain "limits printed other than 6 lines, $how"
+    while read -r what plain marked; do
+      printf '%-22s %-10s %8s %8s\n' "$what" "$how" "$plain" "$marked"
+      case $device,$what in sim,blocks_*) continue ;; esac
+      [ "$plain" = "$marked" ] || complain "$what, $how: $plain and $marked"
+      compared=$((compared + 1))
+    done <"$work/$how"
+  done
+}
+
 step_selftest() {
   local program=()
   set_inkmark || return
