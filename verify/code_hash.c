@@ -3,7 +3,7 @@
  * whichever folder it was built. */
 #include "verify_private.h"
 
-#include "sha256.h"
+#include "inkmark/sources.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static ink_status keep(ink_v_hashes *to, const char *name, const unsigned char *
   *hash = (v_hash){.cubin = to->cubins, .name = strdup(name)};
   if (!hash->name)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the listing");
-  ink_v_sha256(code, bytes, hash->text);
+  ink_sha256(code, bytes, hash->text);
   to->count++;
   return INK_OK;
 }

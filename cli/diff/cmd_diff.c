@@ -43,28 +43,12 @@ static int compare(diff_result *result, char **argv, size_t n) {
   static bool (*const printers[])(const diff_result *, FILE *) = {diff_text, diff_json, diff_markdown, diff_html};
   const diff_settings *settings = result->settings;
   outfile file;
-  if (!diff_side_load(settings, result->base_paths, result->base.runs, &result->base) ||
-      !diff_side_load(settings, result->now_paths, result->now.runs, &result->now) || !diff_compare(result))
-    return CLI_FAILED;
-  if (!outfile_open_for(&file, settings->output, argv, n))
+  if (!diff_make(result) || !outfile_open_for(&file, settings->output, argv, n))
     return CLI_FAILED;
   const bool fine = printers[settings->format](result, file.stream);
   if (!outfile_close(&file, fine) || !fine)
     return CLI_FAILED;
   return result->failed ? CLI_CHECK_FAILED : CLI_OK;
-}
-
-/* Every capture against the first. */
-static bool check_alike(diff_result *result) {
-  const char *first = result->base_paths[0];
-  bool fine = true;
-  for (size_t i = 1; i < result->base.runs && fine; i++)
-    fine = diff_comparable(first, result->base_paths[i]);
-  for (size_t i = 0; i < result->now.runs && fine; i++)
-    fine = diff_comparable(first, result->now_paths[i]);
-  if (!fine && result->settings->force)
-    result->forced = fine = true;
-  return fine;
 }
 
 static int run(int argc, char **argv) {
@@ -98,10 +82,8 @@ static int run(int argc, char **argv) {
   for (size_t i = 0; i < result.now.runs; i++)
     if (!outfile_is_none_of(settings.output, (char *const *)&result.now_paths[i], 1))
       return CLI_FAILED;
-  const int code = check_alike(&result) ? compare(&result, argv, operands) : CLI_FAILED;
-  free(result.rows);
-  diff_side_free(&result.base);
-  diff_side_free(&result.now);
+  const int code = compare(&result, argv, operands);
+  diff_free(&result);
   return code;
 }
 

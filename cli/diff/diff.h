@@ -59,6 +59,7 @@ typedef struct diff_result {
   diff_side base, now;
   diff_row *rows;
   size_t row_count, tested;
+  size_t left_out; /* rows that were taken away since */
   uint64_t slower, faster;
   bool failed; /* some row is slower by more than is allowed */
   bool forced; /* what cannot be compared was, for --force */
@@ -75,8 +76,10 @@ uint64_t diff_hash_of_part(const diff_series *series);
 /* Whether the captures can be compared at all; says why not. */
 bool diff_comparable(const char *left, const char *right);
 
-/* diff_rows.c: matches both sides' series and tests them. False: out of memory. */
-bool diff_compare(diff_result *result);
+/* diff_rows.c: checks that the captures were made alike, loads both sides (paths and `runs` are set), matches their series
+ * and tests them. False after a message, or when out of memory. To be freed in any case. */
+bool diff_make(diff_result *result);
+void diff_free(diff_result *result);
 
 /* diff_stats.c. Values are positive; a 0 is taken for half a cycle. */
 double diff_geometric_mean(const double *values, size_t n);

@@ -63,6 +63,7 @@ bool diff_json(const diff_result *result, FILE *to) {
   json_unsigned(&json, "slower", result->slower);
   json_unsigned(&json, "faster", result->faster);
   json_bool(&json, "failed", result->failed);
+  json_unsigned(&json, "left_out", result->left_out);
   json_open(&json, "rows", '[');
   for (size_t i = 0; i < result->row_count; i++)
     json_row(&json, &result->rows[i]);

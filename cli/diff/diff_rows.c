@@ -102,7 +102,7 @@ static void describe(diff_row *row, double level) {
 
 static bool is_pair(const diff_row *row) { return row->base && row->now && row->verdict != DIFF_TOO_SHORT; }
 
-bool diff_compare(diff_result *result) {
+static bool compare_rows(diff_result *result) {
   const double level = result->settings->level;
   size_t pairs = 0, at = 0;
   if (!match(result))
@@ -142,4 +142,29 @@ bool diff_compare(diff_result *result) {
   }
   free(p);
   return fine;
+}
+
+/* Every capture against the first. */
+static bool check_alike(diff_result *result) {
+  const char *first = result->base_paths[0];
+  bool fine = true;
+  for (size_t i = 1; i < result->base.runs && fine; i++)
+    fine = diff_comparable(first, result->base_paths[i]);
+  for (size_t i = 0; i < result->now.runs && fine; i++)
+    fine = diff_comparable(first, result->now_paths[i]);
+  if (!fine && result->settings->force)
+    result->forced = fine = true;
+  return fine;
+}
+
+bool diff_make(diff_result *result) {
+  const size_t base = result->base.runs, now = result->now.runs;
+  return check_alike(result) && diff_side_load(result->settings, result->base_paths, base, &result->base) &&
+         diff_side_load(result->settings, result->now_paths, now, &result->now) && compare_rows(result);
+}
+
+void diff_free(diff_result *result) {
+  free(result->rows);
+  diff_side_free(&result->base);
+  diff_side_free(&result->now);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `inkmark export`: hands a capture to one of the library's outputs. */
 #include "commands.h"
+#include "export_compare.h"
 #include "export_filter.h"
 #include "export_with.h"
 #include "load.h"
@@ -9,6 +10,7 @@
 
 #include "inkmark/output.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct export_settings {
@@ -17,7 +19,7 @@ typedef struct export_settings {
   const char *output, *kernel, *with, *tracks;
   uint64_t launch;
   int marking; /* enum ink_output_marking */
-  bool align, quiet;
+  bool align, quiet, force;
   export_filter_texts filter;
 } export_settings;
 
@@ -62,6 +64,9 @@ static const cli_option options[] = {
     {'a', "align", CLI_FLAG, NULL, offsetof(export_settings, align),
      "take out the offset between the capture's clock and the other trace's, as the joined kernels show it. If "
      "the other trace does not tell Unix time, this is always done"},
+    {0, "force", CLI_FLAG, NULL, offsetof(export_settings, force),
+     "for a page of two captures: also compare captures that were not made alike: other devices, clock rates, costs of "
+     "a mark"},
     {'q', "quiet", CLI_FLAG, NULL, offsetof(export_settings, quiet),
      "print only errors: no progress, and nothing about what was joined, converted and written"},
     {0},
@@ -99,6 +104,72 @@ static const ink_output *choose(const export_settings *settings) {
   return output;
 }
 
+static int write_one(const export_settings *settings, const ink_output *output, const char *path, const char *comparison) {
+  ink_output_filter filter = {0};
+  loaded_capture loaded;
+  int code = CLI_FAILED;
+  if (export_filter_parse(&cmd_export, &settings->filter, &filter))
+    return CLI_USAGE;
+  if (!load_capture(path, &loaded))
+    return code;
+  if (load_check_choice(&loaded, settings->kernel, settings->launch)) {
+    ink_error error = {0};
+    ink_output_options choice = {
+        .size = sizeof choice,
+        .kernel_regex = settings->kernel,
+        .launch = settings->launch == UINT64_MAX ? UINT32_MAX : (uint32_t)settings->launch,
+        .progress = settings->quiet ? NULL : message_progress,
+        .user = (void *)"writing",
+        .marking = (enum ink_output_marking)settings->marking,
+        .filter = export_filter_given(&settings->filter) ? &filter : NULL,
+        .comparison = comparison,
+    };
+    error.status = output->write(loaded.capture, loaded.map, &choice, settings->output, &error);
+    message_progress_end();
+    code = error.status ? message_failure(&error) : CLI_OK;
+    if (!code && !settings->quiet)
+      export_say_written(settings->output,
+                         strcmp(output->name, "npy")
+                             ? NULL
+                             : " as .cycles.npy, .ns.npy, .counts.npy and .axes.json",
+                         &loaded, 1,
+                         !settings->kernel && settings->launch == UINT64_MAX);
+  }
+  unload_capture(&loaded);
+  return code;
+}
+
+/* Whether the output is a page, by --format or by its name. */
+static bool is_page(const export_settings *settings) {
+  const ink_output *outputs, *by_name = settings->output ? ink_output_by_path(settings->output) : NULL;
+  ink_outputs(&outputs);
+  const ink_output *output = settings->format >= 0 ? &outputs[settings->format] : by_name;
+  return output && !strcmp(output->name, "html");
+}
+
+/* A page of the second capture that compares it with the first. */
+static int write_comparison(const export_settings *settings, char **argv, size_t n) {
+  if (n != 2)
+    return cli_usage_error(&cmd_export, "a page takes one capture, or two to compare: the base and the new one");
+  if (settings->launch != UINT64_MAX || settings->tracks || settings->align || export_filter_given(&settings->filter))
+    return cli_usage_error(&cmd_export, "'%s' does not go with a page of two captures",
+                           settings->launch != UINT64_MAX ? "--launch"
+                           : settings->tracks             ? "--tracks"
+                           : settings->align              ? "--align"
+                           : settings->filter.time        ? "--time"
+                           : settings->filter.blocks      ? "--blocks"
+                           : settings->filter.iterations  ? "--iterations"
+                                                          : "--shorter-than");
+  if (!cli_check_regex(&cmd_export, "kernel", settings->kernel))
+    return CLI_USAGE;
+  const export_comparison choice = {.base = argv[0], .now = argv[1], .kernel = settings->kernel,
+                                    .force = settings->force, .raw = settings->marking == INK_MARKING_IN};
+  char *comparison = export_compare(&choice);
+  const int code = comparison ? write_one(settings, ink_output_by_name("html"), argv[1], comparison) : CLI_FAILED;
+  free(comparison);
+  return code;
+}
+
 static int run(int argc, char **argv) {
   export_settings settings = {.format = -1, .launch = UINT64_MAX};
   size_t operands;
@@ -109,6 +180,10 @@ static int run(int argc, char **argv) {
   if (!outfile_is_none_of(settings.output, argv, operands) ||
       !outfile_is_none_of(settings.output, &with, with != NULL))
     return CLI_FAILED;
+  if (!settings.with && operands > 1 && is_page(&settings))
+    return write_comparison(&settings, argv, operands);
+  if (settings.force)
+    return cli_usage_error(&cmd_export, "'--force' is for a page of two captures");
   if (settings.with || operands > 1) {
     if (settings.marking || export_filter_given(&settings.filter))
       return cli_usage_error(&cmd_export, "'%s' takes one capture and no '--with'",
@@ -133,39 +208,9 @@ static int run(int argc, char **argv) {
     return cli_usage_error(&cmd_export, "'%s' needs '--with TRACE' or several captures",
                            settings.tracks ? "--tracks" : "--align");
   const ink_output *output = choose(&settings);
-  ink_output_filter filter = {0};
-  if (!output || !cli_check_regex(&cmd_export, "kernel", settings.kernel) ||
-      export_filter_parse(&cmd_export, &settings.filter, &filter))
+  if (!output || !cli_check_regex(&cmd_export, "kernel", settings.kernel))
     return CLI_USAGE;
-
-  loaded_capture loaded;
-  int code = CLI_FAILED;
-  if (!load_capture(argv[0], &loaded))
-    return code;
-  if (load_check_choice(&loaded, settings.kernel, settings.launch)) {
-    ink_error error = {0};
-    ink_output_options choice = {
-        .size = sizeof choice,
-        .kernel_regex = settings.kernel,
-        .launch = settings.launch == UINT64_MAX ? UINT32_MAX : (uint32_t)settings.launch,
-        .progress = settings.quiet ? NULL : message_progress,
-        .user = (void *)"writing",
-        .marking = (enum ink_output_marking)settings.marking,
-        .filter = export_filter_given(&settings.filter) ? &filter : NULL,
-    };
-    error.status = output->write(loaded.capture, loaded.map, &choice, settings.output, &error);
-    message_progress_end();
-    code = error.status ? message_failure(&error) : CLI_OK;
-    if (!code && !settings.quiet)
-      export_say_written(settings.output,
-                         strcmp(output->name, "npy")
-                             ? NULL
-                             : " as .cycles.npy, .ns.npy, .counts.npy and .axes.json",
-                         &loaded, 1,
-                         !settings.kernel && settings.launch == UINT64_MAX);
-  }
-  unload_capture(&loaded);
-  return code;
+  return write_one(&settings, output, argv[0], NULL);
 }
 
 const cli_command cmd_export = {
@@ -180,7 +225,8 @@ const cli_command cmd_export = {
         "kernels\n"
         "inkmark export rank*.ink --with torch.json.gz -o merged.json.gz\tseveral captures in one "
         "trace\n"
-        "inkmark export rank*.ink -o all.pftrace\tseveral processes on one timeline",
+        "inkmark export rank*.ink -o all.pftrace\tseveral processes on one timeline\n"
+        "inkmark export base.ink new.ink -o new.html\ta page of new.ink, compared with base.ink",
     .options = options,
     .operands_min = 1,
     .operands_max = SIZE_MAX,

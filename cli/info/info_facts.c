@@ -6,6 +6,8 @@
 #include "json.h"
 #include "text_out.h"
 
+#include "inkmark/sources.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -293,6 +295,19 @@ static void section_facts(fact_walk *walk, const loaded_capture *loaded) {
   }
 }
 
+static void source_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_source *list;
+  const size_t n = ink_capture_sources(loaded->capture, &list);
+  subject(walk, "sources");
+  for (size_t i = 0; i < n; i++) {
+    item(walk, i);
+    text(walk, "source", list[i].file);
+    whole(walk, "bytes", list[i].bytes);
+    text(walk, "sha256", list[i].sha256);
+    item_end(walk);
+  }
+}
+
 static void launch_facts(fact_walk *walk, const loaded_capture *loaded) {
   const ink_launch *list;
   const ink_kernel *kernels;
@@ -366,6 +381,7 @@ void info_facts(const info_settings *settings, const loaded_capture *loaded, FIL
   cost_facts(&walk, loaded);
   kernel_facts(&walk, loaded);
   section_facts(&walk, loaded);
+  source_facts(&walk, loaded);
   activity_facts(&walk, loaded);
   launch_facts(&walk, loaded);
   subject(&walk, NULL);

@@ -9,6 +9,8 @@
 #include "style.h"
 #include "text_out.h"
 
+#include "inkmark/sources.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -169,6 +171,11 @@ static void sections(const loaded_capture *loaded, FILE *to) {
       text_print(to, "%s%s", s ? ", " : "", t->sections[s]);
     fputc('\n', to);
   }
+  const ink_source *sources;
+  n = ink_capture_sources(loaded->capture, &sources);
+  fputs(n ? "\n" : "", to);
+  for (size_t i = 0; i < n; i++)
+    text_print(to, "the text of %s is in the capture, %s\n", sources[i].file, number_bytes(sources[i].bytes).text);
 }
 
 static void launch_row(text_grid *grid, size_t index, const ink_launch *launch,

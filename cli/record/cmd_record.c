@@ -63,6 +63,9 @@ static const cli_option options[] = {
      "record only the active steps of the program, as wait=1,warmup=1,active=3,repeat=2. ink_session_step() "
      "(Python: inkmark.step()), or the end of an NVTX range (--range), ends a step. Without repeat this goes "
      "on to the end"},
+    {0, "sources", CLI_CHOICE, CHOICE_WORDS(SOURCES_CHOICES), offsetof(record_settings, sources),
+     "on (the default): store the text of the source files that have PROF_SECTIONS in the capture, so that the html "
+     "output can show it. off: do not"},
     {0, "fit", CLI_FLAG, NULL, offsetof(record_settings, fit),
      "run the program twice. The second run has rings for the longest track of the first, and as many tracks "
      "as it had, up to 2 GiB. What --records-per-track and --tracks say stays"},

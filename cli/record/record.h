@@ -16,6 +16,8 @@
 enum record_keep { KEEP_CHOICES(CHOICE_CONSTANT) };
 #define ON_START_CHOICES(X) X("on", ON_START_ON) X("off", ON_START_OFF)
 enum record_on_start { ON_START_CHOICES(CHOICE_CONSTANT) };
+#define SOURCES_CHOICES(X) X("on", SOURCES_ON) X("off", SOURCES_OFF)
+enum record_sources { SOURCES_CHOICES(CHOICE_CONSTANT) };
 
 typedef struct record_settings {
   cli_common common;
@@ -26,6 +28,7 @@ typedef struct record_settings {
   const char *blocks, *warps, *kernels, *devices, *output, *hang;
   const char *launches, *schedule, *range, *delay, *duration;
   int on_start; /* enum record_on_start */
+  int sources;  /* enum record_sources */
   uint64_t hang_ms, delay_ms, duration_ms; /* of `hang`, `delay`, `duration`; record_check fills them in */
   uint64_t records, tracks, drain_ms; /* RECORD_UNSET when not given; record_check makes
                                          that 0, the library's default */

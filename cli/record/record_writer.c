@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static int above_standard(int fd) {
 
 bool record_writer_start(record_plan *plan) {
   int pair[2];
+  char here[PATH_MAX];
   ink_collector *collector = NULL;
   ink_error error = {0};
   tell_nearly_full(plan->output);
@@ -59,7 +61,8 @@ bool record_writer_start(record_plan *plan) {
       .output = plan->output,
       .began_ns = (int64_t)plan->begin.tv_sec * 1000000000 + plan->begin.tv_nsec,
       .says_at_once = plan->settings->hang_ms != 0,
-      .control = pair[1]};
+      .control = pair[1],
+      .source_folder = plan->settings->sources == SOURCES_OFF || !getcwd(here, sizeof here) ? NULL : here};
   const ink_status status = ink_collector_open(&options, &collector, &error);
   if (status) {
     close(pair[0]);

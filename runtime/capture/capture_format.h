@@ -39,7 +39,8 @@ enum ink_chunk_type {
   INK_CHUNK_TRACKS = 14,
   INK_CHUNK_INSTANCE = 15,
   INK_CHUNK_HOST = 16,
-  INK_CHUNK_HOST_NAME = 17
+  INK_CHUNK_HOST_NAME = 17,
+  INK_CHUNK_SOURCE = 18
 };
 
 /* The payload follows, padded with zeros to a multiple of 8 bytes. The header has a checksum of its
@@ -61,6 +62,12 @@ typedef struct ink_file_table { /* TABLE: then name NUL, file NUL, sections NUL 
   uint32_t line, reserved;
 } ink_file_table;
 INK_STATIC_ASSERT(sizeof(ink_file_table) == 16, "ink_file_table is part of the file format");
+
+typedef struct ink_file_source { /* SOURCE: then file NUL, text NUL */
+  uint64_t bytes;         /* of the text */
+  char sha256[64];        /* of the text, in hexadecimal */
+} ink_file_source;
+INK_STATIC_ASSERT(sizeof(ink_file_source) == 72, "ink_file_source is part of the file format");
 
 typedef struct ink_file_device { /* DEVICE: then name NUL */
   int32_t index;

@@ -8,6 +8,7 @@
 #include "id_map.h"
 #include "inkmark/activity.h"
 #include "inkmark/host_ranges.h"
+#include "inkmark/sources.h"
 
 /* One stored track. Everything else about it is read from the file. */
 typedef struct track_ref {
@@ -109,6 +110,7 @@ struct ink_capture {
   INK_I_LIST(fact) fact_list;
   INK_I_LIST(ink_device_info) devices;
   INK_I_LIST(ink_section_table) tables;
+  INK_I_LIST(ink_source) sources;
   INK_I_LIST(uint32_t) table_bases; /* index of each table's first section in `sections` */
   INK_I_LIST(ink_section) sections;
   INK_I_LIST(ink_kernel) kernels;
@@ -146,6 +148,7 @@ bool ink_list_room(void **items, size_t *capacity, size_t count, size_t item_byt
  * itself gives INK_ERROR_DAMAGED, and the reader counts the chunk as damaged and goes on. */
 ink_status ink_read_table(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                           ink_error *error);
+ink_status ink_read_source(ink_capture *capture, const unsigned char *payload, uint64_t bytes, ink_error *error);
 ink_status ink_read_counts(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                            ink_error *error);
 ink_status ink_read_mark_costs(ink_capture *capture, const unsigned char *payload, uint64_t bytes,

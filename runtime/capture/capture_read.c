@@ -225,6 +225,8 @@ static ink_status read_chunk(ink_capture *capture, const ink_chunk_header *heade
     return read_fact(capture, payload, header->bytes, error);
   case INK_CHUNK_TABLE:
     return ink_read_table(capture, payload, header->bytes, error);
+  case INK_CHUNK_SOURCE:
+    return ink_read_source(capture, payload, header->bytes, error);
   case INK_CHUNK_DEVICE:
     return read_device(capture, payload, header->bytes, error);
   case INK_CHUNK_HOST_CLOCK:
@@ -495,6 +497,7 @@ void ink_capture_free(ink_capture *capture) {
   free(capture->fact_list.items);
   free(capture->devices.items);
   free(capture->tables.items);
+  free(capture->sources.items);
   free(capture->table_bases.items);
   free(capture->sections.items);
   free(capture->kernels.items);

@@ -4,6 +4,7 @@
  */
 #include "host_lanes.h"
 #include "outputs.h"
+#include "page_sources.h"
 #include "path_shown.h"
 #include "report_page.h"
 #include "tables_object.h"
@@ -289,6 +290,18 @@ static ink_status put_lanes(html *w) {
   return status;
 }
 
+/* JSON that is there already: "<" stands in strings only, and is escaped as elsewhere. */
+static void put_comparison(html *w) {
+  const char *at = w->selection.options.comparison ? w->selection.options.comparison : "null";
+  ink_file_text(&w->file, "<script type=\"application/json\" id=\"comparison\">");
+  for (const char *end; *at; at = *end ? end + 1 : end) {
+    end = at + strcspn(at, "<");
+    ink_file_write(&w->file, at, (size_t)(end - at));
+    ink_file_text(&w->file, *end ? "\\u003c" : "");
+  }
+  ink_file_text(&w->file, "</script>\n");
+}
+
 static ink_status put_data(html *w) {
   w->selection.open_most = OPEN_MOST;
   ink_status status = ink_selection_table(&w->selection, INK_BY_SECTION, &w->table, w->error);
@@ -303,6 +316,12 @@ static ink_status put_data(html *w) {
     status = put_iterations(w);
   if (status == INK_OK)
     status = put_path(w);
+  if (status == INK_OK) {
+    ink_file_text(&w->file, "<script type=\"application/json\" id=\"sources\">");
+    status = ink_page_sources(&w->file, &w->selection, w->table, w->error);
+    ink_file_text(&w->file, "</script>\n");
+    put_comparison(w);
+  }
   return status == INK_OK ? put_lanes(w) : status;
 }
 

@@ -101,13 +101,15 @@ ink_status ink_collector_open(const ink_collector_options *options, ink_collecto
   if (status != INK_OK)
     return status;
   ink_collector *c = calloc(1, sizeof *c);
-  char *output = strdup(options->output);
-  if (!c || !output) {
+  char *output = strdup(options->output), *folder = options->source_folder ? strdup(options->source_folder) : NULL;
+  if (!c || !output || !folder != !options->source_folder) {
     free(c);
     free(output);
+    free(folder);
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the writer");
   }
   c->output = output;
+  c->source_folder = folder;
   c->began_ns = options->began_ns;
   c->says_at_once = options->says_at_once;
   c->control = above_standard(options->control);
@@ -155,6 +157,7 @@ void ink_collector_free(ink_collector *c) {
   free(c->children);
   free(c->lines);
   free(c->output);
+  free(c->source_folder);
   free(c);
 }
 

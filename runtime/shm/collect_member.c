@@ -81,8 +81,11 @@ static void append(ink_collector *c, ink_i_member *m, uint32_t type, size_t byte
     m->lost_chunks += !m->unread;
     return;
   }
-  if (ink_i_writer_append(m->writer, m->reader.chunk, type, bytes, &left, &error) == INK_OK)
+  if (ink_i_writer_append(m->writer, m->reader.chunk, type, bytes, &left, &error) == INK_OK) {
+    if (type == INK_CHUNK_TABLE)
+      ink_i_member_source(c, m, (const char *)m->reader.chunk + sizeof(ink_chunk_header), bytes);
     return;
+  }
   note_failure(c, m, &error);
   if (!ink_i_file_is_full(&error)) {
     m->lost_chunks++;
@@ -229,6 +232,7 @@ void ink_i_member_close(ink_collector *c, ink_i_member *m) {
   }
   m->writer = NULL;
   m->closed = true;
+  ink_i_member_free_sources(m);
   ink_i_watch_end(&m->watch);
   ink_i_ring_reader_free(&m->reader);
   ink_i_shared_free(&c->memory, &m->shared);

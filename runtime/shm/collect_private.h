@@ -60,6 +60,9 @@ typedef struct ink_i_member {
   size_t area_count;
   ink_writer *writer;   /* made with the first chunk */
   char *path;
+  char **sources;       /* files whose text is stored */
+  size_t source_count, source_room, source_tries;
+  uint64_t source_bytes; /* stored */
   bool cannot_open;     /* no file can be made: chunks are thrown away */
   bool unread;          /* a pipe without a reader so far: chunks wait */
   size_t left;          /* of reader.chunk: what the disk had no room for, tried again */
@@ -87,7 +90,7 @@ typedef struct ink_i_pending {
 enum { INK_I_PENDING_MAX = 64 };
 
 struct ink_collector {
-  char *output;
+  char *output, *source_folder;
   bool says_at_once;
   int64_t began_ns;
   int control, listening;
@@ -108,6 +111,9 @@ struct ink_collector {
 bool ink_i_member_take(ink_collector *c, ink_i_member *member, bool last);
 /* Nothing more will come: writes the end, closes the file, gives the memory back. */
 void ink_i_member_close(ink_collector *c, ink_i_member *member);
+/* A TABLE chunk has been written: stores the source of its file, if that is the file that the table is of. */
+void ink_i_member_source(ink_collector *c, ink_i_member *member, const char *payload, size_t bytes);
+void ink_i_member_free_sources(ink_i_member *member);
 /* A line for the launcher. */
 void ink_i_collector_line(ink_collector *c, pid_t pid, const char *word, const char *text);
 /* The same from what a process sent: word NUL text NUL. What is none is left out. */

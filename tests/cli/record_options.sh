@@ -27,6 +27,13 @@ holds() {
 record -- "$solver"
 holds 'no option' 32 'devices,0,granularity,block'
 grep -q 'solver: PASS' out || bad 'the program said nothing'
+source=$(sed -n 's/^run.ink,sources,0,source,//p' info)
+digest=$(sha256sum "$source" | cut -d' ' -f1)
+[ "${source##*/}" = solver.cu ] && grep -q "^run.ink,sources,0,sha256,$digest\$" info || bad "the source is not in the capture: $(grep ,sources, info)"
+"$inkmark" export -q run.ink -o run.html && grep -q 'PROF_MARK(LineSearch, alpha)' run.html || bad 'the page has no source'
+record --sources off -- "$solver"
+holds 'no source' 32
+! grep -q ',sources,' info || bad "the source is in the capture: $(grep ,sources, info)"
 record --blocks 0,3-4 -- "$solver"
 holds 'three blocks, two launches' 6
 "$inkmark" report --by block -f csv run.ink | cut -d, -f5 | tail -n +2 | sort -nu | tr '\n' ' ' | grep -q '0 3 4' ||

@@ -7,6 +7,7 @@
 
 #include "inkmark/activity.h"
 #include "inkmark/host_ranges.h"
+#include "inkmark/sources.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,6 +53,25 @@ static void read_host(const ink_capture *capture) {
   }
 }
 
+/* The lines of the marks in each source lie in it. */
+static void read_sources(const ink_capture *capture) {
+  const ink_source *sources;
+  const ink_section *sections;
+  const size_t n = ink_capture_sources(capture, &sources), section_count = ink_capture_sections(capture, &sections);
+  for (size_t i = 0; i < n; i++) {
+    ink_source_mark *marks;
+    size_t count;
+    if (strlen(sources[i].text) != sources[i].bytes)
+      abort();
+    if (ink_source_marks(capture, &sources[i], &marks, &count, NULL) != INK_OK)
+      continue;
+    for (size_t k = 0; k < count; k++)
+      if (marks[k].section >= section_count || !marks[k].line || marks[k].line > sources[i].bytes + 1)
+        abort();
+    free(marks);
+  }
+}
+
 static void read_all(const void *bytes, size_t size) {
   ink_capture *capture = NULL;
   pipeline_sums sums = {0};
@@ -61,6 +81,7 @@ static void read_all(const void *bytes, size_t size) {
     pipeline_run(capture, &sums, NULL);
   read_activity(capture);
   read_host(capture);
+  read_sources(capture);
   ink_capture_free(capture);
 }
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from decimal import ROUND_HALF_UP, Decimal
 
 from scratch import Scratch, skip
 
@@ -69,6 +70,22 @@ def main(tool, screenshot=None):
         for words in ("simulated clock", "3 threads found no free track", "any single ns is good to",
                       "no recording thread passed: NeverPassed", "critical path of launch 0", "'&lt;/script&gt;'", "30 lanes"):
             assert words in text, words
+        # The source, with the lines of its marks and what their sections took; nothing in it is markup.
+        stored = json.loads(re.search(r'id="sources">(.*?)</script>', source, re.S)[1])
+        names = json.loads(re.search(r'id="lane-data">(.*?)</script>', source, re.S)[1])["names"]
+        (first, lines), = stored[0]["text"]
+        assert len(stored) == 1 and stored[0]["file"] == "solver.cu" and first == 1 and len(lines) == stored[0]["lines"] == 8, stored
+        assert [[m[0], names[m[1]], m[2]] for m in stored[0]["marks"]] == [
+            [4, "Step", 0], [5, "LineSearch", 0], [6, "Inner", 1], [7, "Inner", 0]], stored[0]["marks"]
+        assert lines[0].startswith("// </script><script>") and lines[1].startswith("// \ufffd\ufffd ]]>") and lines[7] == "//" + 298 * "<" + " ...", lines
+        assert re.fullmatch("[0-9a-f]{64}", stored[0]["sha256"]) and lines[2] == "PROF_SECTIONS(Solver, Step, LineSearch)", stored[0]
+        for k in summary["kernels"]:
+            row = next((r for r in k["rows"] if r["section"] == "LineSearch"), None)
+            if row and k["kernel"] == "Step":
+                mean = Decimal(row["total_cycles"]) / (row["count"] - row["nested"])
+                mean = f"{mean.quantize(Decimal('0.1'), ROUND_HALF_UP):,}".removesuffix(".0")
+                assert f" 5 LineSearch {100 * row['share']:.1f} % {mean} PROF_MARK(LineSearch, alpha); // &lt;b&gt;bold&lt;/b&gt; &amp;amp; " in text, row
+        assert text.count("source: solver.cu, 8 lines") == 2, "of each device"
         hung = scratch.write("html", scratch.make("open"), "open.html")
         text = visible_text(browse(browser, hung, "--dump-dom"))
         for words in ("3 tracks had not ended:", "kernel Main, launch 1, block 0: after Wait",
@@ -99,6 +116,7 @@ def main(tool, screenshot=None):
         million = scratch.write("html", scratch.make("many:5000:200"), "million.html")
         assert os.path.getsize(million) < 3e6, os.path.getsize(million)
         text = visible_text(browse(browser, million, "--dump-dom"))
+        assert re.search(r"[\d,]+ lines far from marks are not in this page", text), text[:3000]
         assert "60,000 slices; 940,000 more slices" in text or re.search(r"of [\d,]+ tracks only how long they lasted", text), text[-2000:]
         if screenshot:
             browse(browser, page, f"--screenshot={screenshot}")

@@ -42,6 +42,8 @@ PROBE = """<script>(async () => {
   said.unnamed = document.querySelectorAll('canvas:not([aria-label]), svg:not([aria-label])').length;
   said.tables = [...document.querySelectorAll('details')].map(d => [d.querySelector('summary').textContent, d.querySelectorAll('tbody tr').length]);
   said.injected = typeof window.injected;
+  said.compared = [...document.querySelectorAll('#compared tbody tr')].map(tr =>
+    [...tr.children].map(td => td.textContent).concat(tr.querySelector('svg')?.getAttribute('aria-label') ?? ''));
   const out = document.createElement('pre');
   out.id = 'said';
   out.textContent = JSON.stringify(said);
@@ -92,4 +94,5 @@ def main(tool, modules):
     print("ok")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -7,6 +7,8 @@
  */
 #include "made_capture.h"
 
+#include "inkmark/sources.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +229,34 @@ static void solver_launch(maker *m, int32_t index, uint32_t slot, uint64_t grid_
   }
 }
 
+/* Markup in every form that could leave a script element or a cell, bytes that are no UTF-8, a line that is very long. */
+static void hostile_source(maker *m) {
+  static const char head[] = "// </script><script>window.injected = 1</script><!-- <img src=x onerror=window.injected=2>\n"
+                             "// \xff\xfe ]]> \" onmouseover=\"window.injected = 3\n"
+                             "PROF_SECTIONS(Solver, Step, LineSearch)\r\n"
+                             "  PROF_KERNEL(Step);\n"
+                             "  PROF_MARK(LineSearch, alpha); // <b>bold</b> &amp;\n"
+                             "  PROF_BEGIN(Inner);\n"
+                             "\tPROF_END(Inner);\n//";
+  char text[sizeof head + 5000];
+  memcpy(text, head, sizeof head - 1);
+  memset(text + sizeof head - 1, '<', 5000);
+  check(m, ink_writer_source(m->writer, "solver.cu", text, sizeof text - 1, &m->error));
+}
+
+/* As long as a source may be, with marks all over it. */
+static void long_source(maker *m) {
+  static const char line[] = "  PROF_MARK(LineSearch, alpha);                                          // and so on, for many lines\n";
+  char *text = malloc(INK_SOURCE_BYTES_MAX);
+  size_t bytes = 0;
+  for (; text && bytes + sizeof line - 1 <= INK_SOURCE_BYTES_MAX; bytes += sizeof line - 1)
+    memcpy(text + bytes, line, sizeof line - 1);
+  check(m, ink_writer_source(m->writer, "solver.cu", text, bytes, &m->error));
+  free(text);
+}
+
 static void make_mixed(maker *m) {
+  hostile_source(m);
   check(m, ink_writer_table(m->writer, "Pipe", PIPE, "pipe, one.cu", 3, PIPE_HASH, &m->error));
   device(m, 0, true, 512, 0);
   counts(m, 0, SOLVER_HASH, 3, 0);
@@ -352,6 +381,8 @@ bool make_capture(const char *kind, const char *path) {
     return false;
   }
   start(&m, path, many ? 65536 : 512);
+  if (many)
+    long_source(&m);
   if (!strcmp(kind, "mixed")) {
     make_mixed(&m);
   } else if (!strcmp(kind, "open")) {

@@ -64,6 +64,8 @@ typedef struct ink_collector_options {
   uint64_t memory_bytes;  /* most shared memory at a time (a sixteenth of what there is, 64 MiB to 1 GiB) */
   bool says_at_once;      /* lines come without being asked for: ink_collector_listen */
   uint8_t reserved[7];         /* zero: what comes later lies where callers of today have no padding */
+  const char *source_folder; /* absolute: the sources of marked files are stored, which tables name from here, or from the
+                              * folder of the recorded program (none is stored) */
 } ink_collector_options;
 
 /* Listens. INK_ERROR_IO: an output without %p, %h or %r cannot be written; INK_ERROR_UNSUPPORTED: there

@@ -57,6 +57,8 @@ typedef struct ink_output_options {
   void *user;
   enum ink_output_marking marking;
   const ink_output_filter *filter; /* NULL: everything */
+  const char *comparison;   /* of html: what 'inkmark diff --format json' says of another capture and this one, which the
+                             * page then shows; NULL: nothing */
 } ink_output_options;
 
 /* Writes to `path` ("-": stdout). The file appears under its name only when it is whole: it is

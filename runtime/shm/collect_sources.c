@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* The sources of marked files, which the writer process reads when their section tables come by, and stores behind them. A
+ * file is taken only if it is the one that the table is of: PROF_SECTIONS stands where the table says, or the rewriter
+ * named its sections by its lines. */
+#include "shm/collect_private.h"
+
+#include "inkmark/sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TRIES_MAX = 256 };
+
+typedef struct table_text { /* in the chunk */
+  const char *name, *file, *sections;
+  uint32_t line;
+} table_text;
+
+static bool read_table(const char *payload, size_t bytes, table_text *out) {
+  ink_file_table fixed;
+  const char *texts[3], *at = payload + sizeof fixed, *end = payload + bytes;
+  if (bytes < sizeof fixed)
+    return false;
+  memcpy(&fixed, payload, sizeof fixed);
+  for (int i = 0; i < 3; i++) {
+    const char *stop = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
+    if (!stop)
+      return false;
+    texts[i] = at;
+    at = stop + 1;
+  }
+  *out = (table_text){.name = texts[0], .file = texts[1], .sections = texts[2], .line = fixed.line};
+  return true;
+}
+
+/* ---- whether a text is the table's file ----------------------------------------------------- */
+
+static bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool has_word(const char *from, const char *end, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *at = from; n && (size_t)(end - at) >= n; at++)
+    if (!memcmp(at, word, n) && (at == from || !is_name(at[-1])) && (at + n == end || !is_name(at[n])))
+      return true;
+  return false;
+}
+
+/* The name of the table stands on its line; or, where PROF_SECTIONS takes several lines, behind the last one of these. */
+static bool has_table(const char *text, size_t bytes, const table_text *table) {
+  static const char macro[] = "PROF_SECTIONS";
+  const size_t n = sizeof macro - 1;
+  const char *end = text + bytes, *line = text;
+  for (uint32_t i = 1; i < table->line && line; i++) {
+    line = memchr(line, '\n', (size_t)(end - line));
+    line = line ? line + 1 : NULL;
+  }
+  if (!line)
+    return false;
+  const char *stop = memchr(line, '\n', (size_t)(end - line)), *last = NULL;
+  stop = stop ? stop : end;
+  for (const char *at = text; (size_t)(stop - at) >= n; at++)
+    last = memcmp(at, macro, n) ? last : at;
+  return has_word(line, stop, table->name) || (last && has_word(last + n, stop, table->name));
+}
+
+/* "wait (gemm.cu:31)" of gemm.cu, and it has that many lines. */
+static bool has_lines(const char *text, size_t bytes, const table_text *table) {
+  const char *slash = strrchr(table->file, '/'), *base = slash ? slash + 1 : table->file;
+  const size_t n = strlen(base);
+  unsigned long last = 0, lines = 1;
+  for (const char *at = strchr(table->sections, '('); n && at; at = strchr(at + 1, '('))
+    if (!strncmp(at + 1, base, n) && at[1 + n] == ':') {
+      const unsigned long line = strtoul(at + n + 2, NULL, 10);
+      last = line > last ? line : last;
+    }
+  for (size_t i = 0; i < bytes; i++)
+    lines += text[i] == '\n';
+  return last > 0 && last <= lines;
+}
+
+/* ---- reading and storing -------------------------------------------------------------------- */
+
+/* A whole text file, or NULL. Nothing is waited for: what is no regular file is not opened to be read. */
+static char *read_text(const char *path, size_t *bytes) {
+  struct stat info;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  char *text = NULL;
+  if (fd < 0)
+    return NULL;
+  if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= INK_SOURCE_BYTES_MAX)
+    text = malloc((size_t)info.st_size);
+  *bytes = 0;
+  for (ssize_t n = 1; text && n > 0 && *bytes < (size_t)info.st_size; *bytes += n > 0 ? (size_t)n : 0)
+    do
+      n = read(fd, text + *bytes, (size_t)info.st_size - *bytes);
+    while (n < 0 && errno == EINTR);
+  close(fd);
+  if (text && (!*bytes || memchr(text, 0, *bytes))) {
+    free(text);
+    text = NULL;
+  }
+  return text;
+}
+
+static char *fitting_text(const char *path, const table_text *table, size_t *bytes) {
+  char *text = read_text(path, bytes);
+  if (text && !has_table(text, *bytes, table) && !has_lines(text, *bytes, table)) {
+    free(text);
+    text = NULL;
+  }
+  return text;
+}
+
+static char *find_text(const ink_collector *c, const ink_i_member *m, const table_text *table, size_t *bytes) {
+  char path[2 * PATH_MAX], program[PATH_MAX], link[64];
+  if (table->file[0] == '/')
+    return fitting_text(table->file, table, bytes);
+  if ((size_t)snprintf(path, sizeof path, "%s/%s", c->source_folder, table->file) >= sizeof path)
+    return NULL;
+  char *text = fitting_text(path, table, bytes);
+  snprintf(link, sizeof link, "/proc/%ld/exe", (long)m->watch.pid);
+  const ssize_t n = text ? -1 : readlink(link, program, sizeof program - 1);
+  if (n <= 0)
+    return text;
+  program[n] = 0;
+  char *slash = strrchr(program, '/');
+  if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - program), program, table->file) >= sizeof path)
+    return NULL;
+  return fitting_text(path, table, bytes);
+}
+
+static bool is_stored(const ink_i_member *m, const char *file) {
+  for (size_t i = 0; i < m->source_count; i++)
+    if (!strcmp(m->sources[i], file))
+      return true;
+  return false;
+}
+
+/* A failure is none of the capture: it is whole without. */
+static void store(ink_i_member *m, const char *file, const char *text, size_t bytes) {
+  if (m->source_bytes + bytes > INK_SOURCES_BYTES_MAX ||
+      !ink_i_collector_room((void **)&m->sources, m->source_count, &m->source_room, sizeof *m->sources))
+    return;
+  char *copy = strdup(file);
+  if (!copy || ink_writer_source(m->writer, file, text, bytes, NULL) != INK_OK) {
+    free(copy);
+    return;
+  }
+  m->sources[m->source_count++] = copy;
+  m->source_bytes += bytes;
+}
+
+void ink_i_member_source(ink_collector *c, ink_i_member *m, const char *payload, size_t bytes) {
+  table_text table;
+  size_t text_bytes = 0;
+  if (!c->source_folder || !read_table(payload, bytes, &table) || !table.file[0] || is_stored(m, table.file) ||
+      m->source_tries++ >= TRIES_MAX)
+    return;
+  char *text = find_text(c, m, &table, &text_bytes);
+  if (text)
+    store(m, table.file, text, text_bytes);
+  free(text);
+}
+
+void ink_i_member_free_sources(ink_i_member *m) {
+  for (size_t i = 0; i < m->source_count; i++)
+    free(m->sources[i]);
+  free(m->sources);
+  m->sources = NULL;
+  m->source_count = m->source_room = 0;
+}
