@@ -82,8 +82,8 @@ static void put_marks(ink_file *file, const page_source *s) {
     ink_file_print(file, "%s[%u,%u,%d]", i ? "," : "", s->marks[i].line, s->marks[i].section, s->marks[i].begins);
 }
 
-/* The parts with rows of sections that this file marks. */
-static void put_parts(ink_file *file, const page_source *s, const ink_table *table, size_t section_count) {
+/* The parts with rows of sections that this file marks. False: out of memory. */
+static bool put_parts(ink_file *file, const page_source *s, const ink_table *table, size_t section_count) {
   const ink_table_row *rows;
   const size_t count = ink_table_rows(table, &rows);
   bool *marked = calloc(section_count + 1, sizeof *marked), follows = false;
@@ -97,7 +97,9 @@ static void put_parts(ink_file *file, const page_source *s, const ink_table *tab
     last = rows[i].part;
     follows = true;
   }
+  const bool fine = marked != NULL;
   free(marked);
+  return fine;
 }
 
 static ink_status put_source(ink_file *file, page_source *s, const ink_selection *selection, const ink_table *table,
@@ -109,14 +111,14 @@ static ink_status put_source(ink_file *file, page_source *s, const ink_selection
   ink_file_text(file, "{\"file\": ");
   ink_file_json_string(file, s->source->file);
   ink_file_print(file, ", \"sha256\": \"%s\", \"lines\": %u, \"parts\": [", s->source->sha256, s->lines);
-  put_parts(file, s, table, selection->section_count);
+  const bool fine = put_parts(file, s, table, selection->section_count);
   ink_file_text(file, "],\n\"marks\": [");
   put_marks(file, s);
   ink_file_text(file, "],\n\"text\": [");
   put_text(file, s, room);
   ink_file_print(file, "], \"left_out\": %u}", s->left_out);
   free(s->marks);
-  return INK_OK;
+  return fine ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
 ink_status ink_page_sources(ink_file *file, const ink_selection *selection, const ink_table *table, ink_error *error) {
