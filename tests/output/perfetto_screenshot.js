@@ -28,7 +28,13 @@ const poll = setInterval(() => {
   const { startSec, endSec } = state.traceTime, span = endSec - startSec;
   const TimeSpan = local.visibleWindowTime.constructor;
   local.updateVisibleTime(new TimeSpan(startSec + span * ${+from}, startSec + span * ${+to}));
-  setTimeout(() => fetch('/drawn'), 4000);
+  let idle = 0; // on a slow machine the tracks take long
+  const drawn = setInterval(() => {
+    idle = globals.numQueuedQueries || /^Loading/.test(globals.state.status.msg) ? 0 : idle + 1;
+    if (idle < 10) return;
+    clearInterval(drawn);
+    fetch('/drawn');
+  }, 500);
 }, 100);
 </script><img src="/wait" style="display:none"></body></html>`;
 
@@ -80,7 +86,7 @@ const server = http.createServer(serve).listen(0, '127.0.0.1', () => {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-browser-'));
   const browser = spawn('chromium', ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars',
-    `--user-data-dir=${profile}`, `--window-size=1400,${height}`, '--timeout=60000', '--enable-logging=stderr',
+    `--user-data-dir=${profile}`, `--window-size=1400,${height}`, '--timeout=600000', '--enable-logging=stderr',
     `--screenshot=${path.resolve(png)}`, `http://127.0.0.1:${server.address().port}/`],
   { stdio: ['ignore', 'ignore', 'pipe'] });
   browser.stderr.on('data', data => {
