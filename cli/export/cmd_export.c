@@ -4,6 +4,7 @@
 #include "export_compare.h"
 #include "export_filter.h"
 #include "export_with.h"
+#include "grid.h"
 #include "load.h"
 #include "message.h"
 #include "outfile.h"
@@ -104,6 +105,31 @@ static const ink_output *choose(const export_settings *settings) {
   return output;
 }
 
+/* Before a file that takes long and that few viewers open: what it will be about, by the bytes of a slice (docs/outputs.md). */
+static void say_large(const export_settings *settings, const ink_output *output, const loaded_capture *loaded) {
+  static const struct {
+    const char *name;
+    double bytes, packed;
+  } formats[] = {{"perfetto", 30, 5.5}, {"chrome", 131, 13}, {"csv", 130, 13}};
+  const size_t length = strlen(settings->output);
+  const bool packed = length > 3 && !strcmp(settings->output + length - 3, ".gz");
+  const uint64_t n = ink_capture_track_count(loaded->capture);
+  double words = 0, bytes = 0;
+  if (settings->quiet || settings->kernel || settings->launch != UINT64_MAX || export_filter_given(&settings->filter))
+    return;
+  for (uint64_t i = 0; i < n; i++) {
+    ink_stored_track track;
+    ink_capture_track(loaded->capture, i, &track);
+    words += (double)(track.ring_words + track.aux_words);
+  }
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (!strcmp(output->name, formats[i].name))
+      bytes = words * (packed ? formats[i].packed : formats[i].bytes);
+  if (bytes > 2e9)
+    message_say("'%s' will be about %s; --launch, --kernel, --time, --blocks, --iterations and --shorter-than leave things out%s",
+                settings->output, number_bytes((uint64_t)bytes).text, packed ? "" : ", and a name with .gz behind it is packed");
+}
+
 static int write_one(const export_settings *settings, const ink_output *output, const char *path, const char *comparison) {
   ink_output_filter filter = {0};
   loaded_capture loaded;
@@ -124,6 +150,7 @@ static int write_one(const export_settings *settings, const ink_output *output, 
         .filter = export_filter_given(&settings->filter) ? &filter : NULL,
         .comparison = comparison,
     };
+    say_large(settings, output, &loaded);
     error.status = output->write(loaded.capture, loaded.map, &choice, settings->output, &error);
     message_progress_end();
     code = error.status ? message_failure(&error) : CLI_OK;

@@ -112,6 +112,39 @@ void export_say_written(const char *path, const char *as, const loaded_capture *
   message_say("wrote '%s'%s%s%s", path, as ? as : "", size, what);
 }
 
+typedef struct recorded { /* from the first reading of the host's clock to the last */
+  const char *path;
+  int64_t begin_ns, end_ns;
+} recorded;
+
+static int by_begin(const void *left, const void *right) {
+  const recorded *a = left, *b = right;
+  return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+/* A glob takes the captures of several runs as easily as those of one. */
+static void say_runs_apart(const loaded_capture *loaded, size_t n) {
+  const int64_t apart_ns = INT64_C(1000000000);
+  recorded *all = calloc(n + 1, sizeof *all);
+  size_t count = 0;
+  for (size_t i = 0; i < n && all; i++) {
+    const ink_host_clock *clocks;
+    const size_t readings = ink_capture_host_clocks(loaded[i].capture, &clocks);
+    if (readings)
+      all[count++] = (recorded){loaded[i].path, clocks[0].realtime_before_ns, clocks[readings - 1].realtime_after_ns};
+  }
+  if (count)
+    qsort(all, count, sizeof *all, by_begin);
+  size_t last = 0; /* the one that ended last */
+  for (size_t i = 1; i < count; i++) {
+    if (all[i].begin_ns - apart_ns > all[last].end_ns)
+      message_say("'%s' began %s s after '%s' had ended: if they are different runs, they share a timeline here", all[i].path,
+                  number_fraction((double)(all[i].begin_ns - all[last].end_ns) * 1e-9, 1).text, all[last].path);
+    last = all[i].end_ns > all[last].end_ns ? i : last;
+  }
+  free(all);
+}
+
 static int write_merged(const export_merge *merge, ink_merged_options *options,
                         loaded_capture *loaded) {
   ink_error error = {0};
@@ -167,6 +200,8 @@ static int merge_one(const export_merge *merge) {
   }
   while (opened < merge->count && load_capture(merge->captures[opened], &loaded[opened]))
     opened++;
+  if (opened == merge->count && opened > 1 && !merge->with && !merge->quiet) /* joins know the run by themselves */
+    say_runs_apart(loaded, opened);
   if (opened == merge->count && load_check_launch(loaded, merge->launch))
     code = write_merged(merge, &options, loaded);
   while (opened)

@@ -105,7 +105,10 @@ def check_ranks(trace):
                                             "select ts from slice where category = 'inkmark' order by ts limit 3")
     assert not errors and len(processes) == 3 and all(f"node{i}" in p[0] and "GPU 0" in p[0] for i, p in enumerate(processes)), processes
     assert [int(b[0]) - int(a[0]) for a, b in zip(firsts, firsts[1:])] == [1000, 1000], firsts
-    assert said.count("known within 100 ns") == 3 and "several hosts" in said, said
+    assert said.count("known within 100 ns") == 3 and "several hosts" in said and "had ended" not in said, said
+    late = tools.capture(trace, "late.ink", "--shift", str(3600 * 10**9))  # of another run, as a glob takes it too
+    said = tools.merge([late, captures[0]], "-o", here("runs.pftrace"))
+    assert "late.ink' began" in said and "rank0.ink' had ended: if they are different runs, they share a timeline here" in said, said
     tools.capture(trace, "blind.ink", "--no-clock")
     said = tools.merge([captures[0], here("blind.ink")], "-o", here("none.pftrace"), code=1)
     assert "no host clock" in said and not os.path.exists(here("none.pftrace")), said

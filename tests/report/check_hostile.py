@@ -2,7 +2,7 @@
 """Captures of which everything that compares all with all would take minutes of CPU: every report is done within a limit
 that it needs a hundredth of, and says what is there.
 
-check_hostile.py INKMARK MADE_UP_HOSTILE"""
+check_hostile.py INKMARK MADE_UP_HOSTILE CHECK..."""
 import json
 import os
 import resource
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-inkmark, made_up = (os.path.abspath(path) for path in sys.argv[1:])
+inkmark, made_up = (os.path.abspath(path) for path in sys.argv[1:3])
 SECONDS = 10  # of CPU: it does not matter who else is on the machine
 
 
@@ -66,9 +66,26 @@ def peers():
     run("report", "x.ink")
 
 
+def large():
+    """A file of gigabytes is announced before it is written, and not where less is asked for."""
+    make("large", 256)  # 16.8 million marks
+    for name, about in (("x.json", "2.0 GiB"), ("x.csv", "2.0 GiB"), ("x.pftrace", None), ("x.csv.gz", None)):
+        form = {"json": "chrome", "csv": "csv", "pftrace": "perfetto", "gz": "csv"}[name.rpartition(".")[2]]
+        writing = subprocess.Popen([inkmark, "export", "-f", form, "x.ink", "-o", name], stderr=subprocess.PIPE, text=True)
+        if about:
+            said = writing.stderr.readline()
+            assert f"'{name}' will be about {about}" in said and "--time" in said, said
+        writing.kill()
+        assert about or "will be about" not in writing.communicate()[1]
+        writing.wait()
+    assert "will be about" not in subprocess.run([inkmark, "export", "x.ink", "-o", "x.json", "--blocks", "0"], check=True,
+                                                 capture_output=True, text=True).stderr
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (kernels, crossings, waits, peers):
+    checks = {"kernels": kernels, "crossings": crossings, "waits": waits, "peers": peers, "large": large}
+    for check in (checks[name] for name in sys.argv[3:]):
         check()
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         print(f"ok: {check.__name__}, {used.ru_utime:.1f} s of CPU so far")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures that make whoever compares all with all take minutes: made_up_hostile OUT kernels|crossings|waits|peers N.
+/* Captures that make whoever compares all with all take minutes: made_up_hostile OUT kernels|crossings|waits|peers|large N.
  * kernels: N kernels of one launch each, whose second warp waits for the first. crossings: N ranges across threads, each of
  * another section or between other roles. waits: a block of two warps that pass N sections, of which half wait. peers: a
- * block of N tracks that wait for each other. */
+ * block of N tracks that wait for each other. large: N tracks of 65,536 marks. */
 #include "synth.h"
 
 enum { SECTIONS = 8000, TABLES = 3 };
@@ -113,6 +113,24 @@ static void peers(ink_writer *writer, uint32_t n) {
   }
 }
 
+static void large(ink_writer *writer, uint32_t n) {
+  put_table(writer, 0, false);
+  slot(writer, 1, INK_KERNEL_KEY(hash_of(0), 1));
+  synth_track t = begin(1 << 16, 1, 0);
+  uint64_t clock = 1000;
+  t.header.kernel = 1;
+  t.header.grid_dim[0] = n;
+  for (uint32_t k = 0; k < 1 << 16; k++)
+    synth_record(&t, 0, INK_KIND_MARK, 1 + k % 100, 0, clock += 100);
+  synth_close(&t, clock, clock);
+  for (uint32_t i = 0; i < n; i++) {
+    t.header.block_index[0] = i;
+    t.header.ticket = i;
+    synth_put(writer, &t);
+  }
+  synth_track_free(&t);
+}
+
 int main(int argc, char **argv) {
   if (argc != 4)
     return 2;
@@ -122,6 +140,7 @@ int main(int argc, char **argv) {
   else if (!strcmp(argv[2], "crossings")) crossings(writer, n);
   else if (!strcmp(argv[2], "waits")) waits(writer, n);
   else if (!strcmp(argv[2], "peers")) peers(writer, n);
+  else if (!strcmp(argv[2], "large")) large(writer, n);
   else return 2;
   synth_finish(writer);
   return 0;
