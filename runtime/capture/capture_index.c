@@ -249,14 +249,14 @@ static uint32_t take_track(walk_state *w, const sort_key *keys, const uint32_t *
 
 /* Whether no block comes twice in the group, as far as a bit for each block is cheap: nothing splits such a one, and the
  * maps of walk_state would take most of the memory of a large capture. */
-static bool is_each_block_once(const sort_key *keys, const uint32_t *order, uint32_t from, uint32_t to) {
+static bool is_each_block_once(const sort_key *keys, const uint32_t *order, uint32_t from, uint32_t to, bool *fine) {
   uint64_t most = 0;
   for (uint32_t at = from; at < to; at++)
     most = keys[order[at]].block > most ? keys[order[at]].block : most;
   if (most / 64 > to - from)
     return false;
   uint64_t *seen = calloc((size_t)(most / 64) + 1, sizeof *seen);
-  bool once = seen != NULL;
+  bool once = *fine = seen != NULL;
   for (uint32_t at = from; at < to && once; at++) {
     const uint64_t block = keys[order[at]].block, bit = UINT64_C(1) << block % 64;
     once = !(seen[block / 64] & bit);
@@ -271,11 +271,13 @@ static bool is_each_block_once(const sort_key *keys, const uint32_t *order, uint
 static ink_status split_group(ink_capture *capture, sort_key *keys, const uint32_t *order, uint32_t from, uint32_t to,
                               ink_error *error) {
   ink_status status = INK_OK;
-  const bool whole = is_each_block_once(keys, order, from, to);
+  bool fine = true;
+  const bool whole = is_each_block_once(keys, order, from, to, &fine);
+  if (!fine)
+    return no_memory(error);
   while (from < to && status == INK_OK) {
     walk_state w = {.border = from, .part = from, .parts = 1};
     uint32_t end = to;
-    bool fine = true;
     for (uint32_t at = from; at < end && fine && !whole; at++) {
       const uint32_t next = take_track(&w, keys, order, at, &fine);
       end = next < end ? next : end;
