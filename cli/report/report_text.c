@@ -21,7 +21,7 @@ static void others(const ink_kernel_total *total, FILE *to) {
   } all[] = {{total->async_ranges, "range of PROF_ASYNC", "ranges of PROF_ASYNC"},
              {total->instants, "PROF_EVENT", "PROF_EVENTs"},
              {total->values, "PROF_VALUE", "PROF_VALUEs"}};
-  const char *between = "  in no row: ";
+  const char *between = "  not in the table: ";
   bool some = false;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].count) {

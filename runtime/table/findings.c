@@ -316,6 +316,49 @@ static bool name_role(const ink_table *table, const role_time *role, const uint3
   return role->warps == 1 || name < table->section_count;
 }
 
+typedef struct work_place {
+  uint32_t section;
+  double cycles; /* of its own: without the sections inside */
+} work_place;
+
+/* The two sections that do not wait in which a role's warps spend the most; 0 cycles: there is none. */
+static void find_work(const ink_table *table, const uint32_t *cells, size_t count, const role_time *role,
+                      work_place longest[2]) {
+  longest[0] = longest[1] = (work_place){INK_SECTION_UNKNOWN, 0};
+  for (size_t i = 0; i < count; i++) {
+    const ink_cell *cell = ink_table_cell(table, cells[i]);
+    if (cell->section >= table->section_count || cell->summed || table->waits[cell->section] || !cell->total)
+      continue;
+    const double own = 1 - fmin(1, (double)cell->child_cycles / (double)cell->total);
+    work_place place = {cell->section, 0};
+    for (uint32_t w = 0; w < INK_WARPS; w++)
+      if (role->mask >> w & 1)
+        place.cycles += own * (double)cell->more->by_warp[w];
+    for (int at = 0; at < 2; at++)
+      if (place.cycles > longest[at].cycles) {
+        const work_place shorter = longest[at];
+        longest[at] = place;
+        place = shorter;
+      }
+  }
+}
+
+/* "; it works most in Work (34.5 %) and Store (33.3 %)": where the role that the others wait for is to be made faster. */
+static void tell_work(const ink_table *table, const uint32_t *cells, size_t count, const role_time *role, bool one,
+                      ink_finding *f) {
+  work_place longest[2];
+  const size_t used = strlen(f->text);
+  find_work(table, cells, count, role, longest);
+  if (longest[0].cycles <= 0 || role->cycles <= 0)
+    return;
+  const int more = snprintf(f->text + used, sizeof f->text - used, "; %s most in %.80s (%.1f %%)", one ? "it works" : "they work",
+                            ink_finding_section(table, longest[0].section), 100 * longest[0].cycles / role->cycles);
+  if (longest[1].cycles > 0 && more > 0 && used + (size_t)more < sizeof f->text)
+    snprintf(f->text + used + more, sizeof f->text - used - (size_t)more, " and %.80s (%.1f %%)",
+             ink_finding_section(table, longest[1].section), 100 * longest[1].cycles / role->cycles);
+  ink_finding_number(f, "holding_work_share", longest[0].cycles / role->cycles);
+}
+
 /* `told` is made where it is needed, once for all parts. */
 static ink_status waiting(ink_table *table, uint32_t part, const uint32_t *cells, size_t count, uint32_t **told) {
   role_time roles[INK_WARPS];
@@ -351,6 +394,7 @@ static ink_status waiting(ink_table *table, uint32_t part, const uint32_t *cells
   ink_finding_number(f, "holding_warp", least->first);
   ink_finding_number(f, "holding_share", waits(least));
   ink_finding_number(f, "holding_cycles", least->waiting);
+  tell_work(table, cells, count, least, other_one, f);
   return INK_OK;
 }
 
