@@ -271,6 +271,15 @@ void ink_record_leave(int signal) {
     wait_to_die();
 }
 
+/* A fault in a thread of ours: of our code, or, which is likelier, of memory that the program ruined and will fall over
+ * itself. So that the program ends as it would, it has a while to do so; then the fault ends it. */
+static void let_the_program_end_first(void) {
+  const int64_t until_ms = ink_i_monotonic_ms() + SIGNAL_PATIENCE_MS;
+  ink_i_record_give_up();
+  while (atomic_load(&end.dying) || ink_i_monotonic_ms() < until_ms)
+    usleep(1000);
+}
+
 void ink_record_signalled(int signal) {
   int none = 0;
   if (!end.runs || !ink_i_record_is_mine())
@@ -280,6 +289,10 @@ void ink_record_signalled(int signal) {
     tell_done();
     for (;;)
       pause();
+  }
+  if (ink_i_is_own_thread()) {
+    let_the_program_end_first();
+    return;
   }
   atomic_store(&end.dying, true);
   if (!atomic_compare_exchange_strong(&end.signal, &none, signal) && none != signal) {

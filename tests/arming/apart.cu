@@ -262,6 +262,25 @@ static void ruins() {
   kill(getpid(), SIGKILL);
 }
 
+// All of malloc's heap, with what the recording has there, and then a signal.
+static void ruins_heap() {
+  unsigned long from = 0, to = 0;
+  launch();
+  wait_for("_go");
+  char line[512];
+  FILE *maps = fopen("/proc/self/maps", "r");
+  const unsigned long inside = (unsigned long)malloc(64);
+  while (fgets(line, sizeof line, maps) && (sscanf(line, "%lx-%lx", &from, &to) != 2 || inside < from || inside >= to))
+    ;
+  need(inside >= from && inside < to, "heap");
+  unsigned long seed = 1;
+  for (unsigned long at = from; at < to; at += 8)
+    *(volatile unsigned long *)at = (seed = seed * 6364136223846793005 + 1442695040888963407);
+  kill(getpid(), SIGTERM);
+  for (;;)
+    pause();
+}
+
 // The memory that is shared with the writer, taken from under the recording.
 static void unmaps() {
   launch();
@@ -398,6 +417,8 @@ int main(int argc, char **argv) {
     clone_launches(with, argc > 3 ? argv[3] : "");
   else if (!strcmp(how, "ruins"))
     ruins();
+  else if (!strcmp(how, "ruins-heap"))
+    ruins_heap();
   else if (!strcmp(how, "unmaps"))
     unmaps();
   else if (!strcmp(how, "ignored")) // which signals it does not get

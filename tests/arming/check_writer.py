@@ -556,6 +556,23 @@ def ruined():
         fail(f"{c} {open('_err').read()}")
 
 
+def ruined_heap():
+    """What was drained is there, and the signal ends the program, whatever the recording finds in its memory."""
+    for options in ([], ["--flight"], ["--live"]):
+        clean()
+        if os.path.exists("_go"):
+            os.remove("_go")
+        record_ = start(apart, "ruins-heap", options=options)
+        wait_for("the launch", lambda: launches_in("run.ink") == 1 and counted("run.ink")["tracks"] == 4)
+        open("_go", "w").close()
+        record_.wait()
+        if record_.returncode not in (128 + signal.SIGTERM, -signal.SIGTERM):
+            fail(f"{options}: exit code {record_.returncode} {open('_err').read()}")
+        c = counted("run.ink")
+        if c["launches"] != 1 or c["tracks"] != 4 or c["kept"] != 12 or c["problems"]:
+            fail(f"{options}: {c} {open('_err').read()}")
+
+
 def writer_stopped():
     """A ring that nobody empties does not hold the program up, and what it lost is counted, in every mode."""
     for mode in ([], ["--live"], ["--hang", "1s"], ["--flight"]):
@@ -623,7 +640,7 @@ cases = {"wanders": wanders, "closes": closes, "dups": dups, "descriptors": desc
          "closed-streams": closed_streams, "daemon": daemon, "shell": shell, "exec": exec_, "children": children,
          "network": network, "pid-namespace": pid_namespace, "writer-gone-before": writer_gone_before, "cleared-environment": cleared_environment, "full-disk": full_disk,
          "unwritable": unwritable, "old-file": old_file, "pipe": pipe, "record-killed": record_killed,
-         "writer-killed": writer_killed, "program-killed": program_killed, "ruined": ruined,
+         "writer-killed": writer_killed, "program-killed": program_killed, "ruined": ruined, "ruined-heap": ruined_heap,
          "writer-stopped": writer_stopped}
 cases[case]()
 finish(0, "as it should be")
