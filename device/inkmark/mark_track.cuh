@@ -39,11 +39,10 @@ template <u64 Bytes> struct instance {
 #define INK_I_SIZES_EARLY "ld.global.u64 _bits_at, [%3+32];\n\t"
 #define INK_I_SIZES_LATE INK_I_SIZES "ld.global.u64 _rings_end, [%3+40];\n\t"
 #endif
-// On sm_80 to 89 the mask is loaded once more at the end, for the same copies. In tracks of rows on sm_75 %16 makes the
-// move a no-op that ptxas does not see through.
-#if __CUDA_ARCH__ < 800
-#define INK_I_MASK "lop3.b32 %2, _thread, %16, _mask, 0xEA;\n\t"
-#elif __CUDA_ARCH__ < 900 && !defined(__CUDACC_RDC__)
+// On sm_80 to 89 the mask is loaded once more at the end, for the same copies. For those in tracks of rows on sm_75 the lop3
+// is a move that ptxas does not see through.
+#define INK_I_MASK_OF_ROWS_75 "lop3.b32 %2, _thread, 0x80000000, _mask, 0xEA;\n\t"
+#if __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 900 && !defined(__CUDACC_RDC__)
 #define INK_I_MASK "ld.global.u32 %2, [%3+56];\n\t"
 #else
 #define INK_I_MASK "mov.u32 %2, _mask;\n\t"
@@ -176,7 +175,7 @@ template <u64 Bytes> struct instance {
   "mov.u32 _word, %12;\n\t"                                                                     \
   "st.global.v4.u32 [_ring+%9+96], {_b, _c, _word, _a};\n\t"
 #endif
-#define INK_I_OPEN_HEADER(which_lane)                                                           \
+#define INK_I_OPEN_HEADER(which_lane, to_mask)                                                     \
   INK_I_NAME_FIRST                                                                              \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t"  \
   "st.global.v4.u32 [_ring+%9+64], {_block_x, _block_y, _block_z, _thread};\n\t"                \
@@ -196,7 +195,7 @@ template <u64 Bytes> struct instance {
   "st.global.v2.u64 [_ring+%9+80], {_found, _enabled};\n\t"                                     \
   "cvt.u32.u64 _a, _at;\n\t"                                                                    \
   INK_I_NAME_LAST                                                                               \
-  INK_I_MASK                                                                                    \
+  to_mask                                                                                       \
   "mov.b64 {%0, _a}, _ring;\n\t"                                                                \
   "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                             \
   "_out:\n\t"
@@ -212,7 +211,7 @@ template <u64 Bytes> struct instance {
 #define INK_I_ENTRY_SIZES "n"(entry_lane), "n"(entry_count - 1), "n"(0)
 #endif
 
-#define INK_I_OPEN(bra, which_warps, which_lane)                                                                        \
+#define INK_I_OPEN(bra, which_warps, which_lane, to_mask)                                                                  \
   asm volatile("{\n\t"                                                                                                  \
                ".reg .pred _refused, _again;\n\t"                                                                       \
                ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _stride, _tries, _mask, _state_bytes;\n\t" \
@@ -220,13 +219,13 @@ template <u64 Bytes> struct instance {
                ".reg .u32 _bits, _thread, _word, _sm;\n\t"                                                              \
                ".reg .u64 _bits_at, _rings_end, _at, _slot, _found, _enabled, _one, _ticket, _ring, _grid, _state;\n\t" \
                INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)                                \
-               INK_I_OPEN_HEADER(which_lane)                                                                            \
+               INK_I_OPEN_HEADER(which_lane, to_mask)                                                                      \
                "}"                                                                                                      \
                : "=r"(at.low), "+r"(at.high), "=r"(at.mask)                                                             \
                : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES_AT,                                    \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(ticket)),                       \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "l"(name.text), "n"(name_rows(Bytes)),    \
-                 INK_I_ENTRY_SIZES, "n"(Bytes >> 32 ? 0x80000000u : 0u)                                                 \
+                 INK_I_ENTRY_SIZES                                                                                      \
                : "memory")
 
 // Of an instance: what its header says of the name and the rows.
@@ -239,10 +238,17 @@ __device__ __forceinline__ u64 ring_of(const cursor &at) { return (u64)at.high <
 // at.high stays 0 where this thread does not record; else all of the cursor is set.
 template <u64 Bytes>
 __device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, instance<Bytes> name, cursor &at) {
+#if __CUDA_ARCH__ < 800
+  if (Bytes >> 32 && chosen)
+    INK_I_OPEN("bra", "ld.global.u32 _warps, [%3+12];\n\t", INK_I_LANE, INK_I_MASK_OF_ROWS_75);
+  else if (Bytes >> 32)
+    INK_I_OPEN("bra.uni", "", "", INK_I_MASK_OF_ROWS_75);
+  else
+#endif
   if (chosen)
-    INK_I_OPEN("bra", "ld.global.u32 _warps, [%3+12];\n\t", INK_I_LANE);
+    INK_I_OPEN("bra", "ld.global.u32 _warps, [%3+12];\n\t", INK_I_LANE, INK_I_MASK);
   else // one thread of the warp
-    INK_I_OPEN("bra.uni", "", "");
+    INK_I_OPEN("bra.uni", "", "", INK_I_MASK);
 }
 
 // With the ticket beside it, so that opening need not clear what the last track left.
