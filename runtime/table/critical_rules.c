@@ -111,9 +111,9 @@ static bool add_lane(rule_search *r, size_t lane, lane_time *own) {
     const ink_stretch *s = &all->stretches.items[i];
     if (s->section >= all->section_count)
       continue;
-    if ((!own[s->section].count && !INK_I_ROOM(r->touched)) || (s->waits && !INK_I_ROOM(r->waits)))
+    if ((!(own[s->section].count > 0) && !INK_I_ROOM(r->touched)) || (s->waits && !INK_I_ROOM(r->waits)))
       return false;
-    if (!own[s->section].count)
+    if (!(own[s->section].count > 0))
       r->touched.items[r->touched.count++] = s->section;
     own[s->section].ns += (double)lasted(s);
     own[s->section].count++;
