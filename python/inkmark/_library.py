@@ -86,7 +86,7 @@ class ActivityClock(Structure):
 
 class OutputOptions(Structure):
     _fields_ = [("size", c_size_t), ("kernel_regex", c_char_p), ("launch", c_uint32), ("progress", c_void_p),
-                ("user", c_void_p), ("marking", c_int), ("filter", c_void_p)]
+                ("user", c_void_p), ("marking", c_int), ("filter", c_void_p), ("comparison", c_char_p)]
 
 
 WRITE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(OutputOptions), c_char_p, POINTER(ErrorOut))

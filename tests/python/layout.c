@@ -94,7 +94,7 @@ int main(void) {
 #define T ink_output_options
   SIZE(ink_output_options)
   AT(T, size) AT(T, kernel_regex) AT(T, launch) AT(T, progress) AT(T, user)
-  AT(T, marking) AT(T, filter)
+  AT(T, marking) AT(T, filter) AT(T, comparison)
 #undef T
 #define T ink_session_options
   SIZE(ink_session_options)
