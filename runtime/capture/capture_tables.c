@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The names in a capture: section tables, their sections, and the kernels that slots stand for. */
 #include "capture_private.h"
+#include "source_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,22 +100,29 @@ static size_t longest_name(const char *const *texts) {
   return longest;
 }
 
+bool ink_table_texts(const void *payload, size_t bytes, ink_file_table *fixed, const char *texts[3]) {
+  const char *at = (const char *)payload + sizeof *fixed, *end = (const char *)payload + bytes;
+  if (bytes < sizeof *fixed)
+    return false;
+  memcpy(fixed, payload, sizeof *fixed);
+  for (int i = 0; i < 3; i++) {
+    const char *stop = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
+    if (!stop)
+      return false;
+    texts[i] = at;
+    at = stop + 1;
+  }
+  return true;
+}
+
 ink_status ink_read_table(ink_capture *capture, const unsigned char *payload, uint64_t bytes,
                           ink_error *error) {
   ink_file_table fixed;
-  const char *texts[3], *at = (const char *)payload + sizeof fixed;
+  const char *texts[3];
   if (bytes < sizeof fixed)
     return ink_error_set(error, INK_ERROR_DAMAGED, "holds a section table that is too short");
-  memcpy(&fixed, payload, sizeof fixed);
-  uint64_t left = bytes - sizeof fixed;
-  for (int i = 0; i < 3; i++) {
-    const char *end = left ? memchr(at, 0, (size_t)left) : NULL;
-    if (!end)
-      return ink_error_set(error, INK_ERROR_DAMAGED, "holds a section table without its names");
-    texts[i] = at;
-    left -= (uint64_t)(end + 1 - at);
-    at = end + 1;
-  }
+  if (!ink_table_texts(payload, bytes, &fixed, texts))
+    return ink_error_set(error, INK_ERROR_DAMAGED, "holds a section table without its names");
   if (ink_capture_table(capture, fixed.hash48))
     return INK_OK; /* the same table from another file */
   uint32_t room = 1;

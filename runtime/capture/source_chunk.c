@@ -14,27 +14,20 @@ ink_status ink_writer_source(ink_writer *writer, const char *file, const char *t
     return ink_error_set(error, INK_ERROR_ARGUMENT, "a source needs a file and a text");
   if (bytes > INK_SOURCE_BYTES_MAX || memchr(text, 0, bytes))
     return ink_error_set(error, INK_ERROR_ARGUMENT, "'%s' is no text, or is longer than %d bytes", file, INK_SOURCE_BYTES_MAX);
-  const size_t name_bytes = strlen(file) + 1;
-  unsigned char *head = malloc(sizeof(ink_file_source) + name_bytes);
-  if (!head)
+  const size_t name_bytes = strlen(file) + 1, whole = sizeof(ink_file_source) + name_bytes + bytes + 1;
+  unsigned char *payload = malloc(whole);
+  if (!payload)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a source");
   ink_file_source fixed = {.bytes = bytes};
   char digits[INK_SHA256_TEXT];
   ink_sha256(text, bytes, digits);
   memcpy(fixed.sha256, digits, sizeof fixed.sha256);
-  memcpy(head, &fixed, sizeof fixed);
-  memcpy(head + sizeof fixed, file, name_bytes);
-  char *ended = malloc(bytes + 1);
-  ink_status status = INK_ERROR_MEMORY;
-  if (ended) {
-    memcpy(ended, text, bytes);
-    ended[bytes] = 0;
-    status = ink_i_writer_chunk(writer, INK_CHUNK_SOURCE, head, sizeof fixed + name_bytes, ended, bytes + 1, error);
-  } else {
-    ink_error_set(error, status, "out of memory for a source");
-  }
-  free(ended);
-  free(head);
+  memcpy(payload, &fixed, sizeof fixed);
+  memcpy(payload + sizeof fixed, file, name_bytes);
+  memcpy(payload + sizeof fixed + name_bytes, text, bytes);
+  payload[whole - 1] = 0;
+  const ink_status status = ink_i_writer_chunk(writer, INK_CHUNK_SOURCE, payload, whole, NULL, 0, error);
+  free(payload);
   return status;
 }
 

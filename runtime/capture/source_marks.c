@@ -3,6 +3,7 @@
  * strings. No preprocessor: what stands in the text counts, whether or not it is compiled.
  */
 #include "capture_private.h"
+#include "source_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,6 @@ typedef struct reading {
   ink_section_index *by_name; /* [section_count] */
   INK_I_LIST(ink_source_mark) marks;
 } reading;
-
-static bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
-}
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -78,9 +75,9 @@ static bool step_over(reading *r) {
     step_behind(r, "\n");
   else if (begins(r, "/*"))
     step_behind(r, "*/");
-  else if (begins(r, "R\"") && !is_name(before))
+  else if (begins(r, "R\"") && !ink_source_is_name(before))
     step_raw(r);
-  else if (*r->at == '"' || (*r->at == '\'' && !is_name(before)))
+  else if (*r->at == '"' || (*r->at == '\'' && !ink_source_is_name(before)))
     step_quoted(r);
   else
     return false;
@@ -224,13 +221,12 @@ static bool take_call(reading *r, const char *macro, size_t n, uint32_t line) {
 
 /* ---- what the rewriter marked ---------------------------------------------------------------- */
 
-/* The line in "wait (gemm.cu:31)" or "wait (gemm.cu:31, 2)", where the file's name is that; 0: it has none. */
-static uint32_t line_in_name(const char *section, const char *file) {
-  const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *open = strrchr(section, '(');
+uint32_t ink_source_line_at(const char *open, const char *file) {
+  const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
   const size_t n = strlen(base);
-  if (!open || strncmp(open + 1, base, n) || open[1 + n] != ':')
-    return 0;
   char *end;
+  if (!n || strncmp(open + 1, base, n) || open[1 + n] != ':')
+    return 0;
   const unsigned long line = strtoul(open + n + 2, &end, 10);
   return end > open + n + 2 && (*end == ')' || *end == ',') && line < UINT32_MAX ? (uint32_t)line : 0;
 }
@@ -239,7 +235,8 @@ static bool take_names(reading *r, uint32_t lines) {
   bool fine = true;
   for (size_t i = 0; i < r->section_count && fine; i++) {
     const ink_section *section = &r->sections[i];
-    const uint32_t line = strcmp(section->table->file, r->source->file) ? 0 : line_in_name(section->name, r->source->file);
+    const char *open = strcmp(section->table->file, r->source->file) ? NULL : strrchr(section->name, '(');
+    const uint32_t line = open ? ink_source_line_at(open, r->source->file) : 0;
     if (line && line <= lines)
       fine = keep(r, line, (ink_section_index)i, false);
   }
@@ -258,12 +255,12 @@ ink_status ink_source_marks(const ink_capture *capture, const ink_source *source
   while (fine && r.at < r.end) {
     if (step_over(&r))
       continue;
-    if (!is_name(*r.at)) {
+    if (!ink_source_is_name(*r.at)) {
       step(&r, 1);
       continue;
     }
     const char *from = r.at;
-    while (r.at < r.end && is_name(*r.at))
+    while (r.at < r.end && ink_source_is_name(*r.at))
       r.at++;
     fine = take_call(&r, from, (size_t)(r.at - from), r.line);
   }

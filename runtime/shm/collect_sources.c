@@ -2,6 +2,7 @@
 /* The sources of marked files, which the writer process reads when their section tables come by, and stores behind them. A
  * file is taken only if it is the one that the table is of: PROF_SECTIONS stands where the table says, or the rewriter
  * named its sections by its lines. */
+#include "capture/source_text.h"
 #include "shm/collect_private.h"
 
 #include "inkmark/sources.h"
@@ -22,33 +23,12 @@ typedef struct table_text { /* in the chunk */
   uint32_t line;
 } table_text;
 
-static bool read_table(const char *payload, size_t bytes, table_text *out) {
-  ink_file_table fixed;
-  const char *texts[3], *at = payload + sizeof fixed, *end = payload + bytes;
-  if (bytes < sizeof fixed)
-    return false;
-  memcpy(&fixed, payload, sizeof fixed);
-  for (int i = 0; i < 3; i++) {
-    const char *stop = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
-    if (!stop)
-      return false;
-    texts[i] = at;
-    at = stop + 1;
-  }
-  *out = (table_text){.name = texts[0], .file = texts[1], .sections = texts[2], .line = fixed.line};
-  return true;
-}
-
 /* ---- whether a text is the table's file ----------------------------------------------------- */
-
-static bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 static bool has_word(const char *from, const char *end, const char *word) {
   const size_t n = strlen(word);
   for (const char *at = from; n && (size_t)(end - at) >= n; at++)
-    if (!memcmp(at, word, n) && (at == from || !is_name(at[-1])) && (at + n == end || !is_name(at[n])))
+    if (!memcmp(at, word, n) && (at == from || !ink_source_is_name(at[-1])) && (at + n == end || !ink_source_is_name(at[n])))
       return true;
   return false;
 }
@@ -73,14 +53,11 @@ static bool has_table(const char *text, size_t bytes, const table_text *table) {
 
 /* "wait (gemm.cu:31)" of gemm.cu, and it has that many lines. */
 static bool has_lines(const char *text, size_t bytes, const table_text *table) {
-  const char *slash = strrchr(table->file, '/'), *base = slash ? slash + 1 : table->file;
-  const size_t n = strlen(base);
-  unsigned long last = 0, lines = 1;
-  for (const char *at = strchr(table->sections, '('); n && at; at = strchr(at + 1, '('))
-    if (!strncmp(at + 1, base, n) && at[1 + n] == ':') {
-      const unsigned long line = strtoul(at + n + 2, NULL, 10);
-      last = line > last ? line : last;
-    }
+  uint32_t last = 0, lines = 1;
+  for (const char *at = strchr(table->sections, '('); at; at = strchr(at + 1, '(')) {
+    const uint32_t line = ink_source_line_at(at, table->file);
+    last = line > last ? line : last;
+  }
   for (size_t i = 0; i < bytes; i++)
     lines += text[i] == '\n';
   return last > 0 && last <= lines;
@@ -159,11 +136,13 @@ static void store(ink_i_member *m, const char *file, const char *text, size_t by
 }
 
 void ink_i_member_source(ink_collector *c, ink_i_member *m, const char *payload, size_t bytes) {
-  table_text table;
+  ink_file_table fixed;
+  const char *texts[3]; /* name, file, sections */
   size_t text_bytes = 0;
-  if (!c->source_folder || !read_table(payload, bytes, &table) || !table.file[0] || is_stored(m, table.file) ||
+  if (!c->source_folder || !ink_table_texts(payload, bytes, &fixed, texts) || !*texts[1] || is_stored(m, texts[1]) ||
       m->source_tries++ >= TRIES_MAX)
     return;
+  const table_text table = {.name = texts[0], .file = texts[1], .sections = texts[2], .line = fixed.line};
   char *text = find_text(c, m, &table, &text_bytes);
   if (text)
     store(m, table.file, text, text_bytes);
