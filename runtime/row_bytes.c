@@ -12,7 +12,7 @@ static const size_t bytes[] = {
     BYTES_OF(ink_host_clock),     BYTES_OF(ink_mark_costs),    BYTES_OF(ink_clock_edges),  BYTES_OF(ink_section),
     BYTES_OF(ink_clock_quality),  BYTES_OF(ink_table_row),     BYTES_OF(ink_kernel_total), BYTES_OF(ink_finding),
     BYTES_OF(ink_crossing_total), BYTES_OF(ink_problem),       BYTES_OF(ink_output),       BYTES_OF(ink_host_range),
-    BYTES_OF(ink_host_launch),
+    BYTES_OF(ink_host_launch),    BYTES_OF(ink_open_track),
 };
 
 size_t ink_row_bytes(enum ink_row_type type) {

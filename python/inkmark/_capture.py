@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from . import _frames
 from ._dtypes import (ROW_NONE, ROW_UNKNOWN, UNMARKED, activity_dtype, crossing_dtype, host_range_dtype,
                       launch_dtype, row_dtype, total_dtype)
-from ._library import (ROW_CROSSING, ROW_DEVICE, ROW_KERNEL, ROW_LAUNCH, ROW_SECTION, ROW_TABLE_ROW, ROW_TOTAL, Device,
-                       Error, ErrorOut, Facts, Kernel, OpenTrack, OutputOptions, Owned, Section, TableOptions, array_at,
-                       check, lib, row_bytes, text)
+from ._library import (ROW_CROSSING, ROW_DEVICE, ROW_HOST_RANGE, ROW_KERNEL, ROW_LAUNCH, ROW_OPEN_TRACK, ROW_SECTION,
+                       ROW_TABLE_ROW, ROW_TOTAL, Device, Error, ErrorOut, Facts, Kernel, OpenTrack, OutputOptions, Owned,
+                       Section, TableOptions, array_at, check, lib, structures_at, text)
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -77,16 +77,14 @@ class Capture(_frames.Frames):
         self.sections = self._list(c.ink_capture_sections, Section, ROW_SECTION, pointer)
         address = c_void_p()
         count = c.ink_capture_launches(pointer, byref(address))
-        self.launches = array_at(address.value, count, launch_dtype, self._capture, row_bytes(ROW_LAUNCH, launch_dtype.itemsize))
+        self.launches = array_at(address.value, count, launch_dtype, self._capture, ROW_LAUNCH)
 
     @staticmethod
     def _list(function: Callable[..., int], kind: Any, row_type: int, pointer: c_void_p) -> List[Dict[str, Any]]:
         first = POINTER(kind)()
-        count, step = function(pointer, byref(first)), row_bytes(row_type, ctypes.sizeof(kind))
-        at = ctypes.cast(first, c_void_p).value or 0
-        items = [kind.from_address(at + i * step) for i in range(count)]
+        count = function(pointer, byref(first))
         out = []
-        for item in items:
+        for item in structures_at(first, count, kind, row_type):
             values = {name: getattr(item, name) for name, _ in kind._fields_}
             if "table" in values:
                 values["table"] = text(item.table.contents.name) if item.table else None
@@ -142,20 +140,20 @@ class Capture(_frames.Frames):
         expression or a launch that is not there, KeyError for a kernel that is not."""
         table, address = self._table(by, kernel, launch, raw), c_void_p()
         count = lib().ink_table_rows(table.pointer, byref(address))
-        return array_at(address.value, count, row_dtype, table, row_bytes(ROW_TABLE_ROW, row_dtype.itemsize))
+        return array_at(address.value, count, row_dtype, table, ROW_TABLE_ROW)
 
     def totals(self, kernel: Optional[str] = None, launch: Optional[int] = None, raw: bool = False) -> NDArray[Any]:
         """Array [part] of total_dtype: tracks, marks kept and dropped, time in all tracks."""
         table, address = self._table("section", kernel, launch, raw), c_void_p()
         count = lib().ink_table_kernels(table.pointer, byref(address))
-        return array_at(address.value, count, total_dtype, table, row_bytes(ROW_TOTAL, total_dtype.itemsize))
+        return array_at(address.value, count, total_dtype, table, ROW_TOTAL)
 
     def crossings(self, kernel: Optional[str] = None, launch: Optional[int] = None, raw: bool = False) -> NDArray[Any]:
         """Array of crossing_dtype: ranges across threads (PROF_ASYNC_BEGIN_BLOCK and its kin) of one kernel, section,
         scope (1 block, 2 cluster, 3 grid) and pair of roles."""
         table, address = self._table("section", kernel, launch, raw), c_void_p()
         count = lib().ink_table_crossings(table.pointer, byref(address))
-        return array_at(address.value, count, crossing_dtype, table, row_bytes(ROW_CROSSING, crossing_dtype.itemsize))
+        return array_at(address.value, count, crossing_dtype, table, ROW_CROSSING)
 
     def matrix(self, kernel: str, by: str = "iteration", value: str = "total_cycles", launch: Optional[int] = None,
                raw: bool = False) -> Tuple[NDArray[Any], NDArray[Any], List[str]]:
@@ -196,7 +194,7 @@ class Capture(_frames.Frames):
         capture, clock = self._pointers()
         check(c.ink_open_tracks(capture, clock, byref(first), byref(count), byref(error)), error)
         out = []
-        for track in (first[i] for i in range(count.value)):
+        for track in structures_at(first, count.value, OpenTrack, ROW_OPEN_TRACK):
             place = track.place
             inside, after = (None if s == UNMARKED else self.section_name(s) for s in (place.inside, place.after))
             out.append({"track": track.track, "launch": track.launch, "known": place.known, "inside": inside, "after": after,
@@ -224,10 +222,7 @@ class Capture(_frames.Frames):
         to_pandas(what="ranges") has them as text."""
         first = c_void_p()
         count = lib().ink_capture_host_ranges(self._pointers()[0], byref(first))
-        out = numpy.empty(count, host_range_dtype)
-        if count:
-            ctypes.memmove(out.ctypes.data, first.value or 0, out.nbytes)
-        return out
+        return array_at(first.value, count, host_range_dtype, self._capture, ROW_HOST_RANGE).copy()
 
     def section_name(self, section: int) -> str:
         """Of an index into sections; "(unmarked)" for UNMARKED."""

@@ -206,6 +206,7 @@ class Owned:
 
 # enum ink_row_type of rows.h
 ROW_DEVICE, ROW_KERNEL, ROW_LAUNCH, ROW_SECTION, ROW_TABLE_ROW, ROW_TOTAL, ROW_CROSSING = 1, 3, 4, 8, 10, 11, 13
+ROW_HOST_RANGE, ROW_OPEN_TRACK = 16, 18
 
 
 def row_bytes(row_type: int, known: int) -> int:
@@ -216,10 +217,15 @@ def row_bytes(row_type: int, known: int) -> int:
     return step
 
 
-def array_at(address: Optional[int], count: int, dtype: numpy.dtype[Any], owner: object,
-             step: Optional[int] = None) -> NDArray[Any]:
-    """`count` items at `address`, `step` bytes apart, without a copy; they keep `owner` alive."""
-    step = step or dtype.itemsize
+def structures_at(first: Any, count: int, kind: Any, row_type: int) -> List[Any]:
+    """`count` structures that a pointer leads to; they are the library's."""
+    step, at = row_bytes(row_type, ctypes.sizeof(kind)), ctypes.cast(first, c_void_p).value or 0
+    return [kind.from_address(at + i * step) for i in range(count)]
+
+
+def array_at(address: Optional[int], count: int, dtype: numpy.dtype[Any], owner: object, row_type: int) -> NDArray[Any]:
+    """`count` rows at `address` without a copy; they keep `owner` alive."""
+    step = row_bytes(row_type, dtype.itemsize)
     if count and address:
         memory = (c_char * ((count - 1) * step + dtype.itemsize)).from_address(address)
         memory.owner = owner  # type: ignore[attr-defined]

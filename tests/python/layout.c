@@ -19,7 +19,7 @@
 int main(void) {
   ROW(ROW_DEVICE, ink_device_info) ROW(ROW_KERNEL, ink_kernel) ROW(ROW_LAUNCH, ink_launch)
   ROW(ROW_SECTION, ink_section) ROW(ROW_TABLE_ROW, ink_table_row) ROW(ROW_TOTAL, ink_kernel_total)
-  ROW(ROW_CROSSING, ink_crossing_total)
+  ROW(ROW_CROSSING, ink_crossing_total) ROW(ROW_HOST_RANGE, ink_host_range) ROW(ROW_OPEN_TRACK, ink_open_track)
 #define T ink_table_row
   SIZE(ink_table_row)
   AT(T, part) AT(T, kernel) AT(T, section) AT(T, group) AT(T, depth) AT(T, called) AT(T, summed)

@@ -138,7 +138,7 @@ static void test_rows(void) {
                {INK_ROW_ink_kernel_total, sizeof(ink_kernel_total)},     {INK_ROW_ink_finding, sizeof(ink_finding)},
                {INK_ROW_ink_crossing_total, sizeof(ink_crossing_total)}, {INK_ROW_ink_problem, sizeof(ink_problem)},
                {INK_ROW_ink_output, sizeof(ink_output)},                 {INK_ROW_ink_host_range, sizeof(ink_host_range)},
-               {INK_ROW_ink_host_launch, sizeof(ink_host_launch)}};
+               {INK_ROW_ink_host_launch, sizeof(ink_host_launch)},       {INK_ROW_ink_open_track, sizeof(ink_open_track)}};
   const size_t n = sizeof types / sizeof *types;
   for (size_t i = 0; i < n; i++)
     CHECK((size_t)types[i].type == i + 1 && ink_row_bytes(types[i].type) == types[i].bytes, "type %zu: %zu bytes", i + 1,

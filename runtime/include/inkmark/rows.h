@@ -34,7 +34,8 @@
 extern "C" {
 #endif
 
-/* One for each type that arrays are returned of, INK_ROW_ and the type's name. The numbers never change. */
+/* INK_ROW_ and the type's name: those of the stable headers, and what the Python package reads besides. The numbers never
+ * change. */
 enum ink_row_type {
   INK_ROW_ink_device_info = 1, /* capture.h */
   INK_ROW_ink_section_table,
@@ -52,7 +53,8 @@ enum ink_row_type {
   INK_ROW_ink_problem,
   INK_ROW_ink_output,     /* output.h */
   INK_ROW_ink_host_range, /* host_ranges.h */
-  INK_ROW_ink_host_launch
+  INK_ROW_ink_host_launch,
+  INK_ROW_ink_open_track /* decode.h */
 };
 
 /* Returns how many bytes one row of the type has in this library, 0 for a number that it does not know. A row never
