@@ -117,6 +117,7 @@ def answers():
         run("record", "--device", "sim", "-g", "warp", "-o", "pipeline.ink", "--", examples[0] + "/pipeline")
         wait = found("pipeline.ink")["wait"]
         assert "Consumer (warps 1 to 3) holds the others: Producer (warp 0) waits" in wait["text"] and "WaitEmpty" in wait["text"], wait
+        assert "; it works most in Work (" in wait["text"] and " and Store (" in wait["text"], wait
     text = run("report", "--waits", "^nothing$", "roles.ink")
     assert "[wait]" not in text and "[wait]" in run("report", "roles.ink")
 
