@@ -43,9 +43,9 @@ set +e
 [ -z "$set_up" ] || exit 0
 
 passed=0 failed=0 skipped=0 broken=()
-reasons=$(mktemp)
+reasons=$(mktemp) failures=$(mktemp)
 versions= # of the packages whose programs tests/wheels records
-trap 'rm -f "$reasons"' EXIT
+trap 'rm -f "$reasons" "$failures"' EXIT
 start=$SECONDS
 # build FOLDER CMAKE-ARGUMENTS...: configures and builds (only $targets where that is set); the log is
 # shown when that fails.
@@ -82,6 +82,9 @@ check() {
   failed=$((failed + $(grep -cE 'Test +#[0-9]+: .*\*\*\*' "$out") \
     - $(grep -cE 'Test +#[0-9]+: .*\*\*\*(Skipped|Not Run \(Disabled\))' "$out")))
   if [ "$number" = 0 ]; then broken+=("no test passed in $folder"); fi
+  awk -v folder="$folder" '/^[0-9]+\/[0-9]+ Test: / { name = $3; n = 0; next } { lines[n++] = $0 }
+    /^Test (Failed|Timeout|Exception)/ { print "---- " folder " " name ", its last lines:"
+      for (i = n > 25 ? n - 25 : 0; i < n; i++) print lines[i] }' "$folder/Testing/Temporary/LastTest.log" >>"$failures"
   awk -v folder="$folder" '/^[0-9]+\/[0-9]+ Test: / { name = $3; said = 0 }
     !said && tolower($0) ~ /^skipped: / { print folder " " name " " $0; said = 1 }' \
     "$folder/Testing/Temporary/LastTest.log" >>"$reasons"
@@ -93,7 +96,7 @@ check() {
 
 # Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
 # first of all, and there leaks are CUDA programs' own. What only compiles or installs is left out.
-preloaded='^(sim|arming|driver|wheels|report\.(cases|code)|host|instrument\.long_loop|processes|flight|truth|roles|windows|repeat|example|gpu\.simulated|cli\.(record|outfiles)|output\.record'
+preloaded='^(sim|arming|driver|wheels|report\.(cases|recorded_diff|code)|host|instrument\.long_loop|processes|flight|truth|roles|windows|repeat|example|gpu\.simulated|cli\.(record|outfiles)|output\.record'
 preloaded+='|cost\.(measured|command|selftest|exports_agree)|clock\.path|python|merge\.(ranks|correlation)|activity\.(truth|unmarked|streams|losses|refusals'
 preloaded+='|environment|killed|forked|filters|session|gpu_script|trace_.*))'
 sanitized() {
@@ -153,6 +156,7 @@ if [ -z "$quick" ]; then
 fi
 
 echo
+cat "$failures"
 sort -u "$reasons"
 printf 'programs of packages: %s\n' "${versions:-none ran}"
 if [ ${#broken[@]} -gt 0 ]; then

@@ -157,6 +157,7 @@ void ink_collector_free(ink_collector *c) {
   free(c->children);
   free(c->lines);
   free(c->output);
+  ink_i_collector_free_texts(c);
   free(c->source_folder);
   free(c);
 }

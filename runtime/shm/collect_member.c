@@ -217,6 +217,8 @@ void ink_i_member_close(ink_collector *c, ink_i_member *m) {
   ink_error error = {0};
   if (m->writer) {
     ink_status status = write_ends(c, m, &error);
+    if (status == INK_OK && !m->failure[0])
+      ink_i_member_store_sources(c, m);
     if (status == INK_OK)
       status = ink_writer_close(m->writer, &error);
     else
@@ -232,7 +234,9 @@ void ink_i_member_close(ink_collector *c, ink_i_member *m) {
   }
   m->writer = NULL;
   m->closed = true;
-  ink_i_member_free_sources(m);
+  free(m->sources);
+  m->sources = NULL;
+  m->source_count = 0;
   ink_i_watch_end(&m->watch);
   ink_i_ring_reader_free(&m->reader);
   ink_i_shared_free(&c->memory, &m->shared);

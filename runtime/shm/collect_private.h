@@ -60,9 +60,9 @@ typedef struct ink_i_member {
   size_t area_count;
   ink_writer *writer;   /* made with the first chunk */
   char *path;
-  char **sources;       /* files whose text is stored */
+  size_t *sources;      /* which of the collector's texts are of its tables */
   size_t source_count, source_room, source_tries;
-  uint64_t source_bytes; /* stored */
+  uint64_t source_bytes; /* of these texts */
   bool cannot_open;     /* no file can be made: chunks are thrown away */
   bool unread;          /* a pipe without a reader so far: chunks wait */
   size_t left;          /* of reader.chunk: what the disk had no room for, tried again */
@@ -89,6 +89,11 @@ typedef struct ink_i_pending {
 
 enum { INK_I_PENDING_MAX = 64 };
 
+typedef struct ink_i_text {
+  char *file, *text;
+  size_t bytes;
+} ink_i_text;
+
 struct ink_collector {
   char *output, *source_folder;
   bool says_at_once;
@@ -103,6 +108,9 @@ struct ink_collector {
   size_t member_count, member_room;
   ink_i_watch *children; /* forked from members, without a ring so far */
   size_t child_count, child_room;
+  ink_i_text *texts;     /* sources, for the ends of captures */
+  size_t text_count, text_room;
+  uint64_t text_bytes;
   char **lines;          /* to be said when the launcher asks */
   size_t line_count, line_room;
 };
@@ -111,9 +119,11 @@ struct ink_collector {
 bool ink_i_member_take(ink_collector *c, ink_i_member *member, bool last);
 /* Nothing more will come: writes the end, closes the file, gives the memory back. */
 void ink_i_member_close(ink_collector *c, ink_i_member *member);
-/* A TABLE chunk has been written: stores the source of its file, if that is the file that the table is of. */
+/* A TABLE chunk has been written: keeps the source of its file, if that is the file that the table is of. */
 void ink_i_member_source(ink_collector *c, ink_i_member *member, const char *payload, size_t bytes);
-void ink_i_member_free_sources(ink_i_member *member);
+/* Stores what was kept, as far as the disk has room; the last thing before the file is closed. */
+void ink_i_member_store_sources(const ink_collector *c, ink_i_member *member);
+void ink_i_collector_free_texts(ink_collector *c);
 /* A line for the launcher. */
 void ink_i_collector_line(ink_collector *c, pid_t pid, const char *word, const char *text);
 /* The same from what a process sent: word NUL text NUL. What is none is left out. */

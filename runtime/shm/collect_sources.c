@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The sources of marked files, which the writer process reads when their section tables come by, and stores behind them. A
- * file is taken only if it is the one that the table is of: PROF_SECTIONS stands where the table says, or the rewriter
- * named its sections by its lines. */
+/* The sources of marked files. The writer process reads them when their section tables come by, as they are then, and
+ * stores them at the end of the capture: on a full disk the tracks go first. A file is taken only if it is the one that
+ * the table is of: PROF_SECTIONS stands where the table says, or the rewriter named its sections by its lines. */
 #include "capture/source_text.h"
 #include "shm/collect_private.h"
 
@@ -14,9 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { TRIES_MAX = 256 };
+static const uint64_t TEXTS_BYTES_MAX = 4 * INK_SOURCES_BYTES_MAX; /* of all processes */
+static const uint64_t DISK_LEFT_BYTES = 1 << 20; /* so much of a disk is left to others */
 
 typedef struct table_text { /* in the chunk */
   const char *name, *file, *sections;
@@ -63,7 +66,7 @@ static bool has_lines(const char *text, size_t bytes, const table_text *table) {
   return last > 0 && last <= lines;
 }
 
-/* ---- reading and storing -------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* A whole text file, or NULL. Nothing is waited for: what is no regular file is not opened to be read. */
 static char *read_text(const char *path, size_t *bytes) {
@@ -114,45 +117,73 @@ static char *find_text(const ink_collector *c, const ink_i_member *m, const tabl
   return fitting_text(path, table, bytes);
 }
 
-static bool is_stored(const ink_i_member *m, const char *file) {
+/* ---- keeping and storing -------------------------------------------------------------------- */
+
+static bool is_kept(const ink_collector *c, const ink_i_member *m, const char *file) {
   for (size_t i = 0; i < m->source_count; i++)
-    if (!strcmp(m->sources[i], file))
+    if (!strcmp(c->texts[m->sources[i]].file, file))
       return true;
   return false;
 }
 
-/* A failure is none of the capture: it is whole without. */
-static void store(ink_i_member *m, const char *file, const char *text, size_t bytes) {
-  if (m->source_bytes + bytes > INK_SOURCES_BYTES_MAX ||
-      !ink_i_collector_room((void **)&m->sources, m->source_count, &m->source_room, sizeof *m->sources))
-    return;
-  char *copy = strdup(file);
-  if (!copy || ink_writer_source(m->writer, file, text, bytes, NULL) != INK_OK) {
-    free(copy);
-    return;
+/* Takes over the text. A thousand processes of one program keep it once. The index, or SIZE_MAX: it is not kept. */
+static size_t keep_text(ink_collector *c, const char *file, char *text, size_t bytes) {
+  for (size_t i = 0; i < c->text_count; i++) {
+    const ink_i_text *one = &c->texts[i];
+    if (one->bytes == bytes && !strcmp(one->file, file) && !memcmp(one->text, text, bytes)) {
+      free(text);
+      return i;
+    }
   }
-  m->sources[m->source_count++] = copy;
-  m->source_bytes += bytes;
+  char *copy = strdup(file);
+  if (!copy || c->text_bytes + bytes > TEXTS_BYTES_MAX ||
+      !ink_i_collector_room((void **)&c->texts, c->text_count, &c->text_room, sizeof *c->texts)) {
+    free(copy);
+    free(text);
+    return SIZE_MAX;
+  }
+  c->texts[c->text_count] = (ink_i_text){.file = copy, .text = text, .bytes = bytes};
+  c->text_bytes += bytes;
+  return c->text_count++;
 }
 
 void ink_i_member_source(ink_collector *c, ink_i_member *m, const char *payload, size_t bytes) {
   ink_file_table fixed;
   const char *texts[3]; /* name, file, sections */
   size_t text_bytes = 0;
-  if (!c->source_folder || !ink_table_texts(payload, bytes, &fixed, texts) || !*texts[1] || is_stored(m, texts[1]) ||
+  if (!c->source_folder || !ink_table_texts(payload, bytes, &fixed, texts) || !*texts[1] || is_kept(c, m, texts[1]) ||
       m->source_tries++ >= TRIES_MAX)
     return;
   const table_text table = {.name = texts[0], .file = texts[1], .sections = texts[2], .line = fixed.line};
   char *text = find_text(c, m, &table, &text_bytes);
-  if (text)
-    store(m, table.file, text, text_bytes);
-  free(text);
+  const size_t index = text ? keep_text(c, table.file, text, text_bytes) : SIZE_MAX;
+  if (index == SIZE_MAX || m->source_bytes + text_bytes > INK_SOURCES_BYTES_MAX ||
+      !ink_i_collector_room((void **)&m->sources, m->source_count, &m->source_room, sizeof *m->sources))
+    return;
+  m->sources[m->source_count++] = index;
+  m->source_bytes += text_bytes;
 }
 
-void ink_i_member_free_sources(ink_i_member *m) {
-  for (size_t i = 0; i < m->source_count; i++)
-    free(m->sources[i]);
-  free(m->sources);
-  m->sources = NULL;
-  m->source_count = m->source_room = 0;
+/* Where nobody knows how much room there is (a pipe), there is enough. */
+static bool disk_has(const char *path, uint64_t bytes) {
+  struct statvfs disk;
+  return statvfs(path, &disk) || !disk.f_blocks || (uint64_t)disk.f_bavail * disk.f_frsize >= bytes;
+}
+
+/* A failure is none of the capture: it is whole without. */
+void ink_i_member_store_sources(const ink_collector *c, ink_i_member *m) {
+  for (size_t i = 0; i < m->source_count; i++) {
+    const ink_i_text *one = &c->texts[m->sources[i]];
+    if (!disk_has(m->path, one->bytes + DISK_LEFT_BYTES) ||
+        ink_writer_source(m->writer, one->file, one->text, one->bytes, NULL) != INK_OK)
+      return;
+  }
+}
+
+void ink_i_collector_free_texts(ink_collector *c) {
+  for (size_t i = 0; i < c->text_count; i++) {
+    free(c->texts[i].file);
+    free(c->texts[i].text);
+  }
+  free(c->texts);
 }

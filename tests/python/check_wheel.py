@@ -43,10 +43,12 @@ with tempfile.TemporaryDirectory() as work:
         env={**os.environ, "PIP_CONFIG_FILE": os.devnull})
     shutil.rmtree("prefix")
     shutil.rmtree("source")
+    beside = [os.path.dirname(os.path.dirname(numpy.__file__))]
+    with open(os.path.join(packages, "numpy.pth"), "w") as file:  # pip would bring NumPy from where there is a network
+        file.write(beside[0] + "\n")
     alone = {"PATH": os.path.join(work, "clean", "bin") + ":/usr/bin:/bin", "HOME": work}
     bin = os.path.join(work, "clean", "bin")
     print(run(os.path.join(bin, "inkmark"), "record", "--device", "sim", "-o", "x.ink", "--", program, env=alone))
-    beside = [os.path.dirname(os.path.dirname(numpy.__file__))]
     beside += glob.glob(os.path.join(source, ".venv-numpy1", "lib", os.path.basename(os.path.dirname(packages)), "site-packages"))
     versions = []
     for place in beside:
