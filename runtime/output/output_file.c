@@ -2,10 +2,10 @@
 /* Writes beside the wanted name and renames when whole; gzip by zlib where the name asks for it.
  * Where the file system has unnamed files (O_TMPFILE), nothing is left behind even after SIGKILL.
  */
-#define ZLIB_CONST
 #include "output_file.h"
 
 #include "errno_words.h"
+#include "gzip_write.h"
 #include "number_text.h"
 #include "text_scan.h"
 #include "unfinished.h"
@@ -20,12 +20,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { BUFFER_BYTES = 256 * 1024, PACKED_BYTES = 64 * 1024 };
-
-struct ink_gzip {
-  z_stream stream;
-  unsigned char packed[PACKED_BYTES];
-};
+enum { BUFFER_BYTES = 256 * 1024 };
 
 /* "cannot write 'x': no space left on device": strerror in lower case, as all our messages are. */
 static ink_status say(const char *doing, const ink_file *file, int code, ink_error *error) {
@@ -51,20 +46,13 @@ static void write_fd(ink_file *file, const unsigned char *bytes, size_t size) {
   }
 }
 
-static void write_packed(ink_file *file, const unsigned char *bytes, size_t size, int flush) {
-  z_stream *z = &file->gzip->stream;
-  z->next_in = bytes; /* ZLIB_CONST */
-  z->avail_in = (uInt)size;
-  do {
-    z->next_out = file->gzip->packed;
-    z->avail_out = PACKED_BYTES;
-    int rc = deflate(z, flush);
-    if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) {
-      file->failed = file->failed ? file->failed : EIO;
-      return;
-    }
-    write_fd(file, file->gzip->packed, PACKED_BYTES - z->avail_out);
-  } while (z->avail_out == 0 && !file->failed);
+static void take_packed(void *user, const unsigned char *bytes, size_t size) { write_fd(user, bytes, size); }
+
+static void write_packed(ink_file *file, const void *bytes, size_t size, bool last) {
+  const bool fine = last ? ink_i_gzip_end(file->gzip, take_packed, file)
+                         : ink_i_gzip_put(file->gzip, bytes, size, take_packed, file);
+  if (!fine && !file->failed)
+    file->failed = ENOMEM;
 }
 
 static void emit(ink_file *file, const void *bytes, size_t size) {
@@ -73,7 +61,7 @@ static void emit(ink_file *file, const void *bytes, size_t size) {
   if (file->sums)
     file->crc = (uint32_t)crc32(file->crc, bytes, (uInt)size);
   if (file->gzip)
-    write_packed(file, bytes, size, Z_NO_FLUSH);
+    write_packed(file, bytes, size, false);
   else
     write_fd(file, bytes, size);
 }
@@ -247,15 +235,8 @@ static ink_status open_descriptor(ink_file *file, const char *path, ink_error *e
 }
 
 static ink_status start_gzip(ink_file *file, ink_error *error) {
-  file->gzip = calloc(1, sizeof *file->gzip);
-  if (!file->gzip)
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  if (deflateInit2(&file->gzip->stream, 4, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
-    free(file->gzip);
-    file->gzip = NULL;
-    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  }
-  return INK_OK;
+  file->gzip = ink_i_gzip_new(0);
+  return file->gzip ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 
 ink_status ink_file_open(ink_file *file, const char *path, ink_error *error) {
@@ -288,7 +269,7 @@ ink_status ink_file_check(const ink_file *file, ink_error *error) {
 ink_status ink_file_finish(ink_file *file, ink_error *error) {
   flush(file, true);
   if (file->gzip && !file->failed)
-    write_packed(file, NULL, 0, Z_FINISH);
+    write_packed(file, NULL, 0, true);
   free(file->buffer);
   file->buffer = NULL;
   file->room = 0;
@@ -360,9 +341,7 @@ void ink_file_abandon(ink_file *file) {
   }
   if (file->fd > STDERR_FILENO) /* a zeroed file has descriptor 0, stdout stays open */
     close(file->fd);
-  if (file->gzip)
-    deflateEnd(&file->gzip->stream);
-  free(file->gzip);
+  ink_i_gzip_free(file->gzip);
   free(file->beside);
   free(file->path);
   free(file->buffer);
