@@ -80,6 +80,19 @@ __global__ void passes(float *d, int n) {
   d[threadIdx.x] = x;
 }
 
+// As who writes device functions only does it: numba's and Warp's users.
+__device__ __noinline__ float opens(float x) {
+  PROF_KERNEL(Kern);
+  x = turn(x, 20);
+  PROF_MARK(Work, x);
+  return x;
+}
+
+__global__ void in_function(float *d) {
+  for (int i = 0; i < 3; i++)
+    d[threadIdx.x] = opens(d[threadIdx.x] + i);
+}
+
 // A ring of two stages: the producer is four times as fast as the consumer.
 __global__ void roles(float *d, int n) {
   __shared__ volatile int full[2], empty[2];
@@ -208,6 +221,9 @@ int main(int argc, char **argv) {
     nested<<<1, 32>>>(d);
   } else if (!strcmp(name, "passes")) {
     passes<<<3, 64>>>(d, 7);
+  } else if (!strcmp(name, "function")) {
+    for (int i = 0; i < 2; i++)
+      in_function<<<2, 32>>>(d);
   } else if (!strcmp(name, "roles")) {
     roles<<<2, 64>>>(d, 20);
   } else if (!strcmp(name, "devices")) {

@@ -91,6 +91,16 @@ def passes():
     assert "inkmark record -g warp" in text, text  # blocks of 64 threads, and sections that nobody passed
 
 
+def opened_in_function():
+    """PROF_KERNEL in a device function that each block calls three times: the tracks are of one launch."""
+    path = record("function")
+    (kernel,) = kernels(path)
+    assert kernel["launches"] == 2 and kernel["tracks"] == 12 and rows(kernel)["Work"]["count"] == 12, kernel
+    assert [r["count"] for r in kernels(path, "--by", "launch")[0]["rows"] if r["section"] == "Work"] == [6, 6]
+    text = run("report", path)
+    assert "2 launches, 12 tracks" in text and "may be up to" in text and "by PROF_KERNEL in a function that is called again" in text, text
+
+
 def warps():
     path = record("roles", "-g", "warp")
     groups = {r["group"]: {} for r in kernels(path, "--by", "warp")[0]["rows"]}
@@ -219,7 +229,7 @@ def newest():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (imbalance, overflow, lost_blocks, nested, passes, warps, answers, roles_of_examples, counters, instances, graphs, one_schema,
+    for check in (imbalance, overflow, lost_blocks, nested, passes, opened_in_function, warps, answers, roles_of_examples, counters, instances, graphs, one_schema,
                   newest):
         check()
         print("ok:", check.__name__)
