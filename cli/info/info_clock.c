@@ -15,6 +15,10 @@ const char *info_edges_when(uint32_t when) {
 }
 
 static void rates(const ink_clock_quality *q, FILE *to) {
+  if (!q->sms_seen) {
+    fputs("  clock: no SM's clock was read\n", to);
+    return;
+  }
   fputs("  clock: ", to);
   if (q->timer_step_ns)
     text_print(to, "globaltimer steps by %u ns, ", q->timer_step_ns);
