@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool load_capture(const char *path, loaded_capture *out) {
+bool load_capture_quietly(const char *path, loaded_capture *out) {
   ink_error error = {0};
   struct stat file;
   *out = (loaded_capture){.path = path};
@@ -29,6 +29,12 @@ bool load_capture(const char *path, loaded_capture *out) {
     unload_capture(out);
     return false;
   }
+  return true;
+}
+
+bool load_capture(const char *path, loaded_capture *out) {
+  if (!load_capture_quietly(path, out))
+    return false;
   const ink_capture_facts *facts = ink_capture_get_facts(out->capture);
   if (facts->note[0])
     message_say("'%s': %s", path, facts->note);

@@ -13,6 +13,8 @@ typedef struct loaded_capture {
 
 /* False after a message on stderr. A damaged or cut file opens, with a remark. */
 bool load_capture(const char *path, loaded_capture *out);
+/* The same without what is amiss with a capture that can be read. */
+bool load_capture_quietly(const char *path, loaded_capture *out);
 /* The path of the newest capture (*.ink) in the working directory, which the caller frees; NULL after a message. */
 char *load_newest(void);
 void unload_capture(loaded_capture *loaded);

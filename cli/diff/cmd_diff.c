@@ -48,6 +48,10 @@ static int compare(diff_result *result, char **argv, size_t n) {
   const bool fine = printers[settings->format](result, file.stream);
   if (!outfile_close(&file, fine) || !fine)
     return CLI_FAILED;
+  if (settings->fail_over_text && !result->tested) {
+    message_say("'--fail-over %s' cannot be judged: nothing could be tested", settings->fail_over_text);
+    return CLI_FAILED;
+  }
   return result->failed ? CLI_CHECK_FAILED : CLI_OK;
 }
 
@@ -98,7 +102,7 @@ const cli_command cmd_diff = {
         "corrected for how many were tested. The interval is of the ratio of the geometric means. With 6 "
         "captures a side or more, each capture is one sample: its median launch. With fewer, each launch is a "
         "sample. If samples are too few to tell anything at the level, diff says so. Exit code 3: something is "
-        "slower, by more than --fail-over.",
+        "slower, by more than --fail-over. Exit code 1: --fail-over was given and nothing could be tested.",
     .examples = "inkmark diff base.ink new.ink\twhat changed\n"
                 "inkmark diff --fail-over 5% --format markdown base.ink new.ink\tfor a pull request; 3 if slower by 5 %\n"
                 "inkmark diff base*.ink -- new*.ink\tseveral runs a side",

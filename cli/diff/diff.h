@@ -24,6 +24,8 @@ typedef struct diff_series {
   double *values;
   size_t count;
   bool too_short; /* less than the marks' cost is known to */
+  bool moved;         /* by diff_align: `instance` is the base's, */
+  char *own_instance; /* and this its own */
 } diff_series;
 
 typedef struct diff_side {
@@ -31,7 +33,6 @@ typedef struct diff_side {
   size_t count;
   size_t *slots, slot_mask; /* a hash table of them: index + 1, 0 empty */
   size_t runs, launches;
-  bool by_run; /* a value for each run, its median launch, in the place of one for each launch */
 } diff_side;
 
 enum diff_verdict {
@@ -49,7 +50,7 @@ typedef struct diff_row {
   bool guessed;                  /* the names differ: renamed, it seems */
   enum diff_verdict verdict;
   double base_cycles, now_cycles; /* geometric means */
-  double ratio, low, high;        /* of these; the interval at the level */
+  double ratio, low, high;        /* of these; the interval at the level, NAN: too few samples for one */
   double p, p_corrected;          /* by permutation; by Holm over all rows that were tested */
 } diff_row;
 
@@ -58,21 +59,25 @@ typedef struct diff_result {
   const char *const *base_paths, *const *now_paths;
   diff_side base, now;
   diff_row *rows;
-  size_t row_count, tested;
+  bool by_run; /* a value for each run, its median launch, in the place of one for each launch */
+  size_t row_count, pairs, tested;
   size_t left_out; /* rows that were taken away since */
   uint64_t slower, faster;
   bool failed; /* some row is slower by more than is allowed */
   bool forced; /* what cannot be compared was, for --force */
 } diff_result;
 
-/* diff_side.c. False after a message. */
-bool diff_side_load(const diff_settings *settings, const char *const *paths, size_t n, diff_side *out);
+/* diff_side.c. False after a message. `out` has its number of runs. */
+bool diff_side_load(const diff_settings *settings, const char *const *paths, bool by_run, diff_side *out);
+void diff_side_index(diff_side *side); /* again, since names changed */
 void diff_side_free(diff_side *side);
 /* The series of the same kernel, instance, section and device (not table: what the rewriter marks has the file's name
  * in it); NULL: there is none. */
 const diff_series *diff_side_find(const diff_side *side, const diff_series *wanted);
 bool diff_same_part(const diff_series *a, const diff_series *b);
 uint64_t diff_hash_of_part(const diff_series *series);
+/* diff_align.c: gives what `now` has of the same kernel the base's name. False: out of memory. */
+bool diff_align(const diff_side *base, diff_side *now);
 /* Whether the captures can be compared at all; says why not. */
 bool diff_comparable(const char *left, const char *right);
 

@@ -12,14 +12,14 @@ enum { DIFF_SCHEMA_VERSION = 1 };
 
 static const diff_series *any(const diff_row *row) { return row->base ? row->base : row->now; }
 
-static void json_side(json_writer *json, const char *key, const diff_side *side, const char *const *paths) {
+static void json_side(json_writer *json, const char *key, const diff_side *side, bool by_run, const char *const *paths) {
   json_open(json, key, '{');
   json_open(json, "files", '[');
   for (size_t i = 0; i < side->runs; i++)
     json_string(json, NULL, paths[i]);
   json_close(json, ']');
   json_unsigned(json, "launches", side->launches);
-  json_string(json, "samples", side->by_run ? "runs" : "launches");
+  json_string(json, "samples", by_run ? "runs" : "launches");
   json_close(json, '}');
 }
 
@@ -33,6 +33,7 @@ static void json_row(json_writer *json, const diff_row *row) {
   json_signed(json, "device", s->device);
   json_string(json, "section", s->section); /* null: the whole track */
   json_string(json, "renamed_to", row->guessed ? row->now->section : NULL);
+  json_string(json, "instance_now", row->now && row->now->moved ? row->now->own_instance : NULL);
   json_string(json, "verdict", diff_word(row->verdict));
   json_unsigned(json, "base_samples", row->base ? row->base->count : 0);
   json_unsigned(json, "new_samples", row->now ? row->now->count : 0);
@@ -52,8 +53,8 @@ bool diff_json(const diff_result *result, FILE *to) {
   json_open(&json, NULL, '{');
   json_unsigned(&json, "schema_version", DIFF_SCHEMA_VERSION);
   json_string(&json, "inkmark", INKMARK_VERSION);
-  json_side(&json, "base", &result->base, result->base_paths);
-  json_side(&json, "new", &result->now, result->now_paths);
+  json_side(&json, "base", &result->base, result->by_run, result->base_paths);
+  json_side(&json, "new", &result->now, result->by_run, result->now_paths);
   json_double(&json, "level", result->settings->level);
   json_double(&json, "fail_over", result->settings->fail_over);
   json_unsigned(&json, "tested", result->tested);
@@ -96,7 +97,7 @@ static void html_row(const diff_row *row, FILE *to) {
           row->now ? number_whole((uint64_t)(row->now_cycles + 0.5)).text : "");
   html_change(both ? row->ratio : NAN, to);
   fputs("<td class=n>", to);
-  if (both) {
+  if (both && isfinite(row->low)) {
     html_change(row->low, to);
     fputs(" to ", to);
     html_change(row->high, to);

@@ -20,7 +20,7 @@ const char *diff_word(enum diff_verdict verdict) {
 }
 
 void diff_assumption(const diff_result *result, char *text, size_t bytes) {
-  const bool by_run = result->base.by_run && result->now.by_run;
+  const bool by_run = result->by_run;
   const size_t runs = result->base.runs + result->now.runs;
   snprintf(text, bytes,
            "%s taken for independent samples%s; level %g %% over %zu comparison%s (permutation test, Holm), intervals "
@@ -57,6 +57,10 @@ static void part_title(const diff_row *row, FILE *to) {
   }
   if (s->device)
     text_print(to, " on device %d", s->device);
+  if (row->now && row->now->moved) {
+    ink_activity_short_name(row->now->own_instance ? row->now->own_instance : "", instance, sizeof instance);
+    text_print(to, ", now %s (guessed)", instance[0] ? instance : "without its function's name");
+  }
 }
 
 /* "+5.0 %"; of a ratio that is none, nothing. */
@@ -87,7 +91,7 @@ static void put_cells(text_grid *grid, const diff_row *row) {
   grid_cell(grid, "%s", cycles_of(row->base, row->base_cycles).text);
   grid_cell(grid, "%s", cycles_of(row->now, row->now_cycles).text);
   grid_cell(grid, "%s", both ? change(row->ratio).text : "");
-  if (both)
+  if (both && isfinite(row->low))
     grid_cell(grid, "%s to %s", change(row->low).text, change(row->high).text);
   else
     grid_cell(grid, "%s", "");
@@ -97,13 +101,15 @@ static void put_cells(text_grid *grid, const diff_row *row) {
 /* How many samples a side would do for the rows that there are. */
 static size_t needed_samples(const diff_result *result) {
   size_t n = 2;
-  while (diff_least_p(n, n) * (double)result->row_count > result->settings->level)
+  while (diff_least_p(n, n) * (double)result->pairs > result->settings->level)
     n++;
   return n;
 }
 
 static void conclusion(const diff_result *result, FILE *to) {
-  if (!result->tested)
+  if (!result->pairs)
+    fputs("nothing could be tested: no section is on both sides", to);
+  else if (!result->tested)
     text_print(to, "nothing could be tested: about %zu launches a side are needed", needed_samples(result));
   else if (!result->slower && !result->faster)
     fputs("no difference that noise would not make as well", to);
@@ -194,7 +200,7 @@ bool diff_markdown(const diff_result *result, FILE *to) {
     diff_put(name, false, to);
     text_print(to, " | %s | %s | %s | ", cycles_of(row->base, row->base_cycles).text,
                cycles_of(row->now, row->now_cycles).text, both ? change(row->ratio).text : "");
-    if (both)
+    if (both && isfinite(row->low))
       text_print(to, "%s to %s", change(row->low).text, change(row->high).text);
     text_print(to, " | %s%s%s |\n", row->verdict == DIFF_SLOWER ? "**" : "", diff_word(row->verdict),
                row->verdict == DIFF_SLOWER ? "**" : "");

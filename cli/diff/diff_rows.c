@@ -4,9 +4,11 @@
 
 #include "message.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { RUNS_AS_SAMPLES = 6 };
 enum { GUESSES_MOST = 64 }; /* of one part: of more new sections none is taken for a renamed one */
 
 typedef struct new_one { /* a series that only the new side has */
@@ -111,6 +113,7 @@ static bool compare_rows(diff_result *result) {
     describe(&result->rows[i], level);
     pairs += is_pair(&result->rows[i]);
   }
+  result->pairs = pairs;
   double *p = calloc(pairs + 1, sizeof *p);
   if (!p)
     return false;
@@ -120,6 +123,7 @@ static bool compare_rows(diff_result *result) {
       continue;
     if (diff_least_p(row->base->count, row->now->count) * (double)pairs > level) {
       row->verdict = DIFF_TOO_FEW;
+      row->low = row->high = NAN;
       continue;
     }
     row->p = p[at++] = diff_permutation(row->base->values, row->base->count, row->now->values, row->now->count,
@@ -158,9 +162,10 @@ static bool check_alike(diff_result *result) {
 }
 
 bool diff_make(diff_result *result) {
-  const size_t base = result->base.runs, now = result->now.runs;
-  return check_alike(result) && diff_side_load(result->settings, result->base_paths, base, &result->base) &&
-         diff_side_load(result->settings, result->now_paths, now, &result->now) && compare_rows(result);
+  result->by_run = result->base.runs >= RUNS_AS_SAMPLES && result->now.runs >= RUNS_AS_SAMPLES;
+  return check_alike(result) && diff_side_load(result->settings, result->base_paths, result->by_run, &result->base) &&
+         diff_side_load(result->settings, result->now_paths, result->by_run, &result->now) &&
+         diff_align(&result->base, &result->now) && compare_rows(result);
 }
 
 void diff_free(diff_result *result) {

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_AS_SAMPLES = 6 };
-
 static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
@@ -73,6 +71,13 @@ static bool make_room(diff_side *side) {
   for (size_t i = 0; i < side->count; i++)
     put_slot(side, i);
   return true;
+}
+
+void diff_side_index(diff_side *side) {
+  if (side->slots)
+    memset(side->slots, 0, (side->slot_mask + 1) * sizeof *side->slots);
+  for (size_t i = 0; i < side->count; i++)
+    put_slot(side, i);
 }
 
 static diff_series *series_of(diff_side *side, const diff_series *wanted) {
@@ -187,16 +192,15 @@ static void keep_medians(diff_side *side, const size_t *first, size_t known) {
   }
 }
 
-bool diff_side_load(const diff_settings *settings, const char *const *paths, size_t n, diff_side *out) {
+bool diff_side_load(const diff_settings *settings, const char *const *paths, bool by_run, diff_side *out) {
   bool fine = true;
-  *out = (diff_side){.runs = n, .by_run = n >= RUNS_AS_SAMPLES};
-  for (size_t run = 0; run < n && fine; run++) {
+  for (size_t run = 0; run < out->runs && fine; run++) {
     const size_t known = out->count;
     size_t *first = calloc(known + 1, sizeof *first);
     for (size_t i = 0; first && i < known; i++)
       first[i] = out->series[i].count;
     fine = first && add_capture(settings, paths[run], out);
-    if (fine && out->by_run)
+    if (fine && by_run)
       keep_medians(out, first, known);
     free(first);
   }
@@ -209,6 +213,7 @@ void diff_side_free(diff_side *side) {
     free(s->kernel);
     free(s->table);
     free(s->instance);
+    free(s->own_instance);
     free(s->section);
     free(s->values);
   }
@@ -249,8 +254,8 @@ static bool like_numbers(double a, double b, double tolerance) {
 
 static bool like_devices(const loaded_capture *a, const loaded_capture *b, const ink_device_info *one,
                          const ink_device_info *other) {
-  const double mhz[2] = {rate_of(a, one->index) / 1e6, rate_of(b, one->index) / 1e6};
-  const double marks[2] = {cost_of_mark(a->capture, one->index), cost_of_mark(b->capture, one->index)};
+  const double mhz[2] = {rate_of(a, one->index) / 1e6, rate_of(b, other->index) / 1e6};
+  const double marks[2] = {cost_of_mark(a->capture, one->index), cost_of_mark(b->capture, other->index)};
   char left[64], right[64];
   if (one->simulated != other->simulated)
     return unlike(a->path, b->path, "one is of the simulated device", one->simulated ? "simulated" : "a GPU",
@@ -276,12 +281,12 @@ static bool like_devices(const loaded_capture *a, const loaded_capture *b, const
 bool diff_comparable(const char *left, const char *right) {
   loaded_capture a = {0}, b = {0};
   const ink_device_info *devices[2];
-  bool fine = load_capture(left, &a) && load_capture(right, &b);
+  bool fine = load_capture_quietly(left, &a) && load_capture_quietly(right, &b); /* what is amiss is said where they are read */
   if (fine) {
     const size_t n = ink_capture_devices(a.capture, &devices[0]), m = ink_capture_devices(b.capture, &devices[1]);
     for (size_t i = 0; i < n && fine; i++)
       for (size_t k = 0; k < m && fine; k++)
-        if (devices[0][i].index == devices[1][k].index)
+        if (devices[0][i].index == devices[1][k].index || (n == 1 && m == 1))
           fine = like_devices(&a, &b, &devices[0][i], &devices[1][k]);
   }
   unload_capture(&a);
