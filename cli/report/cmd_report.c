@@ -205,7 +205,7 @@ static int run(int argc, char **argv) {
     return CLI_USAGE;
   if (settings.sort == SORT_SELF && settings.by == INK_BY_ITERATION)
     return cli_usage_error(&cmd_report, "'--sort self' is not known by iteration");
-  if (!cli_check_regex(&cmd_report, "waits", settings.waits) || report_check_parse(&settings))
+  if (!cli_check_regex(&cmd_report, "waits", settings.waits) || report_check_parse(&settings) || report_silence_check(&settings))
     return CLI_USAGE;
   if (check_report(&settings))
     return CLI_USAGE;

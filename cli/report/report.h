@@ -88,6 +88,8 @@ void report_findings(const report_view *report, FILE *to);
 bool report_check(const report_view *report, bool *fine);
 /* A usage error where the expression cannot be read; else CLI_OK. */
 int report_check_parse(const report_settings *settings);
+/* A usage error where --silence names what is no finding; else CLI_OK. */
+int report_silence_check(const report_settings *settings);
 bool report_short_is_one(const report_view *report, const ink_kernel_total *total);
 
 /* A line below a kernel's table, in the colour of warnings. */

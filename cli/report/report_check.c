@@ -25,6 +25,14 @@ static bool is_one_of(const char *word, const char *const *words, size_t n) {
   return false;
 }
 
+/* "20 us" becomes "20us". */
+static void join_unit(char *text) {
+  static const char *const units[] = {"cycles", "ns", "us", "ms", "%"};
+  char *space = strrchr(text, ' ');
+  if (space && space > text && strchr("0123456789.", space[-1]) && is_one_of(space + 1, units, sizeof units / sizeof *units))
+    memmove(space, space + 1, strlen(space + 1) + 1);
+}
+
 /* NULL: it was read; else what is wrong with it. */
 static const char *parse(const char *text, check_expression *out) {
   static const char *const ops[] = {"<", "<=", ">", ">="}, *const units[] = {"cycles", "ns", "us", "ms"};
@@ -36,6 +44,7 @@ static const char *parse(const char *text, check_expression *out) {
   memcpy(out->kernel, text, (size_t)(slash - text));
   /* A section's name may hold spaces: the last three words are the rest. */
   snprintf(name, sizeof name, "%s", slash + 1);
+  join_unit(name);
   char *words[3] = {NULL, NULL, NULL};
   for (int i = 2; i >= 0; i--) {
     char *space = strrchr(name, ' ');

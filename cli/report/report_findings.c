@@ -2,6 +2,7 @@
 /* What stands out, at the end of a report: the costliest findings first. */
 #include "report.h"
 
+#include "commands.h"
 #include "message.h"
 #include "style.h"
 #include "text_out.h"
@@ -19,6 +20,21 @@ static bool is_silenced(const char *list, const char *id) {
     list += one + (list[one] == ',');
   }
   return false;
+}
+
+int report_silence_check(const report_settings *settings) {
+  static const char *const ids[] = {"tail", "wait", "late", "outlier", "first-launch"};
+  const char *list = settings->silence;
+  while (list && *list) {
+    const size_t one = strcspn(list, ",");
+    bool known = false;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids && !known; i++)
+      known = strlen(ids[i]) == one && !strncmp(list, ids[i], one);
+    if (!known)
+      return cli_usage_error(&cmd_report, "'--silence' knows tail, wait, late, outlier and first-launch, not '%.*s'", (int)one, list);
+    list += one + (list[one] == ',');
+  }
+  return CLI_OK;
 }
 
 void report_findings(const report_view *report, FILE *to) {
