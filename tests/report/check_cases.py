@@ -130,6 +130,7 @@ def answers():
         assert "; it works most in Work (" in wait["text"] and " and Store (" in wait["text"], wait
     text = run("report", "--waits", "^nothing$", "roles.ink")
     assert "[wait]" not in text and "[wait]" in run("report", "roles.ink")
+    assert "[wait]" not in run("report", "--silence", "late,wait", "roles.ink")
 
 
 def roles_of_examples():

@@ -75,12 +75,41 @@ def verdicts():
     few = make("c.ink", 3, "launches=2"), make("d.ink", 4, "launches=2", "slower=2:3")
     found, _ = rows(*few)
     assert {r["verdict"] for r in found["rows"]} == {"too few samples"} and not found["tested"]
-    assert "launches a side are needed" in diff(*few).stdout
+    assert all(r["ratio"] and r["ratio_low"] is None and r["ratio_high"] is None for r in found["rows"]), found["rows"]
+    for form in ("text", "markdown", "html"):
+        shown = diff("--format", form, "--all", *few).stdout
+        line = next(line for line in shown.splitlines() if "UpdateConstraint" in line)
+        assert line.count("%") == 1 and " to " not in line, line
+    assert "about 7 launches a side are needed" in diff(*few).stdout
+    assert "'--fail-over 5%' cannot be judged" in diff("--fail-over", "5%", *few, code=1).stderr
     runs = [make(f"r{i}.ink", 100 + i) for i in range(14)]
     found, _ = rows(*runs[:7], "--", *runs[7:])
     assert found["base"]["samples"] == "runs" and found["rows"][0]["base_samples"] == 7
     found, _ = rows(*runs[:2], "--", *runs[2:5])
     assert found["base"]["samples"] == "launches" and found["rows"][0]["new_samples"] == 60
+    found, _ = rows(*runs[:7], "--", *runs[7:9])  # medians of one side are not held against launches of the other
+    assert found["base"]["samples"] == found["new"]["samples"] == "launches", found["base"]
+    assert found["rows"][0]["base_samples"] == 140 and found["rows"][0]["new_samples"] == 40, found["rows"][0]
+
+
+def parameters():
+    """A kernel whose parameters were changed is the same kernel, if it has one instance on each side; and that is said."""
+    make("a.ink", 1, "instance=1")
+    make("b.ink", 2, "instance=2", "slower=2:1.2")
+    found, _ = rows("a.ink", "b.ink", code=3)
+    seen = {r["section"]: r for r in found["rows"]}
+    assert seen["UpdateConstraint"]["verdict"] == "slower" and seen["Hessian"]["verdict"] == "same", seen
+    assert {(r["instance"], r["instance_now"]) for r in found["rows"]} == {("void step(float *, int)", "void step(float *, int, int)")}
+    assert "as void step(float *, int), now void step(float *, int, int) (guessed)" in diff("a.ink", "b.ink", code=3).stdout
+    make("c.ink", 3, "slower=2:1.2")  # recorded before captures had names of functions
+    assert rows("a.ink", "c.ink", code=3)[0]["slower"] and "without its function's name" in diff("a.ink", "c.ink", code=3).stdout
+    make("d.ink", 4, "instance=3")  # two on a side: neither is it
+    found, _ = rows("a.ink", "--", "b.ink", "d.ink")
+    assert {r["verdict"] for r in found["rows"]} == {"only in base", "only in new"} and not found["tested"], found["rows"]
+    assert {r["instance_now"] for r in found["rows"]} == {None}
+    assert "no section is on both sides" in diff("a.ink", "--", "b.ink", "d.ink").stdout
+    found, _ = rows("b.ink", "--", "b.ink", "d.ink")
+    assert found["tested"] == 6 and {r["instance_now"] for r in found["rows"]} == {None}, found
 
 
 def refusals():
@@ -88,17 +117,31 @@ def refusals():
     assert "after '--'" in diff("a.ink", "--", code=2).stderr
     assert "takes a percentage" in diff("--level", "x", "a.ink", "b.ink", code=2).stderr
     diff("a.ink", "none.ink", code=1)
-    make("g.ink", 5, "device=7")
-    refused = diff("a.ink", "g.ink", code=1).stderr
-    assert "cannot be compared" in refused and "other devices" in refused, refused
-    assert "forced" in diff("--force", "a.ink", "g.ink", code=None).stdout
-    make("n.ink", 6, "device=0", "simulated=0")
-    assert "simulated" in diff("a.ink", "n.ink", code=1).stderr
+    # what each is refused for, with both values; --force compares it, and every form says so
+    for keys, words in ((("device=7",), "other devices, synthetic device and device of type 7"),
+                        (("simulated=0",), "one is of the simulated device, simulated and a GPU"),
+                        (("warps=1",), "tracks are of other threads, blocks and warps"),
+                        (("rate=1.05",), "other clock rates, 1000 and 1050 MHz"),
+                        (("mark=15000",), "a mark costs otherwise, 10.0 and 15.0 cycles")):
+        make("a.ink", 1, "mark=10000")
+        make("o.ink", 2, *([] if keys[0].startswith("mark") else ["mark=10000"]), *keys)
+        for sides in (("a.ink", "o.ink"), ("a.ink", "a.ink", "--", "a.ink", "o.ink"), ("a.ink", "o.ink", "--", "a.ink")):
+            done = diff(*sides, code=1)
+            assert f"cannot be compared: {words}; --force" in done.stderr and not done.stdout, (sides, done)
+        forced = diff("--force", "a.ink", "o.ink", code=None)
+        assert forced.returncode in (0, 3) and "forced: these captures were not made alike" in forced.stdout, forced
+        assert "Forced" in diff("--force", "--format", "markdown", "a.ink", "o.ink", code=None).stdout
+        assert "forced" in diff("--force", "--format", "html", "a.ink", "o.ink", code=None).stdout
+        assert rows("--force", "a.ink", "o.ink", code=None)[0]["forced"] is True
+    for keys in (("rate=1.015",), ("mark=11000",), ("mark=11900",)):  # near enough
+        make("a.ink", 1, "mark=10000")
+        make("o.ink", 2, *([] if keys[0].startswith("mark") else ["mark=10000"]), *keys)
+        assert rows("a.ink", "o.ink", code=None)[0]["forced"] is False
     diff("-o", "a.ink", "a.ink", "b.ink", code=1)
 
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (verdicts, refusals, false_alarms, power):
+    for check in (verdicts, parameters, refusals, false_alarms, power):
         check()
         print("ok:", check.__name__)

@@ -47,6 +47,18 @@ def main():
     print(f"{alarms} alarms in {PAIRS} equal pairs of recordings, {named} of {slower} slower sections are named")
 
 
+def other_device():
+    """Recorded on the first device, then on the second: the only one of each side is the same one."""
+    for path, device in (("a.ink", "0"), ("b.ink", "1")):
+        subprocess.run([inkmark, "record", "--device", "sim", "--devices", device, "-o", path, "--", cases, "devices"],
+                       check=True, capture_output=True, env={**os.environ, "INKMARK_SIM_DEVICES": "2"})
+    done = subprocess.run([inkmark, "diff", "-f", "json", "a.ink", "b.ink"], capture_output=True, text=True)
+    assert done.returncode in (0, 3), done
+    work = {r["section"]: r for r in json.loads(done.stdout)["rows"]}["Work"]
+    assert work["device"] == 0 and work["base_samples"] == work["new_samples"] == 2 and 1.8 < work["ratio"] < 2.2, work
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     main()
+    other_device()

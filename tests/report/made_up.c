@@ -19,6 +19,10 @@ typedef struct made_up {
   double per_value;   /* cycles of Hessian for each 1 of a number that PROF_VALUE gives */
   double trend;       /* of Gradient: the last launch takes so much more than the first */
   uint32_t device, simulated; /* the device's name, and what it is */
+  uint32_t warps;             /* 1: a track is a warp's */
+  double rate;                /* of the device's clock: 1 is a GHz */
+  uint32_t mark_millicycles;  /* what a mark costs, 0 not measured */
+  uint32_t instance;          /* the kernel's parameters are of this kind, 0 no name of its function */
   uint64_t random;
 } made_up;
 
@@ -82,9 +86,10 @@ static void put_launch(made_up *m, ink_writer *writer, uint32_t launch, uint64_t
     t.header.block_index[0] = block;
     t.header.ticket = (uint64_t)launch * m->blocks + block;
     t.header.sm_open = t.header.sm_close = slot % 4;
-    synth_open(&t, clock, clock);
+    t.header.instance = m->instance ? 0x1000 : 0;
+    synth_open(&t, clock, (uint64_t)((double)clock / m->rate));
     fill(m, &t, launch, block, of_launch, &clock);
-    synth_close(&t, clock, clock);
+    synth_close(&t, clock, (uint64_t)((double)clock / m->rate));
     synth_put(writer, &t);
     synth_track_free(&t);
     free_at[slot] = clock + 1;
@@ -99,7 +104,9 @@ static void read_key(made_up *m, const char *text) {
   double value;
   if (sscanf(text, "launches=%u", &m->launches) == 1 || sscanf(text, "blocks=%u", &m->blocks) == 1 ||
       sscanf(text, "iterations=%u", &m->iterations) == 1 || sscanf(text, "slots=%u", &m->slots) == 1 ||
-      sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
+      sscanf(text, "warps=%u", &m->warps) == 1 ||
+      sscanf(text, "mark=%u", &m->mark_millicycles) == 1 || sscanf(text, "rate=%lf", &m->rate) == 1 ||
+      sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
       sscanf(text, "scatter=%lf", &m->scatter) == 1 || sscanf(text, "drift=%lf", &m->drift) == 1 ||
       sscanf(text, "value=%lf", &m->per_value) == 1 || sscanf(text, "trend=%lf", &m->trend) == 1)
     return;
@@ -116,7 +123,7 @@ static void read_key(made_up *m, const char *text) {
 
 int main(int argc, char **argv) {
   made_up m = {.launches = 20, .blocks = 8, .iterations = 1, .scatter = 0.03, .slower = {1, 1, 1, 1, 1, 1}, .late = 1,
-               .outlier = 1, .drift = 1, .sm_factor = 1, .simulated = 1};
+               .outlier = 1, .drift = 1, .sm_factor = 1, .simulated = 1, .rate = 1};
   uint64_t now = 1000;
   if (argc < 3)
     return 2;
@@ -131,9 +138,15 @@ int main(int argc, char **argv) {
   if (m.device)
     snprintf(name, sizeof name, "device of type %u", m.device);
   const ink_device_info device = {.simulated = m.simulated, .sm_count = 4, .capability = 75, .track_count = 64,
-                                  .records_per_track = 4096, .aux_records_per_track = 4, .flags = INK_BUFFER_ON,
-                                  .name = name};
-  if (ink_writer_device(writer, &device, &error) != INK_OK) /* in the place of synth's */
+                                  .records_per_track = 4096, .aux_records_per_track = 4,
+                                  .flags = INK_BUFFER_ON | (m.warps ? INK_BUFFER_PER_WARP : 0u), .name = name};
+  const ink_mark_cost mark = {.what = INK_COST_OF_MARK, .flags = INK_COST_RECORDING, .samples = 8,
+                              .millicycles = m.mark_millicycles, .bound_millicycles = 100};
+  const ink_mark_costs costs = {.count = 1, .costs = &mark, .note = ""};
+  static const char *const functions[] = {NULL, "void step(float *, int)", "void step(float *, int, int)", "void step(float *)"};
+  if (ink_writer_device(writer, &device, &error) != INK_OK || /* in the place of synth's */
+      (m.mark_millicycles && ink_writer_mark_costs(writer, &costs, &error) != INK_OK) ||
+      (m.instance && ink_writer_instance(writer, 0, 0x1000, functions[m.instance % 4], &error) != INK_OK))
     return 1;
   for (uint32_t launch = 0; launch < m.launches; launch++)
     put_launch(&m, writer, launch, &now);
