@@ -45,7 +45,7 @@ if grep -q '^INKMARK_FUZZ:BOOL=ON' "$build/CMakeCache.txt"; then
 fi
 
 # what run.sh runs a sample of
-check sampled env INKMARK_LONG=1 ctest --test-dir "$build" --output-on-failure --parallel 2 -L sampled
+check sampled env INKMARK_LONG=1 ctest --test-dir "$build" --output-on-failure --parallel 2 -L 'sampled|^long$'
 
 # the writer process
 check ring "$build/tests/shm/ring_threads" 2000000

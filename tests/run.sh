@@ -106,9 +106,11 @@ sanitized() {
   LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
     check "$1" -R "$preloaded" -LE 'gpu|slow|long_sanitized'
   check "$1" -R '^output\.perfetto_' -FA '.*' # on what the runs before recorded
-  printf '%s: left to tests/long.sh %s, not run with sanitizers here: %s\n' "$1" "$1" \
-    "$(ctest --test-dir "$1" -N -L 'slow|long_sanitized' -E '^(package|codegen)\.' |
-      sed -nE 's|^ *Test +#[0-9]+: ||p' | tr '\n' ' ')" >>"$reasons"
+  left_to_long "$1" -L 'slow|long_sanitized' -E '^(package|codegen)\.'
+}
+left_to_long() { # FOLDER CTEST-ARGUMENTS...: says so
+  printf '%s: left to tests/long.sh %s: %s\n' "$1" "$1" \
+    "$(ctest --test-dir "$1" -N "${@:2}" | sed -nE 's|^ *Test +#[0-9]+: ||p' | tr '\n' ' ')" >>"$reasons"
 }
 
 fuzz() {
@@ -143,7 +145,7 @@ fuzz_wait() { # uses fuzz's pids and names
   pids=() names=()
 }
 
-build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ && check build -LE gpu
+build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ && check build -LE 'gpu|^long$' && left_to_long build -L '^long$'
 if [ -z "$quick" ]; then
   build build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
     -DINKMARK_BUILD_EXAMPLES=OFF && check build-clang -R "^(unit|cli|fuzz)"
