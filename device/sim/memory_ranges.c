@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The live ranges of a device's memory: what kernels may touch. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -61,6 +62,13 @@ static bool add(sim_memory *memory, sim_range range) {
   return true;
 }
 
+/* The kernel may give a place of its own; under valgrind that would be below 4 GiB too. */
+static void *map_high(size_t bytes) {
+  static _Atomic uintptr_t next = UINT64_C(1) << 36;
+  const uintptr_t room = (bytes + 4095) / 4096 * 4096;
+  return mmap((void *)atomic_fetch_add(&next, room), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 /* Above 4 GiB, as the memory of GPUs is: marks take an address whose upper half is 0 for none. The heap of a program
  * that is not position-independent, as Debian's python3, lies below. */
 static bool obtain(sim_range *range, size_t align) {
@@ -71,7 +79,7 @@ static bool obtain(sim_range *range, size_t align) {
   if ((uintptr_t)pointer >> 32 == 0) {
     free(pointer);
     range->mapping_bytes = range->bytes + align;
-    range->mapping = mmap(NULL, range->mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    range->mapping = map_high(range->mapping_bytes);
     if (range->mapping == MAP_FAILED) {
       return false;
     }
