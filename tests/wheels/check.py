@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# check.py SOURCE BUILD TOOLKIT WHEEL: a small program of an unmodified wheel, recorded on the simulated device: that its
+# check.py SOURCE BUILD TOOLKIT NVCC WHEEL: a small program of an unmodified wheel, recorded on the simulated device: that its
 # results are right, and what the capture has of its kernels. WHEEL none: a program that needs NVRTC only; c++: one that is
-# linked with it.
+# linked with it; inline: one that has nvcc make a library while it runs.
 import glob, json, os, shutil, subprocess, sys, tempfile
 
-source, build, toolkit, wheel = sys.argv[1:]
+source, build, toolkit, nvcc, wheel = sys.argv[1:]
 venv = os.path.join(source, ".venv-wheels")
 packages = glob.glob(os.path.join(venv, "lib", "python3*", "site-packages"))
 here = os.path.join(source, "tests", "wheels")
@@ -21,6 +21,8 @@ PROGRAMS = {
     "numba-cuda": [("numba_step.py", [], ("Step", {"Square"}))],
     "gstaichi": [("gstaichi_step.py", [], None)],
     "none": [("compile_kernel.py", [], ("Step", {"Load", "Compute"}))],
+    "inline": [("inline_step.py", ["shared"], ("Step", {"Load", "Compute*"})),
+               ("inline_step.py", ["static"], ("Step", {"Load", "Compute*"}))],
     "c++": [("nvrtc_step.cpp", ["cubin"], ("Step", {"Load", "Compute*"})),
             ("nvrtc_step.cpp", ["ptx"], ("Step", {"Load", "Compute*"}))],
 }
@@ -32,7 +34,9 @@ def skip(why):
 
 
 python = os.path.join(venv, "bin", "python")
-if wheel in ("none", "c++"):
+if wheel == "inline":
+    python = sys.executable
+elif wheel in ("none", "c++"):
     nvrtc = [path for folder in (venv, os.path.join(source, ".venv"))
              for path in glob.glob(os.path.join(folder, "lib", "python3*", "site-packages", "nvidia", "*", "lib",
                                                 "libnvrtc.so.13"))]
@@ -54,7 +58,7 @@ os.chdir(tempfile.mkdtemp())
 environment = {**os.environ, "INKMARK_INCLUDE": os.path.join(source, "device"), "CUDA_PATH": toolkit,
                "CUPY_CACHE_IN_MEMORY": "1", "CACHE": os.path.join(os.getcwd(), "cache"),
                "NUMBA_CUDA_NVRTC_EXTRA_SEARCH_PATHS": os.path.join(source, "device"), "PYTHONDONTWRITEBYTECODE": "1",
-               "PYTHONPATH": os.path.join(source, "python"),
+               "PYTHONPATH": os.path.join(source, "python"), "NVCC": nvcc,
                "INKMARK_SHARED_LIBRARY": os.path.join(build, "runtime", "libinkmark.so.0")}
 if wheel == "warp-lang":  # its library is stripped: the public static runtime of its version tells where things are
     runtimes = glob.glob(os.path.join(packages[0], "nvidia", "*", "lib", "libcudart_static.a"))
