@@ -7,6 +7,7 @@
 #include "text_out.h"
 
 #include "inkmark/sources.h"
+#include "inkmark/stalls.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -308,6 +309,29 @@ static void source_facts(fact_walk *walk, const loaded_capture *loaded) {
   }
 }
 
+static void stall_facts(fact_walk *walk, const loaded_capture *loaded) {
+  const ink_stall *stalls;
+  const ink_code *codes;
+  ink_stall_facts all;
+  const size_t n = ink_capture_stalls(loaded->capture, &stalls, &all), code_count = ink_capture_codes(loaded->capture, &codes);
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < code_count; i++)
+    bytes += codes[i].bytes;
+  subject(walk, "stalls");
+  if (!n && !all.samples && !code_count)
+    return;
+  item(walk, 0);
+  whole(walk, "samples", all.samples);
+  whole(walk, "dropped", all.dropped);
+  whole(walk, "elsewhere", all.elsewhere);
+  whole(walk, "left_out", all.left_out);
+  whole(walk, "period_cycles", all.period_log2 ? UINT64_C(1) << all.period_log2 : 0);
+  whole(walk, "buffer_full", all.full);
+  whole(walk, "codes", code_count);
+  whole(walk, "code_bytes", bytes);
+  item_end(walk);
+}
+
 static void launch_facts(fact_walk *walk, const loaded_capture *loaded) {
   const ink_launch *list;
   const ink_kernel *kernels;
@@ -382,6 +406,7 @@ void info_facts(const info_settings *settings, const loaded_capture *loaded, FIL
   kernel_facts(&walk, loaded);
   section_facts(&walk, loaded);
   source_facts(&walk, loaded);
+  stall_facts(&walk, loaded);
   activity_facts(&walk, loaded);
   launch_facts(&walk, loaded);
   subject(&walk, NULL);

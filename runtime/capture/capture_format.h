@@ -40,7 +40,9 @@ enum ink_chunk_type {
   INK_CHUNK_INSTANCE = 15,
   INK_CHUNK_HOST = 16,
   INK_CHUNK_HOST_NAME = 17,
-  INK_CHUNK_SOURCE = 18
+  INK_CHUNK_SOURCE = 18,
+  INK_CHUNK_CODE = 19,
+  INK_CHUNK_STALLS = 20
 };
 
 /* The payload follows, padded with zeros to a multiple of 8 bytes. The header has a checksum of its
@@ -68,6 +70,27 @@ typedef struct ink_file_source { /* SOURCE: then file NUL, text NUL */
   char sha256[64];        /* of the text, in hexadecimal */
 } ink_file_source;
 INK_STATIC_ASSERT(sizeof(ink_file_source) == 72, "ink_file_source is part of the file format");
+
+typedef struct ink_file_code { /* CODE: then `bytes` bytes of it */
+  uint64_t id;
+  uint64_t whole_bytes;   /* of the module's code */
+  uint64_t at, bytes;     /* this part */
+} ink_file_code;
+INK_STATIC_ASSERT(sizeof(ink_file_code) == 32, "ink_file_code is part of the file format");
+
+typedef struct ink_file_stalls { /* STALLS: then `count` items, then texts, each with its NUL */
+  uint32_t item_bytes, period_log2;
+  uint64_t samples, dropped, elsewhere, left_out;
+  uint32_t full, reserved;
+  uint64_t count;
+} ink_file_stalls;
+INK_STATIC_ASSERT(sizeof(ink_file_stalls) == 56, "ink_file_stalls is part of the file format");
+
+typedef struct ink_file_stall {
+  uint64_t code, offset, samples;
+  uint32_t function, reason; /* where their texts begin among the texts */
+} ink_file_stall;
+INK_STATIC_ASSERT(sizeof(ink_file_stall) == 32, "ink_file_stall is part of the file format");
 
 typedef struct ink_file_device { /* DEVICE: then name NUL */
   int32_t index;

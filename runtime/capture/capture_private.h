@@ -9,6 +9,7 @@
 #include "inkmark/activity.h"
 #include "inkmark/host_ranges.h"
 #include "inkmark/sources.h"
+#include "inkmark/stalls.h"
 
 /* One stored track. Everything else about it is read from the file. */
 typedef struct track_ref {
@@ -96,6 +97,20 @@ typedef struct capture_host {
   bool has_offset;
 } capture_host;
 
+/* The code of a module, of which so many bytes have come. */
+typedef struct code_parts {
+  uint64_t id, bytes, have, room;
+  unsigned char *data;
+} code_parts;
+
+/* What the CODE and STALLS chunks hold (stall_chunks.c). */
+typedef struct capture_stalls {
+  INK_I_LIST(code_parts) parts;
+  INK_I_LIST(ink_code) codes; /* the whole ones */
+  INK_I_LIST(ink_stall) items; /* each instruction and reason once, once indexed */
+  ink_stall_facts facts;
+} capture_stalls;
+
 /* A name that is longer is no name, and outputs repeat names in every row: its chunk counts as damaged. */
 #define INK_NAME_BYTES_MAX ((size_t)1 << 16)
 
@@ -131,6 +146,7 @@ struct ink_capture {
   INK_I_LIST(joined_track) joined; /* by track */
   capture_activity activity;
   capture_host host;
+  capture_stalls stalls;
   bool keep_good;             /* note where good chunks stand: to copy them */
   INK_I_LIST(uint64_t) good;  /* byte offsets of their headers */
   INK_I_LIST(void *) blocks;  /* further allocations to free */
@@ -181,6 +197,9 @@ void ink_activity_free(ink_capture *capture);
 ink_status ink_read_host(ink_capture *capture, const unsigned char *payload, uint64_t bytes, ink_error *error);
 ink_status ink_read_host_name(ink_capture *capture, const unsigned char *payload, uint64_t bytes, ink_error *error);
 void ink_host_free(ink_capture *capture);
+ink_status ink_read_code(ink_capture *capture, const unsigned char *payload, uint64_t bytes, ink_error *error);
+ink_status ink_read_stalls(ink_capture *capture, const unsigned char *payload, uint64_t bytes, ink_error *error);
+void ink_stalls_free(ink_capture *capture);
 /* After the last chunk, in this order. */
 void ink_drop_ended(ink_capture *capture);
 ink_status ink_index_sections(ink_capture *capture, ink_error *error);
@@ -190,6 +209,7 @@ ink_status ink_join_parts(ink_capture *capture, ink_error *error);
 ink_status ink_count_kernels(ink_capture *capture, ink_error *error);
 ink_status ink_index_activity(ink_capture *capture, ink_error *error);
 ink_status ink_index_host(ink_capture *capture, ink_error *error);
+ink_status ink_index_stalls(ink_capture *capture, ink_error *error);
 /* Joins launches with the calls that made them; false: out of memory. */
 bool ink_join_host(ink_capture *capture);
 

@@ -227,6 +227,10 @@ static ink_status read_chunk(ink_capture *capture, const ink_chunk_header *heade
     return ink_read_table(capture, payload, header->bytes, error);
   case INK_CHUNK_SOURCE:
     return ink_read_source(capture, payload, header->bytes, error);
+  case INK_CHUNK_CODE:
+    return ink_read_code(capture, payload, header->bytes, error);
+  case INK_CHUNK_STALLS:
+    return ink_read_stalls(capture, payload, header->bytes, error);
   case INK_CHUNK_DEVICE:
     return read_device(capture, payload, header->bytes, error);
   case INK_CHUNK_HOST_CLOCK:
@@ -428,6 +432,8 @@ static ink_status open_loaded(ink_capture *capture, const char *name, ink_error 
     status = ink_index_activity(capture, error);
   if (status == INK_OK)
     status = ink_index_host(capture, error);
+  if (status == INK_OK)
+    status = ink_index_stalls(capture, error);
   ink_capture_release_pages(capture);
   return status;
 }
@@ -518,6 +524,7 @@ void ink_capture_free(ink_capture *capture) {
   free(capture->joined.items);
   ink_activity_free(capture);
   ink_host_free(capture);
+  ink_stalls_free(capture);
   free(capture->blocks.items);
   if (capture->mapping)
     munmap(capture->mapping, (size_t)capture->size);

@@ -17,7 +17,7 @@ WANTED = {
     "critical.h": ("solver.ink", "ns of the path"), "decode.h": ("solver.ink", "whole slices"),
     "host_ranges.h": ("solver.ink", "0 ranges of the host"), "merge.h": ("trace.json", "gemm: 20000 ns"),
     "merged.h": ("solver.ink", "all.pftrace is written"), "output.h": ("solver.ink", "kernel_start"),
-    "sources.h": ("solver.ink", "0 sources"), "selftest.h": ("solver.ink", ""), "session.h": (None, "session.ink is written"), "status.h": ("solver.ink", "it is a capture"),
+    "sources.h": ("solver.ink", "0 sources"), "stalls.h": ("solver.ink", "0 instructions and reasons"), "selftest.h": ("solver.ink", ""), "session.h": (None, "session.ink is written"), "status.h": ("solver.ink", "it is a capture"),
     "table.h": ("solver.ink", "(unmarked): "), "tables_json.h": ("solver.ink", '"schema_version"'),
     "variance.h": ("solver.ink", "p99 "), "text.h": (None, "red \\x1b[31m"), "version.h": (None, "libinkmark "), "mark.cuh": (None, ""),
     "rows.h": ("solver.ink", "kernel Step"), "record.h": (None, "kind 0, section 5"), "scope.h": (None, "in the range"),

@@ -8,6 +8,7 @@
 #include "inkmark/activity.h"
 #include "inkmark/host_ranges.h"
 #include "inkmark/sources.h"
+#include "inkmark/stalls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -72,6 +73,26 @@ static void read_sources(const ink_capture *capture) {
   }
 }
 
+/* Samples in their order, each place and reason once; code that is whole to its last byte. */
+static void read_stalls(const ink_capture *capture) {
+  const ink_stall *stalls;
+  const ink_code *codes;
+  const size_t n = ink_capture_stalls(capture, &stalls, NULL), code_count = ink_capture_codes(capture, &codes);
+  for (size_t i = 1; i < n; i++)
+    if (stalls[i].code < stalls[i - 1].code ||
+        (stalls[i].code == stalls[i - 1].code && stalls[i].offset == stalls[i - 1].offset &&
+         !strcmp(stalls[i].function, stalls[i - 1].function) && !strcmp(stalls[i].reason, stalls[i - 1].reason)))
+      abort();
+  for (size_t i = 0; i < code_count; i++) {
+    if (!codes[i].bytes || codes[i].bytes > INK_CODE_BYTES_MAX)
+      abort();
+    void *copy = malloc((size_t)codes[i].bytes);
+    if (copy)
+      memcpy(copy, codes[i].data, (size_t)codes[i].bytes);
+    free(copy);
+  }
+}
+
 static void read_all(const void *bytes, size_t size) {
   ink_capture *capture = NULL;
   pipeline_sums sums = {0};
@@ -82,6 +103,7 @@ static void read_all(const void *bytes, size_t size) {
   read_activity(capture);
   read_host(capture);
   read_sources(capture);
+  read_stalls(capture);
   ink_capture_free(capture);
 }
 
