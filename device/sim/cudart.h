@@ -205,6 +205,7 @@ cudaError_t rt_enter(void);
 cudaError_t rt_leave(cudaError_t error);
 /* Names the call that the next rt_enter begins, for an observer: those that launch, copy or wait. */
 void rt_call(const char *name);
+void rt_observe_open(int device);
 void rt_observe_enter(void);
 void rt_observe_leave(cudaError_t result);
 void rt_observe_done(const rt_op *op); /* the op's work is still there */

@@ -27,6 +27,11 @@ RT_API uint64_t inkmark_sim_time_ns(void) {
   return ns;
 }
 
+void rt_observe_open(int device) {
+  if (observer)
+    observer->device_opens(device);
+}
+
 /* ---- calls ---- */
 
 static sim_driver_observer *_Atomic driver_observer;

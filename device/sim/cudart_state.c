@@ -339,6 +339,7 @@ void rt_gpu_open(rt_gpu *gpu) {
   gpu->limits[cudaLimitDevRuntimePendingLaunchCount] = 2048;
   gpu->limits[cudaLimitMaxL2FetchGranularity] = 64;
   rt_memory_opened(gpu);
+  rt_observe_open(gpu->index);
 }
 
 rt_gpu *rt_gpu_at(int index) {

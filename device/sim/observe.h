@@ -49,6 +49,7 @@ typedef struct sim_observer {
   void (*work)(const sim_observed *work);
   void (*call_begins)(uint32_t correlation); /* on the calling thread */
   void (*call_ends)(const sim_observed_call *call);
+  void (*device_opens)(int device); /* its primary context, so to say, is made */
 } sim_observer;
 
 /* A call of the driver's API that loads, unloads, launches, or makes or ends a context: `words` are its first two parameters,

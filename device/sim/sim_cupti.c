@@ -18,9 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "observe.h"
+#include "sim_cupti.h"
 
-#define SIM_EXPORT __attribute__((visibility("default")))
 #define REGISTERS 32
 
 SIM_EXPORT const char inkmark_sim_cupti[] = "inkmark's simulated CUPTI";
@@ -41,7 +40,7 @@ typedef struct subscriber {
   CUpti_CallbackFunc callback; /* NULL: none */
   void *user;
   bool shares;
-  bool driver_calls[DRIVER_CALLS_MAX];
+  bool driver_calls[DRIVER_CALLS_MAX], resources[CUPTI_CBID_RESOURCE_SIZE];
 } subscriber;
 static subscriber subscribers[SUBSCRIBERS_MAX]; /* with the lock */
 
@@ -51,8 +50,7 @@ static _Thread_local struct {
   int depth;
 } external[CUPTI_EXTERNAL_CORRELATION_KIND_SIZE];
 
-/* The number behind "NAME=" in INKMARK_SIM_CUPTI; -1: not there. */
-static long asked_for(const char *name) {
+long sim_cupti_asked_for(const char *name) {
   const char *at = secure_getenv("INKMARK_SIM_CUPTI");
   const size_t length = strlen(name);
   while (at && *at) {
@@ -65,7 +63,7 @@ static long asked_for(const char *name) {
 }
 
 static CUptiResult result_for(const char *name) {
-  const long asked = asked_for(name);
+  const long asked = sim_cupti_asked_for(name);
   return asked < 0 ? CUPTI_SUCCESS : (CUptiResult)asked;
 }
 
@@ -131,7 +129,7 @@ static void put_kernel(const sim_observed *w) {
   r.registersPerThread = REGISTERS;
   r.start = w->begin_ns;
   r.end = w->end_ns;
-  if (asked_for("untimed") > 0)
+  if (sim_cupti_asked_for("untimed") > 0)
     r.start = r.end = 0;
   r.completed = r.end;
   r.deviceId = (uint32_t)w->device;
@@ -215,9 +213,10 @@ static void put_set(const sim_observed *w) {
 /* ---- what the runtime tells ---- */
 
 static void on_work(const sim_observed *w) {
-  if (w->kind == SIM_OBSERVED_KERNEL)
+  if (w->kind == SIM_OBSERVED_KERNEL) {
+    sim_samples_kernel(w);
     put_kernel(w);
-  else if (w->kind == SIM_OBSERVED_SET)
+  } else if (w->kind == SIM_OBSERVED_SET)
     put_set(w);
   else if (w->from_device >= 0 && w->to_device >= 0 && w->from_device != w->to_device)
     put_peer_copy(w);
@@ -291,7 +290,7 @@ static void on_call_end(const sim_observed_call *call) {
   put(&r, CUPTI_ACTIVITY_KIND_RUNTIME);
 }
 
-static const sim_observer observer = {on_work, on_call_begin, on_call_end};
+static const sim_observer observer = {on_work, on_call_begin, on_call_end, sim_samples_context};
 
 static void put_devices(void) {
   int count = 0;
@@ -323,7 +322,7 @@ static void put_devices(void) {
 /* ---- CUPTI's entry points ---- */
 
 SIM_EXPORT CUptiResult cuptiGetVersion(uint32_t *version) {
-  const long asked = asked_for("version");
+  const long asked = sim_cupti_asked_for("version");
   *version = asked < 0 ? CUPTI_API_VERSION : (uint32_t)asked;
   return CUPTI_SUCCESS;
 }
@@ -352,7 +351,7 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
   if (!alone && !(shares && all_share))
     place = NULL;
   if (place)
-    *place = (subscriber){callback, user, shares, {false}};
+    *place = (subscriber){.callback = callback, .user = user, .shares = shares};
   pthread_mutex_unlock(&state.lock);
   if (!place)
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -400,8 +399,17 @@ SIM_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
 
 SIM_EXPORT CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                                            CUpti_CallbackId id) {
-  if (!handle || domain != CUPTI_CB_DOMAIN_DRIVER_API || id >= DRIVER_CALLS_MAX)
+  const bool resource = domain == CUPTI_CB_DOMAIN_RESOURCE && id < CUPTI_CBID_RESOURCE_SIZE;
+  if (!handle || !(resource || (domain == CUPTI_CB_DOMAIN_DRIVER_API && id < DRIVER_CALLS_MAX)))
     return CUPTI_ERROR_INVALID_PARAMETER;
+  if (resource) {
+    pthread_mutex_lock(&state.lock);
+    ((subscriber *)(void *)handle)->resources[id] = on != 0;
+    pthread_mutex_unlock(&state.lock);
+    if (on)
+      inkmark_sim_observe(&observer);
+    return CUPTI_SUCCESS;
+  }
   pthread_mutex_lock(&state.lock);
   ((subscriber *)(void *)handle)->driver_calls[id] = on != 0;
   pthread_mutex_unlock(&state.lock);
@@ -437,6 +445,16 @@ static void tell_driver_call(const char *name, const void *const words[2], const
     pthread_mutex_unlock(&state.lock);
     if (one.callback && one.driver_calls[id])
       one.callback(one.user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+  }
+}
+
+void sim_cupti_tell_resource(CUpti_CallbackIdResource id, CUpti_ResourceData *data) {
+  for (int i = 0; i < SUBSCRIBERS_MAX; i++) {
+    pthread_mutex_lock(&state.lock);
+    const subscriber one = subscribers[i];
+    pthread_mutex_unlock(&state.lock);
+    if (one.callback && one.resources[id])
+      one.callback(one.user, CUPTI_CB_DOMAIN_RESOURCE, id, data);
   }
 }
 
@@ -493,7 +511,7 @@ SIM_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid,
 SIM_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream,
                                                          size_t *dropped) {
   static bool told;
-  const long asked = asked_for("dropped");
+  const long asked = sim_cupti_asked_for("dropped");
   (void)context, (void)stream;
   *dropped = state.dropped + (asked > 0 && !told ? (size_t)asked : 0);
   told = true;
