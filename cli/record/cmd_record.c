@@ -33,6 +33,9 @@ static const cli_option options[] = {
     {'a', "activity", CLI_FLAG, NULL, offsetof(record_settings, activity),
      "also record kernels, copies, sets and the calls that launch them, from CUPTI: 'inkmark report "
      "--activity' shows them"},
+    {0, "stalls", CLI_FLAG, NULL, offsetof(record_settings, stalls),
+     "also sample why warps wait, instruction by instruction, by CUPTI, and store the code of the marked modules: "
+     "'inkmark report --stalls' shows it by section. It takes 64 MiB of each device's memory"},
     {0, "nvtx", CLI_FLAG, NULL, offsetof(record_settings, nvtx),
      "also record the host's NVTX ranges and marks, and ink_scope_begin. Every trace shows them above the "
      "kernels that were launched in them; 'inkmark report --host' sums them up"},

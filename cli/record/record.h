@@ -24,7 +24,7 @@ typedef struct record_settings {
   int granularity; /* enum cli_granularity */
   int keep;        /* enum record_keep */
   int device;      /* enum cli_device */
-  bool activity, flight, live, fit, nvtx;
+  bool activity, stalls, flight, live, fit, nvtx;
   const char *blocks, *warps, *kernels, *devices, *output, *hang;
   const char *launches, *schedule, *range, *delay, *duration;
   int on_start; /* enum record_on_start */

@@ -257,6 +257,8 @@ static bool tell_remark(const char *line, char *kernels) {
   int text = 0;
   if (sscanf(line, "%ld activity %n", &pid, &text) == 1 && text)
     message_say("the activity of process %ld was not recorded: %s", pid, line + text);
+  else if ((text = 0, sscanf(line, "%ld stalls %n", &pid, &text)) == 1 && text)
+    message_say("why warps waited was not sampled in process %ld: %s", pid, line + text);
   else if ((text = 0, sscanf(line, "%ld remark %n", &pid, &text)) == 1 && text)
     message_say("process %ld: %s", pid, line + text);
   else if ((text = 0, sscanf(line, "%ld modules %n", &pid, &text)) == 1 && text)

@@ -46,14 +46,17 @@ static bool prepend(const char *name, const char *first) {
  * the simulated device only its own CUPTI will do. */
 static bool set_activity(record_plan *plan) {
   const char *taken = getenv("CUDA_INJECTION64_PATH");
+  const bool free_for_us = !(taken && *taken), stalls = plan->settings->stalls && free_for_us;
   char *cupti = NULL;
-  plan->activity = plan->settings->activity && !(taken && *taken);
+  plan->activity = plan->settings->activity && free_for_us;
   if (plan->settings->activity && !plan->activity)
     message_say("activity is not recorded: CUDA_INJECTION64_PATH is taken, by '%s'", taken);
-  bool fine = set("INKMARK_ACTIVITY", plan->activity ? "1" : NULL);
-  if (fine && plan->activity)
+  if (plan->settings->stalls && !stalls)
+    message_say("why warps wait is not sampled: CUDA_INJECTION64_PATH is taken, by '%s'", taken);
+  bool fine = set("INKMARK_ACTIVITY", plan->activity ? "1" : NULL) && set("INKMARK_STALLS", stalls ? "1" : NULL);
+  if (fine && (plan->activity || stalls))
     fine = set("CUDA_INJECTION64_PATH", plan->library);
-  if (fine && plan->activity && plan->sim_folder) {
+  if (fine && (plan->activity || stalls) && plan->sim_folder) {
     fine =
         asprintf(&cupti, "%s/libcupti.so.13", plan->sim_folder) >= 0 && set("INKMARK_CUPTI", cupti);
     free(cupti);

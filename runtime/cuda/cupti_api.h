@@ -31,10 +31,15 @@ enum ink_i_cupti_number {
   CUPTI_MULTIPLE_SUBSCRIBERS = 39,
   CUPTI_DOMAIN_DRIVER = 1,
   CUPTI_DOMAIN_RUNTIME = 2,
+  CUPTI_DOMAIN_RESOURCE = 3,
+  CUPTI_CONTEXT_CREATED = 1, /* of the resources */
+  CUPTI_CONTEXT_DESTROY_STARTING = 2,
+  CUPTI_MODULE_LOADED = 6,
   CUPTI_FLUSH_FORCED = 1,
   CUPTI_THREAD_ID_SYSTEM = 1, /* what gettid says */
   CUPTI_EXTERNAL_CUSTOM2 = 5,
   CUPTI_VERSION_12_0 = 18, /* the oldest that is used */
+  CUPTI_VERSION_12_4 = 22, /* a sampled instruction has its correlation */
   CUPTI_VERSION_13_2 = 130200 /* several subscribers */
 };
 
@@ -80,11 +85,99 @@ typedef struct ink_i_cupti_subscriber {
   uint8_t shares;
 } ink_i_cupti_subscriber;
 
+/* CUpti_ResourceData; of a module `descriptor` is the structure below. */
+typedef struct ink_i_cupti_resource {
+  void *context;
+  void *handle;
+  const void *descriptor;
+} ink_i_cupti_resource;
+
+typedef struct ink_i_cupti_module {
+  uint32_t id;
+  size_t bytes;
+  const char *code;
+} ink_i_cupti_module;
+
+/* ---- sampling of instructions: what the calls take ---- */
+
+enum ink_i_cupti_sampling {
+  CUPTI_SAMPLING_PERIOD = 1,
+  CUPTI_SAMPLING_DEVICE_BUFFER_BYTES = 4,
+  CUPTI_SAMPLING_MODE = 5,
+  CUPTI_SAMPLING_BUFFER = 8,
+  CUPTI_SAMPLING_CONTINUOUS = 1, /* the mode: kernels may overlap */
+  CUPTI_REASON_BYTES = 128       /* of a reason's name */
+};
+
+typedef struct ink_i_cupti_reason_samples {
+  uint32_t reason, samples;
+} ink_i_cupti_reason_samples;
+
+/* CUpti_PCSamplingPCData. Before 12.4 it ends in front of `correlation`, also where it stands in an array. */
+typedef struct ink_i_cupti_pc {
+  size_t bytes;
+  uint64_t code, offset;
+  uint32_t function_index, padding;
+  char *function;
+  size_t reason_count;
+  ink_i_cupti_reason_samples *reasons;
+  uint32_t correlation;
+} ink_i_cupti_pc;
+INK_STATIC_ASSERT(sizeof(ink_i_cupti_pc) == 64 && offsetof(ink_i_cupti_pc, correlation) == 56, "as in CUpti_PCSamplingPCData");
+
+/* CUpti_PCSamplingData */
+typedef struct ink_i_cupti_samples {
+  size_t bytes, most;     /* entries of `pcs` */
+  uint64_t total, dropped;
+  size_t count, remaining;
+  uint64_t range;
+  void *pcs;
+  uint64_t elsewhere;     /* of the driver's own kernels */
+  uint8_t full;
+} ink_i_cupti_samples;
+
+typedef struct ink_i_cupti_attribute {
+  int type, status;
+  union {
+    uint64_t words[3];
+    uint32_t number;
+    size_t bytes;
+    void *pointer;
+  } value;
+} ink_i_cupti_attribute;
+
+/* What all calls of sampling take; each uses the fields up to the one named, and `bytes` says so. */
+typedef struct ink_i_cupti_sampled {
+  size_t bytes;
+  void *unused;
+  void *context;               /* enable, disable */
+  union {
+    void *samples;             /* get data: ink_i_cupti_samples */
+    size_t *reason_count;      /* number of reasons */
+    size_t count;              /* of the attributes, or of the reasons */
+  } what;
+  union {
+    ink_i_cupti_attribute *attributes;
+    uint32_t *reasons;
+  } of;
+  char **names;                /* of the reasons */
+} ink_i_cupti_sampled;
+
+/* CUpti_GetCubinCrcParams */
+typedef struct ink_i_cupti_checksum {
+  size_t bytes, code_bytes;
+  const void *code;
+  uint64_t checksum;
+} ink_i_cupti_checksum;
+
 /* The entry points; each returns a CUptiResult as int. */
 typedef void ink_i_cupti_request(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void ink_i_cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                   size_t valid);
 typedef void ink_i_cupti_callback(void *user, int domain, uint32_t id, const void *data);
+
+/* What CUPTI asks for the sum of a module's code, which it then names its samples by. */
+typedef void ink_i_cupti_sum(const void *code, size_t bytes, uint64_t *sum);
 
 typedef struct ink_i_cupti {
   void *library;
@@ -108,12 +201,24 @@ typedef struct ink_i_cupti {
   int (*callback_name)(int domain, uint32_t id, const char **name);
   int (*push_external)(int kind, uint64_t id);
   int (*pop_external)(int kind, uint64_t *id);
+  /* by ink_i_cupti_find_sampling */
+  int (*sampling_enable)(ink_i_cupti_sampled *);
+  int (*sampling_disable)(ink_i_cupti_sampled *);
+  int (*sampling_configure)(ink_i_cupti_sampled *);
+  int (*sampling_configuration)(ink_i_cupti_sampled *);
+  int (*sampling_data)(ink_i_cupti_sampled *);
+  int (*reason_count)(ink_i_cupti_sampled *);
+  int (*reason_names)(ink_i_cupti_sampled *);
+  int (*checksum)(ink_i_cupti_checksum *);
+  int (*register_checksum)(ink_i_cupti_sum *compute); /* or NULL */
 } ink_i_cupti;
 
 /* Loads CUPTI: INKMARK_CUPTI where set, what the process has loaded already, then by its name and where
  * toolkits and Python packages put it; `major` (13, 12; 0: unknown) is tried first. It is never
  * unloaded: threads of its own may run in it. False with a sentence in `why`. */
 bool ink_i_cupti_load(ink_i_cupti *cupti, int major, char *why, size_t why_bytes);
+/* The calls of sampling, of a CUPTI that is loaded; false: it has none. */
+bool ink_i_cupti_find_sampling(ink_i_cupti *cupti);
 /* The major version of the driver that is loaded, for the above; 0: not known. */
 int ink_i_cupti_major(void);
 /* "CUPTI_ERROR_...: what it means". */

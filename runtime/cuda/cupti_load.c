@@ -9,12 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
+typedef struct entry {
+  const char *name;
+  void *at;
+} entry;
+
 /* dlsym's object pointer becomes a function pointer, as POSIX says. */
+static bool find_all(void *library, const entry *entries, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    void *symbol = dlsym(library, entries[i].name);
+    if (!symbol)
+      return false;
+    memcpy(entries[i].at, &symbol, sizeof symbol);
+  }
+  return true;
+}
+
 static bool find_entries(ink_i_cupti *c) {
-  const struct {
-    const char *name;
-    void *at;
-  } entries[] = {
+  const entry entries[] = {
       {"cuptiGetVersion", &c->get_version},
       {"cuptiGetResultString", &c->result_string},
       {"cuptiSubscribe", &c->subscribe},
@@ -32,14 +44,25 @@ static bool find_entries(ink_i_cupti *c) {
       {"cuptiActivityPushExternalCorrelationId", &c->push_external},
       {"cuptiActivityPopExternalCorrelationId", &c->pop_external},
   };
-  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-    void *symbol = dlsym(c->library, entries[i].name);
-    if (!symbol)
-      return false;
-    memcpy(entries[i].at, &symbol, sizeof symbol);
-  }
+  if (!find_all(c->library, entries, sizeof entries / sizeof *entries))
+    return false;
   *(void **)&c->subscribe_v2 = dlsym(c->library, "cuptiSubscribe_v2");
   return true;
+}
+
+bool ink_i_cupti_find_sampling(ink_i_cupti *c) {
+  const entry entries[] = {
+      {"cuptiPCSamplingEnable", &c->sampling_enable},
+      {"cuptiPCSamplingDisable", &c->sampling_disable},
+      {"cuptiPCSamplingSetConfigurationAttribute", &c->sampling_configure},
+      {"cuptiPCSamplingGetConfigurationAttribute", &c->sampling_configuration},
+      {"cuptiPCSamplingGetData", &c->sampling_data},
+      {"cuptiPCSamplingGetNumStallReasons", &c->reason_count},
+      {"cuptiPCSamplingGetStallReasons", &c->reason_names},
+      {"cuptiGetCubinCrc", &c->checksum},
+  };
+  *(void **)&c->register_checksum = dlsym(c->library, "cuptiRegisterComputeCrcCallback");
+  return find_all(c->library, entries, sizeof entries / sizeof *entries);
 }
 
 static bool open_library(ink_i_cupti *c, const char *path, int flags) {

@@ -9,6 +9,7 @@
 #include "cuda/driver_modules.h"
 #include "cuda/module_scan.h"
 #include "cuda/session_private.h"
+#include "cuda/stall_samples.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -182,6 +183,8 @@ static bool is_reset(uint32_t id) { return id == CUPTI_cuDevicePrimaryCtxReset |
 void ink_i_watch_call(void *user, int domain, uint32_t id, const void *data) {
   const ink_i_cupti_call_data *call = data;
   (void)user;
+  if (domain == CUPTI_DOMAIN_RESOURCE)
+    ink_i_stalls_resource(id, data);
   if (domain != CUPTI_DOMAIN_DRIVER || !watched || inside || ink_i_in_calls())
     return;
   if (call->site && *call->result && !is_reset(id)) /* nothing was made; what was to go is gone all the same */

@@ -5,6 +5,7 @@
 #include "cuda/record_mode.h"
 
 #include "cuda/activity.h"
+#include "cuda/stall_samples.h"
 #include "cuda/arming_remarks.h"
 #include "cuda/device_choice.h"
 #include "cuda/driver_api.h"
@@ -74,6 +75,9 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
     report("failed", error.message);
   if (ending->passed[0])
     report("kernels", ending->passed);
+  const char *refusal = ink_i_stalls_refusal(ending->stalls);
+  if (refusal)
+    report("stalls", refusal);
   if (path) /* by this process itself */
     report("wrote", path);
   if (ink_i_link_current())
@@ -267,10 +271,14 @@ void ink_record_start(void (*signals_taker)(void)) {
 void ink_record_cuda_starts(void) {
   cuda_starts = true;
   ink_session *s = session;
-  if (!s || !word_is("INKMARK_ACTIVITY", "1"))
+  const bool activity = word_is("INKMARK_ACTIVITY", "1"), stalls = word_is("INKMARK_STALLS", "1");
+  if (!s || !(activity || stalls))
     return;
   ink_i_session_prepare(s);
-  ink_i_session_start_activity(s);
+  if (activity)
+    ink_i_session_start_activity(s);
+  if (stalls)
+    ink_i_session_start_stalls(s);
   guard_ends();
   /* the driver's own exit handlers are being registered: ours must run before them, CUPTI's buffers
    * are handed over while it lives. Whichever handler comes first does it all. */

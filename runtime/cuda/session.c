@@ -2,6 +2,7 @@
 /* A session: arming devices, the thread that drains them, forks, the end. */
 #include "cuda/arming_remarks.h"
 #include "cuda/activity.h"
+#include "cuda/stall_samples.h"
 #include "cuda/device_buffer.h"
 #include "cuda/device_choice.h"
 #include "cuda/driver_api.h"
@@ -112,6 +113,7 @@ static void after_fork_in_child(void) {
   make_wake(s);
   ink_writer_abandon(s->writer);
   ink_i_activity_after_fork(s->activity);
+  ink_i_stalls_after_fork(s->stalls);
   ink_i_window_after_fork(&s->window);
   free(s->path);
   s->sampled_launches = s->sampled_written = 0;
@@ -428,15 +430,27 @@ static void start_thread(ink_session *s) {
     s->thread_runs = ink_i_make_thread(&s->thread, ink_i_drain_thread, s);
 }
 
+static void start_collecting(ink_session *s) {
+  if (pthread_mutex_trylock(&s->lock)) /* an arming is at it, which starts the thread */
+    return;
+  start_thread(s);
+  pthread_mutex_unlock(&s->lock);
+}
+
 void ink_i_session_start_activity(ink_session *s) {
   ink_i_activity *activity = s->activity ? NULL : ink_i_activity_start();
   if (!activity)
     return;
   s->activity = activity;
-  if (pthread_mutex_trylock(&s->lock)) /* an arming is at it, which starts the thread */
+  start_collecting(s);
+}
+
+void ink_i_session_start_stalls(ink_session *s) {
+  ink_i_stalls *stalls = s->stalls ? NULL : ink_i_stalls_start(s->activity);
+  if (!stalls)
     return;
-  start_thread(s);
-  pthread_mutex_unlock(&s->lock);
+  s->stalls = stalls;
+  start_collecting(s);
 }
 
 /* Who arms may be a library that is being loaded, and holds the loader's lock, which a call of the CUDA runtime
@@ -468,7 +482,7 @@ ink_status ink_session_arm(ink_session *s, ink_error *error) {
   }
   const bool waits = ink_i_choice_waits(s);
   const ink_status status = waits ? INK_OK : ink_i_session_on_devices(s, arm_locked, error);
-  if ((!status && !waits) || s->activity)
+  if ((!status && !waits) || s->activity || s->stalls)
     start_thread(s);
   pthread_mutex_unlock(&s->lock);
   return status;
@@ -542,13 +556,16 @@ ink_status ink_session_buffer(ink_session *s, int device, prof_buffer *out, ink_
 
 /* ---- draining and ending ---- */
 
-/* A capture is made for activity alone where the program had any on a device. */
+/* A capture is made for activity or samples alone where the program had any on a device. */
 ink_status ink_i_session_drain_activity(ink_session *s, bool last, ink_error *error) {
   bool wanted;
   ink_i_activity_flush(s->activity, last, &wanted);
+  ink_i_stalls_flush(s->stalls, last, &wanted);
   ink_status status = wanted ? ink_i_session_writer(s, error) : INK_OK;
   if (!status && s->writer)
     status = ink_i_activity_write(s->activity, s->writer, error);
+  if (!status && s->writer)
+    status = ink_i_stalls_write(s->stalls, s->writer, error);
   return status;
 }
 

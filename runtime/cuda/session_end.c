@@ -4,6 +4,7 @@
 #include "capture/capture_write.h"
 #include "cuda/device_choice.h"
 #include "cuda/activity.h"
+#include "cuda/stall_samples.h"
 #include "cuda/clock_catch.h"
 #include "cuda/device_buffer.h"
 #include "cuda/driver_api.h"
@@ -203,6 +204,7 @@ static ink_status finish(ink_session *s, ink_error *error) {
     status = status ? status : one;
   }
   ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
+  ink_i_stalls_stop(s->stalls);
   if (!more)
     more = ink_i_session_drain_activity(s, true, status ? NULL : error);
   if (!ink_i_watch_runs()) /* which has its subscriber */

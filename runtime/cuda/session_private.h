@@ -15,6 +15,7 @@
 enum { INK_I_REMARKS_MAX = 8, INK_I_REMARK_BYTES = 600 };
 
 struct ink_i_activity;
+struct ink_i_stalls;
 struct ink_i_caught;
 
 struct ink_session {
@@ -57,6 +58,7 @@ struct ink_session {
   char remarks[INK_I_REMARKS_MAX][INK_I_REMARK_BYTES]; /* arming_remarks.h */
   uint32_t remark_count;
   struct ink_i_activity *_Atomic activity; /* NULL: not asked for, or CUDA is not in use yet */
+  struct ink_i_stalls *_Atomic stalls;     /* the same */
 };
 
 /* Copies what is closed on one device to the capture. */
@@ -155,6 +157,8 @@ int ink_i_session_reset_begin(ink_session *session, int device);
 void ink_i_session_reset_end(ink_session *session, int device);
 /* Takes what is there, without waiting for kernels: the process may end, or run another program. */
 void ink_i_session_keep(ink_session *session);
+/* Starts CUPTI's sampling of instructions, once; behind the activity, where that is wanted too. */
+void ink_i_session_start_stalls(ink_session *session);
 /* Starts CUPTI, once. Also from inside of the first CUDA call, whichever locks the caller holds. */
 void ink_i_session_start_activity(ink_session *session);
 /* True while the session that ends waits for kernels, which may take any time. */

@@ -85,7 +85,7 @@ void ink_i_collector_line(ink_collector *c, pid_t pid, const char *word, const c
 }
 
 void ink_i_collector_report(ink_collector *c, pid_t pid, const char *report, size_t bytes) {
-  static const char *const words[] = {"failed", "remark", "activity", "kernels", "modules", "wrote", "hang"};
+  static const char *const words[] = {"failed", "remark", "activity", "stalls", "kernels", "modules", "wrote", "hang"};
   const char *text = bytes ? memchr(report, 0, bytes) : NULL;
   if (!text || report[bytes - 1] || ++text == report + bytes)
     return;

@@ -300,6 +300,51 @@ def session(folder):
     assert run.returncode == 0 and "INKMARK_CUPTI='/nowhere/libcupti.so'" in report(capture)["activity"], run
 
 
+def stalls(folder):
+    """`--stalls` with and without --activity: samples for each launch, of each device, once."""
+    names = sorted({a["name"] for a in of_kind(report(record(folder)[2]), "kernel")})
+    code, lines = os.path.join(folder, "code"), os.path.join(folder, "lines")
+    with open(code, "wb") as f:
+        f.write(bytes(range(256)) * 700 + b"ink_current")
+    with open(lines, "w") as f:
+        f.writelines(f"{name} {offset:x} {reason} {n}\n" for n, name in enumerate(names, 1) for offset in (0, 16, 64)
+                     for reason in ("wait", "barrier", "wait_not_issued"))
+    made_up = {"INKMARK_SIM_CODE": code, "INKMARK_SIM_SAMPLES": lines, "INKMARK_SIM_DEVICES": "2"}
+
+    def run(*arguments, cupti="", more=("--stalls",), **other):
+        capture = os.path.join(folder, "stalls.ink")
+        done = subprocess.run([INKMARK, "record", "--device", "sim", *more, "-o", capture, "--", os.path.join(PROGRAMS, "busy"), *arguments],
+                              capture_output=True, text=True, env={**os.environ, **made_up, "INKMARK_SIM_CUPTI": cupti, **other})
+        assert done.returncode == 0, done
+        return done, (info(capture)["stalls"] or [None])[0], capture
+
+    weights = {name: n for n, name in enumerate(names, 1)}
+    for mode, cupti, more in (("once", "", ["--stalls"]), ("once", "sums=2", ["--stalls"]), ("devices", "entries=2,lost=5", ["--stalls", "--activity", "--drain-ms", "1"]),
+                              ("threads", "entries=1", ["--stalls", "--activity", "--drain-ms", "1"])):
+        done, facts, capture = run(mode, cupti=cupti, more=more)
+        kernels = of_kind(report(record(folder, mode, environment=made_up, name="plain.ink")[2]), "kernel")
+        wanted = sum(6 * weights[a["name"]] for a in kernels)
+        devices = 1 + (mode == "devices")
+        assert facts["samples"] == wanted and facts["elsewhere"] == 0 and facts["left_out"] == 0, (mode, facts, wanted)
+        assert facts["dropped"] == ("lost" in cupti) * 5 * devices and facts["codes"] == 1, facts
+        assert facts["code_bytes"] == os.path.getsize(code) and facts["period_cycles"] == 2048, facts
+        assert ("activity:" in done.stderr) == ("--activity" in more), done.stderr
+    # A module without marks: counted, and neither its code nor its samples are kept.
+    with open(code, "wb") as f:
+        f.write(bytes(1000))
+    _, facts, _ = run("once")
+    assert facts["samples"] == facts["elsewhere"] > 0 and facts["codes"] == 0, facts
+    # Somebody else's library is not pushed aside, and without --stalls nothing of it is there.
+    done, facts, _ = run("once", CUDA_INJECTION64_PATH="/nowhere/else.so")
+    assert "why warps wait is not sampled: CUDA_INJECTION64_PATH is taken" in done.stderr and facts is None, (done.stderr, facts)
+    _, facts, _ = run("once", more=(), INKMARK_STALLS="1")
+    assert facts is None, facts
+    done, facts, capture = run("fork")
+    child = next(f for f in os.listdir(folder) if f.startswith("stalls.ink") and f != "stalls.ink")
+    assert info(os.path.join(folder, child))["stalls"] == [], child
+    assert "CUPTI does not work in a forked process" in done.stderr, done.stderr
+
+
 with tempfile.TemporaryDirectory(prefix="inkmark-activity-") as scratch:
     globals()[CASE](scratch)
 print("ok")

@@ -2,6 +2,7 @@
 /* The records as cupti_api.h declares them against CUPTI's own headers, every version of them. */
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 
 #include "check.h"
 
@@ -136,6 +137,68 @@ static void check_callbacks(void) {
 #undef CALL
 }
 
+/* The calls of sampling take one structure of ours, as far as each uses it. */
+#define TAKEN(theirs, last, bytes_used)                                                            \
+  CHECK(theirs##Size == (bytes_used) && offsetof(theirs, size) == 0 && offsetof(theirs, ctx) == offsetof(ink_i_cupti_sampled, context), #theirs)
+
+static void check_sampling(void) {
+  SAME(ink_i_cupti_resource, context, CUpti_ResourceData, context);
+  SAME(ink_i_cupti_resource, descriptor, CUpti_ResourceData, resourceDescriptor);
+  SAME(ink_i_cupti_module, bytes, CUpti_ModuleResourceData, cubinSize);
+  SAME(ink_i_cupti_module, code, CUpti_ModuleResourceData, pCubin);
+  SAME(ink_i_cupti_reason_samples, reason, CUpti_PCSamplingStallReason, pcSamplingStallReasonIndex);
+  SAME(ink_i_cupti_reason_samples, samples, CUpti_PCSamplingStallReason, samples);
+  SAME(ink_i_cupti_pc, bytes, CUpti_PCSamplingPCData, size);
+  SAME(ink_i_cupti_pc, code, CUpti_PCSamplingPCData, cubinCrc);
+  SAME(ink_i_cupti_pc, offset, CUpti_PCSamplingPCData, pcOffset);
+  SAME(ink_i_cupti_pc, function, CUpti_PCSamplingPCData, functionName);
+  SAME(ink_i_cupti_pc, reason_count, CUpti_PCSamplingPCData, stallReasonCount);
+  SAME(ink_i_cupti_pc, reasons, CUpti_PCSamplingPCData, stallReason);
+#if CUPTI_API_VERSION >= 22
+  SAME(ink_i_cupti_pc, correlation, CUpti_PCSamplingPCData, correlationId);
+#endif
+  CHECK(sizeof(CUpti_PCSamplingPCData) == (CUPTI_API_VERSION < 22 ? offsetof(ink_i_cupti_pc, correlation) : sizeof(ink_i_cupti_pc)), "the step of an array");
+  SAME(ink_i_cupti_samples, bytes, CUpti_PCSamplingData, size);
+  SAME(ink_i_cupti_samples, most, CUpti_PCSamplingData, collectNumPcs);
+  SAME(ink_i_cupti_samples, total, CUpti_PCSamplingData, totalSamples);
+  SAME(ink_i_cupti_samples, dropped, CUpti_PCSamplingData, droppedSamples);
+  SAME(ink_i_cupti_samples, count, CUpti_PCSamplingData, totalNumPcs);
+  SAME(ink_i_cupti_samples, remaining, CUpti_PCSamplingData, remainingNumPcs);
+  SAME(ink_i_cupti_samples, pcs, CUpti_PCSamplingData, pPcData);
+  SAME(ink_i_cupti_samples, elsewhere, CUpti_PCSamplingData, nonUsrKernelsTotalSamples);
+  SAME(ink_i_cupti_samples, full, CUpti_PCSamplingData, hardwareBufferFull);
+  CHECK(sizeof(ink_i_cupti_samples) == sizeof(CUpti_PCSamplingData), "CUpti_PCSamplingData");
+  SAME(ink_i_cupti_attribute, type, CUpti_PCSamplingConfigurationInfo, attributeType);
+  SAME(ink_i_cupti_attribute, value, CUpti_PCSamplingConfigurationInfo, attributeData);
+  CHECK(sizeof(ink_i_cupti_attribute) == sizeof(CUpti_PCSamplingConfigurationInfo), "CUpti_PCSamplingConfigurationInfo");
+  TAKEN(CUpti_PCSamplingEnableParams, ctx, offsetof(ink_i_cupti_sampled, what));
+  TAKEN(CUpti_PCSamplingDisableParams, ctx, offsetof(ink_i_cupti_sampled, what));
+  TAKEN(CUpti_PCSamplingGetDataParams, pcSamplingData, offsetof(ink_i_cupti_sampled, of));
+  TAKEN(CUpti_PCSamplingGetNumStallReasonsParams, numStallReasons, offsetof(ink_i_cupti_sampled, of));
+  TAKEN(CUpti_PCSamplingConfigurationInfoParams, pPCSamplingConfigurationInfo, offsetof(ink_i_cupti_sampled, names));
+  TAKEN(CUpti_PCSamplingGetStallReasonsParams, stallReasons, sizeof(ink_i_cupti_sampled));
+  SAME(ink_i_cupti_sampled, of, CUpti_PCSamplingGetStallReasonsParams, stallReasonIndex);
+  SAME(ink_i_cupti_sampled, of, CUpti_PCSamplingConfigurationInfoParams, pPCSamplingConfigurationInfo);
+  SAME(ink_i_cupti_sampled, what, CUpti_PCSamplingGetDataParams, pcSamplingData);
+  CHECK(CUpti_GetCubinCrcParamsSize == sizeof(ink_i_cupti_checksum), "CUpti_GetCubinCrcParams");
+  SAME(ink_i_cupti_checksum, code, CUpti_GetCubinCrcParams, cubin);
+  SAME(ink_i_cupti_checksum, checksum, CUpti_GetCubinCrcParams, cubinCrc);
+  const int pairs[][2] = {
+      {CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE},
+      {CUPTI_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
+      {CUPTI_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING},
+      {CUPTI_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_LOADED},
+      {CUPTI_SAMPLING_PERIOD, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD},
+      {CUPTI_SAMPLING_DEVICE_BUFFER_BYTES, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE},
+      {CUPTI_SAMPLING_MODE, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE},
+      {CUPTI_SAMPLING_BUFFER, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER},
+      {CUPTI_SAMPLING_CONTINUOUS, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS},
+      {CUPTI_REASON_BYTES, CUPTI_STALL_REASON_STRING_SIZE},
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    CHECK(pairs[i][0] == pairs[i][1], "number %zu of sampling: %d, %d in CUPTI's headers", i, pairs[i][0], pairs[i][1]);
+}
+
 static void check_numbers(void) {
   const int pairs[][2] = {
       {CUPTI_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY},
@@ -163,6 +226,7 @@ static void check_numbers(void) {
 int main(void) {
   check_records();
   check_callbacks();
+  check_sampling();
   check_numbers();
   printf("the headers are CUPTI API version %d\n", CUPTI_API_VERSION);
   return check_result("cupti_layout");

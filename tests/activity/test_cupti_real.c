@@ -5,6 +5,7 @@
 
 #include "cuda/activity.h"
 #include "cuda/cupti_api.h"
+#include "cuda/stall_samples.h"
 
 #include <string.h>
 #include <time.h>
@@ -29,6 +30,26 @@ int main(void) {
   if (told == CUPTI_OK)
     printf("CUPTI's time less CLOCK_REALTIME: %lld ns\n",
            (long long)ns - ((long long)now.tv_sec * 1000000000 + now.tv_nsec));
+
+  /* Its sum of a module's code needs no driver. It looks at a few bytes: ours names the samples, where CUPTI takes it. */
+  CHECK(ink_i_cupti_find_sampling(&cupti) && cupti.register_checksum, "no sampling");
+  unsigned char code[4096] = "\x7f" "ELF";
+  uint64_t sums[3] = {0};
+  for (int i = 0; i < 3; i++) {
+    ink_i_cupti_checksum sum = {.bytes = sizeof sum, .code_bytes = i < 2 ? sizeof code : 100, .code = code};
+    const int result = cupti.checksum(&sum);
+    CHECK(result == CUPTI_OK, "cuptiGetCubinCrc: %d", result);
+    sums[i] = sum.checksum;
+  }
+  CHECK(sums[0] && sums[0] == sums[1] && sums[0] != sums[2], "sums %llx %llx %llx", (unsigned long long)sums[0],
+        (unsigned long long)sums[1], (unsigned long long)sums[2]);
+  ink_i_cupti_sampled enable = {.bytes = offsetof(ink_i_cupti_sampled, what)};
+  CHECK(cupti.sampling_enable(&enable) != CUPTI_OK, "sampling without a context");
+  ink_i_stalls *stalls = ink_i_stalls_start(NULL);
+  const char *why_not = ink_i_stalls_refusal(stalls);
+  printf("%s\n", why_not ? why_not : "it samples");
+  CHECK(stalls && (access("/dev/nvidiactl", F_OK) ? why_not != NULL && strstr(why_not, "there is no NVIDIA driver") : !why_not), "%s", why_not ? why_not : "");
+  ink_i_stalls_stop(stalls);
 
   ink_i_activity *activity = ink_i_activity_start();
   CHECK(activity != NULL, "out of memory");
