@@ -38,29 +38,70 @@ static ink_status keep(ink_v_hashes *to, const char *name, const unsigned char *
   return INK_OK;
 }
 
+/* What is done with each `.text.NAME`; false: that is enough. */
+typedef bool each_code(void *user, const char *name, const unsigned char *code, size_t bytes);
+
+static void walk_code(const unsigned char *data, size_t size, each_code *each, void *user) {
+  Elf64_Ehdr head;
+  Elf64_Shdr names = {0}, section;
+  if (!data || size < sizeof head)
+    return;
+  memcpy(&head, data, sizeof head);
+  const bool sound = head.e_shentsize == sizeof section && head.e_shstrndx < head.e_shnum &&
+                     within(head.e_shoff, (uint64_t)head.e_shnum * sizeof section, size);
+  if (sound)
+    memcpy(&names, data + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
+  const char *text = sound && within(names.sh_offset, names.sh_size, size) ? (const char *)data + names.sh_offset : NULL;
+  bool more = true;
+  for (unsigned i = 0; text && i < head.e_shnum && more; i++) {
+    memcpy(&section, data + head.e_shoff + i * sizeof section, sizeof section);
+    const bool named = section.sh_name < names.sh_size && memchr(text + section.sh_name, 0, names.sh_size - section.sh_name);
+    if (named && section.sh_type == SHT_PROGBITS && strncmp(text + section.sh_name, ".text.", 6) == 0 &&
+        within(section.sh_offset, section.sh_size, size))
+      more = each(user, text + section.sh_name + 6, data + section.sh_offset, section.sh_size);
+  }
+}
+
+typedef struct keeping {
+  ink_v_hashes *to;
+  ink_status status;
+  ink_error *error;
+} keeping;
+
+static bool keep_each(void *user, const char *name, const unsigned char *code, size_t bytes) {
+  keeping *k = user;
+  k->status = keep(k->to, name, code, bytes, k->error);
+  return !k->status;
+}
+
 ink_status ink_v_hash_cubin(ink_v_hashes *to, const char *path, ink_error *error) {
   size_t size;
   unsigned char *data = read_file(path, &size);
-  ink_status status = INK_OK;
-  Elf64_Ehdr head;
-  Elf64_Shdr names, section;
-  if (data && size >= sizeof head) {
-    memcpy(&head, data, sizeof head);
-    const bool sound = head.e_shentsize == sizeof section && head.e_shstrndx < head.e_shnum &&
-                       within(head.e_shoff, (uint64_t)head.e_shnum * sizeof section, size);
-    if (sound)
-      memcpy(&names, data + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
-    const char *text = sound && within(names.sh_offset, names.sh_size, size) ? (const char *)data + names.sh_offset : NULL;
-    for (unsigned i = 0; text && i < head.e_shnum && !status; i++) {
-      memcpy(&section, data + head.e_shoff + i * sizeof section, sizeof section);
-      const bool named = section.sh_name < names.sh_size && memchr(text + section.sh_name, 0, names.sh_size - section.sh_name);
-      if (named && strncmp(text + section.sh_name, ".text.", 6) == 0 && within(section.sh_offset, section.sh_size, size))
-        status = keep(to, text + section.sh_name + 6, data + section.sh_offset, section.sh_size, error);
-    }
-  }
+  keeping k = {.to = to, .error = error};
+  walk_code(data, size, keep_each, &k);
   free(data);
   to->cubins++;
-  return status;
+  return k.status;
+}
+
+typedef struct wanted_code {
+  const char *name;
+  char *text;
+  bool found;
+} wanted_code;
+
+static bool hash_if_wanted(void *user, const char *name, const unsigned char *code, size_t bytes) {
+  wanted_code *w = user;
+  w->found = strcmp(name, w->name) == 0;
+  if (w->found)
+    ink_sha256(code, bytes, w->text);
+  return !w->found;
+}
+
+bool ink_verify_code_hash(const void *cubin, size_t bytes, const char *function, char text[INK_VERIFY_HASH_TEXT]) {
+  wanted_code w = {.name = function, .text = text};
+  walk_code(cubin, bytes, hash_if_wanted, &w);
+  return w.found;
 }
 
 const char *ink_v_find_hash(const ink_v_hashes *hashes, uint32_t cubin, const char *name) {

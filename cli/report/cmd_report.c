@@ -5,6 +5,7 @@
 #include "report_host.h"
 #include "report_path.h"
 #include "report_variance.h"
+#include "stall_capture.h"
 
 #include "commands.h"
 #include "message.h"
@@ -60,8 +61,9 @@ static const cli_option options[] = {
      "instead of tables, print the machine code of each section by kind, bytes and operations, beside the "
      "cycles that FILE has of the section (without FILE: alone). PROGRAM is built with -lineinfo. text or json"},
     {0, "stalls", CLI_TEXT, "FILE", offsetof(report_settings, stalls),
-     "with --code, say why warps waited in each section, by the samples of Nsight Compute: a .ncu-rep (read by "
-     "NVIDIA's Python package ncu-report), or 'ncu --import REPORT --page source --csv'"},
+     "say why warps waited in each section, by the samples in FILE: a capture of 'inkmark record --stalls', which has the "
+     "code too; or with --code, of Nsight Compute: a .ncu-rep (read by NVIDIA's Python package ncu-report), or 'ncu "
+     "--import REPORT --page source --csv'"},
     {'w', "waits", CLI_TEXT, "REGEX", offsetof(report_settings, waits),
      "say which sections wait, by name, in any case: " INK_WAITS_USUAL " (the default). The finding of who waits for "
      "whom uses it, and --path"},
@@ -179,7 +181,8 @@ static int check_report(const report_settings *settings) {
                  {"host", settings->host, true},
                  {"path", settings->path, false},
                  {"variance", settings->variance, false},
-                 {"code", settings->code, false}};
+                 {"code", settings->code, false},
+                 {"stalls", settings->stalls && !settings->code, false}};
   const char *first = NULL;
   for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
     if (!reports[i].given)
@@ -209,9 +212,9 @@ static int run(int argc, char **argv) {
     return CLI_USAGE;
   if (check_report(&settings))
     return CLI_USAGE;
-  if (settings.stalls && !settings.code)
-    return cli_usage_error(&cmd_report, "'--stalls' needs '--code PROGRAM'");
-  if (settings.code)
+  if (settings.stalls && !settings.code && !stall_is_capture(settings.stalls))
+    return cli_usage_error(&cmd_report, "'--stalls' of a file that is no capture needs '--code PROGRAM'");
+  if (settings.code || settings.stalls)
     return report_code(&settings, argv, operands);
   char *newest = NULL, *one[1];
   if (!operands) {
@@ -249,7 +252,8 @@ const cli_command cmd_report = {
                 "inkmark report --path solver.ink\twhose work the end of the longest launch waited for\n"
                 "inkmark report --variance solver.ink\twhat makes a section fast here and slow there\n"
                 "inkmark report --code ./solver solver.ink\twhat each section is made of\n"
-                "inkmark report --code ./solver --stalls samples.csv solver.ink\twhy warps waited there\n"
+                "inkmark report --stalls solver.ink\twhy warps waited there, recorded with --stalls\n"
+                "inkmark report --code ./solver --stalls samples.csv solver.ink\tthe same by Nsight Compute\n"
                 "inkmark report --activity solver.ink\tkernels, copies and calls around them\n"
                 "inkmark report --by block --format csv solver.ink\tfor a spreadsheet",
     .options = options,

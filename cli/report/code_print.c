@@ -141,10 +141,14 @@ static bool static_text(const code_kernel *k, FILE *to) {
   return fine;
 }
 
+typedef struct why_text {
+  char text[160];
+} why_text;
+
 /* "long_sb 81 %, barrier 17 %": of the row's samples, up to three that are at least 5 %. */
-static number_text why(const code_kernel *k, const stall_sum *sum) {
+static why_text why(const code_kernel *k, const stall_sum *sum) {
   const stall_table *t = k->join->table;
-  number_text out = {""};
+  why_text out = {""};
   size_t used = 0, last = SIZE_MAX;
   double all = 0, before = INFINITY;
   for (size_t r = 0; r < t->reason_count; r++)
@@ -159,7 +163,7 @@ static number_text why(const code_kernel *k, const stall_sum *sum) {
     }
     if (best == SIZE_MAX || all <= 0)
       break;
-    const int n = snprintf(out.text + used, sizeof out.text - used, "%s%.14s %.0f %%", place ? ", " : "", t->reasons[best], 100 * sum->reasons[best] / all);
+    const int n = snprintf(out.text + used, sizeof out.text - used, "%s%.40s %.0f %%", place ? ", " : "", t->reasons[best], 100 * sum->reasons[best] / all);
     used = n > 0 && used + (size_t)n < sizeof out.text ? used + (size_t)n : sizeof out.text - 1;
     before = sum->reasons[best];
     last = best;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `inkmark report --code PROGRAM [--stalls FILE]`: joins the map of a program's machine code with what a capture measured and
- * with the samples of Nsight Compute. */
+ * with samples, of Nsight Compute or of the capture itself, which has the code too. */
 #include "report_code.h"
 
 #include "commands.h"
 #include "message.h"
 #include "outfile.h"
+#include "stall_capture.h"
 #include "text_out.h"
 
 #include "inkmark/activity.h"
@@ -17,10 +18,12 @@
 /* Everything that was read. */
 typedef struct code_inputs {
   const report_settings *settings;
+  const char *program; /* what has the code: a program, or the capture */
   ink_verify *verify;
   const ink_verify_map *maps;
   size_t map_count;
   stall_file stalls;
+  stall_capture sampled; /* where the samples are a capture's */
   loaded_capture loaded;
   ink_table *table; /* NULL: no capture */
   size_t printed;
@@ -148,29 +151,56 @@ static bool print_static(code_inputs *in, json_writer *json, FILE *to) {
   return fine;
 }
 
+static ink_verify_options wanted_maps(const report_settings *settings) {
+  return (ink_verify_options){.size = sizeof(ink_verify_options), .kernel_regex = settings->kernel, .map = true};
+}
+
 /* ---- samples ---- */
+
+/* A kernel of that name is in the program. */
+static bool is_named(const code_inputs *in, const stall_table *t) {
+  char wanted[256], name[256];
+  stall_bare_name(t->kernel, wanted, sizeof wanted);
+  for (size_t m = 0; m < in->map_count; m++) {
+    stall_bare_name(in->maps[m].name, name, sizeof name);
+    if (strcmp(name, wanted) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Of what inkmark itself has in each marked module. */
+static bool is_own(const stall_table *t) { return strncmp(t->kernel, "_ZN5ink_i", 9) == 0; }
 
 static bool refuse(const code_inputs *in, const stall_table *t, const stall_difference *d) {
   if (d->near)
     message_say("'%s' is of another build than '%s': kernel '%s' differs first at +0x%llx, '%.*s' in it, '%s' in the program",
                 in->settings->stalls, in->settings->code, t->kernel, (unsigned long long)d->offset, (int)strcspn(d->sampled, ";"),
                 d->sampled, d->mapped);
+  else if (t->sampled && !t->sampled->hash[0])
+    message_say("the code of kernel '%s' is not in '%s': it cannot be told whether '%s' has it: left out", t->kernel,
+                in->settings->stalls, in->program);
+  else if (t->sampled && is_named(in, t))
+    message_say("'%s' is of another build than '%s': the code of kernel '%s' is not the same", in->settings->stalls, in->program,
+                t->kernel);
   else
-    message_say("kernel '%s' in '%s' has no marks in '%s': left out", t->kernel, in->settings->stalls, in->settings->code);
-  return d->near != NULL;
+    message_say("kernel '%s' in '%s' has no marks in '%s': left out", t->kernel, in->settings->stalls, in->program);
+  return d->near != NULL || (t->sampled && t->sampled->hash[0] && is_named(in, t));
 }
 
 static bool print_sampled(code_inputs *in, json_writer *json, FILE *to) {
   bool fine = true;
   for (size_t i = 0; i < in->stalls.table_count && fine; i++) {
-    const stall_table *t = &in->stalls.tables[i];
+    stall_table *t = &in->stalls.tables[i];
+    const ink_verify_options wanted = wanted_maps(in->settings);
     stall_difference difference;
     stall_join join;
-    if (!t->row_count)
+    if ((!t->row_count && !t->sampled) || is_own(t))
       continue;
-    const ink_verify_map *map = stall_find_map(t, in->maps, in->map_count, &difference);
+    const ink_verify_map *map = t->sampled ? stall_capture_find(&in->sampled, t, in->maps, in->map_count, &wanted, &difference, &fine)
+                                           : stall_find_map(t, in->maps, in->map_count, &difference);
     if (!map) {
-      fine = !refuse(in, t, &difference);
+      fine = fine && !refuse(in, t, &difference);
       continue;
     }
     fine = stall_join_make(t, map, &join);
@@ -180,7 +210,7 @@ static bool print_sampled(code_inputs *in, json_writer *json, FILE *to) {
     }
   }
   if (fine && !in->printed) {
-    message_say("no kernel of '%s' has marks in '%s'", in->settings->stalls, in->settings->code);
+    message_say("no kernel of '%s' has marks in '%s'", in->settings->stalls, in->program);
     return false;
   }
   return fine;
@@ -203,27 +233,89 @@ static bool open_capture(code_inputs *in, const char *path) {
   return !error.status;
 }
 
-static bool read_inputs(code_inputs *in, char **paths, size_t n) {
+/* The program's code, or that which is in the capture. */
+static bool read_code(code_inputs *in) {
   ink_error error = {0};
-  const ink_verify_options wanted = {.size = sizeof wanted, .kernel_regex = in->settings->kernel, .map = true};
+  const ink_verify_options wanted = wanted_maps(in->settings);
+  if (!in->settings->code) {
+    if (!stall_capture_maps(&in->sampled, &wanted))
+      return false;
+    in->maps = in->sampled.maps;
+    in->map_count = in->sampled.map_count;
+    return true;
+  }
   error.status = ink_verify_file(in->settings->code, &wanted, &in->verify, &error);
-  if (error.status) {
+  if (error.status)
     message_failure(&error);
+  else
+    in->map_count = ink_verify_maps(in->verify, &in->maps);
+  return !error.status;
+}
+
+/* A capture that has the samples has the cycles too, where no other is named. */
+static bool read_inputs(code_inputs *in, char **paths, size_t n) {
+  const char *stalls = in->settings->stalls, *cycles = n ? paths[0] : NULL;
+  if (stalls && stall_is_capture(stalls)) {
+    if (!stall_capture_read(stalls, &in->sampled, &in->stalls))
+      return false;
+    cycles = cycles ? cycles : stalls;
+  } else if (stalls && in->settings->code && !stall_csv_read(stalls, &in->stalls)) {
     return false;
   }
-  in->map_count = ink_verify_maps(in->verify, &in->maps);
-  return (!in->settings->stalls || stall_csv_read(in->settings->stalls, &in->stalls)) && (!n || open_capture(in, paths[0]));
+  return read_code(in) && (!cycles || open_capture(in, cycles));
+}
+
+/* By the stand-in for CUPTI. */
+static bool is_made_up(const code_inputs *in) {
+  return in->sampled.loaded.capture && ink_capture_fact(in->sampled.loaded.capture, "stalls_simulated");
+}
+
+static void say_simulated(const code_inputs *in, FILE *to) {
+  text_print(to, "%s\n", LOAD_SIMULATED_LINE);
+  if (is_made_up(in))
+    text_print(to, "made-up samples: of a stand-in for CUPTI, not of a GPU\n");
+  text_print(to, "\n");
+}
+
+/* Below the tables: what the samples are of, and what of them is in no table. */
+static void say_sampling(const code_inputs *in, FILE *to) {
+  const ink_stall_facts *f = &in->sampled.facts;
+  if (!in->sampled.loaded.capture)
+    return;
+  text_print(to, "\n%s samples", number_whole(f->samples).text);
+  if (f->period_log2)
+    text_print(to, ", of each SM every %s cycles", number_whole(UINT64_C(1) << f->period_log2).text);
+  if (f->elsewhere)
+    text_print(to, "; %s in modules without marks", number_whole(f->elsewhere).text);
+  if (f->dropped)
+    text_print(to, "; %s dropped by the device", number_whole(f->dropped).text);
+  if (f->left_out)
+    text_print(to, "; %s left out for want of memory", number_whole(f->left_out).text);
+  if (f->full)
+    text_print(to, "; the device's buffer was full %s times", number_whole(f->full).text);
+  text_print(to, "\n");
 }
 
 static void begin_json(const code_inputs *in, json_writer *json) {
   json_open(json, NULL, '{');
   json_unsigned(json, "schema_version", INK_CLI_SCHEMA_VERSION);
   json_string(json, "inkmark", INKMARK_VERSION);
-  json_string(json, "program", in->settings->code);
+  json_string(json, "program", in->program);
   json_string(json, "samples", in->settings->stalls);
   json_string(json, "capture", in->loaded.path);
   if (in->loaded.capture)
     json_bool(json, "simulated", ink_capture_simulated(in->loaded.capture));
+  if (in->sampled.loaded.capture) {
+    const ink_stall_facts *f = &in->sampled.facts;
+    json_open_flat(json, "sampling");
+    json_unsigned(json, "samples", f->samples);
+    json_unsigned(json, "dropped", f->dropped);
+    json_unsigned(json, "elsewhere", f->elsewhere);
+    json_unsigned(json, "left_out", f->left_out);
+    json_unsigned(json, "period_cycles", f->period_log2 ? UINT64_C(1) << f->period_log2 : 0);
+    json_bool(json, "made_up", is_made_up(in));
+    json_close(json, '}');
+  }
   json_open(json, "kernels", '[');
 }
 
@@ -233,11 +325,12 @@ static void release(code_inputs *in) {
     unload_capture(&in->loaded);
   }
   stall_csv_free(&in->stalls);
+  stall_capture_free(&in->sampled);
   ink_verify_free(in->verify);
 }
 
 int report_code(const report_settings *settings, char **paths, size_t n) {
-  code_inputs in = {.settings = settings};
+  code_inputs in = {.settings = settings, .program = settings->code ? settings->code : settings->stalls};
   outfile file;
   if (n > 1)
     return cli_usage_error(&cmd_report, "'--code' takes one capture");
@@ -251,8 +344,10 @@ int report_code(const report_settings *settings, char **paths, size_t n) {
   if (is_json)
     begin_json(&in, &json);
   else if (in.loaded.capture && ink_capture_simulated(in.loaded.capture))
-    text_print(file.stream, "%s\n\n", LOAD_SIMULATED_LINE);
+    say_simulated(&in, file.stream);
   fine = settings->stalls ? print_sampled(&in, is_json ? &json : NULL, file.stream) : print_static(&in, is_json ? &json : NULL, file.stream);
+  if (fine && !is_json)
+    say_sampling(&in, file.stream);
   if (is_json) {
     json_close(&json, ']');
     json_close(&json, '}');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nsight Compute's source page as CSV: of each kernel its machine instructions with samples by the reason why warps waited. */
+/* Samples of machine instructions, as Nsight Compute's source page as CSV has them: of each kernel its machine instructions with samples by the reason why warps waited. */
 #ifndef INKMARK_CLI_STALL_CSV_H
 #define INKMARK_CLI_STALL_CSV_H
 
@@ -21,6 +21,7 @@ typedef struct stall_table {
   bool counts;          /* the file has how often each instruction was executed */
   stall_row *rows;      /* by address */
   size_t row_count;
+  const struct stall_function *sampled; /* of a capture: it has no rows before its map is known; or NULL */
 } stall_table;
 
 typedef struct stall_file {

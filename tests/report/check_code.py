@@ -258,8 +258,97 @@ def check_refused(case, code):
                       ('"Address","Source","# Samples"\n"0x10","NOP', "has no marks"), (page(samples, "new")[:3000], "of another build")]:
         run = case.stalls(text, code=1)
         assert why in run.stderr, (text[:60], run.stderr)
-    case.run("report", "--stalls", "x.csv", code=2)
+    with open(f"{case.work}/x.csv", "w") as file:
+        file.write("no capture")
+    case.run("report", "--stalls", f"{case.work}/x.csv", code=2)
     assert "cannot open" in case.run("report", "--code", case.app, "--stalls", f"{case.work}/none.csv", code=1).stderr
+
+
+def report_of(case, capture, *args, code=0):
+    return case.run("report", "--stalls", capture, *args, code=code)
+
+
+def record_stalls(case, program, cubin, lines, capture, cupti=""):
+    """A recording whose stand-in for CUPTI says that `lines` were sampled in the code of `cubin`."""
+    with open(f"{case.work}/lines", "w") as file:
+        file.writelines(f"{function} {offset:x} {reason} {count}\n" for function, offset, reason, count in lines)
+    os.environ.update(INKMARK_SIM_CODE=cubin, INKMARK_SIM_SAMPLES=f"{case.work}/lines", INKMARK_SIM_CUPTI=cupti)
+    run = case.run("record", "--device", "sim", "--stalls", "-g", "warp", "-o", capture, "--", program)
+    for name in ("INKMARK_SIM_CODE", "INKMARK_SIM_SAMPLES", "INKMARK_SIM_CUPTI"):
+        del os.environ[name]
+    return run
+
+
+def check_capture(case, code, program):
+    """`record --stalls`, and the table by section of what it stored, with its own code and with a program's."""
+    long_names = {"long_sb": "long_scoreboard", "short_sb": "short_scoreboard"}
+    samples = Samples(code, 6)
+    known = {r: long_names.get(r, r) for r in REASONS if long_names.get(r, r) in ("barrier", "long_scoreboard", "membar", "drain", "selected", "wait",
+                                                                                  "short_scoreboard")}
+    samples.rows = [(1, {r: n if r in known else 0 for r, n in reasons.items()}) for _, reasons in samples.rows]  # CUPTI counts no executions
+    lines = [(code["kernel"], i["offset"], known[r], n) for i, (_, reasons) in zip(code["instructions"], samples.rows) for r, n in reasons.items() if n]
+    plain = [("_Z12plain_kernelPf", 0, "wait", 5), (lines[0][0], lines[0][1], "wait_not_issued", 1000)]
+    capture = f"{case.work}/stalls.ink"
+    record_stalls(case, program, case.app, plain[1:] + lines + plain[:1], capture, "entries=7,lost=4")
+    expected = samples.expected()
+    outputs = [report_of(case, capture, "-f", "json", *more).stdout for more in ((), ("--code", case.app), (capture,))]
+    for text in outputs:
+        found = json.loads(text)
+        (kernel,) = found["kernels"]
+        assert kernel["code_sha256"] == code["code_sha256"] and kernel["kernel"] == "Run", kernel
+        assert found["simulated"] is True and found["sampling"]["made_up"] is True and found["sampling"]["dropped"] == 4, found["sampling"]
+        for section in kernel["sections"]:
+            want = expected[section["section"]]
+            assert section["samples"] == want["samples"] and section["own_samples"] == want["own"], (section, want)
+            assert {r: n for r, n in section["stalls"].items() if n} == {known[r]: n for r, n in want["stalls"].items() if n}, section
+            assert "instructions_a_pass" not in section, section
+        assert any("cycles_a_pass" in s for s in kernel["sections"])
+        assert found["sampling"]["samples"] == sum(n for _, _, _, n in lines) + 5 and found["sampling"]["period_cycles"] == 2048, found["sampling"]
+    text = report_of(case, capture)
+    assert "made-up samples" in text.stdout and "samples, of each SM every 2,048 cycles" in text.stdout, text.stdout
+    assert "_Z12plain_kernelPf' in" in text.stderr and "has no marks" in text.stderr, text.stderr
+    info = json.loads(case.run("info", "-f", "json", capture).stdout)["captures"][0]["stalls"]
+    assert info[0]["codes"] == 1 and info[0]["code_bytes"] == os.path.getsize(case.app) and info[0]["dropped"] == 4, info
+    check_other_build(case, code, program, lines)
+    # Nothing to be had: a sentence, and a recording all the same.
+    for asked, words in (("sampling=35", "NVreg_RestrictProfilingToAdminUsers=0"), ("subscribe=39", "another profiler is attached"),
+                         ("sampling=27", "CUPTI refuses (")):
+        run = record_stalls(case, program, case.app, lines, capture, asked)
+        assert "why warps waited was not sampled in process" in run.stderr and words in run.stderr and "24 tracks" in run.stderr, run.stderr
+        assert words in report_of(case, capture, code=1).stderr
+    record_stalls(case, program, "/nowhere", lines, capture)
+    assert "holds no code with marks" in report_of(case, capture, code=1).stderr
+    assert "it cannot be told whether" in report_of(case, capture, "--code", case.app, code=1).stderr
+    case.run("record", "--device", "sim", "-o", capture, "--", program)
+    assert "record with 'inkmark record --stalls'" in report_of(case, capture, code=1).stderr
+    assert "cannot open" in report_of(case, f"{case.work}/none.ink", code=1).stderr
+
+
+def check_other_build(case, code, program, lines):
+    """One instruction of the sampled code is another than the program's: refused, with the first difference."""
+    at = next(n for n, i in enumerate(code["instructions"]) if i["opcode"].startswith("IMAD") and ", R" in i["text"] and n > 120)
+    old = code["instructions"][at]["text"]
+    bytes_ = bytearray(open(case.app, "rb").read())
+    text = subprocess.run(["readelf", "-SW", case.app], capture_output=True, text=True, check=True).stdout
+    section = next(line.split("]")[1].split() for line in text.splitlines() if f" .text.{code['kernel']} " in line)
+    bytes_[int(section[3], 16) + 16 * at] ^= 4
+    other, listing = f"{case.work}/other.cubin", open(f"{case.work}/listing").read()
+    with open(other, "wb") as file:
+        file.write(bytes_)
+    with open(f"{case.work}/other_listing", "w") as file:
+        begin = listing.index(f"/*{16 * at:04x}*/", listing.index(f".text.{code['kernel']}:"))
+        file.write(listing[:begin] + listing[begin:].replace(", R", ", -R", 1))
+    with open(f"{case.work}/nvdisasm", "w") as file:  # of the capture's code, which has no other name, the other listing
+        file.write(f"#!/bin/sh\ncase \"$*\" in *inkmark-*) cat '{case.work}/other_listing';; *) cat '{case.work}/listing';; esac\n")
+    capture = f"{case.work}/other.ink"
+    record_stalls(case, program, other, lines, capture)
+    said = report_of(case, capture, "--code", case.app, code=1).stderr
+    assert "of another build" in said and f"first at +0x{16 * at:x}," in said and old.replace(".reuse", "")[:12] in said, said
+    assert json.loads(report_of(case, capture, "-f", "json").stdout)["kernels"][0]["code_sha256"] != code["code_sha256"]
+    with open(f"{case.work}/other_listing", "w") as file:  # it has no line information
+        file.write("\n".join(line for line in listing.splitlines() if "//## File" not in line))
+    assert "-lineinfo" in report_of(case, capture, code=1).stderr
+    assert "of another build" in report_of(case, capture, "--code", case.app, code=1).stderr
 
 
 def keep_listing(work, cubin):
@@ -286,6 +375,7 @@ def main(inkmark, nvcc, root):
         check_samples(case, code, f"{work}/run.ink")
         check_report(case, code)
         check_refused(case, code)
+        check_capture(case, code, program)
 
 
 main(*sys.argv[1:4])

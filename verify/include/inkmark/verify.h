@@ -173,6 +173,10 @@ INK_API ink_status ink_verify_listing(const char *text, size_t bytes,
 INK_API ink_status ink_verify_file(const char *path, const ink_verify_options *options,
                                    ink_verify **out, ink_error *error);
 
+/* The SHA-256 of a function's machine code in a cubin, as the code_hash of its map is; false: the cubin has none. */
+enum { INK_VERIFY_HASH_TEXT = 65 };
+INK_API bool ink_verify_code_hash(const void *cubin, size_t bytes, const char *function, char text[INK_VERIFY_HASH_TEXT]);
+
 INK_API size_t ink_verify_kernels(const ink_verify *verify, const ink_verify_kernel **out);
 /* None where they were not asked for. */
 INK_API size_t ink_verify_maps(const ink_verify *verify, const ink_verify_map **out);
