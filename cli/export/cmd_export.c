@@ -160,7 +160,7 @@ static int write_one(const export_settings *settings, const ink_output *output, 
                              ? NULL
                              : " as .cycles.npy, .ns.npy, .counts.npy and .axes.json",
                          &loaded, 1,
-                         !settings->kernel && settings->launch == UINT64_MAX);
+                         !settings->kernel && settings->launch == UINT64_MAX && !choice.filter);
   }
   unload_capture(&loaded);
   return code;

@@ -80,30 +80,9 @@ static int64_t ns_after(int64_t ns, uint64_t more) {
   return more > INT64_MAX || __builtin_add_overflow(ns, (int64_t)more, &after) ? INT64_MAX : after;
 }
 
-static int64_t open_ns(const ink_selection *s, const ink_stored_track *track) {
-  ink_line line = ink_clock_map_track_line(s->map, track->device, &track->header);
-  return ink_line_ns(&line, track->header.open_clock1);
-}
-
-/* What a filter's times are counted from. */
-static void find_zero(ink_selection *s) {
-  const uint64_t tracks = ink_capture_track_count(s->capture);
-  bool some = false;
-  for (uint64_t i = 0; i < tracks; i++) {
-    ink_stored_track track;
-    ink_capture_track(s->capture, i, &track);
-    if (track.launch >= s->launch_count || !ink_selection_has(s, track.launch))
-      continue;
-    const int64_t ns = open_ns(s, &track);
-    if (!some || ns < s->zero_ns)
-      s->zero_ns = ns;
-    some = true;
-  }
-}
-
 /* The body, as the decoder takes it: by the line of the whole track, which the clock map's single times need not
  * lie on where the SM's rate changed. */
-bool ink_selection_track(const ink_selection *s, const ink_stored_track *track, int64_t *begin_ns, int64_t *end_ns) {
+static bool extent(const ink_selection *s, const ink_stored_track *track, int64_t *begin_ns, int64_t *end_ns) {
   const ink_track *h = &track->header;
   if (track->launch >= s->launch_count || !ink_selection_has(s, track->launch) || !has_kernel(s, track->kernel))
     return false;
@@ -118,7 +97,29 @@ bool ink_selection_track(const ink_selection *s, const ink_stored_track *track, 
     close = ns_after(open, h->close_global_ns - h->open_global_ns);
   *begin_ns = open;
   *end_ns = close > open ? close : open;
-  return ink_filter_has_track(s, h, *begin_ns, *end_ns);
+  return true;
+}
+
+bool ink_selection_track(const ink_selection *s, const ink_stored_track *track, int64_t *begin_ns, int64_t *end_ns) {
+  return extent(s, track, begin_ns, end_ns) && ink_filter_has_track(s, &track->header, *begin_ns, *end_ns);
+}
+
+/* What a filter's times are counted from, and what it may choose from. */
+static void find_zero(ink_selection *s) {
+  const uint64_t tracks = ink_capture_track_count(s->capture);
+  bool some = false;
+  for (uint64_t i = 0; i < tracks; i++) {
+    ink_stored_track track;
+    int64_t begin, end;
+    ink_capture_track(s->capture, i, &track);
+    if (!extent(s, &track, &begin, &end))
+      continue;
+    const uint64_t block = ink_block_linear(&track.header);
+    s->zero_ns = !some || begin < s->zero_ns ? begin : s->zero_ns;
+    s->unfiltered_end_ns = !some || end > s->unfiltered_end_ns ? end : s->unfiltered_end_ns;
+    s->unfiltered_block = block > s->unfiltered_block ? block : s->unfiltered_block;
+    some = true;
+  }
 }
 
 static ink_status find_spans(ink_selection *s, ink_error *error) {
@@ -154,7 +155,7 @@ static ink_status find_spans(ink_selection *s, ink_error *error) {
   s->begin_ns = whole.begin_ns;
   s->end_ns = whole.end_ns;
   s->chosen_launches = (size_t)whole.track_count;
-  return INK_OK;
+  return ink_filter_check(s, false, error);
 }
 
 ink_status ink_selection_make(ink_selection *s, const ink_capture *capture,
@@ -211,7 +212,7 @@ ink_status ink_selection_decode(ink_selection *s, const ink_sink *sink, ink_erro
   ours.want_marking = s->without_marking;
   ink_status status = ink_decode(s->capture, s->map, UINT32_MAX, &ours, error);
   s->passes_done++;
-  return status;
+  return status == INK_OK ? ink_filter_check(s, true, error) : status;
 }
 
 ink_status ink_selection_table(const ink_selection *s, enum ink_group_by by, ink_table **out,

@@ -34,6 +34,9 @@ typedef struct ink_selection {
   int64_t begin_ns, end_ns;     /* over the chosen launches */
   size_t open_most;             /* of tracks that never closed, so many are told of; 0: all */
   int64_t zero_ns;              /* begin of the first chosen track, before the filter */
+  int64_t unfiltered_end_ns;    /* end of the last one, and */
+  uint64_t unfiltered_block;    /* the largest block of them */
+  bool some_passed;             /* of the records that were decoded */
   ink_sink sink;                /* behind the filter; of the track that is decoded: */
   bool passed_over, record_passes;
   int32_t device;

@@ -19,6 +19,18 @@ bool ink_filter_has_track(const ink_selection *s, const ink_track *h, int64_t op
   return !f || ((!f->blocks || (block >= f->first_block && block <= f->last_block)) && in_time(s, open_ns, close_ns));
 }
 
+ink_status ink_filter_check(const ink_selection *s, bool decoded, ink_error *error) {
+  const ink_output_filter *f = s->options.filter;
+  if (f && !s->chosen_tracks)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND,
+                         "nothing passes the filter: blocks are 0 to %llu, times 0 to %lld ns from the begin",
+                         (unsigned long long)s->unfiltered_block, (long long)ink_ns_between(s->zero_ns, s->unfiltered_end_ns));
+  if (decoded && f && f->iterations && !s->some_passed)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "nothing passes the filter: no record is of an iteration from %lld to %lld%s",
+                         (long long)f->first_iteration, (long long)f->last_iteration, f->blocks || f->time ? " there" : "");
+  return INK_OK;
+}
+
 static ink_status on_track_begin(void *user, const ink_decoded_track *track) {
   ink_selection *s = user;
   s->passed_over = !ink_filter_has_track(s, &track->stored->header, track->open_ns, track->close_ns);
@@ -33,6 +45,7 @@ static ink_status on_record(void *user, uint64_t head, uint64_t cycles, ink_sect
   ink_selection *s = user;
   const int64_t ns = ink_clock_map_ns(s->map, s->device, s->sm, cycles);
   s->record_passes = !s->passed_over && in_time(s, ns, ns) && in_rows(s, row);
+  s->some_passed |= s->record_passes;
   return s->record_passes ? s->sink.record(user, head, cycles, section, row, called) : INK_OK;
 }
 
@@ -47,18 +60,25 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
   if (!passes(s, slice->begin_ns, slice->end_ns, slice->row) ||
       (uint64_t)ink_ns_between(slice->begin_ns, slice->end_ns) < s->options.filter->shorter_ns)
     return INK_OK;
+  s->some_passed = true;
   return s->sink.slice(user, slice);
 }
 
 static ink_status on_point(void *user, const ink_point *point) {
   ink_selection *s = user;
   const int64_t row = point->kind == INK_KIND_ITER ? point->value.i64 : point->row;
-  return passes(s, point->ns, point->ns, row) ? s->sink.point(user, point) : INK_OK;
+  if (!passes(s, point->ns, point->ns, row))
+    return INK_OK;
+  s->some_passed = true;
+  return s->sink.point(user, point);
 }
 
 static ink_status on_async(void *user, const ink_async *async) {
   ink_selection *s = user;
-  return passes(s, async->begin_ns, async->end_ns, async->row) ? s->sink.async(user, async) : INK_OK;
+  if (!passes(s, async->begin_ns, async->end_ns, async->row))
+    return INK_OK;
+  s->some_passed = true;
+  return s->sink.async(user, async);
 }
 
 static ink_status on_problem(void *user, const ink_problem *problem) {

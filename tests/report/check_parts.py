@@ -6,6 +6,7 @@ import bisect
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -76,7 +77,18 @@ with tempfile.TemporaryDirectory() as folder:
     want = {(r["launch"], r["block"], r["cycles"]) for r in table
             if int(r["ns"]) - begin <= 9000 and not r["kind"].startswith("kernel")}
     same(got, want, "csv: time")
-    export("x.pftrace", "--time", "60us-70us", "--blocks", "0-3", "--shorter-than", "1us=drop")
+    # what lets nothing through is an error that says what there is, and leaves no file; what is written is not called the whole
+    for name in ("n.json", "n.csv", "n.pftrace", "n.csv.gz"):
+        for more, words in ((("--blocks", "9"), "blocks are 0 to 8"), (("--blocks", "900-1000"), "blocks are 0 to 8"),
+                            (("--time", "5s-6s"), "ns from the begin"), (("--iterations", "20"), "no record is of an iteration from 20 to 20"),
+                            (("--iterations", "5", "--launch", "1", "--blocks", "77"), "blocks are 0 to 8"),
+                            (("--iterations", "30-40", "--blocks", "1"), "of an iteration from 30 to 40 there")):
+            assert re.search(f"nothing passes the filter: .*{words}", export(name, *more, code=1)), (name, more)
+            assert not os.path.exists(name), (name, more)
+    done = subprocess.run([inkmark, "export", "--blocks", "2", "x.ink", "-o", "x.json"], capture_output=True, text=True, check=True)
+    assert "wrote 'x.json'" in done.stderr and "27 tracks" not in done.stderr, done.stderr
+    slices("--shorter-than", "1s=drop")  # kernels and tracks alone
+    export("x.pftrace", "--time", "60us-70us", "--blocks", "4-8", "--shorter-than", "1us=drop")
     for name, more, code, words in (("x.tables.json", ("--blocks", "1"), 1, "a table cannot be filtered"),
                                     ("x.html", ("--time", "1us-2us"), 1, "the page cannot be filtered"),
                                     ("x.npy", ("--iterations", "1"), 1, "arrays cannot be filtered"),
