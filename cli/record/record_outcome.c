@@ -270,6 +270,15 @@ static bool tell_remark(const char *line, char *kernels) {
   return true;
 }
 
+/* The same of the same process: each module that comes is one more attempt to arm. */
+static bool is_told(const record_plan *plan, size_t at) {
+  enum { LOOKED_BACK = 64 };
+  for (size_t i = at > LOOKED_BACK ? at - LOOKED_BACK : 0; i < at; i++)
+    if (!strcmp(plan->lines[i], plan->lines[at]))
+      return true;
+  return false;
+}
+
 /* Says what the writer told, but what was written, which the files tell; how many failures. */
 static size_t tell_lines(const record_plan *plan, char *kernels, size_t *running) {
   size_t told = 0;
@@ -277,7 +286,7 @@ static size_t tell_lines(const record_plan *plan, char *kernels, size_t *running
     const char *line = plan->lines[i];
     long pid;
     int text = 0;
-    if (tell_remark(line, kernels))
+    if (is_told(plan, i) || tell_remark(line, kernels))
       continue;
     if (sscanf(line, "%ld runs %n", &pid, &text) == 1 && text && ++*running <= FILES_TOLD)
       message_say("process %ld goes on; its recording is written%s%s%s", pid,

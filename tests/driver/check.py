@@ -136,6 +136,10 @@ elif case == "words":
     that(not os.path.exists("x.ink"), "a capture without marks")
     said = record("program", "dlsym", "idle", os.path.join(folder, "kernels.ptx"))
     that("1 of the 1 module that the program loaded through the CUDA driver has marks, but no kernel" in said, said)
+    # two modules, each of them one more attempt, and one word of it
+    said = record("program", "dlsym", "unload", os.path.join(folder, "kernels.ptx"),
+                  options=("--tracks", "1048576", "--records-per-track", "1048576"))
+    that(said.count("device 0: cannot allocate 1048576 tracks of 1048576 records") == 1, said)
     os.environ["INKMARK_SIM_DEVICES"] = "2"
     said = record("program", "dlsym", "module", os.path.join(folder, "kernels.ptx"), options=("--devices", "1"))
     that("a module with marks is on device 0, which --devices leaves out" in said, said)
