@@ -151,14 +151,18 @@ static void put_hunks(ink_bytes *out, const lines *old, const lines *new_lines, 
 
 ink_status ink_instrument_diff(const char *marked, size_t bytes, const char *old_name,
                                const char *new_name, char **out, ink_error *error) {
-  char *original = NULL;
+  char *original = NULL, *hidden = ink_literals_hide(marked, bytes);
   size_t original_bytes = 0;
   lines old = {0}, new_lines = {0};
   pairs all = {0};
   ink_bytes text = {0};
-  ink_status status = ink_instrument_strip(marked, bytes, &original, &original_bytes, error);
-  if (status)
+  ink_status status = hidden ? ink_edits_take_out(hidden, bytes, true, &original, &original_bytes, error)
+                             : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  if (status) {
+    free(hidden);
     return status;
+  }
+  marked = hidden;
   const size_t top =
       bytes >= 3 && !memcmp(marked, "\xef\xbb\xbf", 3) ? 3 : 0; /* before the preamble */
   if (!split(original + top, original_bytes - top, &old) ||
@@ -170,15 +174,19 @@ ink_status ink_instrument_diff(const char *marked, size_t bytes, const char *old
       ink_bytes_format(&text, "--- %s\n+++ %s\n", old_name, new_name);
       put_hunks(&text, &old, &new_lines, &all);
     }
+    const size_t length = text.count;
     char *result = ink_bytes_take(&text);
-    if (result)
+    if (result) {
+      ink_literals_show(result, length);
       *out = result;
-    else
+    } else {
       status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+    }
   }
   free(old.items);
   free(new_lines.items);
   free(all.items);
   free(original);
+  free(hidden);
   return status;
 }

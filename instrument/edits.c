@@ -129,6 +129,12 @@ static const char *find(const char *from, const char *end, const char *what) {
 
 bool ink_edits_present(const char *text, size_t bytes) {
   const char *end = text + bytes;
-  return find(text, end, INK_EDIT_OPEN) || find(text, end, INK_PREAMBLE_OPEN) ||
-         find(text, end, INK_EDIT_CLOSE) || find(text, end, INK_PREAMBLE_CLOSE);
+  if (!find(text, end, "ink")) /* as a rule */
+    return false;
+  char *hidden = ink_literals_hide(text, bytes);
+  const char *from = hidden ? hidden : text, *to = from + bytes;
+  const bool present = find(from, to, INK_EDIT_OPEN) || find(from, to, INK_PREAMBLE_OPEN) ||
+                       find(from, to, INK_EDIT_CLOSE) || find(from, to, INK_PREAMBLE_CLOSE);
+  free(hidden);
+  return present;
 }

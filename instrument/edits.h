@@ -49,10 +49,15 @@ void ink_edits_free(ink_edits *edits);
  */
 void ink_edits_apply(ink_edits *edits, const char *text, size_t bytes, const char *preamble,
                      ink_bytes *out);
-/* ink_instrument_strip; what is not a whole text is not looked through for leftovers. */
+/* ink_instrument_strip of a hidden text; what is not a whole text is not looked through for leftovers. */
 ink_status ink_edits_take_out(const char *text, size_t bytes, bool whole, char **out,
                               size_t *out_bytes, ink_error *error);
-/* The text holds insertions or a preamble. */
+/* The text holds insertions or a preamble, outside of strings and comments. */
 bool ink_edits_present(const char *text, size_t bytes);
+/* literals.c: a copy of the text in which strings, characters and comments hold no markers and words of ours; NULL:
+ * out of memory. The caller frees. */
+char *ink_literals_hide(const char *text, size_t bytes);
+/* Gives a hidden text, or a part of it, its own characters back. */
+void ink_literals_show(char *text, size_t bytes);
 
 #endif

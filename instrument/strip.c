@@ -142,5 +142,12 @@ ink_status ink_instrument_strip(const char *text, size_t bytes, char **out, size
                                 ink_error *error) {
   if ((!text && bytes) || !out || !out_bytes)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "no text to strip");
-  return ink_edits_take_out(text, bytes, true, out, out_bytes, error);
+  char *hidden = ink_literals_hide(text ? text : "", bytes);
+  if (!hidden)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
+  const ink_status status = ink_edits_take_out(hidden, bytes, true, out, out_bytes, error);
+  if (!status)
+    ink_literals_show(*out, *out_bytes);
+  free(hidden);
+  return status;
 }

@@ -51,6 +51,17 @@ int main(void) {
   strips("a }/*ink[*/\n#if INK_CONTEXTS\nb }\n#endif\n#line 2\nmine/*ink]*/\n", NULL);
   strips("a }\n#if INK_CONTEXTS\nb }\n#endif\n#line 2\n", NULL);
   strips("\n{PROF_MARK(load_L2);}", NULL);
+  /* what strings, characters and comments hold is the user's */
+  strips("s = \"/*ink[*/\";a/*ink[*/{B;/*ink]*/b/*ink[*/}/*ink]*/", "s = \"/*ink[*/\";ab");
+  strips("s = \"\\\"/*ink]*/ INK_UNTIL(x)\";", "s = \"\\\"/*ink]*/ INK_UNTIL(x)\";");
+  strips("s = R\"x(\" /*ink[*/)\" )x\";a/*ink[*/B;/*ink]*/", "s = R\"x(\" /*ink[*/)\" )x\";a");
+  strips("n = 1'000'000;a/*ink[*/B;/*ink]*/;c = '\"';/*ink[*/B;/*ink]*/", "n = 1'000'000;a;c = '\"';");
+  strips("// as \\\n/*ink[*/ don't\na/*ink[*/B;/*ink]*/", "// as \\\n/*ink[*/ don't\na");
+  strips("/* \"/*ink[*/ a/*ink[*/B;/*ink]*/", "/* \"/*ink[*/ a");
+  strips("#if 0\ndon't\n#endif\na/*ink[*/B;/*ink]*/", "#if 0\ndon't\n#endif\na");
+  strips("s = \"// inkmark rewriter: begin (inkmark instrument --strip removes it)\n",
+         "s = \"// inkmark rewriter: begin (inkmark instrument --strip removes it)\n");
+  strips("s = \"a\" /*ink[*/\"b\";", NULL);
   strips("INK_BEFOREHAND(x) INK_TABLE", "INK_BEFOREHAND(x) INK_TABLE");
   strips("// inkmark rewriter: begin (inkmark instrument --strip removes it)\nx\n"
          "// inkmark rewriter: end\n#line 1 \"a.cu\"\nint a;",
@@ -62,6 +73,14 @@ int main(void) {
   if (ink_instrument_diff(marked, strlen(marked), "o", "n", &diff, NULL) ||
       strcmp(diff, "--- o\n+++ n\n@@ -1,3 +1,3 @@\n a\n-b\n+b/*ink[*/X;/*ink]*/\n c\n")) {
     printf("FAILED: diff gives '%s'\n", diff ? diff : "");
+    failures++;
+  }
+  free(diff);
+  diff = NULL;
+  marked = "x = \"/*ink[*/\"; /* it's\nit's */ a/*ink[*/X;/*ink]*/\nb\n";
+  if (ink_instrument_diff(marked, strlen(marked), "o", "n", &diff, NULL) ||
+      strcmp(diff, "--- o\n+++ n\n@@ -1,3 +1,3 @@\n x = \"/*ink[*/\"; /* it's\n-it's */ a\n+it's */ a/*ink[*/X;/*ink]*/\n b\n")) {
+    printf("FAILED: diff of literals gives '%s'\n", diff ? diff : "");
     failures++;
   }
   free(diff);
