@@ -179,6 +179,8 @@ static const char *why_not(ink_unit *unit, const ink_function *function, const i
     return "excluded by --exclude";
   if (unit->has_calls_like)
     return called->matched ? NULL : "its name does not match --calls";
+  if (called->body && ink_hand_is_whole(unit, called->body))
+    return "all that the function does is in a range by hand";
   if (options->calls)
     return NULL;
   if (options->loops || options->waits || options->kernels_only)

@@ -29,7 +29,7 @@ static bool is_one_of(text_word word, const char *const *words, size_t count) {
 
 /* What stands here ends what is before the head of a function. */
 static bool is_boundary(const ink_source *source, size_t token) {
-  static const char *const ends[] = {";", "{", "}"}, *const labels[] = {"public", "protected", "private"};
+  static const char *const ends[] = {";", "{", "}", "<%", "%>"}, *const labels[] = {"public", "protected", "private"};
   return source->tokens.items[token].directive || IS_ONE_OF(word_at(source, token), ends) ||
          (token && ink_source_token_is(source, token, ":") && IS_ONE_OF(word_at(source, token - 1), labels));
 }
@@ -119,6 +119,8 @@ static const char *why_no_head(const ink_function *function, ink_copy *copy) {
     return "it is a specialisation";
   if (!ink_source_token_is(source, open, "(") || ink_source_token_is(source, inside, "void"))
     return "its parameters cannot be told from the text";
+  if (!strncmp(word_at(source, inside).at, "PROF_PARAMS", strlen("PROF_PARAMS")))
+    return "it has a context by hand";
   for (size_t i = first; i < name && !head.why_not; i++)
     note_word(&head, word_at(source, i));
   for (size_t i = 0; i < source->macros.count && !head.why_not; i++) {
@@ -209,6 +211,8 @@ const char *ink_why_no_copy(const ink_function *function, ink_copy *copy) {
     return "it is virtual";
   if (function->opened_at)
     return "it opens a track by itself";
+  if (function->odd_braces)
+    return "its braces are others than { and }";
   const char *why = why_no_head(function, copy);
   if (why)
     return why;

@@ -284,9 +284,18 @@ static void declare(ink_unit *unit, const ink_source *source, size_t token) {
   }
 }
 
-static void use(ink_unit *unit, ink_source *source, size_t token, const char *macro) {
-  static const char *const nameless[] = {"PROF_ITER", "PROF_LAMBDA", "PROF_CLOCKS",
-                                         "PROF_SECTIONS"};
+static void note_hand(ink_unit *unit, ink_function *in, const ink_macro_use *at, const char *macro, const char *name) {
+  const char *bare = strrchr(name, ':') ? strrchr(name, ':') + 1 : name;
+  if (INK_I_GROW(unit->hand))
+    unit->hand.items[unit->hand.count++] = (ink_hand){in, at->start, at->end, ink_hand_kind_of(macro), strdup(bare)};
+  unit->failed |= !unit->hand.count || !unit->hand.items[unit->hand.count - 1].name;
+}
+
+static void use(ink_unit *unit, ink_source *source, size_t token, const ink_macro_use *at, const char *macro) {
+  static const char *const nameless[] = {"PROF_ITER",        "PROF_LAMBDA", "PROF_CLOCKS",   "PROF_SECTIONS",
+                                         "PROF_PARAMS",      "PROF_ARGS",   "PROF_ARGS_OFF", "PROF_PARAMS_ROWS",
+                                         "PROF_BIND",        "PROF_MEMBER", "PROF_MARK_ID",  "PROF_ITER_END",
+                                         "PROF_SUM_FLUSH"};
   char name[200], second[200];
   const uint32_t offset = source->tokens.items[token].start;
   ink_function *in = NULL;
@@ -295,27 +304,29 @@ static void use(ink_unit *unit, ink_source *source, size_t token, const char *ma
         offset < unit->functions.items[i].body_end)
       in = &unit->functions.items[i]; /* a lambda comes behind the function that it is in */
   const bool kernel = ink_macro_opens(macro);
+  for (size_t i = 0; i < unit->functions.count && !strcmp(macro, "PROF_PARAMS_ROWS"); i++)
+    if (unit->functions.items[i].source == source && offset > unit->functions.items[i].start &&
+        offset < unit->functions.items[i].body_start)
+      unit->functions.items[i].has_rows = true;
   if (in)
     ink_function_note_hand(in, macro, offset);
   if (in && (kernel || !strcmp(macro, "PROF_LAMBDA")))
     in->is_opened = true;
   if (in && kernel && strstr(macro, "_ROWS"))
     in->has_rows = true;
-  for (size_t i = 0; i < 4; i++)
-    if (!strcmp(macro, nameless[i]))
+  for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++)
+    if (!strcmp(macro, nameless[i])) {
+      if (in)
+        note_hand(unit, in, at, macro, "");
       return;
+    }
   const unsigned first = kernel && strlen(macro) > 3 && !strcmp(macro + strlen(macro) - 3, "_IF");
   macro_argument(source, token, first, name, sizeof name);
   macro_argument(source, token, first + 1, second, sizeof second);
   if (kernel && second[0])
     memcpy(name, second, sizeof name);
-  const bool begins = !strcmp(macro, "PROF_BEGIN"), ends = !strcmp(macro, "PROF_END");
-  if (in && (begins || ends)) {
-    const char *bare = strrchr(name, ':') ? strrchr(name, ':') + 1 : name;
-    if (INK_I_GROW(unit->hand))
-      unit->hand.items[unit->hand.count++] = (ink_hand){in, offset, begins, strdup(bare)};
-    unit->failed |= !unit->hand.count || !unit->hand.items[unit->hand.count - 1].name;
-  }
+  if (in)
+    note_hand(unit, in, at, macro, name);
   ink_found *place = ink_unit_place(unit, INK_PLACE_HAND, in, source, offset, macro);
   const char *near = is_identifier(name) ? ink_section_misspelt(unit, name) : NULL;
   if (near)
@@ -348,7 +359,7 @@ void ink_unit_find_hand_marks(ink_unit *unit) {
         if (!pass && !strcmp(macro, "PROF_SECTIONS"))
           declare(unit, source, token);
         else if (pass && !source->is_marked_already)
-          use(unit, source, token, macro);
+          use(unit, source, token, &source->macros.items[m], macro);
       }
     }
 }

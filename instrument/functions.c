@@ -230,10 +230,82 @@ static bool is_known_function(const ink_unit *unit, const ink_function *function
 
 static void add_inner(ink_unit *unit, uint32_t which);
 
+/* ---- braces ------------------------------------------------------------------------------------- */
+
+static bool is_at(const ink_source *source, uint32_t offset, const char *what) {
+  const size_t length = strlen(what);
+  return offset + length <= source->text.count && !memcmp(source->text.at + offset, what, length);
+}
+
+/* The use of a macro that makes what begins at the location; NULL: it is no macro's, or another file's. */
+static const ink_macro_use *begun_by(const ink_source *source, CXSourceLocation location) {
+  CXFile file;
+  unsigned at;
+  clang_getExpansionLocation(location, &file, NULL, NULL, &at);
+  for (size_t i = 0; i < source->macros.count && file && clang_File_isEqual(file, source->file); i++)
+    if (source->macros.items[i].start == at)
+      return &source->macros.items[i];
+  return NULL;
+}
+
+/* Of what ends in a macro, libclang gives the end of the macro's use. */
+static const ink_macro_use *ended_by(const ink_source *source, uint32_t end) {
+  const ink_macro_use *found = NULL;
+  for (size_t i = 0; i < source->macros.count; i++) {
+    const ink_macro_use *use = &source->macros.items[i];
+    if (use->end == end && (!found || use->start < found->start)) /* of `F(G)` no one else's */
+      found = use;
+  }
+  return found;
+}
+
+/* Finds body_start, which is one before the text of the body, and body_end, one behind: the braces' own places, but
+ * for `<%`, `%>` and braces that are made by a macro. */
+static void find_braces(ink_function *function) {
+  const ink_source *source = function->source;
+  const CXSourceRange body = clang_getCursorExtent(function->body);
+  uint32_t *start = &function->body_start, *end = &function->body_end;
+  const bool opens = ink_source_locate(source, clang_getRangeStart(body), start);
+  const bool closes = ink_source_locate(source, clang_getRangeEnd(body), end);
+  const bool brace = closes && *end && is_at(source, *end - 1, "}");
+  const bool angle = closes && *end > 1 && is_at(source, *end - 2, "%>");
+  const ink_macro_use *open = opens ? NULL : begun_by(source, clang_getRangeStart(body));
+  const ink_macro_use *close = closes && !brace && !angle ? ended_by(source, *end) : NULL;
+  function->opens_by_macro = open != NULL;
+  function->closes_by_macro = close != NULL;
+  function->odd_braces = open || close || angle;
+  if (open)
+    *start = open->end - 1;
+  if (close)
+    *end = close->start + 1;
+  else if (angle)
+    --*end;
+  if (opens && is_at(source, *start, "<%")) {
+    ++*start;
+    function->odd_braces = true;
+  } else if (!open && !(opens && is_at(source, *start, "{"))) {
+    function->in_macro = true;
+  }
+  function->in_macro |= !(brace || angle || close) || *end <= *start + 1 || !ink_source_free_at(source, *start + 1) ||
+                        !ink_source_free_at(source, *end - 1);
+}
+
+/* What the macros of the braces begin or end is theirs: `#define BEGIN(x) __global__ void x() { if (y)`. */
+static void check_braces(ink_function *function) {
+  ink_node *nodes = function->tree.nodes.items;
+  const uint32_t from = function->body_start, to = function->body_end - 1;
+  for (uint32_t i = nodes[0].first; i != INK_NO_NODE; i = nodes[i].next)
+    if ((function->opens_by_macro && nodes[i].start <= from && nodes[i].end > from + 1) ||
+        (function->closes_by_macro && nodes[i].start < to && nodes[i].end > to))
+      function->in_macro = true;
+  nodes[0].start = from;
+  nodes[0].end = function->body_end;
+  nodes[0].in_macro = nodes[0].included = false;
+}
+
 /* `host`: the name of the host function that a `__device__` lambda stands in, else NULL. */
 static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, uint32_t outer,
                          const char *host) {
-  const CXSourceRange body = clang_getCursorExtent(found->body);
   CXFile file;
   clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(cursor)), &file, NULL, NULL,
                              NULL);
@@ -256,12 +328,7 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
   ink_source_locate(source, clang_getRangeStart(clang_getCursorExtent(cursor)), &function.start);
   if (!ink_source_locate(source, clang_getCursorLocation(cursor), &function.named_at))
     function.named_at = function.start;
-  const bool opens = ink_source_locate(source, clang_getRangeStart(body), &function.body_start);
-  const bool closes = ink_source_locate(source, clang_getRangeEnd(body), &function.body_end);
-  function.in_macro = !opens || !closes || function.body_end <= function.body_start + 1 ||
-                      source->text.at[function.body_start] != '{' ||
-                      source->text.at[function.body_end - 1] != '}' ||
-                      !ink_source_free_at(source, function.body_start + 1);
+  find_braces(&function);
   if ((outer || host) && (function.in_macro || is_known_function(unit, &function)))
     return; /* libclang shows a local class twice */
   CXString name = clang_getCursorSpelling(cursor);
@@ -280,6 +347,8 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
     unit->failed = true;
     return;
   }
+  if (!function.in_macro && function.odd_braces)
+    check_braces(&function);
   unit->functions.items[unit->functions.count++] = function;
   add_inner(unit, (uint32_t)unit->functions.count);
 }
@@ -401,10 +470,17 @@ static uint32_t find_by_body(ink_unit *unit, CXCursor cursor) {
   const CXSourceLocation at = clang_getRangeStart(clang_getCursorExtent(found.body));
   clang_getExpansionLocation(at, &file, NULL, NULL, NULL);
   const ink_source *source = ink_unit_source(unit, file);
-  if (!source || !ink_source_locate(source, at, &start))
+  const bool located = source && ink_source_locate(source, at, &start);
+  const ink_macro_use *use = source && !located ? begun_by(source, at) : NULL;
+  if (!located && !use)
     return 0;
+  if (use)
+    start = use->end - 1;
+  else if (is_at(source, start, "<%"))
+    start++;
   for (size_t i = 0; i < unit->functions.count; i++)
-    if (unit->functions.items[i].source == source && unit->functions.items[i].body_start == start)
+    if (unit->functions.items[i].source == source && unit->functions.items[i].body_start == start &&
+        unit->functions.items[i].opens_by_macro == !located)
       return (uint32_t)i + 1;
   return 0;
 }
@@ -506,6 +582,9 @@ static bool reach(ink_unit *unit, const ink_function *from) {
 }
 
 void ink_unit_find_depths(ink_unit *unit) {
+  for (size_t i = 0; i < unit->functions.count; i++) /* what opens a track by hand is as good as a kernel */
+    if (unit->functions.items[i].opened_at)
+      unit->functions.items[i].calls_deep = 0;
   ink_unit_find_forwarders(unit);
   for (bool more = true; more;) {
     more = false;

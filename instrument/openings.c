@@ -101,20 +101,23 @@ void ink_unit_find_openings(ink_unit *unit) {
     return;
   }
   note_callers(&state);
-  for (size_t i = 0; i < unit->functions.count; i++)
-    unit->functions.items[i].opens = unit->functions.items[i].kernel && (never || !leads_on(&unit->functions.items[i]));
+  for (size_t i = 0; i < unit->functions.count; i++) {
+    ink_function *function = &unit->functions.items[i];
+    function->opened_by = function->kernel ? ink_hand_opener(unit, function) : 0;
+    function->opens = function->kernel ? !function->opened_by && (never || !leads_on(function)) : function->opened_at != 0;
+  }
   for (bool more = true; more;) { /* what one kernel must open itself nobody else opens further down */
     more = false;
     for (size_t i = 0; i < unit->functions.count; i++) {
       ink_function *kernel = &unit->functions.items[i];
-      if (!kernel->kernel || kernel->opens || can_move(&state, kernel, 0))
+      if (!kernel->kernel || kernel->opens || kernel->opened_by || can_move(&state, kernel, 0))
         continue;
       kernel->opens = more = true;
       visit(&state, kernel, (uint32_t)i, true, 0, spoil);
     }
   }
   for (size_t i = 0; i < unit->functions.count; i++)
-    if (unit->functions.items[i].kernel && !unit->functions.items[i].opens)
+    if (unit->functions.items[i].kernel && !unit->functions.items[i].opens && !unit->functions.items[i].opened_by)
       visit(&state, &unit->functions.items[i], (uint32_t)i, false, 0, give);
   free(state.shared);
 }

@@ -81,7 +81,7 @@ static state join(walk *w, const state *a, const state *b, uint32_t offset, cons
 static void pass(walk *w, state *now, const ink_hand *mark, size_t which) {
   if (now->unreachable)
     return;
-  if (mark->begins) {
+  if (mark->kind == INK_HAND_BEGIN) {
     if (now->count < INK_I_OPEN_MOST)
       now->open[now->count++] = which;
     return;
@@ -111,7 +111,8 @@ static void pass_until(walk *w, state *now, uint32_t offset) {
       continue;
     if (mark->offset >= offset)
       break;
-    pass(w, now, mark, w->next);
+    if (mark->kind == INK_HAND_BEGIN || mark->kind == INK_HAND_END)
+      pass(w, now, mark, w->next);
   }
 }
 
@@ -313,7 +314,8 @@ void ink_function_pairs(ink_unit *unit, const ink_function *function) {
   const ink_tree *tree = &function->tree;
   bool has_marks = false;
   for (size_t i = 0; i < unit->hand.count; i++)
-    has_marks |= unit->hand.items[i].function == function;
+    has_marks |= unit->hand.items[i].function == function &&
+                 (unit->hand.items[i].kind == INK_HAND_BEGIN || unit->hand.items[i].kind == INK_HAND_END);
   if (!has_marks || !tree->nodes.count)
     return;
   walk *w = calloc(1, sizeof *w);

@@ -320,11 +320,15 @@ static void mark_arm(search *s, const arm *one) {
   char name[200];
   name_of(s, one, name, sizeof name);
   ink_found *found = ink_unit_place(s->unit, INK_PLACE_ROLE, function, function->source, node->start, name);
-  const uint32_t start = node->start + block;
+  const uint32_t start = block ? ink_node_behind_brace(s->tree, one->node) : node->start;
   const uint32_t end = in_if ? ink_node_statement_end(s->tree, one->node) : 0;
-  if (node->in_macro || source->text.at[node->start] == '#' || (block && source->text.at[node->start] != '{') || (in_if && !end) ||
+  if (node->in_macro || source->text.at[node->start] == '#' || (block && !start) || (in_if && !end) ||
       !ink_source_free_at(source, start)) {
     ink_found_left(found, "%s", ink_node_why_left(node));
+    return;
+  }
+  if (ink_hand_has(s->unit, function, INK_HAND_ROLE, start, nodes[one->behind - 1].end)) {
+    found->reason = strdup("has a PROF_ROLE by hand");
     return;
   }
   if (!ink_function_may_mark(s->unit, function, found))

@@ -246,6 +246,19 @@ static bool mark_around(ink_unit *unit, ink_function *function, uint32_t stateme
   return true;
 }
 
+/* The statement, with the chosen call alone, is the whole of a range by hand: it is not ranged again. */
+static bool is_held_by_hand(ink_unit *unit, const ink_function *function, uint32_t statement, ink_found *found) {
+  const ink_tree *tree = &function->tree;
+  const uint32_t start = tree->nodes.items[statement].start, end = ink_node_statement_end(tree, statement);
+  uint32_t line;
+  if (!end || !ink_hand_holds(unit, function, start, end, &line))
+    return false;
+  free(found->reason);
+  if (asprintf(&found->reason, "is all that the mark by hand in line %u measures", line) < 0)
+    found->reason = NULL;
+  return true;
+}
+
 void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name,
                    ink_found *found) {
   const ink_tree *tree = &function->tree;
@@ -256,6 +269,8 @@ void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const ch
   }
   uint32_t first = at;
   const uint32_t chosen = statement == INK_NO_NODE ? 0 : chosen_in(unit, function, statement, &first);
+  if (chosen == 1 && is_held_by_hand(unit, function, statement, found))
+    return;
   const bool summed = !ink_rules_are_asked(unit) && ink_is_summed(unit, function, at);
   const bool simple = chosen && is_simple(&tree->nodes.items[statement]);
   if (summed && simple && chosen > 1 && first != at) {

@@ -102,9 +102,9 @@ static void mark_head(lines *state, uint32_t at, uint32_t body) {
   ink_edits *edits = &function->source->edits;
   const char *section;
   const bool block = node->kind == CXCursor_CompoundStmt;
-  const uint32_t start = node->start + block;
+  const uint32_t start = block ? ink_node_behind_brace(&function->tree, body) : node->start;
   const uint32_t end = block ? node->end : ink_node_statement_end(&function->tree, body);
-  if (nodes[at].in_macro || node->in_macro || !end || !ink_source_free_at(source, start) ||
+  if (nodes[at].in_macro || node->in_macro || !end || !start || !ink_source_free_at(source, start) ||
       (!block && source->text.at[node->start] == '#') ||
       !ink_source_same_branch(source, start, end))
     ink_found_left(found, "its body cannot be told from the text");

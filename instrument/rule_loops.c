@@ -53,9 +53,10 @@ static bool body_spot(const ink_function *function, uint32_t at, ink_spot *spot)
   const ink_node *node = &tree->nodes.items[body];
   *spot = (ink_spot){.start = node->start, .depth = node->depth, .alone = true};
   if (node->kind == CXCursor_CompoundStmt) {
-    if (source->text.at[node->start] != '{')
+    const uint32_t start = ink_node_behind_brace(tree, body);
+    if (!start)
       return false;
-    *spot = (ink_spot){.start = node->start + 1, .end = node->end, .depth = node->depth};
+    *spot = (ink_spot){.start = start, .end = node->end, .depth = node->depth};
   } else {
     spot->end = ink_node_statement_end(tree, body);
   }
@@ -85,6 +86,8 @@ enum { MOST_ROWS = 128 }; /* of a loop whose count is known: with what is in the
 
 static passes passes_of(const ink_unit *unit, const ink_function *function, uint32_t at) {
   const long long trips = ink_trips_of(&function->tree, at);
+  if (function->tree.nodes.items[at].rows_by_hand)
+    return PASSES_ALONE;
   if (unit->options->rows || (trips > 0 && trips <= MOST_ROWS && function->opens))
     return PASSES_IN_ROWS;
   return function->opens ? PASSES_SUMMED : PASSES_ALONE;
@@ -113,6 +116,7 @@ static void mark_passes(ink_unit *unit, ink_function *function, uint32_t at, con
   free(held);
 }
 
+/* `found` NULL: a range by hand is there, and the loop's passes and sums are all that is put in. */
 static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, const ink_spot *spot, passes kind,
                        const char *name, ink_found *found) {
   const ink_tree *tree = &function->tree;
@@ -121,8 +125,8 @@ static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, cons
   char row[64], counter[96] = "";
   if (kind && !body_spot(function, at, &body))
     kind = PASSES_ALONE;
-  const char *section = ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
-  if (!section) {
+  const char *section = found ? ink_section_at(unit, name, function->source, tree->nodes.items[at].start) : NULL;
+  if (found && !section) {
     ink_found_left(found, "the section table is full");
     return;
   }
@@ -134,28 +138,47 @@ static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, cons
     snprintf(counter, sizeof counter, "long long %s = 0; ", row);
     strcat(row, "++");
   }
-  function->tree.nodes.items[at].rows = kind == PASSES_IN_ROWS;
+  function->tree.nodes.items[at].rows = kind == PASSES_IN_ROWS || tree->nodes.items[at].rows_by_hand;
   const bool guarded = leaves_function(tree, at), sums = kind == PASSES_SUMMED || has_sums(function, at);
   char *held = ink_hold_list(unit, function, spot->start);
   char *held_end = ink_hold_list(unit, function, spot->end);
-  ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{%s%s(%s%s);%s", counter,
-                guarded ? "PROF_SCOPE" : ink_hold_macro(unit, "PROF_BEGIN", held), section, held,
-                guarded && sums ? "INK_FLUSH_AT_END();" : "");
+  const char *flush = sums ? guarded ? "INK_FLUSH_AT_END();" : "PROF_SUM_FLUSH();" : "";
   function->sums_at = spot->start;
   function->sums_end = sums ? spot->end : 0;
   function->sums_depth = spot->depth;
   function->sums_line = spot->line;
-  if (guarded)
-    ink_edits_add(edits, spot->end, true, spot->depth, 0, "}");
-  else
-    ink_edits_add(edits, spot->end, true, spot->depth, 0, "%s%s(%s%s);}", sums ? "PROF_SUM_FLUSH();" : "",
-                  ink_hold_macro(unit, "PROF_END", held_end), section, held_end);
+  if (section) {
+    ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{%s%s(%s%s);%s", counter,
+                  guarded ? "PROF_SCOPE" : ink_hold_macro(unit, "PROF_BEGIN", held), section, held, guarded ? flush : "");
+    if (guarded)
+      ink_edits_add(edits, spot->end, true, spot->depth, 0, "}");
+    else
+      ink_edits_add(edits, spot->end, true, spot->depth, 0, "%s%s(%s%s);}", flush,
+                    ink_hold_macro(unit, "PROF_END", held_end), section, held_end);
+  } else if (*counter || sums) {
+    ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{%s%s", counter, guarded ? flush : "");
+    ink_edits_add(edits, spot->end, true, spot->depth, 0, "%s}", guarded ? "" : flush);
+  }
   if (kind)
     mark_passes(unit, function, at, &body, kind, name, variable ? variable : row);
-  ink_found_marked(found, section, held_end);
+  if (found)
+    ink_found_marked(found, section, held_end);
   free(held);
   free(held_end);
   free(variable);
+}
+
+/* A range by hand holds the loop alone: not ranged again, but its passes are. */
+static bool is_held_by_hand(const ink_unit *unit, const ink_function *function, uint32_t at, const ink_spot *spot,
+                            ink_found *found) {
+  uint32_t line;
+  const uint32_t start = function->tree.nodes.items[at].start;
+  if (!ink_hand_holds(unit, function, spot->line ? start : spot->start, spot->end, &line))
+    return false;
+  free(found->reason);
+  if (asprintf(&found->reason, "is all that the mark by hand in line %u measures", line) < 0)
+    found->reason = NULL;
+  return true;
 }
 
 static void mark_sum(ink_unit *unit, ink_function *function, uint32_t at, const ink_spot *spot,
@@ -243,6 +266,9 @@ void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
     found->reason = strdup("sums are kept in kernels only");
   } else if (!ink_spot_find(function, at, &spot, &why)) {
     ink_found_left(found, "%s", why);
+  } else if (is_held_by_hand(unit, function, at, &spot, found)) {
+    if (!loops && !function->guarded)
+      mark_range(unit, function, at, &spot, cost == INK_LOOP_LONG ? passes_of(unit, function, at) : PASSES_ALONE, name, NULL);
   } else if (ink_function_may_mark(unit, function, found)) {
     if (named)
       snprintf(name, sizeof name, "%.200s", named);

@@ -3,6 +3,7 @@
  * to its rule. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,9 +64,12 @@ static void open_track(ink_unit *unit, ink_function *function) {
 }
 
 static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place) {
-  if (function->is_opened) {
+  if (function->is_opened || function->opened_by) {
     ink_found_marked(place, "", NULL);
-    place->reason = strdup("by hand");
+    if (function->is_opened)
+      place->reason = strdup("by hand");
+    else if (asprintf(&place->reason, "by hand, in '%s'", unit->functions.items[function->opened_by - 1].name) < 0)
+      place->reason = NULL;
     return;
   }
   ink_function *in = function->opened_in ? &unit->functions.items[function->opened_in - 1] : function;
@@ -176,7 +180,7 @@ void ink_unit_apply_rules(ink_unit *unit) {
     }
     if (left)
       continue;
-    if (function->opens && !function->kernel)
+    if (function->opens && !function->kernel && !function->is_opened)
       open_track(unit, function);
     ink_function_pairs(unit, function);
     const size_t edits = function->source->edits.count;
@@ -184,7 +188,7 @@ void ink_unit_apply_rules(ink_unit *unit) {
       continue;
     const bool is_wait = !function->kernel && ink_takes_wait(unit, INK_WAIT_FUNCTION) &&
                          ink_only_waits(unit, function->cursor); /* is marked where it is called */
-    if (!function->is_constexpr && !is_wait && function->calls_deep >= 0 && function->calls_deep < depth)
+    if (!function->is_constexpr && !is_wait && !function->opened_by && function->calls_deep >= 0 && function->calls_deep < depth)
       mark_body(unit, function);
     else if (!function->is_constexpr)
       ink_function_directives(unit, function);

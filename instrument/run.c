@@ -50,9 +50,10 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
         unit->sources.items[i]->is_main && unit->sources.items[i]->is_marked_already;
   ink_unit_find_complaints(unit);
   ink_suffix_remarks(unit);
-  ink_unit_find_depths(unit);
   ink_unit_find_off(unit);
   ink_unit_find_hand_marks(unit);
+  ink_unit_see_hand_marks(unit);
+  ink_unit_find_depths(unit);
   ink_unit_apply_rules(unit);
   ink_unit_give_contexts(unit);
   ink_unit_hidden_remarks(unit);

@@ -215,7 +215,8 @@ uint32_t ink_node_statement_end(const ink_tree *tree, uint32_t at) {
     return 0;
   const bool whole = node->kind == CXCursor_CompoundStmt || node->kind == CXCursor_NullStmt ||
                      node->kind == CXCursor_DeclStmt;
-  if (whole && (source->text.at[node->end - 1] == '}' || source->text.at[node->end - 1] == ';'))
+  if (whole && (source->text.at[node->end - 1] == '}' || source->text.at[node->end - 1] == ';' ||
+                (node->end > 1 && !memcmp(source->text.at + node->end - 2, "%>", 2))))
     return node->end;
   const size_t next = ink_source_skip(source, ink_source_token_at(source, node->end));
   if (!ink_source_token_is(source, next, ";"))
@@ -275,6 +276,14 @@ bool ink_node_is_statement(const ink_tree *tree, uint32_t at, bool *alone) {
   default:
     return false;
   }
+}
+
+uint32_t ink_node_behind_brace(const ink_tree *tree, uint32_t at) {
+  const ink_node *node = &tree->nodes.items[at];
+  const ink_bytes *text = &tree->source->text;
+  if (node->kind != CXCursor_CompoundStmt || node->in_macro || node->start + 2 > text->count)
+    return 0;
+  return text->at[node->start] == '{' ? node->start + 1 : !memcmp(text->at + node->start, "<%", 2) ? node->start + 2 : 0;
 }
 
 bool ink_node_is_named(const ink_node *node, const char *name) {

@@ -19,6 +19,7 @@ typedef struct ink_node {
   bool included;   /* in another file: start and end are of the line that includes it */
   uint32_t summed; /* which sum of its function, from 1 on, it or its passes are: 0: none */
   bool rows;       /* of a loop: PROF_ITER in it */
+  bool rows_by_hand;
   bool in_lambda;  /* in a lambda or in a class that is defined in the function */
 } ink_node;
 
@@ -44,6 +45,8 @@ bool ink_node_is_expression(const ink_node *node);
 const char *ink_node_why_left(const ink_node *node);
 /* Behind the last character of the statement, its `;` included; 0 where it cannot be told. */
 uint32_t ink_node_statement_end(const ink_tree *tree, uint32_t at);
+/* Behind the `{` or `<%` of a compound; 0: the node is none in the text. */
+uint32_t ink_node_behind_brace(const ink_tree *tree, uint32_t at);
 /* The node stands where a statement stands: in a compound, as the body of a loop or an if, behind a
  * label. *alone: it is not in a compound, so more than one statement there needs braces. */
 bool ink_node_is_statement(const ink_tree *tree, uint32_t at, bool *alone);

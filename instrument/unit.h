@@ -17,6 +17,7 @@ typedef struct ink_function {
   uint32_t start, named_at, body_start, body_end;
   bool kernel, device, is_constexpr;
   bool in_macro;  /* comes wholly from a macro */
+  bool odd_braces, opens_by_macro, closes_by_macro; /* its braces are `<%` and `%>`, or a macro's */
   bool is_off;    /* a `// prof: off` comment */
   bool has_rows;  /* a track of rows, by hand: its marks are of its own table only */
   bool is_opened; /* PROF_KERNEL by hand, or by us */
@@ -32,6 +33,7 @@ typedef struct ink_function {
   bool in_host;     /* a __device__ lambda in host code */
   bool host;        /* compiled for the host too */
   uint32_t opened_at, first_hand; /* the first PROF_KERNEL and the first mark by hand; 0: none */
+  uint32_t opened_by; /* of a kernel: the function that it calls and that opens the track by hand: its index and 1 */
   uint32_t marks;
   uint32_t sums;      /* so many sections are summed */
   uint32_t loop_sums; /* of these, in the outermost loop that was seen last */
@@ -74,10 +76,22 @@ typedef struct ink_complaint { /* an error of the parse */
   unsigned line, column;
 } ink_complaint;
 
-typedef struct ink_hand { /* a PROF_BEGIN or PROF_END of the user's */
+typedef enum ink_hand_kind {
+  INK_HAND_OTHER,
+  INK_HAND_BEGIN, /* PROF_BEGIN, PROF_BEGIN_WITH */
+  INK_HAND_END,
+  INK_HAND_SUM_BEGIN,
+  INK_HAND_SUM_END,
+  INK_HAND_SCOPE,
+  INK_HAND_MARK, /* the time before it is its section's */
+  INK_HAND_ITER,
+  INK_HAND_ROLE
+} ink_hand_kind;
+
+typedef struct ink_hand { /* a mark of the user's in a function */
   const ink_function *function;
-  uint32_t offset;
-  bool begins;
+  uint32_t offset, end; /* of the use of its macro */
+  ink_hand_kind kind;
   char *name;
 } ink_hand;
 
@@ -357,6 +371,19 @@ void ink_hold_remarks(ink_unit *unit, const ink_function *function);
 bool ink_macro_opens(const char *macro);
 void ink_function_note_hand(ink_function *function, const char *macro, uint32_t offset);
 void ink_unit_unopened_remarks(ink_unit *unit); /* marks that record nothing for want of PROF_KERNEL */
+/* hand_marks.c */
+/* The mark of the user's that the macro is. */
+ink_hand_kind ink_hand_kind_of(const char *macro);
+/* What libclang has of marks in macros of the user's own, and of loops with PROF_ITER; behind ink_unit_find_hand_marks. */
+void ink_unit_see_hand_marks(ink_unit *unit);
+/* The text [start, end), statements of the function, is all that a range or section by hand has; *line is its. */
+bool ink_hand_holds(const ink_unit *unit, const ink_function *function, uint32_t start, uint32_t end, uint32_t *line);
+/* All that the function does is in one range by hand. */
+bool ink_hand_is_whole(const ink_unit *unit, const ink_function *function);
+/* A mark of the kind stands in [start, end), and in no loop or lambda that begins there. */
+bool ink_hand_has(const ink_unit *unit, const ink_function *function, ink_hand_kind kind, uint32_t start, uint32_t end);
+/* The function that opens the track of the kernel by hand: index and 1; 0: none. */
+uint32_t ink_hand_opener(ink_unit *unit, const ink_function *kernel);
 /* pairs.c: errors for ranges by hand that do not end on every way */
 void ink_function_pairs(ink_unit *unit, const ink_function *function);
 /* remarks.c */

@@ -49,7 +49,7 @@ static const ink_function *marked_callee(ink_unit *unit, const ink_function *fro
       continue;
     const ink_function *to = ink_called_function(unit, &from->tree, i, 0);
     const size_t at = to ? (size_t)(to - unit->functions.items) : 0;
-    if (!to || to->kernel || seen[at])
+    if (!to || to->kernel || to->opened_at || seen[at])
       continue;
     seen[at] = true;
     found = to->first_hand ? to : marked_callee(unit, to, seen);
@@ -98,7 +98,7 @@ void ink_unit_unopened_remarks(ink_unit *unit) {
       continue;
     if (kernel->opened_at)
       say_before(unit, kernel);
-    else
+    else if (!kernel->opened_by)
       say_unopened(unit, kernel);
   }
 }

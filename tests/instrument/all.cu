@@ -2,6 +2,7 @@
 // Every case in one program: compiled before and after, the output has to be the same.
 #include "check.cuh"
 
+#include "cases/braces.cu"
 #include "cases/by_hand.cu"
 #include "cases/contexts.cu"
 #include "cases/control.cu"
@@ -25,6 +26,7 @@
 #include "cases/warned.cu"
 
 int main() {
+  braces::run();
   by_hand::run();
   contexts::run();
   control::run();

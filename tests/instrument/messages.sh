@@ -47,6 +47,10 @@ hand 'PROF_BEGIN(A);\nif (n) { PROF_END(A); return; }\nx[0]++; PROF_END(A);'
 expect 0 "" k.cu -o m.cu --header-less
 hand 'for (int i = 0; i < n; i++) {\nPROF_BEGIN(A);\nif (i == 3) { PROF_END(A); continue; }\nswitch (n) { case 1: x[0]++; break; default: x[0]--; }\nPROF_END(A); }'
 expect 0 "" k.cu -o m.cu --header-less
+hand 'PROF_BEGIN_WITH(A, n);\nif (n) { PROF_END(A); return; }\nx[0]++; PROF_END(A);'
+expect 0 "" k.cu -o m.cu --header-less
+hand 'PROF_BEGIN_WITH(A, n);\nif (n) return;\nPROF_END(A);'
+expect 1 "k.cu:4:8: error: at this return: 'PROF_BEGIN(A)', line 3, has no end" k.cu -o m2.cu --header-less
 hand 'PROF_BEGIN(A);\nif (n) return;\nPROF_END(A);'
 expect 1 "k.cu:4:8: error: at this return: 'PROF_BEGIN(A)', line 3, has no end" k.cu -o m2.cu --header-less
 [ -e m2.cu ] && { echo "FAILED: a file was written"; failed=1; }
