@@ -2,6 +2,7 @@
 /* Parses a CUDA source file with libclang: nvcc's flags become clang's, and where the toolkit's
  * headers cannot be parsed a small header of our own declares what kernels use. */
 #include "nvcc_macros.h"
+#include "resources.h"
 #include "shim.h"
 #include "unit.h"
 
@@ -114,6 +115,10 @@ static void make_arguments(ink_unit *unit, bool header_less, arguments *to) {
   argument(to, "-ferror-limit=0");
   argument(to, "-w");
   argument(to, "-Wno-unknown-cuda-version");
+  char *resources = ink_clang_resources_loaded();
+  if (resources)
+    argument(to, "-resource-dir=%s", resources);
+  free(resources);
   /* clang 19 ends at sm_90: newer ones are parsed as that, with their own __CUDA_ARCH__ */
   argument(to, "--cuda-gpu-arch=sm_%u", nvcc.sm < 90 ? nvcc.sm : 90);
   if (header_less) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stripping and diffing of texts that no run of the rewriter made. */
 #include "inkmark/instrument.h"
+#include "resources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,51 @@ static void refuses(void) {
     failures++, puts("FAILED: no options");
 }
 
+/* Folders of headers: found beside a library, behind its links, by the short and the whole version. */
+static void finds_resources(void) {
+  char root[] = "/tmp/ink-resources-XXXXXX", command[600];
+  if (!mkdtemp(root)) {
+    failures++;
+    return;
+  }
+  snprintf(command, sizeof command,
+           "cd %s && mkdir -p a/lib/clang/97/include b/lib b/x c/clang/98.1.2/include d && touch a/lib/libclang.so "
+           "a/lib/clang/97/include/__clang_cuda_runtime_wrapper.h c/clang/98.1.2/include/__clang_cuda_runtime_wrapper.h "
+           "c/libclang.so d/libclang.so && ln -s ../../a/lib/libclang.so b/lib/libclang.so",
+           root);
+  static const struct {
+    const char *library, *version, *found; /* NULL: none */
+  } cases[] = {{"a/lib/libclang.so", "clang version 97.0.1 (x)", "a/lib/clang/97"},
+               {"b/lib/libclang.so", "Debian clang version 97.0.1 (8)", "a/lib/clang/97"},
+               {"c/libclang.so", "clang version 98.1.2", "c/clang/98.1.2"},
+               {"d/libclang.so", "clang version 97.0.1", NULL},
+               {"a/lib/libclang.so", "clang version 96.0.1", NULL},
+               {"a/lib/libclang.so", "clang", NULL}};
+  if (system(command) != 0)
+    failures++, puts("FAILED: no folders");
+  char *real = realpath(root, NULL);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char library[200], want[200];
+    snprintf(library, sizeof library, "%s/%s", root, cases[i].library);
+    snprintf(want, sizeof want, "%s/%s", real, cases[i].found ? cases[i].found : "");
+    char *found = ink_clang_resources(library, cases[i].version);
+    if (cases[i].found ? !found || strcmp(found, want) != 0 : found != NULL) {
+      printf("FAILED: the headers of '%s', '%s' are at '%s'\n", cases[i].library, cases[i].version, found ? found : "");
+      failures++;
+    }
+    free(found);
+  }
+  char *loaded = ink_clang_resources_loaded();
+  if (!loaded)
+    failures++, puts("FAILED: the headers of the libclang that is loaded");
+  free(loaded);
+  free(real);
+  snprintf(command, sizeof command, "rm -rf '%s'", root);
+  failures += system(command) != 0;
+}
+
 int main(void) {
+  finds_resources();
   strips("", "");
   strips("int a;\n", "int a;\n");
   strips("a/*ink[*/{B;/*ink]*/b/*ink[*/}/*ink]*/", "ab");
