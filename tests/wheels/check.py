@@ -36,6 +36,7 @@ def skip(why):
 python = os.path.join(venv, "bin", "python")
 if wheel == "inline":
     python = sys.executable
+    print("nvcc", subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1])
 elif wheel in ("none", "c++"):
     nvrtc = [path for folder in (venv, os.path.join(source, ".venv"))
              for path in glob.glob(os.path.join(folder, "lib", "python3*", "site-packages", "nvidia", "*", "lib",
