@@ -64,7 +64,7 @@ void report_marking(const report_view *report, const ink_kernel_total *total, si
     return;
   static const char *const units[] = {"cycles", "ns", "us"};
   const char *unit = units[report->settings->unit];
-  text_print(to, "  marks: their own cost, %s %s (%.1f %% of the tracks' time, known to %s), is taken out;",
+  text_print(to, "  marks: their own cost in one warp alone, %s %s (%.1f %% of the tracks' time, known to %s), is taken out;",
           time_of(report, total, (double)total->marking_cycles).text, unit,
           100 * (double)total->marking_cycles / whole,
           time_of(report, total, total->marking_bound_cycles).text);
