@@ -57,6 +57,10 @@ def waits():
     path = json.loads(run("report", "--path", "-f", "json", "x.ink"))["captures"][0]
     assert len(path["edges"]) == 4000, len(path["edges"])
     run("report", "x.ink")
+    make("waits", 10)  # the other 7,990 were not passed: some of them are named, all with --all
+    unseen = next(line for line in run("report", "x.ink").splitlines() if "no recording thread passed" in line)
+    assert "s10, wait11" in unseen and "7,970 more (--all)" in unseen and len(unseen) < 400, unseen
+    assert "wait7999" in run("report", "--all", "x.ink")
 
 
 def peers():
