@@ -151,6 +151,24 @@ static uint64_t hash_result(const front_call *front, const ink_instrumented *res
   return guard_hash_headers(hash, front->device);
 }
 
+/* With INKMARK_KEEP: what --list says of the marks that the guard left, beside the marked copies. */
+static void keep_list(const front_call *front, const ink_instrumented *result, const char *source) {
+  char path[PATH_MAX];
+  FILE *to = NULL;
+  if (getenv("INKMARK_KEEP") && snprintf(path, sizeof path, "%s/list.json", front->folder) < (int)sizeof path)
+    to = fopen(path, "w");
+  if (!to)
+    return;
+  json_writer json = {.to = to};
+  json_open(&json, NULL, '{');
+  json_unsigned(&json, "schema_version", INK_CLI_SCHEMA_VERSION);
+  json_open(&json, "files", '[');
+  instrument_list_json(result, source, &json);
+  json_close(&json, ']');
+  json_close(&json, '}');
+  fclose(to);
+}
+
 /* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
 static bool mark_source(front_call *front, const char *source, char **word) {
   ink_error error = {0};
@@ -192,6 +210,7 @@ static bool mark_source(front_call *front, const char *source, char **word) {
     fine = overlay_write(front->folder, result, &front->differs) &&
            asprintf(&path, "%s%s", front->folder, files[0].path) >= 0;
     if (fine) {
+      keep_list(front, result, source);
       free(*word);
       *word = path;
       front->marks += marks ? marks : 1;

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The work of tests/corpus.sh: see there."""
-import hashlib, json, os, re, shlex, signal, subprocess, sys, tempfile, time
+import hashlib, json, os, random, re, shlex, shutil, signal, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 
+import corpus_bounds
 import corpus_table
 
 EVERY = "--calls --loops --waits --depth 8"
 RULES = {"every": EVERY, "default": ""}
 
-tree, inkmark = os.path.realpath(sys.argv[1]), os.path.abspath(sys.argv[2])
+bounded = sys.argv[1] == "--bounds"
+tree, inkmark = os.path.realpath(sys.argv[1 + bounded]), os.path.abspath(sys.argv[2 + bounded])
 flags = shlex.split(os.environ.get("CORPUS_FLAGS", ""))
-flags += [] if any("arch" in f or "gencode" in f for f in flags) else ["-arch=compute_80"]
+flags += [] if any("arch" in f or "gencode" in f for f in flags) else ["-arch=sm_80" if bounded else "-arch=compute_80"]
 asked = {"all": ["every"], "default": ["default"], "none": []}.get(os.environ.get("CORPUS_RULES"), ["every", "default"])
 output = os.environ.get("CORPUS_OUTPUT", "-c")
 cache = os.environ.get("CORPUS_CACHE")
@@ -137,7 +139,7 @@ def kept_one(path):
     if not cache:
         return one(path)
     with open(path, "rb") as file:
-        text = repr([path, flags, output, asked, program]).encode() + file.read()
+        text = repr([path, flags, output, asked, program] + ["bounds"] * bounded).encode() + file.read()
     kept = os.path.join(cache, hashlib.sha256(text).hexdigest() + ".row")
     if os.path.exists(kept):
         with open(kept) as file:
@@ -149,7 +151,19 @@ def kept_one(path):
     return row
 
 
+def bound_one(path):
+    """What --bounds measures of one source."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    beside = os.path.join(os.path.dirname(inkmark), "../tests/instrument/corpus_count")
+    top = re.search(r"TOP=(\S+)", run(["nvcc", "--dryrun", "-c", path]).stderr)
+    cuda = os.path.realpath(top[1] if top else os.path.join(os.path.dirname(os.path.realpath(shutil.which("nvcc"))), ".."))
+    return corpus_bounds.measure(path, tree, inkmark, flags, os.environ.get("CORPUS_COUNT", beside), cuda,
+                                 os.path.join(here, "../../device"))
+
+
 def one(path):
+    if bounded:
+        return bound_one(path)
     row = {"file": os.path.relpath(path, tree), "path": path, "why": [], "lost": False, "compiled": False,
            "new": [], "absent": [], "places": [], "front": {}, "copies": 0}
     with tempfile.TemporaryDirectory() as work:
@@ -173,18 +187,22 @@ def main():
     only, most = os.environ.get("CORPUS_FILES"), int(os.environ.get("CORPUS_MAX", "0"))
     files = [f for f in files if not only or re.search(only, os.path.relpath(f, tree))]
     if most and len(files) > most:
-        files = [files[i * len(files) // most] for i in range(most)]
+        seed = os.environ.get("CORPUS_SEED")
+        files = (sorted(random.Random(int(seed)).sample(files, most)) if seed else
+                 [files[i * len(files) // most] for i in range(most)])
     rows = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ThreadPoolExecutor(int(os.environ.get("CORPUS_JOBS", "1"))) as pool:
         try:
             for row in pool.map(kept_one, files):
                 rows.append(row)
-                state = "lost" if row["lost"] else "ok" if row["compiled"] else "skipped"
+                state = "lost" if row.get("lost") or any("LOST" in w for w in row["why"]) else "ok" if row["compiled"] else "skipped"
                 print("%-8s %s%s" % (state, row["file"], "".join("\n         " + w for w in row["why"])), flush=True)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             print("stopped  after %d of %d files; what follows is of these" % (len(rows), len(files)))
+    if bounded:
+        return 0 if corpus_bounds.print_bounds(rows) else 1
     return corpus_table.print_tables(rows, tree, asked, active_kernels)
 
 
