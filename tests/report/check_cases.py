@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import schema
 
@@ -220,6 +221,17 @@ def one_schema():
     assert exported == reported
 
 
+def runs_apart():
+    """A glob takes captures of two runs: said where one began a second after the other had ended."""
+    os.rename(record("nested"), "first.ink")
+    time.sleep(1.1)
+    path = record("nested")
+    def said(*captures):
+        return subprocess.run([inkmark, "export", *captures, "-o", "all.pftrace"], capture_output=True, text=True, check=True).stderr
+    assert "if they are different runs, they share a timeline here" in said("first.ink", path)
+    assert "'nested.ink' began " in said(path, "first.ink")
+
+
 def newest():
     os.utime("tail.ink", (2**31, 2**31))
     assert run("report", "--head").startswith("tail.ink")
@@ -231,6 +243,6 @@ def newest():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for check in (imbalance, overflow, lost_blocks, nested, passes, opened_in_function, warps, answers, roles_of_examples, counters, instances, graphs, one_schema,
-                  newest):
+                  runs_apart, newest):
         check()
         print("ok:", check.__name__)
