@@ -105,6 +105,8 @@ bool diff_markdown(const diff_result *result, FILE *to);
 bool diff_json(const diff_result *result, FILE *to);
 bool diff_html(const diff_result *result, FILE *to);
 const char *diff_word(enum diff_verdict verdict);
+/* What stands behind the kernel's name: its device, where it is not the first, and what its function is now. */
+void diff_part_more(const diff_row *row, char *text, size_t bytes);
 /* A name of a capture into Markdown or HTML: fit to be shown, and nothing of it is markup. */
 void diff_put(const char *text, bool html, FILE *to);
 /* What the numbers rest on, a sentence. */

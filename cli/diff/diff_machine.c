@@ -84,7 +84,10 @@ static void html_row(const diff_row *row, FILE *to) {
   text_print(to, "<tr class=\"%s\"><td>", row->verdict == DIFF_SLOWER   ? "slower"
                                        : row->verdict == DIFF_FASTER ? "faster"
                                                                      : "");
+  char more[300];
   diff_put(s->kernel, true, to);
+  diff_part_more(row, more, sizeof more);
+  diff_put(more, true, to);
   fputs("<td>", to);
   diff_put(s->section ? s->section : "(whole track)", true, to);
   if (row->guessed) {

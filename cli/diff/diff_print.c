@@ -45,9 +45,22 @@ static bool is_shown(const diff_result *result, const diff_row *row) {
   return result->settings->all || row->verdict != DIFF_SAME || !any(row)->section;
 }
 
-static void part_title(const diff_row *row, FILE *to) {
+void diff_part_more(const diff_row *row, char *text, size_t bytes) {
   const diff_series *s = any(row);
   char instance[200];
+  int used = 0;
+  text[0] = 0;
+  if (s->device)
+    used = snprintf(text, bytes, " on device %d", s->device);
+  if (!row->now || !row->now->moved)
+    return;
+  ink_activity_short_name(row->now->own_instance ? row->now->own_instance : "", instance, sizeof instance);
+  snprintf(text + used, bytes - (size_t)used, ", now %s (guessed)", instance[0] ? instance : "without its function's name");
+}
+
+static void part_title(const diff_row *row, FILE *to) {
+  const diff_series *s = any(row);
+  char instance[200], more[300];
   text_print(to, "kernel %s", s->kernel);
   if (s->table)
     text_print(to, " (%s)", s->table);
@@ -55,12 +68,8 @@ static void part_title(const diff_row *row, FILE *to) {
     ink_activity_short_name(s->instance, instance, sizeof instance);
     text_print(to, " as %s", instance);
   }
-  if (s->device)
-    text_print(to, " on device %d", s->device);
-  if (row->now && row->now->moved) {
-    ink_activity_short_name(row->now->own_instance ? row->now->own_instance : "", instance, sizeof instance);
-    text_print(to, ", now %s (guessed)", instance[0] ? instance : "without its function's name");
-  }
+  diff_part_more(row, more, sizeof more);
+  text_print(to, "%s", more);
 }
 
 /* "+5.0 %"; of a ratio that is none, nothing. */
@@ -195,6 +204,8 @@ bool diff_markdown(const diff_result *result, FILE *to) {
       continue;
     fputs("| ", to);
     diff_put(any(row)->kernel, false, to);
+    diff_part_more(row, name, sizeof name);
+    diff_put(name, false, to);
     fputs(" | ", to);
     name_of(row, name, sizeof name);
     diff_put(name, false, to);

@@ -117,7 +117,17 @@ static bool holds(double value, const check_expression *e) {
                                 : value >= e->number;
 }
 
+/* " on device 1", where there are several: the condition is of each. */
+static const char *place_of(const report_view *report, const ink_kernel_total *total, char *text, size_t bytes) {
+  const ink_device_info *devices;
+  text[0] = 0;
+  if (ink_capture_devices(report->loaded.capture, &devices) > 1)
+    snprintf(text, bytes, " on device %d", total->device);
+  return text;
+}
+
 bool report_check(const report_view *report, bool *fine) {
+  char place[40];
   const ink_kernel_total *totals;
   const ink_kernel *kernels;
   check_expression e;
@@ -140,7 +150,8 @@ bool report_check(const report_view *report, bool *fine) {
     met++;
     if (holds(value, &e))
       continue;
-    message_say("'%s': '%s' does not hold: it is %.6g%s", report->loaded.path, report->settings->check, value, e.unit);
+    message_say("'%s': '%s' does not hold%s: it is %.6g%s", report->loaded.path, report->settings->check,
+                place_of(report, &totals[row->part], place, sizeof place), value, e.unit);
     all = false;
   }
   if (!met) {

@@ -44,6 +44,11 @@ def imbalance():
     assert [k["device"] for k in parts] == [0, 1, 2] and all(rows(k)["Work"]["imbalance"] < 1.02 for k in parts)
     times = [rows(k)["Work"]["median_cycles"] for k in parts]
     assert times[0] < times[1] < times[2], times
+    done = subprocess.run([inkmark, "report", "-q", "--check", f"Kern/Work median <= {times[1]}", "devices.ink"], capture_output=True, text=True)
+    assert done.returncode == 3 and done.stderr.count("does not hold") == 1 and "does not hold on device 2: it is" in done.stderr, done
+    for form in ("text", "markdown", "html"):  # which device a row is of
+        told = subprocess.run([inkmark, "diff", "--all", "-f", form, "devices.ink", "devices.ink"], capture_output=True, text=True).stdout
+        assert "on device 1" in told and "on device 2" in told and "on device 0" not in told, told
     (whole,) = kernels("devices.ink", "--by", "device")
     assert sorted({r["group"] for r in whole["rows"]}) == [0, 1, 2]
     assert "on device 2" in run("report", "devices.ink")

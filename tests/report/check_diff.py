@@ -101,6 +101,8 @@ def parameters():
     assert seen["UpdateConstraint"]["verdict"] == "slower" and seen["Hessian"]["verdict"] == "same", seen
     assert {(r["instance"], r["instance_now"]) for r in found["rows"]} == {("void step(float *, int)", "void step(float *, int, int)")}
     assert "as void step(float *, int), now void step(float *, int, int) (guessed)" in diff("a.ink", "b.ink", code=3).stdout
+    assert r"now void step(float \*, int, int) (guessed)" in diff("-f", "markdown", "a.ink", "b.ink", code=3).stdout
+    assert "now void step(float *, int, int) (guessed)" in diff("-f", "html", "a.ink", "b.ink", code=3).stdout
     make("c.ink", 3, "slower=2:1.2")  # recorded before captures had names of functions
     assert rows("a.ink", "c.ink", code=3)[0]["slower"] and "without its function's name" in diff("a.ink", "c.ink", code=3).stdout
     make("d.ink", 4, "instance=3")  # two on a side: neither is it
