@@ -118,7 +118,7 @@ static void find_zero(ink_selection *s) {
     s->zero_ns = !some || begin < s->zero_ns ? begin : s->zero_ns;
     s->unfiltered_end_ns = !some || end > s->unfiltered_end_ns ? end : s->unfiltered_end_ns;
     s->unfiltered_block = block > s->unfiltered_block ? block : s->unfiltered_block;
-    some = true;
+    some = s->unfiltered_some = true;
   }
 }
 

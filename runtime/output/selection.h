@@ -36,6 +36,7 @@ typedef struct ink_selection {
   int64_t zero_ns;              /* begin of the first chosen track, before the filter */
   int64_t unfiltered_end_ns;    /* end of the last one, and */
   uint64_t unfiltered_block;    /* the largest block of them */
+  bool unfiltered_some;         /* there is a track; */
   bool some_passed;             /* of the records that were decoded */
   ink_sink sink;                /* behind the filter; of the track that is decoded: */
   bool passed_over, record_passes;

@@ -21,6 +21,8 @@ bool ink_filter_has_track(const ink_selection *s, const ink_track *h, int64_t op
 
 ink_status ink_filter_check(const ink_selection *s, bool decoded, ink_error *error) {
   const ink_output_filter *f = s->options.filter;
+  if (f && !s->unfiltered_some)
+    return ink_error_set(error, INK_ERROR_NOT_FOUND, "nothing passes the filter: the capture has no track");
   if (f && !s->chosen_tracks)
     return ink_error_set(error, INK_ERROR_NOT_FOUND,
                          "nothing passes the filter: blocks are 0 to %llu, times 0 to %lld ns from the begin",

@@ -85,6 +85,9 @@ with tempfile.TemporaryDirectory() as folder:
                             (("--iterations", "30-40", "--blocks", "1"), "of an iteration from 30 to 40 there")):
             assert re.search(f"nothing passes the filter: .*{words}", export(name, *more, code=1)), (name, more)
             assert not os.path.exists(name), (name, more)
+    subprocess.run([made_up, "none.ink", "1", "launches=0"], check=True)
+    done = subprocess.run([inkmark, "export", "--blocks", "0", "none.ink", "-o", "n.json"], capture_output=True, text=True)
+    assert done.returncode == 1 and "nothing passes the filter: the capture has no track" in done.stderr, done
     done = subprocess.run([inkmark, "export", "--blocks", "2", "x.ink", "-o", "x.json"], capture_output=True, text=True, check=True)
     assert "wrote 'x.json'" in done.stderr and "27 tracks" not in done.stderr, done.stderr
     slices("--shorter-than", "1s=drop")  # kernels and tracks alone
