@@ -12,6 +12,7 @@ enum { TRACKS_MAX = 1 << 20 }; /* of a launch, so that memory stays bounded; lar
 
 typedef struct block_span { /* from the first opening to the last closing of its tracks */
   uint64_t block, begin_cycles, end_cycles;
+  double begin_ns;
   int32_t device;
   uint32_t sm;
 } block_span;
@@ -19,6 +20,10 @@ typedef struct block_span { /* from the first opening to the last closing of its
 typedef struct launch_shape {
   uint64_t blocks, slots, last; /* last: blocks of the last wave */
   double elapsed_ns, busy_ns;
+  double skew_ns;       /* from the first SM's first block to the last SM's */
+  double behind_ns;     /* the SM that ends last, behind the mean of all SMs' ends */
+  double in_order;      /* the share of blocks that do not begin before the block with the number before theirs */
+  uint32_t last_sm;     /* which that is */
 } launch_shape;
 
 static int by_begin(const void *left, const void *right) {
@@ -26,6 +31,11 @@ static int by_begin(const void *left, const void *right) {
   if (a->sm != b->sm)
     return a->sm < b->sm ? -1 : 1;
   return a->begin_cycles < b->begin_cycles ? -1 : a->begin_cycles > b->begin_cycles;
+}
+
+static int by_block(const void *left, const void *right) {
+  const block_span *a = left, *b = right;
+  return a->block < b->block ? -1 : a->block > b->block;
 }
 
 static int by_cycles(const void *left, const void *right) {
@@ -71,7 +81,7 @@ static uint64_t most_at_a_time(const block_span *spans, uint64_t n, uint64_t *en
 }
 
 static void measure(const ink_table *table, block_span *spans, uint64_t n, uint64_t *ends, launch_shape *out) {
-  double begin = INFINITY, end = -INFINITY;
+  double begin = INFINITY, end = -INFINITY, last_begin = -INFINITY, ends_ns = 0, sms = 0;
   const int64_t zero = ink_clock_map_ns(table->map, spans[0].device, spans[0].sm, spans[0].begin_cycles);
   *out = (launch_shape){.blocks = n};
   qsort(spans, n, sizeof *spans, by_begin);
@@ -79,17 +89,30 @@ static void measure(const ink_table *table, block_span *spans, uint64_t n, uint6
     for (last = at; last < n && spans[last].sm == spans[at].sm;)
       last++;
     out->slots += most_at_a_time(spans + at, last - at, ends);
+    double sm_end = -INFINITY;
     for (uint64_t i = at; i < last; i++) {
-      const block_span *s = &spans[i];
+      block_span *s = &spans[i];
       const double from = (double)(ink_clock_map_ns(table->map, s->device, s->sm, s->begin_cycles) - zero);
       const double lasted =
           ink_clock_map_duration_ns(table->map, s->device, s->sm, s->end_cycles - s->begin_cycles);
+      s->begin_ns = from;
       begin = fmin(begin, from);
-      end = fmax(end, from + lasted);
+      sm_end = fmax(sm_end, from + lasted);
       out->busy_ns += lasted;
     }
+    last_begin = fmax(last_begin, spans[at].begin_ns);
+    out->last_sm = sm_end > end ? spans[at].sm : out->last_sm;
+    end = fmax(end, sm_end);
+    ends_ns += sm_end;
+    sms++;
   }
   out->elapsed_ns = end - begin;
+  out->skew_ns = last_begin - begin;
+  out->behind_ns = end - ends_ns / sms;
+  qsort(spans, n, sizeof *spans, by_block);
+  for (uint64_t i = 1; i < n; i++)
+    out->in_order += spans[i].begin_ns >= spans[i - 1].begin_ns;
+  out->in_order = n > 1 ? out->in_order / (double)(n - 1) : 1;
   out->last = n % out->slots ? n % out->slots : out->slots;
 }
 
@@ -111,9 +134,9 @@ static ink_status tell(ink_table *table, uint32_t part, uint32_t launch, const l
     return ink_error_set(table->error, INK_ERROR_MEMORY, "out of memory for findings");
   snprintf(f->text, sizeof f->text,
            "tail: %" PRIu64 " blocks on %" PRIu64 " slots, %" PRIu64 " waves, the last %.0f %% full; %.0f %% of the slots' "
-           "time is used (launch %" PRIu32 ")",
+           "time is used; SM %" PRIu32 " ends last, %.0f %% of the launch behind the mean of the SMs (launch %" PRIu32 ")",
            shape->blocks, shape->slots, waves, 100.0 * (double)shape->last / (double)shape->slots, 100 * use_of(shape),
-           launch);
+           shape->last_sm, 100 * shape->behind_ns / shape->elapsed_ns, launch);
   ink_finding_number(f, "launch", launch);
   ink_finding_number(f, "blocks", (double)shape->blocks);
   ink_finding_number(f, "slots", (double)shape->slots);
@@ -121,6 +144,10 @@ static ink_status tell(ink_table *table, uint32_t part, uint32_t launch, const l
   ink_finding_number(f, "last_wave_share", (double)shape->last / (double)shape->slots);
   ink_finding_number(f, "used_share", use_of(shape));
   ink_finding_number(f, "elapsed_ns", shape->elapsed_ns);
+  ink_finding_number(f, "start_skew_ns", shape->skew_ns);
+  ink_finding_number(f, "last_sm", shape->last_sm);
+  ink_finding_number(f, "last_sm_behind_ns", shape->behind_ns);
+  ink_finding_number(f, "in_order_share", shape->in_order);
   return INK_OK;
 }
 

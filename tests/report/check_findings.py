@@ -2,6 +2,7 @@
 """Findings on made-up captures whose truth is known, on even ones (silence), and `report --check`.
 
 check_findings.py INKMARK MADE_UP [SEEDS]: so many of each truth (8), and four times as many even captures"""
+import csv
 import json
 import os
 import random
@@ -40,6 +41,24 @@ def tail(seed, choose):
     assert numbers["slots"] == slots and numbers["blocks"] == blocks and numbers["waves"] == 2, numbers
     assert abs(numbers["used_share"] - blocks / (2 * slots)) < 0.02 and "2 waves" in text, text
     assert abs(numbers["last_wave_share"] - 1 / slots) < 1e-9
+    assert numbers["start_skew_ns"] == 0 and numbers["in_order_share"] == 1, numbers
+    ends = sm_ends(numbers["launch"])
+    behind = max(ends.values()) - sum(ends.values()) / len(ends)
+    assert numbers["last_sm"] == max(ends, key=ends.get) and abs(numbers["last_sm_behind_ns"] - behind) < 5, (numbers, ends)
+    assert f"SM {numbers['last_sm']} ends last, {100 * behind / numbers['elapsed_ns']:.0f} % of the launch behind" in text, (text, behind)
+    # slots that begin one after another, on four SMs; and blocks in the reverse order of their numbers
+    numbers, _ = one(findings(seed, f"slots={slots}", f"blocks={blocks}", "launches=3", "stagger=20", "reversed=1"), "tail", seed)
+    assert abs(numbers["start_skew_ns"] - 20 * min(slots - 1, 3)) < 2 and numbers["in_order_share"] == 0, numbers
+
+
+def sm_ends(launch):
+    """When each SM closed its last track, in ns."""
+    done = subprocess.run([inkmark, "export", "-q", "-f", "csv", "--launch", str(launch), "x.ink", "-o", "-"], capture_output=True, text=True,
+                          check=True)
+    ends = {}
+    for row in csv.DictReader(done.stdout.splitlines()):
+        ends[int(row["sm"])] = max(ends.get(int(row["sm"]), 0), int(row["ns"]))
+    return {sm: ns - min(ends.values()) for sm, ns in ends.items()}
 
 
 def outlier(seed, choose):

@@ -19,6 +19,8 @@ typedef struct made_up {
   double per_value;   /* cycles of Hessian for each 1 of a number that PROF_VALUE gives */
   double trend;       /* of Gradient: the last launch takes so much more than the first */
   uint32_t device, simulated; /* the device's name, and what it is */
+  uint32_t reversed;          /* 1: the last block begins first */
+  uint32_t stagger;           /* cycles by which each slot begins after the one before */
   uint32_t warps;             /* 1: a track is a warp's */
   double rate;                /* of the device's clock: 1 is a GHz */
   uint32_t mark_millicycles;  /* what a mark costs, 0 not measured */
@@ -71,8 +73,9 @@ static void put_launch(made_up *m, ink_writer *writer, uint32_t launch, uint64_t
   for (uint32_t s = 0; s < 6; s++)
     of_launch[s] = exp(m->scatter * normal(m));
   for (uint32_t i = 0; i < slots; i++)
-    free_at[i] = *now;
-  for (uint32_t block = 0; block < m->blocks; block++) {
+    free_at[i] = *now + i * m->stagger;
+  for (uint32_t at = 0; at < m->blocks; at++) {
+    const uint32_t block = m->reversed ? m->blocks - 1 - at : at;
     synth_track t;
     uint32_t slot = 0;
     for (uint32_t i = 1; i < slots; i++)
@@ -104,7 +107,8 @@ static void read_key(made_up *m, const char *text) {
   double value;
   if (sscanf(text, "launches=%u", &m->launches) == 1 || sscanf(text, "blocks=%u", &m->blocks) == 1 ||
       sscanf(text, "iterations=%u", &m->iterations) == 1 || sscanf(text, "slots=%u", &m->slots) == 1 ||
-      sscanf(text, "warps=%u", &m->warps) == 1 ||
+      sscanf(text, "warps=%u", &m->warps) == 1 || sscanf(text, "reversed=%u", &m->reversed) == 1 ||
+      sscanf(text, "stagger=%u", &m->stagger) == 1 ||
       sscanf(text, "mark=%u", &m->mark_millicycles) == 1 || sscanf(text, "rate=%lf", &m->rate) == 1 ||
       sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
       sscanf(text, "scatter=%lf", &m->scatter) == 1 || sscanf(text, "drift=%lf", &m->drift) == 1 ||
