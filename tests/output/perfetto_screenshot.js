@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 // A picture of a trace in Perfetto's own user interface: serves the npm package's files on loopback,
 // opens the trace in headless Chromium, unfolds every process and zooms to a part of it.
-// node perfetto_screenshot.js NODE_MODULES TRACE PNG [FROM TO [HEIGHT]]    FROM, TO: parts of the trace, 0 to 1
+// node perfetto_screenshot.js NODE_MODULES TRACE PNG [FROM TO [HEIGHT [WIDTH [dark]]]]    FROM, TO: parts of the trace, 0 to 1.
+// The interface has no dark colours: dark is the light one with its lightness turned round.
 'use strict';
-const { spawn } = require('child_process');
 const fs = require('fs');
 const http = require('http');
-const os = require('os');
 const path = require('path');
+const { findBrowser, open } = require('./browser.js');
 const { PACKAGE, Reader, bytesField, numberField } = require('./trace_processor.js');
 
-const [modules, trace, png, from = '0', to = '1', height = '820'] = process.argv.slice(2);
+const [modules, trace, png, from = '0', to = '1', height = '820', width = '1400', dark] = process.argv.slice(2);
 const types = { '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm', '.html': 'text/html' };
 
-// The package opens what timeline_data_source names in timeline_main. The image keeps the page loading,
-// so that the browser waits with its picture until the trace is drawn.
-const page = `<!doctype html><html><head><title>trace</title></head><body>
+// The package opens what timeline_data_source names in timeline_main.
+const page = `<!doctype html><html><head><meta name="viewport" content="width=device-width"><title>trace</title></head><body>
 <div id="timeline_data_source" style="display:none"></div><main id="timeline_main"></main>
 <script>timeline_data_source.textContent = location.origin + '/trace';</script>
 <script src="/ui/frontend_bundle.js"></script><script>
@@ -30,13 +29,13 @@ const poll = setInterval(() => {
   local.updateVisibleTime(new TimeSpan(startSec + span * ${+from}, startSec + span * ${+to}));
   let idle = 0; // on a slow machine the tracks take long
   const drawn = setInterval(() => {
-    idle = globals.numQueuedQueries || /^Loading/.test(globals.state.status.msg) ? 0 : idle + 1;
+    idle = globals.numQueuedQueries || /^Loading(?! overview 100%)/.test(globals.state.status.msg) ? 0 : idle + 1;
     if (idle < 10) return;
     clearInterval(drawn);
-    fetch('/drawn');
+    window.isDrawn = true;
   }, 500);
 }, 100);
-</script><img src="/wait" style="display:none"></body></html>`;
+</script></body></html>`;
 
 // This version of the interface keeps times in seconds as doubles, which near today's Unix time step by
 // 238 ns. So the picture is of the same trace moved to the first second of 1970.
@@ -61,19 +60,17 @@ function moved(bytes) {
 // The package is a fork for embedding that shows no names of tracks; they are put back.
 function withNames(name, body) {
   if (name.endsWith('perfetto.css'))
-    return String(body).replace('--track-shell-width: 0px', '--track-shell-width: 270px') +
+    return String(body).replace('--track-shell-width: 0px', `--track-shell-width: ${+width < 600 ? 120 : 270}px`) +
       '.track-group-panel { height: 34px; display: block !important; } .track-group-panel h1 { font-size: 15px; ' +
-      'padding: 8px 6px 0; } .track .track-shell h1 { font-size: 13px; margin: 0; padding-top: 5px; white-space: nowrap; }';
+      'padding: 8px 6px 0; } .track .track-shell h1 { font-size: 13px; margin: 0; padding-top: 5px; white-space: nowrap; } ' +
+      '.track .track-shell { background: #fff; position: relative; z-index: 2; }';
   return String(body)
     .replace('ondrop: this.ondrop.bind(this),\n        })', "ondrop: this.ondrop.bind(this) }, mithril('h1', attrs.trackState.name))")
     .replace("'track_' + this.trackGroupId }, this.summaryTrack ?", "'track_' + this.trackGroupId }, mithril('h1', name), this.summaryTrack ?");
 }
 
-let waiting = null;
 function serve(request, response) {
   const name = new URL(request.url, 'http://x').pathname;
-  if (name === '/wait') { waiting = response; return; }
-  if (name === '/drawn') waiting?.writeHead(404).end();
   const file = path.join(modules, PACKAGE, name.replace(/^\/(ui\/)?/, ''));
   let body = name === '/' ? page : name === '/trace' ? moved(fs.readFileSync(trace))
     : fs.existsSync(file) && !name.includes('..') ? fs.readFileSync(file) : null;
@@ -82,15 +79,21 @@ function serve(request, response) {
   response.end(body);
 }
 
-const server = http.createServer(serve).listen(0, '127.0.0.1', () => {
-  const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'inkmark-browser-'));
-  const browser = spawn('chromium', ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars',
-    `--user-data-dir=${profile}`, `--window-size=1400,${height}`, '--timeout=600000', '--enable-logging=stderr',
-    `--screenshot=${path.resolve(png)}`, `http://127.0.0.1:${server.address().port}/`],
-  { stdio: ['ignore', 'ignore', 'pipe'] });
-  browser.stderr.on('data', data => {
-    for (const line of String(data).split('\n')) if (/CONSOLE.*Error|written/.test(line)) console.log(line);
-  });
-  browser.on('exit', code => { fs.rmSync(profile, { recursive: true, force: true }); process.exit(code ?? 1); });
-});
+async function main(address) {
+  if (!findBrowser()) throw new Error('no chromium');
+  const browser = await open({ width: +width, height: +height, dark: false });
+  await browser.load(address);
+  await browser.run('new Promise(done => { const poll = setInterval(() => { if (window.isDrawn) { clearInterval(poll); done(); } }, 100); })');
+  if (dark) {
+    await browser.run("document.documentElement.style.filter = 'invert(1) hue-rotate(180deg)'; document.documentElement.style.background = '#fff'");
+    await browser.run('new Promise(done => setTimeout(done, 500))');
+  }
+  await browser.picture(png);
+  await browser.close();
+}
+
+const server = http.createServer(serve).listen(0, '127.0.0.1', () =>
+  main(`http://127.0.0.1:${server.address().port}/`).then(() => process.exit(0), error => {
+    console.error(String(error));
+    process.exit(1);
+  }));
