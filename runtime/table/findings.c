@@ -525,7 +525,7 @@ ink_status ink_findings_make(ink_table *table) {
     status = ink_findings_tails(table);
   if (table->findings.count)
     qsort(table->findings.items, table->findings.count, sizeof *table->findings.items, by_cost);
-  return status;
+  return status == INK_OK ? ink_findings_held(table) : status;
 }
 
 size_t ink_table_findings(const ink_table *table, const ink_finding **out) {

@@ -39,6 +39,8 @@ void ink_findings_end_launch(struct ink_cell_more *more);
 ink_status ink_findings_make(ink_table *table);
 /* launch_shape.c */
 ink_status ink_findings_tails(ink_table *table);
+/* findings_held.c: adds to the late ones where others wait for them; the findings are in their order. */
+ink_status ink_findings_held(ink_table *table);
 
 /* One more finding, whose text and numbers the caller fills; NULL: out of memory. */
 ink_finding *ink_finding_add(ink_table *table, const char *id, uint32_t part, double cost_cycles);

@@ -141,6 +141,19 @@ __global__ void roles(float *d, int n) {
     d[threadIdx.x] = x;
 }
 
+// One warp of four works ten times as long; the others wait for it at the barrier.
+__global__ void barrier(float *d) {
+  PROF_KERNEL(Kern);
+  float x = threadIdx.x;
+  for (int i = 0; i < 5; i++) {
+    x = turn(x, threadIdx.x / 32 == 2 ? 400 : 40);
+    PROF_MARK(Work, x);
+    __syncthreads();
+    PROF_MARK(ConsWaitFull);
+  }
+  d[threadIdx.x] = x;
+}
+
 __global__ void three(float *d, int prep, int work, int epilogue) {
   PROF_KERNEL(Kern);
   float x = turn(threadIdx.x, prep);
@@ -226,6 +239,8 @@ int main(int argc, char **argv) {
       in_function<<<2, 32>>>(d);
   } else if (!strcmp(name, "roles")) {
     roles<<<2, 64>>>(d, 20);
+  } else if (!strcmp(name, "barrier")) {
+    barrier<<<1, 128>>>(d);
   } else if (!strcmp(name, "devices")) {
     on_every_device();
   } else if (!strcmp(name, "instances")) {

@@ -134,6 +134,9 @@ def answers():
         wait = found("pipeline.ink")["wait"]
         assert "Consumer (warps 1 to 3) holds the others: Producer (warp 0) waits" in wait["text"] and "WaitEmpty" in wait["text"], wait
         assert "; it works most in Work (" in wait["text"] and " and Store (" in wait["text"], wait
+    late = found(record("barrier", "-g", "warp"))["late"]
+    assert "block 0, warp 2 is late" in late["text"] and "in Work, and holds them " in late["text"], late
+    assert " cycles each in ConsWaitFull (" in late["text"] and late["numbers"]["held_passes"] == 5, late
     text = run("report", "--waits", "^nothing$", "roles.ink")
     assert "[wait]" not in text and "[wait]" in run("report", "roles.ink")
     assert "[wait]" not in run("report", "--silence", "late,wait", "roles.ink")

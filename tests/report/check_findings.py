@@ -34,6 +34,20 @@ def late(seed, choose):
     assert 0.9 < numbers["cycles"] / numbers["others_mean_cycles"] / factor < 1.1, numbers
 
 
+def held(seed, choose):
+    """A late block whose others wait for it: how long, and in which section, where that one waits by its name."""
+    block, factor, rounds = choose.randrange(8), choose.choice((4, 10)), choose.choice((1, 5))
+    keys = [f"late={block}:{factor}", f"iterations={rounds}", "held=1"]
+    numbers, text = one(findings(seed, *keys, more=("--waits", "^steplast$")), "late", seed)
+    excess = numbers["cycles"] - numbers["others_mean_cycles"]
+    assert 0.9 < numbers["held_cycles"] / excess < 1.1 and numbers["held_passes"] == rounds, numbers
+    assert f"block {block} is late" in text and f"and holds them {numbers['held_cycles']:.0f} cycles each in StepLast" in text, text
+    numbers, text = one(findings(seed, *keys), "late", seed)
+    assert "held_cycles" not in numbers and "holds" not in text, text
+    numbers, text = one(findings(seed, *keys[:2], more=("--waits", "^steplast$")), "late", seed)  # nobody waits for it
+    assert "held_cycles" not in numbers and "holds" not in text, text
+
+
 def tail(seed, choose):
     slots = choose.choice((4, 7, 16))
     blocks = slots + 1
@@ -126,7 +140,7 @@ def checks():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check_one in (late, tail, outlier, first):
+    for check_one in (late, held, tail, outlier, first):
         for number in range(SEEDS):
             check_one(number + 1, random.Random(f"{check_one.__name__} {number}"))
         print("ok:", check_one.__name__)

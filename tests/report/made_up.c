@@ -11,6 +11,7 @@ typedef struct made_up {
   double slower[6];   /* factor of each section */
   double late;        /* factor of the late block's LineSearch */
   uint32_t late_block;
+  uint32_t held;      /* 1: the others are that much longer in StepLast */
   double outlier;     /* factor of one iteration */
   uint32_t outlier_iteration;
   double drift;       /* of the first launch */
@@ -60,6 +61,8 @@ static void fill(made_up *m, synth_track *t, uint32_t launch, uint32_t block, co
         cycles += m->per_value * (double)number;
       if (s == 4)
         cycles *= 1 + m->trend * launch / m->launches;
+      if (s == 5 && m->held && block != m->late_block)
+        cycles += usual[1] * of_launch[1] * (m->late - 1);
       *clock += cycles < 1 ? 1 : (uint64_t)(cycles + 0.5);
       synth_record(t, 0, INK_KIND_MARK, s + 1, 0, *clock);
     }
@@ -108,6 +111,7 @@ static void read_key(made_up *m, const char *text) {
   if (sscanf(text, "launches=%u", &m->launches) == 1 || sscanf(text, "blocks=%u", &m->blocks) == 1 ||
       sscanf(text, "iterations=%u", &m->iterations) == 1 || sscanf(text, "slots=%u", &m->slots) == 1 ||
       sscanf(text, "warps=%u", &m->warps) == 1 || sscanf(text, "reversed=%u", &m->reversed) == 1 ||
+      sscanf(text, "held=%u", &m->held) == 1 ||
       sscanf(text, "stagger=%u", &m->stagger) == 1 ||
       sscanf(text, "mark=%u", &m->mark_millicycles) == 1 || sscanf(text, "rate=%lf", &m->rate) == 1 ||
       sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
