@@ -4,6 +4,7 @@
  * and `decltype(f)` ambiguous. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +37,7 @@ static bool is_boundary(const ink_source *source, size_t token) {
 
 /* The first token of the head: from where clang has the function begin, or its name, back to the boundary, for
  * clang leaves out attributes in front. */
-static size_t head_of(const ink_function *function) {
-  const ink_source *source = function->source;
-  const uint32_t from = function->start < function->named_at ? function->start : function->named_at;
+static size_t head_of(const ink_source *source, uint32_t from) {
   size_t at = ink_source_token_at(source, from);
   while (at && !is_boundary(source, at - 1))
     at--;
@@ -105,16 +104,29 @@ static bool note_macro(CXCursor definition, void *data) {
   return !head->why_not;
 }
 
-static const char *why_no_head(const ink_function *function, ink_copy *copy) {
-  const ink_source *source = function->source;
-  head_words head = {.tu = clang_Cursor_getTranslationUnit(function->cursor)};
-  const size_t first = head_of(function), name = ink_source_token_at(source, function->named_at);
-  const size_t open = ink_source_skip(source, name + 1);
+bool ink_is_call_operator(const ink_function *function) { return !strcmp(function->name, "operator()"); }
+
+/* The last token of a function's name at the token; tokens.count: it has another one. */
+static size_t last_of_name(const ink_source *source, size_t at, const char *name) {
+  if (!strcmp(name, "operator()"))
+    return ink_source_token_is(source, at, "operator") && ink_source_token_is(source, at + 1, "(") &&
+                   ink_source_token_is(source, at + 2, ")")
+               ? at + 2
+               : source->tokens.count;
+  return ink_source_token_is(source, at, name) ? at : source->tokens.count;
+}
+
+/* Reads a head that begins at `start` or before it and has its name at `named_at`. */
+static const char *why_no_head(const ink_source *source, CXTranslationUnit tu, uint32_t start, uint32_t named_at,
+                               const char *called, ink_head *out) {
+  head_words head = {.tu = tu};
+  const size_t first = head_of(source, start < named_at ? start : named_at), name = ink_source_token_at(source, named_at);
+  const size_t last = name < source->tokens.count ? last_of_name(source, name, called) : name;
+  const size_t open = ink_source_skip(source, last + 1);
   const size_t inside = ink_source_skip(source, open + 1);
-  if (first > name || name >= source->tokens.count || source->tokens.items[name].start != function->named_at ||
-      !ink_source_token_is(source, name, function->name))
+  if (first > name || last >= source->tokens.count || source->tokens.items[name].start != named_at)
     return "it has no plain name";
-  if (ink_source_token_is(source, name + 1, "<") ||
+  if (ink_source_token_is(source, last + 1, "<") ||
       (ink_source_token_is(source, first, "template") && ink_source_token_is(source, first + 2, ">")))
     return "it is a specialisation";
   if (!ink_source_token_is(source, open, "(") || ink_source_token_is(source, inside, "void"))
@@ -125,9 +137,9 @@ static const char *why_no_head(const ink_function *function, ink_copy *copy) {
     note_word(&head, word_at(source, i));
   for (size_t i = 0; i < source->macros.count && !head.why_not; i++) {
     const ink_macro_use *use = &source->macros.items[i];
-    if (use->start == source->tokens.items[inside].start || use->start == function->named_at)
+    if (use->start == source->tokens.items[inside].start || use->start == named_at)
       return by_macro;
-    if (use->start >= source->tokens.items[first].start && use->start < function->named_at &&
+    if (use->start >= source->tokens.items[first].start && use->start < named_at &&
         !is_of_toolkit(word_at(source, ink_source_token_at(source, use->start))))
       note_macro(clang_getCursorReferenced(use->cursor), &head);
   }
@@ -135,18 +147,46 @@ static const char *why_no_head(const ink_function *function, ink_copy *copy) {
     return head.why_not;
   if (!head.is_device)
     return "its head cannot be told from the text";
-  const CXCursor cursor = function->cursor;
-  copy->start = source->tokens.items[first].start;
-  copy->attributed = source->tokens.items[behind_attributes(source, first)].start;
-  copy->name = (ink_span){function->named_at, source->tokens.items[name].end};
-  copy->behind_open = source->tokens.items[open].end;
-  copy->no_parameters = ink_source_token_is(source, inside, ")");
-  copy->is_template = ink_source_token_is(source, first, "template");
-  copy->is_free = clang_getCursorKind(cursor) == CXCursor_FunctionDecl &&
-                  clang_Cursor_getStorageClass(cursor) != CX_SC_Static;
-  return ink_source_same_branch(source, copy->start, function->body_end)
-             ? NULL
-             : "a preprocessor conditional begins or ends in it";
+  *out = (ink_head){.start = source->tokens.items[first].start,
+                    .attributed = source->tokens.items[behind_attributes(source, first)].start,
+                    .name = {named_at, source->tokens.items[last].end},
+                    .behind_open = source->tokens.items[open].end,
+                    .no_parameters = ink_source_token_is(source, inside, ")"),
+                    .is_template = ink_source_token_is(source, first, "template")};
+  return NULL;
+}
+
+static const char branches[] = "a preprocessor conditional begins or ends in it";
+
+/* A member that is defined outside of its class: its declaration there gets a copy too. */
+static const char *why_no_declaration(ink_unit *unit, const ink_function *function, ink_copy *copy) {
+  const CXCursor cursor = function->cursor, first = clang_getCanonicalCursor(cursor);
+  const enum CXCursorKind around = clang_getCursorKind(clang_getCursorSemanticParent(cursor));
+  const CXSourceRange range = clang_getCursorExtent(first);
+  uint32_t start, named_at, end;
+  CXFile file;
+  if (around != CXCursor_ClassTemplate && around != CXCursor_StructDecl && around != CXCursor_ClassDecl)
+    return "it is declared before it is defined";
+  clang_getExpansionLocation(clang_getRangeStart(range), &file, NULL, NULL, NULL);
+  ink_source *source = ink_unit_source(unit, file);
+  if (!source || !source->is_project || source->is_marked_already || source->is_forced ||
+      (!source->is_main && !unit->options->headers))
+    return "its class is in a file that is not marked";
+  ink_source_locate(source, clang_getRangeStart(range), &start); /* as a rule the macro __device__ */
+  if (!ink_source_locate(source, clang_getCursorLocation(first), &named_at) ||
+      !ink_source_locate(source, clang_getRangeEnd(range), &end))
+    return by_macro;
+  const char *why = why_no_head(source, unit->tu, start, named_at, function->name, &copy->declared);
+  const size_t last = ink_source_skip(source, ink_source_token_at(source, end));
+  if (why)
+    return why;
+  if (!ink_source_token_is(source, last, ";"))
+    return "its declaration cannot be told from the text";
+  copy->declared_in = source;
+  copy->declared_end = source->tokens.items[last].end;
+  if (!ink_source_free_at(source, copy->declared_end))
+    return by_macro;
+  return ink_source_same_branch(source, copy->declared.start, copy->declared_end) ? NULL : branches;
 }
 
 /* ---- the body ----------------------------------------------------------------------------------- */
@@ -198,14 +238,14 @@ static bool defines_macros(const ink_function *function) {
 
 /* ---- all of it ---------------------------------------------------------------------------------- */
 
-const char *ink_why_no_copy(const ink_function *function, ink_copy *copy) {
+const char *ink_why_no_copy(ink_unit *unit, const ink_function *function, ink_copy *copy) {
   const CXCursor cursor = function->cursor;
   const enum CXCursorKind kind = clang_getCursorKind(cursor);
   if (function->outer || function->in_host)
     return "it is a lambda or stands in a function";
   if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod && kind != CXCursor_FunctionTemplate)
     return "it is a constructor, a destructor or a conversion";
-  if (!strncmp(function->name, "operator", 8))
+  if (!strncmp(function->name, "operator", 8) && !ink_is_call_operator(function))
     return "it is an operator";
   if (kind == CXCursor_CXXMethod && clang_CXXMethod_isVirtual(cursor))
     return "it is virtual";
@@ -213,11 +253,15 @@ const char *ink_why_no_copy(const ink_function *function, ink_copy *copy) {
     return "it opens a track by itself";
   if (function->odd_braces)
     return "its braces are others than { and }";
-  const char *why = why_no_head(function, copy);
+  const char *why = why_no_head(function->source, unit->tu, function->start, function->named_at, function->name, &copy->head);
+  if (!why && !ink_source_same_branch(function->source, copy->head.start, function->body_end))
+    why = branches;
+  copy->is_free = clang_getCursorKind(cursor) == CXCursor_FunctionDecl &&
+                  clang_Cursor_getStorageClass(cursor) != CX_SC_Static;
+  if (!why && !clang_equalCursors(clang_getCanonicalCursor(cursor), cursor))
+    why = why_no_declaration(unit, function, copy);
   if (why)
     return why;
-  if (!clang_equalCursors(clang_getCanonicalCursor(cursor), cursor))
-    return "it is declared before it is defined";
   if (has_lasting_variable(&function->tree))
     return "it has a static or shared variable";
   if (tells_its_name(function))
@@ -227,31 +271,56 @@ const char *ink_why_no_copy(const ink_function *function, ink_copy *copy) {
 
 /* ---- the text ----------------------------------------------------------------------------------- */
 
-void ink_copy_add(ink_function *function, const ink_copy *copy) {
-  ink_source *source = function->source;
+static const char *name_of_copy(const ink_function *function) {
+  return ink_is_call_operator(function) ? "call" : function->name;
+}
+
+/* The head up to behind its first parameter, which is the context. */
+static void put_head(ink_bytes *out, const ink_function *function, const ink_head *head, const char *text, const char *words) {
+  ink_bytes_add(out, text + head->start, head->attributed - head->start);
+  ink_bytes_text(out, words);
+  if (!head->is_template) /* of templates the compiler decides */
+    ink_bytes_text(out, "INK_INLINED() ");
+  ink_bytes_add(out, text + head->attributed, head->name.start - head->attributed);
+  ink_bytes_format(out, "ink_with_%s", name_of_copy(function));
+  ink_bytes_add(out, text + head->name.end, head->behind_open - head->name.end);
+  ink_bytes_text(out, head->no_parameters ? "PROF_PARAMS()" : "PROF_PARAMS(), ");
+}
+
+static void add_declaration(const ink_function *function, const ink_copy *copy) {
+  ink_source *source = copy->declared_in;
   const char *text = source->text.at;
   ink_bytes out = {0};
   uint32_t first, last, column;
-  ink_source_position(source, copy->start, &first, &column);
+  ink_source_position(source, copy->declared.start, &first, &column);
+  ink_source_position(source, copy->declared_end, &last, &column);
+  ink_bytes_format(&out, INK_COPY_OPEN "#line %u\n", first);
+  put_head(&out, function, &copy->declared, text, "");
+  ink_bytes_add(&out, text + copy->declared.behind_open, copy->declared_end - copy->declared.behind_open);
+  ink_edits_add_copy(&source->edits, copy->declared_end, &out, last);
+}
+
+void ink_copy_add(ink_function *function, const ink_copy *copy) {
+  ink_source *source = function->source;
+  const ink_head *head = &copy->head;
+  const char *text = source->text.at;
+  const enum CXCursorKind kind = clang_getCursorKind(function->cursor);
+  ink_bytes out = {0};
+  char words[64];
+  uint32_t first, last, column;
+  if (copy->declared_in)
+    add_declaration(function, copy);
+  ink_source_position(source, head->start, &first, &column);
   ink_source_position(source, function->body_end, &last, &column);
   ink_bytes_format(&out, INK_COPY_OPEN "#line %u\n", first);
-  ink_bytes_add(&out, text + copy->start, copy->attributed - copy->start);
-  if (copy->is_free)
-    ink_bytes_text(&out, "static INK_UNUSED() ");
-  if (clang_getCursorKind(function->cursor) == CXCursor_FunctionDecl && !clang_Cursor_isFunctionInlined(function->cursor))
-    ink_bytes_text(&out, "inline ");
-  if (!copy->is_template) /* of templates the compiler decides */
-    ink_bytes_text(&out, "INK_INLINED() ");
-  ink_bytes_add(&out, text + copy->attributed, copy->name.start - copy->attributed);
-  ink_bytes_format(&out, "ink_with_%s", function->name);
-  ink_bytes_add(&out, text + copy->name.end, copy->behind_open - copy->name.end);
-  ink_bytes_text(&out, copy->no_parameters ? "PROF_PARAMS()" : "PROF_PARAMS(), ");
-  ink_bytes_add(&out, text + copy->behind_open, function->body_start - copy->behind_open);
+  snprintf(words, sizeof words, "%s%s", copy->is_free ? "static INK_UNUSED() " : "",
+           kind == CXCursor_FunctionDecl && !clang_Cursor_isFunctionInlined(function->cursor) ? "inline " : "");
+  put_head(&out, function, head, text, words);
+  ink_bytes_add(&out, text + head->behind_open, function->body_start - head->behind_open);
   ink_edits_apply_inside(&source->edits, text, function->body_start, function->body_end, &out);
   ink_edits_drop_inside(&source->edits, function->body_start, function->body_end, !function->keeps_marks);
   ink_edits_add_copy(&source->edits, function->body_end, &out, last);
   /* nobody may call the original any more */
-  if (clang_getCursorKind(function->cursor) == CXCursor_FunctionDecl &&
-      clang_getCursorLinkage(function->cursor) != CXLinkage_External)
-    ink_edits_add(&source->edits, copy->attributed, false, 0, 0, "INK_UNUSED() ");
+  if (kind == CXCursor_FunctionDecl && clang_getCursorLinkage(function->cursor) != CXLinkage_External)
+    ink_edits_add(&source->edits, head->attributed, false, 0, 0, "INK_UNUSED() ");
 }

@@ -37,17 +37,34 @@ static ink_function *function_at(const contexts *state, uint32_t index) {
 
 /* ---- the calls ---------------------------------------------------------------------------------- */
 
-/* Why the call cannot be one of a copy; NULL: it can. */
-static const char *why_no_call(ink_unit *unit, const ink_function *from, uint32_t at) {
+/* `object.operator()(x)`, `object.template operator()<N>(x)` */
+static bool names_operator(const ink_source *source, uint32_t start, size_t open) {
+  for (size_t i = ink_source_token_at(source, start); i < open; i++)
+    if (ink_source_token_is(source, i, "operator"))
+      return true;
+  return false;
+}
+
+/* Why the call cannot be one of a copy; NULL: it can. `object`: it is of an operator(), `object(x)`. */
+static const char *why_no_call(ink_unit *unit, const ink_function *from, uint32_t at, bool object) {
+  static const char form[] = "a call of it has another form than f(x)";
   const ink_source *source = from->source;
   size_t name, open;
   if (from->tree.nodes.items[at].in_macro)
     return "a call of it stands in a macro";
-  if (!ink_call_words(&from->tree, at, &name, &open))
-    return "a call of it has another form than f(x)";
+  const bool words = ink_call_words(&from->tree, at, &name, &open);
+  if (object ? open == source->tokens.count || names_operator(source, from->tree.nodes.items[at].start, open) : !words)
+    return form;
   if (!ink_call_is_told(unit, &from->tree, at))
     return "a call of it depends on a template of which no instance in the file comes here";
-  const ink_token *word = &source->tokens.items[name];
+  for (unsigned k = 0;; k++) {
+    const CXCursor target = ink_unit_resolved(unit, source, &from->tree.nodes.items[at], k);
+    if (clang_Cursor_isNull(target))
+      break;
+    if (!ink_unit_function(unit, target))
+      return "another instance calls a function outside of the project there";
+  }
+  const ink_token *word = &source->tokens.items[object ? open : name];
   if (!ink_source_free_at(source, word->start) || !ink_source_free_at(source, word->end) ||
       !ink_source_free_at(source, source->tokens.items[open].end))
     return "a call of it stands in a macro";
@@ -68,9 +85,14 @@ static bool add_calls(contexts *state, uint32_t from) {
     ink_function *to;
     if (node->kind != CXCursor_CallExpr || node->in_lambda || ink_is_unevaluated(&function->tree, n))
       continue;
+    bool object = false;
     for (unsigned k = 0; (to = ink_called_function(unit, &function->tree, n, k)); k++) {
-      if (!k)
-        why = why_no_call(unit, function, n);
+      if (!k) {
+        object = ink_is_call_operator(to);
+        why = why_no_call(unit, function, n, object);
+      } else if (object != ink_is_call_operator(to)) {
+        why = "a call of it may be of an object or not";
+      }
       if (!INK_I_GROW(state->calls))
         return false;
       state->calls.items[state->calls.count++] = (call){from, n, (uint32_t)(to - unit->functions.items), k != 0, why};
@@ -108,6 +130,12 @@ static void leave(contexts *state, const ink_source *source, const ink_token *na
       state->items[i].why = why;
 }
 
+static void leave_operators(contexts *state, bool friendly) {
+  for (uint32_t i = 0; i < state->unit->functions.count; i++)
+    if (ink_is_call_operator(function_at(state, i)))
+      state->items[i].why = friendly ? "it is a friend of a class" : "a using-declaration names it";
+}
+
 /* What `friend ... f(...)` and `using ns::f;` give to f they would not give to its copy. */
 static void leave_named(contexts *state) {
   for (size_t s = 0; s < state->unit->sources.count; s++) {
@@ -117,7 +145,9 @@ static void leave_named(contexts *state) {
       if (!friendly && !ink_source_token_is(source, i, "using"))
         continue;
       for (i++; i < source->tokens.count && !strchr(";{=", source->text.at[source->tokens.items[i].start]); i++)
-        if (source->tokens.items[i].kind == CXToken_Identifier && !ink_source_token_is(source, i - 1, "namespace"))
+        if (ink_source_token_is(source, i, "operator"))
+          leave_operators(state, friendly);
+        else if (source->tokens.items[i].kind == CXToken_Identifier && !ink_source_token_is(source, i - 1, "namespace"))
           leave(state, source, &source->tokens.items[i],
                 friendly ? "it is a friend of a class" : "a using-declaration names it");
     }
@@ -177,7 +207,7 @@ static bool is_useful(contexts *state, uint32_t index) {
     any = is_useful_at(state, i);
   if (!any)
     return false;
-  of->why = of->why ? of->why : ink_why_no_copy(function, &of->copy);
+  of->why = of->why ? of->why : ink_why_no_copy(state->unit, function, &of->copy);
   if (!of->why && is_recursive(state, index))
     of->why = "it calls itself";
   return of->is_useful = !of->why;
@@ -212,11 +242,14 @@ static bool is_given(contexts *state, size_t at) {
   return (is_owner(from) || from->has_context) && is_useful_at(state, at);
 }
 
+/* The node names what is called; of `object(x)` it stands behind the object. */
 static bool is_callee(const ink_tree *tree, uint32_t at) {
   const ink_node *nodes = tree->nodes.items;
+  const CXCursor named = clang_getCursorReferenced(nodes[at].cursor);
   for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; at = up, up = nodes[at].parent) {
     if (nodes[up].kind == CXCursor_CallExpr)
-      return nodes[up].first == at;
+      return nodes[up].first == at || (nodes[up].first != INK_NO_NODE && nodes[nodes[up].first].next == at &&
+                                       clang_equalCursors(clang_getCursorReferenced(nodes[up].cursor), named));
     if (nodes[up].kind != CXCursor_UnexposedExpr)
       return false;
   }
@@ -261,7 +294,10 @@ static void put_call(contexts *state, size_t at) {
   const ink_source *source = from->source;
   ink_edits *edits = &function_at(state, state->calls.items[at].from)->source->edits;
   size_t name, open;
+  const bool object = ink_is_call_operator(function_at(state, state->calls.items[at].to));
   ink_call_words(&from->tree, state->calls.items[at].node, &name, &open);
+  if (object)
+    name = open;
   const bool empty = ink_source_token_is(source, ink_source_skip(source, open + 1), ")");
   const struct {
     uint32_t offset, depth;
@@ -269,8 +305,11 @@ static void put_call(contexts *state, size_t at) {
     const char *text;
   } parts[] = {{source->tokens.items[name].start, UINT32_MAX, false, "INK_WITH("},
                {source->tokens.items[name].end, UINT32_MAX, true, ")"},
+               {source->tokens.items[open].start, 0, true, " INK_OBJECT()"}, /* behind all that its object has */
                {source->tokens.items[open].end, 0, false, empty ? "INK_CONTEXT()" : "INK_CONTEXT(,)"}};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+  for (size_t i = object ? 2 : 0; i < sizeof parts / sizeof *parts; i++) {
+    if (i == 2 && !object)
+      continue;
     ink_edits_add(edits, parts[i].offset, parts[i].closes, parts[i].depth, 0, "%s", parts[i].text);
     if (from->has_context)
       ink_edits_for_copy(edits);

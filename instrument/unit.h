@@ -228,16 +228,23 @@ void ink_unit_find_openings(ink_unit *unit);
 /* contexts.c: behind the rules: called functions with marks get the context of the kernels that call them */
 void ink_unit_give_contexts(ink_unit *unit);
 /* context_copy.c */
-typedef struct ink_copy { /* the parts of a function's text that its copy with a context is made of */
-  uint32_t start;         /* of its head */
-  uint32_t attributed;    /* behind the `[[...]]` that it begins with */
+typedef struct ink_head { /* the parts of a function's head */
+  uint32_t start;
+  uint32_t attributed; /* behind the `[[...]]` that it begins with */
   ink_span name;
   uint32_t behind_open; /* of its parameters */
   bool no_parameters, is_template;
+} ink_head;
+typedef struct ink_copy { /* of a function's text, what its copy with a context is made of */
+  ink_head head;
   bool is_free; /* neither a member nor a template nor static: the copy is static */
+  ink_source *declared_in; /* of a member that is defined outside of its class: where the class declares it; else NULL */
+  ink_head declared;
+  uint32_t declared_end; /* behind the `;` */
 } ink_copy;
 /* Why the function cannot have a copy with a context: static. NULL: it can. */
-const char *ink_why_no_copy(const ink_function *function, ink_copy *copy);
+const char *ink_why_no_copy(ink_unit *unit, const ink_function *function, ink_copy *copy);
+bool ink_is_call_operator(const ink_function *function);
 /* The copy, with the insertions that belong into it, behind the function. */
 void ink_copy_add(ink_function *function, const ink_copy *copy);
 /* roles.c: branches by warp that hold the work of the function that opens the track */

@@ -28,6 +28,7 @@
 #define INK_UNTIL_STRICT(S) ((void)0)
 #define INK_CONTEXTS 0
 #define INK_WITH(name) name
+#define INK_OBJECT()
 #define INK_CONTEXT(...)
 #define INK_UNUSED()
 
@@ -269,9 +270,10 @@ public:
 #define INK_BEHIND(S) ::ink_i::stamp<INK_KIND_END, INK_I_SECTION(S)>(ink_ctx_())
 // `INK_WITH(f)(INK_CONTEXT(,) x)` for `f(x)`: calls the copy of f that stands behind it, which has PROF_PARAMS. The
 // context itself, not lent as by PROF_ARGS: the copies are inlined, and with a context for each call nvcc 13.0 keeps
-// some in memory, two that are in use in one place of the stack.
+// some in memory, two that are in use in one place of the stack. `op INK_OBJECT()(INK_CONTEXT(,) x)` for `op(x)`.
 #define INK_CONTEXTS 1
 #define INK_WITH(name) ink_with_##name
+#define INK_OBJECT() .ink_with_call
 #define INK_CONTEXT(...) ink_ctx_ __VA_ARGS__
 #define INK_UNUSED() __attribute__((unused))
 #if defined(__CUDA_ARCH__)

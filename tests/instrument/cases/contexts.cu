@@ -62,6 +62,42 @@ template <class M> __global__ void decided(int *x) {
 }
 template <class M> __global__ void never_made(int *x) { M m; x[threadIdx.x] += m.never(x[threadIdx.x]); }
 struct not_made { __device__ int never(int n) { for (int i = 0; i < n; i++) n += i; return n; } };
+// ---- objects that are called, and members that are defined outside of their class
+template <int N> struct adds {
+  int v;
+  __device__ int operator()(int n) const { for (int i = 0; i < n; i++) n ^= v + i * N; return n; }
+  template <class T> __device__ T operator()(T n, int times) { for (int i = 0; i < times; i++) n += T(i * v); return n; }
+};
+struct nothing { __device__ int operator()() { int n = 3; for (int i = 0; i < 5; i++) n *= 3; return n; } };
+template <class T, int N> class outside {
+  T v = N; int unused = 0; // a comment (with a bracket
+public:
+  __device__ T turn(T n, int times = 3); [[nodiscard]] static __device__ int of_class(int n);
+  template <class U> DEVICE U any(U n);
+  __device__ T operator()(T n) const;
+};
+template <class T, int N> __device__ T outside<T, N>::turn(T n, int times) { for (int i = 0; i < times; i++) n += v * i; return n + (*this)(n & 3); }
+template <class T, int N> __device__ int outside<T, N>::of_class(int n) { for (int i = 0; i < n; i++) n ^= i; return n; }
+template <class T, int N> template <class U> DEVICE U outside<T, N>::any(U n) { for (U i = 0; i < 3; i++) n += i; return n; }
+template <class T, int N>
+__device__ T outside<T, N>::operator()(T n) const {
+  for (T i = 0; i < n; i++)
+    n ^= v + i;
+  return n;
+}
+struct plain { __device__ int turn(int n); };
+__device__ int plain::turn(int n) { for (int i = 0; i < 4; i++) n += i; return n; }
+template <class Op> __device__ int applies(Op op, int n) { return op(n) + 1; }
+template <class Op> __global__ void objects(int *x) {
+  const int t = threadIdx.x & 7;
+  Op op{3}, ops[2] = {{1}, {2}};
+  int y = op(t) + ops[t & 1](t) + Op{5}(t + 1) + nothing()() + applies(op, t);
+  y += op(t, 4) + op.operator()(t);
+  outside<int, 2> o;
+  plain p;
+  y += o.turn(t) + o.turn(t, 2) + o.of_class(t) + o.any(t) + o.template any<int>(t) + p.turn(t);
+  x[threadIdx.x] += y;
+}
 // ---- heads that macros make in part: words that may stand twice, and others
 #define OF_DEVICE DEVICE // of a macro too
 #define RESULT int
@@ -136,6 +172,7 @@ __device__ int declared(int n) { for (int i = 0; i < 2; i++) n += i; return n; }
 inline void run() {
   check<int>("contexts.given", [](int *x) { given<<<1, 64>>>(x); });
   check<int>("contexts.decided", [](int *x) { decided<by_one><<<1, 64>>>(x); decided<by_two><<<1, 64>>>(x); });
+  check<int>("contexts.objects", [](int *x) { objects<adds<3>><<<1, 64>>>(x); });
   check<int>("contexts.headed", [](int *x) { headed<<<1, 64>>>(x); });
   check<int>("contexts.others", [](int *x) { others<<<1, 64>>>(x); });
   check<int>("contexts.refused", [](int *x) { refused<<<1, 64>>>(x); });
