@@ -8,7 +8,8 @@
  *   loop FILE LINE COLUMN END_LINE END_COLUMN WEIGHT
  *   call FILE LINE COLUMN END_LINE END_COLUMN WEIGHT NAME CALLEE_FILE CALLEE_LINE CALLEE_COLUMN
  * FILE is absolute; a callee outside of the project is "-" 0 0. WEIGHT is "trivial" or "real": a call is real if what
- * is called, with what that calls, has a loop that is not unrolled, an instruction that waits, or 100 nodes; a loop is
+ * is called, with what that calls, has a loop that is not unrolled, an instruction that waits, or 100 nodes, and it is no
+ * operator but a call's own (`a + b` of a half type is a long function in the toolkit); a loop is
  * real if it is not unrolled (by a pragma or a known count below 32) and its body holds, with what it calls, 100 nodes or
  * such an instruction. */
 #include "cursor_map.h"
@@ -228,10 +229,12 @@ static void print_call(CXCursor call, CXCursor target) {
   const enum CXCursorKind kind = clang_getCursorKind(target);
   clang_getExpansionLocation(clang_getCursorLocation(definition_of(target)), NULL, &line, &column, NULL);
   CXString name = clang_getCursorSpelling(target);
+  const char *text = clang_getCString(name);
+  const bool is_operator = text && !strncmp(text, "operator", 8) && strcmp(text, "operator()") != 0;
   const bool made = kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod; /* an object */
   if (at.is_project && !made)
     printf("call\t%s\t%u\t%u\t%u\t%u\t%s\t%s\t%s\t%u\t%u\n", at.file, at.line, at.column, at.end_line, at.end_column,
-           weight_word(of.loops || of.waits || of.nodes >= 100 || waits_by_name(target)), clang_getCString(name),
+           weight_word(!is_operator && (of.loops || of.waits || of.nodes >= 100 || waits_by_name(target))), clang_getCString(name),
            to.is_project ? to.file : "-", to.is_project ? line : 0, to.is_project ? column : 0);
   clang_disposeString(name);
 }
