@@ -148,7 +148,10 @@ static bool begin_table(const char *path, const record *head, const char *kernel
   c->samples = find_column(head, (const char *const[]){"Warp Stall Sampling (All Samples)", "Warp Stall Sampling (All Cycles)",
                                                        "Sampling Data (All)", "# Samples", NULL});
   c->executed = find_column(head, (const char *const[]){"Instructions Executed", "# Instructions Executed", NULL});
-  if (c->samples == NO_COLUMN) {
+  bool any_reason = false;
+  for (size_t i = 0; i < head->count; i++)
+    any_reason |= is_reason(head->cells[i]);
+  if (c->samples == NO_COLUMN && !any_reason) {
     message_say("'%s' has no samples: its columns are of no version that is known, or the report was made without 'ncu --section SourceCounters'", path);
     return false;
   }
@@ -191,8 +194,10 @@ static bool add_row(stall_table *t, const columns *c, const record *r, room *hav
   t->row_count++;
   row->samples = c->samples < r->count ? number_in(r->cells[c->samples]) : 0;
   row->executed = c->executed < r->count ? number_in(r->cells[c->executed]) : 0;
-  for (size_t i = 0; i < t->reason_count; i++)
+  for (size_t i = 0; i < t->reason_count; i++) {
     row->reasons[i] = c->reason_at[i] < r->count ? number_in(r->cells[c->reason_at[i]]) : 0;
+    row->samples += c->samples == NO_COLUMN ? row->reasons[i] : 0; /* each sample has one reason */
+  }
   return true;
 }
 

@@ -80,14 +80,15 @@ def page(samples, form, change=lambda rows: rows, name="tiles(const float *, con
     if form != "bare":
         out.write("==PROF== Connected to process 1234\n")
     sampling = {"new": "Warp Stall Sampling (All Samples)", "cuda": "Warp Stall Sampling (All Samples)", "old": "Warp Stall Sampling (All Cycles)",
-                "older": "Sampling Data (All)", "bare": "# Samples"}[form]
+                "older": "Sampling Data (All)", "bare": "# Samples", "reasons": None}[form]
     spell = (lambda n: f"{n:,}") if form == "old" else str
     writer.writerow(["File Path" if form == "cuda" else "Kernel Name", "code.cu" if form == "cuda" else name])
     if form == "cuda":
         writer.writerow(["Function Name", name])
     lead = ["Line No", "Source"] if form == "cuda" else ["#"] if form == "new" else []
-    doubled = ["# Samples"] if sampling != "# Samples" else []
-    writer.writerow([*lead, "Address", "Source", sampling, "Warp Stall Sampling (Not-issued Samples)", "Instructions Executed", *doubled,
+    doubled = ["# Samples"] if sampling not in ("# Samples", None) else []
+    total = [sampling] if sampling else []  # with none, the reasons add up to it
+    writer.writerow([*lead, "Address", "Source", *total, "Warp Stall Sampling (Not-issued Samples)", "Instructions Executed", *doubled,
                      "Instructions Executed", *("stall_" + r for r in REASONS), *(f"stall_{r}ing (Not Issued)" for r in REASONS)])
     rows = [(i["offset"], i["text"], *s) for i, s in zip(samples.code["instructions"], samples.rows)]
     for n, (offset, text, executed, reasons) in enumerate(change(rows)):
@@ -96,7 +97,7 @@ def page(samples, form, change=lambda rows: rows, name="tiles(const float *, con
         all_of = sum(reasons.values())
         head = [str(n), ""] if form == "cuda" else [str(n)] if form == "new" else []
         twice = [spell(all_of)] * len(doubled)
-        writer.writerow([*head, hex(BASE + offset) if form != "older" else f"{BASE + offset:016x}", spelt(text), spell(all_of), "0", spell(executed),
+        writer.writerow([*head, hex(BASE + offset) if form != "older" else f"{BASE + offset:016x}", spelt(text), *[spell(all_of)] * len(total), "0", spell(executed),
                          *twice, spell(executed), *(spell(reasons[r]) for r in REASONS), *("9" for _ in REASONS)])
     return out.getvalue()
 
@@ -150,7 +151,7 @@ def check_static(case, code, capture):
 
 
 def check_samples(case, code, capture):
-    for seed, form in enumerate(("new", "cuda", "old", "older", "bare")):
+    for seed, form in enumerate(("new", "cuda", "old", "older", "bare", "reasons")):
         samples = Samples(code, seed)
         run = case.stalls(page(samples, form), "--format", "json", capture)
         (kernel,) = json.loads(run.stdout)["kernels"]
