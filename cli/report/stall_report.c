@@ -15,9 +15,10 @@
 
 extern char **environ;
 
-enum { NO_PACKAGE = 3, NO_KERNELS = 4, NO_SAMPLES = 5, UNREADABLE = 6 };
+enum { NO_PACKAGE = 3, NO_KERNELS = 4, NO_SAMPLES = 5, UNREADABLE = 6, NO_TEXTS = 7 };
 
-/* Every instruction from the function's start on, since those that never ran have no instance of a metric. */
+/* Every instruction from the function's start on, since those that never ran have no instance of a metric. Functions that the
+ * kernel calls stand elsewhere, and have no sections. The package has question marks where it cannot disassemble. */
 static const char script[] =
     "import csv, os, sys\n"
     "try:\n"
@@ -50,21 +51,28 @@ static const char script[] =
     "    sys.exit(6)\n"
     "if not found:\n"
     "    sys.exit(4)\n"
-    "out, written = csv.writer(sys.stdout), 0\n"
+    "out, written, mute = csv.writer(sys.stdout), 0, 0\n"
     "for action, executed, stalls in found:\n"
     "    seen = set(executed).union(*stalls.values())\n"
     "    if not stalls or not seen:\n"
     "        continue\n"
-    "    out.writerow(['Kernel Name', action.name()])\n"
-    "    out.writerow(['Address', 'Source', '# Samples', 'Instructions Executed', *('stall_' + n for n in stalls)])\n"
     "    functions, pc = action.metric_by_name('launch__function_pcs'), min(seen)\n"
     "    starts = [functions.as_uint64(i) for i in range(functions.num_instances())] if functions is not None else []\n"
     "    pc = max([s for s in starts if s <= pc], default=pc)\n"
+    "    if '?' * 3 in text_at(action, pc):\n"
+    "        mute += 1\n"
+    "        continue\n"
+    "    out.writerow(['Kernel Name', action.name()])\n"
+    "    out.writerow(['Address', 'Source', '# Samples', 'Instructions Executed', *('stall_' + n for n in stalls)])\n"
     "    while text_at(action, pc):\n"
+    "        seen.discard(pc)\n"
     "        counts = [s.get(pc, 0) for s in stalls.values()]\n"
     "        out.writerow([hex(pc), text_at(action, pc), sum(counts), executed.get(pc, 0), *counts])\n"
     "        pc, written = pc + 16, written + 1\n"
-    "sys.exit(0 if written else 5)\n";
+    "    called = sum(s.get(pc, 0) for s in stalls.values() for pc in seen)\n"
+    "    if called:\n"
+    "        print(f\"inkmark: {called} samples of '{action.name()}' lie in functions that it calls: left out\", file=sys.stderr)\n"
+    "sys.exit(0 if written else 7 if mute else 5)\n";
 
 bool stall_is_report(const char *path) {
   static const char end[] = ".ncu-rep";
@@ -102,6 +110,10 @@ static void say_why(const char *path, int code) {
     break;
   case NO_SAMPLES:
     message_say("'%s' has no samples by instruction: record it with 'ncu --section SourceCounters'", path);
+    break;
+  case NO_TEXTS:
+    message_say("ncu_report cannot disassemble the kernels of '%s', whose GPU is too old for it: export the page with an ncu of that time, "
+                "'ncu --import REPORT --page source --csv'", path);
     break;
   default:
     message_say("cannot read '%s' with python3 and ncu_report", path);

@@ -230,6 +230,16 @@ def check_report(case, code):
     expected = samples.expected()
     for section in kernel["sections"]:
         assert section["samples"] == expected[section["section"]]["samples"], section
+    far = BASE + 0x100000  # of a function that the kernel calls
+    metrics["launch__function_pcs"].append((None, far))
+    metrics["inst_executed"].append((far, 32))
+    metrics[prefix + REASONS[0]] = metrics[prefix + REASONS[0]] + [(far, 41)]
+    run = read([[{**action, "sass": {**action["sass"], far: "RET.REL.NODEC R2 0x0"}}]])
+    assert "41 samples of 'tiles' lie in functions that it calls" in run.stderr, run.stderr
+    (kernel,) = json.loads(run.stdout)["kernels"]
+    for section in kernel["sections"]:
+        assert section["samples"] == expected[section["section"]]["samples"], section
+    assert "cannot disassemble" in read([[{**action, "sass": dict.fromkeys(action["sass"], "???")}]], 1).stderr
     assert "holds no kernel" in read([], 1).stderr
     assert "--section SourceCounters" in read([[{**action, "metrics": {}}]], 1).stderr
     assert "cannot read" in read(7, 1).stderr
