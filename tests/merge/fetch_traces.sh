@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Fetches the traces of traces.tsv into a folder, each under its SHA-256, which is checked. What is there is kept.
+# Fetches the traces of traces.tsv and the reports of ../report/reports.tsv into a folder, each under its SHA-256, which is
+# checked. What is there is kept.
 # fetch_traces.sh FOLDER [CLONES]: with CLONES, files come from git repositories CLONES/OWNER/NAME, else from GitHub.
 set -u
 folder=${1:?usage: fetch_traces.sh FOLDER [CLONES]}
@@ -26,6 +27,6 @@ while IFS=$'\t' read -r producer repository commit path sum bytes; do
     echo "cannot fetch $repository $path" >&2
     missing=$((missing + 1))
   fi
-done <"$here/traces.tsv"
+done < <(cat "$here/traces.tsv" "$here/../report/reports.tsv")
 [ $missing = 0 ] || echo "$missing are missing" >&2
 exit $((missing > 0))
