@@ -20,6 +20,7 @@ typedef struct block_span { /* from the first opening to the last closing of its
 typedef struct launch_shape {
   uint64_t blocks, slots, last; /* last: blocks of the last wave */
   double elapsed_ns, busy_ns;
+  double outside_ns;    /* of each block, in neither of the two */
   double skew_ns;       /* from the first SM's first block to the last SM's */
   double behind_ns;     /* the SM that ends last, behind the mean of all SMs' ends */
   double in_order;      /* the share of blocks that do not begin before the block with the number before theirs */
@@ -116,14 +117,21 @@ static void measure(const ink_table *table, block_span *spans, uint64_t n, uint6
   out->last = n % out->slots ? n % out->slots : out->slots;
 }
 
-static double use_of(const launch_shape *shape) {
-  const double all = shape->elapsed_ns * (double)shape->slots;
-  return all > 0 ? shape->busy_ns / all : 1;
+/* Opening and closing a track hold a slot too, as far as what that takes was measured. */
+static double outside_ns(const ink_kernel_total *total) {
+  const double rate = total->total_cycles ? total->total_ns / (double)total->total_cycles : 0;
+  return total->without_marking && total->tracks ? total->outside_cycles * rate / (double)total->tracks : 0;
 }
 
-static double waste_of(const launch_shape *shape) {
-  return shape->elapsed_ns * (double)shape->slots - shape->busy_ns;
+static double busy_of(const launch_shape *shape) { return shape->busy_ns + shape->outside_ns * (double)shape->blocks; }
+
+static double all_of(const launch_shape *shape) {
+  return (shape->elapsed_ns + shape->outside_ns) * (double)shape->slots;
 }
+
+static double use_of(const launch_shape *shape) { return all_of(shape) > 0 ? busy_of(shape) / all_of(shape) : 1; }
+
+static double waste_of(const launch_shape *shape) { return all_of(shape) - busy_of(shape); }
 
 static ink_status tell(ink_table *table, uint32_t part, uint32_t launch, const launch_shape *shape) {
   const ink_kernel_total *total = &table->totals.items[part];
@@ -174,6 +182,7 @@ ink_status ink_findings_tails(ink_table *table) {
     if (blocks < INK_TRACKS_LEAST || blocks != grid)
       continue;
     measure(table, spans, blocks, ends, &shape);
+    shape.outside_ns = outside_ns(&table->totals.items[part]);
     if (shape.blocks > shape.slots && use_of(&shape) < INK_TAIL_USE &&
         (!worst[part].blocks || waste_of(&shape) > waste_of(&worst[part]))) {
       worst[part] = shape;

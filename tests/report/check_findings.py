@@ -97,6 +97,14 @@ def even():
         assert not found, (seed, keys, found)
 
 
+def opening():
+    """What opening and closing a track take is no unused time of the slots: short blocks are no tail."""
+    keys = ["slots=8", "blocks=64", "launches=3"]
+    assert [f["id"] for f in findings(1, *keys, "mark=1000", "track=4000")] == []
+    found = findings(1, "slots=8", "blocks=9", "launches=3", "mark=1000", "track=4000")
+    assert [f["id"] for f in found] == ["tail"] and found[0]["numbers"]["waves"] == 2, found
+
+
 def silenced():
     """Each by its id, alone and in a list; an id that there is not is no silence."""
     def run(*more, code=0):
@@ -144,6 +152,6 @@ with tempfile.TemporaryDirectory() as folder:
         for number in range(SEEDS):
             check_one(number + 1, random.Random(f"{check_one.__name__} {number}"))
         print("ok:", check_one.__name__)
-    for check_all in (even, silenced, checks):
+    for check_all in (even, opening, silenced, checks):
         check_all()
         print("ok:", check_all.__name__)

@@ -25,6 +25,7 @@ typedef struct made_up {
   uint32_t warps;             /* 1: a track is a warp's */
   double rate;                /* of the device's clock: 1 is a GHz */
   uint32_t mark_millicycles;  /* what a mark costs, 0 not measured */
+  uint32_t track_cycles;      /* what opening and closing take, between the blocks of a slot; 0 not measured */
   uint32_t instance;          /* the kernel's parameters are of this kind, 0 no name of its function */
   uint64_t random;
 } made_up;
@@ -98,7 +99,7 @@ static void put_launch(made_up *m, ink_writer *writer, uint32_t launch, uint64_t
     synth_close(&t, clock, (uint64_t)((double)clock / m->rate));
     synth_put(writer, &t);
     synth_track_free(&t);
-    free_at[slot] = clock + 1;
+    free_at[slot] = clock + 1 + m->track_cycles;
     last = clock > last ? clock : last;
   }
   free(free_at);
@@ -113,7 +114,7 @@ static void read_key(made_up *m, const char *text) {
       sscanf(text, "warps=%u", &m->warps) == 1 || sscanf(text, "reversed=%u", &m->reversed) == 1 ||
       sscanf(text, "held=%u", &m->held) == 1 ||
       sscanf(text, "stagger=%u", &m->stagger) == 1 ||
-      sscanf(text, "mark=%u", &m->mark_millicycles) == 1 || sscanf(text, "rate=%lf", &m->rate) == 1 ||
+      sscanf(text, "mark=%u", &m->mark_millicycles) == 1 || sscanf(text, "track=%u", &m->track_cycles) == 1 || sscanf(text, "rate=%lf", &m->rate) == 1 ||
       sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
       sscanf(text, "scatter=%lf", &m->scatter) == 1 || sscanf(text, "drift=%lf", &m->drift) == 1 ||
       sscanf(text, "value=%lf", &m->per_value) == 1 || sscanf(text, "trend=%lf", &m->trend) == 1)
@@ -148,12 +149,14 @@ int main(int argc, char **argv) {
   const ink_device_info device = {.simulated = m.simulated, .sm_count = 4, .capability = 75, .track_count = 64,
                                   .records_per_track = 4096, .aux_records_per_track = 4,
                                   .flags = INK_BUFFER_ON | (m.warps ? INK_BUFFER_PER_WARP : 0u), .name = name};
-  const ink_mark_cost mark = {.what = INK_COST_OF_MARK, .flags = INK_COST_RECORDING, .samples = 8,
-                              .millicycles = m.mark_millicycles, .bound_millicycles = 100};
-  const ink_mark_costs costs = {.count = 1, .costs = &mark, .note = ""};
+  const ink_mark_cost cost[] = {{.what = INK_COST_OF_MARK, .flags = INK_COST_RECORDING, .samples = 8,
+                                 .millicycles = m.mark_millicycles, .bound_millicycles = 100},
+                                {.what = INK_COST_OF_TRACK, .flags = INK_COST_RECORDING, .samples = 8,
+                                 .millicycles = 1000 * m.track_cycles, .bound_millicycles = 100}};
+  const ink_mark_costs costs = {.count = 2, .costs = cost, .note = ""};
   static const char *const functions[] = {NULL, "void step(float *, int)", "void step(float *, int, int)", "void step(float *)"};
   if (ink_writer_device(writer, &device, &error) != INK_OK || /* in the place of synth's */
-      (m.mark_millicycles && ink_writer_mark_costs(writer, &costs, &error) != INK_OK) ||
+      ((m.mark_millicycles || m.track_cycles) && ink_writer_mark_costs(writer, &costs, &error) != INK_OK) ||
       (m.instance && ink_writer_instance(writer, 0, 0x1000, functions[m.instance % 4], &error) != INK_OK))
     return 1;
   for (uint32_t launch = 0; launch < m.launches; launch++)
