@@ -212,13 +212,13 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
     put_slice(w, i == 0, s->section, s->begin_ns, s->end_ns, s->depth, s->row, s->cut);
   }
   const ink_stored_track *stored = track->stored;
-  ink_file_print(&w->file, "],[%u,%u,%d,%u,%lld,%lld,%u,%u,%u,%u,%u,%u]]",
+  ink_file_print(&w->file, "],[%u,%u,%d,%u,%lld,%lld,%u,%u,%u,%u,%u,%u,%lld]]",
                  ink_table_part_of(w->table, stored->launch, stored->kernel), stored->header.sm_open,
                  stored->device, stored->launch,
                  (long long)ink_ns_between(w->selection.begin_ns, track->open_ns),
                  (long long)ink_ns_between(track->open_ns, track->close_ns), stored->header.block_index[0],
                  stored->header.block_index[1], stored->header.block_index[2], stored->header.grid_dim[0], stored->header.grid_dim[1],
-                 stored->header.grid_dim[2]);
+                 stored->header.grid_dim[2], stored->role == UINT32_MAX ? -1LL : (long long)name_index(w, stored->role));
   ink_status status = whole ? ink_track_events_lanes(&w->events) : INK_OK;
   for (size_t lane = 0; whole && status == INK_OK && lane < e->lane_count; lane++) {
     bool first = true;

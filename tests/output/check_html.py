@@ -33,6 +33,30 @@ def visible_text(dom):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", dom))
 
 
+def check_roles(browser, scratch):
+    """What the page says of each role adds up to its tracks' slices."""
+    page = scratch.write("html", scratch.make("roles"), "roles.html")
+    with open(page) as f:
+        data = json.loads(re.search(r'id="lane-data">(.*?)</script>', f.read(), re.S)[1])
+    text = visible_text(browse(browser, page, "--dump-dom"))
+    roles = {}
+    for _, slices, *info in data["tracks"]:
+        if not info or info[0][12] < 0:
+            continue
+        name = data["names"][info[0][12]]
+        tracks, ns, sums = roles.setdefault(name, [0, 0, {}])
+        for section, _, length, depth, _, cut in zip(*[iter(slices)] * 6):
+            if not depth and not cut:
+                sums[section] = sums.get(section, 0) + length
+        roles[name] = [tracks + 1, ns + info[0][5], sums]
+    assert len(roles) == 2 and all(tracks == 4 for tracks, _, _ in roles.values()), roles
+    assert "what the tracks of each role spent their time in, as stamped" in text, text[:2000]
+    for name, (tracks, ns, sums) in roles.items():
+        said = [f"{data['names'][s]} {Decimal(100 * part / ns).quantize(Decimal('0.1'), ROUND_HALF_UP)} %" for s, part in sums.items()]
+        row = text[text.index(f"{name} {tracks} "):][:600]
+        assert len(said) >= 4 and all(words in row for words in said), (name, said, row)
+
+
 def main(tool, screenshot=None):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
@@ -86,6 +110,7 @@ def main(tool, screenshot=None):
                 mean = f"{mean.quantize(Decimal('0.1'), ROUND_HALF_UP):,}".removesuffix(".0")
                 assert f" 5 LineSearch {100 * row['share']:.1f} % {mean} PROF_MARK(LineSearch, alpha); // &lt;b&gt;bold&lt;/b&gt; &amp;amp; " in text, row
         assert text.count("source: solver.cu, 8 lines") == 2, "of each device"
+        check_roles(browser, scratch)
         hung = scratch.write("html", scratch.make("open"), "open.html")
         text = visible_text(browse(browser, hung, "--dump-dom"))
         for words in ("3 tracks had not ended:", "kernel Main, launch 1, block 0: after Wait",

@@ -32,6 +32,7 @@ typedef struct maker {
   uint32_t records; /* of the current device, both rings */
   uint64_t clock;   /* of the track's SM */
   uint64_t seed;
+  bool roles;
 } maker;
 
 static void check(maker *m, ink_status status) {
@@ -224,6 +225,7 @@ static void solver_launch(maker *m, int32_t index, uint32_t slot, uint64_t grid_
   for (uint32_t b = 0; b < blocks; b++) {
     open_track(m, grid_id, blocks, b, 0, b % 4, global_ns + b / 4 * 40000 + b * 100);
     m->track.kernel = slot;
+    m->track.role = m->roles ? INK_KERNEL_KEY(SOLVER_HASH, 2 + b % 2) : 0;
     solver(m, iterations + (everything ? b % 3 : 0), everything);
     close_track(m, index);
   }
@@ -376,11 +378,13 @@ bool make_capture(const char *kind, const char *path) {
   bool many = sscanf(kind, "many:%u:%u", &blocks, &iterations) == 2;
   const bool hung = sscanf(kind, "hung:%u", &blocks) == 1;
   bool garbage = sscanf(kind, "garbage:%llu", &seed) == 1;
-  if (!many && !garbage && !hung && strcmp(kind, "mixed") && strcmp(kind, "open") && strcmp(kind, "one")) {
+  if (!many && !garbage && !hung && strcmp(kind, "mixed") && strcmp(kind, "open") && strcmp(kind, "one") &&
+      strcmp(kind, "roles")) {
     fprintf(stderr, "made_capture: no kind '%s'\n", kind);
     return false;
   }
   start(&m, path, many ? 65536 : 512);
+  m.roles = !strcmp(kind, "roles"); /* of blocks by turns */
   if (many)
     long_source(&m);
   if (!strcmp(kind, "mixed")) {
