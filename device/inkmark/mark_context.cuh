@@ -62,6 +62,17 @@ struct __align__(16) place {
 #endif
 };
 
+// Copied by a lambda that captures by value, where the copy is const: told in words, once it is instantiated.
+#define INK_I_BY_REFERENCE(holds)                                                                  \
+  static_assert(holds, "inkmark: marks in a lambda need the kernel's cursor by reference: capture by [&] (or " \
+                       "[=, &ink_ctx_]), or begin the lambda with PROF_LAMBDA()")
+#define INK_I_NOT_COPIED(type)                                                                     \
+  template <bool ByReference = false>                                                              \
+  __host__ __device__ __forceinline__ type &operator()() const {                                   \
+    INK_I_BY_REFERENCE(ByReference);                                                               \
+    return const_cast<type &>(*this);                                                              \
+  }
+
 template <u32 N> struct calls {}; // that many, one in the other
 
 template <class Lent> class lending;
@@ -83,6 +94,7 @@ struct __align__(16) context {
   context &operator=(const context &) = delete;
 
   __host__ __device__ __forceinline__ context &operator()() { return *this; }
+  INK_I_NOT_COPIED(context)
 
   // Around each mark: it may stand in the full expression of a call that the place is lent to, or in a lambda that
   // the callee calls. Then the callee's place is fetched and given back; it may have been lent on, N times in all.

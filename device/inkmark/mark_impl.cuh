@@ -62,6 +62,8 @@ public:
 #endif
   }
   __host__ __device__ __forceinline__ opened &operator()() { return *this; }
+  INK_I_NOT_COPIED(opened)
+  __host__ __device__ __forceinline__ opened(const opened &) : context() { INK_I_BY_REFERENCE(sizeof(Source) == 0); }
   // A kernel's lambda may be handed down: through as many functions at no cost where they are inlined.
   __host__ __device__ __forceinline__ void fetch() { context::fetch(calls<4>()); }
   __host__ __device__ __forceinline__ void give() { context::give(calls<4>()); }

@@ -109,6 +109,8 @@ public:
 
   __host__ __device__ __forceinline__ rows_of() {}
   __host__ __device__ __forceinline__ rows_of &operator()() { return *this; }
+  INK_I_NOT_COPIED(rows_of)
+  __host__ __device__ __forceinline__ rows_of(const rows_of &) { INK_I_BY_REFERENCE(Sections == 0); }
   using context::fetch;
   using context::give;
 
@@ -213,6 +215,7 @@ public:
 #endif
   }
   __host__ __device__ __forceinline__ opened_rows &operator()() { return *this; }
+  INK_I_NOT_COPIED(opened_rows)
   __host__ __device__ __forceinline__ void fetch() { context::fetch(calls<4>()); }
   __host__ __device__ __forceinline__ void give() { context::give(calls<4>()); }
 #if defined(__CUDA_ARCH__)

@@ -41,6 +41,14 @@ CASES = [
     ("a context that a lambda lacks", "__device__ void f(PROF_PARAMS()) { PROF_MARK(Step); }"
      "__global__ void k() { PROF_KERNEL(Kernel); auto g = [] { PROF_LAMBDA(); f(PROF_ARGS()); }; g(); }", [],
      ["PROF_ARGS needs a context"]),
+    *((f"a lambda that captures by value, {what}", f"__global__ void k(int *x) {{ {what}; int n = *x; auto g = [=](int i)"
+       " { PROF_MARK(Step); return i + n; }; *x = g(1); }", [], ["capture by [&]", "begin the lambda with PROF_LAMBDA()"])
+      for what in ("PROF_KERNEL(Kernel)", "PROF_KERNEL_ROWS(Kernel)")),
+    ("a lambda that captures by value what its function was given", "__device__ int f(PROF_PARAMS(int n)) { auto g = [=] { PROF_MARK(Step);"
+     " return n; }; return g(); } __global__ void k(int *x) { PROF_KERNEL(Kernel); *x = f(PROF_ARGS(*x)); }", [], ["capture by [&]"]),
+    ("lambdas that do not", "__global__ void k(int *x) { PROF_KERNEL(Kernel); int n = *x; auto g = [&](int i) { PROF_MARK(Step, i); return i + n; };"
+     " auto h = [=](int i) { PROF_LAMBDA(); PROF_MARK(Step); return i + n; }; auto m = [=, &ink_ctx_](int i) { PROF_MARK(Step); return i + n; };"
+     " *x = g(1) + h(2) + m(3); }", [], None),
     ("a call without PROF_ARGS", "__device__ void f(PROF_PARAMS(int)) { PROF_MARK(Step); }"
      "__global__ void k() { PROF_KERNEL(Kernel); f(1); }", [], ["ink_i::context"]),
     ("all static shared memory used",
