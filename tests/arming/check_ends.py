@@ -235,6 +235,7 @@ def closings():
             counts = dict(zip(words[::2], map(int, words[1::2])))
             assert counts["lost"] < 1000000 and counts["problems"] == 0, (run, counts)  # no number of memory that was gone
         captures()
+    print(f"{count} exits as they should be")
 
 
 def main_leaves():
