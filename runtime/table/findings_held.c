@@ -69,7 +69,7 @@ static void tell(ink_finding *f, const held *h) {
     at = more > most ? i : at;
     most = more > most ? more : most;
   }
-  if (most < HELD_SHARE * excess || !most)
+  if (most < HELD_SHARE * excess || most <= 0)
     return;
   const double passes = (double)h->sections[at].passes / others;
   const size_t used = strlen(f->text);
