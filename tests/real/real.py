@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Real kernels, marked as their authors would: real.py FOLDER [NAME...], with FOLDER from fetch.sh. Each is compiled as it is and
 marked (bench/device/before_after.py); fails where marks add bytes of spills or a C75xx warning. Skipped where there is no FOLDER.
-With INKMARK in the environment, what `inkmark verify` says of the marked kernels is printed."""
+With INKMARK in the environment, what `inkmark verify` says of the marked kernels is printed, and its map of their instructions is
+held against nvdisasm's listing (tests/verify/check_map.py)."""
+import glob
 import os
 import shutil
 import subprocess
@@ -54,6 +56,21 @@ def laid_out(folder, kernel, top):
     return source, sections
 
 
+def check_map(source, flags, work):
+    """False where the map has not every instruction once, with its opcode, section by section."""
+    tools = glob.glob(os.path.join(ROOT, ".venv/lib/python3*/site-packages/nvidia/cu13/bin/nvdisasm")) or [shutil.which("nvdisasm")]
+    inkmark = os.environ.get("INKMARK")
+    if not inkmark or not tools[0]:
+        print("SKIPPED: the map of its instructions: no inkmark or no nvdisasm")
+        return True
+    os.environ["INKMARK_NVDISASM"] = tools[0]
+    cubin, table = os.path.join(work, "real.cubin"), os.path.join(work, "map.json")
+    steps = [[os.environ.get("INKMARK_NVCC", "nvcc"), "-I", os.path.join(ROOT, "device"), *flags, "-cubin", "-o", cubin, source],
+             [inkmark, "verify", "--map", "-o", table, cubin],
+             [sys.executable, os.path.join(ROOT, "tests", "verify", "check_map.py"), table, cubin, tools[0]]]
+    return all(subprocess.run(step, check=False).returncode == 0 for step in steps)
+
+
 def main():
     if len(sys.argv) < 2 or not os.path.isdir(sys.argv[1]):
         print(f"SKIPPED: no sources of real kernels in '{sys.argv[1] if len(sys.argv) > 1 else ''}' (tests/real/fetch.sh)")
@@ -74,7 +91,8 @@ def main():
             done = subprocess.run([sys.executable, os.path.join(ROOT, "bench", "device", "before_after.py"), source,
                                    "--kernel", kernel["kernel"], *(["--verify", os.environ["INKMARK"]] if os.environ.get("INKMARK") else []),
                                    "--", *flags], check=False)
-        failed += done.returncode != 0
+            mapped = check_map(source, flags, top)
+        failed += done.returncode != 0 or not mapped
     print(f"{len(chosen) - lost} kernels, {failed} failed, {lost} skipped")
     sys.exit(1 if failed or not chosen else SKIPPED if lost == len(chosen) else 0)
 
