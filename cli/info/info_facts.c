@@ -351,6 +351,7 @@ static void launch_facts(fact_walk *walk, const loaded_capture *loaded) {
              list[i].block_dim[2]);
     text(walk, "threads", shape);
     whole(walk, "tracks", list[i].track_count);
+    whole(walk, "one_block_of", list[i].one_of);
     whole(walk, "first_open_global_ns", list[i].first_open_global_ns);
     whole(walk, "last_close_global_ns", list[i].last_close_global_ns);
     item_end(walk);

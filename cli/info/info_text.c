@@ -25,6 +25,21 @@ static void line(FILE *to, const char *name, const char *value) {
     text_print(to, "%-12s%s\n", name, value);
 }
 
+/* Of whose blocks some were left out because the buffer has too few tracks. */
+static void sampled(const ink_capture *capture, FILE *to) {
+  const ink_launch *launches;
+  const size_t n = ink_capture_launches(capture, &launches);
+  size_t some = 0;
+  uint32_t most = 0;
+  for (size_t i = 0; i < n; i++) {
+    some += launches[i].one_of > 1;
+    most = launches[i].one_of > most ? launches[i].one_of : most;
+  }
+  if (some)
+    text_print(to, "%-12sauto: in %s of %s launches one of each %s%s in a row\n", "blocks", number_whole(some).text,
+               number_whole(n).text, number_whole(most).text, some == 1 ? "" : " or fewer");
+}
+
 /* Unix ns as UTC; what is no number is printed as it stands. */
 static void started(FILE *to, const char *text) {
   char words[64], *end;
@@ -65,6 +80,7 @@ static void head(const loaded_capture *loaded, FILE *to) {
   line(to, "window", ink_capture_fact(capture, "window"));
   line(to, "launches", ink_capture_fact(capture, "window_launches"));
   line(to, "blocks", ink_capture_fact(capture, "blocks"));
+  sampled(capture, to);
   line(to, "unfinished", ink_capture_fact(capture, "unfinished"));
   line(to, "reopened", ink_capture_fact(capture, "reopened"));
   if (facts->damaged_chunks)

@@ -18,8 +18,9 @@ static const cli_option options[] = {
      "record only kernels whose PROF_KERNEL name matches the POSIX extended regular expression"},
     {'b', "blocks", CLI_TEXT, "LIST", offsetof(record_settings, blocks),
      "record only these linear block indices, as 0,7,100-120, or FIRST:END:STEP: ::16 is every 16th block of "
-     "any grid. auto: if a grid has more blocks than the buffer has tracks, record as many as there is room "
-     "for, spread over the grid at random"},
+     "any grid. auto (the default): if a grid has more blocks than the buffer has tracks, record one block of "
+     "each 2, 4, 8, ... in a row, as many as there is room for, all over the grid. all: record all blocks; if "
+     "there is no room, those that end last are left"},
     {'w', "warps", CLI_TEXT, "LIST", offsetof(record_settings, warps),
      "record only these warps of a block, as 0,2-3; for --granularity warp"},
     {'r', "records-per-track", CLI_COUNT, "N", offsetof(record_settings, records),

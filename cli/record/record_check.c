@@ -60,11 +60,11 @@ static bool list_is_fine(const char *text, unsigned long long most, bool strides
 static bool check_list(const cli_command *command, const char *option, const char *text,
                        unsigned long long most) {
   const bool strides = !strcmp(option, "blocks");
-  if (!text || (strides && !strcmp(text, "auto")) || list_is_fine(text, most, strides))
+  if (!text || (strides && (!strcmp(text, "auto") || !strcmp(text, "all"))) || list_is_fine(text, most, strides))
     return true;
   cli_usage_error(command,
                   "'%s' is not a list like 0,7,100-120%s of numbers up to %llu (option '--%s')", text,
-                  strides ? ", ::16 or auto" : "", most, option);
+                  strides ? ", ::16, all or auto" : "", most, option);
   return false;
 }
 

@@ -94,7 +94,7 @@ static void biased(const report_view *report, const ink_kernel_total *total, FIL
   for (size_t i = 0; i < n; i++) {
     const ink_launch *l = &launches[i];
     const uint64_t blocks = (uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2];
-    if (l->kernel != total->kernel || l->track_count >= blocks)
+    if (l->kernel != total->kernel || l->track_count >= blocks / l->one_of)
       continue;
     if (!cut++)
       first = i;
@@ -105,10 +105,11 @@ static void biased(const report_view *report, const ink_kernel_total *total, FIL
   report_remark(to, "biased: %s of the %s blocks of launch %" PRIu64 " are left, those that %s: what the table says is of them alone",
                 number_whole(l->track_count).text,
                 number_whole((uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2]).text, first,
-                report_keeps_first(report) ? "began first" : "ended last");
+                l->one_of > 1 ? "were chosen and not lost" : report_keeps_first(report) ? "began first" : "ended last");
   if (cut > 1)
     text_print(to, "    and so of %s more launch%s\n", number_whole(cut - 1).text, cut == 2 ? "" : "es");
-  fputs("    'record --blocks auto' takes blocks from all over such a grid\n", to);
+  if (l->one_of < 2)
+    fputs("    'record --blocks auto' takes blocks from all over such a grid\n", to);
 }
 
 void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to) {

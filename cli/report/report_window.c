@@ -11,20 +11,24 @@
 #include <math.h>
 #include <string.h>
 
-/* Launches whose grids have more blocks than were recorded, by the options; `some`: only such. */
+/* Launches of whose blocks some were left out, by the options. */
 typedef struct sampled {
   uint64_t launches, blocks, recorded;
+  uint32_t most; /* one block of so many, or of fewer */
 } sampled;
 
-static sampled count_blocks(const ink_capture *capture, bool some) {
+enum sort { ALL, SOME /* as `sampled` says of older captures */, BY_SHAPE };
+
+static sampled count_blocks(const ink_capture *capture, enum sort sort) {
   const ink_launch *launches;
   sampled sum = {0};
   const size_t n = ink_capture_launches(capture, &launches);
   for (size_t i = 0; i < n; i++) {
     const uint64_t blocks = (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2];
-    if (some && launches[i].track_count >= blocks)
+    if ((sort == SOME && launches[i].track_count >= blocks) || (sort == BY_SHAPE && launches[i].one_of < 2))
       continue; /* all of it */
     sum.launches++;
+    sum.most = launches[i].one_of > sum.most ? launches[i].one_of : sum.most;
     sum.blocks += blocks;
     sum.recorded += launches[i].track_count;
   }
@@ -50,8 +54,8 @@ static bool all_are_there(const ink_capture *capture) {
 /* Ranks of the order statistics between which the median lies, 95 % of the time; and by the rule of three how many
  * blocks may exceed the largest that was seen. Blocks in a fixed distance stand for the others where nothing in the
  * grid repeats at that distance. */
-static void sample(const ink_capture *capture, FILE *to, bool some) {
-  const sampled sum = count_blocks(capture, some);
+static void sample(const ink_capture *capture, FILE *to, enum sort sort) {
+  const sampled sum = count_blocks(capture, sort);
   if (records_warps(capture) || !sum.recorded || sum.recorded >= sum.blocks)
     return;
   const double n = (double)sum.recorded, apart = 98.0 / sqrt(n), left = 1 - n / (double)sum.blocks;
@@ -85,12 +89,19 @@ void report_window(const report_view *report, FILE *to) {
   else if (window)
     text_print(to, "window (%s): launches outside of it are left out; they were not counted\n", window);
   const char *chosen = ink_capture_fact(capture, "sampled");
+  const sampled some = count_blocks(capture, BY_SHAPE);
   if (chosen && strchr(chosen, ' '))
     text_print(to, "blocks (auto): in %.*s launches with more blocks than the buffer has tracks, one block of "
                    "each %s or fewer in a row was recorded, chosen at random; the others are left out; "
                    "launches of kernels without marks are counted too\n", (int)strcspn(chosen, " "), chosen, strchr(chosen, ' ') + 1);
+  else if (some.launches)
+    text_print(to, "blocks (auto): in %s launch%s with more %s than the buffer has tracks, one block of each %s%s in a row "
+                   "was recorded, chosen all over the grid; the others are left out ('record --blocks all' or more "
+                   "'--tracks' keep them)\n", number_whole(some.launches).text, some.launches == 1 ? "" : "es",
+               records_warps(capture) ? "warps" : "blocks", number_whole(some.most).text,
+               some.launches == 1 ? "" : " or fewer");
   if (blocks)
     text_print(to, "blocks (%s): the others are left out\n", blocks);
-  if ((chosen && all_are_there(capture)) || (blocks && strchr(blocks, ':')))
-    sample(capture, to, chosen != NULL);
+  if (((chosen || some.launches) && all_are_there(capture)) || (blocks && strchr(blocks, ':')))
+    sample(capture, to, chosen ? SOME : some.launches ? BY_SHAPE : ALL);
 }

@@ -48,6 +48,23 @@ template <u64 Bytes> struct instance {
 #define INK_I_MASK "mov.u32 %2, _mask;\n\t"
 #endif
 
+// Of a grid that needs more tracks than there are, is this block out? record.h says which blocks are not.
+#define INK_I_OPEN_SAMPLE                                                                      \
+  "ld.global.v2.u32 {_block_warps, _rate}, [%3+72];\n\t"                                       \
+  "mov.u32 _grid_z, %%nctaid.z; mov.u32 _ntid_z, %%ntid.z;\n\t"                                \
+  "mul.lo.u32 _b, _ntid_x, _ntid_y;\n\t"                                                       \
+  "mul.lo.u32 _b, _b, _ntid_z;\n\t"                                                            \
+  "mul.hi.u32 _b, _b, _block_warps;\n\t"                                                       \
+  "mul.lo.u32 _c, _grid_x, _grid_y;\n\t"                                                       \
+  "mul.lo.u32 _c, _c, _grid_z;\n\t"                                                            \
+  "mad.lo.u32 _c, _b, _c, _c;\n\t"                                                             \
+  "mul.hi.u32 _c, _c, _rate;\n\t"                                                              \
+  "bfind.shiftamt.u32 _c, _c;\n\t"                                                             \
+  "brev.b32 _b, _linear;\n\t"                                                                  \
+  "mul.lo.u32 _b, _b, %16;\n\t"                                                                \
+  "shr.u32 _b, _b, _c;\n\t"                                                                    \
+  "setp.ne.u32 _left_out, _b, 0;\n\t"
+
 // Is this block out, or this warp? Both are bit 0 of `bits` and `warps`, looked at later: the loads stand
 // together with that of the kernel's slot.
 #define INK_I_OPEN_LIMITS(which_warps)                                                         \
@@ -57,14 +74,15 @@ template <u64 Bytes> struct instance {
   "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y;\n\t"                              \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t" \
   "mad.lo.u32 _a, _block_z, _grid_y, _block_y;\n\t"                                            \
-  "mad.lo.u32 _a, _a, _grid_x, _block_x;\n\t"                                                  \
-  "min.u32 _last_block, _last_block, _a;\n\t"                                                  \
+  "mad.lo.u32 _linear, _a, _grid_x, _block_x;\n\t"                                             \
+  "min.u32 _last_block, _last_block, _linear;\n\t"                                             \
   "shr.u32 _a, _last_block, 5;\n\t"                                                            \
   "mul.wide.u32 _at, _a, 4;\n\t"                                                               \
   "add.u64 _at, _at, _bits_at;\n\t"                                                            \
   "ld.global.u32 _bits, [_at];\n\t"                                                            \
   "shf.r.wrap.b32 _bits, _bits, _bits, _last_block;\n\t"                                       \
   "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y;\n\t"                                  \
+  INK_I_OPEN_SAMPLE                                                                            \
   "mov.u32 _a, %%tid.x; mov.u32 _b, %%tid.y; mov.u32 _c, %%tid.z;\n\t"                         \
   "mad.lo.u32 _thread, _c, _ntid_y, _b;\n\t"                                                   \
   "mad.lo.u32 _thread, _thread, _ntid_x, _a;\n\t"                                              \
@@ -87,7 +105,7 @@ template <u64 Bytes> struct instance {
   "@_again " bra " _find;\n\t"                           \
   "mov.b64 {_a, _c}, _enabled;\n\t"                      \
   "lop3.b32 _a, _a, _warps, _bits, 0x80;\n\t"            \
-  "setp.eq.u32 _again, _a, 0;\n\t"                       \
+  "setp.eq.or.u32 _again, _a, 0, _left_out;\n\t"         \
   "@_again " bra " _out;\n\t"                            \
   "mov.b64 _one, {_a, _c};\n\t"                          \
   "@_refused " bra " _missed;\n\t"
@@ -163,7 +181,7 @@ template <u64 Bytes> struct instance {
 #endif
 // With -rdc=true the name's address is no load, and ptxas moves it in front of the claim's loop: it is to take two registers
 // there, not a row's four.
-#if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 800
 #define INK_I_NAME_FIRST "st.global.u64 [_ring+%9+96], %11;\n\t"
 #define INK_I_NAME_LAST                                                                         \
   "mov.u32 _word, %12;\n\t"                                                                     \
@@ -213,10 +231,10 @@ template <u64 Bytes> struct instance {
 
 #define INK_I_OPEN(bra, which_warps, which_lane, to_mask)                                                                  \
   asm volatile("{\n\t"                                                                                                  \
-               ".reg .pred _refused, _again;\n\t"                                                                       \
+               ".reg .pred _refused, _again, _left_out;\n\t"                                                            \
                ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _stride, _tries, _mask, _state_bytes;\n\t" \
                ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t"      \
-               ".reg .u32 _bits, _thread, _word, _sm;\n\t"                                                              \
+               ".reg .u32 _bits, _thread, _word, _sm, _linear, _block_warps, _rate;\n\t"                                   \
                ".reg .u64 _bits_at, _rings_end, _at, _slot, _found, _enabled, _one, _ticket, _ring, _grid, _state;\n\t" \
                INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)                                \
                INK_I_OPEN_HEADER(which_lane, to_mask)                                                                      \
@@ -225,7 +243,7 @@ template <u64 Bytes> struct instance {
                : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES_AT,                                    \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(ticket)),                       \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "l"(name.text), "n"(name_rows(Bytes)),    \
-                 INK_I_ENTRY_SIZES                                                                                      \
+                 INK_I_ENTRY_SIZES, "n"(INK_SAMPLE_FACTOR)                                                              \
                : "memory")
 
 // Of an instance: what its header says of the name and the rows.

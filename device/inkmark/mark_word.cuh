@@ -252,7 +252,7 @@ static_assert(INK_I_AT(ink_buffer, warps) == 16 && INK_I_AT(ink_buffer, tracks_m
                   INK_I_AT(ink_buffer, block_bits_at) == 32 && INK_I_AT(ink_buffer, rings_end) == 40 &&
                   INK_I_AT(ink_buffer, stride) == 48 && INK_I_AT(ink_buffer, ring_mask) == 56 &&
                   INK_I_AT(ink_buffer, state_bytes) == 60 && INK_I_AT(ink_buffer, warps_chosen) == 12 &&
-                  INK_I_AT(ink_buffer, claim) == 64 && INK_I_AT(ink_kernel_slot, enabled) == 8 &&
+                  INK_I_AT(ink_buffer, claim) == 64 && INK_I_AT(ink_buffer, sample_warps) == 72 && INK_I_AT(ink_kernel_slot, enabled) == 8 &&
                   INK_I_AT(ink_device_state, mask) == 8 && INK_I_AT(ink_device_state, word) == 12 &&
                   INK_I_AT(ink_device_state, aux_bytes) == 16,
               "the fields that opening reads and writes together");

@@ -254,8 +254,24 @@ INK_STATIC_ASSERT(sizeof(ink_kernel_slot) == 48, "ink_kernel_slot is part of the
 enum ink_buffer_flags {
   INK_BUFFER_ON = 1,         /* off: every kernel opens nothing */
   INK_BUFFER_PER_WARP = 2,   /* lane 0 of each warp records; else thread 0 of the block */
-  INK_BUFFER_KEEP_FIRST = 4  /* stop when full, instead of keeping the newest */
+  INK_BUFFER_KEEP_FIRST = 4, /* stop when full, instead of keeping the newest */
+  INK_BUFFER_SAMPLED = 8,    /* of a grid that needs more tracks than there are, some blocks record: see below */
+  INK_BUFFER_SAMPLED_WARPS = 16 /* a block needs a track for each of its warps; else 2^INK_BUFFER_SAMPLED_LOG2 tracks */
 };
+#define INK_BUFFER_SAMPLED_LOG2(flags) ((uint32_t)(flags) >> 8 & 7u)
+
+/* A SAMPLE. Each thread that opens a track works out how many tracks its grid needs. If that is more than there are, one
+ * block of each S = 2^n in a row records, n the least with which they fit: that one whose linear index, bits reversed,
+ * times INK_SAMPLE_FACTOR has its n upper bits 0. All odd factors choose one of each S. With this one no period of a grid
+ * falls on them: in grids of 64 to 262,144 blocks, 2 to 2,048 wide, S of 2 to 32, the columns' shares differ 0.7 times as
+ * much as chance would make them, 3.3 times at most. With the fields of ink_buffer, modulo 2^32:
+ *
+ *     warps = threads of the block * sample_warps >> 32                    one less than it needs, or 0
+ *     more = (blocks of the grid * (warps + 1)) * sample_rate >> 32        n: as many bits as it has
+ *
+ * A buffer of an older library has zeros there: then more is 0. An older file's code records all blocks. */
+#define INK_SAMPLE_FACTOR 0x8dcaa919u
+#define INK_SAMPLE_WARPS 0x07ffffffu /* sample_warps where warps count: a thirty-second, rounded up, less 1 */
 /* The three lowest bits of a ring's mask, which no record's offset has set. 0: keep first. */
 #define INK_MASK_KEEP_LAST 5u /* keep the newest; a closed track can be claimed again at once */
 #define INK_MASK_HELD 4u      /* keep the newest; a closed track waits until the host has set its state free */
@@ -284,7 +300,8 @@ typedef struct ink_buffer {
                              * and one of INK_MASK_ in the lowest bits. Both rings of a track have as many */
   uint32_t state_bytes;     /* sizeof(ink_device_state): of a constant compilers make two instructions */
   uint64_t claim;           /* the next ticket */
-  uint64_t reserved;
+  uint32_t sample_warps;    /* INK_SAMPLE_WARPS; 0: a block counts for one */
+  uint32_t sample_rate;     /* 2^32 / the blocks or warps that have room, less 1; 0: no block is left out */
 } ink_buffer;
 INK_STATIC_ASSERT(sizeof(ink_buffer) == 80, "ink_buffer is part of the layout");
 

@@ -34,7 +34,7 @@ total_dtype = numpy.dtype([
 launch_dtype = numpy.dtype([
     ("device", "i4"), ("kernel", "u4"), ("grid_id", "u8"), ("grid_dim", "u4", 3), ("block_dim", "u4", 3),
     ("track_count", "u8"), ("first_open_global_ns", "u8"), ("last_close_global_ns", "u8"), ("at_most", "u4"),
-    ("reserved", "u4")], align=True)
+    ("one_of", "u4")], align=True)
 # Ranges across threads, ink_crossing_total: roles are indices into sections, NO_ROLE where there is none.
 crossing_dtype = numpy.dtype([
     ("kernel", "u4"), ("section", "u4"), ("from_role", "u4"), ("to_role", "u4"), ("scope", "u1"), ("exact", "u1"),

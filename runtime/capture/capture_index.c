@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of a capture: where they stand in the file, which launch each belongs to, and the
  * stable order in which they are handed out. */
+#include "block_sample.h"
 #include "capture_private.h"
 
 #include <stdlib.h>
@@ -194,13 +195,24 @@ static bool same_claim(const ink_capture *capture, const sort_key *keys, uint32_
              ink_track_at(capture, j)->header.open_clock0;
 }
 
+static uint32_t one_of(const ink_capture *capture, const track_ref *ref, const ink_track *track) {
+  for (size_t i = 0; i < capture->devices.count; i++)
+    if (capture->devices.items[i].index == ref->device) {
+      const uint32_t tracks = capture->devices.items[i].track_count;
+      const uint32_t log2 = ink_sample_log2(ref->flags, tracks, track->grid_dim, track->block_dim);
+      return UINT32_C(1) << (log2 < 31 ? log2 : 31);
+    }
+  return 1;
+}
+
 static ink_status new_launch(ink_capture *capture, const sort_key *key, uint32_t index,
                              ink_error *error) {
   if (!INK_I_ROOM(capture->launches))
     return no_memory(error);
   const ink_track *track = &ink_track_at(capture, index)->header;
   ink_launch launch = {.device = key->device, .kernel = key->kernel, .grid_id = key->grid_id,
-                       .first_open_global_ns = UINT64_MAX, .at_most = 1};
+                       .first_open_global_ns = UINT64_MAX, .at_most = 1,
+                       .one_of = one_of(capture, &capture->tracks.items[index], track)};
   memcpy(launch.grid_dim, track->grid_dim, sizeof launch.grid_dim);
   memcpy(launch.block_dim, track->block_dim, sizeof launch.block_dim);
   capture->launches.items[capture->launches.count++] = launch;
@@ -212,6 +224,8 @@ static void join_launch(ink_capture *capture, sort_key *key) {
   ink_launch *launch = &capture->launches.items[last];
   key->launch = last;
   launch->track_count++;
+  if (launch->one_of > 1 && !ink_sample_has((uint32_t)__builtin_ctz(launch->one_of), (uint32_t)key->block))
+    launch->one_of = 1; /* recorded by code that knows of no sample */
   if (key->open_ns < launch->first_open_global_ns)
     launch->first_open_global_ns = key->open_ns;
   if (key->closed && key->close_ns > launch->last_close_global_ns)

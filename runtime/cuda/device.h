@@ -37,11 +37,6 @@ typedef struct ink_i_device {
   struct ink_i_passed *passed;  /* passed_kernels.h; NULL: no kernel is left out by its name */
   struct ink_i_hang *hang;      /* hang.c; NULL: nothing was watched yet */
   uint32_t warps;               /* that may record, of any kernel */
-  uint64_t samples_at;          /* device: block bits of the distances below (sample.c) */
-  uint32_t samples[12];         /* 0: none yet */
-  uint32_t sample_distance;     /* of the launches from here on; 0 and 1: all blocks */
-  void *sample_stream;          /* that of the last one; with launches in another `sample_streams` */
-  bool sample_streams;          /* the copies of several may come in any order: each launch has its own in front of it */
   void *stream;
   uint64_t *probe;              /* device, 8 bytes */
   ink_edge_slot *edges;         /* device; NULL: no memory for it */

@@ -2,8 +2,8 @@
 /* Makes one device's buffer: allocates it through the program's own CUDA runtime, fills the header and
  * the kernel slots, and ties globaltimer to the host's clocks. */
 #include "cuda/device_buffer.h"
-#include "cuda/sample.h"
 
+#include "block_sample.h"
 #include "cuda/buffer_size.h"
 #include "cuda/clock_catch.h"
 #include "cuda/cost_measure.h"
@@ -42,6 +42,19 @@ static void set_warps(ink_i_device *d) {
   d->layout.warps = d->layout.warps_chosen & (flags & INK_BUFFER_PER_WARP ? UINT32_MAX : 1u);
 }
 
+/* How many tracks a block needs, where its size decides what is left out: one, one for each of its warps, or, where warps
+ * are listed, as many as that, rounded up to a power of two. */
+static uint32_t sampled(const ink_i_options *options) {
+  uint32_t log2 = 0;
+  if (!options->sample)
+    return 0;
+  if (options->per_warp && options->warps == UINT32_MAX)
+    return INK_BUFFER_SAMPLED | INK_BUFFER_SAMPLED_WARPS;
+  while (options->per_warp && 1u << log2 < (uint32_t)__builtin_popcount(options->warps))
+    log2++;
+  return INK_BUFFER_SAMPLED | log2 << 8;
+}
+
 static void describe(ink_i_device *d, const ink_i_options *options) {
   const ink_cuda_api *cuda = d->cuda;
   int value = 0, major = 0, minor = 0, version = 0;
@@ -60,7 +73,7 @@ static void describe(ink_i_device *d, const ink_i_options *options) {
   if (!cuda->driver_version(&version))
     d->info.driver_version = (uint32_t)version;
   d->info.flags = INK_BUFFER_ON | (options->per_warp ? INK_BUFFER_PER_WARP : 0u) |
-                  (options->keep_first ? INK_BUFFER_KEEP_FIRST : 0u);
+                  (options->keep_first ? INK_BUFFER_KEEP_FIRST : 0u) | sampled(options);
 }
 
 /* ---- kernel slots ---- */
@@ -269,8 +282,7 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
   size_t buffer_at = round_up(tracks * sizeof *d->states, 256);
   const size_t bits_at = /* 256 more: see below */
       round_up(buffer_at + 256 + sizeof(ink_buffer) + d->slot_count * sizeof(ink_kernel_slot), 256);
-  const size_t samples_at = round_up(bits_at + options->block_bit_count / 8 + 4, 256);
-  const size_t probe_at = samples_at + ink_i_sample_bytes(options);
+  const size_t probe_at = round_up(bits_at + options->block_bit_count / 8 + 4, 256);
   uint64_t rings_at = 0;
   int code = d->cuda->malloc_device(&d->fixed, probe_at + 256);
   if (!code && options->flight)
@@ -294,7 +306,6 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
   d->buffer = (ink_buffer *)(uintptr_t)(base + buffer_at);
   d->probe = (uint64_t *)(uintptr_t)(base + probe_at);
   d->warps = options->warps;
-  d->samples_at = base + samples_at;
   d->layout = (ink_buffer){
       .magic = INK_BUFFER_MAGIC, .version = INK_LAYOUT_VERSION, .flags = d->info.flags,
       .kernel_mask = d->slot_count - 1, .last_block = options->block_bit_count,
@@ -302,6 +313,7 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
       .ring_mask = (uint32_t)ring_bytes - 8 + keep_bits(options),
       .stride = (uint32_t)stride, .tries = d->held ? HELD_TRIES : keep_last ? tracks - 1 : 0,
       .state_bytes = sizeof *d->states};
+  ink_sample_fields(d->info.flags, tracks, &d->layout.sample_warps, &d->layout.sample_rate);
   set_warps(d);
   return 0;
 }

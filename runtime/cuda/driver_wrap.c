@@ -357,9 +357,6 @@ static void end(ink_record_launch *launch, bool worked, void *function, const un
     ink_record_launch launch = {.is_graph = !(function)};                                          \
     const unsigned extents[6] = __VA_ARGS__;                                                       \
     const bool counted = count(&launch, stream);                                                   \
-    static const unsigned one[] = {1, 1, 1}; /* a graph's kernels are not sampled */               \
-    if (counted && ink_record_samples())                                                           \
-      ink_record_sample(-1, launch.is_graph ? one : extents, launch.is_graph ? one : extents + 3, stream); \
     const int code = real arguments;                                                               \
     if (counted)                                                                                   \
       end(&launch, code == 0, function, extents);                                                  \

@@ -51,17 +51,6 @@ static bool count(const launched *l, ink_record_launch *noted, void *stream, voi
   return ink_record_counts_launches() && (!l->kernel || !is_captured(stream, caller)) && ink_record_launch_begin(noted);
 }
 
-/* Behind the arming: the device's buffer is there. */
-static void sample(const launched *l, void *stream, void *caller) {
-  static ink_behind known;
-  int device;
-  get_device_fn *get_device = (get_device_fn *)ink_behind_find(&known, "cudaGetDevice", caller);
-  const unsigned grid[] = {l->grid.x, l->grid.y, l->grid.z}, block[] = {l->block.x, l->block.y, l->block.z};
-  const unsigned one[] = {1, 1, 1}; /* a graph's kernels are not sampled: all of their blocks are asked for */
-  if (get_device && get_device(&device) == 0)
-    ink_record_sample(device, l->kernel ? grid : one, l->kernel ? block : one, stream);
-}
-
 typedef int name_fn(const char **name, const void *kernel);
 
 /* An error of its own is not left to the program; where one of the program's stands already, it stays. */
@@ -111,8 +100,6 @@ static void end(const launched *l, ink_record_launch *noted, bool worked, void *
     const launched l = {__VA_ARGS__};                                                              \
     ink_record_launch noted = {0};                                                                 \
     const bool counted = count(&l, &noted, stream, caller);                                        \
-    if (counted && ink_record_samples())                                                           \
-      sample(&l, stream, caller);                                                                  \
     const int code = real arguments;                                                               \
     if (counted)                                                                                   \
       end(&l, &noted, code == 0, caller);                                                          \

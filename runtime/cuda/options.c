@@ -96,7 +96,7 @@ static void mark_bits(void *user, uint64_t first, uint64_t last) {
 
 static ink_status parse_blocks(const char *list, ink_i_options *out, ink_error *error) {
   uint64_t top = 0;
-  if ((out->sample = !strcmp(list, "auto")))
+  if ((out->sample = !strcmp(list, "auto")) || !strcmp(list, "all"))
     return INK_OK;
   ink_status status = each_range(list, BLOCK_BITS_MAX, "blocks", mark_top, &top, error);
   if (status)
@@ -149,8 +149,8 @@ static ink_status parse_lists(const ink_session_options *in, ink_i_options *out,
     out->devices = 0;
     status = each_range(devices, INK_I_DEVICES_MAX, "devices", mark_mask, &out->devices, error);
   }
-  if (!status && in->blocks && *in->blocks)
-    status = parse_blocks(in->blocks, out, error);
+  if (!status)
+    status = parse_blocks(in->blocks && *in->blocks ? in->blocks : "auto", out, error);
   return status;
 }
 

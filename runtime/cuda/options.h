@@ -27,7 +27,7 @@ typedef struct ink_i_options {
   enum ink_i_devices choice;
   bool per_warp, keep_first, replace;
   bool flight, live, host_ranges;
-  bool sample;           /* blocks "auto": sample.h */
+  bool sample;           /* blocks "auto": block_sample.h */
   uint32_t hang_ms;      /* 0: not asked for */
   uint32_t records;      /* a power of two, 0: by the device's memory */
   uint32_t tracks;       /* a power of two, 0: by the device's memory */

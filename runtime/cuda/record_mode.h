@@ -47,10 +47,6 @@ INK_API bool ink_record_launch_begin(ink_record_launch *launch);
 INK_API void ink_record_launch_end(bool worked, bool *wants);
 /* The stream that functions whose names end in _ptsz mean by none: cudaStreamPerThread, CU_STREAM_PER_THREAD. */
 #define INK_I_PER_THREAD(stream) ((stream) ? (stream) : (void *)(uintptr_t)2)
-/* In front of a launch, where blocks are chosen by the size of the grid (--blocks auto): it does not change. */
-INK_API bool ink_record_samples(void);
-/* Device -1: that of this thread's context. */
-INK_API void ink_record_sample(int device, const unsigned grid_dim[3], const unsigned block_dim[3], void *stream);
 /* The kernel's mangled name, or NULL; device -1: that of this thread's context. */
 INK_API void ink_record_launched(const ink_record_launch *launch, const char *function, int device);
 /* An NVTX range of the name that --range gives begins, or ends. */

@@ -28,18 +28,10 @@ static bool has_window(void) {
   return known == 2;
 }
 
-bool ink_record_samples(void) {
-  static _Atomic int known;
-  const char *blocks = known ? NULL : secure_getenv("INKMARK_BLOCKS");
-  if (!known)
-    known = 1 + (blocks && !strcmp(blocks, "auto"));
-  return known == 2;
-}
-
 bool ink_record_counts_launches(void) {
   static _Atomic int known;
   if (!known)
-    known = 1 + (has_window() || is_set("INKMARK_NVTX") || ink_record_samples());
+    known = 1 + (has_window() || is_set("INKMARK_NVTX"));
   return known == 2;
 }
 
@@ -84,12 +76,6 @@ void ink_record_launch_end(bool worked, bool *wants) {
   if (has_window())
     pthread_mutex_unlock(&launching);
   *wants = worked && ink_i_host_is_on();
-}
-
-void ink_record_sample(int device, const unsigned grid[3], const unsigned block[3], void *stream) {
-  ink_session *s = ink_i_in_calls() || depth > 1 ? NULL : ink_i_record_session();
-  if (s && !atomic_load(&s->window.closed))
-    ink_i_session_sample(s, device >= 0 ? device : ink_i_driver_slot_here(), grid, block, stream);
 }
 
 void ink_record_launched(const ink_record_launch *launch, const char *function, int device) {

@@ -116,8 +116,6 @@ static void after_fork_in_child(void) {
   ink_i_stalls_after_fork(s->stalls);
   ink_i_window_after_fork(&s->window);
   free(s->path);
-  s->sampled_launches = s->sampled_written = 0;
-  s->sample_most = 0;
   s->writer = NULL;
   s->path = NULL;
   s->tracks_written = 0;
@@ -569,23 +567,13 @@ ink_status ink_i_session_drain_activity(ink_session *s, bool last, ink_error *er
   return status;
 }
 
-/* That launches were sampled, where that is news. */
-static ink_status write_sampled(ink_session *s, ink_error *error) {
-  char text[64];
-  if (!s->writer || s->sampled_written == s->sampled_launches)
-    return INK_OK;
-  s->sampled_written = s->sampled_launches;
-  snprintf(text, sizeof text, "%llu %u", (unsigned long long)s->sampled_launches, s->sample_most);
-  return ink_writer_fact(s->writer, "sampled", text, error);
-}
-
 /* A capture is made for ranges alone where the program uses a device. */
 ink_status ink_i_session_drain_host(ink_session *s, ink_error *error) {
   const bool wanted = ink_i_host_waiting() && (s->writer || ink_i_session_any_works(s));
   ink_status status = wanted ? ink_i_session_writer(s, error) : INK_OK;
   if (!status && s->writer)
     status = ink_i_host_drain(s->writer, error);
-  return status ? status : write_sampled(s, error);
+  return status;
 }
 
 void ink_i_session_note_failure(ink_session *s, ink_status status, const ink_error *why) {

@@ -29,9 +29,6 @@ struct ink_session {
   sem_t waited;              /* with `stays`: the thread has waited, at its end, until no kernel runs any more, */
   int waited_codes[INK_I_DEVICES_MAX]; /* with this result of each device */
   bool has_waited;
-  uint64_t sampled_launches; /* of which a sample was recorded, */
-  uint32_t sample_most;      /* at most one block of so many; both are written when they have changed */
-  uint64_t sampled_written;
   _Atomic bool arm_wanted; /* an arming could not wait for the lock: the drain thread does it */
   ink_i_device devices[INK_I_DEVICES_MAX];
   _Atomic uint64_t chosen; /* bits of the devices to be armed, where they are not listed */
@@ -98,9 +95,6 @@ void ink_i_window_launch(ink_session *session);
 ink_status ink_i_window_apply(ink_session *session, ink_i_device *device, bool on, ink_error *error);
 /* Turns what is to be turned by now; `us`, or less: when it is to be asked again. */
 int64_t ink_i_window_tick(ink_session *session, int64_t us);
-
-/* In front of a launch, where a sample of its blocks is to be recorded. Takes the lock. */
-void ink_i_session_sample(ink_session *session, int device, const unsigned grid_dim[3], const unsigned block_dim[3], void *stream);
 
 /* ---- on the devices: with the session's lock held ---- */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens and closes the gates of a session's windows. Where a window begins or ends between two launches, the devices
  * are waited for: what was launched before and has not begun is not to be in it, what was launched in it is. */
-#include "cuda/sample.h"
 #include "cuda/device_buffer.h"
 #include "cuda/session_private.h"
 #include "monotonic.h"
@@ -81,26 +80,6 @@ int64_t ink_i_window_tick(ink_session *s, int64_t us) {
   const int64_t since_ms = (ink_i_monotonic_ns() - s->window.began_ns) / 1000000;
   put_gate(s, INK_I_GATE_TIME, ink_i_window_has_time(&s->window, since_ms, &changes_us), NULL);
   return us < changes_us ? us : changes_us;
-}
-
-void ink_i_session_sample(ink_session *s, int device, const unsigned grid[3], const unsigned block[3], void *stream) {
-  const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
-  const uint64_t threads = (uint64_t)block[0] * block[1] * block[2], warps = (threads + 31) / 32;
-  uint32_t distance = 1;
-  bool changed;
-  if (device < 0 || device >= INK_I_DEVICES_MAX || pthread_mutex_lock(&s->lock))
-    return;
-  ink_i_device *d = &s->devices[device];
-  if (d->made && !d->dead && s->options.sample) {
-    ink_i_calls own;
-    ink_i_calls_begin(s, &own);
-    if (ink_i_sample_choose(d, blocks, blocks * (s->options.per_warp ? warps : 1), stream, &changed, &distance))
-      d->cuda->get_last_error(); /* ours: all blocks are recorded, as far as there is room */
-    ink_i_calls_end(&own);
-  }
-  s->sampled_launches += distance > 1;
-  s->sample_most = distance > s->sample_most ? distance : s->sample_most;
-  pthread_mutex_unlock(&s->lock);
 }
 
 void ink_i_window_launch(ink_session *s) {

@@ -241,7 +241,7 @@ sums-*) # each track is kept, lost or missed, and none twice, while a kernel sta
   clock) options=(--tracks 16 --drain-ms 1100) ;;
   wide) options=(--tracks 4096 --drain-ms 5) ;;
   esac
-  "$ink" record --device sim "${options[@]}" -o "run.%p.ink" -- "$bin/many_tracks" 6 $argument >out 2>record.err ||
+  "$ink" record --device sim --blocks all "${options[@]}" -o "run.%p.ink" -- "$bin/many_tracks" 6 $argument >out 2>record.err ||
     fail "exit code $?"
   captures=(run.*.ink)
   [ ${#captures[@]} = $files ] || fail "captures: ${captures[*]}"

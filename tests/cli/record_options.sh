@@ -46,7 +46,7 @@ record -- "$matmul"
 holds 'first threads' 16
 record --kernels '^Step$' -- "$solver"
 holds 'the kernel by name' 32
-record --drain-ms 3600000 --tracks 8 --keep first -- "$solver" # one drain, at the end: a slow machine has no more
+record --drain-ms 3600000 --tracks 8 --keep first --blocks all -- "$solver" # one drain, at the end: a slow machine has no more
 holds 'as many tracks as there are' 8 'kernels,0,missed,24'
 grep -q '24 threads missed' message || bad "what was missed was not said: $(cat message)"
 record --records-per-track 8 -- "$solver"

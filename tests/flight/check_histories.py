@@ -154,7 +154,7 @@ def run_one(seed, folder):
     environment = dict(os.environ, INKMARK_SIM_LOG=log, INKMARK_SIM_LOG_LANES="1", INKMARK_SIM_SEED=str(seed),
                        INKMARK_SIM_SKEW_CYCLES=str(dice.choice([0, 1000, 10**6])))
     command = [os.path.join(BUILD, "cli", "inkmark"), "record", "--device", "sim", "-o", output, "-r", str(ring), "-t",
-               str(tracks), "--drain-ms", str(dice.choice([1, 3, 20])), *MODES[MODE], "--",
+               str(tracks), "--drain-ms", str(dice.choice([1, 3, 20])), "--blocks", "all", *MODES[MODE], "--",
                os.path.join(BIN, "histories"), str(seed), str(dice.randrange(1, 12)), program, str(rounds)]
     for old in (output, log):
         if os.path.exists(old):

@@ -42,7 +42,7 @@ int main(void) {
 #define T ink_launch
   SIZE(ink_launch)
   AT(T, device) AT(T, kernel) AT(T, grid_id) AT(T, grid_dim) AT(T, block_dim) AT(T, track_count)
-  AT(T, first_open_global_ns) AT(T, last_close_global_ns) AT(T, at_most) AT(T, reserved)
+  AT(T, first_open_global_ns) AT(T, last_close_global_ns) AT(T, at_most) AT(T, one_of)
 #undef T
 #define T ink_crossing_total
   SIZE(ink_crossing_total)

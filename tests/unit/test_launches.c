@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What makes tracks one launch and one kernel: grid ids that repeat, kernels that share a grid, functions that open a
  * track each time, instances of a template, roles; and ranges from one track to another. */
+#include "block_sample.h"
 #include "check.h"
 #include "inkmark/decode.h"
 #include "inkmark/table.h"
@@ -375,7 +376,63 @@ static void with_loss(void) {
   CHECK(s.count == 1 && !s.problems && s.all[0].cut == INK_CUT_BEGIN, "%zu problems: %s", s.problems, s.text[0]);
 }
 
+/* One block of each S in a row, as few as fit, whatever the grid: what kernels do is in windows.auto. */
+static void rule_of_samples(void) {
+  const uint32_t one_warp[] = {20, 1, 1}, three[] = {16, 3, 2}, whole[] = {32, 32, 1};
+  for (uint32_t tracks = 1; tracks <= 4096; tracks *= 4)
+    for (uint32_t blocks = 1; blocks < 70000; blocks += 1 + blocks / 3) {
+      const uint32_t grid[] = {blocks, 1, 1};
+      const uint32_t log2 = ink_sample_log2(INK_BUFFER_SAMPLED, tracks, grid, whole);
+      uint32_t chosen = 0, row = 0;
+      for (uint32_t b = 0; b < blocks; b++) {
+        row += ink_sample_has(log2, b);
+        chosen += ink_sample_has(log2, b);
+        if ((b + 1) % (1u << log2) == 0) {
+          CHECK(row == 1, "%u of the %u in a row that end with block %u", row, 1u << log2, b);
+          row = 0;
+        }
+      }
+      CHECK(chosen <= tracks, "%u of %u blocks in %u tracks", chosen, blocks, tracks);
+      CHECK(!log2 || blocks > tracks << (log2 - 1), "%u blocks in %u tracks: one of %u", blocks, tracks, 1u << log2);
+      CHECK(!ink_sample_log2(INK_BUFFER_ON, tracks, grid, whole), "a buffer without samples has one");
+      const uint32_t warps = INK_BUFFER_SAMPLED | INK_BUFFER_SAMPLED_WARPS;
+      const uint32_t few[] = {(blocks + 2) / 3, 1, 1};
+      CHECK(ink_sample_log2(warps, tracks, grid, one_warp) == log2, "blocks of 20 threads need a track");
+      CHECK(ink_sample_log2(warps, tracks, few, three) ==
+                ink_sample_log2(INK_BUFFER_SAMPLED, tracks, (const uint32_t[]){few[0] * 3, 1, 1}, whole),
+            "blocks of 96 threads need three");
+      CHECK(ink_sample_log2(INK_BUFFER_SAMPLED | 2 << 8, tracks * 4, grid, whole) == log2, "four warps that are listed");
+    }
+}
+
+/* What a launch says of it, and that code which knows no samples is not said to have made one. */
+static void samples(void) {
+  const char *path = synth_path("sampled");
+  const ink_device_info device = {.simulated = 1, .sm_count = 2, .clock_khz = 1000000, .track_count = 4, .records_per_track = 32,
+                                  .aux_records_per_track = 4, .flags = INK_BUFFER_ON | INK_BUFFER_SAMPLED, .name = "made up"};
+  for (int other = 0; other < 2; other++) {
+    ink_error error;
+    ink_writer *writer = begin(path);
+    NEED(ink_writer_device(writer, &device, &error), error);
+    for (uint32_t b = 0, n = 0; b < 9; b++)
+      if (other ? b > 4 : ink_sample_has(2, b)) {
+        synth_track track = track_of(&(one){.block = b, .open_ns = 100 * b, .close_ns = 100 * b + 90}, n++);
+        track.header.grid_dim[0] = 9;
+        synth_put(writer, &track);
+        synth_track_free(&track);
+      }
+    ink_capture *capture = end(writer, path);
+    const ink_launch *list;
+    const size_t count = ink_capture_launches(capture, &list);
+    CHECK(count == 1 && list[0].one_of == (other ? 1 : 4), "%zu launches, one of %u", count, count ? list[0].one_of : 0);
+    ink_capture_free(capture);
+    remove(path);
+  }
+}
+
 int main(void) {
+  rule_of_samples();
+  samples();
   repeats();
   kernels_of_one_launch();
   instances();

@@ -5,6 +5,7 @@ import csv, io, json, os, re, subprocess, sys, tempfile
 
 build, bin, case = sys.argv[1:]
 inkmark = os.path.join(build, "cli", "inkmark")
+source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 os.chdir(tempfile.mkdtemp())
 
 
@@ -90,7 +91,7 @@ elif case == "refused":
     for option, given, words in (("--launches", "7-5", "not a list"), ("--launches", "x", "not a list"),
                                  ("--schedule", "wait=2", "with active at least 1"), ("--schedule", "active=1;", "is not like"),
                                  ("--delay", "soon", "is not a time"), ("--duration", "2 years", "is not a time"),
-                                 ("--blocks", "::0", "::16 or auto"), ("--blocks", "9:3", "::16 or auto"), ("--blocks", ":::", "::16 or auto"), ("--blocks", "5::18446744073709551615", "::16 or auto"),
+                                 ("--blocks", "::0", "::16, all or auto"), ("--blocks", "9:3", "::16, all or auto"), ("--blocks", ":::", "::16, all or auto"), ("--blocks", "5::18446744073709551615", "::16, all or auto"),
                                  ("--warps", "::2", "not a list")):
         said = record([option, given, *(["-g", "warp"] if option == "--warps" else [])], "program", code=2)
         assert words in said and given in said, (given, said)
@@ -101,40 +102,71 @@ elif case == "blocks":
         check(["--blocks", given], ["program"], [n for n in wanted if n], f"blocks ({given}): the others are left out")
 elif case == "sampled":
     record(["-t", "8192", "-r", "4"], "sampled")
-    whole = json.loads(report("-f", "json"))["captures"][0]["kernels"][0]
+    whole = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0]
     record(["-t", "2048", "-r", "4", "--blocks", "::3"], "sampled")
-    part, shown = json.loads(report("-f", "json"))["captures"][0]["kernels"][0], report()
+    part, shown = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0], report()
     row, truth = part["rows"][0], whole["rows"][0]
     assert truth["count"] == 6000 and row["count"] == 2000 and part["tracks_lost"] == 0, (truth, row)
     assert "2,000 of 6,000 blocks" in shown and "between those 48.2 % and 51.8 %" in shown and "at most 0.15 %" in shown, shown
     assert row["median_cycles"] == truth["median_cycles"] < row["max_cycles"] / 5, (row, truth)
     assert abs(row["max_cycles"] - truth["max_cycles"]) <= truth["max_cycles"] / 100, (row, truth)
     assert abs(3 * row["total_cycles"] - truth["total_cycles"]) <= truth["total_cycles"] / 50, (row, truth)
-elif case == "auto":
+elif case == "auto":  # without an option: of a grid with more blocks than tracks, a sample
     record(["-t", "8192", "-r", "4"], "sampled")
     whole = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0]["rows"][0]
-    record(["-t", "2048", "-r", "4", "--blocks", "auto"], "sampled")
+    assert "blocks (auto)" not in report(), report()
+    record(["-t", "2048", "-r", "4"], "sampled")
     part, shown = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0], report()
     row = part["rows"][0]
-    assert row["count"] == 2000 and part["tracks_lost"] == part["missed"] == 0, part
-    assert "in 1 launches with more blocks than the buffer has tracks, one block of each 3" in shown, shown
-    stated = re.search(r"2,000 of 6,000 blocks.*between those ([\d.]+) % and ([\d.]+) % .*at most ([\d.]+) %", shown)
+    assert row["count"] == 1500 and part["tracks_lost"] == part["missed"] == 0, part
+    assert "in 1 launch with more blocks than the buffer has tracks, one block of each 4 in a row" in shown, shown
+    facts = subprocess.run([inkmark, "info", "x.ink"], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^blocks +auto: in 1 of 1 launches one of each 4 in a row$", facts, re.M), facts
+    facts = json.loads(subprocess.run([inkmark, "info", "-f", "json", "x.ink"], capture_output=True, text=True, check=True).stdout)
+    assert [launch["one_block_of"] for launch in facts["captures"][0]["launches"]] == [4], facts
+    stated = re.search(r"1,500 of 6,000 blocks.*between those ([\d.]+) % and ([\d.]+) % .*at most ([\d.]+) %", shown)
     low, high, longer = map(float, stated.groups())
     table = subprocess.run([inkmark, "export", "x.ink", "-f", "csv", "-o", "-"], capture_output=True, text=True, check=True).stdout
     rows = [r for r in csv.DictReader(io.StringIO(table)) if r["kind"] == "mark"]
     lasted, blocks = sorted(int(r["duration_cycles"]) for r in rows), [int(r["block"]) for r in rows]
-    assert [sum(lo <= b < lo + 3 for b in blocks) for lo in range(0, 6000, 3)] == [1] * 2000  # spread over the grid
-    assert {b % 3 for b in blocks} == {0, 1, 2}  # at random in it
+    assert [sum(lo <= b < lo + 4 for b in blocks) for lo in range(0, 6000, 4)] == [1] * 1500  # spread over the grid
+    places = [sum(b % 4 == k for b in blocks) for k in range(4)]
+    assert min(places) > 300, places  # and by no fixed distance
     assert lasted[int(len(lasted) * low / 100)] <= whole["median_cycles"] <= lasted[int(len(lasted) * high / 100)], (whole, low, high)
     assert row["median_cycles"] == whole["median_cycles"] and row["max_cycles"] * 1.01 >= whole["max_cycles"], (row, whole)
-    assert abs(3 * row["total_cycles"] - whole["total_cycles"]) <= whole["total_cycles"] / 20, (row, whole)
-    for name, options in (("program", []), ("program_static", []), ("program", ["-g", "warp"]), ("program", ["--flight"])):
-        record(["-t", "8", "--blocks", "auto", "--drain-ms", "1", *options], name)  # 9 to 13 blocks are more than 8 tracks
-        kept = blocks_of_launches()
-        assert "in 5 launches with more blocks" in report() and max(kept) <= 8 and sum(kept) <= 64, (kept, report())
-    record(["-t", "8", "--blocks", "auto", "--launches", "10-11", "--drain-ms", "1"], "program")  # those outside do not count
-    assert "in 2 launches with more blocks" in report(), report()
-    record(["-t", "64", "--blocks", "auto"], "program", "graph")
+    assert abs(4 * row["total_cycles"] - whole["total_cycles"]) <= whole["total_cycles"] / 20, (row, whole)
+    # all: the blocks that end last are left, and that is told
+    record(["-t", "2048", "-r", "4", "--blocks", "all", "--drain-ms", "60000"], "sampled")
+    part, shown = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0], report()
+    assert part["tracks"] == 2048 and part["tracks_lost"] == 3952 and part["rows"][0]["max_cycles"] < whole["max_cycles"] / 5, part
+    assert "blocks (auto)" not in shown and "biased: 2,048 of the 6,000 blocks" in shown, shown
+    # grids of 9 to 13 blocks do not fit in 8 tracks: one of each 2, just those that record.h says, with either runtime
+    with open(os.path.join(source, "device", "inkmark", "record.h")) as header:
+        factor = int(re.search(r"INK_SAMPLE_FACTOR (0x\w+)u", header.read()).group(1), 16)
+    chosen = [b for b in range(13) if int(f"{b:032b}"[::-1], 2) * factor >> 31 & 1 == 0]
+    assert all((b in chosen) != (b + 1 in chosen) for b in range(0, 12, 2)), chosen
+    for name, options in (("program", []), ("program_static", []), ("program", ["--flight"]), ("program", ["--blocks", "auto"]),
+                          ("program", ["-g", "warp"]), ("program", ["-g", "warp", "-w", "0"])):
+        record(["-t", "8", "--drain-ms", "1", *options], name)
+        table = subprocess.run([inkmark, "export", "x.ink", "-f", "csv", "-o", "-"], capture_output=True, text=True, check=True).stdout
+        seen = {}
+        for r in csv.DictReader(io.StringIO(table)):
+            if r["kind"] == "mark":
+                seen.setdefault(int(r["launch"]), set()).add(int(r["block"]))
+        facts = json.loads(subprocess.run([inkmark, "info", "-f", "json", "x.ink"], capture_output=True, text=True, check=True).stdout)
+        for at, launch in enumerate(facts["captures"][0]["launches"]):
+            blocks = int(launch["blocks"].split("x")[0])
+            assert launch["one_block_of"] == (1 if blocks <= 8 else 2), launch
+            assert blocks <= 8 or seen[at] <= set(chosen), (launch, seen[at])
+        if "--flight" not in options:  # else tracks that are not drained yet are not used again
+            assert launch["blocks"] == "13x1x1" and seen[at] == set(chosen), (launch, seen[at])  # the last one is there
+            assert re.search(r"in \d launch(es)? with more (blocks|warps) than", report()), report()
+    record(["-t", "8", "--launches", "10-11"], "program")  # those outside do not count
+    assert re.search(r"in [12] launch(es)? with more blocks", report()), report()
+    # graphs too: of 50 and 51 blocks twice, one of each 2
+    record(["-t", "32", "--launches", "2", "--drain-ms", "1"], "program", "graph")
+    assert "one block of each 2 " in report() and max(blocks_of_launches()) <= 26, report()
+    record(["-t", "64"], "program", "graph")
     assert "blocks (auto)" not in report(), report()
 else:
     sys.exit("no such case")

@@ -263,7 +263,8 @@ typedef struct ink_launch {
   uint32_t at_most;          /* 1; more: it may be up to so many, for some thread opened a track so often, each time
                               * after all that had been opened before was closed: PROF_KERNEL in a function that is
                               * called so often, or replays of a graph that have one grid id */
-  uint32_t reserved;
+  uint32_t one_of;           /* 1; more: it needed more tracks than the buffer has, and one block of each so many in a row
+                              * recorded, all over the grid. Made of its shape; 1 too where other blocks have tracks */
 } ink_launch;
 
 /* One kernel, as (table, section, instance), over all devices: two template instances are two kernels. */

@@ -58,7 +58,8 @@ typedef struct ink_session_options {
   size_t size;                 /* sizeof(ink_session_options) */
   const char *output;          /* path of the capture ("inkmark.%p.ink"): %p pid, %h host, %r rank */
   const char *kernels;         /* POSIX extended regex on the names given to PROF_KERNEL (all) */
-  const char *blocks;          /* "0,7,100-120", linear block indices (all); "auto" under `inkmark record` */
+  const char *blocks;          /* "0,7,100-120", linear block indices; "all"; "auto" (the default): of a grid that needs
+                                * more tracks than the buffer has, as many blocks as there is room for, all over it */
   const char *warps;           /* "0,3-5", warps of a block (all) */
   const char *devices;         /* "0,1" or "all" (all): those that ink_session_arm arms */
   bool per_warp;               /* lane 0 of each warp records (thread 0 of each block) */

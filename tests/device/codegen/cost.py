@@ -14,8 +14,8 @@ LIMITS = {75: (5, 7), (80, "inkmark, shared"): (5, 7)}
 STRAIGHT, ROLLED = 5, 6
 TOLERANCE = 0.2  # a loop's own instructions change a little with its length
 REGISTERS = 8
-OPEN_CLOSE = {75: 133}
-OPEN_CLOSE_MOST = 126
+OPEN_CLOSE = {75: 146}
+OPEN_CLOSE_MOST = 142
 SHARED_MORE = 8  # an entry in shared memory is looked for by another number than the track's state is
 SMALL_MOST = {75: 64, 80: 32, 90: 32, 100: 32, 120: 40}  # registers of a kernel of eight marks: more cost an SM warps
 

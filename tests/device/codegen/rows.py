@@ -9,8 +9,8 @@ from toolchain import ARCHS, HERE, Checks, Code, in_parallel
 FEW, MANY = 12, 24
 MOST = 2.1
 # PROF_ITER with rows of 128 bytes; opening and closing beyond an empty kernel.
-ITER_MOST, OPEN_MOST = {75: 28, 80: 29}, {75: 182}
-ITER, OPEN = 26, 172
+ITER_MOST, OPEN_MOST = {75: 28, 80: 29}, {75: 183}
+ITER, OPEN = 26, 173
 # Bytes of spills of three marks in a kernel that fills 64 registers, with PROF_ITER.
 SPILLS = {75: 120, 80: 120, 90: 164, 100: 128, 120: 128}
 MOST_REGISTERS = {75: 64, 80: 32, 90: 32, 100: 32, 120: 40}

@@ -150,7 +150,7 @@ static void arguments_of(const places *p, const truth_run *run, const char *capt
   n = add(argv, n, "--granularity", run->per_warp ? "warp" : NULL);
   n = add(argv, n, "--keep", run->keep_first ? "first" : NULL);
   n = add(argv, n, "--kernels", run->kernels);
-  n = add(argv, n, "--blocks", run->blocks);
+  n = add(argv, n, "--blocks", run->blocks ? run->blocks : "all"); /* what is lost is counted, too */
   n = add(argv, n, "--warps", run->warps);
   n = add(argv, n, "--", program);
   argv[n] = NULL;
