@@ -290,7 +290,7 @@ static unsigned count_work(ink_unit *unit, const ink_function *function, uint32_
 /* There is more to see in what is called than in the call. */
 static bool forwards(ink_unit *unit, const ink_function *function, unsigned depth) {
   uint32_t call, ignored;
-  if (function->in_macro || depth > 8 || count_work(unit, function, &call) != 1 || call == INK_NO_NODE ||
+  if ((function->in_macro && !function->kernel) || depth > 8 || count_work(unit, function, &call) != 1 || call == INK_NO_NODE ||
       !is_all_of_it(&function->tree, call))
     return false;
   const ink_function *called = ink_called_function(unit, &function->tree, call, 0);

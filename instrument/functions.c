@@ -341,7 +341,7 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
   clang_disposeString(name);
   function.is_constexpr = is_constexpr(&function);
   if (!function.name || !INK_I_GROW(unit->functions) ||
-      (!function.in_macro && !ink_tree_build(&function.tree, source, found->body))) {
+      ((!function.in_macro || function.kernel) && !ink_tree_build(&function.tree, source, found->body))) {
     ink_tree_free(&function.tree);
     free(function.name);
     unit->failed = true;
@@ -566,7 +566,8 @@ CXCursor ink_call_target(CXCursor call) {
 }
 
 static bool reach(ink_unit *unit, const ink_function *from) {
-  const int deep = from->calls_deep + !(from->is_forwarder && !unit->options->depth);
+  const bool through = from->is_forwarder && (!unit->options->depth || (from->kernel && from->in_macro));
+  const int deep = from->calls_deep + !through;
   bool more = false;
   for (uint32_t n = 0; n < from->tree.nodes.count; n++) {
     if (from->tree.nodes.items[n].kind != CXCursor_CallExpr)

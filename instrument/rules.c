@@ -11,6 +11,8 @@ static bool matches(const regex_t *regex, const char *text) {
   return !regexec(regex, text, 0, NULL, 0);
 }
 
+static const char by_macro[] = "its body comes from a macro";
+
 /* Why nothing is marked in the function; NULL: it may be. */
 const char *ink_why_function_left(ink_unit *unit, const ink_function *function) {
   if (function->outer) {
@@ -18,8 +20,8 @@ const char *ink_why_function_left(ink_unit *unit, const ink_function *function) 
     if (left)
       return left;
   }
-  if (function->in_macro)
-    return "its body comes from a macro";
+  if (function->in_macro && !(function->kernel && function->is_forwarder)) /* else its track is opened in what it calls */
+    return by_macro;
   if (function->is_off)
     return "'prof: off'";
   if (function->source->is_marked_already)
@@ -72,6 +74,10 @@ static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place
       place->reason = NULL;
     return;
   }
+  if (function->in_macro && !function->opened_in) {
+    ink_found_left(place, "%s", by_macro);
+    return;
+  }
   ink_function *in = function->opened_in ? &unit->functions.items[function->opened_in - 1] : function;
   const char *section = track_of(unit, in);
   if (!section) {
@@ -116,7 +122,7 @@ static bool is_one_kernel(ink_unit *unit) {
   const ink_function *first = NULL;
   for (size_t i = 0; i < unit->functions.count; i++) {
     const ink_function *function = &unit->functions.items[i];
-    if (!function->kernel || ink_why_function_left(unit, function))
+    if (!function->kernel || function->in_macro || ink_why_function_left(unit, function))
       continue;
     if (first && strcmp(first->name, function->name)) {
       ink_unit_say(unit, function->source, function->start,
@@ -178,7 +184,7 @@ void ink_unit_apply_rules(ink_unit *unit) {
       else
         ink_found_left(place, "%s", left);
     }
-    if (left)
+    if (left || function->in_macro)
       continue;
     if (function->opens && !function->kernel && !function->is_opened)
       open_track(unit, function);

@@ -10,6 +10,8 @@ namespace braces {
 #define CLOSES_A_LOOP } }
 #define OPENS_AN_IF(name) __global__ void name(int *x, int n) { if (n > 2)
 #define LAST_PART(v) else v = 3; }
+#define LAUNCHED(name, f) __global__ void name(int *x, int n) { f<3>(x, n); }
+#define LAUNCHED_TOO(name) __global__ void name(int *x, int n) { for (int i = 0; i < n; i++) x[i] += n; }
 DEVICE_BEGIN(step)
   for (int i = 0; i < n; i++)
     v = v * 3 + (v >> 2) - (i ^ v) + (v % 7) * (v & 31);
@@ -52,7 +54,15 @@ __global__ void literals(int *x, int n) { // see "/*ink[*/" and ' /*ink]*/
   x[threadIdx.x] = step(x[threadIdx.x], n) + is_begin(marker) + is_begin(other) + 1'000 + '\'' + '"';
   x[threadIdx.x] += step(x[threadIdx.x], n); /* INK_UNTIL(x) "*/
 }
+template <int N> __device__ void work(int *x, int n) { // the track of the macro's kernels is opened here
+  for (int i = 0; i < n; i++)
+    x[threadIdx.x] = step(x[threadIdx.x], i + N);
+  x[threadIdx.x] += step(n, N);
+}
+LAUNCHED(launched, work)
+LAUNCHED_TOO(launched_too)
 inline void run() {
+  check<int>("braces.launched", [](int *x) { launched<<<1, 64>>>(x, 5); });
   check<int>("braces.headed", [](int *x) { headed<<<1, 64>>>(x, 5); });
   check<int>("braces.begun", [](int *x) { begun<<<1, 64>>>(x, 5); });
   check<int>("braces.instantiated", [](int *x) { instantiated<4><<<1, 64>>>(x, 5); });
