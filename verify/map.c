@@ -392,12 +392,12 @@ static void release(mapping *m) {
   free(m->ranges);
 }
 
-ink_status ink_v_add_map(ink_verify *v, const v_function *functions, size_t count, ink_error *error) {
+ink_status ink_v_add_map(ink_verify *v, const v_function *functions, size_t count, bool without_stamps, ink_error *error) {
   mapping m = {.v = v, .parts = calloc(count, sizeof *m.parts), .part_count = count, .first = functions[0].first};
   ink_verify_map map = {.name = functions[0].name, .shown = ink_v_shown(v, ink_v_demangle(v, functions[0].name)), .target = functions[0].target,
                         .code_hash = ink_v_find_hash(&v->hashes, functions[0].cubin, functions[0].name)};
   bool fine = m.parts && gather(&m, functions, error);
-  if (fine && !m.stamp_count) {
+  if (fine && !m.stamp_count && !without_stamps) {
     release(&m);
     return INK_OK;
   }

@@ -140,7 +140,7 @@ static ink_status map_all(ink_verify *v, const ink_verify_options *options, ink_
     for (end = first + 1; end < v->function_count && v->functions[end].called; end++)
       ;
     if (!filtered || is_wanted(v, &regex, v->functions[first].name))
-      status = ink_v_add_map(v, v->functions + first, end - first, error);
+      status = ink_v_add_map(v, v->functions + first, end - first, options->without_stamps, error);
   }
   if (filtered)
     regfree(&regex);

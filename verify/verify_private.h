@@ -216,8 +216,8 @@ enum ink_instruction_kind ink_v_kind(const v_instruction *instruction);
 uint32_t ink_v_memory_bytes(const v_instruction *instruction);
 uint32_t ink_v_operations(const v_instruction *instruction);
 
-/* map.c: the map of the function and of the `count - 1` behind it, which it calls; none where no stamp is in them. */
-ink_status ink_v_add_map(ink_verify *v, const v_function *functions, size_t count, ink_error *error);
+/* map.c: the map of the function and of the `count - 1` behind it, which it calls; none where no stamp is in them, but `without_stamps`. */
+ink_status ink_v_add_map(ink_verify *v, const v_function *functions, size_t count, bool without_stamps, ink_error *error);
 
 /* judge.c: the innermost line that is not of a header of CUDA's own. */
 const v_frame *ink_v_users_frame(const ink_verify *v, v_place place);

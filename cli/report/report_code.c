@@ -192,12 +192,11 @@ static bool print_sampled(code_inputs *in, json_writer *json, FILE *to) {
   bool fine = true;
   for (size_t i = 0; i < in->stalls.table_count && fine; i++) {
     stall_table *t = &in->stalls.tables[i];
-    const ink_verify_options wanted = wanted_maps(in->settings);
     stall_difference difference;
     stall_join join;
     if ((!t->row_count && !t->sampled) || is_own(t))
       continue;
-    const ink_verify_map *map = t->sampled ? stall_capture_find(&in->sampled, t, in->maps, in->map_count, &wanted, &difference, &fine)
+    const ink_verify_map *map = t->sampled ? stall_capture_find(&in->sampled, t, in->maps, in->map_count, &difference, &fine)
                                            : stall_find_map(t, in->maps, in->map_count, &difference);
     if (!map) {
       fine = fine && !refuse(in, t, &difference);

@@ -221,36 +221,40 @@ static const ink_verify_map *map_of(const stall_function *f, const ink_verify_ma
   return NULL;
 }
 
-/* By the texts of the instructions, as of Nsight Compute's page. */
-static bool describe(stall_capture *c, stall_table *t, const ink_verify_map *maps, size_t n, const ink_verify_options *wanted,
-                     stall_difference *difference) {
-  const ink_verify_map *own = map_codes(c, wanted, NULL) ? NULL : map_of(t->sampled, c->maps, c->map_count);
-  char *texts = NULL;
+/* By the texts of the instructions, as of Nsight Compute's page. Line information is not needed for that. */
+static bool describe(stall_capture *c, stall_table *t, const ink_verify_map *maps, size_t n, stall_difference *difference) {
+  const stall_function *f = t->sampled;
+  const ink_verify_options all = {.size = sizeof all, .kernel_regex = f->stalls->function, .without_stamps = true, .map = true};
+  const ink_verify_map *own = NULL, *found;
+  ink_verify *verify = NULL;
   size_t bytes = 1;
   *difference = (stall_difference){0};
+  if (f->hash[0] && verify_code(f->code, &all, &verify, NULL) == INK_OK) {
+    const size_t count = ink_verify_maps(verify, &found);
+    own = map_of(f, found, count);
+  }
   for (size_t i = 0; own && i < own->instruction_count; i++)
     bytes += own->instructions[i].text_bytes + 1;
-  if (!own || !(texts = malloc(bytes)) || !make_rows(t, own)) {
-    free(texts);
-    return own == NULL;
-  }
-  char *to = texts;
-  for (size_t i = 0; i < own->instruction_count; i++) {
+  char *texts = own && make_rows(t, own) ? malloc(bytes) : NULL, *to = texts;
+  for (size_t i = 0; texts && i < own->instruction_count; i++) {
     t->rows[i].text = to;
     memcpy(to, own->instructions[i].text, own->instructions[i].text_bytes);
     to += own->instructions[i].text_bytes;
     *to++ = 0;
   }
-  stall_find_map(t, maps, n, difference);
+  if (texts)
+    stall_find_map(t, maps, n, difference);
   free(c->texts);
   c->texts = texts; /* which the difference names */
-  return true;
+  const bool fine = !own || texts;
+  ink_verify_free(verify);
+  return fine;
 }
 
 const ink_verify_map *stall_capture_find(stall_capture *c, stall_table *t, const ink_verify_map *maps, size_t n,
-                                         const ink_verify_options *wanted, stall_difference *difference, bool *fine) {
+                                         stall_difference *difference, bool *fine) {
   const ink_verify_map *map = map_of(t->sampled, maps, n);
-  *fine = map ? make_rows(t, map) : describe(c, t, maps, n, wanted, difference);
+  *fine = map ? make_rows(t, map) : describe(c, t, maps, n, difference);
   if (!*fine)
     message_say("out of memory for the samples");
   if (!map || !*fine)

@@ -35,8 +35,8 @@ void stall_capture_free(stall_capture *capture);
 /* The maps of the capture's own code, which needs -lineinfo; false after a message: there is none. */
 bool stall_capture_maps(stall_capture *capture, const ink_verify_options *wanted);
 /* The map of the very code that was sampled, by its hash, and the table's rows made by it; NULL: none of these maps is. Then
- * *difference is as of stall_find_map, where the capture's own code can be mapped. *fine: false after a message. */
+ * *difference is as of stall_find_map. *fine: false after a message. */
 const ink_verify_map *stall_capture_find(stall_capture *capture, stall_table *table, const ink_verify_map *maps, size_t n,
-                                         const ink_verify_options *wanted, stall_difference *difference, bool *fine);
+                                         stall_difference *difference, bool *fine);
 
 #endif

@@ -348,7 +348,8 @@ def check_other_build(case, code, program, lines):
         file.write(bytes_)
     with open(f"{case.work}/other_listing", "w") as file:
         begin = listing.index(f"/*{16 * at:04x}*/", listing.index(f".text.{code['kernel']}:"))
-        file.write(listing[:begin] + listing[begin:].replace(", R", ", -R", 1))
+        changed = listing[:begin] + listing[begin:].replace(", R", ", -R", 1)
+        file.write(changed)
     with open(f"{case.work}/nvdisasm", "w") as file:  # of the capture's code, which has no other name, the other listing
         file.write(f"#!/bin/sh\ncase \"$*\" in *inkmark-*) cat '{case.work}/other_listing';; *) cat '{case.work}/listing';; esac\n")
     capture = f"{case.work}/other.ink"
@@ -357,9 +358,10 @@ def check_other_build(case, code, program, lines):
     assert "of another build" in said and f"first at +0x{16 * at:x}," in said and old.replace(".reuse", "")[:12] in said, said
     assert json.loads(report_of(case, capture, "-f", "json").stdout)["kernels"][0]["code_sha256"] != code["code_sha256"]
     with open(f"{case.work}/other_listing", "w") as file:  # it has no line information
-        file.write("\n".join(line for line in listing.splitlines() if "//## File" not in line))
+        file.write("\n".join(line for line in changed.splitlines() if "//## File" not in line))
     assert "-lineinfo" in report_of(case, capture, code=1).stderr
-    assert "of another build" in report_of(case, capture, "--code", case.app, code=1).stderr
+    said = report_of(case, capture, "--code", case.app, code=1).stderr
+    assert "of another build" in said and f"first at +0x{16 * at:x}," in said, said
 
 
 def keep_listing(work, cubin):

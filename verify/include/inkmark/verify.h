@@ -30,7 +30,7 @@ typedef struct ink_verify_options {
   bool bookkeeping;          /* judge it too */
   const char *kernel_regex;  /* POSIX extended on the name, mangled or not; NULL: every function with stamps */
   bool without_stamps;       /* functions without a stamp too: an unmarked build, for its counts */
-  bool map;                  /* makes the maps (ink_verify_maps) too */
+  bool map;                  /* makes the maps (ink_verify_maps) too, without_stamps also of functions that have none */
 } ink_verify_options;
 
 /* A stamp as the source has it: one macro, in one place, with one chain of calls above it. */
