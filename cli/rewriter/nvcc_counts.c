@@ -231,12 +231,20 @@ char *counts_kernel_name(const char *entry) {
   return strndup(name, length);
 }
 
+/* The greatest of the usual blocks that may have so many registers a thread, which are given out in eights. */
+static unsigned block_of(unsigned registers) {
+  unsigned threads = block_threads;
+  while (threads > 128 && (registers + 7) / 8 * 8 * threads > register_file)
+    threads /= 2;
+  return (registers + 7) / 8 * 8 * 384 <= register_file && threads < 384 ? 384 : threads;
+}
+
 bool counts_judge(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room) {
   const kernel_counts *before = counts_find(plain, one->entry, one->target);
   const kernel_counts *all = counts_find(marked, one->entry, ""), *all_before = counts_find(plain, one->entry, "");
-  const unsigned most = register_file / block_threads;
   if (!before)
     return false;
+  const unsigned threads = block_of(before->registers), most = register_file / threads / 8 * 8;
   if (!*one->target && before->instructions && one->instructions > growth * before->instructions + track_instructions)
     return snprintf(why, room, "its PTX grows from %u to %u instructions", before->instructions, one->instructions) > 0;
   if (!*one->target)
@@ -249,7 +257,7 @@ bool counts_judge(const counts *plain, const counts *marked, const kernel_counts
     return snprintf(why, room, "it would take %u bytes of stack more", one->stack - before->stack) > 0;
   if (before->registers <= most && one->registers > most && !(all && all->bounded) &&
       !(all_before && all_before->bounded))
-    return snprintf(why, room, "it would take %u registers, and %d threads of a block may have %u", one->registers,
-                    block_threads, most) > 0;
+    return snprintf(why, room, "it would take %u registers, and %u threads of a block may have %u", one->registers,
+                    threads, most) > 0;
   return false;
 }

@@ -73,6 +73,19 @@ static void judges(void) {
   *words = 0, say(words, sizeof words, "sm_90", 0, 0, 65);
   check(worse(&plain, words, free_form, "65 registers"), "65 registers");
   check(!worse(&plain, words, bounded, ""), "65 registers of a kernel that says how many threads it has");
+  static const struct {
+    unsigned plain, marked;
+    bool worse;
+  } blocks[] = {{64, 72, true}, {65, 128, false}, {93, 120, false}, {128, 129, true}, {154, 168, false}, {154, 231, true}, {169, 255, false}, {200, 255, false}};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+    counts one = {0};
+    *words = 0, say(words, sizeof words, "sm_90", 0, 0, blocks[i].plain);
+    check(counts_read_words(&one, words), "registers");
+    *words = 0, say(words, sizeof words, "sm_90", 0, 0, blocks[i].marked);
+    if (worse(&one, words, free_form, "threads of a block may have") != blocks[i].worse)
+      printf("FAILED: %u registers, then %u\n", blocks[i].plain, blocks[i].marked), failures++;
+    counts_free(&one);
+  }
   *words = 0, say(words, sizeof words, "sm_90", 8, 0, 30);
   check(worse(&plain, words, NULL, "8 bytes of stack"), "stack of one target, that another had before");
   *words = 0, say(words, sizeof words, "sm_80", 8, 4, 30);
