@@ -24,6 +24,7 @@ typedef struct diff_series {
   double *values;
   size_t count;
   bool too_short; /* less than the marks' cost is known to */
+  uint32_t least_of, most_of; /* of its launches one block of each so many in a row is recorded; 1: all */
   bool moved;         /* by diff_align: `instance` is the base's, */
   char *own_instance; /* and this its own */
 } diff_series;
@@ -41,6 +42,7 @@ enum diff_verdict {
   DIFF_FASTER,
   DIFF_TOO_FEW, /* samples to tell at the level, whatever they are */
   DIFF_TOO_SHORT,
+  DIFF_OTHER_BLOCKS, /* other blocks of its grids were recorded: what differs may be the blocks */
   DIFF_ONLY_BASE,
   DIFF_ONLY_NEW
 };
@@ -62,6 +64,7 @@ typedef struct diff_result {
   bool by_run; /* a value for each run, its median launch, in the place of one for each launch */
   size_t row_count, pairs, tested;
   size_t left_out; /* rows that were taken away since */
+  size_t other_blocks; /* rows with that verdict */
   uint64_t slower, faster;
   bool failed; /* some row is slower by more than is allowed */
   bool forced; /* what cannot be compared was, for --force */

@@ -15,7 +15,7 @@
 
 const char *diff_word(enum diff_verdict verdict) {
   static const char *const words[] = {"same",      "slower",         "faster",  "too few samples",
-                                      "too short", "only in base", "only in new"};
+                                      "too short", "other blocks", "only in base", "only in new"};
   return words[verdict];
 }
 
@@ -117,7 +117,7 @@ static size_t needed_samples(const diff_result *result) {
 
 static void conclusion(const diff_result *result, FILE *to) {
   if (!result->pairs)
-    fputs("nothing could be tested: no section is on both sides", to);
+    fputs(result->other_blocks ? "nothing could be tested" : "nothing could be tested: no section is on both sides", to);
   else if (!result->tested)
     text_print(to, "nothing could be tested: about %zu launches a side are needed", needed_samples(result));
   else if (!result->slower && !result->faster)
@@ -128,6 +128,10 @@ static void conclusion(const diff_result *result, FILE *to) {
     text_print(to, "; %s slower by more than %g %%", result->failed ? "some are" : "none is",
                result->settings->fail_over * 100);
   fputc('\n', to);
+  if (result->other_blocks)
+    text_print(to, "%s row%s not tested: of a grid with more blocks than tracks the sides have other blocks; "
+                   "record both with '--blocks all' or more '--tracks', or --force\n",
+               number_whole(result->other_blocks).text, result->other_blocks == 1 ? " was" : "s were");
 }
 
 static void paths(const char *what, const char *const *list, const diff_side *side, FILE *to) {

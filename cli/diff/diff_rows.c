@@ -87,7 +87,12 @@ static bool match(diff_result *result) {
   return fine;
 }
 
-static void describe(diff_row *row, double level) {
+static bool have_other_blocks(const diff_row *row) {
+  const diff_series *a = row->base, *b = row->now;
+  return a && b && (a->least_of != b->least_of || a->most_of != b->most_of);
+}
+
+static void describe(diff_row *row, double level, bool force) {
   const diff_series *a = row->base, *b = row->now;
   row->base_cycles = a ? diff_geometric_mean(a->values, a->count) : 0;
   row->now_cycles = b ? diff_geometric_mean(b->values, b->count) : 0;
@@ -100,9 +105,16 @@ static void describe(diff_row *row, double level) {
   diff_interval(a->values, a->count, b->values, b->count, level, &row->low, &row->high);
   if (a->too_short && b->too_short)
     row->verdict = DIFF_TOO_SHORT;
+  else if (!force && have_other_blocks(row)) {
+    /* Each launch of a grid records the same blocks: what these are is in all samples of a side, and no noise. */
+    row->verdict = DIFF_OTHER_BLOCKS;
+    row->low = row->high = NAN;
+  }
 }
 
-static bool is_pair(const diff_row *row) { return row->base && row->now && row->verdict != DIFF_TOO_SHORT; }
+static bool is_pair(const diff_row *row) {
+  return row->base && row->now && row->verdict != DIFF_TOO_SHORT && row->verdict != DIFF_OTHER_BLOCKS;
+}
 
 static bool compare_rows(diff_result *result) {
   const double level = result->settings->level;
@@ -110,7 +122,9 @@ static bool compare_rows(diff_result *result) {
   if (!match(result))
     return false;
   for (size_t i = 0; i < result->row_count; i++) {
-    describe(&result->rows[i], level);
+    describe(&result->rows[i], level, result->settings->force);
+    result->forced |= result->settings->force && have_other_blocks(&result->rows[i]);
+    result->other_blocks += result->rows[i].verdict == DIFF_OTHER_BLOCKS;
     pairs += is_pair(&result->rows[i]);
   }
   result->pairs = pairs;

@@ -93,7 +93,7 @@ static diff_series *series_of(diff_side *side, const diff_series *wanted) {
   return &side->series[side->count++];
 }
 
-static bool add_value(diff_side *side, const diff_series *wanted, double value, bool too_short) {
+static bool add_value(diff_side *side, const diff_series *wanted, double value, bool too_short, uint32_t one_of) {
   diff_series *s = series_of(side, wanted);
   double *values = s ? realloc(s->values, (s->count + 1) * sizeof *values) : NULL;
   if (!values)
@@ -101,6 +101,8 @@ static bool add_value(diff_side *side, const diff_series *wanted, double value, 
   s->values = values;
   values[s->count++] = value;
   s->too_short |= too_short;
+  s->least_of = !s->least_of || one_of < s->least_of ? one_of : s->least_of;
+  s->most_of = one_of > s->most_of ? one_of : s->most_of;
   return true;
 }
 
@@ -116,6 +118,7 @@ static bool add_launch(diff_side *side, const loaded_capture *loaded, const ink_
   const ink_kernel_total *total = &totals[rows[at].part];
   const ink_kernel *kernel = &kernels[total->kernel];
   const double tracks = (double)launches[rows[at].group].track_count;
+  const uint32_t one_of = launches[rows[at].group].one_of;
   diff_series name = {.kernel = (char *)kernel->name, .table = (char *)(kernel->table ? kernel->table->name : NULL),
                       .instance = (char *)total->instance, .device = total->device};
   double whole = 0;
@@ -127,10 +130,10 @@ static bool add_launch(diff_side *side, const loaded_capture *loaded, const ink_
     if (!row->count)
       continue;
     name.section = (char *)load_section_name(loaded, row->section);
-    fine = add_value(side, &name, (double)row->total_cycles / tracks, ink_table_row_below_marking_bound(row));
+    fine = add_value(side, &name, (double)row->total_cycles / tracks, ink_table_row_below_marking_bound(row), one_of);
   }
   name.section = NULL;
-  return fine && add_value(side, &name, whole / tracks, false);
+  return fine && add_value(side, &name, whole / tracks, false, one_of);
 }
 
 static bool add_table(diff_side *side, const loaded_capture *loaded, const ink_table *table) {
@@ -289,6 +292,9 @@ bool diff_comparable(const char *left, const char *right) {
         if (devices[0][i].index == devices[1][k].index || (n == 1 && m == 1))
           fine = like_devices(&a, &b, &devices[0][i], &devices[1][k]);
   }
+  const char *blocks[2] = {fine ? ink_capture_fact(a.capture, "blocks") : NULL, fine ? ink_capture_fact(b.capture, "blocks") : NULL};
+  if (!same_text(blocks[0], blocks[1]))
+    fine = unlike(left, right, "other blocks were recorded", blocks[0] ? blocks[0] : "all", blocks[1] ? blocks[1] : "all");
   unload_capture(&a);
   unload_capture(&b);
   return fine;

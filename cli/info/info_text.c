@@ -30,14 +30,16 @@ static void sampled(const ink_capture *capture, FILE *to) {
   const ink_launch *launches;
   const size_t n = ink_capture_launches(capture, &launches);
   size_t some = 0;
-  uint32_t most = 0;
+  uint32_t most = 0, least = UINT32_MAX;
   for (size_t i = 0; i < n; i++) {
     some += launches[i].one_of > 1;
     most = launches[i].one_of > most ? launches[i].one_of : most;
+    if (launches[i].one_of > 1 && launches[i].one_of < least)
+      least = launches[i].one_of;
   }
   if (some)
     text_print(to, "%-12sauto: in %s of %s launches one of each %s%s in a row\n", "blocks", number_whole(some).text,
-               number_whole(n).text, number_whole(most).text, some == 1 ? "" : " or fewer");
+               number_whole(n).text, number_whole(most).text, least == most ? "" : " or fewer");
 }
 
 /* Unix ns as UTC; what is no number is printed as it stands. */

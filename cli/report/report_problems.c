@@ -108,7 +108,7 @@ static void biased(const report_view *report, const ink_kernel_total *total, FIL
                 l->one_of > 1 ? "were chosen and not lost" : report_keeps_first(report) ? "began first" : "ended last");
   if (cut > 1)
     text_print(to, "    and so of %s more launch%s\n", number_whole(cut - 1).text, cut == 2 ? "" : "es");
-  if (l->one_of < 2)
+  if (l->one_of < 2 && (uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2] > tracks_there(report->loaded.capture))
     fputs("    'record --blocks auto' takes blocks from all over such a grid\n", to);
 }
 

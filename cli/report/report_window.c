@@ -14,7 +14,9 @@
 /* Launches of whose blocks some were left out, by the options. */
 typedef struct sampled {
   uint64_t launches, blocks, recorded;
-  uint32_t most; /* one block of so many, or of fewer */
+  uint32_t least, most; /* one block of each so many */
+  size_t worst;         /* of the launches of which blocks were left out, that with the fewest recorded ones */
+  uint64_t fewest;
 } sampled;
 
 enum sort { ALL, SOME /* as `sampled` says of older captures */, BY_SHAPE };
@@ -29,6 +31,9 @@ static sampled count_blocks(const ink_capture *capture, enum sort sort) {
       continue; /* all of it */
     sum.launches++;
     sum.most = launches[i].one_of > sum.most ? launches[i].one_of : sum.most;
+    sum.least = !sum.least || launches[i].one_of < sum.least ? launches[i].one_of : sum.least;
+    if (launches[i].track_count < blocks && (!sum.fewest || launches[i].track_count < sum.fewest))
+      sum.worst = i, sum.fewest = launches[i].track_count;
     sum.blocks += blocks;
     sum.recorded += launches[i].track_count;
   }
@@ -53,16 +58,25 @@ static bool all_are_there(const ink_capture *capture) {
 
 /* Ranks of the order statistics between which the median lies, 95 % of the time; and by the rule of three how many
  * blocks may exceed the largest that was seen. Blocks in a fixed distance stand for the others where nothing in the
- * grid repeats at that distance. */
+ * grid repeats at that distance. Launches of one grid have the same blocks: many of them are no larger a sample than one,
+ * and of several grids the smallest sample is told. */
 static void sample(const ink_capture *capture, FILE *to, enum sort sort) {
   const sampled sum = count_blocks(capture, sort);
   if (records_warps(capture) || !sum.recorded || sum.recorded >= sum.blocks)
     return;
-  const double n = (double)sum.recorded, apart = 98.0 / sqrt(n), left = 1 - n / (double)sum.blocks;
-  text_print(to, "    %s of %s blocks were recorded, whatever they took; the median of all blocks lies between "
+  const ink_launch *launches;
+  char which[240] = ";";
+  ink_capture_launches(capture, &launches);
+  const ink_launch *worst = &launches[sum.worst];
+  const uint64_t blocks = (uint64_t)worst->grid_dim[0] * worst->grid_dim[1] * worst->grid_dim[2];
+  const double n = (double)worst->track_count, apart = 98.0 / sqrt(n), left = fmax(1 - n / (double)blocks, 0);
+  if (sum.launches > 1)
+    snprintf(which, sizeof which, ", the same ones in launches of one grid; in the launch with the fewest, launch %zu with %s of %s,",
+             sum.worst, number_whole(worst->track_count).text, number_whole(blocks).text);
+  text_print(to, "    %s of %s blocks were recorded, whatever they took%s the median of all blocks lies between "
                  "those %s %% and %s %% of the way up here, and at most %s %% of all are longer than the "
                  "longest (95 %% certain)\n",
-             number_whole(sum.recorded).text, number_whole(sum.blocks).text,
+             number_whole(sum.recorded).text, number_whole(sum.blocks).text, which,
              number_fraction(fmax(50 - apart * sqrt(left), 0), 1).text, number_fraction(fmin(50 + apart * sqrt(left), 100), 1).text,
              number_fraction(fmin(300 / n, 100), 2).text);
 }
@@ -99,7 +113,7 @@ void report_window(const report_view *report, FILE *to) {
                    "was recorded, chosen all over the grid; the others are left out ('record --blocks all' or more "
                    "'--tracks' keep them)\n", number_whole(some.launches).text, some.launches == 1 ? "" : "es",
                records_warps(capture) ? "warps" : "blocks", number_whole(some.most).text,
-               some.launches == 1 ? "" : " or fewer");
+               some.least == some.most ? "" : " or fewer");
   if (blocks)
     text_print(to, "blocks (%s): the others are left out\n", blocks);
   if (((chosen || some.launches) && all_are_there(capture)) || (blocks && strchr(blocks, ':')))

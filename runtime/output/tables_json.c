@@ -128,6 +128,17 @@ static bool keeps_first(const ink_selection *s, int32_t device) {
   return info && info->flags & INK_BUFFER_KEEP_FIRST;
 }
 
+/* Of any launch of the kernel; 1: all of their blocks have a track. */
+static uint32_t one_block_of(const ink_selection *s, uint32_t kernel) {
+  const ink_launch *launches;
+  const size_t n = ink_capture_launches(s->capture, &launches);
+  uint32_t most = 1;
+  for (size_t i = 0; i < n; i++)
+    if (launches[i].kernel == kernel && launches[i].one_of > most && ink_selection_has(s, (uint32_t)i))
+      most = launches[i].one_of;
+  return most;
+}
+
 static void put_total(ink_file *f, const ink_selection *s, const ink_kernel_total *t, size_t index) {
   const ink_kernel *kernel = &s->kernels[t->kernel];
   ink_file_print(f, "{\"index\": %zu", index);
@@ -145,6 +156,9 @@ static void put_total(ink_file *f, const ink_selection *s, const ink_kernel_tota
   ink_json_u64(f, "marks_dropped", t->marks_dropped);
   ink_json_bool(f, "dropped_at_least", t->marks_dropped_open != 0);
   ink_json_text(f, "kept", !t->marks_dropped ? "all" : keeps_first(s, t->device) ? "first" : "newest");
+  const uint32_t one_of = one_block_of(s, t->kernel);
+  if (one_of > 1)
+    ink_json_u64(f, "one_block_of", one_of);
   ink_json_u64(f, "iterations", t->iterations);
   ink_json_u64(f, "tracks_partial", t->tracks_partial);
   ink_json_u64(f, "missed", t->missed);

@@ -135,6 +135,11 @@ elif case == "auto":  # without an option: of a grid with more blocks than track
     assert lasted[int(len(lasted) * low / 100)] <= whole["median_cycles"] <= lasted[int(len(lasted) * high / 100)], (whole, low, high)
     assert row["median_cycles"] == whole["median_cycles"] and row["max_cycles"] * 1.01 >= whole["max_cycles"], (row, whole)
     assert abs(4 * row["total_cycles"] - whole["total_cycles"]) <= whole["total_cycles"] / 20, (row, whole)
+    # what blocks are left out of is no total, and other blocks are no difference
+    for condition, code in (("total < 1000ms", 1), ("count < 6000", 1), ("total > 1000ms", 1), ("total < 1ns", 3), ("total > 1ns", 0), ("max < 1000ms", 0)):
+        done = subprocess.run([inkmark, "report", "-q", "--check", f"Kern/A {condition}", "x.ink"], capture_output=True, text=True)
+        assert done.returncode == code and ("blocks of the kernel were not recorded" in done.stderr) == (code == 1), (condition, done)
+    assert part["one_block_of"] == 4 and "one_block_of" not in json.dumps(whole), part
     # all: the blocks that end last are left, and that is told
     record(["-t", "2048", "-r", "4", "--blocks", "all", "--drain-ms", "60000"], "sampled")
     part, shown = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0], report()
@@ -163,6 +168,30 @@ elif case == "auto":  # without an option: of a grid with more blocks than track
             assert re.search(r"in \d launch(es)? with more (blocks|warps) than", report()), report()
     record(["-t", "8", "--launches", "10-11"], "program")  # those outside do not count
     assert re.search(r"in [12] launch(es)? with more blocks", report()), report()
+    # eight launches of one grid are one sample eight times; the sides of a diff are to have the same one
+    for tracks in ("32", "64"):
+        for _ in range(20):  # on a busy machine a drain comes late, and tracks are lost
+            if "lost" not in record(["-t", tracks, "--drain-ms", "1"], "uneven"):
+                break
+        os.rename("x.ink", tracks + ".ink")
+    said = subprocess.run([inkmark, "report", "32.ink"], capture_output=True, text=True, check=True).stdout
+    assert "in 8 launches" in said and "one block of each 2 in a row" in said, said
+    assert "200 of 400 blocks were recorded" in said and "with 25 of 50, " in said and "at most 12.00 %" in said, said
+    for form in ("text", "json", "markdown", "html"):
+        done = subprocess.run([inkmark, "diff", "-f", form, "64.ink", "32.ink"], capture_output=True, text=True)
+        assert done.returncode == 0 and "other blocks" in done.stdout and "<td>slower" not in done.stdout, done
+    done = subprocess.run([inkmark, "diff", "--fail-over", "1%", "64.ink", "32.ink"], capture_output=True, text=True)
+    assert done.returncode == 1 and "nothing could be tested" in done.stdout + done.stderr, done
+    done = subprocess.run([inkmark, "diff", "--force", "64.ink", "32.ink"], capture_output=True, text=True)
+    assert done.returncode == 3 and "slower" in done.stdout and "forced" in done.stdout, done
+    done = subprocess.run([inkmark, "diff", "32.ink", "32.ink"], capture_output=True, text=True)
+    assert done.returncode == 0 and "other blocks" not in done.stdout, done
+    record(["-t", "64", "--blocks", "::2", "--drain-ms", "1"], "uneven")
+    done = subprocess.run([inkmark, "diff", "64.ink", "x.ink"], capture_output=True, text=True)
+    assert done.returncode == 1 and "other blocks were recorded, all and ::2" in done.stderr, done
+    # where tracks were lost of grids that fit, no other --blocks is advised
+    record(["-t", "16", "--drain-ms", "60000"], "program")
+    assert "biased" in report() and "record --blocks auto" not in report(), report()
     # graphs too: of 50 and 51 blocks twice, one of each 2
     record(["-t", "32", "--launches", "2", "--drain-ms", "1"], "program", "graph")
     assert "one block of each 2 " in report() and max(blocks_of_launches()) <= 26, report()
