@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Captures of many ranks as Parquet: 40 made-up ones, 1,000 in tests/long.sh. What DuckDB and two Dask workers answer is
+# Captures of many ranks as Parquet: 40 made-up ones, 1,000 in tests/long.sh. What DuckDB, Polars and two Dask workers answer is
 # what the C report says; sizes, rates and memory are printed.
 import json
 import os
@@ -10,6 +10,7 @@ import time
 import warnings
 
 import dask.dataframe
+import polars
 from dask.distributed import Client, LocalCluster
 
 import inkmark
@@ -128,6 +129,9 @@ def main():
     by_sql = dict(zip(*ds.sql("select rank, sum(total_ns) from sections where run = 'first' group by 1").to_pydict().values()))
     assert len(sums) == ranks and all(abs(sums[r] - ns) < 1 for r, ns in by_sql.items()), sums
     assert sorted(sums.nlargest(3).index) == slow
+    lazy = polars.scan_parquet("out/sections", hive_partitioning=True).filter(polars.col("run").cast(str) == "first")
+    by_polars = lazy.group_by(polars.col("rank").cast(int)).agg(polars.col("total_ns").sum()).collect()
+    assert by_polars.height == ranks and all(abs(by_sql[r] - ns) < 1 for r, ns in by_polars.iter_rows()), by_polars
     print("PASS")
 
 if __name__ == "__main__":  # workers import this file
