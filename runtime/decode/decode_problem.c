@@ -28,8 +28,8 @@ const char *ink_problem_advice(enum ink_problem_kind kind) {
            "recording thread";
   case INK_PROBLEM_SHARED_NEVER_ENDED:
   case INK_PROBLEM_SHARED_NEVER_BEGUN:
-    return "both threads must record: choose them by PROF_KERNEL_IF, or record with --granularity warp; give the "
-           "begin and its end the same section, key and scope";
+    return "both threads must record: choose them by PROF_KERNEL_IF, or record with --granularity warp; where blocks "
+           "were left out, with more --tracks, and with --blocks all; give the begin and its end the same section, key and scope";
   case INK_PROBLEM_BACKWARDS:
     return "two SMs' clocks are not known better than that: the time between the two is 0 within the bound";
   case INK_PROBLEM_OUT_OF_RANGE:

@@ -180,6 +180,10 @@ elif case == "auto":  # without an option: of a grid with more blocks than track
     for form in ("text", "json", "markdown", "html"):
         done = subprocess.run([inkmark, "diff", "-f", form, "64.ink", "32.ink"], capture_output=True, text=True)
         assert done.returncode == 0 and "other blocks" in done.stdout and "<td>slower" not in done.stdout, done
+    subprocess.run([inkmark, "export", "-q", "64.ink", "32.ink", "-o", "both.html"], capture_output=True, check=True)
+    with open("both.html") as page:
+        text = page.read()
+    assert text.count('"verdict": "other blocks"') == 3 and text.count('"one_block_of": 2') == 1, text.count('"verdict"')
     done = subprocess.run([inkmark, "diff", "--fail-over", "1%", "64.ink", "32.ink"], capture_output=True, text=True)
     assert done.returncode == 1 and "nothing could be tested" in done.stdout + done.stderr, done
     done = subprocess.run([inkmark, "diff", "--force", "64.ink", "32.ink"], capture_output=True, text=True)
