@@ -7,8 +7,6 @@ import os
 import subprocess
 import sys
 
-import inkmark
-
 SOURCE = r"""
 #include <inkmark/mark.cuh>
 PROF_SECTIONS(Inline, Step, Load, Compute)
@@ -42,7 +40,7 @@ def load_inline(name, source):
     with open(name + ".cu", "w") as file:
         file.write(source)
     subprocess.run([os.environ["NVCC"], "-O2", "-std=c++17", "-arch=compute_75", "-Wno-deprecated-gpu-targets", "-shared", "-Xcompiler", "-fPIC",
-                    "-cudart", sys.argv[1], "-I", inkmark.include_dir(), "-o", name + ".so", name + ".cu"], check=True)
+                    "-cudart", sys.argv[1], "-I", os.environ["INKMARK_INCLUDE"], "-o", name + ".so", name + ".cu"], check=True)
     return ctypes.CDLL(os.path.abspath(name + ".so"))
 
 
