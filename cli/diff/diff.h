@@ -107,6 +107,8 @@ bool diff_text(const diff_result *result, FILE *to);
 bool diff_markdown(const diff_result *result, FILE *to);
 bool diff_json(const diff_result *result, FILE *to);
 bool diff_html(const diff_result *result, FILE *to);
+/* What was found, or why nothing could be: lines of text. */
+void diff_conclusion(const diff_result *result, FILE *to);
 const char *diff_word(enum diff_verdict verdict);
 /* What stands behind the kernel's name: its device, where it is not the first, and what its function is now. */
 void diff_part_more(const diff_row *row, char *text, size_t bytes);

@@ -121,10 +121,9 @@ bool diff_html(const diff_result *result, FILE *to) {
   fputs("</h1>\n<p>", to);
   diff_assumption(result, words, sizeof words);
   diff_put(words, true, to);
-  text_print(to, "</p>\n<p>%s slower, %s faster%s</p>\n", number_whole(result->slower).text,
-          number_whole(result->faster).text, result->forced ? "; forced: these captures were not made alike" : "");
-  if (result->other_blocks)
-    fputs("<p>other blocks: of a grid with more blocks than tracks the sides have other blocks; not tested</p>\n", to);
+  fputs("</p>\n<p style=\"white-space:pre-line\">", to);
+  diff_conclusion(result, to);
+  fputs(result->forced ? "forced: these captures were not made alike</p>\n" : "</p>\n", to);
   fputs("<table><thead><tr><th>kernel<th>cycles a track<th>base<th>new<th>change<th>interval<th></thead>\n", to);
   for (size_t i = 0; i < result->row_count; i++)
     html_row(&result->rows[i], to);

@@ -115,7 +115,7 @@ static size_t needed_samples(const diff_result *result) {
   return n;
 }
 
-static void conclusion(const diff_result *result, FILE *to) {
+void diff_conclusion(const diff_result *result, FILE *to) {
   if (!result->pairs)
     fputs(result->other_blocks ? "nothing could be tested" : "nothing could be tested: no section is on both sides", to);
   else if (!result->tested)
@@ -176,7 +176,7 @@ bool diff_text(const diff_result *result, FILE *to) {
       text_print(to, "  %zu section%s the same (--all)\n", same, same == 1 ? " is" : "s are");
   }
   fputc('\n', to);
-  conclusion(result, to);
+  diff_conclusion(result, to);
   return true;
 }
 
@@ -221,7 +221,7 @@ bool diff_markdown(const diff_result *result, FILE *to) {
                row->verdict == DIFF_SLOWER ? "**" : "");
   }
   fputc('\n', to);
-  conclusion(result, to);
+  diff_conclusion(result, to);
   diff_assumption(result, words, sizeof words);
   text_print(to, "\nCycles a track, geometric means; %s.%s\n", words,
              result->forced ? " Forced: these captures were not made alike." : "");

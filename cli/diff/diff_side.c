@@ -3,6 +3,7 @@
  * before two captures can be compared. */
 #include "diff.h"
 
+#include "grid.h"
 #include "message.h"
 
 #include "inkmark/table.h"
@@ -144,6 +145,9 @@ static bool add_table(diff_side *side, const loaded_capture *loaded, const ink_t
   ink_capture_kernels(loaded->capture, &kernels);
   for (size_t i = 0; i < parts; i++) {
     side->launches += totals[i].launches;
+    if (totals[i].tracks_lost || totals[i].missed)
+      message_say("'%s': kernel '%s': %s tracks were lost or found no room; the rest may be no sample", loaded->path,
+                  kernels[totals[i].kernel].name, number_whole(totals[i].tracks_lost + totals[i].missed).text);
     if (totals[i].marks_dropped)
       message_say("'%s': kernel '%s' is left out: some of its marks were dropped, so the rest is no sample", loaded->path,
                   kernels[totals[i].kernel].name);
