@@ -19,14 +19,23 @@ bool ink_filter_has_track(const ink_selection *s, const ink_track *h, int64_t op
   return !f || ((!f->blocks || (block >= f->first_block && block <= f->last_block)) && in_time(s, open_ns, close_ns));
 }
 
+static bool some_left_out(const ink_selection *s) {
+  const ink_launch *launches;
+  const size_t n = ink_capture_launches(s->capture, &launches);
+  for (size_t i = 0; i < n; i++)
+    if (launches[i].track_count < (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2])
+      return true;
+  return false;
+}
+
 ink_status ink_filter_check(const ink_selection *s, bool decoded, ink_error *error) {
   const ink_output_filter *f = s->options.filter;
   if (f && !s->unfiltered_some)
     return ink_error_set(error, INK_ERROR_NOT_FOUND, "nothing passes the filter: the capture has no track");
   if (f && !s->chosen_tracks)
     return ink_error_set(error, INK_ERROR_NOT_FOUND,
-                         "nothing passes the filter: blocks are 0 to %llu, times 0 to %lld ns from the begin",
-                         (unsigned long long)s->unfiltered_block, (long long)ink_ns_between(s->zero_ns, s->unfiltered_end_ns));
+                         "nothing passes the filter: blocks are 0 to %llu%s, times 0 to %lld ns from the begin",
+                         (unsigned long long)s->unfiltered_block, some_left_out(s) ? " (not all were recorded)" : "", (long long)ink_ns_between(s->zero_ns, s->unfiltered_end_ns));
   if (decoded && f && f->iterations && !s->some_passed)
     return ink_error_set(error, INK_ERROR_NOT_FOUND, "nothing passes the filter: no record is of an iteration from %lld to %lld%s",
                          (long long)f->first_iteration, (long long)f->last_iteration, f->blocks || f->time ? " there" : "");

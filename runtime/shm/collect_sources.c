@@ -99,6 +99,7 @@ static char *fitting_text(const char *path, const table_text *table, size_t *byt
   return text;
 }
 
+/* Where both folders have a file that fits, and these are not alike, nobody knows which of them was compiled. */
 static char *find_text(const ink_collector *c, const ink_i_member *m, const table_text *table, size_t *bytes) {
   char path[2 * PATH_MAX], program[PATH_MAX], link[64];
   if (table->file[0] == '/')
@@ -107,14 +108,25 @@ static char *find_text(const ink_collector *c, const ink_i_member *m, const tabl
     return NULL;
   char *text = fitting_text(path, table, bytes);
   snprintf(link, sizeof link, "/proc/%ld/exe", (long)m->watch.pid);
-  const ssize_t n = text ? -1 : readlink(link, program, sizeof program - 1);
+  const ssize_t n = readlink(link, program, sizeof program - 1);
   if (n <= 0)
     return text;
   program[n] = 0;
   char *slash = strrchr(program, '/');
   if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - program), program, table->file) >= sizeof path)
-    return NULL;
-  return fitting_text(path, table, bytes);
+    return text;
+  size_t other_bytes = 0;
+  char *other = fitting_text(path, table, &other_bytes);
+  if (!text) {
+    *bytes = other_bytes;
+    return other;
+  }
+  if (other && (other_bytes != *bytes || memcmp(text, other, *bytes) != 0)) {
+    free(text);
+    text = NULL;
+  }
+  free(other);
+  return text;
 }
 
 /* ---- keeping and storing -------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/inkmark-sources-XXXXXX", template_[64];
+static char only_beside[64], alike[64], differs[64]; /* names of files beside the program */
 
 static const char kernel_text[] = "// one\n"
                                   "#include <inkmark/mark.cuh>\n"
@@ -30,9 +31,24 @@ static void write_text(const char *name, const char *text) {
     exit(2);
 }
 
+/* Beside this program, where names of tables are looked for too. */
+static void beside(const char *name, const char *text, char path[4200]) {
+  char program[4096];
+  const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+  if (n <= 0)
+    exit(2);
+  program[n] = 0;
+  *strrchr(program, '/') = 0;
+  snprintf(path, 4200, "%s/%s", program, name);
+  FILE *file = text ? fopen(path, "w") : NULL;
+  if (text && (!file || fputs(text, file) < 0 || fclose(file)))
+    exit(2);
+}
+
 /* ---- the writer process --------------------------------------------------------------------- */
 
-static void put_tables(void) {
+/* The program is there until `hold` ends: its folder is asked for by its process. */
+static void put_tables(int hold) {
   ink_error error = {0};
   ink_writer *writer = NULL;
   char long_path[5000], here[200];
@@ -60,11 +76,16 @@ static void put_tables(void) {
       {"auto_table", "wait (auto.cu:2), for (auto.cu:4, 2)", "auto.cu", 1},
       {"auto_table", "wait (gone.cu:9)", "gone.cu", 1},      /* fewer lines */
       {"Solver", "K", long_path, 1},
+      {"Solver", "M", only_beside, 3},
+      {"Solver", "N", alike, 3},
+      {"Solver", "O", differs, 3},                           /* another one than in the folder */
       {"Solver", "L", "", 1},
   };
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (ink_writer_table(writer, tables[i].name, tables[i].sections, tables[i].file, tables[i].line, i + 1, &error))
       _exit(3);
+  if (ink_writer_fact(writer, "tables", "all given", &error) || read(hold, here, 1))
+    _exit(4);
   _exit(ink_writer_close(writer, &error) != INK_OK);
 }
 
@@ -91,14 +112,23 @@ static void make_files(void) {
     exit(2);
 }
 
+static bool is_in_file(const char *path, const char *words) {
+  static char bytes[1 << 20];
+  FILE *file = fopen(path, "rb");
+  const size_t n = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+  if (file)
+    fclose(file);
+  return memmem(bytes, n, words, strlen(words)) != NULL;
+}
+
 /* The capture that the writer process made; `with`: it was told of a folder. */
 static ink_capture *record(bool with) {
-  int pair[2], status;
+  int pair[2], hold[2], status = 0;
   ink_collector *collector = NULL;
   ink_capture *capture = NULL;
   ink_error error = {0};
   char path[200];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) || pipe(hold))
     exit(1);
   const ink_collector_options options = {.size = sizeof options, .output = template_, .control = pair[1], .began_ns = 1,
                                          .source_folder = with ? folder : NULL};
@@ -107,29 +137,48 @@ static ink_capture *record(bool with) {
   const pid_t writer = fork();
   if (!writer) {
     close(pair[0]);
+    close(hold[1]);
     ink_collector_run(collector);
     _exit(0);
   }
   ink_collector_free(collector);
   const pid_t child = fork();
-  if (!child)
-    put_tables();
-  CHECK(waitpid(child, &status, 0) == child && !status, "status %x", (unsigned)status);
+  if (!child) {
+    close(hold[1]);
+    put_tables(hold[0]);
+  }
+  snprintf(path, sizeof path, "%s/%ld.ink", folder, (long)child);
+  pid_t ended = 0;
+  while (!is_in_file(path, "all given") && (ended = waitpid(child, &status, WNOHANG)) == 0)
+    usleep(1000);
+  close(hold[0]);
+  close(hold[1]);
+  CHECK((ended ? ended : waitpid(child, &status, 0)) == child && !status, "status %x", (unsigned)status);
   close(pair[0]);
   CHECK(waitpid(writer, NULL, 0) == writer, "the writer");
-  snprintf(path, sizeof path, "%s/%ld.ink", folder, (long)child);
   NEED(ink_capture_open(path, &capture, &error), error);
   return capture;
 }
 
 static void stored(void) {
-  static const char *const wanted[] = {"fits.cu", "/absolute.cu", "second.cu", "auto.cu"};
+  const char *const wanted[] = {"fits.cu", "/absolute.cu", "second.cu", "auto.cu", only_beside, alike};
+  char paths[3][4200];
   const ink_source *sources;
   make_files();
+  snprintf(only_beside, sizeof only_beside, "only-beside-%ld.cu", (long)getpid());
+  snprintf(alike, sizeof alike, "alike-%ld.cu", (long)getpid());
+  snprintf(differs, sizeof differs, "differs-%ld.cu", (long)getpid());
+  beside(only_beside, kernel_text, paths[0]);
+  beside(alike, kernel_text, paths[1]);
+  beside(differs, "\n\nPROF_SECTIONS(Solver, O)\n", paths[2]);
+  write_text(alike, kernel_text);
+  write_text(differs, kernel_text);
   ink_capture *capture = record(true);
+  for (size_t i = 0; i < 3; i++)
+    unlink(paths[i]);
   const size_t n = ink_capture_sources(capture, &sources);
-  CHECK(n == 4, "%zu sources", n);
-  for (size_t i = 0; i < n && i < 4; i++) {
+  CHECK(n == 6, "%zu sources", n);
+  for (size_t i = 0; i < n && i < 6; i++) {
     const char *text = i == 3 ? "a\nb\nc\nd" : kernel_text;
     CHECK(strstr(sources[i].file, wanted[i]), "'%s'", sources[i].file);
     CHECK(sources[i].bytes == strlen(text) && !strcmp(sources[i].text, text), "'%s'", sources[i].text);
