@@ -34,6 +34,7 @@ typedef struct repeat_result {
   bool simulated;
   double *slowest_hz, *fastest_hz; /* [repeats]: of the SMs' clocks; NAN: not known */
   uint64_t lost;                   /* tracks and marks that a repeat lost, the worst */
+  uint32_t one_block_of;           /* of some launch one block of each so many in a row was recorded; 1: all */
 } repeat_result;
 
 /* Runs the program; CLI_OK or an exit code after a message. repeat_free in any case. */

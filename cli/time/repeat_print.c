@@ -108,6 +108,9 @@ static void doubts(const repeat_result *r, size_t doubted, FILE *to) {
   if (clock_range(r, &low, &high) && high / low - 1 > CLOCK_MOVED)
     text_print(to, "the clock moved: SMs ran at %s to %s MHz; lock it (nvidia-smi --lock-gpu-clocks) or compare cycles\n",
                number_fraction(low / 1e6, 0).text, number_fraction(high / 1e6, 0).text);
+  if (r->one_block_of > 1)
+    text_print(to, "of grids with more blocks than tracks one block of each %s in a row, or of fewer, was recorded: the table is of these\n",
+               number_whole(r->one_block_of).text);
   if (r->lost)
     text_print(to, "a repeat lost up to %s tracks or marks: the table is of the others\n", number_whole(r->lost).text);
 }
@@ -166,6 +169,8 @@ void repeat_json(const repeat_result *r, FILE *to) {
   json_unsigned(&json, "repeats", r->repeats);
   json_unsigned(&json, "warmup", r->settings->warmup);
   json_unsigned(&json, "lost", r->lost);
+  if (r->one_block_of > 1)
+    json_unsigned(&json, "one_block_of", r->one_block_of);
   const bool known = clock_range(r, &low, &high);
   json_double(&json, "clock_min_hz", known ? low : NAN);
   json_double(&json, "clock_max_hz", known ? high : NAN);

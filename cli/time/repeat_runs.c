@@ -97,6 +97,13 @@ static bool add_table(repeat_result *r, size_t repeat, const loaded_capture *loa
   return fine;
 }
 
+static void note_blocks(repeat_result *r, const ink_capture *capture) {
+  const ink_launch *launches;
+  const size_t n = ink_capture_launches(capture, &launches);
+  for (size_t i = 0; i < n; i++)
+    r->one_block_of = launches[i].one_of > r->one_block_of ? launches[i].one_of : r->one_block_of;
+}
+
 static int take_capture(repeat_result *r, size_t repeat, const char *path) {
   loaded_capture loaded;
   ink_error error = {0};
@@ -110,6 +117,7 @@ static int take_capture(repeat_result *r, size_t repeat, const char *path) {
   if (!code) {
     r->simulated = r->simulated || ink_capture_simulated(loaded.capture);
     note_clocks(r, repeat, loaded.map);
+    note_blocks(r, loaded.capture);
     code = add_table(r, repeat, &loaded, table) ? CLI_OK : CLI_FAILED;
   }
   ink_table_free(table);

@@ -139,6 +139,10 @@ elif case == "auto":  # without an option: of a grid with more blocks than track
     for condition, code in (("total < 1000ms", 1), ("count < 6000", 1), ("total > 1000ms", 1), ("total < 1ns", 3), ("total > 1ns", 0), ("max < 1000ms", 0)):
         done = subprocess.run([inkmark, "report", "-q", "--check", f"Kern/A {condition}", "x.ink"], capture_output=True, text=True)
         assert done.returncode == code and ("blocks of the kernel were not recorded" in done.stderr) == (code == 1), (condition, done)
+    for form, words in (("text", "one block of each 4 in a row, or of fewer, was recorded"), ("json", '"one_block_of": 4')):
+        done = subprocess.run([inkmark, "time", "--device", "sim", "-n", "1", "-w", "0", "-f", form, "--", os.path.join(bin, "sampled")],
+                              capture_output=True, text=True)
+        assert done.returncode == 0 and words in done.stdout, done
     left = next(b for b in range(6000) if b not in blocks)
     done = subprocess.run([inkmark, "export", "--blocks", str(left), "-o", "x.csv", "x.ink"], capture_output=True, text=True)
     assert done.returncode == 1 and "(not all were recorded)" in done.stderr and not os.path.exists("x.csv"), done
