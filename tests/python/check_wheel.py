@@ -49,7 +49,8 @@ with tempfile.TemporaryDirectory() as work:
     alone = {"PATH": os.path.join(work, "clean", "bin") + ":/usr/bin:/bin", "HOME": work}
     bin = os.path.join(work, "clean", "bin")
     print(run(os.path.join(bin, "inkmark"), "record", "--device", "sim", "-o", "x.ink", "--", program, env=alone))
-    beside += glob.glob(os.path.join(source, ".venv-numpy1", "lib", os.path.basename(os.path.dirname(packages)), "site-packages"))
+    older = glob.glob(os.path.join(source, ".venv-numpy1", "lib", os.path.basename(os.path.dirname(packages)), "site-packages"))
+    beside += [place for place in older if os.path.isdir(os.path.join(place, "numpy"))]
     versions = []
     for place in beside:
         with open(os.path.join(packages, "numpy.pth"), "w") as file:
