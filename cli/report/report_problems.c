@@ -86,6 +86,16 @@ static uint32_t tracks_there(const ink_capture *capture) {
   return most;
 }
 
+/* It was asked for that. Code of older headers does not know of it. */
+static bool samples(const ink_capture *capture, int32_t device) {
+  const ink_device_info *devices;
+  const size_t n = ink_capture_devices(capture, &devices);
+  for (size_t i = 0; i < n; i++)
+    if (devices[i].index == device)
+      return devices[i].flags & INK_BUFFER_SAMPLED;
+  return false;
+}
+
 /* Where tracks of a launch are gone, those that are left are of some blocks and not of others. */
 static void biased(const report_view *report, const ink_kernel_total *total, FILE *to) {
   const ink_launch *launches;
@@ -109,7 +119,9 @@ static void biased(const report_view *report, const ink_kernel_total *total, FIL
   if (cut > 1)
     text_print(to, "    and so of %s more launch%s\n", number_whole(cut - 1).text, cut == 2 ? "" : "es");
   if (l->one_of < 2 && (uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2] > tracks_there(report->loaded.capture))
-    fputs("    'record --blocks auto' takes blocks from all over such a grid\n", to);
+    fputs(samples(report->loaded.capture, l->device)
+              ? "    compile its code with the headers of this version: it was built with older ones, which record no blocks from all over such a grid\n"
+              : "    'record --blocks auto' takes blocks from all over such a grid\n", to);
 }
 
 void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # check.py BUILD BIN CASE: records the program of this folder, whose launch i has i + 1 blocks, in a window: which of its
 # launches are in the capture, and that what was left out is told.
-import csv, io, json, os, re, subprocess, sys, tempfile
+import csv, io, json, os, re, struct, subprocess, sys, tempfile, zlib
 
 build, bin, case = sys.argv[1:]
 inkmark = os.path.join(build, "cli", "inkmark")
@@ -151,7 +151,19 @@ elif case == "auto":  # without an option: of a grid with more blocks than track
     record(["-t", "2048", "-r", "4", "--blocks", "all", "--drain-ms", "60000"], "sampled")
     part, shown = json.loads(report("-f", "json", "--raw"))["captures"][0]["kernels"][0], report()
     assert part["tracks"] == 2048 and part["tracks_lost"] == 3952 and part["rows"][0]["max_cycles"] < whole["max_cycles"] / 5, part
-    assert "blocks (auto)" not in shown and "biased: 2,048 of the 6,000 blocks" in shown, shown
+    assert "blocks (auto)" not in shown and "biased: 2,048 of the 6,000 blocks" in shown and "record --blocks auto" in shown, shown
+    with open("x.ink", "r+b") as file:  # as if it had been recorded with auto, of code with older headers
+        data, at = file.read(), 32
+        while struct.unpack_from("<I", data, at + 4)[0] != 3:
+            at += 32 + (struct.unpack_from("<Q", data, at + 8)[0] + 7) // 8 * 8
+        size = (struct.unpack_from("<Q", data, at + 8)[0] + 7) // 8 * 8
+        payload = bytearray(data[at + 32:at + 32 + size])
+        payload[32] |= 8
+        head = data[at:at + 24] + struct.pack("<I", zlib.crc32(payload))
+        file.seek(at)
+        file.write(head + struct.pack("<I", zlib.crc32(head)) + payload)
+    shown = report()
+    assert "biased: 2,048" in shown and "headers of this version" in shown and "record --blocks auto" not in shown, shown
     # grids of 9 to 13 blocks do not fit in 8 tracks: one of each 2, just those that record.h says, with either runtime
     with open(os.path.join(source, "device", "inkmark", "record.h")) as header:
         factor = int(re.search(r"INK_SAMPLE_FACTOR (0x\w+)u", header.read()).group(1), 16)
