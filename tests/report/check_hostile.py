@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Captures of which everything that compares all with all would take minutes of CPU: every report is done within a limit
-that it needs a hundredth of, and says what is there.
+that it needs a small part of, with sanitizers too, and says what is there.
 
 check_hostile.py INKMARK MADE_UP_HOSTILE CHECK..."""
 import json
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 inkmark, made_up = (os.path.abspath(path) for path in sys.argv[1:3])
-SECONDS = 10  # of CPU: it does not matter who else is on the machine
+SECONDS = 40  # of CPU: it does not matter who else is on the machine
 
 
 def run(*arguments, code=0, seconds=SECONDS):
@@ -42,7 +42,7 @@ def kernels():
     text = run("report", "x.ink")
     assert text.count("\nkernel ") == n and text.count("[wait]") == 5  # without --all
     assert run("report", "--variance", "x.ink").count("wait1 ") == n
-    assert "too few samples" in run("diff", "x.ink", "x.ink", seconds=4)
+    assert "too few samples" in run("diff", "x.ink", "x.ink")
 
 
 def crossings():
