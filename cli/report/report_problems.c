@@ -119,9 +119,9 @@ static void biased(const report_view *report, const ink_kernel_total *total, FIL
   if (cut > 1)
     text_print(to, "    and so of %s more launch%s\n", number_whole(cut - 1).text, cut == 2 ? "" : "es");
   if (l->one_of < 2 && (uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2] > tracks_there(report->loaded.capture))
-    fputs(samples(report->loaded.capture, l->device)
-              ? "    compile its code with the headers of this version: it was built with older ones, which record no blocks from all over such a grid\n"
-              : "    'record --blocks auto' takes blocks from all over such a grid\n", to);
+    text_print(to, "    %s\n", samples(report->loaded.capture, l->device)
+               ? "compile its code with the headers of this version: it was built with older ones, which record no blocks from all over such a grid"
+               : "'record --blocks auto' takes blocks from all over such a grid");
 }
 
 void report_left_out(const report_view *report, const ink_kernel_total *total, FILE *to) {
