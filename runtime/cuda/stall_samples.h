@@ -9,8 +9,9 @@
 typedef struct ink_i_stalls ink_i_stalls;
 struct ink_i_activity;
 
-/* Loads CUPTI and waits for contexts; never NULL but when out of memory. Call it before the first context of the process is
- * made. With the subscriber of the activity, where there is one, which has to be stopped after this. */
+/* Loads CUPTI and waits for contexts; never NULL but when out of memory. What it returns stays until the process ends: a
+ * callback of another thread may still be inside. Call it before the first context of the process is made. With the
+ * subscriber of the activity, where there is one, which has to be stopped after this. */
 ink_i_stalls *ink_i_stalls_start(const struct ink_i_activity *activity);
 /* What CUPTI calls when a context or a module comes or goes: inside of the program's calls, in its threads. */
 void ink_i_stalls_resource(uint32_t id, const void *data);

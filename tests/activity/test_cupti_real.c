@@ -45,7 +45,8 @@ int main(void) {
         (unsigned long long)sums[1], (unsigned long long)sums[2]);
   ink_i_cupti_sampled enable = {.bytes = offsetof(ink_i_cupti_sampled, what)};
   CHECK(cupti.sampling_enable(&enable) != CUPTI_OK, "sampling without a context");
-  ink_i_stalls *stalls = ink_i_stalls_start(NULL);
+  static ink_i_stalls *stalls; /* stays, as its header says */
+  stalls = ink_i_stalls_start(NULL);
   const char *why_not = ink_i_stalls_refusal(stalls);
   printf("%s\n", why_not ? why_not : "it samples");
   CHECK(stalls && (access("/dev/nvidiactl", F_OK) ? why_not != NULL && strstr(why_not, "there is no NVIDIA driver") : !why_not), "%s", why_not ? why_not : "");
