@@ -6,20 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-bool ink_list_room(void **items, size_t *capacity, size_t count, size_t item_bytes) {
-  if (count < *capacity)
-    return true;
-  size_t more = *capacity ? *capacity + *capacity / 2 + 1 : 8;
-  if (more > SIZE_MAX / item_bytes)
-    return false;
-  void *grown = realloc(*items, more * item_bytes);
-  if (!grown)
-    return false;
-  *items = grown;
-  *capacity = more;
-  return true;
-}
-
 void ink_capture_release_pages(const ink_capture *capture) {
   if (capture->mapping)
     madvise(capture->mapping, (size_t)capture->size, MADV_DONTNEED);

@@ -10,6 +10,7 @@
 #include "inkmark/host_ranges.h"
 #include "inkmark/sources.h"
 #include "inkmark/stalls.h"
+#include "list_room.h"
 
 /* One stored track. Everything else about it is read from the file. */
 typedef struct track_ref {
@@ -155,8 +156,7 @@ struct ink_capture {
 /* As ink_capture_open, with `good` filled. */
 ink_status ink_i_capture_open_chunks(const char *path, ink_capture **out, ink_error *error);
 
-/* Grows a list so that one more item fits; false when out of memory. */
-bool ink_list_room(void **items, size_t *capacity, size_t count, size_t item_bytes);
+/* One more item fits; false: out of memory. */
 #define INK_I_ROOM(list)                                                                           \
   ink_list_room((void **)&(list).items, &(list).capacity, (list).count, sizeof *(list).items)
 

@@ -3,6 +3,8 @@
  * program whose last thread ends does not live on because of them. */
 #include "cuda/own_threads.h"
 
+#include "held_signals.h"
+
 #include <errno.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -36,17 +38,6 @@ static void *run(void *from) {
   atomic_fetch_sub(&running, 1);
   return result;
 }
-
-void ink_i_hold_signals(sigset_t *before) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-  sigset_t all;
-  sigfillset(&all);
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-    sigdelset(&all, faults[i]);
-  pthread_sigmask(SIG_BLOCK, &all, before);
-}
-
-void ink_i_release_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
 bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user) {
   thread_start start = {.body = body, .user = user};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Private: threads of the recording in a process that is not its own, and its signals. */
+/* Private: threads of the recording in a process that is not its own. */
 #ifndef INK_CUDA_OWN_THREADS_H
 #define INK_CUDA_OWN_THREADS_H
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 
 /* A thread of ours is none of the program's: a signal that the program's threads block, to wait for it,
@@ -16,10 +15,5 @@ bool ink_i_is_own_thread(void);
 long ink_i_own_threads(void);
 /* In a forked child, where there are none. */
 void ink_i_own_threads_after_fork(void);
-
-/* Between the two this thread of the program takes no signal, other than of a fault of its own: a handler
- * that waits for the ender would stand above the lock of the session. */
-void ink_i_hold_signals(sigset_t *before);
-void ink_i_release_signals(const sigset_t *before);
 
 #endif

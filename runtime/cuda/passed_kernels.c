@@ -2,6 +2,8 @@
 /* Which kernels ran that a filter of names leaves out: a filter that lets none through is told what there is. */
 #include "cuda/passed_kernels.h"
 
+#include "list_room.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +51,7 @@ static passed_name *find(ink_i_passed *p, const char *table, const char *name) {
 }
 
 static passed_name *add(ink_i_passed *p) {
-  if (p->count == p->room) {
-    const size_t room = p->room ? p->room * 2 : 32;
-    passed_name *grown = realloc(p->names, room * sizeof *grown);
-    if (!grown)
-      return NULL;
-    p->names = grown;
-    p->room = room;
-  }
-  return &p->names[p->count++];
+  return ink_list_room((void **)&p->names, &p->room, p->count, sizeof *p->names) ? &p->names[p->count++] : NULL;
 }
 
 void ink_i_passed_enter(ink_i_device *d, uint64_t key, const char *table, const char *name, size_t length) {

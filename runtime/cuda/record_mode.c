@@ -16,6 +16,7 @@
 #include "cuda/own_threads.h"
 #include "cuda/record_window.h"
 #include "cuda/session_private.h"
+#include "held_signals.h"
 #include "shm/link.h"
 
 #include <stdatomic.h>
@@ -115,7 +116,7 @@ static void arm(ink_session *s) {
   static bool armed;
   ink_error error = {0};
   sigset_t before;
-  ink_i_hold_signals(&before);
+  ink_i_hold_signals(&before); /* a handler that waits for the ender would stand above the lock of the session */
   ink_i_session_prepare(s);
   const ink_status status = ink_session_arm(s, &error);
   /* Exit handlers run in the opposite order of their registration, and the driver that the first CUDA

@@ -4,6 +4,7 @@
 
 #include "inkmark/record.h"
 #include "inkmark/session.h"
+#include "list_room.h"
 #include "section_hash.h"
 
 #include <pthread.h>
@@ -42,18 +43,6 @@ size_t ink_i_registry_sections(void) {
   return total;
 }
 
-static bool make_room(void **array, size_t count, size_t *room, size_t element_bytes) {
-  if (count < *room)
-    return true;
-  const size_t wanted = *room ? *room * 2 : 16;
-  void *grown = realloc(*array, wanted * element_bytes);
-  if (!grown)
-    return false;
-  *array = grown;
-  *room = wanted;
-  return true;
-}
-
 void ink_i_registry_note_other_abi(const ink_module_desc *module) {
   ink_i_registry_lock();
   if (!old_file[0] && module->bytes >= offsetof(ink_module_desc, set_buffer))
@@ -65,7 +54,7 @@ const char *ink_i_registry_other_abi(void) { return old_file[0] ? old_file : NUL
 
 void ink_i_registry_add(const ink_module_desc *module) {
   ink_i_registry_lock();
-  if (make_room((void **)&modules, module_count, &module_room, sizeof *modules))
+  if (ink_list_room((void **)&modules, &module_room, module_count, sizeof *modules))
     modules[module_count++] = (ink_i_module){.desc = module};
   ink_i_registry_unlock();
 }
@@ -107,7 +96,7 @@ static ink_status add_table(const char *name, const char *sections, const char *
   ink_i_table table = {strdup(name), strdup(sections), strdup(file ? file : ""), line, n, hash48,
                        false, !lasting, lasting};
   if (!table.name || !table.sections || !table.file ||
-      !make_room((void **)&tables, table_count, &table_room, sizeof *tables)) {
+      !ink_list_room((void **)&tables, &table_room, table_count, sizeof *tables)) {
     free(table.name);
     free(table.sections);
     free(table.file);

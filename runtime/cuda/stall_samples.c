@@ -6,6 +6,7 @@
 #include "cuda/activity.h"
 #include "cuda/cupti_api.h"
 #include "cuda/driver_watch.h"
+#include "list_room.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -67,19 +68,6 @@ struct ink_i_stalls {
 
 static ink_i_stalls *current; /* for callbacks */
 
-static bool has_room(void *items, size_t *room, size_t count, size_t bytes) {
-  void **at = items;
-  if (count < *room)
-    return true;
-  const size_t wanted = *room ? *room * 2 : 64;
-  void *grown = realloc(*at, wanted * bytes);
-  if (grown) {
-    *at = grown;
-    *room = wanted;
-  }
-  return grown != NULL;
-}
-
 static void refuse(ink_i_stalls *s, int result, const char *what) {
   char why[600];
   ink_i_cupti_explain(&s->cupti, result, why, sizeof why);
@@ -95,7 +83,7 @@ static const char *function_name(ink_i_stalls *s, const char *name) {
   for (size_t i = s->function_count; i-- > 0;)
     if (strcmp(s->functions[i], name) == 0)
       return s->functions[i];
-  char *kept = has_room(&s->functions, &s->function_room, s->function_count, sizeof *s->functions) ? strdup(name) : NULL;
+  char *kept = ink_list_room((void **)&s->functions, &s->function_room, s->function_count, sizeof *s->functions) ? strdup(name) : NULL;
   if (kept)
     s->functions[s->function_count++] = kept;
   return kept;
@@ -137,7 +125,7 @@ static void take_pc(ink_i_stalls *s, const stall_context *c, const ink_i_cupti_p
     if (!marked)
       s->facts.elsewhere += samples;
     else if (!function || !reason || s->item_count == ITEMS_MAX ||
-             !has_room(&s->items, &s->item_room, s->item_count, sizeof *s->items))
+             !ink_list_room((void **)&s->items, &s->item_room, s->item_count, sizeof *s->items))
       s->facts.left_out += samples;
     else
       s->items[s->item_count++] =
@@ -319,7 +307,7 @@ static void keep_code(ink_i_stalls *s, uint64_t cupti_sum, const ink_i_cupti_mod
   for (size_t i = 0; i < s->code_count && !known; i++)
     known = s->codes[i].id == code.id;
   const bool fits = module->bytes <= INK_CODE_BYTES_MAX && s->code_bytes + module->bytes <= INK_CODES_BYTES_MAX;
-  if (!known && has_room(&s->codes, &s->code_room, s->code_count, sizeof *s->codes)) {
+  if (!known && ink_list_room((void **)&s->codes, &s->code_room, s->code_count, sizeof *s->codes)) {
     if (code.marked && fits && (code.data = malloc(code.bytes)) != NULL) {
       memcpy(code.data, module->code, code.bytes);
       s->code_bytes += code.bytes;

@@ -4,9 +4,10 @@
 #define ZLIB_CONST
 #include "gzip_write.h"
 
+#include "held_signals.h"
+
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,18 +101,14 @@ static unsigned usable_threads(void) {
 
 /* The program's signals are not for these threads. */
 static void start_threads(ink_gzip *g) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-  sigset_t all, before;
+  sigset_t before;
   g->tried = true;
   if (g->wanted < 2)
     return;
-  sigfillset(&all);
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-    sigdelset(&all, faults[i]);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
+  ink_i_hold_signals(&before);
   while (g->running < g->wanted && pthread_create(&g->threads[g->running], NULL, work, g) == 0)
     g->running++;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  ink_i_release_signals(&before);
 }
 
 /* ---- in order ---- */

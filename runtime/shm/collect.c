@@ -25,18 +25,6 @@
 enum { ROUND_MS = 20, BACKLOG = 256, REQUEST_MS = 2000,
        STATUS_MS = 5000 /* nothing but the end of a file waits for that, and not if the launcher asks */ };
 
-bool ink_i_collector_room(void **items, size_t count, size_t *room, size_t item_bytes) {
-  if (count < *room)
-    return true;
-  const size_t wanted = *room ? *room * 2 : 16;
-  void *grown = realloc(*items, wanted * item_bytes);
-  if (!grown)
-    return false;
-  *items = grown;
-  *room = wanted;
-  return true;
-}
-
 /* ---- opening ---- */
 
 /* An output that will not do is told before anything runs; an old file is left as it is. */
@@ -202,7 +190,7 @@ static int new_member(ink_collector *c, const ink_i_request *request, pid_t pid,
   const uint64_t data_bytes = ink_i_memory_grant(&c->memory, request->bytes, request->least);
   ink_i_member *m = data_bytes ? calloc(1, sizeof *m) : NULL;
   if (!m || getrandom(reply->ring, sizeof reply->ring, 0) != (ssize_t)sizeof reply->ring ||
-      !ink_i_collector_room((void **)&c->members, c->member_count, &c->member_room,
+      !ink_list_room((void **)&c->members, &c->member_room, c->member_count,
                             sizeof *c->members)) {
     free(m);
     return ENOMEM;

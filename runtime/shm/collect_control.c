@@ -74,7 +74,7 @@ void ink_i_collector_line(ink_collector *c, pid_t pid, const char *word, const c
   char line[LINE_BYTES - 1], *copy;
   const int n = snprintf(line, sizeof line, "%ld %s %s", (long)pid, word, text);
   if (n < 0 || c->control < 0 || c->line_count >= 10000 ||
-      !ink_i_collector_room((void **)&c->lines, c->line_count, &c->line_room, sizeof *c->lines) ||
+      !ink_list_room((void **)&c->lines, &c->line_room, c->line_count, sizeof *c->lines) ||
       !(copy = strdup(line)))
     return;
   const bool is_path = !strcmp(word, "wrote") || !strcmp(word, "runs");

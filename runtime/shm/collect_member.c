@@ -107,7 +107,7 @@ static void take_family(ink_collector *c, ink_i_member *m) {
     const pid_t pid = atomic_load(&family->pids[m->family_seen % INK_I_FAMILY_MAX]);
     /* as it sees itself: in a pid namespace of its own that is nobody we could find */
     if (pid <= 0 || m->request.pid != m->watch.pid ||
-        !ink_i_collector_room((void **)&c->children, c->child_count, &c->child_room,
+        !ink_list_room((void **)&c->children, &c->child_room, c->child_count,
                               sizeof *c->children))
       continue;
     ink_i_watch watch = ink_i_watch_begin(pid);

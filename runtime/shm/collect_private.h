@@ -7,6 +7,7 @@
 #include "capture/capture_path.h"
 #include "capture/capture_write.h"
 #include "inkmark/collect.h"
+#include "list_room.h"
 #include "monotonic.h"
 
 #include <sys/types.h>
@@ -128,8 +129,6 @@ void ink_i_collector_free_texts(ink_collector *c);
 void ink_i_collector_line(ink_collector *c, pid_t pid, const char *word, const char *text);
 /* The same from what a process sent: word NUL text NUL. What is none is left out. */
 void ink_i_collector_report(ink_collector *c, pid_t pid, const char *report, size_t bytes);
-/* Grows a list; false: out of memory. */
-bool ink_i_collector_room(void **items, size_t count, size_t *room, size_t item_bytes);
 
 /* Everything that processes left until now is in its file; how they ended is not waited for. */
 void ink_i_collector_settle(ink_collector *c);

@@ -149,7 +149,7 @@ static size_t keep_text(ink_collector *c, const char *file, char *text, size_t b
   }
   char *copy = strdup(file);
   if (!copy || c->text_bytes + bytes > TEXTS_BYTES_MAX ||
-      !ink_i_collector_room((void **)&c->texts, c->text_count, &c->text_room, sizeof *c->texts)) {
+      !ink_list_room((void **)&c->texts, &c->text_room, c->text_count, sizeof *c->texts)) {
     free(copy);
     free(text);
     return SIZE_MAX;
@@ -170,7 +170,7 @@ void ink_i_member_source(ink_collector *c, ink_i_member *m, const char *payload,
   char *text = find_text(c, m, &table, &text_bytes);
   const size_t index = text ? keep_text(c, table.file, text, text_bytes) : SIZE_MAX;
   if (index == SIZE_MAX || m->source_bytes + text_bytes > INK_SOURCES_BYTES_MAX ||
-      !ink_i_collector_room((void **)&m->sources, m->source_count, &m->source_room, sizeof *m->sources))
+      !ink_list_room((void **)&m->sources, &m->source_room, m->source_count, sizeof *m->sources))
     return;
   m->sources[m->source_count++] = index;
   m->source_bytes += text_bytes;
