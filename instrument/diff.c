@@ -2,6 +2,7 @@
 /* A unified diff between a text and its marked form. Only insertions exist, and each is recognised
  * by its comments, so every line of the marked text is known to be old, changed or new. */
 #include "edits.h"
+#include "literals.h"
 
 #include "inkmark/instrument.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Insertions into a text. */
 #include "edits.h"
+#include "literals.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -54,10 +54,5 @@ ink_status ink_edits_take_out(const char *text, size_t bytes, bool whole, char *
                               size_t *out_bytes, ink_error *error);
 /* The text holds insertions or a preamble, outside of strings and comments. */
 bool ink_edits_present(const char *text, size_t bytes);
-/* literals.c: a copy of the text in which strings, characters and comments hold no markers and words of ours; NULL:
- * out of memory. The caller frees. */
-char *ink_literals_hide(const char *text, size_t bytes);
-/* Gives a hidden text, or a part of it, its own characters back. */
-void ink_literals_show(char *text, size_t bytes);
 
 #endif

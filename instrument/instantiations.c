@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `template __global__ void k<4>(float *);` leaves nothing in libclang's tree that leads to the instance. The parse
  * gets, behind the source's own text, a pointer to each. */
-#include "unit.h"
+#include "instantiations.h"
+
+#include "bytes.h"
+#include "literals.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -29,32 +32,6 @@ static bool is_word(char c) {
 static bool starts_with(const char *at, const char *end, const char *word) {
   const size_t length = strlen(word);
   return (size_t)(end - at) > length && !memcmp(at, word, length) && !is_word(at[length]);
-}
-
-/* Behind a comment, string or character at `at`; `at` where there is none. */
-static const char *behind_quoted(const char *at, const char *end) {
-  const size_t left = (size_t)(end - at);
-  if (left > 1 && at[0] == '/' && (at[1] == '/' || at[1] == '*')) {
-    const char *stop = at[1] == '/' ? memchr(at, '\n', left) : memmem(at + 2, left - 2, "*/", 2);
-    return stop ? stop + (at[1] == '*' ? 2 : 0) : end;
-  }
-  if (left > 2 && at[0] == 'R' && at[1] == '"') {
-    char close[32] = ")";
-    const char *open = memchr(at, '(', left < 20 ? left : 20);
-    if (open) {
-      memcpy(close + 1, at + 2, (size_t)(open - at - 2));
-      strcpy(close + 1 + (open - at - 2), "\"");
-      const char *stop = memmem(open, (size_t)(end - open), close, strlen(close));
-      return stop ? stop + strlen(close) : end;
-    }
-  }
-  if (*at == '"' || *at == '\'') {
-    const char quote = *at;
-    for (at++; at < end && *at != quote && *at != '\n'; at++)
-      at += *at == '\\' && at + 1 < end;
-    return at < end ? at + 1 : end;
-  }
-  return at;
 }
 
 /* Behind a directive, which may go on over lines. */
@@ -143,9 +120,10 @@ char *ink_instantiations(const char *text, size_t bytes) {
   if (!memmem(text, bytes, "template", 8))
     return NULL;
   while (state.at < state.end) {
-    const char c = *state.at, *quoted = behind_quoted(state.at, state.end);
-    if (quoted != state.at) {
-      state.at = quoted;
+    ink_literal kind;
+    const char c = *state.at, *next = ink_literal_behind(state.at, state.end, &kind);
+    if (kind == INK_LITERAL_TEXT || kind == INK_LITERAL_COMMENT) {
+      state.at = next;
       continue;
     }
     if (c == '#' && at_line_start(&state)) {
@@ -166,10 +144,7 @@ char *ink_instantiations(const char *text, size_t bytes) {
         state.around.count--;
       state.statement = NULL;
     }
-    if (is_word(c)) /* whole words, so that R"" is told from the end of a name */
-      while (state.at + 1 < state.end && is_word(state.at[1]))
-        state.at++;
-    state.at++;
+    state.at = next;
   }
   free(state.around.items);
   return state.found ? ink_bytes_take(&state.out) : (ink_bytes_free(&state.out), (char *)NULL);

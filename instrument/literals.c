@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings, characters and comments of a text may hold what looks like ours. There its first character is exchanged
  * for a control character while the text is searched for markers and words, and given back behind that. */
-#include "edits.h"
+#include "literals.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ void ink_literals_show(char *text, size_t bytes) {
 }
 
 /* Behind the string or character that the quote at `at` begins; it ends with its line at the latest. */
-static char *behind_quoted(char *at, char *end) {
+static const char *behind_quoted(const char *at, const char *end) {
   const char quote = *at;
   for (at++; at < end && *at != quote && *at != '\n'; at++)
     if (*at == '\\' && at + 1 < end) {
@@ -44,8 +45,9 @@ static char *behind_quoted(char *at, char *end) {
 }
 
 /* The same for R"x(...)x", whose quote is at `at`. */
-static char *behind_raw(char *at, char *end) {
-  char *from = at + 1, *open = from, tail[20];
+static const char *behind_raw(const char *at, const char *end) {
+  const char *from = at + 1, *open = from;
+  char tail[20];
   while (open < end && open - from < 16 && !strchr("()\\ \t\r\n\"", *open))
     open++;
   if (open == end || *open != '(')
@@ -54,30 +56,27 @@ static char *behind_raw(char *at, char *end) {
   tail[0] = ')';
   memcpy(tail + 1, from, length);
   tail[length + 1] = '"';
-  char *found = memmem(open, (size_t)(end - open), tail, length + 2);
+  const char *found = memmem(open, (size_t)(end - open), tail, length + 2);
   return found ? found + length + 2 : end;
 }
 
-/* Behind the comment at `at`, whose begin is not hidden. */
-static char *behind_comment(char *at, char *end) {
-  char *from = at + 2, *to;
+static const char *behind_comment(const char *at, const char *end) {
+  const char *to = at + 2;
   if (at[1] == '*') {
-    to = memmem(from, (size_t)(end - from), "*/", 2);
-    to = to ? to + 2 : end;
-  } else {
-    for (to = from; to < end && *to != '\n'; to++)
-      if (*to == '\\' && to + 1 < end)
-        to += to[1] == '\n' ? 1 : to + 2 < end && to[1] == '\r' && to[2] == '\n' ? 2 : 0;
+    to = memmem(to, (size_t)(end - to), "*/", 2);
+    return to ? to + 2 : end;
   }
-  hide(from, to);
+  for (; to < end && *to != '\n'; to++)
+    if (*to == '\\' && to + 1 < end)
+      to += to[1] == '\n' ? 1 : to + 2 < end && to[1] == '\r' && to[2] == '\n' ? 2 : 0;
   return to;
 }
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* Behind the word or number at `at`; *raw: it is the R of a raw string. */
-static char *behind_word(char *at, char *end, bool *raw) {
-  char *from = at;
+static const char *behind_word(const char *at, const char *end, bool *raw) {
+  const char *from = at;
   const bool number = isdigit((unsigned char)*at) != 0;
   while (at < end && (is_word(*at) || (number && (*at == '.' || (*at == '\'' && at + 1 < end && is_word(at[1]))))))
     at++;
@@ -87,28 +86,37 @@ static char *behind_word(char *at, char *end, bool *raw) {
   return at;
 }
 
+const char *ink_literal_behind(const char *at, const char *end, ink_literal *kind) {
+  bool raw = false;
+  *kind = INK_LITERAL_NONE;
+  if (is_word(*at)) {
+    const char *behind = behind_word(at, end, &raw);
+    *kind = raw ? INK_LITERAL_TEXT : INK_LITERAL_WORD;
+    return raw ? behind_raw(behind, end) : behind;
+  }
+  if (*at == '"' || *at == '\'') {
+    *kind = INK_LITERAL_TEXT;
+    return behind_quoted(at, end);
+  }
+  if (begins(at, end, "/*") || begins(at, end, "//")) {
+    *kind = INK_LITERAL_COMMENT;
+    return behind_comment(at, end);
+  }
+  return at + 1;
+}
+
 char *ink_literals_hide(const char *text, size_t bytes) {
   char *copy = malloc(bytes + 1);
   if (!copy)
     return NULL;
   memcpy(copy, text, bytes);
   copy[bytes] = 0;
-  for (char *at = copy, *end = copy + bytes; at < end;) {
-    bool raw = false;
-    if (is_word(*at)) {
-      at = behind_word(at, end, &raw);
-      if (!raw)
-        continue;
-    }
-    if (*at == '"' || *at == '\'') {
-      char *behind = raw ? behind_raw(at, end) : behind_quoted(at, end);
-      hide(at, behind);
-      at = behind;
-    } else if (begins(at, end, "/*") || begins(at, end, "//")) {
-      at = behind_comment(at, end);
-    } else {
-      at++;
-    }
+  for (const char *at = text, *end = text + bytes; at < end;) {
+    ink_literal kind;
+    const char *behind = ink_literal_behind(at, end, &kind);
+    if (kind == INK_LITERAL_TEXT || kind == INK_LITERAL_COMMENT) /* the begin of a comment may be a marker's */
+      hide(copy + (at - text) + 2 * (kind == INK_LITERAL_COMMENT), copy + (behind - text));
+    at = behind;
   }
   return copy;
 }

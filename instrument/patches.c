@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What nvcc takes and clang does not: the parse gets such a file with other bytes, as many as there were.
  * What is written, and every place in it, is that of the file's own. */
+#include "instantiations.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * user's may stand between markers that do not belong together. */
 #include "edits.h"
 #include "leftovers.h"
+#include "literals.h"
 
 #include "inkmark/instrument.h"
 

@@ -210,8 +210,6 @@ CXCursor ink_first_child(CXCursor cursor); /* a null cursor: it has none */
 /* The set that a call in a template chooses from, in which ink_call_target's is the first; a null cursor
  * where it is known what is called. */
 CXCursor ink_call_overloads(CXCursor call);
-/* instantiations.c: a pointer to each kernel that the text instantiates, to be put behind it; NULL: none */
-char *ink_instantiations(const char *text, size_t bytes);
 /* instances.c */
 bool ink_unit_find_instances(ink_unit *unit);
 void ink_unit_free_instances(ink_unit *unit);

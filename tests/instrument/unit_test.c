@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Stripping and diffing of texts that no run of the rewriter made. */
+/* Stripping and diffing of texts that no run of the rewriter made, and what is found in a text without libclang. */
 #include "inkmark/instrument.h"
+#include "instantiations.h"
 #include "resources.h"
 
 #include <stdio.h>
@@ -35,6 +36,18 @@ static void refuses(void) {
     failures++, puts("FAILED: options of another size");
   if (ink_instrument_run(NULL, &result, NULL) != INK_ERROR_ARGUMENT)
     failures++, puts("FAILED: no options");
+}
+
+/* An instance in front of `before` is seen, whatever quotes stand there. */
+static void instantiates(const char *before) {
+  char text[300];
+  snprintf(text, sizeof text, "%s\ntemplate __global__ void k<4>(float *);\n", before);
+  char *out = ink_instantiations(text, strlen(text));
+  if (!out || !strstr(out, "ink_i_instance_1)(float *) = &k<4>;")) {
+    printf("FAILED: the instance behind '%s' gives '%s'\n", before, out ? out : "");
+    failures++;
+  }
+  free(out);
 }
 
 /* Folders of headers: found beside a library, behind its links, by the short and the whole version. */
@@ -82,6 +95,11 @@ static void finds_resources(void) {
 
 int main(void) {
   finds_resources();
+  instantiates("");
+  instantiates("int n = 1'000;");
+  instantiates("auto s = u8R\"(\" ; {)\";");
+  instantiates("auto s = R\"x(\" {)\" )x\"; char c = '{';");
+  instantiates("// it's \\\n {\n/* { ' */");
   strips("", "");
   strips("int a;\n", "int a;\n");
   strips("a/*ink[*/{B;/*ink]*/b/*ink[*/}/*ink]*/", "ab");
