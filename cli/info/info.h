@@ -7,6 +7,7 @@
 #include "options.h"
 
 #include "inkmark/activity.h"
+#include "inkmark/stalls.h"
 
 #define INFO_FORMATS(X) X("text", INFO_TEXT) X("json", INFO_JSON) X("csv", INFO_CSV)
 enum info_format { INFO_FORMATS(CHOICE_CONSTANT) };
@@ -31,6 +32,9 @@ const char *info_edges_when(uint32_t when);
 bool info_cost_text(const loaded_capture *loaded, FILE *to);
 /* "MARK", of enum ink_mark_cost_of. */
 const char *info_cost_name(uint32_t what);
+
+/* Of all stored code of modules. */
+uint64_t info_code_bytes(const ink_code *codes, size_t n);
 
 /* What CUPTI saw; nothing where it was not asked for. */
 typedef struct info_activity {

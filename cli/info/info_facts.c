@@ -7,7 +7,6 @@
 #include "text_out.h"
 
 #include "inkmark/sources.h"
-#include "inkmark/stalls.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -314,9 +313,6 @@ static void stall_facts(fact_walk *walk, const loaded_capture *loaded) {
   const ink_code *codes;
   ink_stall_facts all;
   const size_t n = ink_capture_stalls(loaded->capture, &stalls, &all), code_count = ink_capture_codes(loaded->capture, &codes);
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < code_count; i++)
-    bytes += codes[i].bytes;
   subject(walk, "stalls");
   if (!n && !all.samples && !code_count)
     return;
@@ -328,7 +324,7 @@ static void stall_facts(fact_walk *walk, const loaded_capture *loaded) {
   whole(walk, "period_cycles", all.period_log2 ? UINT64_C(1) << all.period_log2 : 0);
   whole(walk, "buffer_full", all.full);
   whole(walk, "codes", code_count);
-  whole(walk, "code_bytes", bytes);
+  whole(walk, "code_bytes", info_code_bytes(codes, code_count));
   item_end(walk);
 }
 

@@ -10,7 +10,6 @@
 #include "text_out.h"
 
 #include "inkmark/sources.h"
-#include "inkmark/stalls.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -197,17 +196,21 @@ static void sections(const loaded_capture *loaded, FILE *to) {
     text_print(to, "the text of %s is in the capture, %s\n", sources[i].file, number_bytes(sources[i].bytes).text);
 }
 
+uint64_t info_code_bytes(const ink_code *codes, size_t n) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < n; i++)
+    bytes += codes[i].bytes;
+  return bytes;
+}
+
 static void stalls(const loaded_capture *loaded, FILE *to) {
   const ink_stall *list;
   const ink_code *codes;
   ink_stall_facts all;
   const size_t n = ink_capture_stalls(loaded->capture, &list, &all), code_count = ink_capture_codes(loaded->capture, &codes);
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < code_count; i++)
-    bytes += codes[i].bytes;
   if (n || all.samples)
     text_print(to, "\n%s samples of why warps waited, and the code of %zu module%s, %s\n", number_whole(all.samples).text,
-               code_count, number_plural(code_count), number_bytes(bytes).text);
+               code_count, number_plural(code_count), number_bytes(info_code_bytes(codes, code_count)).text);
 }
 
 static void launch_row(text_grid *grid, size_t index, const ink_launch *launch,

@@ -218,7 +218,7 @@ static bool print_json(const view *v, json_writer *json) {
     json_open_flat(json, NULL);
     json_unsigned(json, "launch", i);
     json_signed(json, "call", call == UINT32_MAX ? -1 : (int64_t)call);
-    json_unsigned(json, "blocks", (uint64_t)v->launches[i].grid_dim[0] * v->launches[i].grid_dim[1] * v->launches[i].grid_dim[2]);
+    json_unsigned(json, "blocks", ink_launch_blocks(&v->launches[i]));
     json_close(json, '}');
   }
   json_close(json, ']');

@@ -103,7 +103,7 @@ static void biased(const report_view *report, const ink_kernel_total *total, FIL
   uint64_t cut = 0, first = 0;
   for (size_t i = 0; i < n; i++) {
     const ink_launch *l = &launches[i];
-    const uint64_t blocks = (uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2];
+    const uint64_t blocks = ink_launch_blocks(l);
     if (l->kernel != total->kernel || l->track_count >= blocks / l->one_of)
       continue;
     if (!cut++)
@@ -113,12 +113,11 @@ static void biased(const report_view *report, const ink_kernel_total *total, FIL
     return;
   const ink_launch *l = &launches[first];
   report_remark(to, "biased: %s of the %s blocks of launch %" PRIu64 " are left, those that %s: what the table says is of them alone",
-                number_whole(l->track_count).text,
-                number_whole((uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2]).text, first,
+                number_whole(l->track_count).text, number_whole(ink_launch_blocks(l)).text, first,
                 l->one_of > 1 ? "were chosen and not lost" : report_keeps_first(report) ? "began first" : "ended last");
   if (cut > 1)
     text_print(to, "    and so of %s more launch%s\n", number_whole(cut - 1).text, cut == 2 ? "" : "es");
-  if (l->one_of < 2 && (uint64_t)l->grid_dim[0] * l->grid_dim[1] * l->grid_dim[2] > tracks_there(report->loaded.capture))
+  if (l->one_of < 2 && ink_launch_blocks(l) > tracks_there(report->loaded.capture))
     text_print(to, "    %s\n", samples(report->loaded.capture, l->device)
                ? "compile its code with the headers of this version: it was built with older ones, which record no blocks from all over such a grid"
                : "'record --blocks auto' takes blocks from all over such a grid");

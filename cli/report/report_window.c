@@ -26,7 +26,7 @@ static sampled count_blocks(const ink_capture *capture, enum sort sort) {
   sampled sum = {0};
   const size_t n = ink_capture_launches(capture, &launches);
   for (size_t i = 0; i < n; i++) {
-    const uint64_t blocks = (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2];
+    const uint64_t blocks = ink_launch_blocks(&launches[i]);
     if ((sort == SOME && launches[i].track_count >= blocks) || (sort == BY_SHAPE && launches[i].one_of < 2))
       continue; /* all of it */
     sum.launches++;
@@ -68,7 +68,7 @@ static void sample(const ink_capture *capture, FILE *to, enum sort sort) {
   char which[240] = ";";
   ink_capture_launches(capture, &launches);
   const ink_launch *worst = &launches[sum.worst];
-  const uint64_t blocks = (uint64_t)worst->grid_dim[0] * worst->grid_dim[1] * worst->grid_dim[2];
+  const uint64_t blocks = ink_launch_blocks(worst);
   const double n = (double)worst->track_count, apart = 98.0 / sqrt(n), left = fmax(1 - n / (double)blocks, 0);
   if (sum.launches > 1)
     snprintf(which, sizeof which, ", the same ones in launches of one grid; in the launch with the fewest, launch %zu with %s of %s,",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of machine instructions, as Nsight Compute's source page as CSV has them: of each kernel its machine instructions with samples by the reason why warps waited. */
+/* Samples of a kernel's machine instructions by the reason why warps waited, as Nsight Compute's source page has them in CSV. */
 #ifndef INKMARK_CLI_STALL_CSV_H
 #define INKMARK_CLI_STALL_CSV_H
 

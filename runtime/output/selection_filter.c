@@ -23,7 +23,7 @@ static bool some_left_out(const ink_selection *s) {
   const ink_launch *launches;
   const size_t n = ink_capture_launches(s->capture, &launches);
   for (size_t i = 0; i < n; i++)
-    if (launches[i].track_count < (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2])
+    if (launches[i].track_count < ink_launch_blocks(&launches[i]))
       return true;
   return false;
 }

@@ -262,7 +262,7 @@ static ink_status find(const ink_lanes *all, bool brief, ink_critical_path *out,
 }
 
 static void count_blocks(const ink_lanes *all, const ink_launch *launch, ink_critical_path *path) {
-  path->blocks = (uint64_t)launch->grid_dim[0] * launch->grid_dim[1] * launch->grid_dim[2];
+  path->blocks = ink_launch_blocks(launch);
   for (size_t i = 0; i < all->lanes.count; i += all->lanes.items[i].peer_count)
     path->blocks_seen++;
 }

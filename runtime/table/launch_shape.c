@@ -174,7 +174,7 @@ ink_status ink_findings_tails(ink_table *table) {
   ink_status status = spans && ends && worst && worst_at ? INK_OK : INK_ERROR_MEMORY;
   for (uint32_t i = 0; i < table->launch_count && status == INK_OK && first < n; i++) {
     const uint64_t end = first + launches[i].track_count;
-    const uint64_t grid = (uint64_t)launches[i].grid_dim[0] * launches[i].grid_dim[1] * launches[i].grid_dim[2];
+    const uint64_t grid = ink_launch_blocks(&launches[i]);
     const uint32_t part = table->parts_of[i];
     launch_shape shape;
     const uint64_t blocks = part != UINT32_MAX && grid <= end - first && end - first <= TRACKS_MAX ? gather(table, first, end, spans) : 0;

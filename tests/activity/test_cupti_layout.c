@@ -137,6 +137,11 @@ static void check_callbacks(void) {
 #undef CALL
 }
 
+static void check_pairs(const char *what, const int pairs[][2], size_t n) {
+  for (size_t i = 0; i < n; i++)
+    CHECK(pairs[i][0] == pairs[i][1], "number %zu of %s: %d, %d in CUPTI's headers", i, what, pairs[i][0], pairs[i][1]);
+}
+
 /* The calls of sampling take one structure of ours, as far as each uses it. */
 #define TAKEN(theirs, last, bytes_used)                                                            \
   CHECK(theirs##Size == (bytes_used) && offsetof(theirs, size) == 0 && offsetof(theirs, ctx) == offsetof(ink_i_cupti_sampled, context), #theirs)
@@ -195,8 +200,7 @@ static void check_sampling(void) {
       {CUPTI_SAMPLING_CONTINUOUS, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS},
       {CUPTI_REASON_BYTES, CUPTI_STALL_REASON_STRING_SIZE},
   };
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    CHECK(pairs[i][0] == pairs[i][1], "number %zu of sampling: %d, %d in CUPTI's headers", i, pairs[i][0], pairs[i][1]);
+  check_pairs("sampling", pairs, sizeof pairs / sizeof *pairs);
 }
 
 static void check_numbers(void) {
@@ -219,8 +223,7 @@ static void check_numbers(void) {
       {CUPTI_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM},
       {CUPTI_EXTERNAL_CUSTOM2, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2},
   };
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    CHECK(pairs[i][0] == pairs[i][1], "number %zu: %d, not %d", i, pairs[i][0], pairs[i][1]);
+  check_pairs("activity", pairs, sizeof pairs / sizeof *pairs);
 }
 
 int main(void) {

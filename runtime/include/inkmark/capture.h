@@ -267,6 +267,11 @@ typedef struct ink_launch {
                               * recorded, all over the grid. Made of its shape; 1 too where other blocks have tracks */
 } ink_launch;
 
+/* How many blocks its grid has. Returns their number, recorded or not. */
+static inline uint64_t ink_launch_blocks(const ink_launch *launch) {
+  return (uint64_t)launch->grid_dim[0] * launch->grid_dim[1] * launch->grid_dim[2];
+}
+
 /* One kernel, as (table, section, instance), over all devices: two template instances are two kernels. */
 typedef struct ink_kernel {
   uint64_t key;
