@@ -120,6 +120,51 @@ typedef struct ink_event {
 #define INK_PARENT_UNKNOWN (UINT32_MAX - 1) /* overwritten; or of a called function's slice, which an
                                              * INSIDE event tells when the body's next stamp comes */
 
+/* The stamps of a RUN, one after another:
+ *   ink_run_stamps at = ink_run_begin(run, run->payload, run->tolls);
+ *   while (ink_run_next(&at)) ...
+ * `payload` and `tolls` are those of the run; a caller that knows them to be NULL says so with a literal, and pays for neither. */
+typedef struct ink_run_stamps {
+  const uint64_t *words;
+  const uint8_t *payload;
+  uint64_t upper;
+  uint32_t next, count, base;
+  ink_toll of_mark, of_iter, following; /* following: of the next stretch */
+  /* what ink_run_next gives: */
+  bool iter;               /* of an ITER; else of a MARK */
+  uint32_t section;        /* of a MARK: index into the capture's sections */
+  int64_t row;             /* of an ITER: the row from here on */
+  uint64_t clock;          /* cycles; the stretch that it ends begins at the stamp before, the first one at run->begin */
+  ink_toll toll;           /* what of that stretch is the marks' own cost */
+} ink_run_stamps;
+
+static inline ink_run_stamps ink_run_begin(const ink_event *run, const uint8_t *payload, const ink_tolls *tolls) {
+  const ink_toll none = {0, 0};
+  return (ink_run_stamps){.words = run->u.words, .payload = payload, .upper = run->end & ~INK_CLOCK_MASK,
+                          .count = run->count, .base = run->section - 1, .row = run->row,
+                          .of_mark = tolls ? tolls->of[0][INK_KIND_MARK] : none,
+                          .of_iter = tolls ? tolls->of[0][INK_KIND_ITER] : none,
+                          .following = tolls ? run->toll : none};
+}
+
+/* False: there is none left. */
+static inline __attribute__((always_inline)) bool ink_run_next(ink_run_stamps *at) {
+  if (at->next >= at->count)
+    return false;
+  at->toll = at->following;
+  at->iter = at->payload && at->payload[at->next];
+  if (at->iter) {
+    at->row = (int64_t)at->words[at->next++];
+    at->following = at->of_iter;
+  } else {
+    at->following = at->of_mark;
+  }
+  const uint64_t plain = at->words[at->next++] ^ at->upper;
+  at->clock = at->upper | (plain & INK_CLOCK_MASK);
+  at->section = at->base + (uint32_t)(plain >> INK_TAG_SHIFT);
+  return true;
+}
+
 typedef struct ink_event_sink {
   void *user;
   bool want_records;       /* RECORD events, and no RUN */
@@ -319,7 +364,7 @@ static inline ink_toll ink_toll_since(const ink_decoder *decoder, ink_toll then)
 }
 ink_toll ink_toll_of_gap(const ink_decoder *decoder, const ink_level *base, uint64_t now,
                          ink_toll claimed);
-uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run, uint64_t first_clock);
+uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run);
 /* Both rings of the track, from its opening to its closing. */
 ink_status ink_decode_levels(ink_decoder *decoder);
 /* One ASYNC_BEGIN or ASYNC_END; what is still open at the end of the track, or (`lost`) where words of it were lost. */

@@ -416,7 +416,7 @@ static void take_tolls(ink_decoder *decoder, const cursor at[2], const ink_level
   ink_toll_pay(decoder, first->cycles, ink_toll_of_record(decoder, BODY, &first->record));
   run->tolls = &decoder->tolls;
   run->toll = ink_toll_since(decoder, level->stamp_toll);
-  uint64_t gaps = ink_toll_pay_run(decoder, run, first->cycles);
+  uint64_t gaps = ink_toll_pay_run(decoder, run);
   if (run->payload && run->payload[0])
     gaps += run->toll.cycles;
   if (base)

@@ -111,36 +111,31 @@ static ink_status give_point(const adapter *self, const ink_event *event) {
 }
 
 static ink_status give_run(const adapter *self, const ink_event *run) {
-  uint64_t upper = run->end & ~INK_CLOCK_MASK;
   ink_slice slice = {.depth = run->depth,
                      .kind = INK_KIND_MARK,
                      .row = run->row,
                      .end_cycles = run->begin,
                      .end_ns = ink_line_ns(&self->line, run->begin)};
-  const ink_toll none = {0, 0}, *of = run->tolls ? run->tolls->of[0] : NULL;
-  ink_toll toll = run->tolls ? run->toll : none;
   ink_status status = INK_OK;
-  for (uint32_t i = 0; i < run->count && status == INK_OK; i++) {
-    bool iter = run->payload && run->payload[i];
-    uint64_t plain = run->u.words[i + iter] ^ upper;
-    slice.section = run->section - 1 + (uint32_t)(plain >> INK_TAG_SHIFT);
+  ink_run_stamps at = ink_run_begin(run, run->payload, run->tolls);
+  while (status == INK_OK && ink_run_next(&at)) {
     slice.begin_cycles = slice.end_cycles;
     slice.begin_ns = slice.end_ns;
-    slice.end_cycles = upper | (plain & INK_CLOCK_MASK);
-    slice.end_ns = ink_line_ns(&self->line, slice.end_cycles);
-    if (iter) {
-      slice.row = (int64_t)run->u.words[i++];
+    slice.end_cycles = at.clock;
+    slice.end_ns = ink_line_ns(&self->line, at.clock);
+    if (at.iter) {
+      slice.row = at.row;
       ink_event point = {.kind = INK_KIND_ITER,
                          .section = INK_SECTION_UNKNOWN,
-                         .row = slice.row,
-                         .end = slice.end_cycles,
-                         .u.value = (uint64_t)slice.row};
+                         .row = at.row,
+                         .end = at.clock,
+                         .u.value = (uint64_t)at.row};
       status = give_point(self, &point);
     } else if (self->sink->slice) {
-      take_marking(self, &slice, toll);
+      slice.section = at.section;
+      take_marking(self, &slice, at.toll);
       status = self->sink->slice(self->sink->user, &slice);
     }
-    toll = !of ? none : iter ? of[INK_KIND_ITER] : of[INK_KIND_MARK];
   }
   return status;
 }

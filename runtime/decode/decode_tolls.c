@@ -92,37 +92,27 @@ ink_toll ink_toll_of_gap(const ink_decoder *decoder, const ink_level *base, uint
                     bound - earlier(bound, claimed.bound_millicycles)};
 }
 
-/* Pays for the records of a run from its second on, and gives what ITERs' gaps cost. All of them share
- * their clocks' upper bits. */
-uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run, uint64_t first_clock) {
-  const uint64_t upper = run->end & ~INK_CLOCK_MASK, *words = run->u.words;
-  const ink_toll of_mark = decoder->tolls.of[BODY][INK_KIND_MARK];
-  const ink_toll of_iter = decoder->tolls.of[BODY][INK_KIND_ITER];
-  const uint8_t *payload = run->payload;
-  uint64_t last = first_clock & INK_CLOCK_MASK, paid = 0, gaps = 0, iters = 0;
-  const bool begins_row = payload && payload[0];
-  ink_toll passed = begins_row ? of_iter : of_mark;
-  for (uint32_t i = begins_row ? 2 : 1; i < run->count; i++) {
-    const bool iter = payload && payload[i];
-    const uint64_t clock = (words[iter ? i + 1 : i] ^ upper) & INK_CLOCK_MASK;
-    const uint64_t cycles = earlier(clock - last, passed.cycles);
+static inline __attribute__((always_inline)) uint64_t pay_run(ink_decoder *decoder, const ink_event *run,
+                                                              const uint8_t *payload) {
+  ink_run_stamps at = ink_run_begin(run, payload, run->tolls);
+  uint64_t paid = 0, bound = 0, gaps = 0;
+  ink_run_next(&at);
+  for (uint64_t last = at.clock; ink_run_next(&at); last = at.clock) {
+    const uint64_t cycles = earlier(at.clock - last, at.toll.cycles);
     paid += cycles;
-    last = clock;
-    passed = of_mark;
-    if (iter) {
-      gaps += cycles;
-      passed = of_iter;
-      iters++;
-      i++;
-    }
+    bound += at.toll.bound_millicycles;
+    gaps += at.iter ? cycles : 0;
   }
-  iters += begins_row;
   decoder->toll.cycles += paid;
-  decoder->toll.bound_millicycles += (run->count - 2 * iters) * of_mark.bound_millicycles +
-                                     iters * of_iter.bound_millicycles - passed.bound_millicycles;
-  decoder->passed = passed;
+  decoder->toll.bound_millicycles += bound;
+  decoder->passed = at.following;
   decoder->passed_at = run->end;
   if (run->end <= decoder->track.partial_after_cycles)
     decoder->whole_to = decoder->toll;
   return gaps;
+}
+
+/* Pays for the records of a run from its second on, and gives what ITERs' gaps cost. */
+uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run) {
+  return run->payload ? pay_run(decoder, run, run->payload) : pay_run(decoder, run, NULL);
 }

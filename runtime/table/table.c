@@ -123,76 +123,39 @@ static void begin_visit(ink_table *table, const ink_event *run, int64_t row) {
   table->visit_parent = run->parent;
 }
 
-/* A run with ITERs in it. */
-static inline __attribute__((always_inline)) ink_status
-take_rows(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, ink_toll of_mark,
-          ink_toll of_iter) {
-  uint64_t upper = run->end & ~INK_CLOCK_MASK;
-  const uint64_t *words = run->u.words;
-  size_t first = (size_t)run->section - 1;
-  int64_t row = run->row;
+/* Made for each of the four that take_run calls, so that what one lacks costs it nothing. */
+static inline __attribute__((always_inline)) ink_status take_stamps(ink_table *table, const ink_event *run,
+                                                                    const uint8_t *payload, const ink_tolls *tolls) {
   ink_cell **cells = table->cache;
-  uint64_t now = table->visit, sum = 0, gaps = 0;
+  uint64_t now = table->visit, last = run->begin, sum = 0, gaps = 0;
   const size_t gap = table->cache_room - 1;
-  uint32_t depth = run->depth, count = run->count;
-  const uint8_t *payload = run->payload;
-  bool rows = table->options.by == INK_BY_ITERATION, ok = true;
-  for (uint32_t i = 0; i < count && ok; i++) {
-    const bool iter = payload[i] != 0;
-    const uint64_t plain = words[iter ? i + 1 : i] ^ upper, clock = plain & INK_CLOCK_MASK;
-    if (!iter) {
-      ok = add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
-                  clock - last, toll, &sum);
-      toll = of_mark;
+  const bool rows = table->options.by == INK_BY_ITERATION;
+  int64_t row = run->row;
+  bool ok = true;
+  ink_run_stamps at = ink_run_begin(run, payload, tolls);
+  while (ok && ink_run_next(&at)) {
+    if (!at.iter) {
+      ok = add_at(table, cells, now, run->depth, at.section, row, at.clock - last, at.toll, &sum);
     } else {
-      if (run->gaps && clock != last)
-        ok = add_at(table, cells, now, 0, gap, row, clock - last, toll, &gaps);
-      row = (int64_t)words[i++];
+      if (run->gaps && at.clock != last)
+        ok = add_at(table, cells, now, 0, gap, row, at.clock - last, at.toll, &gaps);
+      row = at.row;
       ok = ok && ink_table_pass(table, row);
       if (rows) {
         begin_visit(table, run, row);
         now = table->visit;
       }
-      toll = of_iter;
     }
-    last = clock;
+    last = at.clock;
   }
   return ok && ink_table_child(table, run->parent, row, sum) ? INK_OK : no_memory(table);
 }
 
-static inline __attribute__((always_inline)) ink_status
-take_marks(ink_table *table, const ink_event *run, uint64_t last, ink_toll toll, ink_toll of_mark) {
-  uint64_t upper = run->end & ~INK_CLOCK_MASK;
-  size_t first = (size_t)run->section - 1;
-  ink_cell **cells = table->cache;
-  const uint64_t *words = run->u.words, now = table->visit;
-  uint32_t depth = run->depth, count = run->count;
-  uint64_t sum = 0;
-  int64_t row = run->row;
-  for (uint32_t i = 0; i < count; i++) {
-    uint64_t plain = words[i] ^ upper, clock = plain & INK_CLOCK_MASK;
-    if (!add_at(table, cells, now, depth, first + (size_t)(plain >> INK_TAG_SHIFT), row,
-                clock - last, toll, &sum))
-      return no_memory(table);
-    last = clock;
-    toll = of_mark;
-  }
-  return ink_table_child(table, run->parent, row, sum) ? INK_OK : no_memory(table);
-}
-
 static ink_status take_run(ink_table *table, const ink_event *run) {
-  uint64_t upper = run->end & ~INK_CLOCK_MASK;
-  /* The stamp before may have lower upper bits. */
-  uint64_t last = run->begin - upper;
   begin_visit(table, run, run->row);
-  const ink_toll none = {0, 0}; /* known to be so, the sums of what is taken off fall away */
-  if (!run->tolls)
-    return run->payload ? take_rows(table, run, last, none, none, none)
-                        : take_marks(table, run, last, none, none);
-  const ink_toll *of = run->tolls->of[0];
-  return run->payload
-             ? take_rows(table, run, last, run->toll, of[INK_KIND_MARK], of[INK_KIND_ITER])
-             : take_marks(table, run, last, run->toll, of[INK_KIND_MARK]);
+  if (run->tolls)
+    return run->payload ? take_stamps(table, run, run->payload, run->tolls) : take_stamps(table, run, NULL, run->tolls);
+  return run->payload ? take_stamps(table, run, run->payload, NULL) : take_stamps(table, run, NULL, NULL);
 }
 
 ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **out,

@@ -73,27 +73,21 @@ static ink_status add_mark(ink_table *table, const ink_event *run, size_t sectio
 }
 
 static ink_status take_run(ink_table *table, const ink_event *run) {
-  const ink_toll none = {0, 0}, *of = run->tolls ? run->tolls->of[0] : NULL;
-  const uint64_t upper = run->end & ~INK_CLOCK_MASK, *words = run->u.words;
-  const size_t first = (size_t)run->section - 1;
   uint64_t last = run->begin, sum = 0;
-  ink_toll toll = run->tolls ? run->toll : none;
-  int64_t row = run->row;
   ink_status status = INK_OK;
-  for (uint32_t i = 0; i < run->count && status == INK_OK; i++) {
-    const bool iter = run->payload && run->payload[i];
-    const uint64_t plain = words[i + iter] ^ upper, clock = upper | (plain & INK_CLOCK_MASK);
-    if (!iter) {
-      status = add_mark(table, run, first + (size_t)(plain >> INK_TAG_SHIFT), row, last, clock, toll, &sum);
+  int64_t row = run->row;
+  ink_run_stamps at = ink_run_begin(run, run->payload, run->tolls);
+  while (status == INK_OK && ink_run_next(&at)) {
+    if (!at.iter) {
+      status = add_mark(table, run, at.section, row, last, at.clock, at.toll, &sum);
     } else {
-      if (run->gaps && clock != last)
-        status = add_gap(table, row, last, clock, clock - last, toll);
-      row = (int64_t)words[i++];
+      if (run->gaps && at.clock != last)
+        status = add_gap(table, row, last, at.clock, at.clock - last, at.toll);
+      row = at.row;
       if (status == INK_OK && !ink_table_pass(table, row))
         status = no_memory(table);
     }
-    last = clock;
-    toll = !of ? none : iter ? of[INK_KIND_ITER] : of[INK_KIND_MARK];
+    last = at.clock;
   }
   if (status == INK_OK && !ink_table_child(table, run->parent, row, sum))
     status = no_memory(table);
