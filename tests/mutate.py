@@ -1,30 +1,36 @@
 # SPDX-License-Identifier: MIT
 """Puts small faults into the sources, one at a time, and runs the tests that are nearest: which faults does no test notice?
 
-mutate.py FOLDER [--seed N] [--count 60] [--only REGEX]
+mutate.py FOLDER [--seed N] [--count 60] [--only REGEX] [--jobs 2] [--no-known]
 
 FOLDER gets a copy of the tree (tracked files) and a build of it. A mutant that the compiler refuses, or whose object file
 is that of the source without it, is drawn again. KNOWN are faults that no test noticed in an earlier review; they come
-first and count with the others. The last line says how many of how many were killed; the exit code is 0 from 85 % on.
-Drawn mutants can be equivalent (no input tells them from the source): a survivor is to be read, not to be believed."""
+first and count with the others. EQUIVALENT are mutants that no input tells from the source, each with its reason: they are
+drawn again, and counted apart. The tests that are fastest without a fault run first, and the first that fails ends a mutant.
+The last line says how many of how many were killed; the exit code is 0 from 85 % on.
+A survivor that is in no list may still be equivalent: it is to be read, not to be believed."""
 import argparse
 import hashlib
+import json
 import os
 import random
 import re
 import shutil
 import subprocess
 import sys
+import time
+import xml.etree.ElementTree
 
-# Which tests are run for the sources of a folder: those that read what it makes.
+# Which tests are run for the sources of a folder: those that read what it makes and need no program that nvcc makes. So what
+# they let live the whole suite may kill, never the other way round.
 TESTS = {
-    "runtime/decode/": r"^(unit_|truth\.|cli\.report|report\.(truth|made_up|cases)|roles|flight\.(ends|names))",
-    "runtime/table/": r"^(unit_|cli\.report|cli\.export|report\.)",
-    "runtime/clock/": r"^(unit_clock|clock\.|truth\.|merge\.(blind|drift))",
-    "runtime/merge/join/": r"^(unit_|merge\.|activity\.trace)",
-    "runtime/cuda/drain": r"^(unit_drain|unit_open_ring|arming\.(plain|sums|threads|capturing|full|first-use)|flight\.|truth\.)",
+    "runtime/decode/": r"^(unit_(decode|table|open_ring|rows|launches|clock_map|drain_parts|text)|cli\.(report|export|diff)|report\.(path|variance|findings|parts|diff)|cost\.taken)",
+    "runtime/table/": r"^(unit_(table|rows|launches|text|decode_model)|cli\.(report|export|diff)|report\.(path|variance|findings|parts|diff)|output\.(schema|compare|json)|cost\.taken)",
+    "runtime/clock/": r"^(unit_(clock|table|rows)|cli\.(info|report|export)|merge\.loop)",
+    "runtime/merge/join/": r"^(unit_join|merge\.(blind|real|loop|foreign|made|rivals|nsight|variants|rows|database|export))",
+    "runtime/cuda/drain": r"^(unit_drain|unit_open_ring|unit_ring)",
     "device/sim/exec_": r"^sim",
-    "instrument/": r"^instrument\.(unit|messages|golden|names|lines|sums|odd)",
+    "instrument/": r"^instrument\.(unit|counts|messages|golden\..*\.(headerless|every|lines)|shapes\.every)",
 }
 FOLDERS = tuple(TESTS)
 
@@ -40,6 +46,9 @@ KNOWN = [  # file, what stands there, what is put there
     ("runtime/clock/clock_line.c", "line.moved_ns = fmax(at_begin, at_end)", "line.moved_ns = fmin(at_begin, at_end)"),
     ("runtime/merge/join/join_align.c", "for (size_t j = chosen; j-- > 0 && c->links[j].launch == own->launch;)",
      "for (size_t j = 0; j-- > 0 && c->links[j].launch == own->launch;)"),
+]
+
+EQUIVALENT = [  # file, the line, what it becomes, why nothing can tell the two apart
 ]
 
 KINDS = [  # what is looked for in a line of code, what it becomes
@@ -75,9 +84,10 @@ def run(*command, **more):
 
 
 class Bench:
-    def __init__(self, folder):
+    def __init__(self, folder, jobs):
         self.root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        self.tree, self.build = os.path.join(folder, "tree"), os.path.join(folder, "tree", "build")
+        self.tree, self.build, self.jobs = os.path.join(folder, "tree"), os.path.join(folder, "tree", "build"), str(jobs)
+        self.ordered, self.needed = {}, {}  # regex -> groups of tests, the fastest first; -> what is built for them
         os.makedirs(self.tree, exist_ok=True)
         for name in subprocess.check_output(["git", "-C", self.root, "ls-files"], text=True).splitlines():
             there, here = os.path.join(self.root, name), os.path.join(self.tree, name)
@@ -86,12 +96,41 @@ class Bench:
                 shutil.copy(there, here)
         for name in (".venv", "node_modules"):
             if os.path.exists(os.path.join(self.root, name)) and not os.path.lexists(os.path.join(self.tree, name)):
-                os.symlink(os.path.join(self.root, name), os.path.join(self.tree, name))
-        made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON",
+                os.symlink(os.path.realpath(os.path.join(self.root, name)), os.path.join(self.tree, name))
+        made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON", "-DINKMARK_BUILD_BENCH=OFF",
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []))
-        if made.returncode or run("cmake", "--build", self.build).returncode:
-            sys.exit("the tree does not build:\n" + made.stdout[-2000:])
-        self.sums = {}
+        if made.returncode:
+            sys.exit("the tree cannot be configured:\n" + made.stdout[-2000:])
+        self.known = set(re.findall(r"^(\S+): ", run("ninja", "-C", self.build, "-t", "targets", "all").stdout, re.M))
+
+    def needs(self, regex):
+        """The targets that the tests have in their command lines."""
+        listed = json.loads(subprocess.check_output(["ctest", "--test-dir", self.build, "-R", regex, "-LE", "gpu", "--show-only=json-v1"]))
+        words = {word for test in listed["tests"] for word in test.get("command", [])}
+        found = {os.path.relpath(word, self.build) for word in words if word.startswith(self.build + os.sep)}
+        return sorted(found & self.known | {target for target in ("cli/inkmark", "cli/inkmark-rewriter", "make_captures") if target in self.known})
+
+    def make(self, regex):
+        return run("ninja", "-C", self.build, "-j", self.jobs, *self.needed[regex])
+
+    def baseline(self, regex):
+        """Runs the tests without any fault: one that fails then says nothing. Notes how long each takes."""
+        self.needed[regex] = self.needs(regex)
+        built = self.make(regex)
+        if built.returncode:
+            sys.exit("the tree does not build:\n" + built.stdout[-2000:])
+        report = os.path.join(self.build, "baseline.xml")
+        done = run("ctest", "--test-dir", self.build, "-R", regex, "-LE", "gpu", "--parallel", self.jobs, "--output-junit", report)
+        cases = list(xml.etree.ElementTree.parse(report).getroot().iter("testcase"))
+        if done.returncode or not cases:
+            sys.exit("tests fail without a fault, or there are none:\n" + done.stdout[-3000:])
+        groups, limit, spent = [[]], 3.0, 0.0
+        for seconds, name in sorted((float(case.get("time")), case.get("name")) for case in cases):
+            if spent + seconds > limit and groups[-1]:
+                groups, limit, spent = [*groups, []], limit * 3, 0.0
+            groups[-1].append(name)
+            spent += seconds
+        self.ordered[regex] = groups
 
     def objects(self, path):
         """What the compiler makes of a file, in all libraries that have it."""
@@ -104,21 +143,27 @@ class Bench:
         return sorted(found)
 
     def judge(self, path, text, regex):
-        """killed, survived, refused (by the compiler) or same (object)."""
+        """killed, survived, refused (by the compiler) or same (object); and by which test."""
         whole = os.path.join(self.tree, path)
         before, objects = open(whole, encoding="utf-8").read(), self.objects(path)
         with open(whole, "w", encoding="utf-8") as file:
             file.write(text)
         try:
-            if run("cmake", "--build", self.build).returncode:
-                return "refused"
+            if self.make(regex).returncode:
+                return "refused", ""
             if objects and self.objects(path) == objects:
-                return "same"
-            tests = run("ctest", "--test-dir", self.build, "-R", regex, "-LE", "gpu", "--stop-on-failure", "--timeout", "300",
-                        "--parallel", "2")
-            if "No tests were found" in tests.stdout:
-                sys.exit(f"no test matches {regex}")
-            return "killed" if tests.returncode else "survived"
+                return "same", ""
+            for group in self.ordered[regex]:
+                names = "|".join(re.escape(name) for name in group)
+                # the limit is for mutants that never end: they are noticed
+                done = run("ctest", "--test-dir", self.build, "-R", f"^({names})$", "--stop-on-failure", "--timeout", "600",
+                           "--parallel", self.jobs)
+                if "No tests were found" in done.stdout:
+                    sys.exit(f"no test matches {names}")
+                if done.returncode:
+                    by = re.findall(r"Test +#\d+: (\S+) \.*\*\*\*(?!Skipped|Not Run)", done.stdout)
+                    return "killed", " ".join(by[:2])
+            return "survived", ""
         finally:
             with open(whole, "w", encoding="utf-8") as file:
                 file.write(before)
@@ -130,19 +175,18 @@ def main():
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--count", type=int, default=60)
     asked.add_argument("--only", default="", help="of files that match")
+    asked.add_argument("--jobs", type=int, default=2)
+    asked.add_argument("--no-known", action="store_true", help="only drawn ones")
     options = asked.parse_args()
-    bench, chance = Bench(options.folder), random.Random(options.seed)
+    bench, chance = Bench(options.folder, options.jobs), random.Random(options.seed)
     files = [name for name in subprocess.check_output(["git", "-C", bench.root, "ls-files"], text=True).splitlines()
              if name.endswith(".c") and name.startswith(FOLDERS) and re.search(options.only, name)]
     drawn = [(path, *place) for path in files for place in places(bench.tree, path)]
     chance.shuffle(drawn)
-    for regex in {regex for folder, regex in TESTS.items() if any(path.startswith(folder) for path in files)}:  # before any fault
-        bad = run("ctest", "--test-dir", bench.build, "-R", regex, "-LE", "gpu", "--timeout", "600", "--parallel", "2")
-        if bad.returncode:
-            sys.exit("tests fail without a fault:\n" + bad.stdout[-3000:])
+    equivalent = {(path, old, new) for path, old, new, _ in EQUIVALENT}
 
     def mutants():
-        for path, old, new in KNOWN:
+        for path, old, new in KNOWN if not options.no_known else []:
             if re.search(options.only, path):
                 text = open(os.path.join(bench.tree, path), encoding="utf-8").read()
                 if text.count(old) != 1:
@@ -153,17 +197,24 @@ def main():
             old, lines[number] = lines[number], line
             yield f"{path}:{number + 1}", old.strip(), line.strip(), "\n".join(lines)
 
-    count = {"killed": 0, "survived": 0, "refused": 0, "same": 0}
+    count = {"killed": 0, "survived": 0, "refused": 0, "same": 0, "equivalent": 0}
     for at, old, new, text in mutants():
-        path = at.split(":")[0]
-        verdict = bench.judge(path, text, next(TESTS[folder] for folder in FOLDERS if path.startswith(folder)))
+        path, began = at.split(":")[0], time.monotonic()
+        if (path, old, new) in equivalent:
+            verdict, by = "equivalent", ""
+        else:
+            regex = next(TESTS[folder] for folder in FOLDERS if path.startswith(folder))
+            if regex not in bench.ordered:
+                bench.baseline(regex)
+            verdict, by = bench.judge(path, text, regex)
         count[verdict] += 1
         if verdict in ("killed", "survived"):
-            print(f"{verdict} {at}: {old}  ->  {new or '(nothing)'}", flush=True)
+            print(f"{verdict} {at}: {old}  ->  {new or '(nothing)'}{'  by ' + by if by else ''} ({time.monotonic() - began:.0f} s)", flush=True)
         if count["killed"] + count["survived"] >= options.count:
             break
     judged = count["killed"] + count["survived"]
-    print(f"seed {options.seed}: {count['killed']} of {judged} killed; {count['refused']} did not compile, {count['same']} changed no code")
+    print(f"seed {options.seed}: {count['killed']} of {judged} killed; {count['refused']} did not compile, {count['same']} changed no code, "
+          f"{count['equivalent']} are known to be equivalent")
     sys.exit(not judged or count["killed"] < 0.85 * judged)
 
 
