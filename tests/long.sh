@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The large counts that tests/run.sh runs a sample of: hours where it takes minutes. One line a check; its
-# output is kept in docs/measurements.md. tests/long.sh BUILD [CHECK...]
-# With a BUILD that has sanitizers all of it runs under them, and the tests that run.sh has no time for there.
+# What tests/run.sh runs a sample of: every test, whole, and the large counts. Hours where run.sh takes minutes; it is run
+# before an issue is resolved. One line a check; its output is kept in docs/measurements.md. tests/long.sh BUILD [CHECK...]
+# With a BUILD that has sanitizers all of it runs under them.
 # With a BUILD of fuzz targets (run.sh's build-fuzz) each of them runs for ten minutes, and nothing else does.
 set -u
 build=$(realpath "${1:?usage: long.sh BUILD [CHECK...]}")
@@ -27,10 +27,20 @@ kills() {
     "$build/tests/processes/capture_rows" "$@"
 }
 
+export INKMARK_LONG=1 # tests whose label is "sampled" run whole
+tests() { # NAME CTEST-ARGUMENTS...
+  check "$1" ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" "${@:2}"
+}
+
 if grep -q '^INKMARK_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
+  # shellcheck source=tests/sanitized.sh
+  . "$here/sanitized.sh"
+  sanitized_tests() { tests "tests-$((++group))" "${@:2}"; }
+  group=0
+  sanitized sanitized_tests "$build"
+  sanitized_slow sanitized_tests "$build"
   LD_PRELOAD=$(gcc -print-file-name=libasan.so)
   export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
-  check sanitized ctest --test-dir "$build" --output-on-failure -L 'slow|long_sanitized' -LE gpu -E '^(package|codegen)\.'
 fi
 
 if grep -q '^INKMARK_FUZZ:BOOL=ON' "$build/CMakeCache.txt"; then
@@ -45,7 +55,7 @@ if grep -q '^INKMARK_FUZZ:BOOL=ON' "$build/CMakeCache.txt"; then
 fi
 
 # what run.sh runs a sample of
-check sampled env INKMARK_LONG=1 ctest --test-dir "$build" --output-on-failure --parallel 2 -L 'sampled|^long$'
+[ -n "${LD_PRELOAD:-}" ] || tests tests -LE gpu
 
 # the writer process
 check ring "$build/tests/shm/ring_threads" 2000000

@@ -1,15 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every check of the project, from a fresh checkout: brings what is missing, then
-#   1. gcc, warnings are errors, all tests    2. clang, warnings are errors
-#   3. AddressSanitizer and UBSan, all tests that can run so    4. the fuzz targets, 20 s each
-# tests/run.sh [--quick | --set-up]   --quick leaves 2 to 4 out, --set-up all four. Builds in build/,
-# build-clang/, build-san/ and build-fuzz/. The closing line counts tests: "N passed, N failed, N skipped".
+# The checks of the project, from a fresh checkout: brings what is missing, then
+#   1. gcc, warnings are errors              2. clang, warnings are errors
+#   3. AddressSanitizer and UBSan            4. the fuzz targets, 10 s each
+# Of each it runs all tests that take less than a second, and of the others a sample that tests/draw.py draws, so that the
+# whole takes 25 minutes on two cores. tests/long.sh runs all. The seed of the sample is the commit's, or INKMARK_SEED.
+# tests/run.sh [--quick | --set-up]   --quick does only 1, with a smaller sample: 5 minutes. --set-up does none. Builds in
+# build/, build-clang/, build-san/ and build-fuzz/. The closing line counts tests: "N passed, N failed, N skipped".
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
 # shellcheck source=cmake/setup.sh
 . "$root/cmake/setup.sh"
+# shellcheck source=tests/sanitized.sh
+. "$root/tests/sanitized.sh"
 quick='' set_up=''
 case ${1:-} in
   --quick) quick=1 ;;
@@ -42,11 +46,19 @@ fi
 set +e
 [ -z "$set_up" ] || exit 0
 
+# Seconds of tests/costs.txt that the large tests of a pass may take; and of each fuzz target.
+gcc_budget=1300 clang_budget=40 sanitized_budget=450 fuzz_seconds=10
+[ -z "$quick" ] || gcc_budget=200
+INKMARK_SEED=${INKMARK_SEED:-$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 1)))}
+export INKMARK_SEED
+
 passed=0 failed=0 skipped=0 broken=()
 reasons=$(mktemp) failures=$(mktemp)
 versions= # of the packages whose programs tests/wheels records
 trap 'rm -f "$reasons" "$failures"' EXIT
 start=$SECONDS
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache); fi
 # build FOLDER CMAKE-ARGUMENTS...: configures and builds (only $targets where that is set); the log is
 # shown when that fails.
 targets=
@@ -58,7 +70,7 @@ build() {
   setup_say "building $folder ($((SECONDS - start)) s)"
   if cmake -S . -B "$folder" -G Ninja -DINKMARK_WERROR=ON -DINKMARK_BUILD_TESTS=ON \
     -DINKMARK_BUILD_BENCH=ON -DINKMARK_NVCC="$(command -v nvcc)" \
-    "-DINKMARK_NVCC_LAUNCHER=$root/tests/nvcc_again.sh;$root/build;$root/$folder" "$@" \
+    "-DINKMARK_NVCC_LAUNCHER=$root/tests/nvcc_again.sh;$root/build;$root/$folder" "${launcher[@]}" "$@" \
     >"$log" 2>&1 && cmake --build "$folder" --parallel "$(setup_jobs)" ${targets:+--target $targets} >>"$log" 2>&1; then
     return 0
   fi
@@ -68,13 +80,21 @@ build() {
   return 1
 }
 
-# check FOLDER CTEST-ARGUMENTS...: runs ctest, adds its counts up and notes why tests were skipped. The
-# limit is a guard against a test that hangs, for a machine that is many times slower than ours.
+# check COLUMN BUDGET FOLDER CTEST-ARGUMENTS...: runs the tests that ctest's arguments choose, of the large ones those that
+# draw.py draws; adds the counts up and notes which were left out, and why tests were skipped. The limit is a guard against a
+# test that hangs, for a machine that is many times slower than ours.
 check() {
-  local folder=$1 out=$1/ctest.log number
-  shift
+  local column=$1 budget=$2 folder=$3 out=$3/ctest.log number left numbers
+  shift 3
   setup_say "testing $folder ($((SECONDS - start)) s)"
-  ctest --test-dir "$folder" --output-on-failure --timeout 1200 --parallel "$(setup_jobs)" "$@" 2>&1 | tee "$out"
+  ctest --test-dir "$folder" -N "$@" | sed -nE 's|^ *Test +#([0-9]+): ([^ ]+).*|\1 \2|p' >"$folder/tests.txt"
+  left=$(cut -d ' ' -f 2 "$folder/tests.txt" | python3 tests/draw.py "$column" "$budget" "$INKMARK_SEED") || broken+=("draw.py")
+  if [ -n "$left" ]; then
+    printf '%s, seed %s: left to tests/long.sh %s: %s\n' "$folder" "$INKMARK_SEED" "$folder" "${left//$'\n'/ }" >>"$reasons"
+  fi
+  numbers=$(awk -v left="$left" 'BEGIN { split(left, names, "\n"); for (i in names) is_left[names[i]] = 1 }
+    !($2 in is_left) { printf ",%s", $1 }' "$folder/tests.txt")
+  ctest --test-dir "$folder" --output-on-failure --timeout 1200 --parallel "$(setup_jobs)" "$@" -I "0,0,0$numbers" 2>&1 | tee "$out"
   if [ "${PIPESTATUS[0]}" != 0 ]; then broken+=("tests in $folder"); fi
   number=$(grep -cE 'Test +#[0-9]+: .* Passed ' "$out")
   passed=$((passed + number))
@@ -94,33 +114,21 @@ check() {
     "$folder/Testing/Temporary/LastTest.log")}
 }
 
-# Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
-# first of all, and there leaks are CUDA programs' own. What only compiles or installs is left out.
-preloaded='^(sim|arming|driver|wheels|report\.(cases|recorded_diff|code)|host|instrument\.long_loop|processes|flight|truth|roles|windows|repeat|example|gpu\.simulated|cli\.(record|outfiles)|output\.record'
-preloaded+='|cost\.(measured|command|selftest|exports_agree)|clock\.path|python|merge\.(ranks|correlation)|activity\.(truth|unmarked|streams|losses|stalls|refusals'
-preloaded+='|environment|killed|forked|filters|session|gpu_script|trace_.*))'
-sanitized() {
-  local runtime
-  runtime=$(gcc -print-file-name=libasan.so)
-  check "$1" -E "$preloaded|^package\.|^docs\.|^codegen|^output\.perfetto_" -LE 'gpu|slow'
-  LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
-    check "$1" -R "$preloaded" -LE 'gpu|slow|long_sanitized'
-  check "$1" -R '^output\.perfetto_' -FA '.*' # on what the runs before recorded
-  left_to_long "$1" -L 'slow|long_sanitized' -E '^(package|codegen)\.'
-}
 left_to_long() { # FOLDER CTEST-ARGUMENTS...: says so
   printf '%s: left to tests/long.sh %s: %s\n' "$1" "$1" \
     "$(ctest --test-dir "$1" -N "${@:2}" | sed -nE 's|^ *Test +#[0-9]+: ||p' | tr '\n' ' ')" >>"$reasons"
 }
+check_plain() { check plain "$gcc_budget" "$@"; }
+check_sanitized() { check sanitized "$sanitized_budget" "$@"; }
 
 fuzz() {
-  local target name corpus seconds=20 pids=() names=() i
+  local target name corpus pids=() names=() i
   for target in build-fuzz/tests/fuzz/fuzz_*; do
     [ -x "$target" ] && [ -f "$target" ] || continue
     name=$(basename "$target")
     corpus=tests/fuzz/${name#fuzz_}
     mkdir -p "build-fuzz/found/$name" "build-fuzz/corpus/$name"
-    "$target" -max_total_time=$seconds -timeout=120 -rss_limit_mb=4096 -print_final_stats=1 \
+    "$target" -max_total_time="$fuzz_seconds" -timeout=120 -rss_limit_mb=4096 -print_final_stats=1 \
       -artifact_prefix="build-fuzz/found/$name/" "build-fuzz/corpus/$name" "$corpus" \
       >"build-fuzz/$name.log" 2>&1 &
     pids+=($!) names+=("$name")
@@ -145,12 +153,12 @@ fuzz_wait() { # uses fuzz's pids and names
   pids=() names=()
 }
 
-build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ && check build -LE 'gpu|^long$' && left_to_long build -L '^long$'
+build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ && check_plain build -LE gpu
 if [ -z "$quick" ]; then
-  build build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-    -DINKMARK_BUILD_EXAMPLES=OFF && check build-clang -R "^(unit|cli|fuzz)"
-  build build-san -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DINKMARK_SANITIZE=ON &&
-    sanitized build-san
+  build build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_BUILD_EXAMPLES=OFF \
+    -DINKMARK_BUILD_BENCH=OFF && check plain "$clang_budget" build-clang -R "^(unit|cli|fuzz)"
+  build build-san -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DINKMARK_SANITIZE=ON -DINKMARK_BUILD_BENCH=OFF &&
+    sanitized check_sanitized build-san && sanitized_slow left_to_long build-san
   # only these link the fuzzer, so everything else would not link
   targets=$(for file in tests/fuzz/fuzz_*.c; do basename "$file" .c; done | tr '\n' ' ')
   build build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_FUZZ=ON \

@@ -6,7 +6,7 @@ prints all beside naive forms and checks nothing. Counts of compiled code, no GP
 import os
 import sys
 
-from toolchain import ARCHS, HERE, Checks, Code, in_parallel, version
+from toolchain import ARCHS, HERE, Checks, Code, in_parallel, sampled, version
 
 SOURCE = os.path.join(HERE, "cost.cu")
 FEW, MANY = 24, 56  # a mark is the growth between these, less the payload's one instruction
@@ -76,7 +76,7 @@ def main():
             rows += [("if (p < end) *p++", measure(arch, 2)), ("if (at < n) ring[at++]", measure(arch, 3))]
         return arch, measure(arch, 0), rows, off_instructions(arch)
 
-    for arch, bare, rows, off in in_parallel(one, ARCHS):
+    for arch, bare, rows, off in in_parallel(one, ARCHS if bench else sampled(ARCHS, 2)):
         for name, m in rows:
             row(name, arch, m, bare)
         print(f"sm_{arch:<4} off (no buffer)        {off} instructions up to the branch at the opening, "

@@ -4,7 +4,7 @@ functions with the context, beside a call that is not inlined; registers, spills
 import os
 import tempfile
 
-from toolchain import ARCHS, HERE, Checks, Code, in_parallel
+from toolchain import ARCHS, HERE, Checks, Code, in_parallel, sampled
 
 FEW, MANY = 12, 24
 MOST = 2.1
@@ -54,7 +54,7 @@ def main():
                 Code(small, arch, "-DON=1", "-DROWS=1", "-DOPEN=PROF_KERNEL_ROWS(Kernel)", "-DINKMARK_NO_COST", *more)
                 for more in ([], ["-rdc=true"])]
 
-        for arch, code, smalls in in_parallel(measure, ARCHS):
+        for arch, code, smalls in in_parallel(measure, sampled(ARCHS, 2)):
             names = ("straight", "loop", "rows", "lambda", "inlined", "beside")
             found = {name: (code.count(f"{name}_{MANY}") - code.count(f"{name}_{FEW}")) / (MANY - FEW) - 1 for name in names}
             row = code.count(f"rows_{FEW}") - code.count(f"loop_{FEW}")

@@ -3,6 +3,7 @@
 import concurrent.futures
 import glob
 import os
+import random
 import re
 import subprocess
 import sys
@@ -14,6 +15,16 @@ DEVICE = os.path.join(ROOT, "device")
 NVCC = os.environ.get("INKMARK_NVCC", "nvcc")
 SKIPPED = 77  # CTest: SKIP_RETURN_CODE
 ARCHS = (75, 80, 90, 100, 120)
+
+
+def sampled(items, count):
+    """All of them; in tests/run.sh, which sets INKMARK_SEED, `count` that the seed draws. tests/long.sh sets INKMARK_LONG."""
+    seed = os.environ.get("INKMARK_SEED")
+    if seed is None or os.environ.get("INKMARK_LONG") or count >= len(items):
+        return items
+    chosen = sorted(random.Random(seed).sample(range(len(items)), count))
+    print(f"seed {seed}: {count} of {len(items)}")
+    return [items[i] for i in chosen]
 
 
 def skip(why):
