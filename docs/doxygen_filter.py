@@ -10,7 +10,10 @@ import sys
 def plain(text):
     """Doxygen reads its own marks in what is mere text: they are escaped, but in @code ... @endcode."""
     parts = re.split(r"(@code.*?@endcode)", text, flags=re.S)
-    return "".join(part if i % 2 else re.sub(r"([\\<>%#@])", r"\\\1", part) for i, part in enumerate(parts))
+    escaped = "".join(part if i % 2 else re.sub(r"([\\<>%#@])", r"\\\1", part) for i, part in enumerate(parts))
+    # tests/docs/check_headers.py holds headers to this form
+    escaped = re.sub(r"^ \* Returns: ", " * @return ", escaped, flags=re.M)
+    return re.sub(r"^ \* (Errors|Threads|Lifetime): ", r" * @par \1\n * ", escaped, flags=re.M)
 
 
 def header(text):

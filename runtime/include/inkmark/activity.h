@@ -5,6 +5,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: as in capture.h.
+ * Lifetime: what is handed out belongs to the capture and is valid until ink_capture_free, if nothing else is said.
+ *
  * @code{.c}
  * #include <inkmark/activity.h>
  * #include <stdio.h>
@@ -103,36 +106,60 @@ INK_STATIC_ASSERT(sizeof(ink_activity_device) == 48, "part of the file format");
 
 /* ---- writing: after ink_writer_open, one thread at a time ---- */
 
-/* Names come before what bears them; an id that comes again replaces the name. Ids count from 1. */
+/* Names come before what bears them; an id that comes again replaces the name. Ids count from 1.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_activity_name(ink_writer *writer, uint32_t id, const char *name,
                                             ink_error *error);
+/* Activities, n of them, in any order.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_activities(ink_writer *writer, const ink_activity *items, size_t n,
                                          ink_error *error);
+/* A reading of CUPTI's clock between two of the host's.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_activity_reading(ink_writer *writer,
                                                const ink_activity_reading *reading,
                                                ink_error *error);
+/* What an SM of a device holds.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_activity_device(ink_writer *writer, const ink_activity_device *device,
                                               ink_error *error);
-/* Correlations of what inkmark itself did in the process: left out by ink_capture_activities. */
+/* Correlations of what inkmark itself did in the process: left out by ink_capture_activities.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_activity_own(ink_writer *writer, const uint32_t *correlations,
                                            size_t n, ink_error *error);
 
 /* ---- reading ---- */
 
-/* Activities by begin, in CUPTI's clock. The array is the capture's; what inkmark itself did is not
- * in it and counted in *own, which may be NULL. */
+/* Activities by begin, in CUPTI's clock. What inkmark itself did is not among them and counted in *own, which may be
+ * NULL.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_activities(const ink_capture *capture, const ink_activity *const **out,
                                       uint64_t *own);
-/* The launch of ours that a kernel is, by device and grid id; UINT32_MAX: none. Where a grid id
- * came twice on a device (ink_launch), the first. */
+/* The launch of ours that a kernel is, by device and grid id. If a grid id came twice on a device (ink_launch), the
+ * first.
+ * Returns: an index into ink_capture_launches; UINT32_MAX: none. */
 INK_API uint32_t ink_activity_launch(const ink_capture *capture, const ink_activity *kernel);
-/* Of each launch {graph, node, replay}: the graph's id in the process (0: it was launched by no graph, or activity did not
- * see it), and both counted from 0, nodes as they began for the first time. *out is [launches]; free() it. */
+/* Of each launch {graph, node, replay}: the graph's id in the process (0: it was launched by no graph, or activity
+ * did not see it), and both counted from 0, nodes as they began for the first time. *out is [launches]; the caller
+ * frees it with free().
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_MEMORY. */
 INK_API ink_status ink_capture_graph_places(const ink_capture *capture, uint32_t (**out)[3], ink_error *error);
+/* A name by its id.
+ * Returns: the name; "" for an id that the capture does not have. */
 INK_API const char *ink_capture_activity_name(const ink_capture *capture,
-                                              uint32_t name); /* or "" */
+                                              uint32_t name);
+/* The devices, as CUPTI describes them.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_activity_devices(const ink_capture *capture,
                                             const ink_activity_device **out);
+/* The readings of CUPTI's clock.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_activity_readings(const ink_capture *capture,
                                              const ink_activity_reading **out);
 
@@ -149,16 +176,21 @@ typedef struct ink_activity_clock {
   const ink_clock_map *map; /* simulated: whose offsets are used; borrowed */
 } ink_activity_clock;
 
-/* `map` may be NULL. */
+/* How times of activities become Unix time. `map` may be NULL, and else outlives what is returned.
+ * Returns: the clock; `known` is false if the capture has no readings. */
 INK_API ink_activity_clock ink_activity_clock_make(const ink_capture *capture,
                                                    const ink_clock_map *map);
+/* A time of CUPTI's clock on a device as Unix time.
+ * Returns: Unix ns; if the clock is not `known`, `ns`. */
 INK_API int64_t ink_activity_unix_ns(const ink_activity_clock *clock, int32_t device, uint64_t ns);
 
-/* "host to device", "peer to peer", ... */
+/* "host to device", "peer to peer", ...: the words of enum ink_activity_copy.
+ * Returns: a text in static storage; never NULL. */
 INK_API const char *ink_activity_copy_words(unsigned copy);
 
-/* The readable part of a kernel's mangled C++ name: "gemm::run<float>" for "_ZN4gemm3runIfEEvPf", with "<...>"
- * for template arguments that are more than plain types, pointers to them and numbers. What it does not understand it copies. Cut off at `bytes`, zero included. */
+/* The readable part of a kernel's mangled C++ name: "gemm::run<float>" for "_ZN4gemm3runIfEEvPf", with "<...>" for
+ * template arguments that are more than plain types, pointers to them and numbers. What it does not understand it
+ * copies. Cut off at `bytes`, zero included. */
 INK_API void ink_activity_short_name(const char *name, char *out, size_t bytes);
 
 /* How many warps of the kernel an SM can hold at once, and what sets the limit. */
@@ -175,10 +207,10 @@ typedef struct ink_occupancy {
   double share;                         /* of the warps an SM can hold: theoretical occupancy */
   double waves; /* how often the launch fills the device; below 1: not once */
 } ink_occupancy;
-/* By the rules of the CUDA occupancy calculator (cuda_occupancy.h of the toolkit): registers are
- * given to warps in units of 256, warps to the four parts of an SM, shared memory in units of 128
- * bytes (256 before 8.0) with 1 KiB a block for the system from 8.0 on. Clusters are not
- * considered. */
+/* By the rules of the CUDA occupancy calculator (cuda_occupancy.h of the toolkit): registers are given to warps in
+ * units of 256, warps to the four parts of an SM, shared memory in units of 128 bytes (256 before 8.0) with 1 KiB a
+ * block for the system from 8.0 on. Clusters are not considered.
+ * Returns: what the device holds; `limit` is INK_LIMIT_UNKNOWN if its sizes are not known. */
 INK_API ink_occupancy ink_activity_occupancy(const ink_activity *kernel,
                                              const ink_activity_device *device);
 

@@ -2,6 +2,11 @@
 /* Capture files (.ink): writing them chunk by chunk, and reading them back. docs/format.md has the
  * bytes. Reading maps the file; nothing here needs CUDA.
  *
+ * Threads: a writer is for one thread at a time. An opened capture does not change: any number of threads may read
+ * it.
+ * Lifetime: what a capture hands out (arrays, names, facts, tracks) belongs to the capture and is valid until
+ * ink_capture_free. A writer copies what it is given.
+ *
  * @code{.c}
  * #include <inkmark/capture.h>
  * #include <stdio.h>
@@ -144,52 +149,79 @@ typedef struct ink_mark_costs {
  * anew. */
 typedef struct ink_writer ink_writer;
 
-/* Creates `path` (fails if it exists and `replace` is false) and writes the file header. A file that
- * another writer has open is left alone: INK_ERROR_IO with code EWOULDBLOCK. */
+/* Creates `path` and writes the file header. If the file exists and `replace` is false, nothing is written.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (no path), INK_ERROR_IO (it exists or cannot be made; code EWOULDBLOCK: another writer
+ * has it open), INK_ERROR_MEMORY. */
 INK_API ink_status ink_writer_open(const char *path, bool replace, ink_writer **out,
                                    ink_error *error);
-/* Free-form facts: "command", "host", "pid", "started_ns" (REALTIME), "version". Repeated keys:
- * the newest wins. */
+/* Free-form facts: "command", "host", "pid", "started_ns" (REALTIME), "version". Repeated keys: the newest wins.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT (a NULL, or what no capture can hold), INK_ERROR_LIMIT (too large for a chunk),
+ * INK_ERROR_MEMORY, INK_ERROR_IO (a chunk that was full could not be written). */
 INK_API ink_status ink_writer_fact(ink_writer *writer, const char *key, const char *value,
                                    ink_error *error);
-/* `sections` is the comma-separated text of PROF_SECTIONS. */
+/* A section table. `sections` is the comma-separated text of PROF_SECTIONS.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_table(ink_writer *writer, const char *name, const char *sections,
                                     const char *file, uint32_t line, uint64_t hash48,
                                     ink_error *error);
+/* A device. Comes before its clocks, costs, counts and tracks.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_device(ink_writer *writer, const ink_device_info *device,
                                      ink_error *error);
+/* A pair of host clocks around one read of globaltimer.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_host_clock(ink_writer *writer, const ink_host_clock *pair,
                                          ink_error *error);
+/* What marks cost on a device. A later call for the device replaces it.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_mark_costs(ink_writer *writer, const ink_mark_costs *costs,
                                          ink_error *error);
-/* Edges whose clocks lie more than 2^32 - 1 cycles or ns after the SM's first are left out. */
+/* Edges whose clocks lie more than 2^32 - 1 cycles or ns after the SM's first are left out.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_clock_edges(ink_writer *writer, const ink_clock_edges *edges,
                                           ink_error *error);
+/* The newest counters of a device's kernel slots, n of them.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_counts(ink_writer *writer, const ink_kernel_counts *counts, size_t n,
                                      uint64_t claims, uint64_t unknown, int32_t device,
                                      ink_error *error);
-/* One track: its header and the words of its two rings as downloaded, whole rings in ring order
- * (`ring` has records_per_track words of the device; may be NULL when header->words is 0). The
- * writer stores the valid words only, oldest first. Buffered; ink_writer_flush puts the chunk on
- * disk. Of a track whose state is OPEN the header only is stored, with no words executed: what is known of
- * its words goes through ink_writer_open_track. */
+/* One track: its header and the words of its two rings as downloaded, whole rings in ring order (`ring` has
+ * records_per_track words of the device; may be NULL when header->words is 0). The writer stores the valid words
+ * only, oldest first. Buffered; ink_writer_flush puts the chunk on disk. Of a track whose state is OPEN the header
+ * only is stored, with no words executed: what is known of its words goes through ink_writer_open_track.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_track(ink_writer *writer, int32_t device, const ink_track *header,
                                     const uint64_t *ring, const uint64_t *aux_ring,
                                     ink_error *error);
 /* What stands at an address of the device that tracks written from here on name as their instance: the name of the
- * function that opened them, as __PRETTY_FUNCTION__ has it. */
+ * function that opened them, as __PRETTY_FUNCTION__ has it.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_instance(ink_writer *writer, int32_t device, uint64_t address, const char *name,
                                        ink_error *error);
-/* Tracks that were stored open and are not open any more: the counts that follow have them among what was
- * closed, whether or not they are stored again, as closed. */
+/* Tracks that were stored open and are not open any more: the counts that follow have them among what was closed,
+ * whether or not they are stored again, as closed.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_ended(ink_writer *writer, int32_t device, const uint64_t *tickets, size_t n,
                                     ink_error *error);
 
-/* An open track with what is certain of its rings: `count` words of the body's, `aux_count` of that of
- * called functions, oldest first, in one piece, ending with a whole record. header->words and aux_words say
- * how many are known to have been executed, the newest of them being the last one here; header->flags and
- * close_global_ns as record.h says. A later call for the same track replaces it, and so does the closed
- * track; words that only the earlier one had are kept. Buffered like ink_writer_track. */
+/* An open track with what is certain of its rings: `count` words of the body's, `aux_count` of that of called
+ * functions, oldest first, in one piece, ending with a whole record. header->words and aux_words say how many are
+ * known to have been executed, the newest of them being the last one here; header->flags and close_global_ns as
+ * record.h says. A later call for the same track replaces it, and so does the closed track; words that only the
+ * earlier one had are kept. Buffered like ink_writer_track.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_open_track(ink_writer *writer, int32_t device, const ink_track *header,
                                          const uint64_t *words, uint64_t count, const uint64_t *aux,
                                          uint64_t aux_count, ink_error *error);
@@ -209,12 +241,18 @@ typedef struct ink_part {
   const uint64_t *words;       /* [count], ending with a whole record */
   uint64_t count;
 } ink_part;
+/* What a ring of an open track has got since the last part of it.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_part(ink_writer *writer, const ink_part *part, ink_error *error);
 
-/* Writes what is buffered as finished, checksummed chunks (write(2); no fsync). */
+/* Writes what is buffered as finished, checksummed chunks (write(2); no fsync).
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT (NULL), INK_ERROR_IO. */
 INK_API ink_status ink_writer_flush(ink_writer *writer, ink_error *error);
-/* Flushes, writes the END chunk, closes. Frees the writer also when it fails. INK_ERROR_IO also where the
- * file was deleted meanwhile. */
+/* Flushes, writes the END chunk, closes. Frees the writer also if it fails.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT (NULL), INK_ERROR_IO (also if the file was deleted meanwhile), and what writing says. */
 INK_API ink_status ink_writer_close(ink_writer *writer, ink_error *error);
 /* Closes without END and frees: for a process that must not write (a forked child). */
 INK_API void ink_writer_abandon(ink_writer *writer);
@@ -296,17 +334,21 @@ typedef struct ink_capture_facts {
   uint64_t full_tracks;      /* closed ones with more words than their rings hold */
 } ink_capture_facts;
 
-/* Opens a capture; what is cut off or damaged is left out and described in the facts, not an error.
- * INK_ERROR_FORMAT: no capture at all. INK_ERROR_VERSION: newer. INK_ERROR_EMPTY: zero bytes.
- * INK_ERROR_DAMAGED: its very header. INK_ERROR_UNSUPPORTED: of the other byte order.
- * Files below 64 MiB are read; larger ones are mapped, and one that another program truncates
- * meanwhile gives a SIGBUS. Memory: about 100 bytes a track while opening, 32 after. An opened capture
- * does not change: any number of threads may read it. */
+/* Opens a capture. What is cut off or damaged is left out and described in the facts, and is no error. Files below
+ * 64 MiB are read; larger ones are mapped, and one that another program truncates meanwhile gives a SIGBUS. Memory:
+ * about 100 bytes a track while opening, 32 after.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_IO, INK_ERROR_FORMAT (no capture at all), INK_ERROR_VERSION (of a newer version),
+ * INK_ERROR_EMPTY (zero bytes), INK_ERROR_DAMAGED (its very header), INK_ERROR_UNSUPPORTED (of the other byte
+ * order), INK_ERROR_MEMORY. */
 INK_API ink_status ink_capture_open(const char *path, ink_capture **out, ink_error *error);
-/* The same over caller-owned bytes that outlive the capture (copied where they are not 8-aligned). */
+/* The same over caller-owned bytes that outlive the capture (copied where they are not 8-aligned).
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: those of ink_capture_open. */
 INK_API ink_status ink_capture_open_memory(const void *bytes, size_t size, ink_capture **out,
                                            ink_error *error);
-INK_API void ink_capture_free(ink_capture *capture); /* NULL is fine */
+/* Frees a capture, and all that it handed out. NULL is fine. */
+INK_API void ink_capture_free(ink_capture *capture);
 
 typedef struct ink_recovered {
   uint64_t chunks, tracks, open_tracks; /* taken over */
@@ -314,35 +356,57 @@ typedef struct ink_recovered {
   char missing[256];         /* in words; empty: nothing was */
 } ink_recovered;
 /* Writes what a damaged or unfinished capture still has to `to`, which must not exist, as a whole capture: its good
- * chunks as they are, and, unless nothing was missing, the fact "recovered", which says what was. Such a capture
- * is not complete. A failure leaves no file. INK_ERROR_DAMAGED: nothing can be read; else the errors of
- * ink_capture_open and ink_writer_open. */
+ * chunks as they are, and, unless nothing was missing, the fact "recovered", which says what was. Such a capture is
+ * not complete. A failure leaves no file.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_DAMAGED (nothing can be read), and those of ink_capture_open and ink_writer_open. */
 INK_API ink_status ink_capture_recover(const char *from, const char *to, ink_recovered *out,
                                        ink_error *error);
 
 /* "k<float, 4>" of "void k(T *) [with T = float; int N = 4]", as kernels' names have it. */
 INK_API void ink_instance_short_name(const char *instance, char *text, size_t size);
-/* The name of a track inside of its launch: "block 5", "block (1,2,0) warp 3", "block 5 Producer". With more than one
- * track of a role in its block: "block 5 Consumer warp 8". */
+/* The name of a track inside of its launch: "block 5", "block (1,2,0) warp 3", "block 5 Producer". With more than
+ * one track of a role in its block: "block 5 Consumer warp 8". */
 INK_API void ink_track_label(const ink_stored_track *track, char *text, size_t size);
 
+/* What is known of the file as a whole.
+ * Returns: the capture's own facts; never NULL. */
 INK_API const ink_capture_facts *ink_capture_get_facts(const ink_capture *capture);
-INK_API const char *ink_capture_fact(const ink_capture *capture, const char *key); /* or NULL */
+/* A fact by its key, as ink_writer_fact wrote it.
+ * Returns: its value; NULL: the capture has none of that key. */
+INK_API const char *ink_capture_fact(const ink_capture *capture, const char *key);
+/* The devices that were recorded.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_devices(const ink_capture *capture, const ink_device_info **out);
+/* The section tables.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_tables(const ink_capture *capture, const ink_section_table **out);
+/* The kernels.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_kernels(const ink_capture *capture, const ink_kernel **out);
+/* The launches.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_launches(const ink_capture *capture, const ink_launch **out);
+/* The pairs of host clocks, in the order of the file.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_host_clocks(const ink_capture *capture, const ink_host_clock **out);
-/* One for each device that has any; of a device that was measured again the newest. */
+/* One for each device that has any; of a device that was measured again the newest.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_mark_costs(const ink_capture *capture, const ink_mark_costs **out);
-/* In the order of the file. */
+/* In the order of the file.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_clock_edges(const ink_capture *capture, const ink_clock_edges **out);
-INK_API bool ink_capture_simulated(const ink_capture *capture); /* any device is simulated */
+/* Whether any device is the simulated one.
+ * Returns: true if one is. */
+INK_API bool ink_capture_simulated(const ink_capture *capture);
 
-/* Tracks in a stable order: launch, then linear block index, then thread. */
+/* How many tracks are stored. They have a stable order: launch, then linear block index, then thread.
+ * Returns: their number. */
 INK_API uint64_t ink_capture_track_count(const ink_capture *capture);
+/* One stored track; `index` is below ink_capture_track_count. Its pointers borrow from the capture. */
 INK_API void ink_capture_track(const ink_capture *capture, uint64_t index, ink_stored_track *out);
-/* The table of a hash, or NULL. */
+/* The section table of a hash.
+ * Returns: the table; NULL: the capture has none of that hash. */
 INK_API const ink_section_table *ink_capture_table(const ink_capture *capture, uint64_t hash48);
 
 #ifdef __cplusplus

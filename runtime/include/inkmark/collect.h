@@ -8,6 +8,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: one thread at a time for a collector, and for a control socket.
+ * Lifetime: a collector lives until ink_collector_free; the lines that it hands over only during the call.
+ *
  * @code{.c}
  * #include <inkmark/collect.h>
  * #include <stdio.h>
@@ -68,29 +71,34 @@ typedef struct ink_collector_options {
                               * folder of the recorded program (none is stored) */
 } ink_collector_options;
 
-/* Listens. INK_ERROR_IO: an output without %p, %h or %r cannot be written; INK_ERROR_UNSUPPORTED: there
- * is no socket to listen at. */
+/* Listens.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (the options), INK_ERROR_IO (an output without %p, %h or %r cannot be written),
+ * INK_ERROR_UNSUPPORTED (there is no socket to listen at), INK_ERROR_MEMORY. */
 INK_API ink_status ink_collector_open(const ink_collector_options *options, ink_collector **out,
                                       ink_error *error);
-/* For INKMARK_WRITER: whoever knows it can hand in a capture. Valid until the collector is freed. */
+/* For INKMARK_WRITER: whoever knows it can hand in a capture.
+ * Returns: the address, which belongs to the collector. */
 INK_API const char *ink_collector_address(const ink_collector *collector);
-/* Until the launcher has closed its end of the control socket and every process that recorded is gone.
- * For a process of its own: makes it a session leader in the folder /, puts /dev/null on its standard
- * descriptors, closes all others, ignores the signals that are sent in passing (SIGINT, SIGTERM, SIGHUP,
- * SIGQUIT, SIGPIPE, SIGXFSZ). */
+/* Works until the launcher has closed its end of the control socket and every process that recorded is gone. For a
+ * process of its own: makes it a session leader in the folder /, puts /dev/null on its standard descriptors, closes
+ * all others, ignores the signals that are sent in passing (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ). */
 INK_API void ink_collector_run(ink_collector *collector);
+/* Frees a collector. NULL is fine. */
 INK_API void ink_collector_free(ink_collector *collector);
 
 /* ---- the launcher's side of the control socket ---- */
 
-/* Tells how a child of the launcher ended (its wait status), so that its capture can say so. */
+/* Tells how a child of the launcher ended (its wait status), so that its capture can say so.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_STOPPED (the writer is gone). */
 INK_API ink_status ink_collector_tell_end(int control, int64_t pid, int wait_status, ink_error *error);
-/* Waits, `patience_ms` at most from one word to the next, until everything that processes left behind by
- * now is written, and hands over what is to be said, a line each: "PID wrote PATH" (whole, or as far as
- * it got), "PID runs PATH" (it goes on; PATH is empty where it has recorded nothing yet), "PID failed TEXT",
- * "PID remark TEXT", "PID activity TEXT", "PID sections TEXT", "PID cut TEXT" (it ended so, with nothing
- * written). INK_ERROR_STOPPED: the writer is gone;
- * INK_ERROR_IO: it did not answer. */
+/* Waits, `patience_ms` at most from one word to the next, until everything that processes left behind by now is
+ * written, and hands over what is to be said, a line each: "PID wrote PATH" (whole, or as far as it got), "PID runs
+ * PATH" (it goes on; PATH is empty if it has recorded nothing yet), "PID failed TEXT", "PID remark TEXT", "PID
+ * activity TEXT", "PID sections TEXT", "PID cut TEXT" (it ended so, with nothing written).
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_STOPPED (the writer is gone), INK_ERROR_IO (it did not answer). */
 INK_API ink_status ink_collector_ask(int control, uint32_t patience_ms,
                                      void (*line)(void *user, const char *text), void *user,
                                      ink_error *error);

@@ -4,6 +4,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: any number of threads; the capture and the map are only read.
+ * Lifetime: a path borrows nothing; what is in it is valid until ink_critical_path_free.
+ *
  * @code{.c}
  * #include <inkmark/critical.h>
  * #include <stdio.h>
@@ -113,11 +116,14 @@ typedef struct ink_critical_path {
 } ink_critical_path;
 
 /* The path of `launch`. Sections whose names match `waits_regex` (POSIX extended, whatever the case; NULL:
- * INK_WAITS_USUAL of table.h) wait. Marks of called functions are part of the body's section around them.
- * INK_ERROR_ARGUMENT: no such launch, a bad pattern, a launch without a closed track, or one of more than 16,777,216
- * slices. The caller frees *out with ink_critical_path_free. Any thread; the capture is only read. */
+ * INK_WAITS_USUAL of table.h) wait. Marks of called functions are part of the body's section around them. The caller
+ * frees *out with ink_critical_path_free.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (no such launch, a bad pattern, a launch without a closed track, or one of more than
+ * 16,777,216 slices), INK_ERROR_MEMORY, and those of ink_decode. */
 INK_API ink_status ink_critical_path_make(const ink_capture *capture, const ink_clock_map *map, uint32_t launch,
                                           const char *waits_regex, ink_critical_path **out, ink_error *error);
+/* Frees a path. NULL is fine. */
 INK_API void ink_critical_path_free(ink_critical_path *path);
 
 #ifdef __cplusplus

@@ -26,6 +26,11 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: any number of threads; the capture and the map are only read. A sink is called by the thread that called
+ * ink_decode.
+ * Lifetime: what a sink is given is valid during the call. Sections belong to the capture, the quality of clocks to
+ * the map.
+ *
  * @code{.c}
  * #include <inkmark/decode.h>
  * #include <stdio.h>
@@ -75,7 +80,8 @@ typedef struct ink_section {
   uint32_t id;                /* in its table */
 } ink_section;
 
-/* All sections of all tables: table by table, in the order of their ids. Owned by the capture. */
+/* All sections of all tables: table by table, in the order of their ids.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_sections(const ink_capture *capture, const ink_section **out);
 
 enum ink_cut {
@@ -212,7 +218,8 @@ enum ink_problem_kind {
   INK_PROBLEM_LONG_ROW,       /* rows that last longer than a clock of 32 bits can say */
   INK_PROBLEM_PASSED_AGAIN    /* marks of sections that their row had already: INKMARK_ROWS_CHECK */
 };
-/* What someone who wrote the marks can do about it, in a sentence. */
+/* What someone who wrote the marks can do about it, in a sentence.
+ * Returns: a text in static storage; never NULL. */
 INK_API const char *ink_problem_advice(enum ink_problem_kind kind);
 
 /* What is wrong with a track, exactly; decoding goes on with the rest. */
@@ -305,33 +312,51 @@ typedef struct ink_sm_quality { /* of one SM with readings */
 } ink_sm_quality;
 
 
+/* Fits the clocks of a capture. The map borrows nothing of it. The caller frees *out with ink_clock_map_free.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (a NULL), INK_ERROR_MEMORY. */
 INK_API ink_status ink_clock_map_make(const ink_capture *capture, ink_clock_map **out,
                                       ink_error *error);
+/* Frees a map. NULL is fine. */
 INK_API void ink_clock_map_free(ink_clock_map *map);
+/* A stamp of an SM as Unix ns, or as ns of globaltimer if the capture has no host clock.
+ * Returns: the ns. */
 INK_API int64_t ink_clock_map_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
                                  uint64_t cycles);
-/* Cycles of that SM as a duration in ns (no offset). */
+/* Cycles of that SM as a duration (no offset).
+ * Returns: ns. */
 INK_API double ink_clock_map_duration_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
                                          uint64_t cycles);
-/* How far the truth may be from that ns, without the host's part (host_bound_ns and half a timer
- * step): for comparing SMs of one device. INFINITY: not known. */
+/* How far the truth may be from that ns, without the host's part (host_bound_ns and half a timer step): for
+ * comparing SMs of one device.
+ * Returns: the bound in ns; INFINITY: not known. */
 INK_API double ink_clock_map_bound_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
                                       uint64_t cycles);
-/* The same of the time between two stamps of one SM. */
+/* How far the truth may be from the ns of the time between two stamps of one SM.
+ * Returns: the bound in ns; INFINITY: not known. */
 INK_API double ink_clock_map_duration_bound_ns(const ink_clock_map *map, int32_t device, uint32_t sm,
                                                uint64_t from_cycles, uint64_t to_cycles);
+/* What is known of the clocks of each device.
+ * Returns: how many devices there are; *out is their array, the map's. */
 INK_API size_t ink_clock_map_quality(const ink_clock_map *map, const ink_clock_quality **out);
-/* The SMs of a device that have readings, in rising order. */
+/* The SMs of a device that have readings, in rising order.
+ * Returns: how many there are; *out is their array, the map's. */
 INK_API size_t ink_clock_map_sms(const ink_clock_map *map, int32_t device,
                                  const ink_sm_quality **out);
-/* CLOCK_MONOTONIC at a CLOCK_REALTIME of the map's ns; INT64_MIN where has_monotonic is false. */
+/* CLOCK_MONOTONIC at a CLOCK_REALTIME of the map's ns.
+ * Returns: the ns; INT64_MIN if has_monotonic is false. */
 INK_API int64_t ink_clock_map_monotonic_ns(const ink_clock_map *map, int32_t device,
                                            int64_t realtime_ns);
+/* The clock rate of an SM, as it was measured.
+ * Returns: Hz; 1e9 if nothing is known of the SM. */
 INK_API double ink_clock_map_sm_hz(const ink_clock_map *map, int32_t device, uint32_t sm);
 
 /* ---- decoding ------------------------------------------------------------------------------ */
 
-/* Runs every track (or those of one launch, if launch is not UINT32_MAX) through the sink. */
+/* Runs every track (or those of one launch, if launch is not UINT32_MAX) through the sink.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT (a NULL), INK_ERROR_MEMORY, INK_ERROR_STOPPED (the sink's progress asked for it), and
+ * what the sink's functions return. */
 INK_API ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map,
                               uint32_t launch, const ink_sink *sink, ink_error *error);
 
@@ -349,9 +374,12 @@ typedef struct ink_open_track {
 } ink_open_track;
 
 /* All tracks that were open when they were last seen, in the order of tracks. The caller frees the list with
- * ink_open_tracks_free; of none it is NULL. */
+ * ink_open_tracks_free; of none it is NULL.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (a NULL), INK_ERROR_MEMORY. */
 INK_API ink_status ink_open_tracks(const ink_capture *capture, const ink_clock_map *map,
                                    ink_open_track **out, size_t *count, ink_error *error);
+/* Frees the list. NULL is fine. */
 INK_API void ink_open_tracks_free(ink_open_track *tracks);
 
 #ifdef __cplusplus

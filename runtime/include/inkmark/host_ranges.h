@@ -5,6 +5,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: as in capture.h.
+ * Lifetime: what is handed out belongs to the capture and is valid until ink_capture_free.
+ *
  * @code{.c}
  * #include <inkmark/host_ranges.h>
  * #include <stdio.h>
@@ -78,9 +81,13 @@ INK_STATIC_ASSERT(sizeof(ink_host_event) == 88, "ink_host_event is part of the f
 
 /* ---- writing: after ink_writer_open, one thread at a time ---- */
 
-/* Ids count from 1 and come before what bears them; an id that comes again replaces the text. */
+/* Ids count from 1 and come before what bears them; an id that comes again replaces the text.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_host_name(ink_writer *writer, uint32_t id, const char *name, ink_error *error);
-/* `lost`: how many were lost until the last of these; the clocks were read one after the other. */
+/* `lost`: how many were lost until the last of these; the clocks were read one after the other.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_writer_fact. */
 INK_API ink_status ink_writer_host_events(ink_writer *writer, const ink_host_event *events, size_t n, uint64_t lost,
                                           int64_t monotonic_ns, int64_t realtime_ns, ink_error *error);
 
@@ -119,13 +126,20 @@ typedef struct ink_host_facts {
   uint64_t launches_joined;      /* launches of the capture whose call is known */
 } ink_host_facts;
 
-/* By begin, outer ones first. The arrays are the capture's. */
+/* The ranges by begin, outer ones first.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_host_ranges(const ink_capture *capture, const ink_host_range **out);
+/* The calls that launched kernels.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_host_launches(const ink_capture *capture, const ink_host_launch **out);
+/* What is known of all of it.
+ * Returns: the capture's own facts; never NULL. */
 INK_API const ink_host_facts *ink_capture_host_facts(const ink_capture *capture);
-/* The call that made a launch of the capture, by device, function, dimensions and order; UINT32_MAX: not known. */
+/* The call that made a launch of the capture, by device, function, dimensions and order.
+ * Returns: an index into ink_capture_host_launches; UINT32_MAX: not known. */
 INK_API uint32_t ink_launch_call(const ink_capture *capture, uint32_t launch);
-/* What a thread of the host is called; "": nothing said so. */
+/* What a thread of the host is called.
+ * Returns: the name; "": nothing said so. */
 INK_API const char *ink_capture_host_thread(const ink_capture *capture, uint32_t thread);
 
 /* The payload as text: "12", "-3", "0.5"; "" for none. */

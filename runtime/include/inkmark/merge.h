@@ -4,6 +4,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: an opened trace and a made join do not change: any number of threads may read them.
+ * Lifetime: what a trace or a join hands out belongs to it and is valid until it is freed.
+ *
  * @code{.c}
  * #include <inkmark/merge.h>
  * #include <stdio.h>
@@ -63,18 +66,25 @@ typedef struct ink_foreign_facts {
 
 typedef struct ink_foreign ink_foreign;
 
-/* Reads the kernels of a PyTorch (Kineto) or XLA trace, JSON, of an XLA profile (.xplane.pb) or of a Perfetto trace, also in gzip, zstd or a zip
- * that holds nothing else, or of an Nsight Systems SQLite export; what it is shows by its first bytes. Memory:
- * 40 to 80 bytes a kernel, 100 for each type, and its names. INK_ERROR_FORMAT: neither.
- * INK_ERROR_DAMAGED: broken or cut off. INK_ERROR_EMPTY: no kernels.
- * INK_ERROR_UNSUPPORTED: an SQLite or zstd file, and this machine has no libsqlite3.so.0 or
- * libzstd.so.1; a zip of several files. */
+/* Reads the kernels of a PyTorch (Kineto) or XLA trace, JSON, of an XLA profile (.xplane.pb) or of a Perfetto trace,
+ * also in gzip, zstd or a zip that holds nothing else, or of an Nsight Systems SQLite export; what it is shows by
+ * its first bytes. Memory: 40 to 80 bytes a kernel, 100 for each type, and its names.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_IO, INK_ERROR_FORMAT (none of these), INK_ERROR_DAMAGED (broken or cut off), INK_ERROR_EMPTY (no
+ * kernels), INK_ERROR_UNSUPPORTED (an SQLite or zstd file, and this machine has no libsqlite3.so.0 or libzstd.so.1;
+ * a zip of several files), INK_ERROR_MEMORY. */
 INK_API ink_status ink_foreign_open(const char *path, ink_foreign **out, ink_error *error);
-INK_API void ink_foreign_free(ink_foreign *foreign); /* NULL is fine */
+/* Frees a trace, and all that it handed out. NULL is fine. */
+INK_API void ink_foreign_free(ink_foreign *foreign);
+/* What is known of the file as a whole.
+ * Returns: the trace's own facts; never NULL. */
 INK_API const ink_foreign_facts *ink_foreign_get_facts(const ink_foreign *foreign);
-/* Sorted by device, then begin. */
+/* The kernels, by device, then begin.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_foreign_kernels(const ink_foreign *foreign, const ink_foreign_kernel **out);
-INK_API const char *ink_foreign_name(const ink_foreign *foreign, uint32_t name); /* or NULL */
+/* A name by its number.
+ * Returns: the name; NULL: there is none of that number. */
+INK_API const char *ink_foreign_name(const ink_foreign *foreign, uint32_t name);
 
 /* ---- the join ------------------------------------------------------------------------------ */
 
@@ -121,19 +131,30 @@ typedef struct ink_join_clock {
 
 typedef struct ink_join ink_join;
 
-/* Joins n launches with the kernels of the other file. Launches without a partner are no error. */
+/* Joins n launches with the kernels of the other file. Launches without a partner are no error.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_MEMORY. */
 INK_API ink_status ink_join_make(const ink_join_launch *launches, size_t n,
                                  const ink_foreign *foreign, ink_join **out, ink_error *error);
-/* The same with the kernels of one of the other file's processes, which has that pid; 0: of all. */
+/* The same with the kernels of one of the other file's processes, which has that pid; 0: of all.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_MEMORY. */
 INK_API ink_status ink_join_make_with(const ink_join_launch *launches, size_t n,
                                       const ink_foreign *foreign, int64_t process, ink_join **out,
                                       ink_error *error);
+/* Frees a join. NULL is fine. */
 INK_API void ink_join_free(ink_join *join);
-INK_API size_t ink_join_launches(const ink_join *join, const ink_joined **out); /* [n] */
+/* What became of each launch, in the order in which they were given.
+ * Returns: n; *out is [n], the join's. */
+INK_API size_t ink_join_launches(const ink_join *join, const ink_joined **out);
+/* The clock of each device against theirs.
+ * Returns: how many there are; *out is their array, the join's. */
 INK_API size_t ink_join_clocks(const ink_join *join, const ink_join_clock **out);
-/* Kernels of the other file that carry the name of a kernel of ours and have no launch of ours. */
+/* Kernels of the other file that carry the name of a kernel of ours and have no launch of ours.
+ * Returns: how many there are; *out is an array of indices into ink_foreign_kernels, the join's. */
 INK_API size_t ink_join_unmatched(const ink_join *join, const size_t **out);
-/* A moment of ours in their time. */
+/* A moment of ours in their time.
+ * Returns: ns of their time. */
 INK_API int64_t ink_join_clock_theirs(const ink_join_clock *clock, int64_t ours_ns);
 
 #ifdef __cplusplus

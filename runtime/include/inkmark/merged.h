@@ -4,6 +4,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: any number of threads, each with a path of its own; captures and maps are only read.
+ * Lifetime: nothing is kept after a call.
+ *
  * @code{.c}
  * #include <inkmark/merged.h>
  * #include <stdio.h>
@@ -64,14 +67,14 @@ typedef struct ink_merged_options {
   void (*warning)(void *user, const char *line);
 } ink_merged_options;
 
-/* One capture with the trace of another profiler at `with`, into `path`, whose ending says what is
- * written: .json or .json.gz (the other file, which must be JSON, byte for byte, with our events
- * among its own), .zip (both files and a manifest for Perfetto), .pftrace or .perfetto-trace, also
- * with .gz (everything as one Perfetto trace), .xplane.pb (an XLA profile, to which the other file must be
- * one). The file appears when it is whole.
- * INK_ERROR_NOT_FOUND: no launch could be joined, or only by clocks over 100 ms apart in a trace whose
- * kernels are at no time that of the launches, without `align`. INK_ERROR_UNSUPPORTED: no such ending, or not
- * with such a trace. Else what ink_foreign_open says. */
+/* Writes one capture with the trace of another profiler at `with` into `path`, whose ending says what is written:
+ * .json or .json.gz (the other file, which must be JSON, byte for byte, with our events among its own), .zip (both
+ * files and a manifest for Perfetto), .pftrace or .perfetto-trace, also with .gz (everything as one Perfetto trace),
+ * .xplane.pb (an XLA profile, to which the other file must be one). The file appears when it is whole.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_NOT_FOUND (no launch could be joined, or only by clocks over 100 ms apart in a trace whose
+ * kernels are at no time that of the launches, without `align`), INK_ERROR_UNSUPPORTED (no such ending, or not with
+ * such a trace), INK_ERROR_IO, and those of ink_foreign_open. */
 INK_API ink_status ink_merged_write(const ink_capture *capture, const ink_clock_map *map,
                                     const char *with, const ink_merged_options *options,
                                     const char *path, ink_error *error);
@@ -82,16 +85,19 @@ typedef struct ink_merged_capture {
   const ink_clock_map *map;
 } ink_merged_capture;
 
-/* The same with several captures, of ranks or of one process: each is joined with the kernels of its
- * own process where the trace tells processes apart, and on its own. INK_ERROR_NOT_FOUND also:
- * nothing of one of them could be joined, or two fit the same kernels. INK_ERROR_UNSUPPORTED also:
- * one is there twice. */
+/* The same with several captures, of ranks or of one process: each is joined with the kernels of its own process if
+ * the trace tells processes apart, and on its own.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_merged_write; INK_ERROR_NOT_FOUND also if nothing of one of them could be joined, or two fit
+ * the same kernels; INK_ERROR_UNSUPPORTED also if one is there twice. */
 INK_API ink_status ink_merged_write_several(const ink_merged_capture *captures, size_t n,
                                             const char *with, const ink_merged_options *options,
                                             const char *path, ink_error *error);
 
-/* Several captures on one timeline, by the host clock of each, as a Perfetto trace: a process for
- * each capture and GPU. INK_ERROR_UNSUPPORTED: a capture has no host clock, or is there twice. */
+/* Writes several captures on one timeline, by the host clock of each, as a Perfetto trace: a process for each
+ * capture and GPU.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_UNSUPPORTED (a capture has no host clock, or is there twice), INK_ERROR_IO, INK_ERROR_MEMORY. */
 INK_API ink_status ink_merged_write_captures(const ink_merged_capture *captures, size_t n,
                                              const ink_merged_options *options, const char *path,
                                              ink_error *error);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Outputs: each is one file under runtime/output/ that fills one ink_output.
  *
+ * Threads: any number of threads, each with a path of its own; the capture and the map are only read.
+ * Lifetime: outputs are in static storage; nothing is kept after a write.
+ *
  * @code{.c}
  * #include <inkmark/output.h>
  * #include <stdio.h>
@@ -75,10 +78,15 @@ typedef struct ink_output {
   ink_output_fn *write;
 } ink_output;
 
-/* All outputs, in the order of --help. */
+/* All outputs, in the order of --help.
+ * Returns: how many there are; *out is their array, in static storage. */
 INK_API size_t ink_outputs(const ink_output **out);
-INK_API const ink_output *ink_output_by_name(const char *name);   /* or NULL */
-INK_API const ink_output *ink_output_by_path(const char *path);   /* by its ending, or NULL */
+/* An output by its name.
+ * Returns: the output, in static storage; NULL: there is none of that name. */
+INK_API const ink_output *ink_output_by_name(const char *name);
+/* An output by the ending of a file's name.
+ * Returns: the output, in static storage; NULL: none has that ending. */
+INK_API const ink_output *ink_output_by_path(const char *path);
 
 #ifdef __cplusplus
 }

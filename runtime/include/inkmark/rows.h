@@ -3,6 +3,9 @@
  * was compiled with an older header goes on to read the right rows if it steps by ink_row_bytes, which INK_ROW_AT does.
  * Indexing the array itself is right for a program that is compiled and linked with one version.
  *
+ * Threads: any thread may call it.
+ * Lifetime: nothing is allocated.
+ *
  * @code{.c}
  * #include <inkmark/capture.h>
  * #include <inkmark/rows.h>
@@ -57,8 +60,8 @@ enum ink_row_type {
   INK_ROW_ink_open_track /* decode.h */
 };
 
-/* Returns how many bytes one row of the type has in this library, 0 for a number that it does not know. A row never
- * becomes smaller. Any thread may call it. */
+/* How many bytes one row of a type has in this library. A row never becomes smaller.
+ * Returns: that size; 0 for a number that this library does not know. */
 INK_API size_t ink_row_bytes(enum ink_row_type type);
 
 /* Row i of an array that the library returned, as `const type *`. */

@@ -4,6 +4,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: any number of threads may call these functions at once.
+ * Lifetime: nothing is allocated.
+ *
  * @code{.c}
  * #include <inkmark/selftest.h>
  * #include <stdio.h>
@@ -34,13 +37,15 @@ extern "C" {
 enum { INK_SELFTEST_BYTES_MAX = 16384 };
 
 /* The file for this device under this driver on this host: $XDG_CACHE_HOME or ~/.cache, then
- * inkmark/selftest/HOST-DEVICE-SMS-DRIVER.txt. Needs the device's name, SM count and driver
- * version. INK_ERROR_NOT_FOUND: neither variable is set, or the path does not fit. */
+ * inkmark/selftest/HOST-DEVICE-SMS-DRIVER.txt. Needs the device's name, SM count and driver version.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_NOT_FOUND (neither variable is set, or the path does not fit). */
 INK_API ink_status ink_selftest_path(const ink_device_info *device, char *path, size_t path_bytes,
                                      ink_error *error);
 
 /* What it says, with a zero byte; the fact "selftest.N" of captures of device N.
- * INK_ERROR_NOT_FOUND: no self-test was made there. */
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_NOT_FOUND (no self-test was made there), and those of ink_selftest_path. */
 INK_API ink_status ink_selftest_read(const ink_device_info *device, char *text, size_t text_bytes,
                                      ink_error *error);
 

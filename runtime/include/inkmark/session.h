@@ -7,6 +7,9 @@
  * host thread; one session at a time in a process. They leave the calling thread's current device as
  * it was, and its last CUDA error untouched when they succeed.
  *
+ * Threads: any host thread may call these functions, several at once, but for ink_session_close.
+ * Lifetime: a session lives until ink_session_close, which frees it; texts that it is given are copied.
+ *
  * @code{.c}
  * #include <inkmark/mark.cuh>
  * #include <inkmark/session.h>
@@ -84,63 +87,84 @@ typedef struct ink_session_options {
 } ink_session_options;
 
 /* Checks the options; no file is made and no device is touched before the first arming.
- * INK_ERROR_ARGUMENT: an option, named in the message, or another session is open. */
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (an option, named in the message, or another session is open), INK_ERROR_UNSUPPORTED
+ * (an option that this library does not know), INK_ERROR_MEMORY. */
 INK_API ink_status ink_session_open(const ink_session_options *options, ink_session **out,
                                     ink_error *error);
 
-/* Arms the devices asked for: allocates a buffer on each, once, and points the buffer symbol of every
- * registered marked file at it. Call again after a library with marks was loaded, or after
- * cudaDeviceReset. INK_ERROR_NOT_FOUND: no marked file is in the process. Devices that cannot be
- * armed are skipped if another one can; the message names the first of them. */
+/* Arms the devices asked for: allocates a buffer on each, once, and points the buffer symbol of every registered
+ * marked file at it. Call again after a library with marks was loaded, or after cudaDeviceReset. Devices that cannot
+ * be armed are skipped if another one can; the message names the first of them.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_NOT_FOUND (no marked file is in the process), INK_ERROR_CUDA, INK_ERROR_IO (no capture can be
+ * written), INK_ERROR_MEMORY. */
 INK_API ink_status ink_session_arm(ink_session *session, ink_error *error);
 
-/* The buffer of one device, to be passed to kernels as an argument; makes it if need be, without
- * touching any symbol, and starts the thread that drains. The buffer stays valid until the session closes
- * or the device is reset. INK_ERROR_NOT_FOUND: no marked file is in the process, whose CUDA runtime could
- * be called. */
+/* The buffer of one device, to be passed to kernels as an argument; makes it if need be, without touching any
+ * symbol, and starts the thread that drains. The buffer stays valid until the session closes or the device is reset.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_NOT_FOUND (no marked file is in the process, whose CUDA runtime could be called), and those of
+ * ink_session_arm. */
 INK_API ink_status ink_session_buffer(ink_session *session, int device, prof_buffer *out,
                                       ink_error *error);
 
 /* Turns recording on or off. Kernels that start after the call returns see the change; it is not ordered with any
- * stream. */
+ * stream.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_CUDA. */
 INK_API ink_status ink_session_set_on(ink_session *session, bool on, ink_error *error);
 
-/* A step of the program ends and the next one begins: with a schedule, recording begins or ends here where it is time,
- * and the devices are waited for then. NULL: the session of this process, that of `inkmark record` too.
- * INK_ERROR_NOT_FOUND: there is none. */
+/* A step of the program ends and the next one begins: with a schedule, recording begins or ends here when it is
+ * time, and the devices are waited for then. NULL: the session of this process, that of `inkmark record` too.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_NOT_FOUND (there is no session), INK_ERROR_CUDA, INK_ERROR_IO. */
 INK_API ink_status ink_session_step(ink_session *session, ink_error *error);
 
-/* Copies every track closed by now to the capture file. Does not wait for running kernels. INK_ERROR_CUDA:
- * a device failed for good, and nothing more comes from it. */
+/* Copies every track closed by now to the capture file. Does not wait for running kernels.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_CUDA (a device failed for good, and nothing more comes from it), INK_ERROR_IO. */
 INK_API ink_status ink_session_drain(ink_session *session, ink_error *error);
 
-/* Ties the clocks of the armed devices' SMs to each other and to the host's anew, as arming and closing
- * do: a kernel of some 10 us to 2 ms on a stream of the session's own, and some round trips. Between
- * launches, where a program ran long or where the clock rate may have changed; it waits until the
- * kernel has found room on the device. What kept it from running on an SM is told in the capture.
- * INK_ERROR_NOT_FOUND: no device is armed. */
+/* Ties the clocks of the armed devices' SMs to each other and to the host's anew, as arming and closing do: a kernel
+ * of some 10 us to 2 ms on a stream of the session's own, and some round trips. Between launches, if a program ran
+ * long or if the clock rate may have changed; it waits until the kernel has found room on the device. What kept it
+ * from running on an SM is told in the capture.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_NOT_FOUND (no device is armed), INK_ERROR_CUDA. */
 INK_API ink_status ink_session_calibrate(ink_session *session, ink_error *error);
 
-/* Waits for the armed devices, drains, ends the capture, disarms, frees. *written, if not NULL, says
- * whether a file was made: none is when no kernel recorded. Frees the session also when it fails. No other
- * thread may be in a function of the session, nor launch kernels that have its buffer as an argument. */
+/* Waits for the armed devices, drains, ends the capture, disarms, frees. *written, if not NULL, says whether a file
+ * was made: none is when no kernel recorded. Frees the session also if it fails. No other thread may be in a
+ * function of the session, nor launch kernels that have its buffer as an argument.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_CUDA, INK_ERROR_IO. */
 INK_API ink_status ink_session_close(ink_session *session, bool *written, ink_error *error);
 
-/* A module, or a library of CUDA 12, that the program loaded through the driver's API: the CUmodule or CUlibrary, and
- * the image that it was made of, in which its section tables are found; `bytes` 0: the image says itself how long it
- * is, NULL: ink_register_sections has told of them. Its kernels are recorded from here on, in the calling thread's
- * context; those of a library in every context that is seen. Under `inkmark record` nobody needs to call these.
- * *marked, if not NULL, says whether it has marks. INK_ERROR_NOT_FOUND: no driver, or no context of this thread. */
+/* A module, or a library of CUDA 12, that the program loaded through the driver's API: the CUmodule or CUlibrary,
+ * and the image that it was made of, in which its section tables are found; `bytes` 0: the image says itself how
+ * long it is, NULL: ink_register_sections has told of them. Its kernels are recorded from here on, in the calling
+ * thread's context; those of a library in every context that is seen. Under `inkmark record` nobody needs to call
+ * these. *marked, if not NULL, says whether it has marks.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_NOT_FOUND (no driver, or no context of this thread), INK_ERROR_MEMORY. */
 INK_API ink_status ink_session_add_module(ink_session *session, void *module, const void *image, size_t bytes,
                                           bool *marked, ink_error *error);
+/* The same of a library.
+ * Returns: INK_OK, or an error.
+ * Errors: those of ink_session_add_module. */
 INK_API ink_status ink_session_add_library(ink_session *session, void *library, const void *image, size_t bytes,
                                            bool *marked, ink_error *error);
-/* Before such a one is unloaded, or the context that it is in destroyed. */
+/* Takes a module out, before it is unloaded or the context that it is in is destroyed. */
 INK_API void ink_session_remove_module(ink_session *session, void *module);
+/* The same of a library. */
 INK_API void ink_session_remove_library(ink_session *session, void *library);
 
-/* A section table, for kernels whose registrar cannot run (NVRTC): the name and the comma-separated
- * sections of PROF_SECTIONS, as written there. */
+/* A section table, for kernels whose registrar cannot run (NVRTC): the name and the comma-separated sections of
+ * PROF_SECTIONS, as written there.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT (a NULL), INK_ERROR_LIMIT (more sections than a table holds, or two tables of one
+ * hash), INK_ERROR_MEMORY. */
 INK_API ink_status ink_register_sections(const char *table, const char *sections, const char *file,
                                          uint32_t line, ink_error *error);
 

@@ -3,6 +3,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: as in capture.h.
+ * Lifetime: sources belong to the capture; what ink_source_marks hands out is the caller's.
+ *
  * @code{.c}
  * #include <inkmark/sources.h>
  * #include <stdio.h>
@@ -42,7 +45,8 @@ typedef struct ink_source {
   char sha256[INK_SHA256_TEXT]; /* of the text, in hexadecimal, as the writer of the capture had it */
 } ink_source;
 
-/* In the order of the file; each file once. */
+/* In the order of the file; each file once.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_sources(const ink_capture *capture, const ink_source **out);
 
 /* A line on which a section is marked: by a macro of mark.cuh that names the section (PROF_MARK_ID: each of its table),
@@ -53,16 +57,20 @@ typedef struct ink_source_mark {
   bool begins;               /* the section begins here (PROF_BEGIN, PROF_ASYNC_BEGIN...); else it ends, or is all here */
 } ink_source_mark;
 
-/* By line; free() the array. Comments and strings are passed over. Macros of the program's own that hold marks are not
- * looked into. INK_ERROR_MEMORY. */
+/* Where a source has marks, by line; the caller frees the array with free(). Comments and strings are passed over.
+ * Macros of the program's own that hold marks are not looked into.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_MEMORY. */
 INK_API ink_status ink_source_marks(const ink_capture *capture, const ink_source *source, ink_source_mark **out,
                                     size_t *count, ink_error *error);
 
-/* As 64 hexadecimal digits in lower case, and a 0. */
+/* The SHA-256 of some bytes, as 64 hexadecimal digits in lower case, and a 0. */
 INK_API void ink_sha256(const void *bytes, size_t count, char text[INK_SHA256_TEXT]);
 
-/* Stores a text of `bytes` bytes, without a 0, as that of a file. INK_ERROR_ARGUMENT: there is a 0 in it, or it is longer
- * than a source may be. */
+/* Stores a text of `bytes` bytes, without a 0, as that of a file.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT (there is a 0 in it, or it is longer than a source may be), INK_ERROR_MEMORY,
+ * INK_ERROR_IO. */
 INK_API ink_status ink_writer_source(ink_writer *writer, const char *file, const char *text, size_t bytes, ink_error *error);
 
 /* How long a stored source may be; of one capture all together. */

@@ -4,6 +4,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: as in capture.h.
+ * Lifetime: what is handed out belongs to the capture and is valid until ink_capture_free.
+ *
  * @code{.c}
  * #include <inkmark/stalls.h>
  * #include <stdio.h>
@@ -53,7 +56,8 @@ typedef struct ink_stall_facts {
   uint32_t full;        /* how often the device's buffer was full */
 } ink_stall_facts;
 
-/* By code, function, offset and reason, each once. `facts` may be NULL. */
+/* The samples by code, function, offset and reason, each once. `facts` may be NULL.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_stalls(const ink_capture *capture, const ink_stall **out, ink_stall_facts *facts);
 
 /* The machine code of a module with marks: a cubin, as the driver loaded it. */
@@ -63,12 +67,17 @@ typedef struct ink_code {
   const void *data;
 } ink_code;
 
-/* Those that are whole, in the order of the file. */
+/* The machine code that is stored whole, in the order of the file.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_capture_codes(const ink_capture *capture, const ink_code **out);
 
-/* Both in as many chunks as it takes. INK_ERROR_ARGUMENT: code that is empty or longer than code may be. */
+/* Stores machine code, in as many chunks as it takes.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT (code that is empty or longer than code may be), INK_ERROR_MEMORY, INK_ERROR_IO. */
 INK_API ink_status ink_writer_code(ink_writer *writer, const ink_code *code, ink_error *error);
-/* `facts` are those since the last call. */
+/* Stores samples, in as many chunks as it takes. `facts` are those since the last call.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT, INK_ERROR_MEMORY, INK_ERROR_IO. */
 INK_API ink_status ink_writer_stalls(ink_writer *writer, const ink_stall *items, size_t n, const ink_stall_facts *facts,
                                      ink_error *error);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Status codes and the error that every fallible function can fill.
  *
+ * Threads: any number of threads may call these functions at once. An ink_error belongs to one thread at a time.
+ * Lifetime: nothing is allocated; texts are in static storage.
+ *
  * @code{.c}
  * #include <inkmark/capture.h>
  * #include <stdio.h>
@@ -66,14 +69,19 @@ typedef struct ink_error {
   char message[512]; /* one line, lower case, no full stop, problem first, subject in quotes */
 } ink_error;
 
-/* The words for a status; never NULL, static storage. */
+/* The words for a status.
+ * Returns: a text in static storage; never NULL. */
 INK_API const char *ink_status_words(ink_status status);
 
-/* Fills *error (when not NULL) printf-like and returns status; for all of inkmark's own code. */
 #if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
+#define INK_I_PRINTF __attribute__((format(printf, 3, 4)))
+#else
+#define INK_I_PRINTF
 #endif
-INK_API ink_status ink_error_set(ink_error *error, ink_status status, const char *format, ...);
+/* Fills *error (if it is not NULL) printf-like; for all of inkmark's own code.
+ * Returns: `status`, so that a caller can return what this returns.
+ * Errors: none of its own. */
+INK_API INK_I_PRINTF ink_status ink_error_set(ink_error *error, ink_status status, const char *format, ...);
 
 #ifdef __cplusplus
 }

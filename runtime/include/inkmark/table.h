@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables and statistics from one pass of the decoder.
  *
+ * Threads: any number of threads may make tables of one capture, and read one table.
+ * Lifetime: what a table hands out is valid until ink_table_free. Names in it are the capture's: free that after it.
+ *
  * @code{.c}
  * #include <inkmark/table.h>
  * #include <stdio.h>
@@ -181,34 +184,52 @@ typedef struct ink_crossing_total {
 
 typedef struct ink_table ink_table;
 
+/* Makes the tables of a capture, in one pass of the decoder. The caller frees *out with ink_table_free.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (the options' size, a pattern), INK_ERROR_UNSUPPORTED (an option that this library does
+ * not know), INK_ERROR_STOPPED (`progress` asked for it), INK_ERROR_MEMORY. */
 INK_API ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
                                   const ink_table_options *options, ink_table **out,
                                   ink_error *error);
+/* Frees a table, and all that it handed out. NULL is fine. */
 INK_API void ink_table_free(ink_table *table);
+/* The rows, by part, group and section.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_table_rows(const ink_table *table, const ink_table_row **out);
-/* BY_SECTION: [INK_HISTOGRAM_BINS] slices of one of these rows by their cycles; NULL: it has no single ones. Bin i begins at
- * min * (max / min)^(i / INK_HISTOGRAM_BINS) (a min of 0 counts as 1). Of more than 32 values one within 1/128 of a bin's end
- * may stand in its neighbour. */
+/* BY_SECTION: [INK_HISTOGRAM_BINS] slices of one of these rows by their cycles. Bin i begins at min * (max / min)^(i
+ * / INK_HISTOGRAM_BINS) (a min of 0 counts as 1). Of more than 32 values one within 1/128 of a bin's end may stand
+ * in its neighbour.
+ * Returns: the table's array; NULL: the row has no single slices. */
 INK_API const uint64_t *ink_table_histogram(const ink_table *table, const ink_table_row *row);
-/* Whether a row's total is less than what the clocks are known to, so that nothing but that can be said
- * of it. False where no bound is known at all: then that holds for every row. */
+/* Whether a row's total is less than what the clocks are known to, so that nothing but that can be said of it.
+ * Returns: true if it is; false also if no bound is known at all, which then holds for every row. */
 INK_API bool ink_table_row_below_bound(const ink_table_row *row);
-/* Whether less is left of a row than what the marks' cost, which was taken out of it, is known to. */
+/* Whether less is left of a row than what the marks' cost, which was taken out of it, is known to.
+ * Returns: true if it is so. */
 INK_API bool ink_table_row_below_marking_bound(const ink_table_row *row);
+/* The parts: what of a kernel ran on one device as one instance.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_table_kernels(const ink_table *table, const ink_kernel_total **out);
-/* The part that a launch is in: index into ink_table_kernels; UINT32_MAX: the table has none of it. */
+/* The part that a launch is in.
+ * Returns: an index into ink_table_kernels; UINT32_MAX: the table has none of it. */
 INK_API uint32_t ink_table_part_of(const ink_table *table, uint32_t launch, uint32_t kernel);
-/* The full name of the function that a group BY_INSTANCE is of; NULL: it is not known. */
+/* The full name of the function that a group BY_INSTANCE is of.
+ * Returns: the capture's text; NULL: it is not known. */
 INK_API const char *ink_table_instance(const ink_table *table, int64_t group);
-/* None where they were not asked for. */
+/* What stands out, what costs most first.
+ * Returns: how many there are; *out is their array; 0 if findings were not asked for. */
 INK_API size_t ink_table_findings(const ink_table *table, const ink_finding **out);
-/* Sections of a seen kernel's table that no recording thread passed, of whichever of the decoded
- * kernels; the names of kernels are left out. */
+/* Sections of a seen kernel's table that no recording thread passed, of whichever of the decoded kernels; the names
+ * of kernels are left out.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_table_unseen(const ink_table *table, uint32_t kernel,
                                 const ink_section_index **out);
+/* Ranges across threads, by kernel, section, scope and roles.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_table_crossings(const ink_table *table, const ink_crossing_total **out);
-/* The first of each kernel, kind, section and ring, with how often it came: the first 100 such; *total
- * counts them all. */
+/* The first of each kernel, kind, section and ring, with how often it came: the first 100 such. *total counts them
+ * all.
+ * Returns: how many there are; *out is their array. */
 INK_API size_t ink_table_problems(const ink_table *table, const ink_problem **out,
                                   uint64_t *total);
 

@@ -4,6 +4,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: one thread at a time for each file.
+ * Lifetime: a file lives until ink_tables_json_close; what it was given may go after each call.
+ *
  * @code{.c}
  * #include <inkmark/tables_json.h>
  * #include <stdio.h>
@@ -44,13 +47,19 @@ enum { INK_TABLES_SCHEMA_VERSION = 2 };
 
 typedef struct ink_tables_json ink_tables_json;
 
-/* Writes to `path` ("-": stdout). The file appears under its name when it is closed with `keep`. */
+/* Writes to `path` ("-": stdout). The file appears under its name when it is closed with `keep`.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_IO, INK_ERROR_MEMORY. */
 INK_API ink_status ink_tables_json_open(const char *path, ink_tables_json **out, ink_error *error);
-/* One capture: `table` was made with the options. `name`: the capture's file, NULL: not known. */
+/* One capture: `table` was made with the options. `name`: the capture's file, NULL: not known.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_ARGUMENT, INK_ERROR_MEMORY, INK_ERROR_IO. */
 INK_API ink_status ink_tables_json_add(ink_tables_json *json, const char *name, const ink_capture *capture,
                                        const ink_clock_map *map, const ink_table *table,
                                        const ink_table_options *options, ink_error *error);
-/* Closes and frees, also when it fails; without `keep` nothing is left of a file. */
+/* Closes and frees, also if it fails; without `keep` nothing is left of a file.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_IO. */
 INK_API ink_status ink_tables_json_close(ink_tables_json *json, bool keep, ink_error *error);
 
 #ifdef __cplusplus

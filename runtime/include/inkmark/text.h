@@ -2,6 +2,9 @@
 /* Text from outside (names in captures, traces and sources, command lines, hosts) in the forms in which
  * inkmark lets it out, and files that get their name when they are whole.
  *
+ * Threads: any number of threads, each with outfiles of its own.
+ * Lifetime: an outfile and its stream live until ink_outfile_close, which frees both.
+ *
  * @code{.c}
  * #include <inkmark/text.h>
  * #include <stdio.h>
@@ -37,8 +40,9 @@ enum ink_text_form {
   INK_TEXT_JSON   /* what stands between the quotes of a JSON string: always UTF-8, U+FFFD for what is none */
 };
 
-/* Writes the first `bytes` bytes of `text` to `to`, as much as fits into `room` bytes with the NUL that
- * ends it (nothing where room is 0; an escape is never cut). Returns the length of the whole. */
+/* Writes the first `bytes` bytes of `text` to `to`, as much as fits into `room` bytes with the NUL that ends it
+ * (nothing if room is 0; an escape is never cut).
+ * Returns: the length of the whole text in that form, without the NUL. */
 INK_API size_t ink_text_put(char *to, size_t room, enum ink_text_form form, const char *text,
                             size_t bytes);
 
@@ -47,14 +51,18 @@ INK_API size_t ink_text_put(char *to, size_t room, enum ink_text_form form, cons
  * that ends in .gz is packed. */
 typedef struct ink_outfile ink_outfile;
 
-/* `stream` belongs to the outfile: ink_outfile_close closes it. */
+/* Opens a file that gets its name when it is closed. `stream` belongs to the outfile: ink_outfile_close closes it.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (no path), INK_ERROR_IO (it cannot be made), INK_ERROR_MEMORY. */
 INK_API ink_status ink_outfile_open(const char *path, ink_outfile **out, FILE **stream,
                                     ink_error *error);
-/* keep false: what was written is thrown away. The outfile is freed whatever happens. */
+/* Gives the file its name, or with keep false throws away what was written. The outfile is freed whatever happens.
+ * Returns: INK_OK, or an error.
+ * Errors: INK_ERROR_IO (not all of it could be written, or not renamed; nothing is left of it then). */
 INK_API ink_status ink_outfile_close(ink_outfile *file, bool keep, ink_error *error);
 
-/* Removes the files without a final name that this process has open, of outputs too, where the file
- * system knows no unnamed files. For a handler of a signal that ends the process: async-signal-safe. */
+/* Removes the files without a final name that this process has open, of outputs too, if the file system knows no
+ * unnamed files. For a handler of a signal that ends the process: async-signal-safe. */
 INK_API void ink_outfile_remove_unfinished(void);
 
 #ifdef __cplusplus

@@ -4,6 +4,9 @@
  *
  * Experimental: it may change with any version.
  *
+ * Threads: any number of threads; the capture and the map are only read.
+ * Lifetime: what is in the result is valid until ink_variance_free; names are the capture's.
+ *
  * @code{.c}
  * #include <inkmark/variance.h>
  * #include <stdio.h>
@@ -90,10 +93,13 @@ typedef struct ink_variance {
   size_t count;
 } ink_variance;
 
-/* INK_ERROR_ARGUMENT: a bad size or pattern. The caller frees *out with ink_variance_free. Any thread; the capture is only
- * read. Slices that are cut, and sums, are not looked at. */
+/* Looks for what the time of each section goes with. Slices that are cut, and sums, are not looked at. The caller
+ * frees *out with ink_variance_free.
+ * Returns: INK_OK, or an error; then *out is as it was.
+ * Errors: INK_ERROR_ARGUMENT (a bad size or pattern), INK_ERROR_MEMORY, and those of ink_decode. */
 INK_API ink_status ink_variance_make(const ink_capture *capture, const ink_clock_map *map,
                                      const ink_variance_options *options, ink_variance **out, ink_error *error);
+/* Frees the result. NULL is fine. */
 INK_API void ink_variance_free(ink_variance *variance);
 
 #ifdef __cplusplus

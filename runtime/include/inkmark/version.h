@@ -2,6 +2,9 @@
 /* The version of libinkmark: of this header when a program is compiled, and of the library that it runs with.
  * The build reads the three numbers here.
  *
+ * Threads: any thread may call it.
+ * Lifetime: nothing is allocated.
+ *
  * @code{.c}
  * #include <inkmark/version.h>
  * #include <stdio.h>
@@ -34,7 +37,8 @@ extern "C" {
 #define INKMARK_VERSION_NUMBER \
   INKMARK_VERSION_OF(INKMARK_VERSION_MAJOR, INKMARK_VERSION_MINOR, INKMARK_VERSION_PATCH)
 
-/* Returns INKMARK_VERSION_NUMBER of the library that the program runs with. Any thread may call it. */
+/* The version of the library that the program runs with.
+ * Returns: INKMARK_VERSION_NUMBER of that library. */
 INK_API unsigned ink_version(void);
 
 #ifdef __cplusplus
