@@ -23,6 +23,7 @@ typedef struct ink_i_device {
   bool described;               /* written to the open capture */
   const ink_cuda_api *cuda;
   const ink_module_desc *module; /* whose read_globaltimer is used */
+  ink_cuda_api calls_kept;      /* what `cuda` points at once its file has gone while this thread was in one of its calls */
   ink_device_info info;
   uint32_t tracks_wanted;       /* there may be fewer */
   char name[256];

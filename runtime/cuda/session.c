@@ -13,6 +13,7 @@
 #include "cuda/idle_wait.h"
 #include "cuda/own_threads.h"
 #include "cuda/session_private.h"
+#include "monotonic.h"
 #include "shm/link.h"
 
 #include <errno.h>
@@ -395,20 +396,25 @@ bool ink_i_in_calls(void) { return in_calls > 0; }
 
 void ink_i_calls_begin(ink_session *s, ink_i_calls *own) {
   in_calls++;
-  *own = (ink_i_calls){.cuda = runtime_of(s), .mode = 2 /* cudaStreamCaptureModeRelaxed */};
-  own->has_device = own->cuda && own->cuda->get_device(&own->device) == 0;
-  own->has_mode = own->cuda && own->cuda->exchange_capture_mode(&own->mode) == 0;
-  if (own->cuda && !own->has_device)
-    own->cuda->get_last_error();
+  const ink_cuda_api *cuda = runtime_of(s);
+  *own = (ink_i_calls){.mode = 2 /* cudaStreamCaptureModeRelaxed */};
+  own->has_device = cuda && cuda->get_device(&own->device) == 0;
+  own->has_mode = cuda && cuda->exchange_capture_mode(&own->mode) == 0;
+  if (cuda) {
+    own->exchange_capture_mode = cuda->exchange_capture_mode;
+    own->set_device = cuda->set_device;
+    if (!own->has_device)
+      cuda->get_last_error();
+  }
   ink_i_activity_own_begin();
 }
 
 void ink_i_calls_end(ink_i_calls *own) {
   ink_i_activity_own_end();
   if (own->has_mode)
-    own->cuda->exchange_capture_mode(&own->mode);
+    own->exchange_capture_mode(&own->mode);
   if (own->has_device)
-    own->cuda->set_device(own->device);
+    own->set_device(own->device);
   in_calls--;
 }
 
@@ -455,10 +461,7 @@ void ink_i_session_start_stalls(ink_session *s) {
  * that the drain thread makes with the session's lock may want. So nobody waits here for ever. */
 static int lock_to_arm(ink_session *s) {
   enum { PATIENCE_S = 5 };
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += PATIENCE_S;
-  return pthread_mutex_timedlock(&s->lock, &until);
+  return ink_i_lock_within(&s->lock, PATIENCE_S);
 }
 
 void ink_i_session_arm_late(ink_session *s) {

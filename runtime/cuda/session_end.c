@@ -16,6 +16,7 @@
 #include "cuda/idle_wait.h"
 #include "cuda/passed_kernels.h"
 #include "cuda/session_private.h"
+#include "monotonic.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -253,13 +254,38 @@ static void disarm_gone(ink_session *s, const ink_module_desc *gone) {
   free(modules);
 }
 
+static int no_globaltimer(void *self, uint64_t *ns, void *stream) {
+  (void)self, (void)ns, (void)stream;
+  return 4; /* cudaErrorCudartUnloading */
+}
+
+/* The thread that unloads a marked file is in a call of ours, below which the lock is held: nothing can be read of the device
+ * here. Who is below goes on with the device, which must not point into the file. */
+static void outlive_module(ink_session *s, const ink_module_desc *gone, const ink_module_desc *other) {
+  static const ink_module_desc nothing = {.bytes = offsetof(ink_module_desc, cuda), .file = "", .read_globaltimer = no_globaltimer};
+  for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
+    ink_i_device *d = &s->devices[i];
+    if (!is_used_by(d, gone))
+      continue;
+    if (other) {
+      d->cuda = (d->module = other)->cuda;
+      continue;
+    }
+    memcpy(&d->calls_kept, d->cuda, d->cuda->bytes < sizeof d->calls_kept ? d->cuda->bytes : sizeof d->calls_kept);
+    d->cuda = &d->calls_kept;
+    d->module = &nothing;
+    d->dead = true; /* there is no way to it any more */
+  }
+}
+
 void ink_i_session_module_goes(const ink_module_desc *gone) {
   if (ink_i_session_is_given_up())
     return;
   ink_session *s = ink_i_session_current();
   if (s && s->pid != getpid()) /* the parent's: no handler saw how this process was made */
     s = NULL;
-  const bool locked = s && pthread_mutex_lock(&s->lock) == 0;
+  const int code = s ? pthread_mutex_lock(&s->lock) : ESRCH;
+  const bool locked = !code;
   bool used = false;
   for (int i = 0; i < INK_I_DEVICES_MAX && locked; i++)
     used = used || is_used_by(&s->devices[i], gone);
@@ -298,6 +324,8 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
       d->cuda = (d->module = next)->cuda;
   }
   free(modules);
+  if (code == EDEADLK)
+    outlive_module(s, gone, other);
   if (used)
     ink_i_calls_end(&own);
   if (locked)
@@ -444,8 +472,7 @@ ink_status ink_session_close(ink_session *s, bool *written, ink_error *error) {
 }
 
 bool ink_i_session_is_locked_here(ink_session *s) {
-  static const struct timespec past = {0};
-  const int code = pthread_mutex_timedlock(&s->lock, &past); /* tells its owner before it looks at the time */
+  const int code = ink_i_lock_within(&s->lock, 0); /* tells its owner before it looks at the time */
   if (!code)
     pthread_mutex_unlock(&s->lock);
   return code == EDEADLK;
@@ -458,10 +485,7 @@ static int lock_to_end(ink_session *s) {
   int code = ETIMEDOUT;
   uint64_t before = s->tracks_written;
   for (int waited = 0; code == ETIMEDOUT && waited < PATIENCE_S; waited++) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    code = pthread_mutex_timedlock(&s->lock, &until);
+    code = ink_i_lock_within(&s->lock, 1);
     if (before != s->tracks_written)
       waited = 0;
     before = s->tracks_written;

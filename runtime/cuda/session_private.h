@@ -109,7 +109,7 @@ bool ink_i_session_any_works(const ink_session *session);
 /* What a thread has of its own and is to find again: its device and its capture mode. Between the two our
  * calls are legal while a thread captures. */
 typedef struct ink_i_calls {
-  const ink_cuda_api *cuda;
+  int (*exchange_capture_mode)(int *mode), (*set_device)(int device); /* of a file that may go before the end */
   int device, mode;
   bool has_device, has_mode;
 } ink_i_calls;

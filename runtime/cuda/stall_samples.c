@@ -7,6 +7,7 @@
 #include "cuda/cupti_api.h"
 #include "cuda/driver_watch.h"
 #include "list_room.h"
+#include "monotonic.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -266,10 +267,7 @@ static size_t contexts_now(ink_i_stalls *s, stall_context *out[CONTEXTS_MAX]) {
 /* The thread that asks may wait for a lock that the caller has: nobody waits here for ever. */
 static void context_goes(ink_i_stalls *s, const void *context) {
   stall_context *all[CONTEXTS_MAX];
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += PATIENCE_S;
-  if (pthread_mutex_timedlock(&s->collecting, &until))
+  if (ink_i_lock_within(&s->collecting, PATIENCE_S))
     return;
   const size_t n = contexts_now(s, all);
   for (size_t i = 0; i < n; i++)

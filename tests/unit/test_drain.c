@@ -16,6 +16,7 @@
 
 ink_register_table_fn ink_register_table;
 ink_register_module_fn ink_register_module;
+ink_unregister_module_fn ink_unregister_module;
 
 static uint64_t allocations; /* of the library: see CMakeLists.txt */
 void *__real_malloc(size_t bytes);
@@ -470,6 +471,50 @@ static void older_file(void) {
   ink_i_registry_remove(&module);
 }
 
+/* A library that goes while a drain of the same thread waits in one of its calls: nothing points into it afterwards. */
+static ink_cuda_api going_api;
+static ink_module_desc going;
+static bool goes;
+static int wait_and_go(void *waited_for) {
+  const int code = gpu_wait(waited_for);
+  if (goes) {
+    goes = false;
+    ink_unregister_module(&going);
+    memset(&going_api, 0xa5, sizeof going_api);
+    memset(&going, 0xa5, sizeof going);
+  }
+  return code;
+}
+static void unloaded_inside(bool other_stays) {
+  static ink_module_desc stays;
+  const ink_session_options options = {.size = sizeof options, .output = path, .replace = true, .tracks = 8, .records_per_track = 8,
+                                       .drain_ms = UINT32_MAX};
+  ink_session *s;
+  ink_error error = {0};
+  forget_gpu(1);
+  going_api = gpu_api;
+  going_api.stream_synchronize = wait_and_go;
+  going = gpu_module;
+  going.cuda = &going_api;
+  stays = gpu_module;
+  ink_register_module(&going);
+  NEED(ink_session_open(&options, &s, &error), error);
+  NEED(ink_session_arm(s, &error), error);
+  ink_i_device *d = gpu.device = &s->devices[0];
+  if (other_stays)
+    ink_register_module(&stays);
+  CHECK(d->cuda == &going_api && d->module == &going, "another file is used");
+  goes = true;
+  ink_session_drain(s, &error);
+  CHECK(!goes, "the library did not go");
+  CHECK(d->cuda != &going_api && d->module != &going, "the device points into the library that went");
+  CHECK(d->dead == !other_stays, "dead: %d", d->dead);
+  ink_session_close(s, NULL, &error);
+  if (other_stays)
+    ink_unregister_module(&stays);
+  remove(path);
+}
+
 /* ---- a thread that is stopped between two stores ---- */
 
 static void lane_to(int step) {
@@ -636,6 +681,8 @@ int main(int argc, char **argv) {
   call_counts();
   low_memory();
   older_file();
+  unloaded_inside(false);
+  unloaded_inside(true);
   late_claim();
   for (int step = 2; step < 17; step++)
     half_way(step);

@@ -74,14 +74,14 @@ typedef struct ink_error {
 INK_API const char *ink_status_words(ink_status status);
 
 #if defined(__GNUC__)
-#define INK_I_PRINTF __attribute__((format(printf, 3, 4)))
+#define INK_I_LIKE_PRINTF __attribute__((format(printf, 3, 4)))
 #else
-#define INK_I_PRINTF
+#define INK_I_LIKE_PRINTF
 #endif
 /* Fills *error (if it is not NULL) printf-like; for all of inkmark's own code.
  * Returns: `status`, so that a caller can return what this returns.
  * Errors: none of its own. */
-INK_API INK_I_PRINTF ink_status ink_error_set(ink_error *error, ink_status status, const char *format, ...);
+INK_API INK_I_LIKE_PRINTF ink_status ink_error_set(ink_error *error, ink_status status, const char *format, ...);
 
 #ifdef __cplusplus
 }
