@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""symbols.py NM LIBRARY.so INSTALLED.a MAP HEADERS: the shared library gives out what its headers declare, each name in
-the version that inkmark.map has for it, and the static library, as it is installed, no name without our prefix."""
+"""symbols.py NM LIBRARY.so INSTALLED.a MAP HEADERS [PREFIX_NAMES OBJCOPY]: the shared library gives out what its headers declare, each name in
+the version that inkmark.map has for it, and the static library, as it is installed, no name without our prefix. With
+PREFIX_NAMES, which installing runs, the static library is one that is not installed. No lock is waited for by a clock that can
+be set."""
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
-nm, shared, archive, symbol_map, headers = sys.argv[1:]
+nm, shared, archive, symbol_map, headers, *prefix_names = sys.argv[1:]
+if prefix_names:
+    work = tempfile.TemporaryDirectory(prefix="inkmark-symbols-")
+    archive = shutil.copy(archive, work.name)
+    subprocess.run([prefix_names[0], nm, prefix_names[1], archive], check=True)
 failed = 0
 
 
@@ -41,6 +49,10 @@ for name, is_stable in sorted(declared.items()):
     check(name in version_of, f"{name} is declared, but the library does not have it")
     check((name in stable) == is_stable, f"{name} is declared {'stable' if is_stable else 'experimental'}, unlike the map")
 
+waits = [line.split()[-1].split("@")[0] for line in names_of("-D", "--undefined-only", shared)]
+check("pthread_mutex_clocklock" in waits, "no lock is waited for by a clock that nobody sets")
+for name in ("pthread_mutex_timedlock", "sem_timedwait"):
+    check(name not in waits, f"{name} waits by a clock that can be set")
 ours = [line.split()[2] for line in names_of("-g", "--defined-only", archive) if len(line.split()) == 3]
 check(len(ours) > 500, f"{len(ours)} names in the static library")
 bare = sorted(name for name in ours if not name.startswith(("ink_", "__")))
