@@ -3,7 +3,8 @@
 
 mutate.py FOLDER [--seed N] [--count 60] [--only REGEX] [--jobs 2] [--no-known]
 
-FOLDER gets a copy of the tree (tracked files) and a build of it. A mutant that the compiler refuses, or whose object file
+FOLDER gets a copy of the tree (tracked files) and a build of it. If FOLDER is ".", this checkout and its build/ are taken as
+they are: each fault is taken back after its tests. A mutant that the compiler refuses, or whose object file
 is that of the source without it, is drawn again. KNOWN are faults that no test noticed in an earlier review; they come
 first and count with the others. EQUIVALENT are mutants that no input tells from the source, each with its reason: they are
 drawn again, and counted apart. The tests that are fastest without a fault run first, and the first that fails ends a mutant.
@@ -46,6 +47,13 @@ KNOWN = [  # file, what stands there, what is put there
     ("runtime/clock/clock_line.c", "line.moved_ns = fmax(at_begin, at_end)", "line.moved_ns = fmin(at_begin, at_end)"),
     ("runtime/merge/join/join_align.c", "for (size_t j = chosen; j-- > 0 && c->links[j].launch == own->launch;)",
      "for (size_t j = 0; j-- > 0 && c->links[j].launch == own->launch;)"),
+    ("runtime/merge/join/join.c", "out->uncertain = d->uncertain[i] && !d->by_id[i];", "out->uncertain = d->uncertain[i];"),
+    ("runtime/merge/join/join.c", "best->launches < 3 ? alone", "best->launches < 2 ? alone"),
+    ("runtime/merge/join/join.c", "if (by_time * 4 > by_ids * 5)", "if (by_time > by_ids)"),
+    ("runtime/merge/join/join_offset.c", "out->share = first / within;", "out->share = first / full;"),
+    ("runtime/cuda/drain_copy.c", "if (memcmp(&now, then, sizeof now) != 0)", "if (0)"),
+    ("device/sim/exec_convert.c", "bits == 0 ? 0x8001 : bits - 1;", "bits - 1;"),
+    ("device/sim/exec_convert.c", "(magnitude & 0xfff) != 0) << 12;", "(magnitude & 0xff) != 0) << 12;"),
 ]
 
 EQUIVALENT = [  # file, the line, what it becomes, why nothing can tell the two apart
@@ -86,8 +94,14 @@ def run(*command, **more):
 class Bench:
     def __init__(self, folder, jobs):
         self.root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        self.tree, self.build, self.jobs = os.path.join(folder, "tree"), os.path.join(folder, "tree", "build"), str(jobs)
+        self.tree = self.root if folder == "." else os.path.join(folder, "tree")
+        self.build, self.jobs = os.path.join(self.tree, "build"), str(jobs)
         self.ordered, self.needed = {}, {}  # regex -> groups of tests, the fastest first; -> what is built for them
+        if folder != ".":
+            self.copy_and_configure()
+        self.known = set(re.findall(r"^(\S+): ", run("ninja", "-C", self.build, "-t", "targets", "all").stdout, re.M))
+
+    def copy_and_configure(self):
         os.makedirs(self.tree, exist_ok=True)
         for name in subprocess.check_output(["git", "-C", self.root, "ls-files"], text=True).splitlines():
             there, here = os.path.join(self.root, name), os.path.join(self.tree, name)
@@ -101,7 +115,6 @@ class Bench:
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []))
         if made.returncode:
             sys.exit("the tree cannot be configured:\n" + made.stdout[-2000:])
-        self.known = set(re.findall(r"^(\S+): ", run("ninja", "-C", self.build, "-t", "targets", "all").stdout, re.M))
 
     def needs(self, regex):
         """The targets that the tests have in their command lines."""
