@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A run of the rewriter, in a process of its own: a parse that hangs or crashes costs its time
  * limit and no more. */
-#include "wire.h"
+#include "parse_result.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -58,7 +58,7 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
   ink_unit_give_contexts(unit);
   ink_unit_hidden_remarks(unit);
   ink_unit_unopened_remarks(unit);
-  return ink_wire_write(unit, out)
+  return ink_parsed_write(unit, out)
              ? INK_OK
              : ink_error_set(error, INK_ERROR_MEMORY, "out of memory for '%s'", options->source);
 }
@@ -209,5 +209,5 @@ ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrum
                                options->source, last.message)
                : status;
   }
-  return ink_wire_read(&block, why, out, error);
+  return ink_parsed_read(&block, why, out, error);
 }

@@ -5,7 +5,6 @@
 
 #include "cuda/activity_queue.h"
 #include "cuda/cupti_api.h"
-#include "cuda/driver_watch.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -291,7 +290,7 @@ static void let_go(ink_i_activity *a) {
 static bool switch_on(ink_i_activity *a) {
   size_t n = 0;
   /* Only one subscriber is allowed: whoever comes second is told, in either order. */
-  int result = a->cupti.subscribe(&a->subscriber, ink_i_watch_call, NULL);
+  int result = a->cupti.subscribe(&a->subscriber, ink_i_cupti_called, NULL);
   if (result != CUPTI_OK) {
     a->subscriber = NULL;
     ink_i_cupti_explain(&a->cupti, result, a->refusal, sizeof a->refusal);

@@ -12,7 +12,7 @@ typedef struct ink_i_activity ink_i_activity;
 /* Loads CUPTI and starts; never NULL but when out of memory. Call it before the first context of the
  * process is made, or in its first CUDA call: CUPTI then sees all that happens. */
 ink_i_activity *ink_i_activity_start(void);
-/* What it subscribed to CUPTI with; the callback is ink_i_watch_call. False: it has not. */
+/* What it subscribed to CUPTI with, with ink_i_cupti_called. False: it has not. */
 struct ink_i_cupti;
 bool ink_i_activity_subscriber(const ink_i_activity *activity, struct ink_i_cupti *cupti, void **subscriber);
 /* Why nothing is collected, or NULL. */

@@ -223,6 +223,10 @@ bool ink_i_cupti_find_sampling(ink_i_cupti *cupti);
 int ink_i_cupti_major(void);
 /* "CUPTI_ERROR_...: what it means". */
 void ink_i_cupti_explain(const ink_i_cupti *cupti, int result, char *text, size_t bytes);
+/* Who is told of the calls of a domain, inside of the program's calls and in its threads; for good. */
+void ink_i_cupti_take(int domain, void (*taker)(uint32_t id, const void *data));
+/* What every subscriber of ours gives to CUPTI: tells who takes the domain. */
+void ink_i_cupti_called(void *user, int domain, uint32_t id, const void *data);
 
 /* ---- records ---- */
 

@@ -196,3 +196,16 @@ void ink_i_cupti_explain(const ink_i_cupti *c, int result, char *text, size_t by
           : "";
   snprintf(text, bytes, "CUPTI refuses (%s, %d)%s", name, result, hint);
 }
+
+/* ---- callbacks ---- */
+
+static void (*_Atomic takers[CUPTI_DOMAIN_RESOURCE + 1])(uint32_t id, const void *data);
+
+void ink_i_cupti_take(int domain, void (*taker)(uint32_t id, const void *data)) { takers[domain] = taker; }
+
+void ink_i_cupti_called(void *user, int domain, uint32_t id, const void *data) {
+  void (*taker)(uint32_t, const void *) = domain >= 0 && domain <= CUPTI_DOMAIN_RESOURCE ? takers[domain] : NULL;
+  (void)user;
+  if (taker)
+    taker(id, data);
+}

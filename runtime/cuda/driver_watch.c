@@ -9,7 +9,6 @@
 #include "cuda/driver_modules.h"
 #include "cuda/module_scan.h"
 #include "cuda/session_private.h"
-#include "cuda/stall_samples.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -180,12 +179,9 @@ static void after(ink_session *s, uint32_t id, void *const *parameters) {
 static bool is_reset(uint32_t id) { return id == CUPTI_cuDevicePrimaryCtxReset || id == CUPTI_cuDevicePrimaryCtxReset_v2; }
 
 /* Calls that a recording makes itself come by too: in a call for the session, with its lock, or below this. */
-void ink_i_watch_call(void *user, int domain, uint32_t id, const void *data) {
+static void take_call(uint32_t id, const void *data) {
   const ink_i_cupti_call_data *call = data;
-  (void)user;
-  if (domain == CUPTI_DOMAIN_RESOURCE)
-    ink_i_stalls_resource(id, data);
-  if (domain != CUPTI_DOMAIN_DRIVER || !watched || inside || ink_i_in_calls())
+  if (!watched || inside || ink_i_in_calls())
     return;
   if (call->site && *call->result && !is_reset(id)) /* nothing was made; what was to go is gone all the same */
     return;
@@ -206,12 +202,12 @@ static int subscribe(char old_name[128]) {
   ink_i_cupti *c = &watch.cupti;
   ink_i_cupti_subscriber params = {.bytes = SHARES_BYTES, .name = "inkmark", .old_name = old_name, .old_name_bytes = 128};
   if (!c->subscribe_v2)
-    return c->subscribe(&watch.subscriber, ink_i_watch_call, NULL);
+    return c->subscribe(&watch.subscriber, ink_i_cupti_called, NULL);
   if (c->version >= CUPTI_VERSION_13_2) {
     params.bytes = SHARES_BYTES + sizeof params.shares;
     params.shares = 1;
   }
-  return c->subscribe_v2(&watch.subscriber, ink_i_watch_call, NULL, &params);
+  return c->subscribe_v2(&watch.subscriber, ink_i_cupti_called, NULL, &params);
 }
 
 static ink_status start(ink_session *s, ink_error *error) {
@@ -220,6 +216,7 @@ static ink_status start(ink_session *s, ink_error *error) {
   watch.own = !ink_i_activity_subscriber(s->activity, &watch.cupti, &watch.subscriber);
   if (watch.own && !ink_i_cupti_load(&watch.cupti, ink_i_cupti_major(), why, sizeof why))
     return ink_error_set(error, INK_ERROR_NOT_FOUND, "modules cannot be watched: %s", why);
+  ink_i_cupti_take(CUPTI_DOMAIN_DRIVER, take_call);
   if (watch.own)
     result = subscribe(old_name);
   for (size_t i = 0; i < sizeof calls / sizeof *calls && !result; i++)

@@ -19,8 +19,6 @@ bool ink_i_watch_runs(void);
 bool ink_i_watch_stop(void);
 /* No callback begins any more; one that is in the session may stay there, as the session does. */
 void ink_i_watch_abandon(void);
-/* What CUPTI calls. */
-void ink_i_watch_call(void *user, int domain, uint32_t id, const void *data);
 /* In a forked child, where CUPTI does not work. */
 void ink_i_watch_after_fork(void);
 

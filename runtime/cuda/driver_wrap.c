@@ -6,6 +6,7 @@
 #include "cuda/driver_wrap.h"
 
 #include "cuda/record_mode.h"
+#include "cuda/record_window.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -5,7 +5,8 @@
 #include "cuda/ends.h"
 
 #include "cuda/own_threads.h"
-#include "cuda/record_mode.h"
+#include "cuda/record_state.h"
+#include "cuda/session_private.h"
 #include "monotonic.h"
 
 #include <errno.h>
@@ -27,6 +28,8 @@ enum {
   LOOK_EVERY_MS = 20, /* at the threads that are left, once main is gone */
   MAIN_EVERY_MS = 1000 /* whether main's thread is there, which may end by the system call */
 };
+
+static ink_i_end_calls calls;
 
 static struct {
   pthread_t thread;
@@ -96,7 +99,7 @@ static void main_leaves(void *user) {
     sem_post(&end.wake);
 }
 
-void ink_i_ends_watch_main(void) {
+static void watch_main(void) {
   pthread_mutexattr_t kind;
   if (!main_thread.watched && pthread_key_create(&main_thread.key, main_leaves))
     return;
@@ -109,6 +112,11 @@ void ink_i_ends_watch_main(void) {
   pthread_mutexattr_destroy(&kind);
   pthread_mutex_lock(&main_thread.lives);
   pthread_setspecific(main_thread.key, &main_thread);
+}
+
+void ink_i_ends_watch_main(const ink_i_end_calls *of_recording) {
+  calls = *of_recording;
+  watch_main();
 }
 
 static bool main_has_ended(void) {
@@ -143,7 +151,7 @@ static void serve_keeps(void) {
   const uint32_t asked = atomic_load(&end.keeps);
   if (asked == atomic_load(&end.keeps_ready))
     return;
-  ink_i_record_keep(atomic_load(&end.becomes));
+  calls.keep(atomic_load(&end.becomes));
   tell(&end.keeps_ready, asked);
 }
 
@@ -176,7 +184,7 @@ static int wait_to_be_asked(void) {
 
 static void *ender(void *user) {
   const int code = wait_to_be_asked();
-  ink_i_record_end(atomic_load(&end.leaves), atomic_load(&end.signal), atomic_load(&end.at_once));
+  calls.end(atomic_load(&end.leaves), atomic_load(&end.signal), atomic_load(&end.at_once));
   if (code >= 0)
     syscall(SYS_exit_group, code);
   tell_done();
@@ -200,7 +208,7 @@ void ink_i_ends_after_fork(void) {
   atomic_store(&end.keeps, 0);
   atomic_store(&end.keeps_ready, 0);
   if (main_thread.watched)
-    ink_i_ends_watch_main(); /* whoever forked is main now */
+    watch_main(); /* whoever forked is main now */
 }
 
 /* ---- the ways out ---- */
@@ -217,10 +225,10 @@ void ink_record_finish(void) {
   if (!ends_here()) {
     if (first)
       ask(false, false);
-    while (!wait_until_done(LEAVE_PATIENCE_MS) && ink_i_record_waits())
+    while (!wait_until_done(LEAVE_PATIENCE_MS) && ink_i_session_waits())
       continue;
   } else if (first) {
-    ink_i_record_end(false, 0, false);
+    calls.end(false, 0, false);
     tell_done();
   }
   if (atomic_load(&end.dying))
@@ -231,7 +239,7 @@ void ink_record_finish(void) {
  * is there has been taken. */
 static void let_it_end(void) {
   const int64_t until_ms = ink_i_monotonic_ms() + LEAVE_PATIENCE_MS;
-  while (!ends_here() && !wait_until_done(LOOK_EVERY_MS) && !ink_i_record_waits() && ink_i_monotonic_ms() < until_ms)
+  while (!ends_here() && !wait_until_done(LOOK_EVERY_MS) && !ink_i_session_waits() && ink_i_monotonic_ms() < until_ms)
     continue;
 }
 
@@ -275,7 +283,7 @@ void ink_record_leave(int signal) {
  * itself. So that the program ends as it would, it has a while to do so; then the fault ends it. */
 static void let_the_program_end_first(void) {
   const int64_t until_ms = ink_i_monotonic_ms() + SIGNAL_PATIENCE_MS;
-  ink_i_record_give_up();
+  ink_i_session_give_up();
   while (atomic_load(&end.dying) || ink_i_monotonic_ms() < until_ms)
     usleep(1000);
 }
@@ -285,7 +293,7 @@ void ink_record_signalled(int signal) {
   if (!end.runs || !ink_i_record_is_mine())
     return;
   if (pthread_equal(pthread_self(), end.thread)) { /* a fault of ours, or of a heap that the program ruined: */
-    ink_i_record_give_up();                        /* what ends the process is none of it */
+    ink_i_session_give_up();                        /* what ends the process is none of it */
     tell_done();
     for (;;)
       pause();

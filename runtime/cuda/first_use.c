@@ -3,6 +3,7 @@
  * first one that it gets. So a process has contexts on the devices that it uses, and on no other. */
 #include "cuda/behind.h"
 #include "cuda/record_mode.h"
+#include "cuda/record_window.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * call. Numbers and structures are those of NVTX 3 (nvtxDetail/nvtxTypes.h), which are fixed. What NVTX calls a handle,
  * of a domain or a registered string, is here the id of its text. */
 #include "cuda/host_scopes.h"
-#include "cuda/record_mode.h"
+#include "cuda/record_window.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

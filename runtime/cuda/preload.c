@@ -4,6 +4,7 @@
  * apart from libinkmark, whose users link it without any of this. */
 #include "cuda/behind.h"
 #include "cuda/preload_close.h"
+#include "cuda/ends.h"
 #include "cuda/record_mode.h"
 #include "cuda/signals.h"
 

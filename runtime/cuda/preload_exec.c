@@ -2,7 +2,7 @@
 /* The calls by which a process becomes another program, of the preloaded library: what was recorded is taken first.
  * A child that shares its parent's memory (vfork) passes through, and what glibc starts itself (posix_spawn, system)
  * does not come by here. */
-#include "cuda/record_mode.h"
+#include "cuda/ends.h"
 
 #include <alloca.h>
 #include <dlfcn.h>

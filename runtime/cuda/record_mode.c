@@ -14,6 +14,7 @@
 #include "cuda/ends.h"
 #include "cuda/module_scan.h"
 #include "cuda/own_threads.h"
+#include "cuda/record_state.h"
 #include "cuda/record_window.h"
 #include "cuda/session_private.h"
 #include "held_signals.h"
@@ -27,9 +28,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static ink_session *_Atomic session; /* NULL: none, or it has ended */
-static ink_session *made;            /* the same for good: other threads may be in it when it ends */
-static pid_t owner;
 static void (*take_signals)(void); /* of the preloaded library, or NULL */
 static atomic_bool use_watched;    /* devices are armed with their first launch */
 static bool marks_off;   /* recorded for its activity alone */
@@ -54,16 +52,10 @@ static void report_modules(void) {
 
 /* ---- the end ---- */
 
-bool ink_i_record_is_mine(void) { return owner && getpid() == owner; }
-ink_session *ink_i_record_session(void) { return getpid() == owner ? session : NULL; }
-bool ink_i_record_is_inside(void) { return made && ink_i_session_is_locked_here(made); }
-void ink_i_record_give_up(void) { ink_i_session_give_up(); }
-bool ink_i_record_waits(void) { return ink_i_session_waits(); }
-
-void ink_i_record_end(bool leaves, int signal, bool at_once) {
+static void end_recording(bool leaves, int signal, bool at_once) {
   char *path = NULL;
   ink_error error = {0};
-  ink_session *ending = atomic_exchange(&session, NULL);
+  ink_session *ending = atomic_exchange(&ink_i_recorded.session, NULL);
   if (!ending)
     return;
   atomic_store(&use_watched, false);
@@ -86,8 +78,8 @@ void ink_i_record_end(bool leaves, int signal, bool at_once) {
   free(path);
 }
 
-void ink_i_record_keep(bool becomes) {
-  ink_session *s = session;
+static void keep_recording(bool becomes) {
+  ink_session *s = ink_i_recorded.session;
   if (!s)
     return;
   ink_i_session_keep(s);
@@ -166,12 +158,12 @@ static void know_this_process(void) {
 }
 
 static void owner_in_child(void) {
-  owner = getpid();
+  ink_i_recorded.owner = getpid();
   pthread_mutex_init(&guarding, NULL);
   ink_i_ends_after_fork();
-  if (session && ink_i_session_is_gone(session))
-    session = NULL;
-  if (session && made->thread_runs)
+  if (ink_i_recorded.session && ink_i_session_is_gone(ink_i_recorded.session))
+    ink_i_recorded.session = NULL;
+  if (ink_i_recorded.session && ink_i_recorded.made->thread_runs)
     ink_i_ends_start();
 }
 
@@ -187,7 +179,7 @@ static bool is_mine_or_taken_in(void) {
   int is = CHILD_IS_NEW;
   if (ink_i_record_is_mine())
     return true;
-  if (!owner || !known_child)
+  if (!ink_i_recorded.owner || !known_child)
     return false;
   if (atomic_compare_exchange_strong(known_child, &is, CHILD_IS_TAKEN)) {
     ink_i_session_after_clone();
@@ -208,13 +200,13 @@ void ink_record_fork_begin(sigset_t *before) {
 }
 
 void ink_record_fork_end(const sigset_t *before) {
-  if (made)
-    ink_i_session_fork_end(made);
+  if (ink_i_recorded.made)
+    ink_i_session_fork_end(ink_i_recorded.made);
   ink_i_release_signals(before);
 }
 
 void ink_record_start(void (*signals_taker)(void)) {
-  if (session || !word_is("INKMARK_RECORD", "1"))
+  if (ink_i_recorded.session || !word_is("INKMARK_RECORD", "1"))
     return;
   const ink_session_options options = {
       .size = sizeof options,
@@ -250,12 +242,12 @@ void ink_record_start(void (*signals_taker)(void)) {
   }
   marks_off = word_is("INKMARK_MARKS", "off");
   s->stays = true;
-  session = made = s;
-  owner = getpid();
+  ink_i_recorded.session = ink_i_recorded.made = s;
+  ink_i_recorded.owner = getpid();
   know_this_process();
   take_signals = signals_taker;
   atomic_store(&use_watched, s->options.choice == INK_I_DEVICES_USED);
-  ink_i_ends_watch_main();
+  ink_i_ends_watch_main(&(ink_i_end_calls){.end = end_recording, .keep = keep_recording});
   const char *began = secure_getenv("INKMARK_BEGAN_NS");
   s->by_writer = secure_getenv("INKMARK_WRITER") != NULL;
   s->options.began_ns = began ? strtoll(began, NULL, 10) : 0;
@@ -271,7 +263,7 @@ void ink_record_start(void (*signals_taker)(void)) {
 
 void ink_record_cuda_starts(void) {
   cuda_starts = true;
-  ink_session *s = session;
+  ink_session *s = ink_i_recorded.session;
   const bool activity = word_is("INKMARK_ACTIVITY", "1"), stalls = word_is("INKMARK_STALLS", "1");
   if (!s || !(activity || stalls))
     return;
@@ -304,10 +296,10 @@ static bool has_modules(void) {
 /* The bit is set behind the arming: another thread's first launch waits for it as well. */
 void ink_record_before_launch(int device) {
   static _Atomic uint64_t seen;
-  if (!session || device < 0 || device >= INK_I_DEVICES_MAX || !is_mine_or_taken_in() ||
+  if (!ink_i_recorded.session || device < 0 || device >= INK_I_DEVICES_MAX || !is_mine_or_taken_in() ||
       (atomic_load(&seen) >> device & 1))
     return;
-  ink_session *s = session; /* a child may have lost it, or another thread ended it */
+  ink_session *s = ink_i_recorded.session; /* a child may have lost it, or another thread ended it */
   if (!s)
     return;
   ink_i_choice_use(s, device);
@@ -317,7 +309,7 @@ void ink_record_before_launch(int device) {
 }
 
 void ink_i_record_module_came(void) {
-  ink_session *s = session && is_mine_or_taken_in() ? session : NULL;
+  ink_session *s = ink_i_recorded.session && is_mine_or_taken_in() ? ink_i_recorded.session : NULL;
   if (s && !marks_off)
     arm(s);
 }
@@ -334,7 +326,7 @@ int ink_record_before_reset(int device, sigset_t *before) {
 void ink_record_after_reset(int device, const sigset_t *before) {
   if (device >= 0) {
     ink_i_kernels_forget(device);
-    ink_i_session_reset_end(made, device);
+    ink_i_session_reset_end(ink_i_recorded.made, device);
     ink_i_record_module_came();
   }
   ink_i_release_signals(before);
@@ -351,9 +343,9 @@ static void arm_here(void) {
   const int slot = ink_i_driver_slot_here();
   if (slot < 0)
     return;
-  ink_i_choice_use(made, slot);
-  ink_i_remark_left_out(made, ink_i_driver_ordinal(slot));
-  ink_session *s = session;
+  ink_i_choice_use(ink_i_recorded.made, slot);
+  ink_i_remark_left_out(ink_i_recorded.made, ink_i_driver_ordinal(slot));
+  ink_session *s = ink_i_recorded.session;
   if (s)
     arm(s);
 }
@@ -394,7 +386,7 @@ void ink_record_context_came(void *context) {
 
 void ink_record_context_goes(void *context) {
   if (takes_part())
-    ink_i_session_lets_context_go(made, ink_i_driver_slot_of(context));
+    ink_i_session_lets_context_go(ink_i_recorded.made, ink_i_driver_slot_of(context));
 }
 
 void ink_record_green_context(int code) {

@@ -2,8 +2,9 @@
 /* The windows of `inkmark record`: launches as the preloaded library sees them, and cudaProfilerStart. */
 #include "cuda/driver_api.h"
 #include "cuda/host_scopes.h"
-#include "cuda/record_mode.h"
+#include "cuda/record_state.h"
 #include "cuda/record_window.h"
+#include "cuda/session_private.h"
 #include "monotonic.h"
 
 #include <pthread.h>

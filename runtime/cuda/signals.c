@@ -5,11 +5,12 @@
  * with its parent: the kernel's own table says whose a handler is. */
 #include "cuda/signals.h"
 
-#include "cuda/record_mode.h"
+#include "cuda/ends.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,6 @@
 
 #include "cuda/activity.h"
 #include "cuda/cupti_api.h"
-#include "cuda/driver_watch.h"
 #include "list_room.h"
 #include "monotonic.h"
 
@@ -324,7 +323,8 @@ static void module_came(ink_i_stalls *s, const ink_i_cupti_module *module) {
     keep_code(s, sum.checksum, module);
 }
 
-void ink_i_stalls_resource(uint32_t id, const void *data) {
+/* A context or a module comes or goes. */
+static void take_resource(uint32_t id, const void *data) {
   ink_i_stalls *s = current;
   const ink_i_cupti_resource *resource = data;
   if (!s || !s->on)
@@ -359,7 +359,8 @@ ink_i_stalls *ink_i_stalls_start(const ink_i_activity *activity) {
     snprintf(s->refusal, sizeof s->refusal, "'%.500s' has no sampling of instructions", s->cupti.path);
     return s;
   }
-  const int result = s->own_subscriber ? s->cupti.subscribe(&s->subscriber, ink_i_watch_call, NULL) : CUPTI_OK;
+  ink_i_cupti_take(CUPTI_DOMAIN_RESOURCE, take_resource);
+  const int result = s->own_subscriber ? s->cupti.subscribe(&s->subscriber, ink_i_cupti_called, NULL) : CUPTI_OK;
   if (result != CUPTI_OK) {
     refuse(s, result, "sampling of instructions");
     return s;

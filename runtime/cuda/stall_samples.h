@@ -13,8 +13,6 @@ struct ink_i_activity;
  * callback of another thread may still be inside. Call it before the first context of the process is made. With the
  * subscriber of the activity, where there is one, which has to be stopped after this. */
 ink_i_stalls *ink_i_stalls_start(const struct ink_i_activity *activity);
-/* What CUPTI calls when a context or a module comes or goes: inside of the program's calls, in its threads. */
-void ink_i_stalls_resource(uint32_t id, const void *data);
 /* Why nothing is sampled, or not in all contexts; or NULL. */
 const char *ink_i_stalls_refusal(ink_i_stalls *stalls);
 /* Takes what CUPTI has, at most once a second but the `last` time; *wanted: there are samples of marked modules. */

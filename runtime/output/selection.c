@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Chooses launches by kernel and number, finds their extent, and runs the decoder over them. */
-#include "selection_filter.h"
+#include "selection.h"
 
 #include "capture/capture_match.h"
 #include "clock/clock_map.h"

@@ -78,6 +78,16 @@ const char *ink_selection_kernel_name(const ink_selection *selection, uint32_t k
 /* The section's name; "(unmarked)" for INK_SECTION_UNKNOWN. */
 const char *ink_selection_section(const ink_selection *selection, ink_section_index section);
 
+/* ---- the filter (selection_filter.c): what of the tracks and events is let through ---- */
+
+/* Whether a track is let through at all, by its block and, where its time is known, by that. */
+bool ink_filter_has_track(const ink_selection *selection, const ink_track *header, int64_t open_ns, int64_t close_ns);
+/* An error that says what there is, where no track passes, or, once all is `decoded`, nothing of the iterations. */
+ink_status ink_filter_check(const ink_selection *selection, bool decoded, ink_error *error);
+/* Puts the filter between the decoder and `sink`, whose callbacks stay those of the selection; the result is the
+ * sink for the decoder. */
+ink_sink ink_filter_before(ink_selection *selection, const ink_sink *sink);
+
 /* Damaged tracks have times anywhere; the difference wraps instead of being undefined. */
 static inline int64_t ink_ns_between(int64_t from, int64_t to) {
   return (int64_t)((uint64_t)to - (uint64_t)from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lets through what a filter asks for: tracks by block and time, slices by time, iteration and length. Where a sink
  * takes records, a record decides for what follows from it. */
-#include "selection_filter.h"
+#include "selection.h"
 
 static bool in_time(const ink_selection *s, int64_t begin_ns, int64_t end_ns) {
   const ink_output_filter *f = s->options.filter;

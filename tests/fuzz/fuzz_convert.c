@@ -122,12 +122,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static uint8_t made[1 << 20];
   size_t slices = put_events(text, sizeof text, data, size);
   ink_foreign *foreign = calloc(1, sizeof *foreign);
-  convert_notes *notes = calloc(1, sizeof *notes);
+  convert_notes *notes = convert_notes_new();
   FUZZ_CHECK(foreign && notes);
+  const foreign_listener listener = convert_notes_listener(notes);
+  const foreign_reading how = {.listener = &listener};
   notes->base_known = true;
   fuzz_put(&input, text, strlen(text));
   fuzz_put(&output, "", 0);
-  FUZZ_CHECK(ink_kineto_read(foreign, notes, input.path, NULL, NULL) == INK_OK);
+  FUZZ_CHECK(ink_kineto_read(foreign, input.path, &how, NULL) == INK_OK);
   FUZZ_CHECK(notes->c.slice_count == slices);
   /* the copy of a descriptor is written in place, as a device is */
   int saved = dup(STDOUT_FILENO);
@@ -140,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_CHECK(n > 0 && n < (ssize_t)sizeof made);
   read_packets(made, made + n);
   FUZZ_CHECK(check_nesting() == slices);
-  foreign_free_notes(notes);
+  convert_notes_free(notes);
   ink_foreign_free(foreign);
   return 0;
 }

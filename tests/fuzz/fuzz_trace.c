@@ -16,13 +16,13 @@ static ink_status second_pass(convert *c, void *user) {
 
 static void read_and_convert(bool base_known) {
   ink_foreign *foreign = calloc(1, sizeof *foreign);
-  convert_notes *notes = calloc(1, sizeof *notes);
+  convert_notes *notes = convert_notes_new();
   ink_error error = {0};
   FUZZ_CHECK(foreign && notes);
   notes->base_known = base_known;
-  notes->lowest_ns = INT64_MAX;
-  notes->highest_ns = INT64_MIN;
-  ink_status status = ink_kineto_read(foreign, notes, input.path, NULL, &error);
+  const foreign_listener listener = convert_notes_listener(notes);
+  const foreign_reading how = {.listener = &listener};
+  ink_status status = ink_kineto_read(foreign, input.path, &how, &error);
   fuzz_failed(status, &error);
   if (status == INK_OK) {
     /* the bracket that closes the events is in the file, or will be behind it */
@@ -35,7 +35,7 @@ static void read_and_convert(bool base_known) {
       FUZZ_CHECK(status == INK_OK || status == INK_ERROR_LIMIT);
     }
   }
-  foreign_free_notes(notes);
+  convert_notes_free(notes);
   ink_foreign_free(foreign);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of another profiler's trace: what the readers add, each name and type once. */
 #include "foreign_private.h"
-#include "merge/write/convert_notes.h"
 
 #include "number_text.h"
 #include "output/track_events.h"
@@ -132,24 +131,11 @@ bool foreign_are_dates(const ink_foreign *f) {
   return f->kernel_count > 0;
 }
 
-convert_notes *foreign_take_notes(ink_foreign *f) {
-  convert_notes *notes = f->notes;
-  f->notes = NULL;
-  return notes;
-}
-
-void foreign_free_notes(convert_notes *notes) {
-  if (notes)
-    convert_free(&notes->c);
-  free(notes);
-}
-
 void ink_foreign_free(ink_foreign *f) {
   if (!f)
     return;
   text_table_free(&f->name_table);
   text_table_free(&f->types);
-  foreign_free_notes(f->notes);
   id_map_free(&f->packets.track_highs);
   id_map_free(&f->packets.sequences);
   free(f->places);

@@ -6,6 +6,7 @@
 #include "capture/capture_format.h"
 #include "number_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,25 +71,6 @@ static ink_status not_a_trace(const char *path, const char *head, size_t n, ink_
                        "'%s' is neither a JSON or Perfetto trace nor an Nsight Systems SQLite export", path);
 }
 
-static ink_status read_json(ink_foreign *f, const char *path, const foreign_reading *how,
-                            ink_error *error) {
-  convert_notes *notes = NULL;
-  if (how && how->notes) {
-    notes = calloc(1, sizeof *notes);
-    if (!notes)
-      return INK_ERROR_MEMORY;
-    notes->lowest_ns = INT64_MAX;
-    notes->highest_ns = INT64_MIN;
-  }
-  ink_status status = ink_kineto_read(f, notes, path, how, error);
-  if (status == INK_OK && notes && convert_notes_fit(notes, f->facts.base_ns)) {
-    f->notes = notes;
-    notes = NULL;
-  }
-  foreign_free_notes(notes);
-  return status;
-}
-
 static ink_status read_by_kind(ink_foreign *f, const char *path, const foreign_reading *how,
                                ink_error *error) {
   char head[HEAD_BYTES];
@@ -118,7 +100,7 @@ static ink_status read_by_kind(ink_foreign *f, const char *path, const foreign_r
     at++;
   if (at < n && head[at] != '{' && head[at] != '[')
     return not_a_trace(path, head, n, error);
-  return read_json(f, path, how, error);
+  return ink_kineto_read(f, path, how, error);
 }
 
 static ink_status no_kernels(const ink_foreign *f, const char *path, ink_error *error) {

@@ -6,7 +6,7 @@
 #include "inkmark/merge.h"
 #include "id_map.h"
 #include "trace_event.h"
-#include "merge/write/text_table.h"
+#include "merge/read/text_table.h"
 
 typedef struct foreign_place { /* where the kernels of a device or stream stand */
   int32_t device;
@@ -40,21 +40,26 @@ struct ink_foreign {
   char categories[FOREIGN_CATEGORIES][40]; /* JSON: some of those seen before any kernel was */
   size_t category_count;
   uint64_t packed_bytes;       /* of the file */
-  struct convert_notes *notes; /* where they were asked for */
 };
+
+struct trace_event;
+/* Told of what passes by while a trace of JSON is read. */
+typedef struct foreign_listener {
+  void *user;
+  /* meta_name and meta_labels: "name" and "labels" of the arguments, "" where there are none. */
+  ink_status (*event)(void *user, const struct trace_event *event, const char *meta_name, const char *meta_labels);
+  ink_status (*key)(void *user, const char *key); /* of the outermost object */
+} foreign_listener;
 
 typedef struct foreign_reading {
   ink_status (*progress)(void *user, uint64_t done, uint64_t total); /* NULL: none */
   void *user;
-  bool notes; /* a conversion of JSON follows: its first pass is made too */
+  const foreign_listener *listener; /* NULL: none */
 } foreign_reading;
 
 /* ink_foreign_open with what happens on the way. */
 ink_status foreign_open(const char *path, const foreign_reading *how, ink_foreign **out,
                         ink_error *error);
-/* The notes, which are the caller's then; NULL where there are none, or none that can be used. */
-struct convert_notes *foreign_take_notes(ink_foreign *foreign);
-void foreign_free_notes(struct convert_notes *notes);
 
 /* Interns `length` bytes. */
 ink_status ink_foreign_intern(ink_foreign *foreign, const char *text, size_t length, uint32_t *out);

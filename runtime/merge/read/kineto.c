@@ -8,6 +8,7 @@
 #include "number_text.h"
 #include "output/track_events.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ typedef struct open_event {
 
 typedef struct reader {
   ink_foreign *foreign;
-  convert_notes *notes;
+  const foreign_listener *listener; /* NULL: none */
   const foreign_reading *how;
   json_scan scan;
   trace_event event;
@@ -297,7 +298,8 @@ static ink_status end_event(reader *r) {
     TRY(take_end(r));
   else if (kernel)
     TRY(take_kernel(r));
-  return r->notes ? convert_note_event(r->notes, &r->event, r->meta_name, r->meta_labels) : INK_OK;
+  const foreign_listener *to = r->listener;
+  return to ? to->event(to->user, &r->event, r->meta_name, r->meta_labels) : INK_OK;
 }
 
 static ink_status read_event(reader *r) {
@@ -370,8 +372,8 @@ static ink_status read_object(reader *r, bool *found) {
       r->foreign->facts.base_ns = value;
       r->foreign->facts.base_known = true;
     }
-    if (!base && r->notes)
-      TRY(convert_report_key(&r->notes->report, key));
+    if (!base && r->listener)
+      TRY(r->listener->key(r->listener->user, key));
     TRY(ink_json_skip(&r->scan, token, r->error));
   }
 }
@@ -411,13 +413,12 @@ static void add_base(ink_foreign *f) {
   f->kernel_count = kept;
 }
 
-ink_status ink_kineto_read(ink_foreign *f, convert_notes *notes, const char *path,
-                           const foreign_reading *how, ink_error *error) {
+ink_status ink_kineto_read(ink_foreign *f, const char *path, const foreign_reading *how, ink_error *error) {
   ink_error own = {0};
   reader *r = calloc(1, sizeof *r);
   if (!r)
     return INK_ERROR_MEMORY;
-  *r = (reader){.foreign = f, .notes = notes, .how = how, .error = error ? error : &own};
+  *r = (reader){.foreign = f, .listener = how ? how->listener : NULL, .how = how, .error = error ? error : &own};
   f->facts.kind = INK_FOREIGN_KINETO;
   ink_status status = ink_json_open(&r->scan, path, r->error);
   if (status == INK_OK)

@@ -6,7 +6,7 @@
 
 #include "id_map.h"
 #include "packet_clocks.h"
-#include "merge/write/text_table.h"
+#include "merge/read/text_table.h"
 
 enum packet_interned {
   NAMES_OF_CATEGORIES,

@@ -4,7 +4,7 @@
 #define INK_TRACE_EVENT_H
 
 #include "json_scan.h"
-#include "merge/write/text_table.h"
+#include "merge/read/text_table.h"
 
 enum { TRACE_ID_MAX = 256 };
 

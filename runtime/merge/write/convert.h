@@ -13,7 +13,7 @@
 #include "flow_set.h"
 #include "output/perfetto_packets.h"
 #include "slice_log.h"
-#include "text_table.h"
+#include "merge/read/text_table.h"
 
 typedef struct conv_process {
   int64_t pid; /* -1: not a number that a process can have */

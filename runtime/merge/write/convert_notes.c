@@ -3,6 +3,7 @@
 #include "convert_notes.h"
 #include "merge/try.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t convert_flow_id(const trace_event *e) {
@@ -96,8 +97,8 @@ bool convert_notes_fit(convert_notes *n, int64_t base_ns) {
          !__builtin_add_overflow(n->highest_ns, base_ns, &end) && end <= INT64_MAX / 2;
 }
 
-ink_status convert_note_event(convert_notes *n, const trace_event *e, const char *meta_name,
-                              const char *meta_labels) {
+static ink_status note_event(void *notes, const trace_event *e, const char *meta_name, const char *meta_labels) {
+  convert_notes *n = notes;
   convert *c = &n->c;
   uint32_t track;
   if (convert_is_nothing(e))
@@ -119,4 +120,25 @@ ink_status convert_note_event(convert_notes *n, const trace_event *e, const char
   if (e->phase == 'f' || e->phase == 't')
     TRY(convert_note_flow(c, track, e->ts_ns, convert_flow_id(e), false));
   return INK_OK;
+}
+
+static ink_status note_key(void *notes, const char *key) {
+  return convert_report_key(&((convert_notes *)notes)->report, key);
+}
+
+foreign_listener convert_notes_listener(convert_notes *n) { return (foreign_listener){n, note_event, note_key}; }
+
+convert_notes *convert_notes_new(void) {
+  convert_notes *n = calloc(1, sizeof *n);
+  if (!n)
+    return NULL;
+  n->lowest_ns = INT64_MAX;
+  n->highest_ns = INT64_MIN;
+  return n;
+}
+
+void convert_notes_free(convert_notes *n) {
+  if (n)
+    convert_free(&n->c);
+  free(n);
 }

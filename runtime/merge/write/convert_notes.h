@@ -5,6 +5,7 @@
 #define INK_CONVERT_NOTES_H
 
 #include "convert_other.h"
+#include "merge/read/foreign_private.h"
 #include "merge/read/trace_event.h"
 
 typedef struct convert_notes {
@@ -14,9 +15,11 @@ typedef struct convert_notes {
   int64_t lowest_ns, highest_ns;
 } convert_notes;
 
-/* meta_name and meta_labels: "name" and "labels" of the arguments, "" where there are none. */
-ink_status convert_note_event(convert_notes *notes, const trace_event *event, const char *meta_name,
-                              const char *meta_labels);
+/* NULL: out of memory. */
+convert_notes *convert_notes_new(void);
+void convert_notes_free(convert_notes *notes);
+/* What makes the notes while a trace is read. */
+foreign_listener convert_notes_listener(convert_notes *notes);
 /* Whether all that was noted can be with this base, which is then set. */
 bool convert_notes_fit(convert_notes *notes, int64_t base_ns);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a merged trace in the form that its name asks for. */
 #include "merge/read/foreign_private.h"
+#include "convert_notes.h"
 #include "merged_private.h"
 #include "options_take.h"
 
@@ -178,9 +179,21 @@ static ink_status settle_claims(merged_whole *whole, ink_error *error) {
 static ink_status write_whole(merged_whole *whole, const ink_merged_capture *captures,
                               const char *with, const ink_merged_options *options, write_fn *write,
                               const char *path, ink_error *error) {
-  const foreign_reading reading = {options->progress, options->user,
-                                   write == merged_write_perfetto};
+  foreign_listener listener;
+  foreign_reading reading = {options->progress, options->user, NULL};
+  if (write == merged_write_perfetto) {
+    whole->notes = convert_notes_new();
+    if (!whole->notes)
+      return INK_ERROR_MEMORY;
+    listener = convert_notes_listener(whole->notes);
+    reading.listener = &listener;
+  }
   ink_status status = foreign_open(with, &reading, &whole->foreign, error);
+  if (status == INK_OK && whole->notes &&
+      (whole->foreign->facts.kind != INK_FOREIGN_KINETO || !convert_notes_fit(whole->notes, whole->foreign->facts.base_ns))) {
+    convert_notes_free(whole->notes);
+    whole->notes = NULL;
+  }
   for (size_t i = 0; i < whole->count && status == INK_OK; i++) {
     whole->sinks[i].error = error;
     status = placement_make(&whole->sinks[i].place, captures[i].capture, captures[i].map, with,
@@ -225,6 +238,7 @@ ink_status ink_merged_write_several(const ink_merged_capture *captures, size_t n
   }
   free(whole.sinks);
   ink_foreign_free(whole.foreign);
+  convert_notes_free(whole.notes);
   return status;
 }
 

@@ -2,7 +2,7 @@
 /* A merged trace where theirs is a Perfetto trace: its packets byte for byte, ours behind them, on sequences and
  * tracks with ids that it does not use and on its own clock, so that nothing of it is read differently. */
 #include "merge/read/foreign_private.h"
-#include "merge/read/other_file.h"
+#include "merge/write/trace_copy.h"
 #include "merged_perfetto.h"
 #include "merged_private.h"
 
@@ -100,11 +100,11 @@ static ink_status put_capture(append *a, size_t index, unsigned *sequence) {
 
 static ink_status put_all(append *a, ink_error *error) {
   const placement *p = &a->whole->sinks[0].place;
-  other_file in;
-  ink_status status = other_file_open(&in, p->with, error);
+  trace_copy in;
+  ink_status status = trace_copy_open(&in, p->with, error);
   if (status == INK_OK)
-    status = other_file_copy(&in, &a->file, UINT64_MAX, p, error);
-  other_file_close(&in);
+    status = trace_copy_copy(&in, &a->file, UINT64_MAX, p, error);
+  trace_copy_close(&in);
   unsigned sequence = 0;
   for (size_t i = 0; i < a->whole->count && status == INK_OK; i++)
     status = put_capture(a, i, &sequence);

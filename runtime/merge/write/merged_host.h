@@ -3,7 +3,7 @@
 #ifndef INK_MERGED_HOST_H
 #define INK_MERGED_HOST_H
 
-#include "merge/join/placement.h"
+#include "merge/plan/placement.h"
 #include "output/host_lanes.h"
 
 /* Processes of ours are none of theirs: Linux has pids below 2^22. */

@@ -2,13 +2,13 @@
 /* The merged JSON trace: the other file byte for byte, and our events before the bracket that
  * closes its own. Ours are lanes (threads) of the process that holds the kernel: for each stream those of its
  * launches, then those of the slots of SMs. */
-#include "merge/read/other_file.h"
+#include "merge/write/trace_copy.h"
 #include "merged_host.h"
 #include "merged_private.h"
 #include "merged_sink.h"
 
 #include "output/chrome_host.h"
-#include "text_table.h"
+#include "merge/read/text_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -288,11 +288,11 @@ ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *e
                          "cannot write JSON with '%s', which is a Perfetto trace: use a name that ends in .pftrace",
                          p->with);
   merged_json *w = calloc(1, sizeof *w);
-  other_file in = {0};
+  trace_copy in = {0};
   if (!w)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   w->file.fd = -1;
-  ink_status status = other_file_open(&in, p->with, error);
+  ink_status status = trace_copy_open(&in, p->with, error);
   if (status == INK_OK)
     status = ink_file_open_utf8(&w->file, path, error);
   if (status != INK_OK)
@@ -303,15 +303,15 @@ ink_status merged_write_json(merged_whole *whole, const char *path, ink_error *e
                               .merged = true};
   w->events.lanes_sort = 1 << 26;
   in.edits = foreign_edits(p->foreign);
-  status = other_file_copy(&in, &w->file, foreign_events_end(p->foreign), p, error);
+  status = trace_copy_copy(&in, &w->file, foreign_events_end(p->foreign), p, error);
   for (size_t i = 0; i < whole->count && status == INK_OK; i++)
     status = put_capture(w, whole, i, error);
   if (status == INK_OK)
-    status = other_file_copy(&in, &w->file, UINT64_MAX, p, error);
+    status = trace_copy_copy(&in, &w->file, UINT64_MAX, p, error);
   if (status == INK_OK)
     status = ink_file_close(&w->file, error);
 cleanup:
-  other_file_close(&in);
+  trace_copy_close(&in);
   ink_file_abandon(&w->file);
   chrome_events_free(&w->events);
   free(w);

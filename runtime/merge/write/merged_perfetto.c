@@ -118,17 +118,19 @@ static void tell(const merging *m) {
 /* The first pass over JSON: made when its kernels were read, unless its times were odd. */
 static ink_status note_json(merging *m, ink_error *error) {
   const placement *p = &m->ours[0].sink.place;
-  convert_notes *notes = foreign_take_notes(m->whole->foreign);
+  convert_notes *notes = m->whole->notes;
+  m->whole->notes = NULL;
   ink_status status = INK_OK;
   if (!notes) {
     ink_foreign *again = calloc(1, sizeof *again);
-    notes = calloc(1, sizeof *notes);
+    notes = convert_notes_new();
     if (notes) {
       notes->base_known = true;
       notes->c.base_ns = p->facts->base_ns;
     }
-    status =
-        again && notes ? ink_kineto_read(again, notes, p->with, NULL, error) : INK_ERROR_MEMORY;
+    const foreign_listener listener = convert_notes_listener(notes);
+    const foreign_reading how = {.listener = &listener};
+    status = again && notes ? ink_kineto_read(again, p->with, &how, error) : INK_ERROR_MEMORY;
     ink_foreign_free(again);
   }
   if (status == INK_OK) {
@@ -137,7 +139,7 @@ static ink_status note_json(merging *m, ink_error *error) {
     m->theirs.out = &m->ours[0].out;
     notes->c = (convert){0};
   }
-  foreign_free_notes(notes);
+  convert_notes_free(notes);
   return status;
 }
 

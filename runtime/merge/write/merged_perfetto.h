@@ -38,7 +38,7 @@ ink_status merged_perfetto_init(merged_perfetto *w, merged_sink *sink, ink_file 
 uint64_t merged_perfetto_stream(merged_perfetto *w, int32_t device, int64_t stream);
 /* Writes launches, tracks and counters. */
 ink_status merged_perfetto_put(merged_perfetto *w);
-/* merged_captures.c: the processes of the index-th of several captures that nobody else made. */
+/* several_captures.c: the processes of the index-th of several captures that nobody else made. */
 ink_status merged_name_processes(merged_perfetto *w, size_t index, const char *who);
 void merged_perfetto_free(merged_perfetto *w, merged_sink *sink);
 

@@ -10,6 +10,7 @@
  */
 typedef struct merged_whole {
   ink_foreign *foreign;
+  struct convert_notes *notes; /* of a JSON trace that becomes a Perfetto trace; NULL: none, or none that can be used */
   merged_sink *sinks; /* [count] */
   size_t count;
 } merged_whole;
@@ -22,7 +23,7 @@ ink_status merged_write_xplane(merged_whole *whole, const char *path, ink_error 
 /* merged_write_perfetto where theirs is a Perfetto trace too. */
 ink_status merged_append_perfetto(merged_whole *whole, const char *path, ink_error *error);
 
-/* merged_captures.c: "rank 3, node7", or the pid where no launcher gave a rank. */
+/* several_captures.c: "rank 3, node7", or the pid where no launcher gave a rank. */
 void merged_name_capture(const ink_capture *capture, char *who, size_t size);
 /* Refuses one capture that is there twice. */
 ink_status merged_check_distinct(const ink_merged_capture *captures, size_t n, ink_error *error);

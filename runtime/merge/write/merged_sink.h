@@ -5,7 +5,7 @@
 #define INK_MERGED_SINK_H
 
 #include "output/output_file.h"
-#include "merge/join/placement.h"
+#include "merge/plan/placement.h"
 #include "output/crossings.h"
 #include "output/sm_counters.h"
 #include "output/track_lanes.h"

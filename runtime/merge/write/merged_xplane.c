@@ -2,7 +2,7 @@
 /* A merged XLA profile: the planes of an .xplane.pb byte for byte, and for each capture and GPU one of ours behind
  * them, "/device:GPU:0 inkmark", with lines of launches and of the slots of SMs. */
 #include "merge/read/foreign_private.h"
-#include "merge/read/other_file.h"
+#include "merge/write/trace_copy.h"
 #include "merged_private.h"
 #include "merged_sink.h"
 #include "xplane_lines.h"
@@ -269,23 +269,23 @@ static ink_status put_capture(merged_whole *whole, size_t index, ink_file *file,
 ink_status merged_write_xplane(merged_whole *whole, const char *path, ink_error *error) {
   const placement *p = &whole->sinks[0].place;
   ink_file file = {.fd = -1};
-  other_file in = {0};
+  trace_copy in = {0};
   int64_t plane_id = whole->foreign->packets.plane_id;
   if (p->facts->kind != INK_FOREIGN_XPLANE)
     return ink_error_set(error, INK_ERROR_UNSUPPORTED,
                          "cannot write an XLA profile with '%s', which is none: use a name that ends in .pftrace", p->with);
-  ink_status status = other_file_open(&in, p->with, error);
+  ink_status status = trace_copy_open(&in, p->with, error);
   if (status == INK_OK)
     status = ink_file_open(&file, path, error);
   if (status == INK_OK)
-    status = other_file_copy(&in, &file, UINT64_MAX, p, error);
+    status = trace_copy_copy(&in, &file, UINT64_MAX, p, error);
   for (size_t i = 0; i < whole->count && status == INK_OK; i++)
     status = put_capture(whole, i, &file, &plane_id, error);
   if (status == INK_OK)
     status = ink_file_close(&file, error);
   if (status == INK_ERROR_MEMORY)
     ink_error_set(error, status, "out of memory");
-  other_file_close(&in);
+  trace_copy_close(&in);
   ink_file_abandon(&file);
   return status;
 }

@@ -3,7 +3,7 @@
  * otherwise untouched, ours beside it, and a manifest that puts both on one clock. Members are
  * stored, not compressed; sizes stand in front of them, because readers that stream want them
  * there. Format: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3 to 4.5. */
-#include "merge/read/other_file.h"
+#include "merge/write/trace_copy.h"
 #include "merged_perfetto.h"
 #include "merged_private.h"
 
@@ -241,12 +241,12 @@ static ink_status put_ours(zip *z, merged_whole *whole) {
 }
 
 static ink_status put_theirs(zip *z, const placement *p, const char *name, ink_error *error) {
-  other_file in = {0};
+  trace_copy in = {0};
   member *m = begin_member(z, name);
-  ink_status status = other_file_open(&in, p->with, error);
+  ink_status status = trace_copy_open(&in, p->with, error);
   if (status == INK_OK)
-    status = other_file_copy(&in, z->file, UINT64_MAX, p, error);
-  other_file_close(&in);
+    status = trace_copy_copy(&in, z->file, UINT64_MAX, p, error);
+  trace_copy_close(&in);
   end_member(z, m);
   return status;
 }

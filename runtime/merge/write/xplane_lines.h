@@ -5,7 +5,7 @@
 #define INK_XPLANE_LINES_H
 
 #include "output/output_file.h"
-#include "text_table.h"
+#include "merge/read/text_table.h"
 
 #include <stdint.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies another profiler's trace, unpacked, from where it stands to any byte. */
-#include "other_file.h"
+#include "trace_copy.h"
 
 #include <stdlib.h>
 
 enum { COPY_BYTES = 256 * 1024 };
 
-ink_status other_file_open(other_file *in, const char *path, ink_error *error) {
-  *in = (other_file){0};
+ink_status trace_copy_open(trace_copy *in, const char *path, ink_error *error) {
+  *in = (trace_copy){0};
   ink_status status = trace_bytes_open(&in->bytes, path, error);
   in->buffer = malloc(COPY_BYTES);
   if (status == INK_OK && !in->buffer)
@@ -15,13 +15,13 @@ ink_status other_file_open(other_file *in, const char *path, ink_error *error) {
   return status;
 }
 
-static ink_status refill(other_file *in, ink_error *error) {
+static ink_status refill(trace_copy *in, ink_error *error) {
   in->at = 0;
   return trace_bytes_read(&in->bytes, in->buffer, COPY_BYTES, &in->filled, error);
 }
 
 /* Bytes from where the copy stands, up to `most`: copied, or dropped where out is NULL. */
-static void pass_on(other_file *in, ink_file *out, uint64_t most) {
+static void pass_on(trace_copy *in, ink_file *out, uint64_t most) {
   size_t n = in->filled - in->at;
   n = most < n ? (size_t)most : n;
   if (out)
@@ -31,7 +31,7 @@ static void pass_on(other_file *in, ink_file *out, uint64_t most) {
 }
 
 /* One step towards `to`: the next bytes, or what is done at the next edit. */
-static void copy_some(other_file *in, ink_file *out, uint64_t to) {
+static void copy_some(trace_copy *in, ink_file *out, uint64_t to) {
   const json_edit *edit = in->edits.count ? in->edits.list : NULL;
   if (!edit || edit->at >= to || in->position < edit->at) {
     const uint64_t end = edit && edit->at < to ? edit->at : to;
@@ -46,12 +46,12 @@ static void copy_some(other_file *in, ink_file *out, uint64_t to) {
 }
 
 /* What comes at the very end of the file. */
-static void put_rest(other_file *in, ink_file *out) {
+static void put_rest(trace_copy *in, ink_file *out) {
   for (; in->edits.count && in->position >= in->edits.list->at + in->edits.list->drop; in->edits.count--)
     ink_file_text(out, in->edits.list++->put);
 }
 
-ink_status other_file_copy(other_file *in, ink_file *out, uint64_t to, const placement *place,
+ink_status trace_copy_copy(trace_copy *in, ink_file *out, uint64_t to, const placement *place,
                            ink_error *error) {
   const ink_merged_options *o = &place->options;
   while (in->position < to) {
@@ -75,9 +75,9 @@ ink_status other_file_copy(other_file *in, ink_file *out, uint64_t to, const pla
   return INK_OK;
 }
 
-void other_file_close(other_file *in) {
+void trace_copy_close(trace_copy *in) {
   if (in->bytes.path)
     trace_bytes_close(&in->bytes);
   free(in->buffer);
-  *in = (other_file){0};
+  *in = (trace_copy){0};
 }

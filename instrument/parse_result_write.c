@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Applies the edits and packs the result of a run. */
-#include "wire.h"
+#include "parse_result.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 typedef struct pack {
   ink_bytes files, places, remarks, complaints, pool;
-  ink_wire_head head;
+  ink_parsed_head head;
 } pack;
 
 static uint32_t put(pack *to, const char *text) {
@@ -20,7 +20,7 @@ static uint32_t put(pack *to, const char *text) {
 
 static void put_file(pack *to, const char *path, const char *shown, const ink_bytes *text,
                      uint32_t marks) {
-  ink_wire_file file = {.path = put(to, path), .shown = put(to, shown), .marks = marks};
+  ink_parsed_file file = {.path = put(to, path), .shown = put(to, shown), .marks = marks};
   file.at = to->pool.count;
   file.bytes = text->count;
   ink_bytes_add(&to->pool, text->at, text->count);
@@ -164,7 +164,7 @@ static void put_places(ink_unit *unit, pack *to) {
     if (last && last->source == found->source && last->offset == found->offset &&
         last->kind == found->kind && found->state == INK_PLACE_LEFT)
       continue; /* libclang shows a local class twice */
-    ink_wire_place place = {.kind = (uint32_t)found->kind, .state = (uint32_t)found->state};
+    ink_parsed_place place = {.kind = (uint32_t)found->kind, .state = (uint32_t)found->state};
     ink_source_position(found->source, found->offset, &place.line, &place.column);
     place.file = put(to, found->source->shown);
     place.function = put(to, found->function ? found->function->name : "");
@@ -177,7 +177,7 @@ static void put_places(ink_unit *unit, pack *to) {
   }
   for (size_t i = 0; i < unit->said.count; i++) {
     const ink_said *said = &unit->said.items[i];
-    ink_wire_remark remark = {.file = put(to, said->source->shown), .text = put(to, said->text)};
+    ink_parsed_remark remark = {.file = put(to, said->source->shown), .text = put(to, said->text)};
     ink_source_position(said->source, said->offset, &remark.line, &remark.column);
     ink_bytes_add(&to->remarks, &remark, sizeof remark);
     to->head.remarks++;
@@ -187,7 +187,7 @@ static void put_places(ink_unit *unit, pack *to) {
 static void put_complaints(ink_unit *unit, pack *to) {
   for (size_t i = 0; i < unit->complaints.count; i++) {
     const ink_complaint *complaint = &unit->complaints.items[i];
-    ink_wire_remark remark = {.line = complaint->line,
+    ink_parsed_remark remark = {.line = complaint->line,
                               .column = complaint->column,
                               .file = put(to, complaint->file),
                               .text = put(to, complaint->text)};
@@ -196,7 +196,7 @@ static void put_complaints(ink_unit *unit, pack *to) {
   }
 }
 
-bool ink_wire_write(ink_unit *unit, ink_bytes *out) {
+bool ink_parsed_write(ink_unit *unit, ink_bytes *out) {
   pack to = {.head = {.header_less = unit->header_less,
                       .was_marked = unit->was_marked,
                       .parse_errors = unit->parse_errors,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Unpacks the result of a run, and answers what callers ask of it. */
-#include "wire.h"
+#include "parse_result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 struct ink_instrumented {
   ink_bytes block;
   char why[160];
-  ink_wire_head head;
+  ink_parsed_head head;
   ink_marked_file *files;
   ink_place *places;
   ink_remark *remarks, *complaints;
@@ -26,51 +26,51 @@ void ink_instrumented_free(ink_instrumented *result) {
 }
 
 static const char *unpack_remarks(const char *at, uint32_t n, const char *pool, ink_remark *out) {
-  for (uint32_t i = 0; i < n; i++, at += sizeof(ink_wire_remark)) {
-    ink_wire_remark wire;
-    memcpy(&wire, at, sizeof wire);
-    out[i] = (ink_remark){.line = wire.line,
-                          .column = wire.column,
-                          .file = pool + wire.file,
-                          .text = pool + wire.text};
+  for (uint32_t i = 0; i < n; i++, at += sizeof(ink_parsed_remark)) {
+    ink_parsed_remark parsed;
+    memcpy(&parsed, at, sizeof parsed);
+    out[i] = (ink_remark){.line = parsed.line,
+                          .column = parsed.column,
+                          .file = pool + parsed.file,
+                          .text = pool + parsed.text};
   }
   return at;
 }
 
 static void unpack(ink_instrumented *result) {
   const char *at = result->block.at + sizeof result->head;
-  const ink_wire_head *head = &result->head;
-  const char *pool = at + head->files * sizeof(ink_wire_file) +
-                     head->places * sizeof(ink_wire_place) +
-                     (head->remarks + (size_t)head->complaints) * sizeof(ink_wire_remark);
-  for (uint32_t i = 0; i < head->files; i++, at += sizeof(ink_wire_file)) {
-    ink_wire_file wire;
-    memcpy(&wire, at, sizeof wire);
-    result->files[i] = (ink_marked_file){.path = pool + wire.path,
-                                         .shown = pool + wire.shown,
-                                         .text = pool + wire.at,
-                                         .bytes = (size_t)wire.bytes,
-                                         .marks = wire.marks};
+  const ink_parsed_head *head = &result->head;
+  const char *pool = at + head->files * sizeof(ink_parsed_file) +
+                     head->places * sizeof(ink_parsed_place) +
+                     (head->remarks + (size_t)head->complaints) * sizeof(ink_parsed_remark);
+  for (uint32_t i = 0; i < head->files; i++, at += sizeof(ink_parsed_file)) {
+    ink_parsed_file parsed;
+    memcpy(&parsed, at, sizeof parsed);
+    result->files[i] = (ink_marked_file){.path = pool + parsed.path,
+                                         .shown = pool + parsed.shown,
+                                         .text = pool + parsed.at,
+                                         .bytes = (size_t)parsed.bytes,
+                                         .marks = parsed.marks};
   }
-  for (uint32_t i = 0; i < head->places; i++, at += sizeof(ink_wire_place)) {
-    ink_wire_place wire;
-    memcpy(&wire, at, sizeof wire);
-    result->places[i] = (ink_place){.kind = (ink_place_kind)wire.kind,
-                                    .state = (ink_place_state)wire.state,
-                                    .line = wire.line,
-                                    .column = wire.column,
-                                    .file = pool + wire.file,
-                                    .function = pool + wire.function,
-                                    .name = pool + wire.name,
-                                    .section = pool + wire.section,
-                                    .held = pool + wire.held,
-                                    .reason = pool + wire.reason};
+  for (uint32_t i = 0; i < head->places; i++, at += sizeof(ink_parsed_place)) {
+    ink_parsed_place parsed;
+    memcpy(&parsed, at, sizeof parsed);
+    result->places[i] = (ink_place){.kind = (ink_place_kind)parsed.kind,
+                                    .state = (ink_place_state)parsed.state,
+                                    .line = parsed.line,
+                                    .column = parsed.column,
+                                    .file = pool + parsed.file,
+                                    .function = pool + parsed.function,
+                                    .name = pool + parsed.name,
+                                    .section = pool + parsed.section,
+                                    .held = pool + parsed.held,
+                                    .reason = pool + parsed.reason};
   }
   at = unpack_remarks(at, head->remarks, pool, result->remarks);
   unpack_remarks(at, head->complaints, pool, result->complaints);
 }
 
-ink_status ink_wire_read(ink_bytes *block, const char *why, ink_instrumented **out,
+ink_status ink_parsed_read(ink_bytes *block, const char *why, ink_instrumented **out,
                          ink_error *error) {
   ink_instrumented *result = calloc(1, sizeof *result);
   ink_status status = INK_OK;
