@@ -256,10 +256,14 @@ static void step_async(model *m, int called) {
 }
 
 static void run_program(model *m, int steps, bool calls) {
+  int called = 0;
   for (int i = 0; i < steps; i++) {
-    m->clock += draw(m, 8) ? 1 + draw(m, 300) : 1 + (uint64_t)draw(m, 1u << 30) * 64;
     /* The body moves on only when no called function has a range open, as scopes do. */
-    int called = calls && (m->depth[1] || draw(m, 3) == 0);
+    const int before = called;
+    called = calls && (m->depth[1] || draw(m, 3) == 0);
+    /* Some clocks are equal. Of the two rings the decoder takes called functions first then. */
+    if (i == 0 || (called && !before) || draw(m, 10) != 0)
+      m->clock += draw(m, 8) ? 1 + draw(m, 300) : 1 + (uint64_t)draw(m, 1u << 30) * 64;
     switch (draw(m, 10)) {
     case 0: case 1: case 2: case 3:
       step_mark(m, called);
@@ -280,7 +284,7 @@ static void run_program(model *m, int steps, bool calls) {
       step_async(m, called);
     }
   }
-  for (int called = 1; called >= 0; called--)
+  for (called = 1; called >= 0; called--)
     while (m->depth[called]) {
       m->clock += 3;
       step_end(m, called);
