@@ -254,6 +254,7 @@ int main(void) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
     one_program(seed, seed % 2, 65536);
     one_program(seed, false, 512);
+    one_program(seed, true, 512);
     overstated(seed);
   }
   return check_result("taken_out");

@@ -44,6 +44,43 @@ static const ink_table_row *find(const ink_table *table, uint32_t section, int64
   return &none;
 }
 
+/* Each quantile is that which its name says: 200 slices, each over 1 % longer than the one before. */
+static void quantiles_of_rows(void) {
+  enum { SLICES = 200 };
+  const char *path = synth_path("quantiles");
+  ink_writer *writer = synth_writer(path, 1024, 64, false);
+  synth_track t;
+  synth_track_init(&t, 1024, 64, false);
+  uint64_t lengths[SLICES], length = 100000, c = 1000;
+  synth_open(&t, c, 5000);
+  for (int i = 0; i < SLICES; i++) {
+    lengths[i] = length;
+    length += length / 60;
+  }
+  for (int i = 0; i < SLICES; i++) /* 7 and 200 have no common divisor: every one comes, in another order */
+    synth_record(&t, 0, INK_KIND_MARK, SYNTH_LINE_SEARCH, 0, c += lengths[i * 7 % SLICES]);
+  synth_close(&t, c + 7, 5000 + c);
+  synth_put(writer, &t);
+  synth_track_free(&t);
+  synth_finish(writer);
+  open_capture(path);
+  ink_table *table = make(INK_BY_SECTION, NULL);
+  const ink_table_row *r = find(table, SYNTH_LINE_SEARCH, 0);
+  const struct {
+    const char *name;
+    uint64_t cycles, rank;
+    double ns;
+  } all[] = {{"min", r->min_cycles, 1, r->min_ns}, {"p1", r->p1_cycles, 2, r->p1_ns}, {"median", r->median_cycles, 100, r->median_ns},
+             {"p99", r->p99_cycles, 198, r->p99_ns}, {"max", r->max_cycles, 200, r->max_ns}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    const double wanted = (double)lengths[all[i].rank - 1], off = fabs((double)all[i].cycles - wanted);
+    CHECK(off <= wanted / 128, "%s: %" PRIu64 ", not %.0f", all[i].name, all[i].cycles, wanted);
+    CHECK(fabs(all[i].ns / (double)all[i].cycles - r->total_ns / (double)r->total_cycles) < 1e-6, "%s: %g ns", all[i].name, all[i].ns);
+  }
+  ink_table_free(table);
+  close_capture(path);
+}
+
 /* Two blocks on SMs of 1 GHz and 2 GHz. The body, in cycles from the opening:
  *   0 ..10 ITER 0 (10 unmarked)  ..110+d LineSearch  (Gradient called, 20 of it)
  *   BEGIN Update after 5 (unmarked)  30 of Hessian inside, 10 of nothing  END
@@ -526,6 +563,7 @@ static void roles_told(void) {
 
 int main(void) {
   by_hand();
+  quantiles_of_rows();
   equal_moments();
   roles_told();
   recursion(false);
