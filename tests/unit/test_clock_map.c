@@ -2,7 +2,7 @@
 /* Clock maps of synthetic GPUs whose true clocks are known: every ns must lie within the bound that
  * the map itself states. */
 #include "check.h"
-#include "inkmark/decode.h"
+#include "inkmark/table.h"
 #include "synth.h"
 
 #include <inttypes.h>
@@ -198,7 +198,61 @@ static void little(void) {
   ink_capture_free(capture);
 }
 
+/* A track that was moved from one SM to another of another rate: what a slice before the move is taken to last may be wrong, and the
+ * bound says by how much. `slower`: the clock that goes slower is that of the SM where it ends. */
+static void moved(bool slower) {
+  const double from_ns = 10e6, mid_ns = 10.5e6, to_ns = 11e6;
+  gpu g = {.step_ns = 1, .epoch_ns = UINT64_C(1) << 60};
+  const uint32_t first = slower, last = !slower;
+  g.hz[0] = 1e9, g.hz[1] = 2e9;
+  g.skew[first] = 1e6;
+  /* the difference of its two stamps is what the clock where it ends counts in that time */
+  g.skew[last] = (double)cycles(&g, first, from_ns) - from_ns * g.hz[last] * 1e-9;
+  const char *path = synth_path("moved");
+  ink_writer *writer = start(path, 0);
+  for (int i = 0; i < 40; i++)
+    for (uint32_t sm = 0; sm < 2; sm++)
+      put_track(writer, &g, sm, 0.5e6 * i, 0.5e6 * i + 0.2e6);
+  synth_track t;
+  synth_track_init(&t, 64, 4, false);
+  t.header.sm_open = first;
+  t.header.sm_close = last;
+  t.header.ticket = t.header.grid_id = 1000;
+  t.header.open_clock0 = t.header.open_clock1 = cycles(&g, first, from_ns);
+  t.header.open_global_ns = timer(&g, from_ns);
+  synth_record(&t, 0, INK_KIND_MARK, SYNTH_LINE_SEARCH, 0, cycles(&g, first, mid_ns));
+  t.header.close_clock0 = t.header.close_clock1 = cycles(&g, last, to_ns);
+  t.header.close_global_ns = timer(&g, to_ns);
+  synth_put(writer, &t);
+  synth_track_free(&t);
+  ink_capture *capture;
+  const ink_clock_quality *quality;
+  ink_clock_map *map = load(path, writer, &capture, &quality);
+  ink_table *table;
+  ink_error error;
+  const ink_table_options options = {.size = sizeof options, .launch = UINT32_MAX};
+  NEED(ink_table_make(capture, map, &options, &table, &error), error);
+  const ink_table_row *rows;
+  const size_t n = ink_table_rows(table, &rows);
+  const double truth = mid_ns - from_ns;
+  bool seen = false;
+  for (size_t i = 0; i < n; i++)
+    if (rows[i].section == SYNTH_LINE_SEARCH - 1) {
+      seen = true;
+      CHECK(fabs(rows[i].total_ns - truth) > 1000, "the test shows nothing: %.0f ns", rows[i].total_ns);
+      CHECK(fabs(rows[i].total_ns - truth) <= rows[i].bound_ns, "%.0f ns for %.0f, said to be good to %.0f", rows[i].total_ns, truth,
+            rows[i].bound_ns);
+    }
+  CHECK(seen, "no row");
+  ink_table_free(table);
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+  remove(path);
+}
+
 int main(void) {
+  moved(false);
+  moved(true);
   many(1, 0, 0);
   many(32, 0, 0);
   many(32, 0, 17e-6);
