@@ -52,7 +52,7 @@ KNOWN = [  # file, what stands there, what is put there
     ("runtime/merge/join/join.c", "if (by_time * 4 > by_ids * 5)", "if (by_time > by_ids)"),
     ("runtime/merge/join/join_offset.c", "out->share = first / within;", "out->share = first / full;"),
     ("runtime/cuda/drain_copy.c", "if (memcmp(&now, then, sizeof now) != 0)", "if (0)"),
-    ("device/sim/exec_convert.c", "bits == 0 ? 0x8001 : bits - 1;", "bits - 1;"),
+    ("device/sim/exec_convert.c", "} else if (rounding == SIM_RM && back > value) {", "} else if (rounding == SIM_RM && back >= value) {"),
     ("device/sim/exec_convert.c", "(magnitude & 0xfff) != 0) << 12;", "(magnitude & 0xff) != 0) << 12;"),
 ]
 

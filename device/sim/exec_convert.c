@@ -104,7 +104,7 @@ static uint64_t narrow(unsigned type, double value, unsigned rounding) {
   if (rounding == SIM_RZ) {
     bits -= fabs(back) > fabs(value);
   } else if (rounding == SIM_RM && back > value) {
-    bits = bits & 0x8000 ? bits + 1 : bits == 0 ? 0x8001 : bits - 1;
+    bits = bits & 0x8000 ? bits + 1 : bits - 1; /* no 0: what lies below it rounds to -0 */
   } else if (rounding == SIM_RP && back < value) {
     bits = bits & 0x8000 ? bits - 1 : bits + 1;
   }

@@ -338,6 +338,19 @@ static uint64_t nearest(long double value, int digits, int bias) {
   return sign | (below < above || (below == above && (low & 1) == 0) ? low : high);
 }
 
+/* The value itself, or the one next to it toward zero, or away from it. */
+static uint64_t beside(long double value, int digits, int bias, bool away) {
+  uint64_t low = 0, high = (uint64_t)(2 * bias + 1) << digits, sign = signbit(value) ? 0x8000 : 0;
+  if (isnan(value) || isinf(value)) {
+    return nearest(value, digits, bias);
+  }
+  while (high - low > 1) {
+    uint64_t middle = (low + high) / 2;
+    *(half_value(middle, digits, bias) <= fabsl(value) ? &low : &high) = middle;
+  }
+  return sign | (away && half_value(low, digits, bias) != fabsl(value) ? high : low);
+}
+
 /* x * y + w for what long double multiplies exactly; what the sum loses moves it by its last bit,
  * so that it is no tie that it should not be. */
 static long double fused(long double x, long double y, long double w) {
@@ -362,10 +375,16 @@ static long double fused(long double x, long double y, long double w) {
   REF(rzi##suffix, to_s32(trunc((double)v##suffix(a)))) \
   REF(pair##suffix, fma##suffix(a, b, a) | fma##suffix(a >> 16, b >> 16, a >> 16) << 16) \
   REF(pack##suffix, n##suffix((long double)f(b)) | n##suffix((long double)f(a)) << 16) \
-  REF(narrow##suffix, n##suffix((long double)f(a)))
+  REF(narrow##suffix, n##suffix((long double)f(a))) \
+  REF(zero##suffix, beside(f(a), digits, bias, false)) \
+  REF(down##suffix, beside(f(a), digits, bias, signbit(f(a)))) \
+  REF(up##suffix, beside(f(a), digits, bias, !signbit(f(a)))) \
+  REF(from_u64##suffix, n##suffix((long double)a)) \
+  REF(from_s64##suffix, n##suffix((long double)(int64_t)a))
 
 HALF_OPS(16, 10, 15)
 HALF_OPS(b, 7, 127)
+REF(from_tieb, nb((long double)((a & 0xff00000000000f00) | 0x0080000000000000)))
 
 static const machine_op halves[] = {
     {"add.f16 d, a, b;", 16, 16, 16, 16, add16},
@@ -392,8 +411,23 @@ static const machine_op brains[] = {
 static const machine_op to_halves[] = {
     {"cvt.rn.f16.f32 d, a;", 16, 32, 32, 32, narrow16},
     {"cvt.rn.bf16.f32 d, a;", 16, 32, 32, 32, narrowb},
+    {"cvt.rz.f16.f32 d, a;", 16, 32, 32, 32, zero16},
+    {"cvt.rm.f16.f32 d, a;", 16, 32, 32, 32, down16},
+    {"cvt.rp.f16.f32 d, a;", 16, 32, 32, 32, up16},
+    {"cvt.rz.bf16.f32 d, a;", 16, 32, 32, 32, zerob},
+    {"cvt.rm.bf16.f32 d, a;", 16, 32, 32, 32, downb},
+    {"cvt.rp.bf16.f32 d, a;", 16, 32, 32, 32, upb},
     {"cvt.rn.f16x2.f32 d, a, b;", 32, 32, 32, 32, pack16},
     {"cvt.rn.bf16x2.f32 d, a, b;", 32, 32, 32, 32, packb},
+};
+
+static const machine_op halves_of_integers[] = {
+    {"cvt.rn.f16.u64 d, a;", 16, 64, 64, 64, from_u6416},
+    {"cvt.rn.bf16.u64 d, a;", 16, 64, 64, 64, from_u64b},
+    {"cvt.rn.f16.s64 d, a;", 16, 64, 64, 64, from_s6416},
+    {"cvt.rn.bf16.s64 d, a;", 16, 64, 64, 64, from_s64b},
+    /* in the middle between two values, but for bits far below */
+    {"and.b64 x, a, 0xff00000000000f00; or.b64 x, x, 0x0080000000000000; cvt.rn.bf16.u64 d, x;", 16, 64, 64, 64, from_tieb},
 };
 
 #define RUN(table, operands, kind) \
@@ -408,5 +442,6 @@ int main(void) {
   RUN(halves, MACHINE_F16, MACHINE_EXACT);
   RUN(brains, MACHINE_BF16, MACHINE_EXACT);
   RUN(to_halves, MACHINE_F32, MACHINE_EXACT);
+  RUN(halves_of_integers, MACHINE_INTEGER, MACHINE_EXACT);
   return machine_result();
 }
