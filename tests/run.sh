@@ -5,8 +5,9 @@
 #   3. AddressSanitizer and UBSan            4. the fuzz targets, 10 s each
 # Of each it runs all tests that take less than a second, and of the others a sample that tests/draw.py draws, so that the
 # whole takes 25 minutes on two cores. tests/long.sh runs all. The seed of the sample is the commit's, or INKMARK_SEED.
-# tests/run.sh [--quick | --set-up]   --quick does only 1, with a smaller sample: 5 minutes. --set-up does none. Builds in
-# build/, build-clang/, build-san/ and build-fuzz/. The closing line counts tests: "N passed, N failed, N skipped".
+# tests/run.sh [--quick | --only PASS | --set-up]   --quick does only 1, with a smaller sample: 5 minutes. --only does one of
+# gcc, clang, sanitizers and fuzz, --set-up none. Builds in build/, build-clang/, build-san/ and build-fuzz/. The closing line
+# counts tests: "N passed, N failed, N skipped".
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
@@ -14,13 +15,15 @@ cd "$root" || exit 1
 . "$root/cmake/setup.sh"
 # shellcheck source=tests/sanitized.sh
 . "$root/tests/sanitized.sh"
-quick='' set_up=''
-case ${1:-} in
-  --quick) quick=1 ;;
-  --set-up) set_up=1 ;;
-  '') ;;
-  *) echo "usage: tests/run.sh [--quick | --set-up]" >&2; exit 2 ;;
+quick='' set_up='' passes=' gcc clang sanitizers fuzz '
+case "$# ${1:-}" in
+  '0 ') ;;
+  '1 --quick') quick=1 passes=' gcc ' ;;
+  '1 --set-up') set_up=1 ;;
+  '2 --only') passes=" $2 "; [[ " gcc clang sanitizers fuzz " == *"$passes"* ]] || passes= ;;
+  *) passes= ;;
 esac
+[ -n "$passes" ] || { echo "usage: tests/run.sh [--quick | --only gcc|clang|sanitizers|fuzz | --set-up]" >&2; exit 2; }
 
 # ---- set-up: what the tests need beyond what a build needs
 set -e
@@ -153,12 +156,18 @@ fuzz_wait() { # uses fuzz's pids and names
   pids=() names=()
 }
 
-build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ && check_plain build -LE gpu
-if [ -z "$quick" ]; then
+if [[ $passes == *" gcc "* ]]; then
+  build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ && check_plain build -LE gpu
+fi
+if [[ $passes == *" clang "* ]]; then
   build build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_BUILD_EXAMPLES=OFF \
     -DINKMARK_BUILD_BENCH=OFF && check plain "$clang_budget" build-clang -R "^(unit|cli|fuzz)"
+fi
+if [[ $passes == *" sanitizers "* ]]; then
   build build-san -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DINKMARK_SANITIZE=ON -DINKMARK_BUILD_BENCH=OFF &&
     sanitized check_sanitized build-san && sanitized_slow left_to_long build-san
+fi
+if [[ $passes == *" fuzz "* ]]; then
   # only these link the fuzzer, so everything else would not link
   targets=$(for file in tests/fuzz/fuzz_*.c; do basename "$file" .c; done | tr '\n' ' ')
   build build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_FUZZ=ON \
