@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Included in front of every source of a coverage build: a process that leaves by _exit, as children do, writes its counts
  * before. gcc's own wrappers of fork and exec do the rest. No header is included: sources have names that those have too. */
-#ifndef INKMARK_COVERAGE_EXIT_H
+#if !defined(INKMARK_COVERAGE_EXIT_H) && !defined(inkmark_preload_EXPORTS) /* that library has an _exit of its own */
 #define INKMARK_COVERAGE_EXIT_H
 
 void __gcov_dump(void);
