@@ -98,7 +98,7 @@ class Bench:
         self.root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         self.tree = self.root if folder == "." else os.path.join(folder, "tree")
         self.build, self.jobs = os.path.join(self.tree, "build"), str(jobs)
-        self.ordered, self.needed = {}, {}  # regex -> groups of tests, the fastest first; -> what is built for them
+        self.ordered = {}  # regex -> groups of tests, each as a pattern and what is built for it
         if folder != ".":
             self.copy_and_configure()
         self.known = set(re.findall(r"^(\S+): ", run("ninja", "-C", self.build, "-t", "targets", "all").stdout, re.M))
@@ -122,16 +122,16 @@ class Bench:
         """The targets that the tests have in their command lines."""
         listed = json.loads(subprocess.check_output(["ctest", "--test-dir", self.build, "-R", regex, "-LE", "gpu", "--show-only=json-v1"]))
         words = {word for test in listed["tests"] for word in test.get("command", [])}
-        found = {os.path.relpath(word, self.build) for word in words if word.startswith(self.build + os.sep)}
-        return sorted(found & self.known | {target for target in ("cli/inkmark", "cli/inkmark-rewriter", "make_captures") if target in self.known})
+        found = {os.path.relpath(word, self.build) for word in words if word.startswith(self.build + os.sep)} & self.known
+        more = ("cli/inkmark", "cli/inkmark-rewriter", "make_captures") if "cli/inkmark" in found else ()
+        return sorted(found | {target for target in more if target in self.known})
 
-    def make(self, regex):
-        return run("ninja", "-C", self.build, "-j", self.jobs, *self.needed[regex])
+    def make(self, targets):
+        return run("ninja", "-C", self.build, "-j", self.jobs, *targets)
 
     def baseline(self, regex):
         """Runs the tests without any fault: one that fails then says nothing. Notes how long each takes."""
-        self.needed[regex] = self.needs(regex)
-        built = self.make(regex)
+        built = self.make(self.needs(regex))
         if built.returncode:
             sys.exit("the tree does not build:\n" + built.stdout[-2000:])
         report = os.path.join(self.build, "baseline.xml")
@@ -140,12 +140,15 @@ class Bench:
         if done.returncode or not cases:
             sys.exit("tests fail without a fault, or there are none:\n" + done.stdout[-3000:])
         groups, limit, spent = [[]], 3.0, 0.0
-        for seconds, name in sorted((float(case.get("time")), case.get("name")) for case in cases):
-            if spent + seconds > limit and groups[-1]:
+        # unit tests first: least is linked for them
+        order = sorted((not re.match("unit_|sim", case.get("name")), float(case.get("time")), case.get("name")) for case in cases)
+        for at, (whole, seconds, name) in enumerate(order):
+            if (spent + seconds > limit or (at and whole != order[at - 1][0])) and groups[-1]:
                 groups, limit, spent = [*groups, []], limit * 3, 0.0
             groups[-1].append(name)
             spent += seconds
-        self.ordered[regex] = groups
+        patterns = [f"^({'|'.join(map(re.escape, group))})$" for group in groups]
+        self.ordered[regex] = [(pattern, self.needs(pattern)) for pattern in patterns]
 
     def objects(self, path):
         """What the compiler makes of a file, in all libraries that have it."""
@@ -164,17 +167,16 @@ class Bench:
         with open(whole, "w", encoding="utf-8") as file:
             file.write(text)
         try:
-            if self.make(regex).returncode:
-                return "refused", ""
-            if objects and self.objects(path) == objects:
-                return "same", ""
-            for group in self.ordered[regex]:
-                names = "|".join(re.escape(name) for name in group)
+            for at, (pattern, targets) in enumerate(self.ordered[regex]):
+                if self.make(targets).returncode:
+                    return "refused", ""
+                if at == 0 and objects and self.objects(path) == objects:
+                    return "same", ""
                 # the limit is for mutants that never end: they are noticed
-                done = run("ctest", "--test-dir", self.build, "-R", f"^({names})$", "--stop-on-failure", "--timeout", "600",
+                done = run("ctest", "--test-dir", self.build, "-R", pattern, "--stop-on-failure", "--timeout", "600",
                            "--parallel", self.jobs)
                 if "No tests were found" in done.stdout:
-                    sys.exit(f"no test matches {names}")
+                    sys.exit(f"no test matches {pattern}")
                 if done.returncode:
                     by = re.findall(r"Test +#\d+: (\S+) \.*\*\*\*(?!Skipped|Not Run)", done.stdout)
                     return "killed", " ".join(by[:2])

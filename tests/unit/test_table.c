@@ -479,7 +479,8 @@ static void equal_moments(void) {
     uint64_t clock, key;
     uint32_t kind;
   } events[] = {{1000, 1, INK_KIND_ASYNC_BEGIN}, {1500, 1, INK_KIND_ASYNC_END}, {1500, 0, INK_KIND_ASYNC_BEGIN},
-                {1900, 0, INK_KIND_ASYNC_END}, {1900, 2, INK_KIND_ASYNC_BEGIN}, {2000, 2, INK_KIND_ASYNC_END}};
+                {1900, 0, INK_KIND_ASYNC_END}, {1900, 2, INK_KIND_ASYNC_BEGIN}, {2000, 2, INK_KIND_ASYNC_END},
+                {2001, 7, INK_KIND_ASYNC_BEGIN}, {2002, 8, INK_KIND_ASYNC_BEGIN}, {2003, 9, INK_KIND_ASYNC_END}}; /* of no pair */
   const char *path = synth_path("moments");
   ink_writer *writer = synth_writer(path, 64, 4, false);
   synth_track t;
@@ -499,6 +500,11 @@ static void equal_moments(void) {
   const ink_crossing_total *crossings;
   const size_t n = ink_table_crossings(table, &crossings);
   CHECK(n == 1 && crossings[0].count == sizeof ranges / sizeof *ranges, "%zu, %" PRIu64, n, n ? crossings[0].count : 0);
+  CHECK(n && crossings[0].without_end == 2 && crossings[0].without_begin == 1, "%" PRIu64 " without an end, %" PRIu64 " without a begin",
+        crossings[0].without_end, crossings[0].without_begin);
+  CHECK(n && crossings[0].min_cycles == 100 && crossings[0].median_cycles == 400 && crossings[0].max_cycles == 500 &&
+            crossings[0].min_ns < crossings[0].median_ns && crossings[0].median_ns < crossings[0].max_ns,
+        "cycles");
   CHECK(n && crossings[0].most_in_flight == 1, "%" PRIu64 " at a time", crossings[0].most_in_flight);
   CHECK(n && fabs(crossings[0].mean_in_flight - 1) < 1e-9, "%g on average", crossings[0].mean_in_flight);
   ink_table_free(table);
