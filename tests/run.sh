@@ -157,7 +157,7 @@ fuzz_wait() { # uses fuzz's pids and names
 }
 
 if [[ $passes == *" gcc "* ]]; then
-  build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ && check_plain build -LE gpu
+  build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ ${quick:+-DINKMARK_BUILD_BENCH=OFF} && check_plain build -LE gpu
 fi
 if [[ $passes == *" clang "* ]]; then
   build build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_BUILD_EXAMPLES=OFF \
