@@ -73,19 +73,16 @@ static int by_size(const void *left, const void *right) {
                        b->type->block_dim);
 }
 
-static int by_type(const void *left, const void *right) {
-  const kind *a = left, *b = right;
-  return ((uintptr_t)a->type > (uintptr_t)b->type) - ((uintptr_t)a->type < (uintptr_t)b->type);
-}
-
 static int by_index(const void *left, const void *right) {
   size_t a = *(const size_t *)left, b = *(const size_t *)right;
   return (a > b) - (a < b);
 }
 
 typedef struct lists {
-  kind *kinds; /* of the device's kernels, by type */
+  kind *kinds; /* of the device's kernels, by size */
   size_t kind_count, sizes;
+  uint32_t *slots; /* [slot_count], a power of two: kinds by their type's address, number + 1 */
+  size_t slot_count;
   size_t *sorted; /* the kernels of the device by size, those of unknown size first, then by begin */
   uint32_t *sorted_kinds; /* [count], each one's in kinds */
   size_t count;
@@ -169,6 +166,14 @@ static bool fill_group(join_device *d, lists *l, const ink_join_launch *launch, 
   return true;
 }
 
+/* The type's slot, or the free one where it belongs. */
+static uint32_t *slot_of(const lists *l, const ink_foreign_type *type) {
+  size_t at = (size_t)((uintptr_t)type * 0x9e3779b97f4a7c15ull >> 32) & (l->slot_count - 1);
+  while (l->slots[at] && l->kinds[l->slots[at] - 1].type != type)
+    at = (at + 1) & (l->slot_count - 1);
+  return &l->slots[at];
+}
+
 static bool list_kinds(const join_device *d, lists *l, int32_t theirs) {
   const text_table *types = &d->foreign->types;
   l->kinds = malloc((types->count + 1) * sizeof *l->kinds);
@@ -183,14 +188,12 @@ static bool list_kinds(const join_device *d, lists *l, int32_t theirs) {
   for (size_t i = 1; i < l->kind_count; i++)
     l->kinds[i].rank = l->kinds[i - 1].rank + (by_size(&l->kinds[i - 1], &l->kinds[i]) != 0);
   l->sizes = l->kind_count ? l->kinds[l->kind_count - 1].rank + 1 : 0;
-  qsort(l->kinds, l->kind_count, sizeof *l->kinds, by_type);
-  return true;
-}
-
-static uint32_t kind_of(const lists *l, const ink_foreign_type *type) {
-  const kind wanted = {type, 0};
-  const kind *found = bsearch(&wanted, l->kinds, l->kind_count, sizeof wanted, by_type);
-  return (uint32_t)(found - l->kinds);
+  for (l->slot_count = 2; l->slot_count < 2 * l->kind_count;)
+    l->slot_count *= 2;
+  l->slots = calloc(l->slot_count, sizeof *l->slots);
+  for (size_t i = 0; l->slots && i < l->kind_count; i++)
+    *slot_of(l, l->kinds[i].type) = (uint32_t)i + 1;
+  return l->slots != NULL;
 }
 
 /* Kernels are numbered by begin. */
@@ -203,7 +206,7 @@ static bool sort_kernels(const join_device *d, lists *l, int32_t theirs) {
   bool done = l->sorted && l->sorted_kinds && kinds && next;
   for (size_t i = 0; done && i < total; i++)
     if (ink_join_is_of(d, i, theirs)) {
-      kinds[i] = kind_of(l, d->kernels[i].type);
+      kinds[i] = *slot_of(l, d->kernels[i].type) - 1;
       next[l->kinds[kinds[i]].rank + 1]++;
       l->unknown += !size_known(&d->kernels[i]);
     }
@@ -268,6 +271,7 @@ ink_status ink_join_groups(join_device *d, int32_t theirs, ink_error *error) {
 cleanup:
   free(members);
   free(l.kinds);
+  free(l.slots);
   free(l.sorted);
   free(l.sorted_kinds);
   free(l.same);

@@ -158,7 +158,7 @@ static size_t local_size(const sqlite_pages *p, uint64_t size) {
 /* Brings the parts of a row together. */
 static ink_status gather(sqlite_pages *p, const unsigned char *at, size_t local, size_t size, ink_error *error) {
   if (size > p->row_room) {
-    unsigned char *grown = realloc(p->row, size);
+    unsigned char *grown = realloc(p->row, size + SQLITE_BEHIND);
     if (!grown)
       return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
     p->row = grown;
@@ -224,7 +224,7 @@ static ink_status open_file(sqlite_pages *p, long long root, bool *fits, ink_err
   p->root = (uint32_t)root;
   TRY(read_at(p, &kind, 1, (uint64_t)(root - 1) * p->page_size + (root == 1 ? HEADER : 0), error));
   *fits = kind == INNER || kind == LEAF;
-  p->ahead = malloc(AHEAD);
+  p->ahead = malloc(AHEAD + SQLITE_BEHIND);
   return p->ahead ? INK_OK : ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
 }
 

@@ -12,9 +12,11 @@
 
 typedef struct sqlite_pages sqlite_pages;
 
+enum { SQLITE_BEHIND = 8 };
+
 /* *out is NULL where the file or the page at which the table begins is of a form that is not read here. */
 ink_status sqlite_pages_open(sqlite_pages **out, const char *path, long long root, ink_error *error);
-/* *row is NULL at the end; it is there to the next call. */
+/* *row is NULL at the end; it is there to the next call, with SQLITE_BEHIND bytes behind it that may be read. */
 ink_status sqlite_pages_next(sqlite_pages *pages, const unsigned char **row, size_t *size, long long *rowid,
                              ink_error *error);
 void sqlite_pages_close(sqlite_pages *pages);

@@ -29,10 +29,12 @@ static ink_status add_column(sqlite_rows *rows, const char *name, const char *ty
   if (!c->name)
     return INK_ERROR_MEMORY;
   rows->count++;
+  rows->declared |= c->is_rowid;
   if (!type || strcasestr(type, "INT") || strcasestr(type, "CHAR") || strcasestr(type, "CLOB") || strcasestr(type, "TEXT") ||
       strcasestr(type, "BLOB"))
     return INK_OK;
   c->is_real = strcasestr(type, "REAL") || strcasestr(type, "FLOA") || strcasestr(type, "DOUB");
+  rows->declared |= c->is_real;
   return INK_OK;
 }
 
@@ -87,6 +89,7 @@ ink_status sqlite_rows_open(sqlite_rows *rows, const sqlite *s, const char *path
   TRY(list_columns(rows, table, &plain, error));
   if (!rows->count)
     return INK_OK;
+  rows->wanted = rows->count;
   rows->cells = calloc((size_t)rows->count, sizeof *rows->cells);
   if (!rows->cells)
     return no_memory(error);
@@ -132,45 +135,51 @@ static ink_status next_of_statement(sqlite_rows *rows, bool *more, ink_error *er
 /* ---- rows from pages ---------------------------------------------------------------------------
  */
 
-/* Of one to eight bytes, the highest first. */
-static long long signed_of(const unsigned char *p, unsigned size) {
-  uint32_t low;
-  uint16_t two;
-  switch (size) {
-  case 1:
-    return (signed char)p[0];
-  case 2:
-    memcpy(&two, p, sizeof two);
-    return (int16_t)__builtin_bswap16(two);
-  case 3:
-    return (signed char)p[0] * 65536LL + (p[1] << 8 | p[2]);
-  default:
-    memcpy(&low, p + size - 4, sizeof low);
-    return (long long)((uint64_t)(size == 4 ? (p[0] & 0x80 ? -1 : 0) : signed_of(p, size - 4)) << 32 |
-                       __builtin_bswap32(low));
+/* What a row's head says of a value that has no length of its own: its bytes, and how the number comes out of the eight bytes
+ * that begin there, the highest first. https://www.sqlite.org/fileformat2.html#record_format */
+enum { REAL = 7, RESERVED = 10, LONG = 12 };
+static const struct value_form {
+  unsigned char type, size, shift, one;
+  bool is_there; /* a number of bytes, not one that the type says */
+} forms[RESERVED] = {
+    {SQL_NULL, 0, 0, 0, false},    {SQL_INTEGER, 1, 56, 0, true}, {SQL_INTEGER, 2, 48, 0, true},
+    {SQL_INTEGER, 3, 40, 0, true}, {SQL_INTEGER, 4, 32, 0, true}, {SQL_INTEGER, 6, 16, 0, true},
+    {SQL_INTEGER, 8, 0, 0, true},  {SQL_FLOAT, 8, 0, 0, true},    {SQL_INTEGER, 0, 0, 0, false},
+    {SQL_INTEGER, 0, 0, 1, false}};
+
+/* One value; NULL where it is of no type or does not end before `end`. The eight bytes behind `end` may be read. */
+static inline const unsigned char *read_cell(sqlite_cell *c, uint64_t type, const unsigned char *p, const unsigned char *end) {
+  const uint64_t left = (uint64_t)(end - p);
+  if (type >= RESERVED) {
+    const uint64_t size = (type - LONG) / 2;
+    if (type < LONG || size > left)
+      return NULL;
+    *c = (sqlite_cell){.type = type & 1 ? SQL_TEXT : SQL_BLOB, .bytes = p, .size = (size_t)size};
+    return p + size;
   }
+  const struct value_form *form = &forms[type];
+  uint64_t eight;
+  memcpy(&eight, p, sizeof eight);
+  c->type = form->type;
+  c->number = ((long long)__builtin_bswap64(eight) >> form->shift & -(long long)form->is_there) | form->one;
+  if (type == REAL && c->real != c->real) /* as SQLite has it */
+    *c = (sqlite_cell){.type = SQL_NULL};
+  return form->size <= left ? p + form->size : NULL;
 }
 
-/* One value, by its type in the row's head; NULL where it is of no type or does not end before `end`. */
-static const unsigned char *read_cell(sqlite_cell *c, uint64_t type, const unsigned char *p, const unsigned char *end) {
-  static const unsigned char sizes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
-  uint64_t left = (uint64_t)(end - p), size = type >= 12 ? (type - 12) / 2 : type < sizeof sizes ? sizes[type] : UINT64_MAX;
-  if (size > left)
-    return NULL;
-  if (type >= 12) {
-    *c = (sqlite_cell){.type = type & 1 ? SQL_TEXT : SQL_BLOB, .bytes = p, .size = (size_t)size};
-  } else if (type == 7) {
-    uint64_t bits = (uint64_t)signed_of(p, 8);
-    *c = (sqlite_cell){.type = SQL_FLOAT};
-    memcpy(&c->real, &bits, sizeof bits);
-    if (c->real != c->real) /* as SQLite has it */
-      *c = (sqlite_cell){.type = SQL_NULL};
-  } else {
-    c->type = type ? SQL_INTEGER : SQL_NULL;
-    c->size = 0;
-    c->number = type >= 8 ? (long long)type - 8 : size ? signed_of(p, (unsigned)size) : 0;
+static ink_status bad_row(const sqlite_rows *rows, ink_error *error) {
+  return ink_error_set(error, INK_ERROR_DAMAGED, "cannot read '%s': a row of its database is damaged", rows->path);
+}
+
+/* What a column's declaration makes of the value that is stored. */
+static void declare(sqlite_rows *rows, long long rowid) {
+  for (int i = 0; i < rows->wanted; i++) {
+    sqlite_cell *c = &rows->cells[i];
+    if (c->type == SQL_NULL && rows->columns[i].is_rowid)
+      *c = (sqlite_cell){.type = SQL_INTEGER, .number = rowid};
+    else if (c->type == SQL_INTEGER && rows->columns[i].is_real)
+      *c = (sqlite_cell){.type = SQL_FLOAT, .real = (double)c->number};
   }
-  return p + size;
 }
 
 static ink_status next_of_pages(sqlite_rows *rows, bool *more, ink_error *error) {
@@ -182,28 +191,23 @@ static ink_status next_of_pages(sqlite_rows *rows, bool *more, ink_error *error)
   *more = row != NULL;
   if (!row)
     return INK_OK;
-  const unsigned char *end = row + size, *types = sqlite_varint(row, end, &head), *types_end = row;
-  if (types && head <= size && head >= (uint64_t)(types - row))
-    types_end = row + head;
-  const unsigned char *p = types_end;
-  for (int i = 0; p && p != row && i < rows->count; i++) {
-    sqlite_cell *c = &rows->cells[i];
-    type = 0; /* a row may be older than its last columns */
-    if (types < types_end) {
-      if (*types < 0x80)
-        type = *types++;
-      else
-        types = sqlite_varint(types, types_end, &type);
-    }
+  const unsigned char *end = row + size, *types = sqlite_varint(row, end, &head);
+  if (!types || head > size || head < (uint64_t)(types - row))
+    return bad_row(rows, error);
+  const unsigned char *types_end = row + head, *p = types_end;
+  sqlite_cell *c = rows->cells, *last = c + rows->wanted;
+  for (; c < last && types < types_end; c++) {
+    type = *types;
+    types = type < 0x80 ? types + 1 : sqlite_varint(types, types_end, &type);
     p = types ? read_cell(c, type, p, end) : NULL;
-    if (c->type == SQL_NULL && rows->columns[i].is_rowid)
-      *c = (sqlite_cell){.type = SQL_INTEGER, .number = rowid};
-    else if (c->type == SQL_INTEGER && rows->columns[i].is_real)
-      *c = (sqlite_cell){.type = SQL_FLOAT, .real = (double)c->number};
+    if (!p)
+      return bad_row(rows, error);
   }
-  return p && p != row ? INK_OK
-                       : ink_error_set(error, INK_ERROR_DAMAGED, "cannot read '%s': a row of its database is damaged",
-                                       rows->path);
+  for (; c < last; c++) /* a row may be older than its last columns */
+    *c = (sqlite_cell){.type = SQL_NULL};
+  if (rows->declared)
+    declare(rows, rowid);
+  return INK_OK;
 }
 
 ink_status sqlite_rows_next(sqlite_rows *rows, bool *more, ink_error *error) {

@@ -28,8 +28,10 @@ typedef struct sqlite_rows {
   const sqlite *s;
   const char *path;
   int count;
+  int wanted;             /* cells that are read; the others may be of any row. All, unless the caller says fewer */
   sqlite_column *columns; /* [count] */
   sqlite_cell *cells;     /* [count] of the row that was read last */
+  bool declared;          /* a column is more than what is stored */
   void *statement;        /* SQLite's; NULL where pages are read */
   struct sqlite_pages *pages;
 } sqlite_rows;

@@ -85,7 +85,8 @@ typedef struct convert {
   size_t wait_count, wait_room;
   flow_set flow_ids; /* of the arrows whose ends the events name themselves */
   text_table names, categories, arg_names;
-  text_buffer packet;
+  text_buffer packet; /* of an event up to its arguments, from packet_from on */
+  size_t packet_from;
   uint64_t lanes_added, flows, flows_alone, slices_on_lanes;
 } convert;
 

@@ -8,6 +8,7 @@
 #include "merge/read/string_ids.h"
 #include "merge/try.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +86,10 @@ static const char *column_called(const table *t, int column) {
 typedef struct columns {
   sqlite_rows rows;
   int at[NEEDED];           /* in a row; -1: the table has none */
-  uint64_t *iids;           /* [rows.count] of the columns' names; 0: not used yet */
+  struct column_head {      /* [rows.count]: how an integer argument of that column begins */
+    char bytes[15];         /* the second is the length behind it */
+    unsigned char size;     /* 0: not used yet */
+  } * heads;
   uint64_t category, title; /* iids, 0: not used yet */
 } columns;
 
@@ -94,6 +98,14 @@ static void find_columns(columns *found, const table *t) {
     const char *wanted = column_called(t, k);
     found->at[k] = wanted ? sqlite_rows_find(&found->rows, wanted) : -1;
   }
+}
+
+/* How many columns of a row there are up to the last of those. */
+static int columns_up_to(const columns *c, enum column last) {
+  int count = 0;
+  for (int k = 0; k <= (int)last; k++)
+    count = c->at[k] >= count ? c->at[k] + 1 : count;
+  return count;
 }
 
 static const sqlite_cell *cell_of(const columns *c, enum column which) {
@@ -149,35 +161,59 @@ static ink_status find_track(nsight_reader *r, const table *t, const columns *at
   return INK_OK;
 }
 
-/* The argument of one column. */
-static ink_status put_column(nsight_reader *r, const sqlite_cell *of, uint64_t iid) {
-  char *p = text_buffer_room(&r->args, 3 * of->size + 64);
-  if (!p)
-    return INK_ERROR_MEMORY;
-  char *fields = p = pb_begin(p, EVENT_ARG);
-  p = pb_uint(p, ARG_NAME_IID, iid);
-  if (of->type == SQL_INTEGER)
-    p = pb_int(p, ARG_INT, of->number);
-  else if (of->type == SQL_FLOAT)
-    p = pb_double(p, ARG_DOUBLE, of->real);
-  else
-    p = pb_text(p, ARG_STRING, of->size ? (const char *)of->bytes : "", of->size, SIZE_MAX);
-  r->args.size = (size_t)(pb_end(fields, p) - r->args.bytes);
+static ink_status make_head(nsight_reader *r, const char *name, struct column_head *head) {
+  uint64_t iid;
+  TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &iid));
+  char *p = pb_uint(pb_begin(head->bytes, EVENT_ARG), ARG_NAME_IID, iid);
+  p = pb_varint(p, ARG_INT << 3);
+  head->size = (unsigned char)(p - head->bytes);
   return INK_OK;
 }
 
+enum { COLUMN_ROOM = 40 }; /* what the argument of a number takes at most, with the bytes that are copied too much */
+
+/* The argument of one column. `p` has that room, and gets more for a text. */
+static char *put_column(nsight_reader *r, const sqlite_cell *of, const struct column_head *head, size_t room_behind, char *p) {
+  static_assert(EVENT_ARG < 16 && sizeof *head == 16, "the second byte is the length");
+  if (of->type != SQL_INTEGER && of->type != SQL_FLOAT) {
+    r->args.size = (size_t)(p - r->args.bytes);
+    p = text_buffer_room(&r->args, 3 * of->size + COLUMN_ROOM + room_behind);
+    if (!p)
+      return NULL;
+  }
+  char *start = p;
+  memcpy(p, head->bytes, sizeof head->bytes);
+  p += head->size;
+  if (of->type == SQL_INTEGER) {
+    p = pb_varint_wide(p, (uint64_t)of->number);
+    start[1] = (char)(p - start - 2);
+    return p;
+  }
+  p--; /* what it begins with is of another type */
+  if (of->type == SQL_FLOAT)
+    p = pb_double(p, ARG_DOUBLE, of->real);
+  else
+    p = pb_text(p, ARG_STRING, of->size ? (const char *)of->bytes : "", of->size, SIZE_MAX);
+  return pb_end(start + 2, p);
+}
+
 static ink_status put_columns(nsight_reader *r, columns *at) {
+  const size_t room = COLUMN_ROOM * (size_t)at->rows.count;
   r->args.size = 0;
+  char *p = text_buffer_room(&r->args, room);
+  if (!p)
+    return INK_ERROR_MEMORY;
   for (int i = 0; i < at->rows.count; i++) {
     const sqlite_cell *of = &at->rows.cells[i];
     if (i == at->at[START] || i == at->at[END] || of->type == SQL_NULL)
       continue;
-    if (!at->iids[i]) {
-      const char *name = at->rows.columns[i].name;
-      TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &at->iids[i]));
-    }
-    TRY(put_column(r, of, at->iids[i]));
+    if (!at->heads[i].size)
+      TRY(make_head(r, at->rows.columns[i].name, &at->heads[i]));
+    p = put_column(r, of, &at->heads[i], room, p);
+    if (!p)
+      return INK_ERROR_MEMORY;
   }
+  r->args.size = (size_t)(p - r->args.bytes);
   return INK_OK;
 }
 
@@ -303,9 +339,11 @@ static ink_status read_rows(nsight_reader *r, const table *t, columns *at) {
   find_columns(at, t);
   if (at->at[START] < 0 || at->at[t->side == ON_STREAM ? DEVICE : TID] < 0)
     return INK_OK; /* an export without this table, or one without what is needed */
-  at->iids = calloc((size_t)at->rows.count, sizeof *at->iids);
-  if (!at->iids)
+  at->heads = calloc((size_t)at->rows.count, sizeof *at->heads);
+  if (!at->heads)
     return INK_ERROR_MEMORY;
+  if (!r->second) /* when and where is enough */
+    at->rows.wanted = columns_up_to(at, TYPE);
   for (;;) {
     TRY(sqlite_rows_next(&at->rows, &more, r->error));
     if (!more)
@@ -323,7 +361,7 @@ static ink_status read_table(nsight_reader *r, const table *t) {
   ink_status status = sqlite_rows_open(&at.rows, &r->s, r->path, t->name, r->error);
   if (status == INK_OK)
     status = read_rows(r, t, &at);
-  free(at.iids);
+  free(at.heads);
   sqlite_rows_close(&at.rows);
   return status;
 }

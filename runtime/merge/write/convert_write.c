@@ -8,13 +8,19 @@
 
 enum { CONVERT_SEQUENCE = 0xffff };
 
-/* The packet in c->packet so far, its length before it, goes into the file. */
-static void put_packet(convert *c, const char *bytes, size_t size) {
+/* A packet in two parts, its length before it, goes into the file. */
+static void put_parts(convert *c, const char *bytes, size_t size, const char *rest, size_t rest_size) {
   char head[16];
   char *p = pb_varint(head, PACKET << 3 | 2);
-  p = pb_varint(p, size);
+  p = pb_varint(p, size + rest_size);
   ink_file_write(c->out->file, head, (size_t)(p - head));
   ink_file_write(c->out->file, bytes, size);
+  if (rest_size)
+    ink_file_write(c->out->file, rest, rest_size);
+}
+
+static void put_packet(convert *c, const char *bytes, size_t size) {
+  put_parts(c, bytes, size, NULL, 0);
 }
 
 uint64_t convert_uuid(const convert *c, uint32_t track, uint32_t lane) {
@@ -71,19 +77,20 @@ ink_status convert_intern(convert *c, enum conv_names what, const char *text, si
   return INK_OK;
 }
 
-/* The event's packet into c->packet. */
+enum { HEAD_ROOM = 64 }; /* for what stands before an event's fields, its length last */
+
+/* The event's packet up to its arguments into c->packet, from c->packet_from on; the arguments follow it as they are. */
 static ink_status build(convert *c, const conv_event *e, uint64_t uuid, uint32_t slice) {
   size_t args = e->args ? e->args->size : 0, flows = 0;
   while (slice != UINT32_MAX && c->next_point + flows < c->point_count &&
          c->points[c->next_point + flows].slice == slice)
     flows++;
   c->packet.size = 0;
-  char *bytes = text_buffer_room(&c->packet, args + 16 * flows + 176);
+  char *bytes = text_buffer_room(&c->packet, HEAD_ROOM + 16 * flows + 112);
   if (!bytes || (e->args && e->args->failed))
     return INK_ERROR_MEMORY;
-  char *p = packet_head(bytes, e->ns);
-  char *event = p = pb_begin(p, PACKET_TRACK_EVENT);
-  p = pb_uint(p, EVENT_TYPE, e->type);
+  char head[HEAD_ROOM], *fields = bytes + HEAD_ROOM;
+  char *p = pb_uint(fields, EVENT_TYPE, e->type);
   p = pb_uint(p, EVENT_TRACK, uuid);
   if (e->category)
     p = pb_uint(p, EVENT_CATEGORY, e->category);
@@ -97,11 +104,18 @@ static ink_status build(convert *c, const conv_event *e, uint64_t uuid, uint32_t
     const conv_point *point = &c->points[c->next_point];
     p = pb_fixed64(p, point->starts ? EVENT_FLOWS : EVENT_FLOW_ENDS, point->id);
   }
-  if (args)
-    memcpy(p, e->args->bytes, args);
-  p = pb_end(event, p + args);
+  char *h = pb_varint(packet_head(head, e->ns), PACKET_TRACK_EVENT << 3 | 2);
+  h = pb_varint(h, (size_t)(p - fields) + args);
+  const size_t before = (size_t)(h - head);
+  memcpy(fields - before, head, before);
+  c->packet_from = HEAD_ROOM - before;
   c->packet.size = (size_t)(p - bytes);
   return INK_OK;
+}
+
+static void put_built(convert *c, const conv_event *e) {
+  put_parts(c, c->packet.bytes + c->packet_from, c->packet.size - c->packet_from, e->args ? e->args->bytes : NULL,
+            e->args ? e->args->size : 0);
 }
 
 /* The slice that waited for this one (a lane has one at most), and the one that waited for that. */
@@ -137,11 +151,14 @@ static ink_status hold(convert *c, uint32_t inner, const conv_event *e, uint64_t
       high = middle;
   }
   conv_wait *w = &c->waits[c->waits_by_inner[low]];
-  w->bytes = malloc(c->packet.size);
+  const size_t size = c->packet.size - c->packet_from, args = e->args ? e->args->size : 0;
+  w->bytes = malloc(size + args);
   if (!w->bytes)
     return INK_ERROR_MEMORY;
-  memcpy(w->bytes, c->packet.bytes, c->packet.size);
-  w->size = c->packet.size;
+  memcpy(w->bytes, c->packet.bytes + c->packet_from, size);
+  if (args)
+    memcpy(w->bytes + size, e->args->bytes, args);
+  w->size = size + args;
   w->uuid = uuid;
   w->ns = e->ns;
   w->ends = e->end_ns <= e->ns;
@@ -163,7 +180,7 @@ ink_status convert_slice(convert *c, const conv_event *e) {
     return status;
   if (placed & CONV_WAITS)
     return hold(c, index, e, uuid);
-  put_packet(c, c->packet.bytes, c->packet.size);
+  put_built(c, e);
   if (e->end_ns <= e->ns)
     convert_end(c, uuid, e->ns);
   if (placed & CONV_LEADS)
@@ -174,6 +191,6 @@ ink_status convert_slice(convert *c, const conv_event *e) {
 ink_status convert_other(convert *c, const conv_event *e) {
   ink_status status = build(c, e, convert_uuid(c, e->track, 0), UINT32_MAX);
   if (status == INK_OK)
-    put_packet(c, c->packet.bytes, c->packet.size);
+    put_built(c, e);
   return status;
 }
