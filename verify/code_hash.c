@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The SHA-256 of each kernel's machine code, from a cubin's sections `.text.NAME`: the same with and without -lineinfo, in
- * whichever folder it was built. */
+/* What a cubin itself says: the SHA-256 of each kernel's machine code, from its sections `.text.NAME` (the same with and without
+ * -lineinfo, in whichever folder it was built), and the names of its sections of PROF_SECTIONS. */
 #include "verify_private.h"
 
+#include "inkmark/record.h"
 #include "inkmark/sources.h"
 
 #include <elf.h>
@@ -38,10 +39,13 @@ static ink_status keep(ink_v_hashes *to, const char *name, const unsigned char *
   return INK_OK;
 }
 
-/* What is done with each `.text.NAME`; false: that is enough. */
-typedef bool each_code(void *user, const char *name, const unsigned char *code, size_t bytes);
+/* What is done with each section that has bytes; false: that is enough. */
+typedef bool each_section(void *user, const char *name, const unsigned char *bytes, size_t size);
 
-static void walk_code(const unsigned char *data, size_t size, each_code *each, void *user) {
+/* NAME of `.text.NAME`, or NULL. */
+static const char *function_of(const char *section) { return strncmp(section, ".text.", 6) == 0 ? section + 6 : NULL; }
+
+static void walk_sections(const unsigned char *data, size_t size, each_section *each, void *user) {
   Elf64_Ehdr head;
   Elf64_Shdr names = {0}, section;
   if (!data || size < sizeof head)
@@ -56,9 +60,8 @@ static void walk_code(const unsigned char *data, size_t size, each_code *each, v
   for (unsigned i = 0; text && i < head.e_shnum && more; i++) {
     memcpy(&section, data + head.e_shoff + i * sizeof section, sizeof section);
     const bool named = section.sh_name < names.sh_size && memchr(text + section.sh_name, 0, names.sh_size - section.sh_name);
-    if (named && section.sh_type == SHT_PROGBITS && strncmp(text + section.sh_name, ".text.", 6) == 0 &&
-        within(section.sh_offset, section.sh_size, size))
-      more = each(user, text + section.sh_name + 6, data + section.sh_offset, section.sh_size);
+    if (named && section.sh_type == SHT_PROGBITS && within(section.sh_offset, section.sh_size, size))
+      more = each(user, text + section.sh_name, data + section.sh_offset, section.sh_size);
   }
 }
 
@@ -68,9 +71,29 @@ typedef struct keeping {
   ink_error *error;
 } keeping;
 
-static bool keep_each(void *user, const char *name, const unsigned char *code, size_t bytes) {
+/* The sections' names stand in the device's data behind a magic text and the table's name. */
+static ink_status keep_tables(ink_v_hashes *to, const unsigned char *bytes, size_t size, ink_error *error) {
+  const char *at = (const char *)bytes, *end = at + size;
+  const char *found;
+  while ((found = memmem(at, (size_t)(end - at), INK_TABLE_TEXT_MAGIC, sizeof INK_TABLE_TEXT_MAGIC))) {
+    const char *table = at = found + sizeof INK_TABLE_TEXT_MAGIC;
+    const char *names = memchr(table, 0, (size_t)(end - table));
+    if (!names || !memchr(names + 1, 0, (size_t)(end - names - 1)))
+      return INK_OK;
+    if (!ink_v_room((void **)&to->tables, to->table_count, &to->table_room, sizeof *to->tables) ||
+        asprintf(&to->tables[to->table_count], "%s,%s", table, names + 1) < 0)
+      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the listing");
+    to->table_count++;
+  }
+  return INK_OK;
+}
+
+static bool keep_each(void *user, const char *name, const unsigned char *bytes, size_t size) {
   keeping *k = user;
-  k->status = keep(k->to, name, code, bytes, k->error);
+  if (function_of(name))
+    k->status = keep(k->to, function_of(name), bytes, size, k->error);
+  else if (strcmp(name, ".nv.global.init") == 0)
+    k->status = keep_tables(k->to, bytes, size, k->error);
   return !k->status;
 }
 
@@ -78,7 +101,7 @@ ink_status ink_v_hash_cubin(ink_v_hashes *to, const char *path, ink_error *error
   size_t size;
   unsigned char *data = read_file(path, &size);
   keeping k = {.to = to, .error = error};
-  walk_code(data, size, keep_each, &k);
+  walk_sections(data, size, keep_each, &k);
   free(data);
   to->cubins++;
   return k.status;
@@ -92,7 +115,8 @@ typedef struct wanted_code {
 
 static bool hash_if_wanted(void *user, const char *name, const unsigned char *code, size_t bytes) {
   wanted_code *w = user;
-  w->found = strcmp(name, w->name) == 0;
+  const char *function = function_of(name);
+  w->found = function && strcmp(function, w->name) == 0;
   if (w->found)
     ink_sha256(code, bytes, w->text);
   return !w->found;
@@ -100,7 +124,7 @@ static bool hash_if_wanted(void *user, const char *name, const unsigned char *co
 
 bool ink_verify_code_hash(const void *cubin, size_t bytes, const char *function, char text[INK_VERIFY_HASH_TEXT]) {
   wanted_code w = {.name = function, .text = text};
-  walk_code(cubin, bytes, hash_if_wanted, &w);
+  walk_sections(cubin, bytes, hash_if_wanted, &w);
   return w.found;
 }
 
@@ -115,4 +139,7 @@ void ink_v_free_hashes(ink_v_hashes *hashes) {
   for (size_t i = 0; i < hashes->count; i++)
     free(hashes->items[i].name);
   free(hashes->items);
+  for (size_t i = 0; i < hashes->table_count; i++)
+    free(hashes->tables[i]);
+  free(hashes->tables);
 }

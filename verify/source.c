@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the marks and the section tables out of the text of the source files that a listing names:
- * the machine code has the number of a section (its tag is XORed into the clock), the text its name. */
+/* Reads the marks and the section tables out of the text of the source files that a listing names (tables also out of the
+ * cubin's data): the machine code has the number of a section (its tag is XORed into the clock), the text its name. */
 #include "verify_private.h"
 
 #include "inkmark/record.h"
@@ -241,6 +241,12 @@ ink_status ink_v_scan_sources(ink_verify *v, ink_error *error) {
     free(text);
     if (!fine)
       return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the sources");
+  }
+  /* A header with nothing but the table has no instruction, so no listing names it. */
+  for (size_t i = 0; i < v->hashes.table_count; i++) {
+    if (!ink_v_room((void **)&v->tables, v->table_count, &v->table_room, sizeof *v->tables))
+      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the sources");
+    v->tables[v->table_count++] = v->hashes.tables[i];
   }
   return INK_OK;
 }

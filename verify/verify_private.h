@@ -60,6 +60,8 @@ typedef struct ink_v_hashes {
   v_hash *items;
   size_t count, room;
   uint32_t cubins; /* how many were read */
+  char **tables;   /* "Table,Step, LineSearch", as the cubins' data has them */
+  size_t table_count, table_room;
 } ink_v_hashes;
 
 /* A macro call in the text of a source file; in the order of the text within each file. */
@@ -205,7 +207,7 @@ ink_status ink_v_flow(const ink_verify *v, const v_function *f, const v_graph *g
 /* counts.c */
 void ink_v_count(const ink_verify *v, const v_function *f, const v_graph *graph, ink_verify_counts *out);
 
-/* code_hash.c: adds the hashes of a cubin's sections, none where it is no sound ELF file. */
+/* code_hash.c: adds the hashes of a cubin's sections and its tables, none where it is no sound ELF file. */
 ink_status ink_v_hash_cubin(ink_v_hashes *to, const char *path, ink_error *error);
 const char *ink_v_find_hash(const ink_v_hashes *hashes, uint32_t cubin, const char *name); /* or NULL */
 void ink_v_free_hashes(ink_v_hashes *hashes);

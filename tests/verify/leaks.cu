@@ -175,3 +175,16 @@ extern "C" __global__ void inner_holds(float *s, int n, int m) {
   }
   s[threadIdx.x] = x;
 }
+
+// Two logic operations that become one behind the mark (sm_90 and newer). Of the first line the move of a constant is left on
+// sm_90 and sm_120.
+extern "C" __global__ void joined_leaks(unsigned *s, unsigned p) {
+  PROF_KERNEL(Kernel);
+  unsigned x = s[threadIdx.x];
+  PROF_MARK(First, x);
+  x = x ^ p; // joined with the next
+  PROF_MARK(Second, x);
+  x = x & 0x54321u;
+  PROF_MARK(Third, x);
+  s[threadIdx.x] = x;
+}

@@ -61,9 +61,11 @@ def ptx_order(text, source):
         if "%clock64" in line:
             clock = True
             continue
-        tag = re.match(r"xor\.b64\s+\S+, \S+, (\d+);", line)
+        if clock and re.match(r"mov\.b64 \{\S+, \S+\}, \S+;", line):  # compute_100 and newer tag the upper half alone
+            continue
+        tag = re.match(r"xor\.b(64|32)\s+\S+, \S+, (\d+);", line)
         if clock and tag:
-            out[title].append(("clock", int(tag.group(1)) >> 48))
+            out[title].append(("clock", int(tag.group(2)) >> (48 if tag.group(1) == "64" else 16)))
         clock = False
         code = re.sub(r"^@!?\S+\s+", "", line)
         if any(n in ours for n, _, _ in chain) or chain[-1][0] not in own or not PTX_WORK.match(code) or PTX_NOT.match(code):
@@ -72,31 +74,41 @@ def ptx_order(text, source):
     return out
 
 
-def gaps(events, first, last):
-    """{line: {the stamp that stands last in front of it in the text}} of the lines first to last; 0: none."""
+def gaps(events, first, last, source=None, following=None):
+    """{line: {the stamp that stands last in front of it in the text}} of the lines first to last; 0: none. Code that was split, for
+    diverged warps, has a second copy of some stamps, and such a copy may begin between two of them: with `source`, an
+    instruction in front of the stamp that comes behind its line there is where the source has it."""
     at, found = 0, collections.defaultdict(set)
-    for event in events:
+    for n, event in enumerate(events):
         if event[0] == "clock":
             at = event[1] if event[1] is not None else at
         elif first <= event[1] <= last:
-            found[event[1]].add(at)
+            behind = next((e[1] for e in events[n:] if e[0] == "clock"), None) if source and event[1] in source else None
+            split = behind is not None and behind == following.get(source[event[1]])
+            found[event[1]].add(source[event[1]] if split else at)
     return found
 
 
+def is_split(in_ptx, in_code):
+    counts = [collections.Counter(e[1] for e in events if e[0] == "clock" and e[1] is not None) for events in (in_ptx, in_code)]
+    return any(n > counts[0][stamp] for stamp, n in counts[1].items())
+
+
 def source_gaps(text):
-    """{kernel: (first line, last line, {line: stamp})}, by the numbers of the sections."""
+    """{kernel: (first line, last line, {line: stamp}, {stamp: the next in the source})}, by the numbers of the sections."""
     number = {s: n for n, s in enumerate(("Kernel",) + random_kernels.SECTIONS, 1)}
     kernels, name = {}, None
     for n, line in enumerate(text.splitlines(), 1):
         start = re.match(r'extern "C" __global__ void (\w+)\(', line)
         if start:
             name, at = start.group(1), 0
-            kernels[name] = [n, n, {}]
+            kernels[name] = [n, n, {}, {}]
         if not name:
             continue
         kernels[name][1] = n
         mark = re.match(r"\s*PROF_MARK\w*\((\w+)", line)
         if mark:
+            kernels[name][3][at] = number[mark.group(1)]
             at = number[mark.group(1)]
         elif line.startswith("}"):
             name = None
@@ -125,11 +137,13 @@ def compile_kernels(inkmark, folder, seed, count, form, arch):
 def judge(text, ptx, code, verdict):
     """Counts, and what is not as it should be."""
     counts, wrong = collections.Counter(), []
-    for name, (first, last, source) in source_gaps(text).items():
+    for name, (first, last, source, following) in source_gaps(text).items():
         said = verdict[name]
         moved = {l["line"]: l["instructions"] for l in said["leaks"]}
         held = not moved and not said["gone"]
-        in_ptx, in_code = gaps(ptx[name], first, last), gaps(code[name], first, last)
+        split = is_split(ptx[name], code[name])
+        counts["split"] += split
+        in_ptx, in_code = gaps(ptx[name], first, last), gaps(code[name], first, last, source if split else None, following)
         counts["kernels"] += 1
         counts["held"] += held
         for line, stamps in in_code.items():

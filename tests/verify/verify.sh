@@ -32,6 +32,13 @@ leak chain_leaks 10 "$(line_of 'chain of Second')"
 of chain_leaks | grep -q "leaks.cu:$(line_of 'chain of First')" && fail "chain_leaks: First's own chain"
 leak sink_leaks 5 "$(line_of 'chain that sinks')"
 of sign_leaks | grep -q "moved    leaks.cu:.*: SHF.R.S32.HI x 1\$" || fail "sign_leaks: $(of sign_leaks)"
+if [ "$arch" -ge 90 ]; then
+  of joined_leaks |
+    grep -q "gone     leaks.cu: no instruction of line $(line_of 'joined with the next'), between First .* and Second .*, is left" ||
+    fail "joined_leaks: $(of joined_leaks)"
+else # the assembler for these targets leaves both operations
+  of joined_leaks | grep -q "all held" || fail "joined_leaks: $(of joined_leaks)"
+fi
 if [ "$arch" -lt 100 ]; then
   of call_leaks | grep -q "leaks.cu:$(line_of 'call of First'): CALL" || fail "call_leaks: $(of call_leaks)"
 else # the compiler for these targets leaves pure calls where they are
@@ -57,6 +64,17 @@ assert [s["name"] for s in kernels["chain_leaks"]["stamps"]] == ["First", "Secon
 ' || fail "--format json"
   "$inkmark" verify --listing -k chain_leaks "$work/leaks.cubin" | grep -c "<== PROF_MARK" | grep -qx 3 ||
     fail "--listing"
+  # Sections that a header without an instruction names, which no listing has: the same words.
+  mkdir "$work/own" "$work/apart"
+  cp "$root/tests/verify/adversarial.cu" "$work/own/adversarial.cu"
+  grep '^PROF_SECTIONS' "$work/own/adversarial.cu" >"$work/apart/sections.h"
+  sed 's|^PROF_SECTIONS.*|#include "sections.h"|' "$work/own/adversarial.cu" >"$work/apart/adversarial.cu"
+  for where in own apart; do
+    "$nvcc" -w -I "$root/device" -O3 -arch=sm_90 -lineinfo -cubin -o "$work/$where/a.cubin" "$work/$where/adversarial.cu" || exit 1
+    "$inkmark" verify "$work/$where/a.cubin" >"$work/$where/said"
+    [ $? = 3 ] || fail "sections in a header: $where: $(cat "$work/$where/said")"
+  done
+  diff "$work/own/said" "$work/apart/said" || fail "sections in a header are named otherwise"
   "$nvcc" -I "$root/device" -arch=sm_90 -cubin -o "$work/plain.cubin" "$source" || exit 1
   "$inkmark" verify "$work/plain.cubin" 2>&1 | grep -q "build with -lineinfo" || fail "no -lineinfo"
   "$nvcc" -I "$root/device" -arch=compute_90 -cudart shared -o "$work/ptx" "$root/examples/matmul.cu" || exit 1
