@@ -57,25 +57,70 @@ static void end(void) {
 
 static double jitter(size_t i) { return (double)((i * 7919 + 13) % 97) / 10; } /* 0 to 9.6 us, no period */
 
-/* Two streams run the same kernel at the same time: by time alone each launch could be either. With ids nothing is uncertain. */
+/* Two streams run the same kernel at the same time, and each fourth time only one does: by time alone each launch of two could
+ * be either, and with ids nothing is uncertain. The other clock is 3 s ahead. */
 static void ids_leave_no_doubt(bool with_ids) {
+  const double ahead = 3e6;
   begin(true);
-  for (size_t i = 0; i < 40; i++) {
-    const double at = 100 * (double)i + jitter(i);
-    kernel(at, 20, 7, with_ids ? (int64_t)(2 * i + 1) : 0, 0);
-    kernel(at, 20, 8, with_ids ? (int64_t)(2 * i + 2) : 0, 0);
+  double at = 0;
+  for (size_t i = 0; i < 80; i++) {
+    at += 500 + 100 * jitter(i); /* no period */
+    const bool two = i % 4 != 3;
+    kernel(at + ahead, 20, 7, with_ids ? (int64_t)(2 * i + 1) : 0, 0);
     launch(at + 1, 18, with_ids ? (int64_t)(2 * i + 1) : 0, 0);
-    launch(at + 1, 18, with_ids ? (int64_t)(2 * i + 2) : 0, 0);
+    if (two) {
+      kernel(at + ahead, 20, 8, with_ids ? (int64_t)(2 * i + 2) : 0, 0);
+      launch(at + 1, 18, with_ids ? (int64_t)(2 * i + 2) : 0, 0);
+    }
   }
   make();
-  size_t uncertain = 0, by_id = 0;
+  CHECK(clocks[0].joined == count && !clocks[0].note[0], "%" PRIu64 " joined: %s", clocks[0].joined, clocks[0].note);
+  CHECK(llabs(clocks[0].offset_ns - llround(ahead * 1000)) < 1100, "%" PRId64 " ns ahead", clocks[0].offset_ns);
   for (size_t i = 0; i < count; i++) {
-    uncertain += joined[i].uncertain;
-    by_id += joined[i].method == INK_JOIN_CORRELATION;
+    const bool two = (i && launches[i - 1].begin_ns == launches[i].begin_ns) ||
+                     (i + 1 < count && launches[i + 1].begin_ns == launches[i].begin_ns);
+    CHECK(joined[i].method == (with_ids ? INK_JOIN_CORRELATION : INK_JOIN_NAME), "launch %zu by %d", i, (int)joined[i].method);
     CHECK(!with_ids || theirs->kernels[joined[i].kernel].correlation == launches[i].correlation, "launch %zu has another's kernel", i);
+    CHECK(joined[i].uncertain == (two && !with_ids), "launch %zu of %d is %suncertain", i, 1 + two, joined[i].uncertain ? "" : "not ");
   }
-  CHECK(by_id == (with_ids ? count : 0), "%zu by ids", by_id);
-  CHECK(uncertain == (with_ids ? 0 : count), "%zu uncertain", uncertain);
+  end();
+}
+
+/* Grid ids say which kernel is whose, however far the clocks are apart; where many are those of far launches, they are not believed. */
+static void grid_ids(bool wrong) {
+  begin(true);
+  double at = 0;
+  for (size_t i = 0; i < 60; i++) {
+    at += 500 + 100 * jitter(i);
+    kernel(at + 3e6, 20, 7, 0, i + 1);
+    launch(at + 1, 18, 0, 1 + (wrong && i < 12 ? i + 40 : wrong && i >= 40 && i < 52 ? i - 40 : i));
+  }
+  make();
+  CHECK(clocks[0].grid_ids_trusted == !wrong, "%s ids: %s", wrong ? "wrong" : "right", clocks[0].note);
+  for (size_t i = 0; i < count; i++)
+    CHECK(joined[i].kernel == i && joined[i].method == (wrong ? INK_JOIN_NAME : INK_JOIN_GRID_ID), "launch %zu: kernel %zu by %d", i,
+          joined[i].kernel, (int)joined[i].method);
+  end();
+}
+
+/* Two streams whose kernels overlap, of which one begins later each time: the launches that lie in both go to the ones that
+ * they lie in as all others do. */
+static void by_how_they_lie(void) {
+  begin(true);
+  double at = 0;
+  size_t wanted[MOST];
+  for (size_t i = 0; i < 60; i++) {
+    at += 500 + 100 * jitter(i);
+    const size_t first = kernel(at, 20, 7, 0, 0), second = kernel(at + 3, 20, 8, 0, 0);
+    if (i % 2) /* in whichever order they came */
+      wanted[launch(at + 1, 16, 0, 0)] = first, wanted[launch(at + 4, 16, 0, 0)] = second;
+    else
+      wanted[launch(at + 1.1, 16, 0, 0)] = first, wanted[launch(at + 4.1, 16, 0, 0)] = second;
+  }
+  make();
+  for (size_t i = 0; i < count; i++)
+    CHECK(joined[i].kernel == wanted[i] && !joined[i].uncertain, "launch %zu: kernel %zu, not %zu, %scertain", i, joined[i].kernel,
+          wanted[i], joined[i].uncertain ? "un" : "");
   end();
 }
 
@@ -150,6 +195,9 @@ static void ids_against_time(size_t elsewhere, bool refused) {
 int main(void) {
   ids_leave_no_doubt(true);
   ids_leave_no_doubt(false);
+  by_how_they_lie();
+  grid_ids(false);
+  grid_ids(true);
   const double alone = confidence_beside(0), before = confidence_beside(-1), after = confidence_beside(1);
   CHECK(alone == 1 && before < 0.995 && after < 0.995 && before > 0 && after > 0 && fabs(before - after) < 0.1, "%g alone, %g and %g beside another", alone, before,
         after);
