@@ -15,8 +15,9 @@ loads() { # what the loader opened for a command
   rm -f "$scratch"/files.*
 }
 echo '{}' >trace.json
-for command in "--version" "report --help" "info trace.json" "report trace.json" "export trace.json -o x.json" \
-  "diff trace.json trace.json" "verify trace.json"; do
+for command in "" "--version" "version" "report --help" "info trace.json" "report trace.json" "export trace.json -o x.json" \
+  "export trace.json --with trace.json -o x.json" "diff trace.json trace.json" "verify trace.json" "record -o r.ink true" "top trace.json" \
+  "open absent.json" "cost true" "time true" "recover trace.json -o y.ink" "selftest --help"; do
   # shellcheck disable=SC2086
   n=$(loads $command)
   [ "$n" = 0 ] || { echo "inkmark $command opens libclang: $n lines"; exit 1; }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// What verify once said wrongly, each as a kernel of its own: found.sh has what it has to say.
+#include "inkmark/mark.cuh"
+
+PROF_SECTIONS(Found, Kernel, First, Second, Third, Fourth)
+
+// The line of the last two marks has two more statements; the chain sinks to the last of them.
+extern "C" __global__ void one_line(float *values, unsigned *keys) {
+  PROF_KERNEL(Kernel);
+  float value = values[threadIdx.x];
+  unsigned key = keys[threadIdx.x];
+  PROF_MARK(First, value, key);
+  key = key * 2246822519u; // sinks: product
+  key ^= key >> 13; // sinks: mix
+  PROF_MARK(Second, value, key);
+  values[threadIdx.x] = value; PROF_MARK(Third, value, key); keys[threadIdx.x] = key; PROF_MARK(Fourth);
+}
+
+// Nothing is left between the last two marks, and the line table gives both clock reads to the first.
+extern "C" __global__ void neighbours(float *values) {
+  PROF_KERNEL(Kernel);
+  float a = values[threadIdx.x + 32], b = values[threadIdx.x];
+  PROF_MARK(First);
+  a = a * 2.5f + 0.25f;
+  a = a * 1.25f + a;
+  PROF_MARK(Second);
+  b = b * 3.0f + a;
+  PROF_MARK(Third);
+  values[threadIdx.x] = b;
+}
+
+// Work of opcodes that mostly make addresses: bytes, uniform registers, sums.
+extern "C" __global__ void permutes(unsigned *words) {
+  PROF_KERNEL(Kernel);
+  unsigned a = words[threadIdx.x], b = words[threadIdx.x + 32], c = words[threadIdx.x + 64];
+  PROF_MARK(First);
+  b = __byte_perm(b, c, 0x2143); b = __byte_perm(b, a, 0x6172); b = __byte_perm(b, c, 0x0527); // sinks: bytes
+  PROF_MARK(Second);
+  a = words[threadIdx.x + 96] * 5u;
+  PROF_MARK(Third, a);
+  words[threadIdx.x] = a;
+  words[threadIdx.x + 32] = b;
+}
+
+extern "C" __global__ void uniforms(float *values, float a, float b) {
+  PROF_KERNEL(Kernel);
+  float u = a;
+  PROF_MARK(First);
+  u = u * b + 1.5f; u = u * b + 2.5f; u = u * b + 3.5f; // sinks: uniform
+  PROF_MARK(Second);
+  float value = values[threadIdx.x] + 1.0f;
+  PROF_MARK(Third, value);
+  values[threadIdx.x + 32] = value + u;
+}
+
+extern "C" __global__ void sums(unsigned *words) {
+  PROF_KERNEL(Kernel);
+  unsigned a = words[threadIdx.x], b = words[threadIdx.x + 32], c = words[threadIdx.x + 64];
+  PROF_MARK(First);
+  b = b + c; // sinks: sum
+  PROF_MARK(Second);
+  a = words[threadIdx.x + 96] * 5u;
+  PROF_MARK(Third, a);
+  words[threadIdx.x] = a;
+  words[threadIdx.x + 32] = b;
+}
+
+// An intrinsic of CUDA's headers: the user's line is what is shown, and once.
+extern "C" __global__ void intrinsics(int *words, int p) {
+  PROF_KERNEL(Kernel);
+  int a = words[threadIdx.x], b = words[threadIdx.x + 32];
+  PROF_MARK(First);
+  b = __dp4a(b, p, a) * 3; b = __dp4a(b, a, p); // sinks: intrinsic
+  PROF_MARK(Second);
+  a = words[threadIdx.x + 96] + 1;
+  PROF_MARK(Third, a);
+  words[threadIdx.x] = a;
+  words[threadIdx.x + 32] = b;
+}
+
+// The table lends the store of a mark the line of the loop.
+extern "C" __global__ void own_store(unsigned *words, unsigned by, int n) {
+  PROF_KERNEL(Kernel);
+  unsigned a = words[threadIdx.x];
+#pragma unroll 1
+  for (int i = 0; i < n; i++) {
+    PROF_MARK(First);
+    a = a * by + 41u;
+    PROF_MARK_LOADED(Second, a);
+    a = (a ^ 5u) * by + 9u;
+    PROF_MARK_LOADED(Third, a);
+  }
+  words[threadIdx.x] = a;
+}
+
+#if __CUDA_ARCH__ >= 900
+// The retry loops of two waits stand at the function's end, with one call's line.
+__device__ __forceinline__ void wait_for(unsigned barrier, int phase) {
+  asm volatile("{.reg .pred there;\n"
+               "again: mbarrier.try_wait.parity.shared::cta.b64 there, [%0], %1, %2;\n"
+               "@there bra.uni done;\n"
+               "bra.uni again;\n"
+               "done:}" ::"r"(barrier), "r"(phase), "r"(0x989680) : "memory");
+}
+
+extern "C" __global__ void waits(float *values, int n) {
+  PROF_KERNEL(Kernel);
+  extern __shared__ float stage[];
+#pragma unroll 1
+  for (int i = 0; i < n; i++) {
+    wait_for(8 * (i & 3), i & 1);
+    PROF_MARK(First);
+    values[i] = stage[i];
+    PROF_MARK(Second);
+    if (threadIdx.x == 0 && i < n - 3) {
+      wait_for(32 + 8 * (i & 3), i & 1);
+      stage[i + n] = values[i + n];
+    }
+    PROF_MARK(Third);
+  }
+}
+#endif
