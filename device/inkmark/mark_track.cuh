@@ -33,12 +33,13 @@ template <u64 Bytes> struct instance {
 // The block's bits, and these. Late it takes fewer registers on sm_75 and sm_80, where ptxas else
 // copies the upper half of a mark's address for each mark.
 #if __CUDA_ARCH__ >= 900 && !defined(INKMARK_SHARED) && !defined(INKMARK_NO_CALLED)
-#define INK_I_SIZES_EARLY "ld.global.v2.u64 {_bits_at, _rings_end}, [%3+32];\n\t" INK_I_SIZES
+#define INK_I_SIZES_EARLY "ld.global.u64 _rings_end, [%3+40];\n\t" INK_I_SIZES
 #define INK_I_SIZES_LATE
 #else
-#define INK_I_SIZES_EARLY "ld.global.u64 _bits_at, [%3+32];\n\t"
+#define INK_I_SIZES_EARLY
 #define INK_I_SIZES_LATE INK_I_SIZES "ld.global.u64 _rings_end, [%3+40];\n\t"
 #endif
+#define INK_I_BITS_AT "ld.global.u64 _bits_at, [%3+32];\n\t"
 // On sm_80 to 89 the mask is loaded once more at the end, for the same copies. For those in tracks of rows on sm_75 the lop3
 // is a move that ptxas does not see through.
 #define INK_I_MASK_OF_ROWS_75 "lop3.b32 %2, _thread, 0x80000000, _mask, 0xEA;\n\t"
@@ -48,30 +49,34 @@ template <u64 Bytes> struct instance {
 #define INK_I_MASK "mov.u32 %2, _mask;\n\t"
 #endif
 
-// Of a grid that needs more tracks than there are, is this block out? record.h says which blocks are not.
-#define INK_I_OPEN_SAMPLE                                                                      \
-  "ld.global.v2.u32 {_block_warps, _rate}, [%3+72];\n\t"                                       \
-  "mov.u32 _grid_z, %%nctaid.z; mov.u32 _ntid_z, %%ntid.z;\n\t"                                \
-  "mul.lo.u32 _b, _ntid_x, _ntid_y;\n\t"                                                       \
-  "mul.lo.u32 _b, _b, _ntid_z;\n\t"                                                            \
-  "mul.hi.u32 _b, _b, _block_warps;\n\t"                                                       \
-  "mul.lo.u32 _c, _grid_x, _grid_y;\n\t"                                                       \
-  "mul.lo.u32 _c, _c, _grid_z;\n\t"                                                            \
-  "mad.lo.u32 _c, _b, _c, _c;\n\t"                                                             \
-  "mul.hi.u32 _c, _c, _rate;\n\t"                                                              \
-  "bfind.shiftamt.u32 _c, _c;\n\t"                                                             \
-  "brev.b32 _b, _linear;\n\t"                                                                  \
-  "mul.lo.u32 _b, _b, %16;\n\t"                                                                \
-  "shr.u32 _b, _b, _c;\n\t"                                                                    \
-  "setp.ne.u32 _left_out, _b, 0;\n\t"
+// What most threads come by is one piece without a branch that is taken; the rest stands behind a branch that most threads
+// do not take, or that leaves: _choose, _next, _taken, _missed.
 
-// Is this block out, or this warp? Both are bit 0 of `bits` and `warps`, looked at later: the loads stand
-// together with that of the kernel's slot.
+// Is this warp out? That is bit 0 of `warps`. Where blocks are filtered (last_block is not 0), or a block needs several tracks
+// of a sampled buffer, or the grid has more blocks than that has room for, _choose finds out whether this block is.
 #define INK_I_OPEN_LIMITS(which_warps)                                                         \
   "ld.global.v4.u32 {_warps, _slots_mask, _last_block, _tracks_mask}, [%3+16];\n\t"            \
+  "ld.global.v2.u32 {_block_warps, _rate}, [%3+72];\n\t"                                       \
   INK_I_SIZES_EARLY                                                                            \
   which_warps                                                                                  \
-  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y;\n\t"                              \
+  "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y;\n\t"                                  \
+  "mov.u32 _a, %%tid.x; mov.u32 _b, %%tid.y; mov.u32 _c, %%tid.z;\n\t"                         \
+  "mad.lo.u32 _thread, _c, _ntid_y, _b;\n\t"                                                   \
+  "mad.lo.u32 _thread, _thread, _ntid_x, _a;\n\t"                                              \
+  "shr.u32 _a, _thread, 5;\n\t"                                                                \
+  "shr.u32 _warps, _warps, _a;\n\t"                                                            \
+  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y; mov.u32 _grid_z, %%nctaid.z;\n\t" \
+  "mul.lo.u32 _blocks, _grid_x, _grid_y;\n\t"                                                  \
+  "mul.lo.u32 _blocks, _blocks, _grid_z;\n\t"                                                  \
+  "mul.hi.u32 _a, _blocks, _rate;\n\t"                                                         \
+  "lop3.b32 _a, _a, _last_block, _block_warps, 0xFE;\n\t"                                      \
+  "setp.ne.u32 _again, _a, 0;\n\t"
+
+// record.h says which blocks are a sample.
+#define INK_I_OPEN_CHOOSE(bra)                                                                 \
+  "_choose:\n\t"                                                                               \
+  INK_I_BITS_AT                                                                                \
+  "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y; mov.u32 _ntid_z, %%ntid.z;\n\t"   \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t" \
   "mad.lo.u32 _a, _block_z, _grid_y, _block_y;\n\t"                                            \
   "mad.lo.u32 _linear, _a, _grid_x, _block_x;\n\t"                                             \
@@ -81,54 +86,69 @@ template <u64 Bytes> struct instance {
   "add.u64 _at, _at, _bits_at;\n\t"                                                            \
   "ld.global.u32 _bits, [_at];\n\t"                                                            \
   "shf.r.wrap.b32 _bits, _bits, _bits, _last_block;\n\t"                                       \
-  "mov.u32 _ntid_x, %%ntid.x; mov.u32 _ntid_y, %%ntid.y;\n\t"                                  \
-  INK_I_OPEN_SAMPLE                                                                            \
-  "mov.u32 _a, %%tid.x; mov.u32 _b, %%tid.y; mov.u32 _c, %%tid.z;\n\t"                         \
-  "mad.lo.u32 _thread, _c, _ntid_y, _b;\n\t"                                                   \
-  "mad.lo.u32 _thread, _thread, _ntid_x, _a;\n\t"                                              \
-  "shr.u32 _a, _thread, 5;\n\t"                                                                \
-  "shr.u32 _warps, _warps, _a;\n\t"
+  "and.b32 _warps, _warps, _bits;\n\t"                                                         \
+  "mul.lo.u32 _b, _ntid_x, _ntid_y;\n\t"                                                       \
+  "mul.lo.u32 _b, _b, _ntid_z;\n\t"                                                            \
+  "mul.hi.u32 _b, _b, _block_warps;\n\t"                                                       \
+  "mad.lo.u32 _c, _b, _blocks, _blocks;\n\t"                                                   \
+  "mul.hi.u32 _c, _c, _rate;\n\t"                                                              \
+  "bfind.shiftamt.u32 _c, _c;\n\t"                                                             \
+  "brev.b32 _b, _linear;\n\t"                                                                  \
+  "mul.lo.u32 _b, _b, %16;\n\t"                                                                \
+  "shr.u32 _b, _b, _c;\n\t"                                                                    \
+  "setp.ne.u32 _again, _b, 0;\n\t"                                                             \
+  "@_again " bra " _none;\n\t"                                                                 \
+  "bra.uni _chosen;\n\t"
 
 // The kernel's slot. Where no table named it, the search ends at an empty slot, whose `missed` counts it. Lower
-// half of a key: never 0, it ends in a section's id. `a` is 1 behind it, c 0, and no compiler knows: see add_global.
+// half of a key: never 0, it ends in a section's id. `enabled` is 1, and no compiler knows: see add_global.
 #define INK_I_OPEN_FIND(bra)                             \
-  "mov.u32 _a, %5;\n\t"                                  \
+  "@_again " bra " _choose;\n\t"                         \
+  "_chosen:\n\t"                                         \
+  "and.b32 _b, _slots_mask, %5;\n\t"                     \
   "_find:\n\t"                                           \
-  "and.b32 _b, _a, _slots_mask;\n\t"                     \
   "mul.wide.u32 _at, _b, %7;\n\t"                        \
   "add.u64 _slot, _at, %3;\n\t"                          \
   "ld.global.v2.u64 {_found, _enabled}, [_slot+%8];\n\t" \
-  "add.u32 _a, _a, 1;\n\t"                               \
-  "mov.b64 {_b, _c}, _found;\n\t"                        \
   "setp.ne.u64 _refused, _found, %4;\n\t"                \
-  "setp.ne.and.u32 _again, _b, 0, _refused;\n\t"         \
+  "@_refused " bra " _next;\n\t"                         \
+  "_empty:\n\t"                                          \
+  "cvt.u32.u64 _a, _enabled;\n\t"                        \
+  "and.b32 _b, _a, _warps;\n\t"                          \
+  "setp.eq.u32 _again, _b, 0;\n\t"                       \
+  "@_again " bra " _none;\n\t"                           \
+  INK_I_SIZES_LATE                                       \
+  "@!_refused " bra " _claim;\n\t"                       \
+  "_missed:\n\t"                                         \
+  "red.global.add.u64 [_slot+%10], _enabled;\n\t"        \
+  "_none:\n\t"                                           \
+  "mov.u32 %1, 0;\n\t"                                   \
+  "bra.uni _out;\n\t"                                    \
+  "_next:\n\t"                                           \
+  "add.u32 _b, _b, 1;\n\t"                               \
+  "and.b32 _b, _b, _slots_mask;\n\t"                     \
+  "cvt.u32.u64 _c, _found;\n\t"                          \
+  "setp.ne.u32 _again, _c, 0;\n\t"                       \
   "@_again " bra " _find;\n\t"                           \
-  "mov.b64 {_a, _c}, _enabled;\n\t"                      \
-  "lop3.b32 _a, _a, _warps, _bits, 0x80;\n\t"            \
-  "setp.eq.or.u32 _again, _a, 0, _left_out;\n\t"         \
-  "@_again " bra " _out;\n\t"                            \
-  "mov.b64 _one, {_a, _c};\n\t"                          \
-  "@_refused " bra " _missed;\n\t"
+  "bra.uni _empty;\n\t"
 
 // A track that can be claimed. Tracks are counted from the end, so that their states need no address of their own:
 // b is the ticket's lower bits with ones above them.
 #define INK_I_OPEN_CLAIM(bra)                         \
-  INK_I_SIZES_LATE                                    \
+  "_taken:\n\t"                                       \
+  "setp.eq.u32 _again, _tries, 0;\n\t"                \
+  "sub.u32 _tries, _tries, 1;\n\t"                    \
+  "@_again " bra " _missed;\n\t"                      \
   "_claim:\n\t"                                       \
-  "atom.global.add.u64 _ticket, [%3+64], _one;\n\t"   \
+  "atom.global.add.u64 _ticket, [%3+64], _enabled;\n\t" \
   "mov.b64 {_b, _c}, _ticket;\n\t"                    \
   "lop3.b32 _b, _b, _tracks_mask, 0, 0xF3;\n\t"       \
-  "mul.wide.s32 _state, _b, _state_bytes;\n\t"    \
-  "add.u64 _state, _state, %3;\n\t" \
+  "mul.wide.s32 _state, _b, _state_bytes;\n\t"        \
+  "add.u64 _state, _state, %3;\n\t"                   \
   "atom.global.or.b32 _c, [_state+12], _a;\n\t"       \
   "and.b32 _c, _c, 1;\n\t"                            \
   "setp.ne.u32 _refused, _c, 0;\n\t"                  \
-  "setp.ne.and.u32 _again, _tries, 0, _refused;\n\t"  \
-  "sub.u32 _tries, _tries, 1;\n\t"                    \
-  "@_again " bra " _claim;\n\t"                       \
-  "_missed:\n\t"                                      \
-  "@_refused red.global.add.u64 [_slot+%10], _one;\n\t" \
-  "@_refused " bra " _out;\n\t"                       \
+  "@_refused " bra " _taken;\n\t"                     \
   "mul.wide.s32 _at, _b, _stride;\n\t"                \
   "add.u64 _ring, _at, _rings_end;\n\t"
 
@@ -172,8 +192,8 @@ template <u64 Bytes> struct instance {
   "st.global.v2.u64 [_state+16], {_at, _at};\n\t"
 #endif
 
-// The header's rows. The instruction that makes the cursor's upper half is a no-op on the value. It stops ptxas from treating
-// the half as a copy of the ring's, copying it again for each mark and keeping three registers for it.
+// The header's rows. The instruction that makes the cursor's upper half is a no-op on the value: no SM's number has the bit. It
+// stops ptxas from treating the half as a copy of the ring's, copying it again for each mark and keeping three registers for it.
 #if __CUDA_ARCH__ >= 900
 #define INK_I_RANK "mov.u32 _a, %%cluster_ctarank;\n\t"
 #else
@@ -215,7 +235,7 @@ template <u64 Bytes> struct instance {
   INK_I_NAME_LAST                                                                               \
   to_mask                                                                                       \
   "mov.b64 {%0, _a}, _ring;\n\t"                                                                \
-  "lop3.b32 %1, _thread, 0x80000000, _a, 0xEA;\n\t"                                             \
+  "lop3.b32 %1, _sm, 0x80000000, _a, 0xEA;\n\t"                                             \
   "_out:\n\t"
 
 #if defined(INKMARK_NO_CALLED)
@@ -231,15 +251,15 @@ template <u64 Bytes> struct instance {
 
 #define INK_I_OPEN(bra, which_warps, which_lane, to_mask)                                                                  \
   asm volatile("{\n\t"                                                                                                  \
-               ".reg .pred _refused, _again, _left_out;\n\t"                                                            \
+               ".reg .pred _refused, _again;\n\t"                                                            \
                ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _stride, _tries, _mask, _state_bytes;\n\t" \
                ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t"      \
-               ".reg .u32 _bits, _thread, _word, _sm, _linear, _block_warps, _rate;\n\t"                                   \
-               ".reg .u64 _bits_at, _rings_end, _at, _slot, _found, _enabled, _one, _ticket, _ring, _grid, _state;\n\t" \
-               INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CLAIM(bra)                                \
+               ".reg .u32 _bits, _thread, _word, _sm, _linear, _block_warps, _rate, _blocks;\n\t"                         \
+               ".reg .u64 _bits_at, _rings_end, _at, _slot, _found, _enabled, _ticket, _ring, _grid, _state;\n\t" \
+               INK_I_OPEN_LIMITS(which_warps) INK_I_OPEN_FIND(bra) INK_I_OPEN_CHOOSE(bra) INK_I_OPEN_CLAIM(bra)         \
                INK_I_OPEN_HEADER(which_lane, to_mask)                                                                      \
                "}"                                                                                                      \
-               : "=r"(at.low), "+r"(at.high), "=r"(at.mask)                                                             \
+               : "=&r"(at.low), "=&r"(at.high), "=&r"(at.mask)                                                             \
                : "l"(buffer), "l"(key), "r"(INK_KERNEL_HASH(key)), INK_I_ENTRIES_AT,                                    \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(ticket)),                       \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "l"(name.text), "n"(name_rows(Bytes)),    \

@@ -290,7 +290,7 @@ typedef struct ink_buffer {
   uint32_t warps_chosen;    /* as warps, for threads that PROF_KERNEL_IF chose */
   uint32_t warps;           /* bit w: lane 0 of warp w of a block may record; 0 while off */
   uint32_t kernel_mask;     /* kernel slots - 1 */
-  uint32_t last_block;      /* linear blocks from here on share this one's bit */
+  uint32_t last_block;      /* linear blocks from here on share this one's bit; 0: that bit is set, and kernels need not look */
   uint32_t tracks_mask;     /* track count - 1; a power of two */
   uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
   uint64_t rings_end;       /* uint64_t *: behind the last track, which is why all are counted from there */

@@ -308,7 +308,7 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
   d->warps = options->warps;
   d->layout = (ink_buffer){
       .magic = INK_BUFFER_MAGIC, .version = INK_LAYOUT_VERSION, .flags = d->info.flags,
-      .kernel_mask = d->slot_count - 1, .last_block = options->block_bit_count,
+      .kernel_mask = d->slot_count - 1, .last_block = options->block_bit_count, /* 0: no filter */
       .tracks_mask = tracks - 1, .block_bits_at = base + bits_at, .rings_end = rings_at + tracks * stride,
       .ring_mask = (uint32_t)ring_bytes - 8 + keep_bits(options),
       .stride = (uint32_t)stride, .tries = d->held ? HELD_TRIES : keep_last ? tracks - 1 : 0,

@@ -15,7 +15,7 @@ BODY_MOST, LOOP = 5.2, {75: 7.6}
 # An outlined mark has two paths, for two tables, of which one is run, and looks before and after it whether a call that the
 # context is lent to is under way.
 OUTLINED = {75: 70, 80: 68, 90: 72, 100: 99, 120: 94}
-BESIDE = {75: 7.6, 100: 7.2}  # a mark in straight line beside such a call: in these cases two more, else one
+BESIDE_INLINED = {75: 7.6}  # on sm_75 a mark in straight line beside a call that is inlined takes two more
 LOOP_MOST = 6.3
 CALLED = 48  # marks of functions without a context
 ROW, ROW_MOST = {75: 32}, 20  # PROF_ITER itself
@@ -67,8 +67,11 @@ def costs(checks, folder):
         checks.that(3 <= row <= ROW.get(arch, ROW_MOST), f"sm_{arch}: PROF_ITER takes {row}")
         loop, body = LOOP.get(arch, LOOP_MOST), BODY_MOST
         limits = {"body": body, "lambda": body, "loop": loop, "inlined": loop, "outlined": OUTLINED[arch], "called": CALLED,
-                  "beside_inlined": BESIDE.get(arch, body + 1), "beside_outlined": BESIDE.get(arch, body + 1), "loop_beside_inlined": loop + 1,
+                  "beside_inlined": BESIDE_INLINED.get(arch, body + 1), "beside_outlined": body + 1, "loop_beside_inlined": loop + 1,
                   "loop_beside_outlined": loop + 1}
+        for where, alone in (("beside_outlined", "body"), ("loop_beside_outlined", "loop")):
+            more = found[where] - found[alone]
+            checks.that(more <= 1.2, f"sm_{arch} {where}: a call that is not inlined adds {more:.2f} to a mark of the body")
         for name, most in limits.items():
             checks.that(3 <= found[name] <= most, f"sm_{arch} {name}: {found[name]:.2f} instructions a mark, at most {most}")
 

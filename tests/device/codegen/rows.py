@@ -9,11 +9,12 @@ from toolchain import ARCHS, HERE, Checks, Code, in_parallel, sampled
 FEW, MANY = 12, 24
 MOST = 2.1
 # PROF_ITER with rows of 128 bytes; opening and closing beyond an empty kernel.
-ITER_MOST, OPEN_MOST = {75: 28, 80: 29}, {75: 183}
-ITER, OPEN = 26, 173
+ITER_MOST, OPEN_MOST = {75: 28, 80: 29}, {75: 184}
+ITER, OPEN = 26, 179
 # Bytes of spills of three marks in a kernel that fills 64 registers, with PROF_ITER.
-SPILLS = {75: 120, 80: 120, 90: 164, 100: 128, 120: 128}
-MOST_REGISTERS = {75: 64, 80: 32, 90: 32, 100: 32, 120: 40}
+SPILLS = {75: 92, 80: 92, 90: 160, 100: 124, 120: 116}
+MOST_REGISTERS = {75: 34, 80: 32, 90: 32, 100: 32, 120: 32}
+MOST_WITH_RDC = {75: 38, 80: 32, 90: 32, 100: 32, 120: 36}  # what is above 32 costs an SM no warps
 MOST_BOUNDED_WITH_RDC = 40  # of blocks of 1,024, which may have 64
 
 
@@ -73,7 +74,7 @@ def main():
             checks.that(len(registers) == 4, f"sm_{arch}: {registers}")
             for name, used in registers.items():
                 checks.that(used <= MOST_REGISTERS[arch], f"sm_{arch} {name}: {used} registers")
-                most = MOST_BOUNDED_WITH_RDC if name.startswith("bounded") and arch > 75 else MOST_REGISTERS[arch]
+                most = MOST_BOUNDED_WITH_RDC if name.startswith("bounded") else MOST_WITH_RDC[arch]
                 checks.that(with_rdc[name] <= most, f"sm_{arch} {name} -rdc=true: {with_rdc[name]} registers")
             checks.that(spills <= SPILLS[arch], f"sm_{arch}: {spills} bytes of spills")
     checks.finish()

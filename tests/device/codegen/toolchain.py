@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the code generation tests share: running nvcc, and reading PTX, machine code and ptxas' report."""
+import collections
 import concurrent.futures
 import glob
 import os
@@ -83,13 +84,16 @@ class Code:
             listing = run([nvdisasm, "-c", cubin])
             if listing.returncode:
                 sys.exit(f"nvdisasm: {listing.stderr}")
-        self.instructions = {}
+        self.instructions, self.labels = {}, {}
         kernel = None
         for line in listing.stdout.splitlines():
             section = re.match(r"\.text\.(\S+):$", line)
+            label = re.match(r"(\.L_x_\w+):", line)
             if section:
                 kernel = section.group(1)
-                self.instructions[kernel] = []
+                self.instructions[kernel], self.labels[kernel] = [], {}
+            elif label and kernel:
+                self.labels[kernel][label.group(1)] = len(self.instructions[kernel])
             elif line.startswith("\t.section") or line.startswith("//-----"):
                 kernel = None
             elif kernel:
@@ -111,6 +115,32 @@ class Code:
 
     def count(self, kernel):
         return len(self.instructions[kernel])
+
+    def run_through(self, kernel, landmarks):
+        """The fewest instructions from the kernel's entry to its end that come by these, expressions, in this order: what
+        the usual path runs, if these are on no other. Loops are left as soon as they can be."""
+        code, labels = self.instructions[kernel], self.labels[kernel]
+        steps, todo = {(0, 0): 1}, collections.deque([(0, 0)])
+        while todo:
+            at, passed = todo.popleft()
+            if at >= len(code):
+                continue
+            count, text = steps[at, passed], code[at]
+            passed += passed < len(landmarks) and bool(re.search(landmarks[passed], text))
+            guarded = text.startswith("@")
+            operation = text.split(" ", 1)[1].lstrip() if guarded else text
+            branch = re.match(r"BRA\b.*?(\.L_x_\w+)", operation)
+            ends = operation.startswith(("EXIT", "RET"))
+            if ends and passed == len(landmarks):
+                return count
+            follow = [labels[branch.group(1)]] if branch else []
+            if not (branch or ends) or guarded or re.search(r"\bU?P\d", operation):
+                follow.append(at + 1)
+            for one in follow:
+                if (one, passed) not in steps:
+                    steps[one, passed] = count + 1
+                    todo.append((one, passed))
+        sys.exit(f"{kernel}: no path by {landmarks}")
 
 
 class Checks:
