@@ -74,41 +74,36 @@ def ptx_order(text, source):
     return out
 
 
-def gaps(events, first, last, source=None, following=None):
-    """{line: {the stamp that stands last in front of it in the text}} of the lines first to last; 0: none. Code that was split, for
-    diverged warps, has a second copy of some stamps, and such a copy may begin between two of them: with `source`, an
-    instruction in front of the stamp that comes behind its line there is where the source has it."""
-    at, found = 0, collections.defaultdict(set)
-    for n, event in enumerate(events):
+def gaps(events, first, last):
+    """{line: {the stamp that stands last in front of it in the text}} of the lines first to last; 0: none. Code for diverged warps
+    stands at the end of the text: behind the stamp that is the last in front of the branch to it."""
+    at, found, behind = 0, collections.defaultdict(set), {}
+    for event in events:
         if event[0] == "clock":
             at = event[1] if event[1] is not None else at
+        elif event[0] == "diverged":
+            behind[event[1]] = at
+        elif event[0] == "label":
+            at = behind.get(event[1], at)
         elif first <= event[1] <= last:
-            behind = next((e[1] for e in events[n:] if e[0] == "clock"), None) if source and event[1] in source else None
-            split = behind is not None and behind == following.get(source[event[1]])
-            found[event[1]].add(source[event[1]] if split else at)
+            found[event[1]].add(at)
     return found
 
 
-def is_split(in_ptx, in_code):
-    counts = [collections.Counter(e[1] for e in events if e[0] == "clock" and e[1] is not None) for events in (in_ptx, in_code)]
-    return any(n > counts[0][stamp] for stamp, n in counts[1].items())
-
-
 def source_gaps(text):
-    """{kernel: (first line, last line, {line: stamp}, {stamp: the next in the source})}, by the numbers of the sections."""
+    """{kernel: (first line, last line, {line: stamp})}, by the numbers of the sections."""
     number = {s: n for n, s in enumerate(("Kernel",) + random_kernels.SECTIONS, 1)}
     kernels, name = {}, None
     for n, line in enumerate(text.splitlines(), 1):
         start = re.match(r'extern "C" __global__ void (\w+)\(', line)
         if start:
             name, at = start.group(1), 0
-            kernels[name] = [n, n, {}, {}]
+            kernels[name] = [n, n, {}]
         if not name:
             continue
         kernels[name][1] = n
         mark = re.match(r"\s*PROF_MARK\w*\((\w+)", line)
         if mark:
-            kernels[name][3][at] = number[mark.group(1)]
             at = number[mark.group(1)]
         elif line.startswith("}"):
             name = None
@@ -128,7 +123,7 @@ def compile_kernels(inkmark, folder, seed, count, form, arch):
     with open(os.path.join(stem, f"{form}_{arch}.ptx")) as file:
         ptx = ptx_order(file.read(), os.path.basename(stem) + ".cu")
     listing = subprocess.run([find_nvdisasm(), "-gi", "-c", stem + ".cubin"], capture_output=True, text=True, check=True).stdout
-    code = {k: [e for e in events if e[0] == "clock" or WORK.match(e[2].replace(".", " ", 1))]
+    code = {k: [e for e in events if e[0] != "line" or WORK.match(e[2].replace(".", " ", 1))]
             for k, events in sequence(listing, os.path.basename(stem) + ".cu").items()}
     verdict = random_kernels.verdicts(inkmark, stem + ".cubin")
     return text, ptx, code, verdict
@@ -137,13 +132,12 @@ def compile_kernels(inkmark, folder, seed, count, form, arch):
 def judge(text, ptx, code, verdict):
     """Counts, and what is not as it should be."""
     counts, wrong = collections.Counter(), []
-    for name, (first, last, source, following) in source_gaps(text).items():
+    for name, (first, last, source) in source_gaps(text).items():
         said = verdict[name]
         moved = {l["line"]: l["instructions"] for l in said["leaks"]}
         held = not moved and not said["gone"]
-        split = is_split(ptx[name], code[name])
-        counts["split"] += split
-        in_ptx, in_code = gaps(ptx[name], first, last), gaps(code[name], first, last, source if split else None, following)
+        counts["with code for diverged warps"] += any(e[0] == "diverged" for e in code[name])
+        in_ptx, in_code = gaps(ptx[name], first, last), gaps(code[name], first, last)
         counts["kernels"] += 1
         counts["held"] += held
         for line, stamps in in_code.items():

@@ -101,7 +101,8 @@ def kernel(rng, name, form, title):
 # ---- the reader ----
 
 def sequence(listing, source):
-    """Of each function: ("clock", section) and ("line", number, text) in the order of the machine code."""
+    """Of each function: ("clock", section) and ("line", number, text) in the order of the machine code; ("diverged", label) where warps
+    that are not whole leave it, and ("label", label)."""
     out, title, chain, fresh, pending = {}, None, [], False, {}
     for text in listing.splitlines():
         section = re.search(r"\.section\s+\.text\.([\w$]+)", text)
@@ -119,9 +120,15 @@ def sequence(listing, source):
             chain.append((os.path.basename(place.group(1)), int(place.group(2))))
             continue
         code = re.search(r"/\*[0-9a-f]{4}\*/\s+(?:@!?U?P\S+\s+)?(.*?)\s*;", text)
+        label = re.match(r"(\.L_x_\d+):", text)
+        if label:
+            out[title].append(["label", label.group(1)])
         if not code:
             continue
         fresh, code = False, code.group(1)
+        diverged = re.match(r"BRA\.DIV.*`\((\.L_x_\d+)\)", code)
+        if diverged:
+            out[title].append(["diverged", diverged.group(1)])
         read = re.match(r"CS2R R(\d+), SR_CLOCKLO", code)
         if read:
             pending[int(read.group(1)) + 1] = len(out[title])
