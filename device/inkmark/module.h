@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a marked file hands to libinkmark at start-up: its buffer symbol's setter, its section
- * tables, and the entry points of the CUDA runtime that the program itself is linked with, so that
- * libinkmark links none. C11 and C++. */
+/* A marked file hands this to libinkmark at start-up: the setter of its buffer symbol, its section tables, and the
+ * entry points of the CUDA runtime that the program is linked with. So libinkmark links no CUDA runtime. C11 and C++. */
 #ifndef INKMARK_MODULE_H
 #define INKMARK_MODULE_H
 

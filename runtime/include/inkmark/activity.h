@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Activity: what CUPTI saw of a recorded process, kernels, copies, sets and the calls that launched
- * them, in the capture beside the tracks (`inkmark record --activity`). docs/activity.md tells what
- * is recorded and how; docs/format.md has the bytes. Nothing here needs CUDA.
+/* Reads the activity in a capture: the kernels, copies, sets and launching calls that CUPTI reported about the
+ * recorded process (`inkmark record --activity`). docs/activity.md says what is recorded and how. docs/format.md has
+ * the bytes. Nothing here needs CUDA.
  *
  * Experimental: it may change with any version.
  *
  * Threads: as in capture.h.
- * Lifetime: what is handed out belongs to the capture and is valid until ink_capture_free, if nothing else is said.
+ * Lifetime: returned arrays and texts belong to the capture and are valid until ink_capture_free, unless a function
+ * says otherwise.
  *
  * @code{.c}
  * #include <inkmark/activity.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Capture files (.ink): writing them chunk by chunk, and reading them back. docs/format.md has the
- * bytes. Reading maps the file; nothing here needs CUDA.
+/* Writes capture files (.ink) chunk by chunk, and reads them. docs/format.md has the bytes. Reading maps the file.
+ * Nothing here needs CUDA.
  *
- * Threads: a writer is for one thread at a time. An opened capture does not change: any number of threads may read
+ * Threads: one thread at a time may use a writer. An opened capture does not change: any number of threads may read
  * it.
- * Lifetime: what a capture hands out (arrays, names, facts, tracks) belongs to the capture and is valid until
- * ink_capture_free. A writer copies what it is given.
+ * Lifetime: returned arrays, names, facts and tracks belong to the capture and are valid until ink_capture_free. A
+ * writer copies its arguments.
  *
  * @code{.c}
  * #include <inkmark/capture.h>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer process of `inkmark record`: takes what recorded processes put into shared memory and
- * writes their captures, whatever becomes of them. For launchers; a program that records itself uses
- * inkmark/session.h. docs/arming.md tells how processes find it.
+/* The writer process of `inkmark record`. It takes chunks that recorded processes put into shared memory, and writes
+ * their captures, even if these processes are killed. This header is for launchers. If a program records itself, it
+ * uses inkmark/session.h. docs/arming.md says how processes find the writer.
  *
- * Open, fork, run in the child; the parent sets INKMARK_WRITER to the address, starts the program and
- * frees the collector. One thread at a time.
+ * Open a collector, fork, and run the collector in the child. The parent sets INKMARK_WRITER to the address, starts
+ * the program, and frees the collector.
  *
  * Experimental: it may change with any version.
  *
  * Threads: one thread at a time for a collector, and for a control socket.
- * Lifetime: a collector lives until ink_collector_free; the lines that it hands over only during the call.
+ * Lifetime: a collector lives until ink_collector_free. The lines that it passes to a callback are valid only during
+ * the call.
  *
  * @code{.c}
  * #include <inkmark/collect.h>

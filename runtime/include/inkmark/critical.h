@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path of one launch: which work, of which track, the end of the launch waited for, back to its begin.
- * docs/answers.md says how it is found and what is taken for an edge.
+/* The critical path of one launch: the chain of work, from track to track, that the end of the launch waited for,
+ * back to the launch's begin. docs/answers.md says how the path is found and what counts as an edge.
  *
  * Experimental: it may change with any version.
  *
  * Threads: any number of threads; the capture and the map are only read.
- * Lifetime: a path borrows nothing; what is in it is valid until ink_critical_path_free.
+ * Lifetime: a path and its members are valid until ink_critical_path_free. It does not need the capture.
  *
  * @code{.c}
  * #include <inkmark/critical.h>

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* The one decoder: turns the records of each track into events that every output shares.
  *
- * A track's events come in the order of their time; slices nest. Cycles are clock64 of the track's
- * SM, unwrapped to 64 bits; ns are CLOCK_REALTIME-based Unix nanoseconds through the clock map, or,
- * where the capture has no host clock, raw globaltimer ns (ink_clock_quality says which).
+ * A track's events come in the order of their times, and slices nest. Cycles are clock64 of the track's SM, unwrapped
+ * to 64 bits. ns are Unix nanoseconds (CLOCK_REALTIME) through the clock map. If the capture has no host clock, ns
+ * are raw globaltimer ns. ink_clock_quality says which.
  *
- * LEVELS. A level is the range that the marks stand in: the kernel's body, or an open BEGIN. MARK,
- * BEGIN, END, ITER and the opening move their level's last stamp. MARK(S) makes the slice [last
- * stamp, now] of S at its level; END(S) makes [its BEGIN, now] and the outer level's last stamp
- * becomes now; time between an outer stamp and a BEGIN belongs to no section: "(unmarked)".
- * Marks of called functions (the aux ring) are placed by their clock inside the body's slices: their
- * base level has its own last stamp, which is the later of the body's last stamp and theirs; they
- * move none of the body's. INSTANT, VALUE and async marks move none at all. A slice of a called
- * function is one deeper than the body's level that it stands in, so it never has the depth of a
- * body's slice around it. A range that a called function leaves open across a mark of the body would
- * cross its slices: a problem, and the slice is cut to begin at that mark.
- * ROWS. ITER(i) sets the row of its level until that level ends or the next ITER; a range starts in
- * the row of the level around it and leaving it restores that row. A slice's row is the one in force
- * when it ends. Before any ITER a level has no row (INK_ROW_NONE); where the ring was overwritten,
- * the row until the next ITER is INK_ROW_UNKNOWN. Marks of called functions are in the row of the
- * body's level; an ITER of their own base level holds until the body's next BEGIN, END or ITER.
- * ASYNC. An end belongs to the first begun range of its section and key that has not ended, over
- * both rings of the track. Where the range has a scope (PROF_ASYNC_BEGIN_BLOCK) it may be another track's: these
- * are told behind the launch, as crossings.
+ * LEVELS. A level is the range that the marks stand in: the kernel's body, or an open BEGIN. MARK, BEGIN, END, ITER
+ * and the opening move their level's last stamp. MARK(S) makes the slice [last stamp, now] of S at its level. END(S)
+ * makes the slice [its BEGIN, now] of S, and the outer level's last stamp becomes now. Time between an outer stamp
+ * and a BEGIN belongs to no section: it is "(unmarked)". Marks of called functions (the aux ring) are placed by their
+ * clocks inside the body's slices. Their base level has a last stamp of its own: the later of the body's last stamp
+ * and theirs. They do not move the body's stamps. INSTANT, VALUE and async marks move no stamp. A slice of a called
+ * function is one deeper than the body's level around it, so it never has the depth of a body's slice around it. If a
+ * called function leaves a range open across a mark of the body, the range would cross the body's slices. That is a
+ * problem, and the slice is cut to begin at that mark.
+ * ROWS. ITER(i) sets the row of its level until that level ends or the next ITER. A range starts in the row of the
+ * level around it, and leaving the range restores that row. A slice's row is the row in force when the slice ends.
+ * Before any ITER a level has no row (INK_ROW_NONE). If the ring was overwritten, the row is INK_ROW_UNKNOWN until
+ * the next ITER. Marks of called functions are in the row of the body's level. An ITER at their own base level holds
+ * until the body's next BEGIN, END or ITER.
+ * ASYNC. An end belongs to the range of its section and key that began first and has not ended, in both rings of the
+ * track. If the range has a scope (PROF_ASYNC_BEGIN_BLOCK), its end may be in another track. These ranges come after
+ * the tracks of their launch, as crossings.
  *
  * Experimental: it may change with any version.
  *
  * Threads: any number of threads; the capture and the map are only read. A sink is called by the thread that called
  * ink_decode.
- * Lifetime: what a sink is given is valid during the call. Sections belong to the capture, the quality of clocks to
- * the map.
+ * Lifetime: the arguments of a sink's callback are valid during the call. Sections belong to the capture, and the
+ * quality of clocks belongs to the map.
  *
  * @code{.c}
  * #include <inkmark/decode.h>

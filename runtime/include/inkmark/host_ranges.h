@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the host says of itself: NVTX ranges and marks, ink_scope_begin, and the calls that launched kernels, in the
- * capture beside the tracks (`inkmark record --nvtx`). docs/host-ranges.md tells what is recorded and how; docs/format.md
- * has the bytes. Nothing here needs CUDA.
+/* Reads the host's ranges in a capture: NVTX ranges and marks, scopes of ink_scope_begin, and the calls that launched
+ * kernels (`inkmark record --nvtx`). docs/host-ranges.md says what is recorded and how. docs/format.md has the bytes.
+ * Nothing here needs CUDA.
  *
  * Experimental: it may change with any version.
  *
  * Threads: as in capture.h.
- * Lifetime: what is handed out belongs to the capture and is valid until ink_capture_free.
+ * Lifetime: returned arrays and texts belong to the capture and are valid until ink_capture_free.
  *
  * @code{.c}
  * #include <inkmark/host_ranges.h>

@@ -5,7 +5,7 @@
  * Experimental: it may change with any version.
  *
  * Threads: an opened trace and a made join do not change: any number of threads may read them.
- * Lifetime: what a trace or a join hands out belongs to it and is valid until it is freed.
+ * Lifetime: returned arrays and texts belong to the trace or the join, and are valid until it is freed.
  *
  * @code{.c}
  * #include <inkmark/merge.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Merged traces: captures and another profiler's trace in one file, or several captures in one.
- * docs/merging.md tells what is written where.
+/* Writes merged traces: captures and another profiler's trace in one file, or several captures in one file.
+ * docs/merging.md says what is written where.
  *
  * Experimental: it may change with any version.
  *
  * Threads: any number of threads, each with a path of its own; captures and maps are only read.
- * Lifetime: nothing is kept after a call.
+ * Lifetime: the functions keep no argument after they return.
  *
  * @code{.c}
  * #include <inkmark/merged.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Outputs: each is one file under runtime/output/ that fills one ink_output.
+/* Writes a capture as a trace, a table or arrays. Each output is one file under runtime/output/ that fills one
+ * ink_output.
  *
  * Threads: any number of threads, each with a path of its own; the capture and the map are only read.
- * Lifetime: outputs are in static storage; nothing is kept after a write.
+ * Lifetime: outputs are in static storage. A write keeps no argument after it returns.
  *
  * @code{.c}
  * #include <inkmark/output.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps through the arrays that the library returns. A later version may add members at the end of a row; a program that
- * was compiled with an older header goes on to read the right rows if it steps by ink_row_bytes, which INK_ROW_AT does.
- * Indexing the array itself is right for a program that is compiled and linked with one version.
+/* Steps through the arrays that the library returns. A later version may add members at the end of a row. If a
+ * program steps by ink_row_bytes, as INK_ROW_AT does, it reads the right rows even if it was compiled with an older
+ * header. If a program is compiled and linked with one version, it may index the array itself.
  *
  * Threads: any thread may call it.
  * Lifetime: nothing is allocated.

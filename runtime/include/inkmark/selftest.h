@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where `inkmark selftest` keeps what it found of a device, so that captures made on it can hold
- * it.
+/* Keeps the page that `inkmark selftest` wrote about a device, so that captures made on that device can hold the
+ * page.
  *
  * Experimental: it may change with any version.
  *

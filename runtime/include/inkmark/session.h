@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording inside the process that runs the kernels: arming devices, draining their buffers into a
- * capture file, ending. `inkmark record` does all of this by itself; a program calls it when it wants
- * to choose what is recorded when, or hands buffers to kernels as arguments.
+/* Records inside the process that runs the kernels: arms devices, drains their buffers into a capture file, and ends
+ * the capture. `inkmark record` does all of this by itself. Use this header if a program is to choose what is
+ * recorded and when, or if it passes buffers to kernels as arguments.
  *
- * docs/arming.md tells what arms and what drains each device. All functions may be called from any
- * host thread; one session at a time in a process. They leave the calling thread's current device as
- * it was, and its last CUDA error untouched when they succeed.
+ * docs/arming.md says what arms and what drains each device. A process has one session at a time. The functions leave
+ * the calling thread's current device as it was. If they succeed, they do not change its last CUDA error.
  *
- * Threads: any host thread may call these functions, several at once, but for ink_session_close.
- * Lifetime: a session lives until ink_session_close, which frees it; texts that it is given are copied.
+ * Threads: any host thread may call these functions, and several threads at once. Only ink_session_close needs that
+ * no other thread is in a function of the session.
+ * Lifetime: a session lives until ink_session_close, which frees it. The functions copy the texts that they get.
  *
  * @code{.c}
  * #include <inkmark/mark.cuh>
@@ -115,8 +115,9 @@ INK_API ink_status ink_session_buffer(ink_session *session, int device, prof_buf
  * Errors: INK_ERROR_CUDA. */
 INK_API ink_status ink_session_set_on(ink_session *session, bool on, ink_error *error);
 
-/* A step of the program ends and the next one begins: with a schedule, recording begins or ends here when it is
- * time, and the devices are waited for then. NULL: the session of this process, that of `inkmark record` too.
+/* Ends a step of the program and begins the next one. If the session has a schedule, recording begins or ends here
+ * when it is time, and the call waits for the devices then. If `session` is NULL, the call is for the session of this
+ * process, also that of `inkmark record`.
  * Returns: INK_OK, or an error.
  * Errors: INK_ERROR_NOT_FOUND (there is no session), INK_ERROR_CUDA, INK_ERROR_IO. */
 INK_API ink_status ink_session_step(ink_session *session, ink_error *error);
@@ -126,36 +127,37 @@ INK_API ink_status ink_session_step(ink_session *session, ink_error *error);
  * Errors: INK_ERROR_CUDA (a device failed for good, and nothing more comes from it), INK_ERROR_IO. */
 INK_API ink_status ink_session_drain(ink_session *session, ink_error *error);
 
-/* Ties the clocks of the armed devices' SMs to each other and to the host's anew, as arming and closing do: a kernel
- * of some 10 us to 2 ms on a stream of the session's own, and some round trips. Between launches, if a program ran
- * long or if the clock rate may have changed; it waits until the kernel has found room on the device. What kept it
- * from running on an SM is told in the capture.
+/* Ties the clocks of the armed devices' SMs to each other and to the host's clock again, as arming and closing do.
+ * This takes a kernel of some 10 us to 2 ms on a stream of the session's own, and some round trips. Call it between
+ * launches if a program ran long or if the clock rate may have changed. It waits until the kernel has found room on
+ * the device. If the kernel could not run on an SM, the capture says why.
  * Returns: INK_OK, or an error.
  * Errors: INK_ERROR_NOT_FOUND (no device is armed), INK_ERROR_CUDA. */
 INK_API ink_status ink_session_calibrate(ink_session *session, ink_error *error);
 
-/* Waits for the armed devices, drains, ends the capture, disarms, frees. *written, if not NULL, says whether a file
- * was made: none is when no kernel recorded. Frees the session also if it fails. No other thread may be in a
- * function of the session, nor launch kernels that have its buffer as an argument.
+/* Waits for the armed devices, drains them, ends the capture, disarms the devices and frees the session. If `written`
+ * is not NULL, *written says whether a file was made: if no kernel recorded, there is none. The session is freed even
+ * if the call fails. No other thread may be in a function of the session, or launch kernels that have its buffer as
+ * an argument.
  * Returns: INK_OK, or an error.
  * Errors: INK_ERROR_CUDA, INK_ERROR_IO. */
 INK_API ink_status ink_session_close(ink_session *session, bool *written, ink_error *error);
 
-/* A module, or a library of CUDA 12, that the program loaded through the driver's API: the CUmodule or CUlibrary,
- * and the image that it was made of, in which its section tables are found; `bytes` 0: the image says itself how
- * long it is, NULL: ink_register_sections has told of them. Its kernels are recorded from here on, in the calling
- * thread's context; those of a library in every context that is seen. Under `inkmark record` nobody needs to call
- * these. *marked, if not NULL, says whether it has marks.
+/* Adds a module that the program loaded through the driver's API: the CUmodule, and the image that it was made of, in
+ * which its section tables are found. If `bytes` is 0, the image itself says how long it is. If `image` is NULL,
+ * ink_register_sections must have been called with the tables. The module's kernels are recorded from now on, in the
+ * calling thread's context. Under `inkmark record` you need not call this. If `marked` is not NULL, *marked says
+ * whether the module has marks.
  * Returns: INK_OK, or an error.
  * Errors: INK_ERROR_NOT_FOUND (no driver, or no context of this thread), INK_ERROR_MEMORY. */
 INK_API ink_status ink_session_add_module(ink_session *session, void *module, const void *image, size_t bytes,
                                           bool *marked, ink_error *error);
-/* The same of a library.
+/* The same for a CUlibrary. Its kernels are recorded in every context that the session sees.
  * Returns: INK_OK, or an error.
  * Errors: those of ink_session_add_module. */
 INK_API ink_status ink_session_add_library(ink_session *session, void *library, const void *image, size_t bytes,
                                            bool *marked, ink_error *error);
-/* Takes a module out, before it is unloaded or the context that it is in is destroyed. */
+/* Takes a module out of the session. Call it before the module is unloaded or its context is destroyed. */
 INK_API void ink_session_remove_module(ink_session *session, void *module);
 /* The same of a library. */
 INK_API void ink_session_remove_library(ink_session *session, void *library);

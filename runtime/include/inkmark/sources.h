@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The source text of marked files, as `inkmark record` stored it in the capture, and where in it each section is marked.
+/* Reads the source text of marked files that `inkmark record` stored in the capture, and finds where each section is
+ * marked.
  *
  * Experimental: it may change with any version.
  *
  * Threads: as in capture.h.
- * Lifetime: sources belong to the capture; what ink_source_marks hands out is the caller's.
+ * Lifetime: sources belong to the capture. The caller frees what ink_source_marks returns.
  *
  * @code{.c}
  * #include <inkmark/sources.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Why warps waited, instruction by instruction: what CUPTI sampled while `inkmark record --stalls` ran, and the machine code
- * that it is of.
+/* Reads the samples that CUPTI took while `inkmark record --stalls` ran: for each instruction, the reasons why warps
+ * waited. It also gives the machine code of the sampled modules.
  *
  * Experimental: it may change with any version.
  *
  * Threads: as in capture.h.
- * Lifetime: what is handed out belongs to the capture and is valid until ink_capture_free.
+ * Lifetime: returned arrays and texts belong to the capture and are valid until ink_capture_free.
  *
  * @code{.c}
  * #include <inkmark/stalls.h>

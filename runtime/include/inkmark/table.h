@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables and statistics from one pass of the decoder.
+/* Makes tables and statistics of a capture in one pass of the decoder.
  *
  * Threads: any number of threads may make tables of one capture, and read one table.
- * Lifetime: what a table hands out is valid until ink_table_free. Names in it are the capture's: free that after it.
+ * Lifetime: returned arrays are valid until ink_table_free. Names in them belong to the capture, so free the capture
+ * after the table.
  *
  * @code{.c}
  * #include <inkmark/table.h>
@@ -63,9 +64,9 @@ typedef struct ink_table_options {
   uint32_t launch;           /* UINT32_MAX: every launch */
   ink_status (*progress)(void *user, uint64_t done, uint64_t total);
   void *user;
-  /* Takes the marks' own cost, where the capture has a measure of it, out of all times: of each stretch
-   * the cost of the marks that it contains, but never more than lies between a mark and the next. The
-   * ranges of PROF_SUM lose what lies inside of them; the time around them keeps what they cost. */
+  /* Takes the marks' own cost out of all times, if the capture has a measure of it. Each stretch loses the cost of
+   * the marks that it contains, but for each mark at most the time to the next. The ranges of PROF_SUM lose the part
+   * of the cost that lies inside of them. The time around them keeps their cost. */
   bool without_marking;
   /* BY_SECTION: findings are made too (ink_table_findings). Sections whose names match `waits_regex` (POSIX
    * extended, case does not matter; NULL: INK_WAITS_USUAL) are those that wait. */
@@ -77,25 +78,29 @@ typedef struct ink_table_options {
 
 enum { INK_ROW_INSIDE_MAX = 4, INK_HISTOGRAM_BINS = 24 };
 
-/* One row: a section of a part of a kernel, in a group (iteration, block, SM, launch, warp, device or instance;
- * 0 for BY_SECTION). A part is what of a kernel ran on one device as one template instance, where the capture
- * knows instances: neither are ever added up, unless they are the groups.
- * Slices whose begin was cut off, or that never ended, are counted in `cut`, not in the times.
- * median and p99 are exact (nearest rank) up to 32 values and within 1/128 of the true value beyond;
- * their ns are the cycles at the row's mean rate or, where an SM of the capture changed its rate, those of
- * the ns. All else is exact. Where a rate changed inside a track, each stretch has the ns of its own
- * stamps; the ranges of PROF_SUM, which have none, those of the rate at their row's end. A kernel's total is the time
- * from the openings to the closings of its tracks; "(unmarked)" counts the gaps, and leaves out what
- * is not known because marks were overwritten. Rows of nested and of called sections lie inside
- * other rows' time: only those of depth 0 and "(unmarked)" add up. Sorted by part, group, section;
- * "(unmarked)" last.
- * Self is the total without the time of slices that lay directly inside. It is not known (self_known) by
- * iteration, since a slice's row is that of its end, nor where slices of the section were cut. Its ns are the
- * cycles at the row's mean rate.
- * Where ranges of a section lie inside each other, as those of a recursive function, times but those of
- * single slices are of the outermost: total, share and imbalance count no moment twice. The one
- * exception is a MARK of the body: if the functions that it calls mark the same section, that time counts twice, and `twice`
- * is 1. */
+/* One row: a section of a part of a kernel, in a group (iteration, block, SM, launch, warp, device or instance; 0 for
+ * BY_SECTION). A part is one kernel on one device, as one template instance if the capture knows instances. Devices
+ * and instances are never added up, unless they are the groups.
+ *
+ * Rows are sorted by part, group, section, with "(unmarked)" last. Rows of nested and of called sections lie inside
+ * the time of other rows: only rows of depth 0 and "(unmarked)" add up. A kernel's total is the time from the openings
+ * to the closings of its tracks. "(unmarked)" counts the gaps. It leaves out time that is unknown because marks were
+ * overwritten.
+ *
+ * Slices whose begin was cut off, and slices that never ended, are counted in `cut` and not in the times. If ranges of
+ * a section lie inside each other, as those of a recursive function, the times are those of the outermost range: total,
+ * share and imbalance count no moment twice. Times of single slices are those of every slice. There is one exception:
+ * if a MARK of the body stands around called functions that mark the same section, that time counts twice, and `twice`
+ * is 1.
+ *
+ * median and p99 are exact (nearest rank) up to 32 values, and within 1/128 of the true value beyond. Their ns are the
+ * cycles at the row's mean rate; if an SM of the capture changed its rate, they are those of the ns. All other values
+ * are exact. If a rate changed inside a track, each stretch has the ns of its own stamps. The ranges of PROF_SUM have no
+ * stamps, so they have the rate at their row's end.
+ *
+ * Self is the total without the time of slices that lay directly inside. If it is not known, self_known is 0: so it is
+ * by iteration, because a slice is in the row of its end, and if slices of the section were cut. Its ns are the cycles
+ * at the row's mean rate. */
 typedef struct ink_table_row {
   uint32_t part;             /* index into ink_table_kernels */
   uint32_t kernel;           /* index into ink_capture_kernels */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables as JSON: what `inkmark report --format json`, `inkmark export` and the HTML page hold. The schema is
- * docs/tables.schema.json; docs/outputs.md tells what its fields mean.
+/* Writes tables as JSON, as `inkmark report --format json`, `inkmark export` and the HTML page have them. The schema
+ * is docs/tables.schema.json. docs/outputs.md says what its fields mean.
  *
  * Experimental: it may change with any version.
  *
  * Threads: one thread at a time for each file.
- * Lifetime: a file lives until ink_tables_json_close; what it was given may go after each call.
+ * Lifetime: a file lives until ink_tables_json_close. The arguments of a call are not needed after it.
  *
  * @code{.c}
  * #include <inkmark/tables_json.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from outside (names in captures, traces and sources, command lines, hosts) in the forms in which
- * inkmark lets it out, and files that get their name when they are whole.
+/* Writes text from outside (names in captures, traces and sources, command lines, hosts) in safe forms. Also opens
+ * output files that get their name only when they are whole.
  *
  * Threads: any number of threads, each with outfiles of its own.
  * Lifetime: an outfile and its stream live until ink_outfile_close, which frees both.

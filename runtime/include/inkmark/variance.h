@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How the slices of each section scatter, and what that goes with: the launch, the SM, the block, the warp, the iteration, or a
- * number that PROF_VALUE gave in the same iteration. docs/answers.md says how it is found.
+/* Says how the slices of each section scatter, and what the scatter goes with: the launch, the SM, the block, the
+ * warp, the iteration, or a number that PROF_VALUE gave in the same iteration. docs/answers.md says how.
  *
  * Experimental: it may change with any version.
  *
  * Threads: any number of threads; the capture and the map are only read.
- * Lifetime: what is in the result is valid until ink_variance_free; names are the capture's.
+ * Lifetime: the result and its members are valid until ink_variance_free. Names belong to the capture.
  *
  * @code{.c}
  * #include <inkmark/variance.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of libinkmark: of this header when a program is compiled, and of the library that it runs with.
- * The build reads the three numbers here.
+/* The version of libinkmark: INKMARK_VERSION_NUMBER is that of this header, and ink_version() is that of the library
+ * that a program runs with. The build reads the three numbers here.
  *
  * Threads: any thread may call it.
  * Lifetime: nothing is allocated.
