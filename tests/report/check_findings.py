@@ -32,6 +32,10 @@ def late(seed, choose):
     numbers, text = one(findings(seed, f"late={block}:{factor}", f"iterations={choose.choice((1, 5))}"), "late", seed)
     assert numbers["block"] == block and f"block {block} is late" in text and "in LineSearch" in text, text
     assert 0.9 < numbers["cycles"] / numbers["others_mean_cycles"] / factor < 1.1, numbers
+    launch = choose.randrange(1, 20)  # in that one alone
+    numbers, text = one(findings(seed, f"late={block}:{factor}", f"only={launch + 1}"), "late", seed)
+    assert numbers["launch"] == launch and numbers["block"] == block, numbers
+    assert 0.9 < numbers["cycles"] / numbers["others_mean_cycles"] / factor < 1.1, numbers
 
 
 def held(seed, choose):

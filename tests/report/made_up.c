@@ -10,7 +10,7 @@ typedef struct made_up {
   double scatter;     /* standard deviation of a section's time over the launches */
   double slower[6];   /* factor of each section */
   double late;        /* factor of the late block's LineSearch */
-  uint32_t late_block;
+  uint32_t late_block, only; /* only: late in this launch alone, counted from 1; 0: in all */
   uint32_t held;      /* 1: the others are that much longer in StepLast */
   double outlier;     /* factor of one iteration */
   uint32_t outlier_iteration;
@@ -50,7 +50,7 @@ static void fill(made_up *m, synth_track *t, uint32_t launch, uint32_t block, co
       synth_value(t, 0, INK_ESCAPE_VALUE_U64, 6, number, SYNTH_HASH, *clock);
     for (uint32_t s = 1; s < 6; s++) {
       double cycles = usual[s] * m->slower[s] * of_launch[s] * (1 + 0.003 * normal(m));
-      if (s == 1 && block == m->late_block)
+      if (s == 1 && block == m->late_block && (!m->only || m->only == launch + 1))
         cycles *= m->late;
       if (s == 1 && i == m->outlier_iteration)
         cycles *= m->outlier;
@@ -62,7 +62,7 @@ static void fill(made_up *m, synth_track *t, uint32_t launch, uint32_t block, co
         cycles += m->per_value * (double)number;
       if (s == 4)
         cycles *= 1 + m->trend * launch / m->launches;
-      if (s == 5 && m->held && block != m->late_block)
+      if (s == 5 && m->held && block != m->late_block && (!m->only || m->only == launch + 1))
         cycles += usual[1] * of_launch[1] * (m->late - 1);
       *clock += cycles < 1 ? 1 : (uint64_t)(cycles + 0.5);
       synth_record(t, 0, INK_KIND_MARK, s + 1, 0, *clock);
@@ -112,7 +112,7 @@ static void read_key(made_up *m, const char *text) {
   if (sscanf(text, "launches=%u", &m->launches) == 1 || sscanf(text, "blocks=%u", &m->blocks) == 1 ||
       sscanf(text, "iterations=%u", &m->iterations) == 1 || sscanf(text, "slots=%u", &m->slots) == 1 ||
       sscanf(text, "warps=%u", &m->warps) == 1 || sscanf(text, "reversed=%u", &m->reversed) == 1 ||
-      sscanf(text, "held=%u", &m->held) == 1 ||
+      sscanf(text, "held=%u", &m->held) == 1 || sscanf(text, "only=%u", &m->only) == 1 ||
       sscanf(text, "stagger=%u", &m->stagger) == 1 ||
       sscanf(text, "mark=%u", &m->mark_millicycles) == 1 || sscanf(text, "track=%u", &m->track_cycles) == 1 || sscanf(text, "rate=%lf", &m->rate) == 1 ||
       sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
