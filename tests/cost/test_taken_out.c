@@ -5,10 +5,12 @@
  * where marks cost less than they are said to, nothing becomes negative and the parts still add up.
  */
 #include "check.h"
+#include "clock/clock_map.h"
 #include "inkmark/table.h"
 #include "synth.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { STEPS = 3000, KINDS = 8, DEEP = 6 };
 
@@ -113,8 +115,25 @@ static void write_costs(ink_writer *writer) {
        error);
 }
 
+/* Long after the track the SM's clock goes twice as fast: then every stretch of the whole capture is converted by its own
+ * stamps, on another way through the tables. */
+static void write_change(ink_writer *writer) {
+  enum { EDGES = 40, APART = 1000000 };
+  ink_edge edges[EDGES];
+  const uint64_t later = 1000000000000;
+  uint64_t cycles = 5000 + later - 1000000; /* where the track opens it is 5000 at 1000000 ns */
+  for (uint64_t i = 0; i < EDGES; i++) {
+    edges[i] = (ink_edge){cycles, cycles + 2, later + i * APART, 32};
+    cycles += i < EDGES / 2 ? APART : 2 * APART;
+  }
+  const ink_sm_edges sm = {.sm = 0, .count = EDGES, .edges = edges};
+  ink_error error;
+  NEED(ink_writer_clock_edges(writer, &(ink_clock_edges){.when = INK_EDGES_AT_START, .sm_count = 1, .sms = &sm, .note = ""}, &error),
+       error);
+}
+
 /* Records the program into a capture; marks cost `weight` times what they are said to. */
-static ink_capture *record(const program *p, uint64_t weight, bool said, uint32_t room,
+static ink_capture *record(const program *p, uint64_t weight, bool said, bool changes, uint32_t room,
                            const char *name) {
   synth_track track;
   synth_track_init(&track, room, 65536, false);
@@ -138,6 +157,8 @@ static ink_capture *record(const program *p, uint64_t weight, bool said, uint32_
   ink_writer *writer = synth_writer(path, room, 65536, false);
   if (said)
     write_costs(writer);
+  if (changes)
+    write_change(writer);
   synth_put(writer, &track);
   synth_finish(writer);
   synth_track_free(&track);
@@ -148,6 +169,8 @@ static ink_capture *record(const program *p, uint64_t weight, bool said, uint32_
   return capture;
 }
 
+static bool map_changes;
+
 static ink_table *table_of(const ink_capture *capture, int by, bool without) {
   ink_table_options options = {.size = sizeof options,
                                .by = (enum ink_group_by)by,
@@ -157,6 +180,7 @@ static ink_table *table_of(const ink_capture *capture, int by, bool without) {
   ink_table *table = NULL;
   ink_error error;
   NEED(ink_clock_map_make(capture, &map, &error), error);
+  map_changes = ink_clock_map_changes(map);
   NEED(ink_table_make(capture, map, &options, &table, &error), error);
   ink_clock_map_free(map);
   return table;
@@ -190,17 +214,49 @@ static void same_rows(const ink_table *got, const ink_table *want, const ink_tab
   }
 }
 
+/* The same cycles as without a change of rate, and the same ns, since the SM of the tracks has one rate. */
+static void same_on_the_other_way(const ink_table *timed, const ink_table *plain, const char *name) {
+  const ink_table_row *a, *b;
+  const size_t n = ink_table_rows(timed, &a), m = ink_table_rows(plain, &b);
+  CHECK(n == m && n > 3, "%s: %zu and %zu rows", name, n, m);
+  for (size_t i = 0; i < n && n == m; i++) {
+    CHECK(a[i].section == b[i].section && a[i].group == b[i].group && a[i].count == b[i].count && a[i].cut == b[i].cut &&
+              a[i].nested == b[i].nested && a[i].depth == b[i].depth && a[i].called == b[i].called && a[i].passes == b[i].passes &&
+              a[i].inside_count == b[i].inside_count && a[i].self_known == b[i].self_known && a[i].twice == b[i].twice,
+          "%s: row %zu is another", name, i);
+    CHECK(a[i].total_cycles == b[i].total_cycles && a[i].self_cycles == b[i].self_cycles && a[i].min_cycles == b[i].min_cycles &&
+              a[i].p1_cycles == b[i].p1_cycles && a[i].median_cycles == b[i].median_cycles && a[i].p99_cycles == b[i].p99_cycles &&
+              a[i].max_cycles == b[i].max_cycles && a[i].max_iteration == b[i].max_iteration,
+          "%s: row %zu: %" PRIu64 " cycles, not %" PRIu64, name, i, a[i].total_cycles, b[i].total_cycles);
+    CHECK(a[i].marking_cycles == b[i].marking_cycles && fabs(a[i].marking_bound_cycles - b[i].marking_bound_cycles) < 1e-6,
+          "%s: row %zu: marks %" PRIu64 ", not %" PRIu64, name, i, a[i].marking_cycles, b[i].marking_cycles);
+    CHECK(fabs(a[i].total_ns - b[i].total_ns) <= 1e-4 * b[i].total_ns + 1e-3 && fabs(a[i].max_ns - b[i].max_ns) <= 1e-2 * b[i].max_ns + 1 &&
+              fabs(a[i].min_ns - b[i].min_ns) <= 1e-2 * b[i].min_ns + 1,
+          "%s: row %zu: %.9g ns, not %.9g", name, i, a[i].total_ns, b[i].total_ns);
+  }
+  const ink_kernel_total *c, *d;
+  CHECK(ink_table_kernels(timed, &c) == 1 && ink_table_kernels(plain, &d) == 1, "%s: kernels", name);
+  CHECK(c->unmarked_cycles == d->unmarked_cycles && c->unknown_cycles == d->unknown_cycles && c->marking_cycles == d->marking_cycles &&
+            fabs(c->unmarked_ns - d->unmarked_ns) <= 1e-4 * d->unmarked_ns + 1e-3 && fabs(c->total_ns - d->total_ns) <= 1e-4 * d->total_ns,
+        "%s: the totals are others: %.9g ns unmarked, not %.9g", name, c->unmarked_ns, d->unmarked_ns);
+}
+
 static void one_program(uint64_t seed, bool calls, uint32_t room) {
   static program p;
   char name[64];
   write_program(&p, seed, calls);
-  ink_capture *free_marks = record(&p, 0, false, room, "free"),
-              *dear = record(&p, 1, true, room, "dear");
+  ink_capture *free_marks = record(&p, 0, false, false, room, "free"),
+              *dear = record(&p, 1, true, false, room, "dear"), *changed = record(&p, 1, true, true, room, "changed");
   for (int by = INK_BY_SECTION; by <= INK_BY_LAUNCH; by++) {
     snprintf(name, sizeof name, "seed %" PRIu64 " by %d room %u", seed, by, room);
     ink_table *want = table_of(free_marks, by, false), *got = table_of(dear, by, true);
     ink_table *stamped = table_of(dear, by, false), *nothing = table_of(free_marks, by, true);
+    CHECK(!map_changes, "%s: a rate changes", name);
     same_rows(got, want, stamped, name);
+    ink_table *timed = table_of(changed, by, true);
+    CHECK(map_changes, "%s: no rate changes", name);
+    same_on_the_other_way(timed, got, name);
+    ink_table_free(timed);
     const ink_kernel_total *a = NULL, *b = NULL, *raw = NULL, *none = NULL;
     CHECK(ink_table_kernels(got, &a) == 1 && ink_table_kernels(want, &b) == 1 &&
               ink_table_kernels(stamped, &raw) == 1 && ink_table_kernels(nothing, &none) == 1,
@@ -220,6 +276,7 @@ static void one_program(uint64_t seed, bool calls, uint32_t room) {
   }
   ink_capture_free(free_marks);
   ink_capture_free(dear);
+  ink_capture_free(changed);
 }
 
 /* Marks that cost nothing, said to cost a lot: what is left may be zero, not less, and adds up. */
@@ -229,7 +286,7 @@ static void overstated(uint64_t seed) {
   for (size_t i = 0; i < p.count; i++)
     p.steps[i].after = draw(&p, 3) ? draw(&p, 60) : 0;
   p.closing = 3;
-  ink_capture *capture = record(&p, 0, true, 65536, "overstated");
+  ink_capture *capture = record(&p, 0, true, false, 65536, "overstated");
   ink_table *table = table_of(capture, INK_BY_SECTION, true),
             *raw = table_of(capture, INK_BY_SECTION, false);
   const ink_table_row *rows, *raw_rows;
