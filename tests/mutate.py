@@ -59,6 +59,8 @@ KNOWN = [  # file, what stands there, what is put there
 EQUIVALENT = [  # file, the line, what it becomes, why nothing can tell the two apart
     ("runtime/table/table_cells.c", "if (at >= INK_ID_NONE - 1 || !INK_I_ROOM(table->passes) || !id_map_put(&table->pass_map, hash, (uint32_t)at))",
      "if (at >= INK_ID_NONE || !INK_I_ROOM(table->passes) || !id_map_put(&table->pass_map, hash, (uint32_t)at))", "four thousand million rows"),
+    ("runtime/cuda/drain.c", "const uint32_t gap = INK_I_CALL_BYTES / (sizeof *d->headers + INK_I_ROW_BYTES);",
+     "const uint32_t gap = INK_I_CALL_BYTES / (sizeof *d->headers - INK_I_ROW_BYTES);", "only how much one call reads"),
 ]
 
 KINDS = [  # what is looked for in a line of code, what it becomes

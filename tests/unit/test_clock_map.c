@@ -77,11 +77,12 @@ static ink_clock_map *load(const char *path, ink_writer *writer, ink_capture **c
 static void many(uint64_t step_ns, uint32_t simulated, double drift) {
   gpu g = {.step_ns = step_ns, .epoch_ns = 1700000000000000000, .host_offset_ns = 12345678,
            .host_drift = drift};
+  static const int ranks[SMS] = {0, 3, 4, 2, 1, 2}; /* of their rates */
   const char *path = synth_path("many");
   ink_writer *writer = start(path, simulated);
   uint64_t random = step_ns;
   for (uint32_t sm = 0; sm < SMS; sm++) {
-    g.hz[sm] = 1.41e9 + sm * 3e4;
+    g.hz[sm] = 1.41e9 + ranks[sm] * 3e4;
     g.skew[sm] = 1e12 * sm;
   }
   for (int i = 0; i < 300; i++) {
@@ -110,6 +111,14 @@ static void many(uint64_t step_ns, uint32_t simulated, double drift) {
   for (uint32_t sm = 0; sm < SMS - 1; sm++)
     CHECK(fabs(ink_clock_map_sm_hz(map, 0, sm) / g.hz[sm] - 1) < 1e-6, "SM %u: %f Hz", sm,
           ink_clock_map_sm_hz(map, 0, sm));
+  /* One without a rate of its own has the median of the others. */
+  CHECK(fabs(ink_clock_map_sm_hz(map, 0, SMS - 1) / g.hz[3] - 1) < 5e-6, "SM %d: %f Hz", SMS - 1, ink_clock_map_sm_hz(map, 0, SMS - 1));
+  const ink_sm_quality *of_sms;
+  const size_t sm_count = ink_clock_map_sms(map, 0, &of_sms);
+  CHECK(sm_count == SMS, "%zu SMs", sm_count);
+  for (size_t i = 0; i + 1 < sm_count; i++)
+    CHECK(fabs(of_sms[i].hz / g.hz[of_sms[i].sm] - 1) * 1e6 <= of_sms[i].hz_bound_ppm && of_sms[i].hz_bound_ppm < 1,
+          "SM %u: %f Hz, said to be good to %g ppm", of_sms[i].sm, of_sms[i].hz, of_sms[i].hz_bound_ppm);
   CHECK(q->host_bound_ns == (simulated || drift == 0 ? (simulated ? 300 : 700) : 700), "%" PRId64,
         q->host_bound_ns);
   CHECK(simulated ? isnan(q->host_drift_ppm)
@@ -126,7 +135,7 @@ static void many(uint64_t step_ns, uint32_t simulated, double drift) {
       CHECK(llabs(got - expected) <= q->bound_ns, "SM %u at %.0f: off by %" PRId64
             " ns, bound %" PRId64, sm, t, got - expected, q->bound_ns);
     }
-  CHECK(fabs(ink_clock_map_duration_ns(map, 0, 2, 1410060) - 1e6) < 1, "duration");
+  CHECK(fabs(ink_clock_map_duration_ns(map, 0, 3, 1410060) - 1e6) < 1, "duration");
   ink_clock_map_free(map);
   ink_capture_free(capture);
 }
