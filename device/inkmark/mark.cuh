@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// inkmark: named marks inside CUDA kernels. Include this in a .cu file, name the sections, open a
-// track at the top of a kernel, and mark:
+// inkmark: named marks inside CUDA kernels. Include this header in a .cu file, name the sections, open a track at the
+// top of a kernel, and mark:
 //
 // @code{.cu}
 // #include <inkmark/mark.cuh>
@@ -29,31 +29,31 @@
 // }
 // @endcode
 //
-// Until `inkmark record` or a session arms the program, marks store nothing. With INKMARK_DISABLE
-// defined they vanish: the PTX is byte for byte that of the code without them. C++14 and newer, nvcc
-// 12 and 13 (with -rdc=true below C++17 the compilers warn of an inline variable), NVRTC; needs sm_75 or
-// newer. docs/macros.md has the measured cost of each macro.
+// Until `inkmark record` or a session arms the program, marks store nothing. If INKMARK_DISABLE is defined, marks
+// vanish: the PTX is byte for byte that of the code without them. The header needs C++14 or newer, sm_75 or newer,
+// and nvcc 12 or 13, or NVRTC. With -rdc=true below C++17 the compilers warn of an inline variable. docs/macros.md
+// has the measured cost of each macro.
 //
-// WHAT A STAMP ORDERS. The clock read is `asm volatile` with a memory clobber: loads, stores,
-// barriers and other volatile asm stay on their side of it. Arithmetic and calls without side effects
-// do NOT: name the values that they produce in the mark. A stamp says when the work was issued, not
-// when it completed: a load may still be in flight when the section that issued it ends.
+// WHAT A STAMP ORDERS. The clock read is `asm volatile` with a memory clobber: loads, stores, barriers and other
+// volatile asm stay on their side of it. Arithmetic and calls without side effects do NOT stay: name their results in
+// the mark. A stamp says when work was issued, not when it completed: a load may still be in flight when the section
+// that issued it ends.
 //
-// HELD VALUES. PROF_MARK(S, x, y, ...): what computes x and y stays before the stamp, what uses them
-// after it, at no instruction. Any number of automatic, non-const scalars (integers, floats, half
-// types), vectors and small arrays; not pointers, not references to memory (a load and a store).
-// Limits: a value held between a multiply and an add keeps the two from being fused, so bits can
-// differ from the unmarked build unless -fmad=false; the assembler may still move what PTX holds:
-// `inkmark verify` shows it, PROF_MARK_STRICT prevents it.
+// HELD VALUES. PROF_MARK(S, x, y, ...): the code that computes x and y stays before the stamp, and the code that uses
+// them stays after it. This takes no instruction. A mark can hold any number of automatic, non-const scalars
+// (integers, floats, half types), vectors and small arrays. It cannot hold pointers. Do not hold a reference to
+// memory: it costs a load and a store. If a value is held between a multiply and an add, the two are not fused, so bits can differ
+// from the unmarked build unless it has -fmad=false. The assembler may still move what the PTX holds: `inkmark
+// verify` shows that, and PROF_MARK_STRICT prevents it.
 //
-// WHO RECORDS. Thread 0 of each block, or lane 0 of each warp: the host chooses at run time.
-// PROF_KERNEL_IF lets the kernel choose. Every other thread executes the marks but stores nothing.
+// WHO RECORDS. Thread 0 of each block records, or lane 0 of each warp: the host chooses at run time. With
+// PROF_KERNEL_IF the kernel chooses. All other threads execute the marks but store nothing.
 //
-// COST, machine instructions a mark in a kernel's body, nvcc 13.0 (codegen.cost counts them): 5 in
-// straight line and 6 to 6.3 in a rolled loop (7 on sm_75) on sm_75 to sm_120, also in an inlined function with PROF_PARAMS;
-// 29 to 50 in a called function without.
-// Opening and closing take about 150 in a kernel, of which 109 to 116 run where a track is got at once. 0 to 8 registers
-// more in a tiled matrix product.
+// COST in machine instructions, nvcc 13.0, sm_75 to sm_120 (codegen.cost counts them). A mark in a kernel's body
+// takes 5 in straight line and 6 in a rolled loop (7 on sm_75). A mark in an inlined function with PROF_PARAMS takes
+// the same. A mark in a called function without PROF_PARAMS takes 35 to 47. Opening and closing take about 150, of
+// which 109 to 116 run if the thread gets a track at once. Marks take 0 to 8 registers more in a tiled matrix
+// product.
 #ifndef INKMARK_MARK_CUH
 #define INKMARK_MARK_CUH
 
@@ -145,9 +145,9 @@ static __host__ __device__ __forceinline__ ink_i::called ink_ctx_() { return ink
 // What a macro looks sections up in: in a namespace with tables of its own, those and the enclosing ones.
 namespace names_of_PROF_SECTIONS {}
 
-// Names the sections of one table, up to 8,191 of them, at namespace scope. A section is written by
-// its bare name (PROF_MARK(Step)), or as Table::Step where two tables have the same name. Files may
-// share a table through a header. (INK_TABLE of rewritten.cuh has the same shape.) The names do not clash with anything else in the program.
+// Names the sections of one table, up to 8,191 of them, at namespace scope. Write a section by its bare name
+// (PROF_MARK(Step)), or as Table::Step if two tables have the name. Files may share a table through a header. The
+// names do not clash with anything else in the program. (INK_TABLE of rewritten.cuh has the same shape.)
 #define PROF_SECTIONS(table, ...) INK_I_SECTIONS(table, #table, __VA_ARGS__) // a macro may hold the names
 #define INK_I_SECTIONS(table, text, ...)                                                           \
   namespace ink_n_##table {                                                                        \
@@ -172,9 +172,9 @@ namespace names_of_PROF_SECTIONS {}
   namespace table = ink_n_##table;                                                                 \
   }
 
-// Opens this thread's track until the end of the enclosing scope; closes it on every way out of it.
-// PROF_KERNEL(Step) records to the buffer that the host armed the program with, PROF_KERNEL(buf, Step)
-// to the prof_buffer argument buf. Once per kernel, before any other mark of it, in a branch of some threads too. About 150
+// Opens this thread's track, and closes it on every way out of the enclosing scope. PROF_KERNEL(Step) records to the
+// buffer with which the host armed the program. PROF_KERNEL(buf, Step) records to the prof_buffer argument buf. Use
+// it once in a kernel, before any other mark. It may stand in a branch that only some threads take. About 150
 // instructions for opening and closing, of which 12 run where nothing is recorded.
 #define PROF_KERNEL(...)                                                                           \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(kernel, __VA_ARGS__, false, false)
@@ -182,20 +182,22 @@ namespace names_of_PROF_SECTIONS {}
 // PROF_KERNEL_IF(cond, buf, Step). Marks in called functions are kept for one of them in each warp.
 #define PROF_KERNEL_IF(cond, ...)                                                                  \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(kernel, __VA_ARGS__, true, (cond))
-// The same without closing: PROF_CLOSE() does, at the end of each role's code, and no code stands behind the
-// branches of the roles, which would cost a producer's loop its uniform registers. PROF_OPEN syncs the warp: it stands
-// where every thread of a warp comes by that has not left, at the top of a kernel; elsewhere PROF_OPEN_IF. A track that a
-// thread leaves open is stored as such and named, and given back once another block has its warp's place.
+// Opens a track without closing it. PROF_CLOSE() closes it, at the end of each role's code. So no code stands after
+// the branches of the roles, where it would cost a producer's loop its uniform registers. PROF_OPEN syncs the warp:
+// put it at the top of a kernel, where every thread of the warp that has not left comes by. Elsewhere use
+// PROF_OPEN_IF. If a thread leaves its track open, the track is stored as open and named. It is given back once
+// another block has its warp's place.
 #define PROF_OPEN(...)                                                                             \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(opened, __VA_ARGS__, false, false)
 #define PROF_OPEN_IF(cond, ...)                                                                    \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(opened, __VA_ARGS__, true, (cond))
 #define PROF_CLOSE() ::ink_i::close(ink_ctx_())
 
-// The same with a track of rows: PROF_ITER takes the next row, and PROF_MARK(S) is one 32-bit clock in the slot of S in
-// that row: 2 instructions. Of a section that is passed twice in a row the last pass is kept. Only MARK, its _STRICT and _LOADED
-// forms, ITER and ROLE, and BEGIN, END and SCOPE of the sections that stand in front of the kernel's own in
-// PROF_SECTIONS; up to 60 slots: one a section, two more for each of those.
+// The same with a track of rows. PROF_ITER takes the next row, and PROF_MARK(S) stores one 32-bit clock in the slot
+// of S in that row: 2 instructions. If a section is passed twice in a row, the last pass is kept. These macros may be
+// used: MARK and its _STRICT and _LOADED forms, ITER, ROLE, and BEGIN, END and SCOPE of sections that stand in front
+// of the kernel's own in PROF_SECTIONS. A row has up to 60 slots: one for each section, and two more for each section
+// in front of the kernel's own.
 #define PROF_KERNEL_ROWS(...)                                                                      \
   INK_I_THIRD(__VA_ARGS__, INK_I_ROWS_ARGUMENT, INK_I_ROWS_SYMBOL, )(kernel_rows, __VA_ARGS__, false, false)
 #define PROF_KERNEL_ROWS_IF(cond, ...)                                                             \
@@ -205,27 +207,30 @@ namespace names_of_PROF_SECTIONS {}
 #define PROF_OPEN_ROWS_IF(cond, ...)                                                               \
   INK_I_THIRD(__VA_ARGS__, INK_I_ROWS_ARGUMENT, INK_I_ROWS_SYMBOL, )(opened_rows, __VA_ARGS__, true, (cond))
 
-// The context as a parameter: marks in a function that has it and is inlined cost what they cost in the kernel's
-// body. `void run(PROF_PARAMS(float *x, int n))` is called as `run(PROF_ARGS(x, n))`, from the body, from a lambda
-// [&] in it or from another function with PROF_PARAMS; up to
-// 62 parameters, none is fine. Where it is not inlined its marks cost more than in the body, and those of the body
-// stay what they are. PROF_SUM there is recorded at its PROF_ITER or at the call's end. PROF_ARGS_OFF where no track was opened: nothing is recorded.
+// The context as a parameter. If a function has it and is inlined, its marks cost what they cost in the kernel's
+// body. Call `void run(PROF_PARAMS(float *x, int n))` as `run(PROF_ARGS(x, n))`, from the body, from a lambda [&] in
+// the body, or from another function with PROF_PARAMS. There may be up to 62 parameters, or none. If the function is
+// not inlined, its marks cost more, and those of the body cost the same. PROF_SUM in the function is recorded at the
+// function's PROF_ITER or at the end of the call. If no track is open, use PROF_ARGS_OFF: then the function records
+// nothing.
 #define PROF_PARAMS(...) INK_I_IF_ANY(INK_I_PARAMS_SOME, INK_I_PARAMS_NONE, __VA_ARGS__)(__VA_ARGS__)
 #define PROF_ARGS(...) INK_I_IF_ANY(INK_I_ARGS_SOME, INK_I_ARGS_NONE, __VA_ARGS__)(__VA_ARGS__)
-// PROF_PARAMS of functions that kernels with PROF_KERNEL_ROWS(S) call, by PROF_ARGS.
+// PROF_PARAMS for functions that kernels with PROF_KERNEL_ROWS(S) call. The call has PROF_ARGS.
 #define PROF_PARAMS_ROWS(...) INK_I_JOIN(INK_I_PARAMS_ROWS_, INK_I_HAS_COMMA(__VA_ARGS__))(__VA_ARGS__)
 #define PROF_ARGS_OFF(...) INK_I_IF_ANY(INK_I_OFF_SOME, INK_I_OFF_NONE, __VA_ARGS__)(__VA_ARGS__)
-// The context as a member of an object, for all of its functions: `struct Loop { PROF_MEMBER() int n; ... };` and,
-// where the track is open, `PROF_BIND(loop);`. As cheap as long as the functions are inlined: where one is not,
-// the caller's marks have their cursor in memory too. Marks of an object that was not bound record nothing.
+// The context as a member of an object, for all of its functions. Write `struct Loop { PROF_MEMBER() int n; ... };`
+// and, where the track is open, `PROF_BIND(loop);`. Marks cost the same as long as the functions are inlined. If one
+// is not inlined, the caller's marks have their cursor in memory too. If an object was not bound, its marks record
+// nothing.
 #define PROF_MEMBER() ::ink_i::bound ink_ctx_;
 #define PROF_BIND(object) ((object).ink_ctx_.bind(::ink_i::binder(ink_ctx_)))
-// Names this thread's track, by a section of any table: PROF_ROLE(Producer). Where the track is open, once; the last
-// one holds. Marks know nothing of it: one store.
+// Names this thread's track by a section of any table: PROF_ROLE(Producer). Put it where the track is open. If there
+// are several, the last one holds. It is one store, and does not change the marks.
 #define PROF_ROLE(S)                                                                               \
   ::ink_i::role<INK_KERNEL_KEY(ink_table_hash(names_of_PROF_SECTIONS::S), names_of_PROF_SECTIONS::S)>(ink_ctx_())
 
-// At the top of a lambda that has marks of its own: they are recorded as those of a called function.
+// Put this at the top of a lambda that does not capture the context: its marks are recorded as those of a called
+// function.
 #define PROF_LAMBDA()                                                                              \
   const ::ink_i::called ink_ctx_ = ::ink_i::called();                                              \
   (void)ink_ctx_
@@ -234,16 +239,16 @@ namespace names_of_PROF_SECTIONS {}
 // as every macro below does.
 #define PROF_MARK(...) INK_I_STAMP(INK_KIND_MARK, __VA_ARGS__, ::ink_i::end_of_values())
 
-// PROF_MARK with values that the assembler cannot move either, where PROF_MARK's can be sunk, hoisted or
-// fused by it (docs/verify.md): each value is made to depend on the clock read, one instruction for each
-// 32 bits of it and one more a mark. A multiply before and an add behind it are never fused.
+// PROF_MARK with values that the assembler cannot move either. (It can sink, hoist or fuse the values of PROF_MARK:
+// docs/verify.md.) Each value is made to depend on the clock read. This takes one instruction for each 32 bits of the
+// values, and one more for the mark. A multiply before the mark and an add after it are never fused.
 #define PROF_MARK_STRICT(S, ...) INK_I_TIED(false, S, __VA_ARGS__)
-// The same, and the clock is read only when the values are there: what loads them has landed, so the
-// section's time is the work's and not its issue's. It waits, as the first use of the values would.
+// The same, and the clock is read only when the values are there, so their loads have landed. The section's time is
+// then the time of the work, not of its issue. The mark waits, as the first use of the values would.
 #define PROF_MARK_LOADED(S, ...) INK_I_TIED(true, S, __VA_ARGS__)
 
-// PROF_MARK of a section that is known at run time only: that of Table with this index, the first being 0. An index
-// that the table does not have is counted as such, and its time is no section's. 2 instructions more.
+// PROF_MARK of a section that is known only at run time: the section of Table with this index, from 0. If the table
+// does not have the index, the mark is counted as unknown, and its time belongs to no section. 2 instructions more.
 #define PROF_MARK_ID(Table, ...) INK_I_ID(Table, __VA_ARGS__, ::ink_i::end_of_values())
 
 // A nested range: its time is S's, inside of whatever section is around it. Ranges end in the order
@@ -252,14 +257,14 @@ namespace names_of_PROF_SECTIONS {}
 #define PROF_END(...) INK_I_STAMP(INK_KIND_END, __VA_ARGS__, ::ink_i::end_of_values())
 // PROF_BEGIN with a number, the argument of its slice: any integer, float or double. 3 words.
 #define PROF_BEGIN_WITH(S, ...) INK_I_BEGIN_WITH(S, __VA_ARGS__, ::ink_i::end_of_values())
-// A range that ends with the enclosing scope, on every way out of it. A declaration: not the lone
+// A range that ends with the enclosing scope, on every way out of it. It is a declaration, so it cannot be the only
 // statement of an `if`.
 #define PROF_SCOPE(...)                                                                            \
   INK_I_SCOPE(INK_I_JOIN(ink_scope_, __LINE__), __VA_ARGS__, ::ink_i::end_of_values())
 
 // The row of the per-iteration table from here on, at this level: any 64-bit integer. 2 words.
 #define PROF_ITER(...) INK_I_ITER(__VA_ARGS__, ::ink_i::end_of_values())
-// Behind the loop: what comes from here on is in no row, at this level.
+// Put this after the loop: what follows is in no row, at this level.
 #define PROF_ITER_END() ::ink_i::iterate(ink_ctx_(), (long long)::ink_i::no_row)
 
 // A point in time. Moves no stamp.
@@ -273,9 +278,9 @@ namespace names_of_PROF_SECTIONS {}
 #define PROF_ASYNC_END(S, ...)                                                                     \
   INK_I_ASYNC(INK_KIND_ASYNC_END, S, __VA_ARGS__, ::ink_i::end_of_values())
 
-// The same, begun by one thread and ended by the same or another one, of the block, of the cluster, of the grid: the
-// flight of a copy, from where it is issued to where it has landed. 3 words, of a cluster 4. Both threads
-// must record, so choose them by PROF_KERNEL_IF or record per warp.
+// The same, but another thread of the block, the cluster or the grid may end the range. It can show the flight of a
+// copy, from where it is issued to where it has landed. 3 words, of a cluster 4. Both threads must record, so choose
+// them by PROF_KERNEL_IF, or record per warp.
 #define PROF_ASYNC_BEGIN_BLOCK(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_BEGIN, INK_ESCAPE_BLOCK, S, __VA_ARGS__)
 #define PROF_ASYNC_END_BLOCK(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_END, INK_ESCAPE_BLOCK, S, __VA_ARGS__)
 #define PROF_ASYNC_BEGIN_CLUSTER(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_BEGIN, INK_ESCAPE_CLUSTER, S, __VA_ARGS__)
@@ -283,16 +288,16 @@ namespace names_of_PROF_SECTIONS {}
 #define PROF_ASYNC_BEGIN_GRID(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_BEGIN, INK_ESCAPE_GRID, S, __VA_ARGS__)
 #define PROF_ASYNC_END_GRID(S, ...) INK_I_SHARED_KEY(INK_KIND_ASYNC_END, INK_ESCAPE_GRID, S, __VA_ARGS__)
 
-// Count, total, least and most cycles of a range that is passed too often to record each time: kept in
-// registers, one record of 6 words at the next PROF_ITER or at the kernel's end. Not without a context.
+// Count, total, least and most cycles of a range that is passed too often to record each time. They are kept in
+// registers, and stored as one record of 6 words at the next PROF_ITER or at the kernel's end. This needs a context.
 #define PROF_SUM_BEGIN(...) INK_I_SUM(sum_begin, __VA_ARGS__, ::ink_i::end_of_values())
 #define PROF_SUM_END(...) INK_I_SUM(sum_end, __VA_ARGS__, ::ink_i::end_of_values())
-// Records them here, in the row that one is in. Behind a loop, before the PROF_END of the range that its rows
-// are in: else what the last row summed is recorded later, outside of that range, without its row.
+// Records the sums here, in the current row. Put it after a loop, before the PROF_END of the range that the loop's
+// rows are in. Otherwise the sums of the last row are recorded later, outside of that range and without their row.
 #define PROF_SUM_FLUSH() ::ink_i::sum_flush(ink_ctx_())
 
-// For kernels that run for milliseconds: a clock64-globaltimer-clock64 triple here and now, so that a
-// change of the clock rate inside the kernel is seen. Not without a context. 5 words.
+// For kernels that run for milliseconds: records a clock64-globaltimer-clock64 triple here, so that inkmark sees a
+// change of the clock rate inside the kernel. This needs a context. 5 words.
 #define PROF_CLOCKS() ::ink_i::clocks(ink_ctx_())
 
 // ---- private ------------------------------------------------------------------------------------

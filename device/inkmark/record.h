@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The record, the track and the buffer: the one layout that kernels write and the host reads.
+/* Declares the record, the track and the buffer: the layout that kernels write and the host reads.
  *
- * C11, C++14, CUDA and NVRTC all include this file; it pulls in nothing that NVRTC lacks. All words
- * are little-endian. docs/format.md tells how the same bytes lie in a capture file.
+ * C11, C++14, CUDA and NVRTC include this file, so it includes nothing that NVRTC lacks. All words are little-endian.
+ * docs/format.md says how the same bytes lie in a capture file.
  *
  * A RECORD is one 64-bit head, with the payload words BEFORE it:
  *
  *     head = clock64 ^ tag << 48                       tag = kind << 13 | section id
  *
- * so a ring is decoded backwards from its newest word, and a payload whose head was overwritten can
- * never be taken for a record. The low 48 bits of a head are the clock's; its upper 16 are the tag
- * XORed with the clock's upper 16, which costs one machine instruction where inserting the tag costs
- * two. The host knows the full clock of the closing and walks back: a stamp whose low 48 bits are
- * above those of the stamp after it lies before a wrap, one less in the upper 16. Section ids run
- * from 1 to 8191 within one section table.
+ * So a ring is decoded backwards from its newest word. If a head was overwritten, its payload is never taken for a
+ * record. The low 48 bits of a head are the clock's. Its upper 16 bits are the tag XORed with the clock's upper 16.
+ * This costs one machine instruction; inserting the tag would cost two. The host knows the full clock of the closing
+ * and walks back from there. If a stamp's low 48 bits are above those of the stamp after it, the stamp lies before a
+ * wrap, and its upper 16 bits are one less. Section ids run from 1 to 8191 within one section table.
  *
  *   kind          words (oldest first)                          meaning
  *   MARK          [head]                                        time since the level's last stamp
@@ -35,12 +34,12 @@
  *     GRID                                      of the grid, may end
  *     CLUSTER     [cluster][key][ASYNC head][escape: hash48]  or of the cluster with that linear index
  *
- * A MARK of section INK_SECTION_NONE is one of PROF_MARK_ID whose index is not in its table.
+ * If a MARK has the section INK_SECTION_NONE, it is a PROF_MARK_ID whose index is not in its table.
  *
- * An escape word is (ESCAPE << 13 | code) << 48 | hash48, its upper 16 bits XORed like a head's, with
- * the upper 16 bits of the clock of the stamp that it follows. Codes are even: read with upper bits
- * that are one too high (a wrap lies between it and the next stamp) they come out odd, so the two
- * cases cannot be confused.
+ * An escape word is (ESCAPE << 13 | code) << 48 | hash48. Its upper 16 bits are XORed like a head's, with the upper
+ * 16 bits of the clock of the stamp that it follows. Codes are even. If a wrap lies between the escape word and the
+ * next stamp, the reader's upper bits are one too high, and the code comes out odd. So the two cases cannot be
+ * confused.
  *
  * @code{.c}
  * #include <inkmark/record.h>
