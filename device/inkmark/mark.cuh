@@ -42,9 +42,9 @@
 // HELD VALUES. PROF_MARK(S, x, y, ...): the code that computes x and y stays before the stamp, and the code that uses
 // them stays after it. This takes no instruction. A mark can hold any number of automatic, non-const scalars
 // (integers, floats, half types), vectors and small arrays. It cannot hold pointers. Do not hold a reference to
-// memory: it costs a load and a store. If a value is held between a multiply and an add, the two are not fused, so bits can differ
-// from the unmarked build unless it has -fmad=false. The assembler may still move what the PTX holds: `inkmark
-// verify` shows that, and PROF_MARK_STRICT prevents it.
+// memory: it costs a load and a store. If a value is held between a multiply and an add, the two are not fused, so bits
+// can differ from the unmarked build unless it has -fmad=false. The assembler may still move what the PTX holds:
+// `inkmark verify` shows that, and PROF_MARK_STRICT prevents it.
 //
 // WHO RECORDS. Thread 0 of each block records, or lane 0 of each warp: the host chooses at run time. With
 // PROF_KERNEL_IF the kernel chooses. All other threads execute the marks but store nothing.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracks of a capture: where they stand in the file, which launch each belongs to, and the
- * stable order in which they are handed out. */
+/* Indexes the tracks of a capture: where they stand in the file, to which launch each belongs, and the stable order
+ * in which readers get them. */
 #include "block_sample.h"
 #include "capture_private.h"
 
@@ -11,7 +11,7 @@ static ink_status no_memory(ink_error *error) {
   return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the capture's tracks");
 }
 
-/* What an entry of an open track has of its rings is kept when a later one takes its place. */
+/* If a later entry replaces the entry of an open track, the ring words of the earlier one are kept. */
 static ink_status add_open_words(ink_capture *capture, int32_t device, const ink_file_track *track,
                                  uint64_t offset, ink_error *error) {
   const ink_track *h = &track->header;
@@ -87,8 +87,8 @@ ink_status ink_read_ended(ink_capture *capture, const unsigned char *payload, ui
   return INK_OK;
 }
 
-/* A track that was stored open and ended since is one of those that the counts have: stored again, as
- * closed, or lost. */
+/* If a track was stored open and has ended since, the counts hold it as closed: it is stored again as closed, or it
+ * is lost. */
 void ink_drop_ended(ink_capture *capture) {
   size_t kept = 0;
   ink_walk walk = {0};
@@ -241,8 +241,8 @@ typedef struct walk_state {
   uint32_t parts;
 } walk_state;
 
-/* Takes the track at `at`. UINT32_MAX: it may belong to the launch; else where the next one must have begun, for a
- * block stays on its SM. */
+/* Takes the track at `at`. Returns UINT32_MAX if the track may belong to the launch. Otherwise returns where the next
+ * launch must have begun, because a block stays on its SM. */
 static uint32_t take_track(walk_state *w, const sort_key *keys, const uint32_t *order, uint32_t at, bool *fine) {
   const sort_key *key = &keys[order[at]];
   const uint64_t thread = ink_mix64(key->block) + key->thread;
@@ -280,8 +280,9 @@ static bool is_each_block_once(const sort_key *keys, const uint32_t *order, uint
   return once;
 }
 
-/* The tracks of one grid id are one launch, unless a block came back on another SM when all had closed. Where a
- * thread opened a track again, and all had closed, it may have been launched again: that is said, not decided. */
+/* The tracks of one grid id are one launch, unless a block came back on another SM when all had closed. If all had
+ * closed and a thread opened a track again on the same SM, there may be another launch: this is reported, not
+ * decided. */
 static ink_status split_group(ink_capture *capture, sort_key *keys, const uint32_t *order, uint32_t from, uint32_t to,
                               ink_error *error) {
   ink_status status = INK_OK;

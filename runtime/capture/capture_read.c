@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a capture: the bytes, the chunks and what is left out of a damaged file. Nothing in the
- * file is believed before it is checked against the size of what holds it. */
+/* Opens a capture: gets the bytes, walks the chunks, and counts what it leaves out of a damaged file. It checks every
+ * size in the file against the size of what holds it before it uses it. */
 #include "capture_private.h"
 #include "errno_words.h"
 
@@ -15,12 +15,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Smaller files are read, so that one that shrinks while it is open cannot hurt; larger ones are
- * mapped, and whoever truncates them under us gets a SIGBUS. */
+/* Smaller files are read, so a file that shrinks while it is open does no harm. Larger files are mapped: if somebody
+ * truncates one while it is open, the reading process gets a SIGBUS. */
 #define MAP_FROM_BYTES (UINT64_C(64) << 20)
 #define RELEASE_EVERY_BYTES (UINT64_C(32) << 20)
-/* How far behind the last whole chunk the next one is looked for, holes of the file not counted: a chunk
- * of the longest rings fits twice; one that says that it is larger is none. */
+/* How far after the last whole chunk the next one is looked for, without holes of the file. A chunk of the longest
+ * rings fits twice. A chunk that claims to be larger is no chunk. */
 #define DATA_ASKED_BYTES (UINT64_C(1) << 16)
 #define SEARCH_BYTES (UINT64_C(1) << 30)
 
@@ -138,7 +138,7 @@ static bool has_text(const unsigned char **at, const unsigned char *end, const c
   return true;
 }
 
-/* Failures that are told one by one are one fact: `item` becomes both, or stays the first where that is very long. */
+/* Makes one fact of several failures: `item` becomes both texts. If the first is very long, it stays alone. */
 static ink_status join_failures(ink_capture *capture, fact *item, ink_error *error) {
   enum { MOST = 2048 };
   const char *before = strcmp(item->key, "write_failure") ? NULL : ink_capture_fact(capture, item->key);
@@ -280,7 +280,7 @@ static void count_damage(ink_capture *capture, scan *state, const char *text) {
   }
 }
 
-/* Where the file has data at or behind `at`, on a multiple of 8; its size where there is none. */
+/* Returns where the file has data at or after `at`, on a multiple of 8, or the file's size if there is none. */
 static uint64_t data_from(const ink_capture *capture, uint64_t at) {
   const off_t data = capture->fd >= 0 ? lseek(capture->fd, (off_t)at, SEEK_DATA) : (off_t)at;
   if (data < 0)
@@ -312,7 +312,7 @@ static void resynchronise(ink_capture *capture, scan *state) {
   state->skipped_bytes += state->at - from;
 }
 
-/* Reads the chunk whose header is right; a payload that is not is left out. */
+/* Reads a chunk whose header is right. If its payload is not, the chunk is left out. */
 static ink_status take_chunk(ink_capture *capture, scan *state, const ink_chunk_header *header,
                              ink_error *error) {
   uint64_t room = capture->size - state->at - sizeof *header;

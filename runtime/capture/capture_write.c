@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The capture writer: makes chunks and hands each whole to a file, or to the ring in shared memory
- * whose reader appends it to one. Not thread-safe: the session holds a lock. */
+/* The capture writer: makes chunks, and passes each whole chunk to a file, or to the ring in shared memory, whose
+ * reader appends it to a file. Not thread-safe: the session holds a lock. */
 #include "capture/capture_write.h"
 
 #include <stdlib.h>
@@ -80,8 +80,8 @@ static void put_text(chunk_buffer *buffer, const char *text) {
 
 /* ---- where chunks go ---- */
 
-/* Waits for room while the reader of the ring goes on. Where it has not for so long, it is stopped, or
- * its disk is full: nobody waits for it again until it has. */
+/* Waits for room as long as the reader of the ring goes on. If the reader stands still for the given time, it is
+ * stopped, or its disk is full. Then nobody waits for it again until it goes on. */
 static void wait_for_room(ink_writer *writer, ink_i_ring *ring, uint64_t bytes, uint32_t type) {
   uint64_t tail = ink_i_ring_tail(ring);
   if (writer->stalled && tail == writer->stalled_at)
@@ -101,7 +101,7 @@ static void wait_for_room(ink_writer *writer, ink_i_ring *ring, uint64_t bytes, 
   }
 }
 
-/* What does not fit is lost, and counted by the reader of the ring and by the counters of the device. */
+/* A chunk that does not fit is lost. The reader of the ring and the counters of the device count it. */
 static ink_status put_in_ring(ink_writer *writer, chunk_buffer *buffer, uint32_t type,
                               ink_error *error) {
   const size_t payload = buffer->bytes - sizeof(ink_chunk_header);
@@ -398,7 +398,7 @@ static ink_status write_waiting(ink_writer *writer, ink_error *error) {
   return status ? status : parts;
 }
 
-/* Room for one more item of `bytes` in a chunk of that device; the caller puts it and ends it. */
+/* Makes room for one more item of `bytes` in a chunk of that device. The caller writes the item and ends it. */
 static ink_status begin_item(ink_writer *writer, waiting_chunk *chunk, uint32_t type,
                              const writer_device *device, uint64_t bytes, ink_error *error) {
   ink_status status = INK_OK;

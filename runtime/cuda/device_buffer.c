@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes one device's buffer: allocates it through the program's own CUDA runtime, fills the header and
- * the kernel slots, and ties globaltimer to the host's clocks. */
+/* Makes the buffer of one device. It allocates the buffer through the program's own CUDA runtime, fills the header
+ * and the kernel slots, and ties globaltimer to the host's clocks. */
 #include "cuda/device_buffer.h"
 
 #include "block_sample.h"
@@ -42,8 +42,8 @@ static void set_warps(ink_i_device *d) {
   d->layout.warps = d->layout.warps_chosen & (flags & INK_BUFFER_PER_WARP ? UINT32_MAX : 1u);
 }
 
-/* How many tracks a block needs, where its size decides what is left out: one, one for each of its warps, or, where warps
- * are listed, as many as that, rounded up to a power of two. */
+/* How many tracks a block needs, for the choice of a sample: one, or one for each of its warps, or, if warps are
+ * listed, as many as are listed, rounded up to a power of two. */
 static uint32_t sampled(const ink_i_options *options) {
   uint32_t log2 = 0;
   if (!options->sample)
@@ -86,8 +86,8 @@ static bool name_selected(const ink_i_options *options, const char *table, const
   return regexec(&options->kernels, qualified, 0, NULL, 0) == 0;
 }
 
-/* Returns the slot's index, or slot_count when there is no room. *added: it is new. An eighth of the slots
- * stays empty: where none is, a kernel whose key is not there would search for ever. */
+/* Returns the slot's index, or slot_count if there is no room. *added says whether the slot is new. An eighth of the
+ * slots stays empty: without an empty slot, a kernel whose key is not there would search for ever. */
 static uint32_t put_key(ink_i_device *d, uint64_t key, bool *added) {
   uint32_t free_slot = d->slot_count;
   *added = false;
@@ -121,8 +121,8 @@ static int send_slot(ink_i_device *d, uint32_t slot) {
                              TO_DEVICE, d->stream);
 }
 
-/* Enters those sections of a table that the filter lets through, each of which may name a kernel; or, behind them, the
- * others, which get no slot. `send` copies new ones at once. */
+/* Enters the sections of a table that pass the filter, because each may name a kernel. The other sections get no
+ * slot. `send` copies new slots to the device at once. */
 static ink_status put_table(ink_i_device *d, const ink_i_options *options, const ink_i_table *table,
                             bool selected, bool send, ink_error *error) {
   const char *at = table->sections;
@@ -246,8 +246,8 @@ static void free_memory(ink_i_device *d) {
   }
 }
 
-/* How often more a thread tries for a track where those that are closed wait: if that many in a row are in use, the
- * buffer is full, or most of it belongs to a kernel that stays. Each is two atomics. */
+/* How often a thread tries again for a track in modes in which closed tracks wait for the drain. If that many tracks
+ * in a row are in use, the buffer is full, or a kernel that stays has most of it. Each try is two atomics. */
 enum { HELD_TRIES = 31 };
 enum { FLIGHT_TRACKS = 4096 }; /* pinned memory of the host: some 100 MB with the usual rings */
 
@@ -256,7 +256,7 @@ static uint32_t keep_bits(const ink_i_options *options) {
          : options->live || options->hang_ms ? INK_MASK_HELD : INK_MASK_KEEP_LAST;
 }
 
-/* Kernels tell by the upper half of a ring's address whether they record (docs/macros.md). */
+/* A kernel sees in the upper half of a ring's address whether it records (docs/macros.md). */
 static bool is_below_4_gib(uint64_t rings_at) { return rings_at >> 32 == 0; }
 enum { BELOW_4_GIB = -1 }; /* in the place of a code of CUDA's */
 
@@ -264,7 +264,7 @@ static uint64_t rings_in(const ink_i_device *d, size_t ring_bytes) {
   return round_up((uintptr_t)d->rings + sizeof(ink_device_track), ring_bytes);
 }
 
-/* Where memory below 4 GiB is given, another piece while that is held. */
+/* If the device gives memory below 4 GiB, this asks for another piece while it holds the first. */
 static int allocate_rings(ink_i_device *d, size_t ring_bytes, uint32_t tracks) {
   int code = d->cuda->malloc_device(&d->rings, all_tracks_bytes(ring_bytes, tracks));
   if (code || !is_below_4_gib(rings_in(d, ring_bytes)))

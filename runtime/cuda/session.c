@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session: arming devices, the thread that drains them, forks, the end. */
+/* A session: opens it, arms devices, runs the drain thread, and handles forks. session_end.c ends it. */
 #include "cuda/arming_remarks.h"
 #include "cuda/activity.h"
 #include "cuda/stall_samples.h"
@@ -33,8 +33,8 @@ static int64_t realtime_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A CUDA runtime may call exit, and so end the session, inside of a call that we make with the lock:
- * a second locking by the same thread is to fail. */
+/* A CUDA runtime may call exit inside a call that we make with the lock, and so end the session. So a second locking
+ * by the same thread must fail. */
 static void make_lock(ink_session *s) {
   pthread_mutexattr_t kind;
   pthread_mutexattr_init(&kind);
@@ -44,10 +44,10 @@ static void make_lock(ink_session *s) {
 }
 
 /* ---- fork: the child keeps the device state that it inherits, and starts a capture of its own ----
- * No CUDA function is called and no lock waited for in a fork handler: those of the CUDA runtime may
- * have run before ours and hold its lock, while our drain thread waits for it with the session's.
- * The preloaded fork() drains and takes the session's lock before any handler runs; without it, a
- * fork in the middle of a drain leaves the child without a session. */
+ * A fork handler calls no CUDA function and waits for no lock. Handlers of the CUDA runtime may have run before ours and hold the
+ * runtime's lock, while our drain thread waits for that lock and holds the session's. The preloaded fork() drains and
+ * takes the session's lock before any handler runs. Without the preloaded fork(), a fork in the middle of a drain
+ * leaves the child without a session. */
 
 static bool fork_prepared; /* the session's lock is held by ink_i_session_fork_begin */
 static bool fork_locked;   /* it is held, by whomever */
@@ -139,8 +139,8 @@ static void after_fork_in_child(void) {
   s->thread_runs = s->thread_runs && ink_i_session_any_works(s); /* made below, last of all */
 }
 
-/* Threads do not survive a fork. The new one calls the CUDA runtime, whose own handler, registered behind
- * the first call of it and before this one, has put it in order by now. */
+/* Threads do not survive a fork. The new thread calls the CUDA runtime. The runtime registered a fork handler at its
+ * first call, before ours, so the runtime is in order by now. */
 static void make_thread_in_child(void) {
   if (current && current->thread_runs)
     current->thread_runs = ink_i_make_thread(&current->thread, ink_i_drain_thread, current);
@@ -277,8 +277,8 @@ static bool is_on(const ink_module_desc *module, int device) {
   return !module->only_device || module->only_device == (uint32_t)device + 1;
 }
 
-/* Points one module's symbol at the device's buffer. A module whose CUDA registration is still to
- * come (-rdc=true: the last object of the link does it) is left for the next call. */
+/* Points one module's symbol at the device's buffer. If the CUDA registration of the module is still to come
+ * (-rdc=true: the last object of the link does it), the module is left for the next call. */
 static void arm_module(ink_i_device *d, const ink_i_module *module) {
   if (!d->made || d->dead || (module->armed >> d->index & 1) || !is_on(module->desc, d->index))
     return;
@@ -288,8 +288,8 @@ static void arm_module(ink_i_device *d, const ink_i_module *module) {
     module->desc->cuda->get_last_error();
 }
 
-/* Through which devices are called: the driver, for those that a module of its API is on; else a file of nvcc's, with
- * its CUDA runtime. */
+/* How devices are called. If a device has a module of the driver's API, it is called through the driver. Otherwise it
+ * is called through a file that nvcc compiled, with that file's CUDA runtime. */
 typedef struct makers {
   const ink_module_desc *runtime;
   uint64_t by_driver; /* bits of devices */
@@ -375,7 +375,8 @@ static ink_status arm_locked(ink_session *s, ink_error *error) {
   return any ? INK_OK : status;
 }
 
-/* The driver, which knows contexts; that of a device that is armed, which takes no allocation; or of any file. */
+/* Chooses what to call: the driver if it knows contexts, else the API of a device that is armed, which needs no
+ * allocation, else that of any file. */
 static const ink_cuda_api *runtime_of(const ink_session *s) {
   const ink_cuda_api *cuda = ink_i_driver();
   for (int i = 0; i < INK_I_DEVICES_MAX && s && !cuda; i++)
@@ -457,8 +458,8 @@ void ink_i_session_start_stalls(ink_session *s) {
   start_collecting(s);
 }
 
-/* Who arms may be a library that is being loaded, and holds the loader's lock, which a call of the CUDA runtime
- * that the drain thread makes with the session's lock may want. So nobody waits here for ever. */
+/* The caller may be a library that is being loaded, and hold the loader's lock. The drain thread may hold the
+ * session's lock in a call of the CUDA runtime that needs the loader's lock. So nobody waits here for ever. */
 static int lock_to_arm(ink_session *s) {
   enum { PATIENCE_S = 5 };
   return ink_i_lock_within(&s->lock, PATIENCE_S);
@@ -557,7 +558,7 @@ ink_status ink_session_buffer(ink_session *s, int device, prof_buffer *out, ink_
 
 /* ---- draining and ending ---- */
 
-/* A capture is made for activity or samples alone where the program had any on a device. */
+/* If the program had activity or samples on a device, they alone make a capture. */
 ink_status ink_i_session_drain_activity(ink_session *s, bool last, ink_error *error) {
   bool wanted;
   ink_i_activity_flush(s->activity, last, &wanted);
@@ -570,7 +571,7 @@ ink_status ink_i_session_drain_activity(ink_session *s, bool last, ink_error *er
   return status;
 }
 
-/* A capture is made for ranges alone where the program uses a device. */
+/* If the program uses a device, ranges alone make a capture. */
 ink_status ink_i_session_drain_host(ink_session *s, ink_error *error) {
   const bool wanted = ink_i_host_waiting() && (s->writer || ink_i_session_any_works(s));
   ink_status status = wanted ? ink_i_session_writer(s, error) : INK_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a session ends, as a whole, for one device that is reset, or for a marked file that goes: what is there
- * is taken, as far as calls of the CUDA runtime are still possible. */
+/* Ends a session: as a whole, for one device that is reset, or for a marked file that is unloaded. It takes the
+ * closed tracks as far as calls of the CUDA runtime are still possible. */
 #include "capture/capture_write.h"
 #include "cuda/device_choice.h"
 #include "cuda/activity.h"
@@ -54,7 +54,8 @@ static ink_status finish_clock(ink_session *s, ink_i_device *d, ink_error *error
   return status;
 }
 
-/* Drains before it waits: what closed until now is kept if a kernel never ends and the user loses patience. */
+/* Drains before it waits. So tracks that closed until now are kept, even if a kernel never ends and the user ends the
+ * program. */
 static ink_status finish_device(ink_session *s, ink_i_device *d, ink_error *error) {
   d->cuda->set_device(d->index);
   ink_status status = ink_i_drain_device(s, d, error);
@@ -93,7 +94,8 @@ static ink_status drain_all(ink_session *s, bool open, ink_error *error) {
   return status;
 }
 
-/* What a drain leaves on a device that goes is lost: room for it is waited for, as at the end. */
+/* If a drain leaves tracks on a device that goes away, they are lost. So it waits for room in the ring, as at the
+ * end. */
 static void take_all(ink_session *s, bool on) {
   s->takes_all = on;
   if (s->writer && !s->stop)
@@ -118,8 +120,8 @@ void ink_i_session_keep(ink_session *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
-/* A signal ends the process, whatever runs, and soon: what is new goes to the file first, then all else that
- * is there, last what may wait for a kernel that hangs, as the reading of a clock does. */
+/* A signal ends the process soon, even if kernels run. So new tracks go to the file first, then everything else.
+ * Calls that may wait for a kernel that hangs come last, for example the reading of a clock. */
 static ink_status finish_at_once(ink_session *s, ink_error *error) {
   ink_status status = drain_all(s, false, error);
   ink_status more = ink_i_session_drain_host(s, status ? NULL : error);
@@ -156,8 +158,8 @@ void ink_i_session_wait_for_kernels(ink_session *s) {
   sem_post(&s->waited);
 }
 
-/* A program that exits while a kernel hangs ends all the same: it is waited for by another thread, and so long. Then
- * what is there is taken, no call that may wait for it is made, and nothing is freed. */
+/* If a program exits while a kernel hangs, it ends all the same. Another thread waits for the kernel, for a limited
+ * time. Then this takes the closed tracks, makes no call that may wait for the kernel, and frees nothing. */
 static bool kernels_end(ink_session *s) {
   enum { PATIENCE_MS = 30000 };
   const uint32_t patience_ms = s->options.hang_ms ? s->options.hang_ms : PATIENCE_MS;
@@ -220,7 +222,7 @@ static void list_passed(ink_session *s) {
 
 /* ---- a marked file goes, a device is reset ---- */
 
-/* Without any other file there is no way to the device any more: what is there is taken now. */
+/* If there is no other file, the device cannot be reached any more. So this takes the closed tracks now. */
 static void leave_device(ink_session *s, ink_i_device *d) {
   ink_error why = {0};
   take_all(s, true);
@@ -259,8 +261,8 @@ static int no_globaltimer(void *self, uint64_t *ns, void *stream) {
   return 4; /* cudaErrorCudartUnloading */
 }
 
-/* The thread that unloads a marked file is in a call of ours, below which the lock is held: nothing can be read of the device
- * here. Who is below goes on with the device, which must not point into the file. */
+/* The thread that unloads a marked file is inside a call of ours, whose caller holds the lock. So nothing can be read
+ * from the device here. That caller goes on to use the device, which must not point into the file. */
 static void outlive_module(ink_session *s, const ink_module_desc *gone, const ink_module_desc *other) {
   static const ink_module_desc nothing = {.bytes = offsetof(ink_module_desc, cuda), .file = "", .read_globaltimer = no_globaltimer};
   for (int i = 0; i < INK_I_DEVICES_MAX; i++) {
@@ -332,7 +334,7 @@ void ink_i_session_module_goes(const ink_module_desc *gone) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* While kernels run there, which nobody waits for: the driver does, or ends them, and frees the memory. */
+/* Kernels still run there, and nobody waits for them. The driver waits for them or ends them, and frees the memory. */
 static void leave_running(ink_session *s, ink_i_device *d) {
   ink_error why = {0};
   d->cuda->set_device(d->index);
@@ -478,8 +480,8 @@ bool ink_i_session_is_locked_here(ink_session *s) {
   return code == EDEADLK;
 }
 
-/* Takes the lock to end the session. EDEADLK: this thread holds it, inside of a call that we make.
- * ETIMEDOUT: another one does, and has got nothing done for a while: it may wait for this thread. */
+/* Takes the lock to end the session. Returns EDEADLK if this thread holds it, inside a call that we make. Returns
+ * ETIMEDOUT if another thread holds it and makes no progress: that thread may wait for this one. */
 static int lock_to_end(ink_session *s) {
   enum { PATIENCE_S = 10 };
   int code = ETIMEDOUT;
@@ -493,8 +495,8 @@ static int lock_to_end(ink_session *s) {
   return code;
 }
 
-/* Ends what can be ended without a call of the CUDA runtime, in which some thread is. The capture has
- * no end then; the session stays allocated, that thread may go on using it. */
+/* Ends as much as possible without calling the CUDA runtime, because a thread is inside it. The capture has no end
+ * then. The session stays allocated, because that thread may go on using it. */
 static ink_status end_inside(ink_session *s, bool mine, char **path, ink_error *error) {
   ink_i_session_forget(); /* what goes from here on, a marked file, is not to wait for that thread */
   if (mine)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns the records of a track's two rings, merged by their clocks, into slices, points and gaps:
- * the levels, rows and rules that decode.h's opening comment lays down. */
+/* Merges the records of a track's two rings by their clocks, and turns them into slices, points and gaps. The opening
+ * comment of decode.h has the rules for levels and rows. */
 #include "decode_events.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 enum { BODY, CALLED };
 
-/* The next record of a ring, with its clock unwrapped. */
+/* The next record of a ring. Its clock is unwrapped. */
 typedef struct cursor {
   ink_record record;
   size_t at, next;
@@ -58,7 +58,7 @@ static ink_level *push(ink_decoder *decoder, int called) {
 
 /* ---- clocks -------------------------------------------------------------------------------- */
 
-/* Stamps of a ring rise, up to the close. One that does not is where the last one was. */
+/* Stamps of a ring rise, up to the close. A stamp that does not rise counts as equal to the one before it. */
 static ink_status check_clock(ink_decoder *decoder, int called, const ink_record *record,
                               uint64_t *cycles) {
   uint64_t last = decoder->last[called], clock = record->clock64;
@@ -123,8 +123,8 @@ static void forget_claims(ink_decoder *decoder) {
   decoder->called_toll = (ink_toll){0, 0};
 }
 
-/* The body's base stamp moves to `now`. Called slices since the last one claim their part; time
- * that is not known to be whole is no gap. */
+/* Moves the body's base stamp to `now`. Called slices since the last stamp claim their part. If the time is not known
+ * to be whole, it is no gap. */
 static ink_status gap(ink_decoder *decoder, uint64_t now) {
   const ink_level *base = &decoder->levels[BODY].items[0];
   const uint64_t begin = later(base->stamp, decoder->track.partial_before_cycles);
@@ -245,7 +245,7 @@ static ink_status range_begin(ink_decoder *decoder, int called, const ink_record
   return INK_OK;
 }
 
-/* Takes the top range off and makes its slice. cut 2: it never ended, `now` is as far as it goes. */
+/* Takes the top range off and makes its slice. If `cut` is 2, the range never ended, and the slice goes up to `now`. */
 static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t now, uint8_t cut) {
   const int64_t row = row_of(decoder, called);
   const ink_level *range = top(decoder, called); /* stays as it is until another is pushed */
@@ -433,9 +433,9 @@ static void note_last_mark(ink_decoder *decoder, size_t first, size_t next) {
         (uint32_t)((ring->words[next - 1] ^ ring->first_upper) >> INK_TAG_SHIFT);
 }
 
-/* The body's plain MARKs and ITERs from `at` on that nothing comes between, as one event: most of
- * what kernels record is this. Returns how many words it took; 0 where a record must be looked at on
- * its own. */
+/* Takes the body's plain MARKs and ITERs from `at` on as one event, up to the first record of another kind or of the
+ * other ring. Most of what kernels record is of this form. Returns how many words it took. It returns 0 if the next
+ * record must be decoded on its own. */
 static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *status) {
   const ink_ring *ring = &decoder->rings[BODY];
   ink_level *level = top(decoder, BODY);
@@ -497,8 +497,8 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
 
 /* ---- the track ----------------------------------------------------------------------------- */
 
-/* The levels at the front of the piece that is loaded. Where words before it were lost, what is known of them is that
- * some must have been open. */
+/* Sets up the levels at the front of the loaded piece. If words before it were lost, some ranges must have been open,
+ * and nothing else is known of them. */
 static ink_status open_levels(ink_decoder *decoder, int called, uint64_t from) {
   const ink_pieces *pieces = &decoder->pieces[called];
   const bool lost = pieces->torn[pieces->at];
@@ -538,7 +538,8 @@ static ink_status close_levels(ink_decoder *decoder, int called, uint64_t close,
   return status;
 }
 
-/* The next piece of a ring. Where words before it were lost, what was open is known to have been so until here. */
+/* Loads the next piece of a ring. If words before it were lost, ranges that were open are known to have been open
+ * until here. */
 static ink_status next_piece(ink_decoder *decoder, int called, cursor *at) {
   const ink_pieces *pieces = &decoder->pieces[called];
   const size_t next = pieces->at + 1;
@@ -580,7 +581,7 @@ static ink_status advance(ink_decoder *decoder, int called, cursor *at) {
   return status;
 }
 
-/* Where an open track stands: the innermost range, and what its last MARK or END was. */
+/* Says where an open track stands: the innermost range, and its last MARK or END. */
 static void take_place(ink_decoder *decoder) {
   ink_place *place = &decoder->track.place;
   const int called = decoder->levels[CALLED].count > 1;
@@ -597,9 +598,8 @@ static void take_place(ink_decoder *decoder) {
   }
 }
 
-/* Which ring's record comes next. Before the body's oldest record, where older ones are lost, and
- * after its newest, where newer ones are, nothing is known of the body's levels; called functions
- * are placed by them. */
+/* Says which ring's record comes next. Called functions are placed by the body's levels. These levels are unknown
+ * before the body's oldest record if older records are lost, and after its newest record if newer ones are lost. */
 static int choose(ink_decoder *decoder, const cursor at[2]) {
   const ink_ring *rings = decoder->rings;
   int called = !at[BODY].there || (at[CALLED].there && at[CALLED].cycles <= at[BODY].cycles);

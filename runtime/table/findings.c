@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings: what of a table stands out, in plain words, with the numbers that it rests on. */
+/* Makes the findings: plain sentences about what stands out in a table, with the numbers that each rests on. */
 #include "findings.h"
 
 #include "capture/capture_match.h"
@@ -186,7 +186,7 @@ static bool is_of_slow_launch(const ink_table *table, uint64_t track) {
   return table->slow_launches[track_of(table, track).launch];
 }
 
-/* Slices far beyond their section's median; the longest of each track is known. */
+/* Finds slices far beyond the median of their section, among the longest slices of the tracks. */
 static ink_status outlier(ink_table *table, ink_cell *cell) {
   const ink_kernel_total *total = &table->totals.items[cell->part];
   ink_top tops[INK_TOPS];
@@ -279,8 +279,8 @@ enum { NAME_BYTES = 120 };
 
 enum { NOT_SEEN = INK_SECTION_UNKNOWN - 1 };
 
-/* What PROF_ROLE says of each warp of each part, [part * INK_WARPS + warp]; INK_SECTION_UNKNOWN: nothing, or not of
- * all tracks the same. NULL: out of memory. */
+/* The role of each warp of each part, [part * INK_WARPS + warp]. It is INK_SECTION_UNKNOWN if PROF_ROLE named no
+ * role, or not the same for all tracks. Returns NULL if memory ran out. */
 static uint32_t *told_roles(const ink_table *table) {
   const size_t n = table->totals.count * INK_WARPS;
   uint32_t *told = malloc((n + 1) * sizeof *told);
@@ -321,7 +321,7 @@ typedef struct work_place {
   double cycles; /* of its own: without the sections inside */
 } work_place;
 
-/* The two sections that do not wait in which a role's warps spend the most; 0 cycles: there is none. */
+/* The two sections in which a role's warps spend the most time, without sections that wait. 0 cycles: there is none. */
 static void find_work(const ink_table *table, const uint32_t *cells, size_t count, const role_time *role,
                       work_place longest[2]) {
   longest[0] = longest[1] = (work_place){INK_SECTION_UNKNOWN, 0};
@@ -448,7 +448,7 @@ typedef struct part_lists { /* of each part p: items[first[p], first[p + 1]), in
   uint32_t *items;
 } part_lists;
 
-/* Numbers from 0 to n by the part of each; those of no part (UINT32_MAX) are left out. */
+/* Sorts the numbers from 0 to n by their parts. Numbers of no part (UINT32_MAX) are left out. */
 static bool list_by_part(const ink_table *table, size_t n, uint32_t (*part_of)(const ink_table *, uint32_t), part_lists *out) {
   const size_t parts = table->totals.count;
   out->first = calloc(parts + 2, sizeof *out->first);

@@ -25,8 +25,7 @@ static inline __attribute__((always_inline)) bool add_value(ink_cell *cell, int6
   return ink_quantile_add(&cell->sketch, cycles);
 }
 
-/* A stretch of time that costs nothing at all stays: what is taken off is less. What is left is added to
- * *sum too. */
+/* Takes the marks' cost off a stretch, but at most the stretch itself. The rest is also added to *sum. */
 static inline __attribute__((always_inline)) bool
 add_tolled(ink_cell *cell, int64_t row, uint64_t cycles, ink_toll toll, uint64_t *sum) {
   uint64_t paid = toll.cycles < cycles ? toll.cycles : cycles;
@@ -36,7 +35,7 @@ add_tolled(ink_cell *cell, int64_t row, uint64_t cycles, ink_toll toll, uint64_t
   return add_value(cell, row, cycles - paid);
 }
 
-/* A slice inside of another one of its section: its time is in that one's already. */
+/* A slice inside another slice of its section: its time is already in the outer slice. */
 static bool add_nested(ink_cell *cell, int64_t row, uint64_t cycles, ink_toll toll, uint64_t *sum) {
   const uint64_t total = cell->now_total;
   const uint64_t net = cycles - (toll.cycles < cycles ? toll.cycles : cycles);
@@ -97,8 +96,8 @@ static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t r
   return cell;
 }
 
-/* The table's cache and visit are handed in: read again after every store, they would cost as much
- * as the sums. */
+/* The table's cache and visit are passed as arguments. If they were read again after every store, that would cost as
+ * much as the sums. */
 static inline __attribute__((always_inline)) bool add_at(ink_table *table, ink_cell **cells,
                                                          uint64_t now, uint32_t depth,
                                                          size_t place, int64_t row,
@@ -274,7 +273,7 @@ static ink_status enter_kernel(ink_table *table, const ink_stored_track *track) 
   return INK_OK;
 }
 
-/* What a stretch is good to: a part of its length for the rate, and a cycle, since stamps are whole. */
+/* The bound of a stretch: a part of its length for the clock rate, and one cycle, because stamps are whole cycles. */
 static void set_bounds(ink_table *table, const ink_line *line) {
   const double rate = line->now.ns_per_cycle;
   table->bound_scale = line->piece_count ? fmax(line->now.slope_max - rate, rate - line->now.slope_min)
