@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 build, reasons_path, *some = sys.argv[1:]
+build = os.path.abspath(build)
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ("runtime/", "cli/", "instrument/", "verify/", "selftest/", "device/sim/")
 LEAST = 70
@@ -24,7 +25,7 @@ for folder, _, names in os.walk(build):
             of = json.loads(text)
             for file in of["files"]:
                 path = os.path.relpath(os.path.join(of["current_working_directory"], file["file"]), root)
-                if path.startswith(FOLDERS) and path.endswith(".c"):
+                if path.startswith(FOLDERS) and path.endswith(".c") and os.path.exists(os.path.join(root, path)):
                     for line in file["lines"]:
                         number = line["line_number"]
                         lines[path][number] = lines[path].get(number, False) or line["count"] > 0
