@@ -21,7 +21,7 @@ static text_span text_of(const ink_unit *unit, const ink_node *node) {
   size_t bytes;
   clang_getSpellingLocation(clang_getRangeStart(range), &file, NULL, NULL, &start);
   clang_getSpellingLocation(clang_getRangeEnd(range), &last, NULL, NULL, &end);
-  const char *text = file && last && clang_File_isEqual(file, last) ? clang_getFileContents(unit->tu, file, &bytes) : NULL;
+  const char *text = file && last && clang_File_isEqual(file, last) ? ink_file_text(unit->tu, file, &bytes) : NULL;
   return text && start < end && end <= bytes ? (text_span){text + start, end - start}
                                              : (text_span){"", 0};
 }

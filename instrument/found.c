@@ -101,6 +101,7 @@ void ink_unit_free(ink_unit *unit) {
     regfree(&unit->exclude);
   if (unit->has_calls_like)
     regfree(&unit->calls_like);
+  ink_file_forget();
   if (unit->tu)
     clang_disposeTranslationUnit(unit->tu);
   if (unit->index)
@@ -109,6 +110,7 @@ void ink_unit_free(ink_unit *unit) {
   ink_unit_free_instances(unit);
   ink_cursor_map_free(&unit->known);
   ink_cursor_map_free(&unit->waiting);
+  free(unit->hashes.items);
   free(unit->main_path);
   free(unit->root);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the files of the project, the kernels and device functions in them, and how deep each
  * function is called from a kernel. */
+#include "shim.h"
 #include "unit.h"
 
 #include <limits.h>
@@ -36,7 +37,7 @@ static const char *name_shown(ink_unit *unit, const char *name, const CXSourceLo
   if (!depth || strncmp(name, "./", 2))
     return name;
   clang_getExpansionLocation(stack[0], &from, NULL, NULL, &offset);
-  const char *text = from ? clang_getFileContents(unit->tu, from, &bytes) : NULL;
+  const char *text = from ? ink_file_text(unit->tu, from, &bytes) : NULL;
   if (!text || offset >= bytes)
     return name;
   CXString spelling = clang_getFileName(from);
@@ -58,17 +59,34 @@ static bool is_forced(const CXSourceLocation *stack, unsigned depth) {
   return false;
 }
 
+bool ink_is_system(const ink_unit *unit, CXFile file, const CXSourceLocation *stack) {
+  CXString name = clang_getFileName(file);
+  const char *path = clang_getCString(name);
+  /* not of the project, and a header of the system includes it: told without looking for it */
+  const bool outside = path && path[0] == '/' && !strstr(path, "/../") && !(unit->root && is_below(path, unit->root)) &&
+            clang_Location_isInSystemHeader(stack[0]);
+  clang_disposeString(name);
+  return outside || clang_Location_isInSystemHeader(ink_file_start(unit->tu, file));
+}
+
+/* For the hash of all that is included, as it lies on the disk. */
+static void note_text(ink_unit *unit, CXFile file) {
+  CXString name = clang_getFileName(file);
+  const char *path = clang_getCString(name);
+  ink_bytes text = {0};
+  if (path && strncmp(path, INK_SHIM "/", sizeof INK_SHIM) && ink_bytes_read(&text, path) && INK_I_GROW(unit->hashes))
+    unit->hashes.items[unit->hashes.count++] = ink_text_hash(text.at, text.count);
+  ink_bytes_free(&text);
+  clang_disposeString(name);
+}
+
 static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
   ink_unit *unit = data;
-  size_t all = 0;
-  const char *whole = clang_getFileContents(unit->tu, file, &all);
-  for (size_t i = 0; whole && i < all; i++) /* FNV-1a */
-    unit->text_hash = (unit->text_hash ^ (unsigned char)whole[i]) * 0x100000001b3u;
-  CXSourceLocation top = clang_getLocationForOffset(unit->tu, file, 0);
-  if (ink_unit_source(unit, file) || (depth && clang_Location_isInSystemHeader(top)))
+  note_text(unit, file);
+  if (ink_unit_source(unit, file) || (depth && ink_is_system(unit, file, stack)))
     return;
   size_t bytes = 0;
-  const char *text = clang_getFileContents(unit->tu, file, &bytes);
+  const char *text = ink_file_text(unit->tu, file, &bytes);
   CXString name = clang_getFileName(file);
   const char *shown = clang_getCString(name);
   char *path = shown ? realpath(shown, NULL) : NULL;

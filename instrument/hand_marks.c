@@ -37,7 +37,7 @@ static bool marks_name(const ink_unit *unit, const ink_node *node, char *name, s
   const char *path = clang_getCString(spelling), *last = path ? strrchr(path, '/') : NULL;
   const bool ours = last && !strcmp(last, "/mark.cuh");
   clang_disposeString(spelling);
-  const char *text = ours ? clang_getFileContents(unit->tu, file, &bytes) : NULL;
+  const char *text = ours ? ink_file_text(unit->tu, file, &bytes) : NULL;
   if (!text || at >= bytes)
     return false;
   while (at && text[at - 1] != '\n')

@@ -2,6 +2,7 @@
 /* Parses a CUDA source file with libclang: nvcc's flags become clang's, and where the toolkit's
  * headers cannot be parsed a small header of our own declares what kernels use. */
 #include "nvcc_macros.h"
+#include "prelude.h"
 #include "resources.h"
 #include "shim.h"
 #include "unit.h"
@@ -35,6 +36,14 @@ __attribute__((format(printf, 2, 3))) static void argument(arguments *to, const 
     return;
   }
   to->list.items[to->list.count++] = text;
+}
+
+static void free_arguments(arguments *list) {
+  for (size_t i = 0; i < list->list.count; i++)
+    free(list->list.items[i]);
+  free(list->list.items);
+  ink_bytes_free(&list->late);
+  *list = (arguments){0};
 }
 
 /* nvcc's options that the parse needs: { nvcc's spelling, clang's }. The value is attached, after
@@ -95,7 +104,16 @@ static void define(void *data, bool early, const char *name, const char *value) 
   }
 }
 
-static void make_arguments(ink_unit *unit, bool header_less, arguments *to) {
+/* For the prelude alone: what names the user's folders and files is left out. */
+static bool is_for_all(const char *flag) {
+  static const char *const own[] = {"-I", "--include-path", "-isystem", "--system-include", "-include", "--pre-include"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    if (!strncmp(flag, own[i], strlen(own[i])))
+      return false;
+  return true;
+}
+
+static void make_arguments(ink_unit *unit, bool header_less, bool prelude, arguments *to) {
   const ink_instrument_options *options = unit->options;
   ink_nvcc nvcc;
   ink_nvcc_read(&nvcc, options->flags, options->flag_count, options->cuda);
@@ -105,8 +123,12 @@ static void make_arguments(ink_unit *unit, bool header_less, arguments *to) {
   argument(to, header_less ? INK_SHIM "/shim.h" : INK_SHIM "/after.h");
   argument(to, "-include");
   argument(to, INK_SHIM "/macros.h");
-  for (size_t i = 0; i < options->flag_count;)
-    i += take_flag(to, options->flags, options->flag_count, i);
+  for (size_t i = 0; i < options->flag_count;) {
+    arguments none = {0};
+    const bool skip = prelude && !is_for_all(options->flags[i]);
+    i += take_flag(skip ? &none : to, options->flags, options->flag_count, i);
+    free_arguments(&none);
+  }
   if (!to->has_std)
     argument(to, "-std=c++17");
   argument(to, "-x");
@@ -158,57 +180,103 @@ static bool has_errors(CXTranslationUnit tu) {
   return false;
 }
 
+static void dispose(ink_unit *unit) {
+  ink_file_forget();
+  if (unit->tu)
+    clang_disposeTranslationUnit(unit->tu);
+  unit->tu = NULL;
+}
+
+/* The parse complains of this file. */
+static bool says_of(CXTranslationUnit tu, const char *path) {
+  bool says = false;
+  for (unsigned i = 0, n = clang_getNumDiagnostics(tu); i < n && !says; i++) {
+    CXDiagnostic diagnostic = clang_getDiagnostic(tu, i);
+    CXString text = clang_getDiagnosticSpelling(diagnostic);
+    says = clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error && strstr(clang_getCString(text), path);
+    clang_disposeString(text);
+    clang_disposeDiagnostic(diagnostic);
+  }
+  return says;
+}
+
+/* Headers of our own that the parse reads from memory. */
+static size_t shim_files(const arguments *list, struct CXUnsavedFile *files) {
+  const size_t n = ink_shim_files(files);
+  files[n] = (struct CXUnsavedFile){.Filename = INK_SHIM "/macros.h", .Contents = list->late.at, .Length = list->late.count};
+  return n + 1;
+}
+
 /* One parse with the headers of our own and the patched files. */
-static enum CXErrorCode parse_once(ink_unit *unit, const arguments *list) {
-  const size_t room = INK_SHIM_FILES + 1 + unit->patches.count;
+static enum CXErrorCode parse_once(ink_unit *unit, const arguments *list, const arguments *prelude) {
+  const size_t room = INK_SHIM_FILES + 2 + unit->patches.count;
   struct CXUnsavedFile *files = calloc(room, sizeof *files);
-  if (!files)
-    return CXError_Failure;
-  size_t n = ink_shim_files(files);
-  files[n++] = (struct CXUnsavedFile){
-      .Filename = INK_SHIM "/macros.h", .Contents = list->late.at, .Length = list->late.count};
+  const char **words = calloc(list->list.count + 2, sizeof *words);
+  size_t n = files ? shim_files(list, files) : 0, count = list->list.count;
+  char *kept = NULL;
+  enum CXErrorCode code = CXError_Failure;
+  if (!files || !words)
+    goto cleanup;
+  memcpy(words, list->list.items, count * sizeof *words);
+  if (prelude)
+    kept = ink_prelude_take(unit, (const char *const *)prelude->list.items, prelude->list.count, files, &n);
+  if (kept) {
+    words[count++] = "-include-pch";
+    words[count++] = kept;
+  }
   for (size_t i = 0; i < unit->patches.count; i++)
     files[n++] = (struct CXUnsavedFile){.Filename = unit->patches.items[i].name,
                                         .Contents = unit->patches.items[i].text,
                                         .Length = unit->patches.items[i].original.count + unit->patches.items[i].more};
-  const enum CXErrorCode code = clang_parseTranslationUnit2(
-      unit->index, unit->options->source, (const char *const *)list->list.items,
-      (int)list->list.count, files, (unsigned)n,
-      CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &unit->tu);
+  for (int round = 0; round < 2; round++) {
+    code = clang_parseTranslationUnit2(unit->index, unit->options->source, words, (int)count, files, (unsigned)n,
+                                       CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &unit->tu);
+    if (!kept || (!code && !says_of(unit->tu, kept)))
+      break;
+    ink_prelude_drop(kept);
+    unit->hashes.count = 0;
+    dispose(unit);
+    free(kept);
+    kept = NULL;
+    count = list->list.count;
+  }
+cleanup:
+  free(kept);
+  free(words);
   free(files);
   return code;
 }
 
-static enum CXErrorCode parse(ink_unit *unit, const arguments *list) {
-  enum CXErrorCode code = parse_once(unit, list);
+static enum CXErrorCode parse(ink_unit *unit, const arguments *list, const arguments *prelude) {
+  enum CXErrorCode code = parse_once(unit, list, prelude);
   if (code || !has_errors(unit->tu) || !ink_unit_patch_headers(unit))
     return code;
-  clang_disposeTranslationUnit(unit->tu);
-  unit->tu = NULL;
-  return parse_once(unit, list);
+  dispose(unit);
+  return parse_once(unit, list, prelude);
 }
 
 ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error) {
-  arguments list = {0};
+  arguments list = {0}, prelude = {0};
   ink_status status = INK_OK;
+  const bool keeps = unit->options->cache && !header_less;
   unit->header_less = header_less;
-  make_arguments(unit, header_less, &list);
-  if (list.failed || list.late.failed) {
+  make_arguments(unit, header_less, false, &list);
+  if (keeps)
+    make_arguments(unit, header_less, true, &prelude);
+  if (list.failed || list.late.failed || prelude.failed || prelude.late.failed) {
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   } else {
     const uint64_t begun = now_ns();
     if (!unit->index)
       unit->index = clang_createIndex(0, 0);
     ink_unit_patch_source(unit);
-    const enum CXErrorCode code = parse(unit, &list);
+    const enum CXErrorCode code = parse(unit, &list, keeps ? &prelude : NULL);
     unit->parse_ns = now_ns() - begun;
     if (code != CXError_Success)
       status = ink_error_set(error, INK_ERROR_FORMAT, "cannot parse '%s': libclang error %d",
                              unit->options->source, (int)code);
   }
-  for (size_t i = 0; i < list.list.count; i++)
-    free(list.list.items[i]);
-  free(list.list.items);
-  ink_bytes_free(&list.late);
+  free_arguments(&list);
+  free_arguments(&prelude);
   return status;
 }

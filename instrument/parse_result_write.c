@@ -201,7 +201,7 @@ bool ink_parsed_write(ink_unit *unit, ink_bytes *out) {
                       .was_marked = unit->was_marked,
                       .parse_errors = unit->parse_errors,
                       .parse_ns = unit->parse_ns,
-                      .text_hash = unit->text_hash}};
+                      .text_hash = ink_unit_text_hash(unit)}};
   for (size_t i = 0; i < unit->sources.count; i++)
     to.head.includes_marks |=
         ink_includes_marks(unit->sources.items[i]->text.at, unit->sources.items[i]->text.count);

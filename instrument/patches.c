@@ -105,8 +105,7 @@ typedef struct header_search {
 
 static void patch_header(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
   header_search *search = data;
-  (void)stack;
-  if (!depth || clang_Location_isInSystemHeader(clang_getLocationForOffset(search->unit->tu, file, 0)))
+  if (!depth || ink_is_system(search->unit, file, stack))
     return;
   CXString spelling = clang_getFileName(file);
   const char *name = clang_getCString(spelling);
@@ -132,7 +131,7 @@ const ink_patch *ink_patch_of(const ink_unit *unit, const char *path) {
 }
 
 const char *ink_unit_file_text(const ink_unit *unit, CXFile file, size_t *bytes) {
-  const char *text = file ? clang_getFileContents(unit->tu, file, bytes) : NULL;
+  const char *text = file ? ink_file_text(unit->tu, file, bytes) : NULL;
   CXString spelling = clang_getFileName(file);
   const char *name = unit->patches.count ? clang_getCString(spelling) : NULL;
   char *path = name ? realpath(name, NULL) : NULL;

@@ -59,8 +59,7 @@ static unsigned depth_of(const char *path) {
 
 static void grow_to(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
   ink_unit *unit = data;
-  (void)stack;
-  if (!depth || clang_Location_isInSystemHeader(clang_getLocationForOffset(unit->tu, file, 0)))
+  if (!depth || ink_is_system(unit, file, stack))
     return;
   CXString name = clang_getFileName(file);
   const char *shown = clang_getCString(name), *ours = unit->options->device_include;

@@ -196,7 +196,11 @@ ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrum
   bool again = true;
   const double seconds = options->parse_seconds > 0 ? options->parse_seconds : 60;
   if (options->cuda) {
+    ink_instrument_options without = *options;
+    without.cache = NULL;
     status = attempt(options, false, seconds, &block, &again, &last);
+    if (options->cache && status == INK_ERROR_FORMAT && again) /* what was kept may be to blame */
+      status = attempt(&without, false, seconds, &block, &again, &last);
     snprintf(why, sizeof why, "%.120s", status ? last.message : "");
   }
   if (status && again)

@@ -66,6 +66,13 @@ static const char after_header[] =
     "INK_A(T, fetch_and) INK_A(T, fetch_max) INK_A(T, fetch_min) INK_A(void, add) INK_A(void, sub)\n"
     "INK_A(void, or) INK_A(void, xor) INK_A(void, and) INK_A(void, max) INK_A(void, min)\n#undef INK_A\n"
     "__device__ void __nv_atomic_thread_fence(int, int);\n"
+    /* nvcc's are of the host too */
+    "#define INK_H(r, a, b) __host__ r min(const a, const b); __host__ r max(const a, const b);\n"
+    "INK_H(int, int, int) INK_H(float, float, float) INK_H(double, double, double) INK_H(double, float, double)\n"
+    "INK_H(double, double, float)\n"
+    "#define INK_U(t) INK_H(unsigned t, unsigned t, unsigned t) INK_H(unsigned t, t, unsigned t) INK_H(unsigned t, unsigned t, t)\n"
+    "INK_U(int) INK_U(long) INK_U(long long) INK_H(long, long, long) INK_H(long long, long long, long long)\n"
+    "#undef INK_U\n#undef INK_H\n"
     "#undef __CUDA__\n" /* clang's own, by which libraries tell it from nvcc */
     "#undef __shared__\n#define __shared__ __attribute__((annotate(\"ink_shared\")))\n"
     "#include <assert.h>\n#include <new>\n#include <time.h>\n"; /* as nvcc's own headers do */

@@ -68,8 +68,74 @@ static bool find_directives(ink_source *source) {
   return true;
 }
 
+/* ---- files of the parse ---- */
+
+static _Thread_local struct {
+  CXTranslationUnit tu;
+  ink_file_facts *items; /* by the file's address, with gaps */
+  size_t count, room;
+} facts;
+
+static ink_file_facts *slot_of(ink_file_facts *items, size_t room, CXFile file) {
+  size_t at = (size_t)((uint64_t)(uintptr_t)file * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
+  while (items[at].file && items[at].file != file)
+    at = (at + 1) & (room - 1);
+  return &items[at];
+}
+
+/* NULL: memory ran out. */
+static ink_file_facts *facts_of(CXTranslationUnit tu, CXFile file) {
+  if (facts.tu != tu)
+    ink_file_forget();
+  facts.tu = tu;
+  if (2 * facts.count >= facts.room) {
+    const size_t room = facts.room ? 2 * facts.room : 256;
+    ink_file_facts *items = calloc(room, sizeof *items);
+    if (!items)
+      return NULL;
+    for (size_t i = 0; i < facts.room; i++)
+      if (facts.items[i].file)
+        *slot_of(items, room, facts.items[i].file) = facts.items[i];
+    free(facts.items);
+    facts.items = items;
+    facts.room = room;
+  }
+  ink_file_facts *one = slot_of(facts.items, facts.room, file);
+  facts.count += !one->file;
+  one->file = file;
+  return one;
+}
+
+void ink_file_forget(void) {
+  free(facts.items);
+  facts.items = NULL;
+  facts.count = facts.room = 0;
+  facts.tu = NULL;
+}
+
+const char *ink_file_text(CXTranslationUnit tu, CXFile file, size_t *bytes) {
+  ink_file_facts *one = facts_of(tu, file);
+  if (!one)
+    return clang_getFileContents(tu, file, bytes);
+  if (!one->has_text)
+    one->text = clang_getFileContents(tu, file, &one->bytes);
+  one->has_text = true;
+  *bytes = one->bytes;
+  return one->text;
+}
+
+CXSourceLocation ink_file_start(CXTranslationUnit tu, CXFile file) {
+  ink_file_facts *one = facts_of(tu, file);
+  if (!one)
+    return clang_getLocationForOffset(tu, file, 0);
+  if (!one->has_start)
+    one->start = clang_getLocationForOffset(tu, file, 0);
+  one->has_start = true;
+  return one->start;
+}
+
 bool ink_source_lex(ink_source *source, CXTranslationUnit unit) {
-  const CXSourceLocation start = clang_getLocationForOffset(unit, source->file, 0);
+  const CXSourceLocation start = ink_file_start(unit, source->file);
   const CXSourceLocation end =
       clang_getLocationForOffset(unit, source->file, (unsigned)source->text.count);
   CXToken *tokens = NULL;

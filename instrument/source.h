@@ -54,6 +54,17 @@ typedef struct ink_source {
   } skipped;
 } ink_source;
 
+/* What libclang says of a file of the parse, found once: it looks through all that was included and expanded for it. */
+typedef struct ink_file_facts {
+  CXFile file;
+  CXSourceLocation start;
+  const char *text; /* [bytes]; NULL: there is none */
+  size_t bytes;
+  bool has_start, has_text;
+} ink_file_facts;
+const char *ink_file_text(CXTranslationUnit tu, CXFile file, size_t *bytes);
+CXSourceLocation ink_file_start(CXTranslationUnit tu, CXFile file);
+void ink_file_forget(void); /* before a unit is disposed of */
 /* Fills tokens and regions. False when memory ran out. */
 bool ink_source_lex(ink_source *source, CXTranslationUnit unit);
 void ink_source_free(ink_source *source);

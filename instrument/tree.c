@@ -63,7 +63,7 @@ static const char *macro_text(CXTranslationUnit tu, CXCursor definition, CXFile 
   const CXSourceRange range = clang_getCursorExtent(definition);
   clang_getSpellingLocation(clang_getRangeStart(range), file, NULL, NULL, start);
   clang_getSpellingLocation(clang_getRangeEnd(range), NULL, NULL, NULL, end);
-  const char *text = *file ? clang_getFileContents(tu, *file, &bytes) : NULL;
+  const char *text = *file ? ink_file_text(tu, *file, &bytes) : NULL;
   if (!text || *end > bytes)
     return NULL;
   while (*start < *end && is_word(text[*start]))

@@ -115,7 +115,10 @@ typedef struct ink_unit {
   bool root_may_grow; /* the root is a guess from the source's folder alone */
   bool header_less;
   bool was_marked;
-  uint64_t text_hash; /* of all that is included */
+  struct {
+    uint64_t *items;
+    size_t count, room;
+  } hashes; /* of the texts of all that is included, each once or more */
   uint64_t parse_ns;
   struct {
     ink_patch *items;
@@ -174,6 +177,9 @@ typedef struct ink_unit {
   bool failed; /* memory ran out */
 } ink_unit;
 
+/* prelude.c */
+uint64_t ink_text_hash(const char *text, size_t bytes);
+uint64_t ink_unit_text_hash(ink_unit *unit); /* of all texts that are included, in any order */
 /* parse.c */
 ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error);
 /* project_root.c */
@@ -199,6 +205,8 @@ void ink_suffix_remarks(ink_unit *unit);         /* what could not be */
 /* functions.c */
 ink_source *ink_unit_source(ink_unit *unit, CXFile file);
 bool ink_unit_find_sources(ink_unit *unit);
+/* The file, included at stack[0], is a header of the system. */
+bool ink_is_system(const ink_unit *unit, CXFile file, const CXSourceLocation *stack);
 bool ink_unit_find_functions(ink_unit *unit);
 void ink_unit_find_depths(ink_unit *unit);
 ink_function *ink_unit_function(ink_unit *unit, CXCursor cursor);

@@ -108,7 +108,7 @@ static bool asm_text(CXCursor cursor, const char **text, size_t *bytes) {
   clang_getSpellingLocation(clang_getRangeStart(range), &file, NULL, NULL, &start);
   clang_getSpellingLocation(clang_getRangeEnd(range), &last, NULL, NULL, &end);
   const char *whole = file && last && clang_File_isEqual(file, last)
-                          ? clang_getFileContents(clang_Cursor_getTranslationUnit(cursor), file, &all)
+                          ? ink_file_text(clang_Cursor_getTranslationUnit(cursor), file, &all)
                           : NULL;
   if (!whole || start >= end || end > all)
     return false;

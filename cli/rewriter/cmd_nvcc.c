@@ -34,6 +34,7 @@ typedef struct front_call {
   nvcc_args args;
   front_settings settings;
   char *device, *cuda, *folder;
+  char *cache; /* what is kept for further calls; NULL: nothing */
   word_list marked; /* the words to call instead */
   char *named_source; /* the first source as the user wrote it */
   char *named;      /* the sources as the user wrote them, for messages: the words become copies */
@@ -179,6 +180,7 @@ static bool mark_source(front_call *front, const char *source, char **word) {
                                 .flag_count = front->args.words.count,
                                 .device_include = front->device,
                                 .cuda = front->cuda,
+                                .cache = front->cache,
                                 .headers = true,
                                 .guarded = front->verdicts.items,
                                 .guarded_count = front->verdicts.count,
@@ -547,6 +549,7 @@ static void free_call(front_call *front) {
   word_free(&front->original);
   free(front->device);
   free(front->cuda);
+  free(front->cache);
   free(front->folder);
   free(front->named);
 }
@@ -571,6 +574,7 @@ static int run(int argc, char **argv) {
     message_say("inkmark's device headers were not found (INKMARK_INCLUDE): nothing is marked");
     return run_original(&front);
   }
+  front.cache = guard_cache();
   nvcc_catch_signals();
   code = run_front(&front);
   if (front.folder && !getenv("INKMARK_KEEP"))
@@ -597,8 +601,8 @@ const cli_command cmd_nvcc = {
         "source with and without marks when they are new. A kernel loses marks if with them it would spill, "
         "take stack or more than 64 registers, or grow more than three times, or if ptxas would warn of it or "
         "refuse it. INKMARK_RULES='--guard report' only says so, and '--guard off' does not look "
-        "(INKMARK_GUARD sets another default). The results are kept in ~/.cache/inkmark (XDG_CACHE_HOME, "
-        "INKMARK_CACHE).\n\nA launcher may stand before nvcc: inkmark nvcc ccache nvcc ...",
+        "(INKMARK_GUARD sets another default). The results, and the parse of the toolkit's headers, are kept "
+        "in ~/.cache/inkmark (XDG_CACHE_HOME, INKMARK_CACHE).\n\nA launcher may stand before nvcc: inkmark nvcc ccache nvcc ...",
     .examples =
         "inkmark nvcc -O3 -arch=sm_90 -c solver.cu -o solver.o\tcompile with marks\n"
         "cmake -DCMAKE_CUDA_COMPILER_LAUNCHER='inkmark;nvcc' ..\tan unchanged CMake project",

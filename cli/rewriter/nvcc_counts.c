@@ -13,7 +13,8 @@ enum {
   block_threads = 1024,
   register_file = 65536, /* registers of an SM, all architectures since sm_50 */
   track_instructions = 400, /* of PTX that a track and its table take, whatever the kernel */
-  growth = 3
+  growth = 3,
+  most_gained = 16 /* registers, where they cost warps */
 };
 
 static kernel_counts *find(const counts *all, const char *entry, size_t length, const char *target, size_t target_length) {
@@ -260,4 +261,25 @@ bool counts_judge(const counts *plain, const counts *marked, const kernel_counts
     return snprintf(why, room, "it would take %u registers, and %u threads of a block may have %u", one->registers,
                     threads, most) > 0;
   return false;
+}
+
+/* Warps that an SM has registers for; they are given out to warps in 256s. */
+static unsigned warps_of(unsigned registers, const char *target) {
+  static const char *const smaller[] = {"sm_75", "sm_86", "sm_87", "sm_89", "sm_12"};
+  unsigned most = 64;
+  for (size_t i = 0; i < sizeof smaller / sizeof *smaller; i++)
+    if (!strncmp(target, smaller[i], strlen(smaller[i])))
+      most = i ? 48 : 32;
+  const unsigned fit = registers ? register_file / ((registers + 7) / 8 * 256) : most;
+  return fit < most ? fit : most;
+}
+
+bool counts_crowds(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room) {
+  const kernel_counts *before = counts_find(plain, one->entry, one->target);
+  const kernel_counts *all = counts_find(marked, one->entry, "");
+  if (!before || !*one->target || (all && all->bounded) || one->registers <= before->registers + most_gained)
+    return false;
+  const unsigned were = warps_of(before->registers, one->target), are = warps_of(one->registers, one->target);
+  return 4 * are <= 3 * were && snprintf(why, room, "it would take %u registers more, which leave an SM %u warps of %u",
+                                         one->registers - before->registers, are, were) > 0;
 }

@@ -30,5 +30,7 @@ void counts_free(counts *all);
 char *counts_kernel_name(const char *entry);
 /* Why the marked kernel is worse than the plain one, in words; false: it is not. */
 bool counts_judge(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room);
+/* No such harm, but it takes so many registers more that far fewer of its warps fit an SM: said in words. */
+bool counts_crowds(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room);
 
 #endif

@@ -51,7 +51,8 @@ static bool device_words(const char *compiler, const word_list *words, const cha
         fine = fine && word_add(out, args.words.items[++i]);
     }
   }
-  const char *const own[] = {"-Xptxas", "-v", "-fatbin", "--keep", "--keep-dir", folder, "-o", fatbin};
+  /* kernels of ours that the user's do not depend on have no body then */
+  const char *const own[] = {"-DINKMARK_COUNTS_ALONE", "-Xptxas", "-v", "-fatbin", "--keep", "--keep-dir", folder, "-o", fatbin};
   for (size_t i = 0; i < sizeof own / sizeof *own && fine; i++)
     fine = word_add(out, own[i]);
   free(fatbin);
@@ -121,7 +122,8 @@ bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verd
   for (size_t i = 0; i < marked->count && fine; i++) {
     char why[160], *name = counts_kernel_name(marked->items[i].entry);
     const ink_guard_level level = name ? level_of(&before, name) : INK_GUARD_NONE;
-    if (level < INK_GUARD_NONE && counts_judge(plain, marked, &marked->items[i], why, sizeof why))
+    if (level < INK_GUARD_NONE && (counts_judge(plain, marked, &marked->items[i], why, sizeof why) ||
+                                   (level == INK_GUARD_ALL && counts_crowds(plain, marked, &marked->items[i], why, sizeof why))))
       more |= fine = raise_to(verdicts, name, level + 1, why);
     free(name);
   }
@@ -220,6 +222,19 @@ static char *cache_folder(void) {
   return home && *home == '/' && asprintf(&path, "%s/.cache/inkmark", home) >= 0 ? path : NULL;
 }
 
+char *guard_cache(void) {
+  char *folder = cache_folder();
+  if (!folder)
+    return NULL;
+  for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    mkdir(folder, 0777);
+    *slash = '/';
+  }
+  mkdir(folder, 0777);
+  return folder;
+}
+
 enum { MOST_KEPT = 10000 };
 
 typedef struct kept_file {
@@ -296,15 +311,9 @@ bool guard_recall(uint64_t hash, guard_verdicts *verdicts) {
 }
 
 void guard_remember(uint64_t hash, const guard_verdicts *verdicts) {
-  char *folder = cache_folder(), path[PATH_MAX], temporary[PATH_MAX + 32];
+  char *folder = guard_cache(), path[PATH_MAX], temporary[PATH_MAX + 32];
   if (!folder)
     return;
-  for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    *slash = 0;
-    mkdir(folder, 0777);
-    *slash = '/';
-  }
-  mkdir(folder, 0777);
   if (snprintf(path, sizeof path, "%s/guard-%016llx", folder, (unsigned long long)hash) < (int)sizeof path) {
     snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
     FILE *to = fopen(temporary, "wx");

@@ -21,6 +21,8 @@ int guard_measure(const char *compiler, const word_list *words, const char *fold
 bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verdicts);
 /* The same for the kernel that ptxas refuses. */
 bool guard_refuse(const counts *marked, guard_verdicts *verdicts);
+/* The folder of what is kept, made if need be; NULL: there is no home for it. malloc'ed. */
+char *guard_cache(void);
 /* What was found for this hash before. */
 bool guard_recall(uint64_t hash, guard_verdicts *verdicts);
 void guard_remember(uint64_t hash, const guard_verdicts *verdicts);

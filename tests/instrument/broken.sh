@@ -38,7 +38,7 @@ __global__ void k(int *x) { a1 b; a2 b2; a3 b3; a4 b4; }
 C
 [ "$(grep -c 'clang says' err)" = 3 ] || fail "not the first three errors"
 # what nvcc takes is no error, though clang alone calls it one
-says 0 "m.cu: 1 kernel" <<'C'
+says 0 "m.cu: 2 kernels" <<'C'
 __global__ void k(float *x) {
   extern __shared__ float shared[];
   __shared__ float other[32];
@@ -47,6 +47,11 @@ __global__ void k(float *x) {
   other[threadIdx.x] = shared[0];
   x[0] = other[1];
 }
+static int least(int a, unsigned b, long c, size_t d, float e, double f) {
+  return min(a, 3) + (int)(min(b, 3u) + max(a, b) + min(c, 5l) + max(d, c) + min(e, f) + max(f, 1.0) + max(4ull, 5ll));
+}
+__global__ void l(int *x, int n) { x[0] = min(n, 3) + max(x[1], n); }
+int host(int a) { return least(a, 2, 3, 4, 5, 6); }
 C
 grep -q 'clang says' err && fail "errors of a source that nvcc compiles"
 exit $failed

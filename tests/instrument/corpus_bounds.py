@@ -2,6 +2,7 @@
 """tests/corpus.sh --bounds: what the default rules and the guard do to the objects of real sources, held against bounds.
 Kernels are the entries of the objects, stamps are clock reads in machine code, registers and spills are what ptxas says,
 and the calls and loops are those that corpus_count finds in clang's instantiated tree, not those of the rewriter's list."""
+import atexit
 import glob
 import json
 import os
@@ -18,6 +19,8 @@ BOUNDS = {"lost": 0, "unstamped": 0, "covered": 90.0, "spills": 0, "warnings": 0
 for word in os.environ.get("CORPUS_BOUNDS", "").split():
     BOUNDS[word.split("=")[0]] = float(word.split("=")[1])
 here = os.path.dirname(os.path.abspath(__file__))
+kept = tempfile.mkdtemp()  # what the front keeps: of all sources of a run, as in a build
+atexit.register(shutil.rmtree, kept, True)
 
 
 def find_tool(name):
@@ -187,7 +190,7 @@ def measure(path, tree, inkmark, words, count_tool, cuda, device):
         row["compiled"] = True
         plain, row["plain_warnings"] = entries_of(said)
         rules = "--root " + tree
-        env.update(INKMARK_RULES=rules, INKMARK_CACHE=work + "/cache", INKMARK_GUARD="off")
+        env.update(INKMARK_RULES=rules, INKMARK_CACHE=kept, INKMARK_GUARD="off")
         command = [inkmark, "nvcc", "-c", path] + words + verbose
         code, said, row["off"] = run_timed(command + ["-o", work + "/off.o"], base, env)
         env["INKMARK_GUARD"] = "fix"

@@ -99,6 +99,40 @@ static void judges(void) {
   counts_free(&plain);
 }
 
+/* Registers that cost warps: more than 16 more, and a quarter of the warps or more. */
+static void crowds(void) {
+  static const struct {
+    const char *target;
+    unsigned plain, marked;
+    bool bounded, crowds;
+  } cases[] = {{"sm_80", 31, 55, false, true}, {"sm_80", 31, 55, true, false}, {"sm_80", 8, 32, false, false}, {"sm_80", 31, 40, false, false},
+               {"sm_80", 32, 48, false, false}, {"sm_80", 32, 49, false, true}, {"sm_75", 31, 63, false, false}, {"sm_75", 40, 96, false, true},
+               {"sm_86", 20, 44, false, false}, {"sm_120", 20, 44, false, false}, {"sm_120", 32, 56, false, true}, {"sm_100", 20, 44, false, true},
+               {"sm_80", 93, 114, false, false}, {"sm_80", 93, 130, false, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char words[4000] = "", why[200];
+    counts plain = {0}, marked = {0};
+    say(words, sizeof words, cases[i].target, 0, 0, cases[i].plain);
+    check(counts_read_words(&plain, words), "plain");
+    *words = 0, say(words, sizeof words, cases[i].target, 0, 0, cases[i].marked);
+    check(counts_read_words(&marked, words), "marked");
+    const bool is = counts_crowds(&plain, &marked, &marked.items[0], why, sizeof why);
+    if (cases[i].bounded) {
+      char folder[] = "/tmp/inkmark-counts-XXXXXX", path[64];
+      check(mkdtemp(folder) != NULL, "a folder");
+      snprintf(path, sizeof path, "%s/k.ptx", folder);
+      FILE *to = fopen(path, "w");
+      check(to && fputs(".visible .entry _Z1kPf(\n)\n.maxntid 512\n{\nret;\n}\n", to) >= 0 && !fclose(to) && counts_read_ptx(&marked, folder), "PTX");
+      remove(path);
+      rmdir(folder);
+      check(is && !counts_crowds(&plain, &marked, &marked.items[0], why, sizeof why), "a kernel that says how many threads it has");
+    } else if (is != cases[i].crowds)
+      printf("FAILED: %s, %u registers, then %u\n", cases[i].target, cases[i].plain, cases[i].marked), failures++;
+    counts_free(&plain);
+    counts_free(&marked);
+  }
+}
+
 /* Instructions of PTX, not lines: inline assembly brings comments, braces and declarations. */
 static void grows(void) {
   static const char asm_block[] = "// begin inline asm\n{\n.reg .pred p;\nadd.u32 %r1, %r2, 1;\n\n}\n// end inline asm\n";
@@ -130,6 +164,7 @@ static void grows(void) {
 
 int main(void) {
   grows();
+  crowds();
   name_is("_Z6reduceILi16EEvPfS0_", "reduce");
   name_is("_ZN3own4tileILi8EEEvPKfPfi", "tile");
   name_is("_ZN12_GLOBAL__N_11kEPf", "k");

@@ -3,8 +3,8 @@
  *
  * A run parses one source file with libclang in a process of its own, under a time limit, decides
  * where marks go, and returns the marked text of the file and, where asked, of the project's headers
- * that it includes. Nothing is written to disk and nothing is printed. All functions may be called
- * from several threads; a result may be read by several threads. */
+ * that it includes. Nothing is written to disk but in the folder `cache`, and nothing is printed.
+ * All functions may be called from several threads; a result may be read by several threads. */
 #ifndef INKMARK_INSTRUMENT_H
 #define INKMARK_INSTRUMENT_H
 
@@ -100,6 +100,7 @@ typedef struct ink_instrument_options {
   size_t guarded_count;
   const volatile int *stop; /* NULL, or what a signal handler may set: a run that sees it not 0 ends */
   bool rows;                /* a row for each pass of an outermost loop, however many */
+  const char *cache; /* a folder in which the parse of the toolkit's headers is kept for further runs; NULL: it is not kept */
 } ink_instrument_options;
 
 typedef struct ink_instrumented ink_instrumented;

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps the parse of what every source of a build begins with, as libclang writes it, in the folder of options->cache: a file
+ * `prelude-KEY.pch`, and `prelude-KEY.list` with the files that it was made of, by which it is known to be as new as they
+ * are. The first parse with new arguments leaves an empty list alone, so that a call that is made once costs nothing. */
+#include "prelude.h"
+
+#include "shim.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_KEPT = 8, MOST_SEEN = 256, OLD_SECONDS = 3600 };
+#define SOURCE INK_SHIM "/prelude.cu"
+
+uint64_t ink_text_hash(const char *text, size_t bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < bytes; i++) /* FNV-1a */
+    hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static int by_value(const void *left, const void *right) {
+  const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return a < b ? -1 : a > b;
+}
+
+uint64_t ink_unit_text_hash(ink_unit *unit) {
+  uint64_t hash = 0, *all = unit->hashes.items;
+  if (unit->hashes.count)
+    qsort(all, unit->hashes.count, sizeof *all, by_value);
+  for (size_t i = 0; i < unit->hashes.count; i++)
+    if (!i || all[i] != all[i - 1])
+      hash = hash * 0x100000001b3u + all[i];
+  return hash;
+}
+
+static uint64_t key_of(const char *const *arguments, size_t count, const struct CXUnsavedFile *files, size_t file_count) {
+  CXString version = clang_getClangVersion();
+  uint64_t key = ink_text_hash(clang_getCString(version), strlen(clang_getCString(version)));
+  clang_disposeString(version);
+  for (size_t i = 0; i < count; i++)
+    key = key * 31 + ink_text_hash(arguments[i], strlen(arguments[i]));
+  for (size_t i = 0; i < file_count; i++)
+    key = key * 31 + ink_text_hash(files[i].Contents, files[i].Length);
+  return key;
+}
+
+/* ---- the list: a line `HASH BYTES SECONDS NANOSECONDS PATH` for each file ---- */
+
+static bool is_as_kept(char *line, uint64_t *hash) {
+  unsigned long long text, bytes;
+  long long seconds;
+  long nanoseconds;
+  int at = 0;
+  struct stat now;
+  line[strcspn(line, "\n")] = 0;
+  if (sscanf(line, "%llx %llu %lld %ld %n", &text, &bytes, &seconds, &nanoseconds, &at) < 4 || !at)
+    return false;
+  *hash = text;
+  return !stat(line + at, &now) && (unsigned long long)now.st_size == bytes && now.st_mtim.tv_sec == seconds &&
+         now.st_mtim.tv_nsec == nanoseconds;
+}
+
+/* False: a file is another now, or the list is damaged. */
+static bool read_list(ink_unit *unit, FILE *from) {
+  char *line = NULL;
+  size_t room = 0;
+  bool fine = true, whole = false;
+  while (fine && !whole && getline(&line, &room, from) > 0) {
+    uint64_t hash;
+    whole = !strcmp(line, "end\n");
+    if (!whole) {
+      fine = is_as_kept(line, &hash) && INK_I_GROW(unit->hashes);
+      if (fine)
+        unit->hashes.items[unit->hashes.count++] = hash;
+    }
+  }
+  free(line);
+  return fine && whole;
+}
+
+typedef struct list_writing {
+  CXTranslationUnit tu;
+  FILE *to;
+  bool failed;
+} list_writing;
+
+static void write_file(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
+  list_writing *list = data;
+  size_t bytes = 0;
+  struct stat now;
+  const char *text = clang_getFileContents(list->tu, file, &bytes);
+  CXString name = clang_getFileName(file);
+  const char *path = clang_getCString(name);
+  (void)stack, (void)depth;
+  if (path && strncmp(path, INK_SHIM "/", sizeof INK_SHIM)) {
+    if (!text || stat(path, &now) || (size_t)now.st_size != bytes || strchr(path, '\n') || path[0] != '/')
+      list->failed = true;
+    else
+      fprintf(list->to, "%llx %zu %lld %ld %s\n", (unsigned long long)ink_text_hash(text, bytes), bytes,
+              (long long)now.st_mtim.tv_sec, (long)now.st_mtim.tv_nsec, path);
+  }
+  clang_disposeString(name);
+}
+
+/* ---- the folder ---- */
+
+typedef struct kept {
+  char name[40];
+  struct timespec used;
+  bool has_parse;
+} kept;
+
+static int newest_first(const void *left, const void *right) {
+  const kept *a = left, *b = right;
+  if (a->used.tv_sec != b->used.tv_sec)
+    return a->used.tv_sec > b->used.tv_sec ? -1 : 1;
+  if (a->used.tv_nsec != b->used.tv_nsec)
+    return a->used.tv_nsec > b->used.tv_nsec ? -1 : 1;
+  return strcmp(a->name, b->name);
+}
+
+/* The most recently used stay; what a parse that was ended left goes. Others may do the same at once. */
+static void bound(const char *folder) {
+  DIR *dir = opendir(folder);
+  struct {
+    kept *items;
+    size_t count, room;
+  } all = {0};
+  for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    const char *name = entry->d_name;
+    const size_t length = strlen(name);
+    struct stat status;
+    if (strncmp(name, "prelude-", 8) || fstatat(dirfd(dir), name, &status, AT_SYMLINK_NOFOLLOW))
+      continue;
+    if (length == 29 && !strcmp(name + 24, ".list") && INK_I_GROW(all)) {
+      kept *one = &all.items[all.count++];
+      *one = (kept){.used = status.st_mtim, .has_parse = status.st_size != 0};
+      memcpy(one->name, name, 24);
+    } else if (!(length == 28 && !strcmp(name + 24, ".pch")) && status.st_mtime + OLD_SECONDS < time(NULL)) {
+      unlinkat(dirfd(dir), name, 0);
+    }
+  }
+  if (all.count)
+    qsort(all.items, all.count, sizeof *all.items, newest_first);
+  for (size_t i = 0, parses = 0; i < all.count; i++) {
+    char name[64];
+    parses += all.items[i].has_parse;
+    if (i < MOST_SEEN && !(all.items[i].has_parse && parses > MOST_KEPT))
+      continue;
+    snprintf(name, sizeof name, "%s.list", all.items[i].name);
+    unlinkat(dirfd(dir), name, 0);
+    snprintf(name, sizeof name, "%s.pch", all.items[i].name);
+    unlinkat(dirfd(dir), name, 0);
+  }
+  free(all.items);
+  if (dir)
+    closedir(dir);
+}
+
+/* Parses, and writes both files; the list, which makes the other valid, as the last. */
+static bool make(ink_unit *unit, const char *const *arguments, size_t count, struct CXUnsavedFile *files, size_t file_count,
+                 const char *parse, const char *list) {
+  char new_parse[PATH_MAX], new_list[PATH_MAX];
+  list_writing writing = {0};
+  bool fine = snprintf(new_parse, sizeof new_parse, "%s.%ld", parse, (long)getpid()) < (int)sizeof new_parse &&
+              snprintf(new_list, sizeof new_list, "%s.%ld", list, (long)getpid()) < (int)sizeof new_list;
+  fine = fine && !clang_parseTranslationUnit2(unit->index, SOURCE, arguments, (int)count, files, (unsigned)file_count,
+                                              CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing |
+                                                  CXTranslationUnit_ForSerialization,
+                                              &writing.tu);
+  writing.to = fine ? fopen(new_list, "we") : NULL;
+  if (writing.to) {
+    clang_getInclusions(writing.tu, write_file, &writing);
+    fputs("end\n", writing.to);
+    const bool broken = ferror(writing.to) != 0;
+    fine = !fclose(writing.to) && !broken && !writing.failed &&
+           !clang_saveTranslationUnit(writing.tu, new_parse, CXSaveTranslationUnit_None) && !rename(new_parse, parse) &&
+           !rename(new_list, list);
+    unlink(new_parse);
+    unlink(new_list);
+  }
+  fine = fine && writing.to;
+  if (writing.tu)
+    clang_disposeTranslationUnit(writing.tu);
+  return fine;
+}
+
+/* False: it is to be made; *seen: it was asked for before. */
+static bool read_kept(ink_unit *unit, const char *list, const char *parse, bool *seen) {
+  int file = open(list, O_RDWR | O_CLOEXEC);
+  struct stat status;
+  *seen = file >= 0;
+  if (file < 0)
+    file = open(list, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  FILE *from = file >= 0 && !fstat(file, &status) ? fdopen(file, "r+") : NULL;
+  unit->hashes.count = 0;
+  const bool ready = from && status.st_size && !access(parse, R_OK) && read_list(unit, from);
+  if (from) {
+    futimens(file, NULL); /* what is used stays */
+    fclose(from);
+  } else if (file >= 0) {
+    close(file);
+  }
+  return ready;
+}
+
+char *ink_prelude_take(ink_unit *unit, const char *const *arguments, size_t count, struct CXUnsavedFile *files,
+                       size_t *file_count) {
+  const char *folder = unit->options->cache;
+  char *parse = NULL, list[PATH_MAX];
+  if (!folder)
+    return NULL;
+  files[(*file_count)++] = (struct CXUnsavedFile){.Filename = SOURCE, .Contents = "\n", .Length = 1};
+  const unsigned long long key = key_of(arguments, count, files, *file_count);
+  if (snprintf(list, sizeof list, "%s/prelude-%016llx.list", folder, key) >= (int)sizeof list ||
+      asprintf(&parse, "%s/prelude-%016llx.pch", folder, key) < 0)
+    return NULL;
+  bool seen, ready = read_kept(unit, list, parse, &seen);
+  if (!ready && seen && make(unit, arguments, count, files, *file_count, parse, list)) {
+    bound(folder);
+    ready = read_kept(unit, list, parse, &seen);
+  }
+  if (ready)
+    return parse;
+  unit->hashes.count = 0;
+  free(parse);
+  return NULL;
+}
+
+void ink_prelude_drop(const char *path) {
+  unlink(path);
+}
