@@ -96,6 +96,7 @@ static size_t take_flag(arguments *to, const char *const *flags, size_t count, s
 
 static void define(void *data, bool early, const char *name, const char *value) {
   arguments *to = data;
+  value = *value ? value : "1"; /* as of -DNAME */
   if (early) {
     argument(to, "-U%s", name);
     argument(to, "-D%s=%s", name, value);

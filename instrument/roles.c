@@ -257,11 +257,46 @@ static void see_block(search *s, uint32_t block) {
   }
 }
 
+static bool holds_loop(ink_unit *unit, const ink_function *function, uint32_t first, uint32_t behind, bool long_alone) {
+  for (uint32_t i = first; i < behind; i++)
+    if (!function->tree.nodes.items[i].in_lambda && ink_node_is_loop(&function->tree.nodes.items[i])) {
+      const ink_loop_cost cost = ink_loop_judge(unit, function, i);
+      if (cost == INK_LOOP_LONG || (cost == INK_LOOP_SMALL && !long_alone))
+        return true;
+    }
+  return false;
+}
+
+/* The arm has a loop, or calls a function that has one. */
+static bool arm_loops(const search *s, const arm *one) {
+  if (holds_loop(s->unit, s->function, one->first, one->behind, false))
+    return true;
+  for (uint32_t i = one->first; i < one->behind; i++) {
+    const ink_function *called =
+        s->tree->nodes.items[i].kind == CXCursor_CallExpr ? ink_called_function(s->unit, s->tree, i, 0) : NULL;
+    if (called && holds_loop(s->unit, called, 0, (uint32_t)called->tree.nodes.count, false))
+      return true;
+  }
+  return false;
+}
+
+/* Each warp fetches something, and behind that all of them do the work together. */
+static bool arms_only_prepare(const search *s) {
+  uint32_t behind = 0, loops = 0;
+  for (size_t i = 0; i < s->arm_count; i++) {
+    behind = s->arms[i].behind > behind ? s->arms[i].behind : behind;
+    loops += arm_loops(s, &s->arms[i]);
+  }
+  return s->arm_count && loops < 2 && holds_loop(s->unit, s->function, behind, (uint32_t)s->tree->nodes.count, true);
+}
+
 static void find_arms(search *s, ink_unit *unit, ink_function *function) {
   *s = (search){.unit = unit, .function = function, .tree = &function->tree};
   s->count = ink_find_thread_locals(s->tree, s->locals, MOST_LOCALS);
   if (function->opens && function->tree.nodes.count)
     see_block(s, 0);
+  if (arms_only_prepare(s))
+    s->arm_count = 0;
 }
 
 bool ink_has_roles(ink_unit *unit, ink_function *function) {

@@ -57,6 +57,11 @@ fi
 # what run.sh runs a sample of
 [ -n "${LD_PRELOAD:-}" ] || tests tests -LE gpu
 
+# the rewriter over public repositories: INKMARK_CORPUS, as tests/corpus_fetch.sh brings them
+if [ -n "${INKMARK_CORPUS:-}" ]; then check corpora "$here/corpora.sh" "$INKMARK_CORPUS" "$build"; else
+  [ "$wanted" = "  " ] || [[ $wanted == *" corpora "* ]] && echo "corpora: skipped: INKMARK_CORPUS names no corpus"
+fi
+
 # the writer process
 check ring "$build/tests/shm/ring_threads" 2000000
 check writer-process "$build/tests/shm/writer_process" 1000

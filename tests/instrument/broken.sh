@@ -51,6 +51,9 @@ static int least(int a, unsigned b, long c, size_t d, float e, double f) {
   return min(a, 3) + (int)(min(b, 3u) + max(a, b) + min(c, 5l) + max(d, c) + min(e, f) + max(f, 1.0) + max(4ull, 5ll));
 }
 __global__ void l(int *x, int n) { x[0] = min(n, 3) + max(x[1], n); }
+#if !__NVCC__ || __CUDACC__ != 1 || CUDA_DOUBLE_MATH_FUNCTIONS != 1
+#error "nvcc defines them as 1"
+#endif
 int host(int a) { return least(a, 2, 3, 4, 5, 6); }
 C
 grep -q 'clang says' err && fail "errors of a source that nvcc compiles"

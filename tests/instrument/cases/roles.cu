@@ -72,6 +72,26 @@ __global__ void other(int *x, int n) { common(x, n + 2); }
 __device__ void also(int *x, int n) { for (int i = 0; i < n; i++) { consume(x, i); produce(x, i); } }
 __global__ void alone(int *x, int n) { also(x, n); }
 __global__ void more(int *x, int n) { also(x, n); produce(x, n); } // so `alone` opens its own track
+__device__ void fetch(int *to, const int *from, int at, int n) { // no loop, but more than a tiny helper
+  const int a = at * 3 % n, b = at * 5 % n, c = at * 7 % n, d = at * 11 % n, e = at * 13 % n, f = at * 17 % n;
+  if (at < n) to[at] = from[a] + from[b] * 2 + from[c] * 3 + from[d] * 4 + from[e] * 5 + from[f] * 6;
+}
+__global__ void prepared(int *x, int n) { // each warp fetches a part, then all work together: no roles
+  __shared__ int part[64];
+  switch (threadIdx.x / 32) {
+  case 0:
+    fetch(part, x, threadIdx.x, 32);
+    break;
+  default:
+    fetch(part + 32, x + 32, threadIdx.x - 32, 32);
+    break;
+  }
+  __syncthreads();
+  for (int i = 0; i < n; i++) {
+    consume(x, part[i]);
+    produce(x, part[i + 32]);
+  }
+}
 inline void run() {
   check<int>("roles.chain", [](int *x) { chain<<<1, 64>>>(x, 5); });
   check<int>("roles.groups", [](int *x) { groups<32><<<1, 64>>>(x, 5); });
@@ -79,6 +99,7 @@ inline void run() {
   check<int>("roles.setup", [](int *x) { setup<<<1, 64>>>(x, 5); });
   check<int>("roles.device_kernel", [](int *x) { device_kernel<gemm<int>><<<1, 64>>>(x, 5); });
   check<int>("roles.through", [](int *x) { through<<<1, 64>>>(x, 5); one<<<1, 64>>>(x, 5); other<<<1, 64>>>(x, 5); });
+  check<int>("roles.prepared", [](int *x) { prepared<<<1, 64>>>(x, 5); });
   check<int>("roles.more", [](int *x) { alone<<<1, 64>>>(x, 5); more<<<1, 64>>>(x, 5); });
 }
 } // namespace roles
