@@ -47,4 +47,18 @@ for name in 'kernel first (src/main.cu:9)' 'kernel second (src/other.cu:5)' 'ker
   'settle (include/parts/scale.cuh:11)'; do
   grep -qF "$name" "$work/report" || { cat "$work/report"; fail "the report lacks '$name'"; }
 done
+[ "$kind" = make ] || exit 0
+# both files give the function of the shared header a copy with the context of their kernels, and are linked apart (-rdc)
+export INKMARK_RULES="--root $project --calls --loops --waits --depth 8" INKMARK_KEEP=1
+build "$work/deep" "inkmark;nvcc"
+for file in main other; do
+  grep -rlqF "INK_WITH(" "$work"/tmp/*/"$project/src/$file.cu" || fail "$file.cu does not call the copy"
+done
+"$inkmark" record --device sim -o "$work/deep.ink" -- "$work/deep/app" >"$work/deep.out" 2>"$work/record.err" ||
+  { cat "$work/record.err"; fail "recording with contexts"; }
+diff "$work/plain.out" "$work/deep.out" || fail "other results with contexts"
+"$inkmark" report "$work/deep.ink" >"$work/report" || fail "the report with contexts"
+for name in 'kernel first (src/main.cu:9)' 'kernel second (src/other.cu:5)' 'for i < n (include/parts/scale.cuh:5)'; do
+  grep -qF "$name" "$work/report" || { cat "$work/report"; fail "the report with contexts lacks '$name'"; }
+done
 exit 0
