@@ -3,6 +3,7 @@
  * judges machine code links no C++. */
 #include "verify_private.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +26,33 @@ static demangle_function *find_demangler(ink_verify *v) {
   return symbol.call;
 }
 
+/* "a::b<...>" of "_ZN1a1bI...", for names that the library does not take (GNU's refuses some of CUTLASS's, which nvcc makes);
+ * false: not of that form. */
+static bool template_path(const char *name, char *path, size_t room) {
+  const char *at = name + 2;
+  size_t used = 0;
+  at += *at == 'N';
+  while (isdigit((unsigned char)*at)) {
+    char *word;
+    const unsigned long length = strtoul(at, &word, 10);
+    if (!length || length > strlen(word) || used + length + sizeof "::<...>" > room)
+      return false;
+    used += (size_t)snprintf(path + used, room - used, "%s%.*s", used ? "::" : "", (int)length, word);
+    at = word + length;
+  }
+  if (!used || *at != 'I')
+    return false;
+  snprintf(path + used, room - used, "<...>");
+  return true;
+}
+
 const char *ink_v_demangle(ink_verify *v, const char *name) {
   int status = 0;
+  char path[512];
   demangle_function *demangle = strncmp(name, "_Z", 2) == 0 ? find_demangler(v) : NULL;
   char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+  if (demangle && !text && template_path(name, path, sizeof path) && asprintf(&text, "%s as %s", path, name) < 0)
+    text = NULL;
   const char *kept = text ? ink_v_keep(v, text) : NULL;
   return kept ? kept : name;
 }

@@ -23,6 +23,10 @@ except OSError:
     print("SKIPPED: no libstdc++.so.6, whose demangler is used")
     sys.exit(77)
 kernels = json.loads(read("json"))["kernels"]
+odd, = [k for k in kernels if k["kernel"] == "_ZN3own4pathIQQEEvv"]
+assert odd["demangled"] == "own::path<...> as _ZN3own4pathIQQEEvv", odd["demangled"]
+assert odd["demangled"] + " (names.cubin" in read("text"), read("text")
+kernels.remove(odd)
 short, = [k for k in kernels if k["demangled"].startswith("void own::step<int, 4>(")]
 long, = [k for k in kernels if k["demangled"].startswith("void own::step<own::policy_of_a_pipeline")]
 assert all(k["kernel"].startswith("_ZN3own4step") for k in kernels) and len(kernels) == 2 and len(long["demangled"]) > 140
@@ -30,7 +34,7 @@ lines = [line for line in read("text").splitlines() if "judged" in line and " st
 names = sorted(line.split(" (names.cubin")[0] for line in lines)
 cut = long["demangled"][:70] + " ... " + long["demangled"][-45:]
 assert names == sorted([short["demangled"], cut]), names
-assert "_ZN" not in read("text"), read("text")
+assert read("text").count("_ZN") == 1, read("text")
 results = json.loads(read("sarif"))["runs"][0]["results"]
 where = {(l["fullyQualifiedName"], l["decoratedName"]) for r in results for p in r["locations"] for l in p["logicalLocations"]}
 assert where and where <= {(short["demangled"], short["kernel"]), (cut, long["kernel"])}, where
