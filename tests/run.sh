@@ -121,6 +121,12 @@ left_to_long() { # FOLDER CTEST-ARGUMENTS...: says so
   printf '%s: left to tests/long.sh %s: %s\n' "$1" "$1" \
     "$(ctest --test-dir "$1" -N "${@:2}" | sed -nE 's|^ *Test +#[0-9]+: ||p' | tr '\n' ' ')" >>"$reasons"
 }
+gone() { # BUILD: tests that tests/costs.txt knows and the build has no more: left out by CMake, renamed, or lost
+  local names
+  names=$(comm -23 <(sed '/^#/d; s/ .*//' tests/costs.txt | sort) \
+    <(ctest --test-dir "$1" -N | sed -nE 's|^ *Test +#[0-9]+: ([^ ]+).*|\1|p' | sort) | tr '\n' ' ')
+  [ -z "$names" ] || printf '%s has no test of these names: %s\n' "$1" "$names" >>"$reasons"
+}
 check_plain() { check plain "$gcc_budget" "$@"; }
 check_sanitized() { check sanitized "$sanitized_budget" "$@"; }
 
@@ -157,7 +163,7 @@ fuzz_wait() { # uses fuzz's pids and names
 }
 
 if [[ $passes == *" gcc "* ]]; then
-  build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ ${quick:+-DINKMARK_BUILD_BENCH=OFF} && check_plain build -LE gpu
+  build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ ${quick:+-DINKMARK_BUILD_BENCH=OFF} && check_plain build -LE gpu && gone build
 fi
 if [[ $passes == *" clang "* ]]; then
   build build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_BUILD_EXAMPLES=OFF \
