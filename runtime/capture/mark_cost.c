@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What marks cost, as a capture says: reading its chunks, and the table of tolls that the decoder
+/* What marks cost, as a capture says: reading its chunks, and the table of costs that the decoder
  * uses. */
 #include "mark_cost.h"
 
@@ -40,76 +40,76 @@ size_t ink_capture_mark_costs(const ink_capture *capture, const ink_mark_costs *
   return capture->mark_costs.count;
 }
 
-/* ---- tolls --------------------------------------------------------------------------------- */
+/* ---- costs --------------------------------------------------------------------------------- */
 
 /* A mark that costs more than a second would be a damaged file's. */
 #define MOST_MILLICYCLES UINT64_C(4000000000000)
 
-static ink_toll toll_of(const ink_mark_cost *cost) {
+static ink_cost cost_of(const ink_mark_cost *cost) {
   if (cost->millicycles > MOST_MILLICYCLES || cost->bound_millicycles > MOST_MILLICYCLES)
-    return (ink_toll){0, MOST_MILLICYCLES};
+    return (ink_cost){0, MOST_MILLICYCLES};
   const uint64_t cycles = (cost->millicycles + 500) / 1000;
   const uint64_t whole = cycles * 1000;
   const uint64_t rounded =
       whole > cost->millicycles ? whole - cost->millicycles : cost->millicycles - whole;
-  return (ink_toll){cycles, cost->bound_millicycles + rounded};
+  return (ink_cost){cycles, cost->bound_millicycles + rounded};
 }
 
-static void put_toll(ink_tolls *tolls, const ink_mark_cost *cost) {
-  const ink_toll toll = toll_of(cost);
-  ink_toll *of = tolls->of[cost->flags & INK_COST_CALLED_FUNCTION ? 1 : 0];
-  switch (cost->what) {
+static void put_cost(ink_costs *costs, const ink_mark_cost *measured) {
+  const ink_cost cost = cost_of(measured);
+  ink_cost *of = costs->of[measured->flags & INK_COST_CALLED_FUNCTION ? 1 : 0];
+  switch (measured->what) {
   case INK_COST_OF_MARK:
-    of[INK_KIND_MARK] = toll;
+    of[INK_KIND_MARK] = cost;
     break;
   case INK_COST_OF_RANGE:
-    of[INK_KIND_BEGIN] = of[INK_KIND_END] = toll;
+    of[INK_KIND_BEGIN] = of[INK_KIND_END] = cost;
     break;
   case INK_COST_OF_INSTANT:
-    of[INK_KIND_INSTANT] = toll;
+    of[INK_KIND_INSTANT] = cost;
     break;
   case INK_COST_OF_ITER:
-    of[INK_KIND_ITER] = toll;
+    of[INK_KIND_ITER] = cost;
     break;
   case INK_COST_OF_VALUE:
-    of[INK_KIND_ESCAPE] = toll;
+    of[INK_KIND_ESCAPE] = cost;
     break;
   case INK_COST_OF_ASYNC:
-    of[INK_KIND_ASYNC_BEGIN] = of[INK_KIND_ASYNC_END] = toll;
+    of[INK_KIND_ASYNC_BEGIN] = of[INK_KIND_ASYNC_END] = cost;
     break;
   case INK_COST_OF_SUM:
-    tolls->sum_pair = toll;
+    costs->sum_pair = cost;
     break;
   case INK_COST_OF_OPENING:
-    tolls->opening = toll;
+    costs->opening = cost;
     break;
   case INK_COST_OF_TRACK:
-    tolls->track = toll;
+    costs->track = cost;
     break;
   case INK_COST_OF_SUM_INSIDE:
-    tolls->sum_inside = toll;
+    costs->sum_inside = cost;
     break;
   case INK_COST_OF_SUM_RECORD:
-    tolls->sum_record = toll;
+    costs->sum_record = cost;
     break;
   case INK_COST_OF_CLOCKS:
-    tolls->clocks = toll;
-    tolls->clocks_known = true;
+    costs->clocks = cost;
+    costs->clocks_known = true;
     break;
   default: /* of a newer version */
     break;
   }
 }
 
-ink_tolls ink_tolls_of(const ink_capture *capture, int32_t device) {
-  ink_tolls tolls = {0};
+ink_costs ink_costs_of(const ink_capture *capture, int32_t device) {
+  ink_costs costs = {0};
   for (size_t i = 0; i < capture->mark_costs.count; i++) {
-    const ink_mark_costs *costs = &capture->mark_costs.items[i];
-    for (uint32_t k = 0; k < costs->count && costs->device == device; k++)
-      if (costs->costs[k].flags & INK_COST_RECORDING) {
-        tolls.known = true;
-        put_toll(&tolls, &costs->costs[k]);
+    const ink_mark_costs *measured = &capture->mark_costs.items[i];
+    for (uint32_t k = 0; k < measured->count && measured->device == device; k++)
+      if (measured->costs[k].flags & INK_COST_RECORDING) {
+        costs.known = true;
+        put_cost(&costs, &measured->costs[k]);
       }
   }
-  return tolls;
+  return costs;
 }

@@ -288,7 +288,7 @@ ink_status ink_decode_events(const ink_capture *capture, const ink_clock_map *ma
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the decoder");
   decoder->capture = capture;
   decoder->sink = sink;
-  decoder->tolls_device = INT32_MIN;
+  decoder->costs_device = INT32_MIN;
   decoder->told_kernel = UINT32_MAX;
   if (!room_for_sections(decoder)) {
     free_decoder(decoder);

@@ -103,7 +103,7 @@ typedef struct ink_event {
   uint64_t begin, end;     /* cycles; a point has only `end` */
   /* What of SLICE, GAP, and of a RUN up to its first stamp, is the marks' own cost. Of a SUM: what was
    * taken out of the stretch around its passes. */
-  ink_toll toll;
+  ink_cost cost;
   union {
     uint64_t value;        /* key, number, a range's number (`escape`), the unclaimed cycles of a GAP */
     const uint64_t *words; /* SUM: count, total, min, max. RUN: the heads */
@@ -111,7 +111,7 @@ typedef struct ink_event {
   } u;
   /* RUN: */
   const uint8_t *payload;  /* [count]; NULL where there is no ITER */
-  const ink_tolls *tolls;  /* of the rest of it; NULL: nothing is taken off */
+  const ink_costs *costs;  /* of the rest of it; NULL: nothing is taken off */
   uint32_t count;          /* words */
   bool gaps;
 } ink_event;
@@ -121,37 +121,37 @@ typedef struct ink_event {
                                              * INSIDE event tells when the body's next stamp comes */
 
 /* The stamps of a RUN, one after another:
- *   ink_run_stamps at = ink_run_begin(run, run->payload, run->tolls);
+ *   ink_run_stamps at = ink_run_begin(run, run->payload, run->costs);
  *   while (ink_run_next(&at)) ...
- * `payload` and `tolls` are those of the run; a caller that knows them to be NULL says so with a literal, and pays for neither. */
+ * `payload` and `costs` are those of the run; a caller that knows them to be NULL says so with a literal, and pays for neither. */
 typedef struct ink_run_stamps {
   const uint64_t *words;
   const uint8_t *payload;
   uint64_t upper;
   uint32_t next, count, base;
-  ink_toll of_mark, of_iter, following; /* following: of the next stretch */
+  ink_cost of_mark, of_iter, following; /* following: of the next stretch */
   /* what ink_run_next gives: */
   bool iter;               /* of an ITER; else of a MARK */
   uint32_t section;        /* of a MARK: index into the capture's sections */
   int64_t row;             /* of an ITER: the row from here on */
   uint64_t clock;          /* cycles; the stretch that it ends begins at the stamp before, the first one at run->begin */
-  ink_toll toll;           /* what of that stretch is the marks' own cost */
+  ink_cost cost;           /* what of that stretch is the marks' own cost */
 } ink_run_stamps;
 
-static inline ink_run_stamps ink_run_begin(const ink_event *run, const uint8_t *payload, const ink_tolls *tolls) {
-  const ink_toll none = {0, 0};
+static inline ink_run_stamps ink_run_begin(const ink_event *run, const uint8_t *payload, const ink_costs *costs) {
+  const ink_cost none = {0, 0};
   return (ink_run_stamps){.words = run->u.words, .payload = payload, .upper = run->end & ~INK_CLOCK_MASK,
                           .count = run->count, .base = run->section - 1, .row = run->row,
-                          .of_mark = tolls ? tolls->of[0][INK_KIND_MARK] : none,
-                          .of_iter = tolls ? tolls->of[0][INK_KIND_ITER] : none,
-                          .following = tolls ? run->toll : none};
+                          .of_mark = costs ? costs->of[0][INK_KIND_MARK] : none,
+                          .of_iter = costs ? costs->of[0][INK_KIND_ITER] : none,
+                          .following = costs ? run->cost : none};
 }
 
 /* False: there is none left. */
 static inline __attribute__((always_inline)) bool ink_run_next(ink_run_stamps *at) {
   if (at->next >= at->count)
     return false;
-  at->toll = at->following;
+  at->cost = at->following;
   at->iter = at->payload && at->payload[at->next];
   if (at->iter) {
     at->row = (int64_t)at->words[at->next++];
@@ -170,7 +170,7 @@ typedef struct ink_event_sink {
   bool want_records;       /* RECORD events, and no RUN */
   bool want_inside;        /* INSIDE events */
   bool only_open;          /* closed tracks are passed over */
-  bool want_tolls;         /* the marks' own cost, where the capture has a measure of it */
+  bool want_costs;         /* the marks' own cost, where the capture has a measure of it */
   bool (*want_launch)(void *user, uint32_t launch); /* NULL: every launch */
   bool (*want_kernel)(void *user, uint32_t kernel); /* NULL: tracks of every kernel */
   ink_status (*launch)(void *user, uint32_t launch, const ink_launch *info);
@@ -194,7 +194,7 @@ enum { INK_EVENT_BATCH = 256 };
 /* A range that is open, or the base of a stack. */
 typedef struct ink_level {
   uint64_t stamp, begin;   /* limits from below where they are not known */
-  ink_toll stamp_toll, begin_toll; /* what had been paid then */
+  ink_cost stamp_cost, begin_cost; /* what had been paid then */
   int64_t row;
   uint32_t section;        /* of the range */
   bool stamp_known, begin_known, named;
@@ -284,15 +284,15 @@ typedef struct ink_decoder {
   bool body_unknown;       /* the body's level and row are not known here */
   uint64_t row_at;         /* the body's last ITER, or the opening; UINT64_MAX: not known */
   uint64_t called_claimed; /* cycles of called slices since the body's last base stamp */
-  ink_toll called_toll;    /* of these */
+  ink_cost called_cost;    /* of these */
   /* Every record takes the track's own time from its stamp to the next one, whichever ring that is in:
    * up to its cost it is paid here, and a stretch of time has cost what was paid in it. */
-  bool tolled;
-  ink_tolls tolls;         /* of tolls_device */
-  int32_t tolls_device;
-  ink_toll toll, passed;   /* paid so far; the toll of the newest record, to be paid next */
+  bool costed;
+  ink_costs costs;         /* of costs_device */
+  int32_t costs_device;
+  ink_cost cost, passed;   /* paid so far; the cost of the newest record, to be paid next */
   uint64_t passed_at;
-  ink_toll whole_from, whole_to; /* paid when the whole part of the track began and ended */
+  ink_cost whole_from, whole_to; /* paid when the whole part of the track began and ended */
   bool whole_began;
   uint32_t base_section, section_count; /* of the kernel's table; 0 sections: no table */
   uint64_t other_hash;     /* the table of the last TABLE escape */
@@ -346,25 +346,25 @@ static inline ink_status ink_decoder_settle(ink_decoder *decoder, uint32_t paren
 }
 /* Before a track of `kernel`: what is told is told for each kernel. */
 void ink_decoder_forget_told(ink_decoder *decoder, uint32_t kernel);
-/* decode_tolls.c: nothing is paid where the sink does not want it, or the capture has no costs. */
-void ink_tolls_open(ink_decoder *decoder);
-ink_toll ink_toll_of_record(const ink_decoder *decoder, int called, const ink_record *record);
+/* decode_costs.c: nothing is paid where the sink does not want it, or the capture has no costs. */
+void ink_costs_open(ink_decoder *decoder);
+ink_cost ink_cost_of_record(const ink_decoder *decoder, int called, const ink_record *record);
 /* Time comes to `now`, where a record that costs `next` stands; returns what the one before paid. */
-uint64_t ink_toll_pay(ink_decoder *decoder, uint64_t now, ink_toll next);
+uint64_t ink_cost_pay(ink_decoder *decoder, uint64_t now, ink_cost next);
 /* The same of a clock triple, whose cost begins at its first clock read, and of the passes of a SUM that
  * is recorded `now`: where all of them lie in the body's open stretch, for no mark moved its stamp since
  * its row began. */
-void ink_toll_pay_clocks(ink_decoder *decoder, const ink_record *record, uint64_t now);
-ink_toll ink_toll_pay_passes(ink_decoder *decoder, const ink_record *record, uint64_t now);
+void ink_cost_pay_clocks(ink_decoder *decoder, const ink_record *record, uint64_t now);
+ink_cost ink_cost_pay_passes(ink_decoder *decoder, const ink_record *record, uint64_t now);
 /* What was paid since `then`; of the body's base level from its last stamp to `now`, without what
  * called slices claim; in a run from its second record on, whose ITERs' gaps are returned. */
-static inline ink_toll ink_toll_since(const ink_decoder *decoder, ink_toll then) {
-  return (ink_toll){decoder->toll.cycles - then.cycles,
-                    decoder->toll.bound_millicycles - then.bound_millicycles};
+static inline ink_cost ink_cost_since(const ink_decoder *decoder, ink_cost then) {
+  return (ink_cost){decoder->cost.cycles - then.cycles,
+                    decoder->cost.bound_millicycles - then.bound_millicycles};
 }
-ink_toll ink_toll_of_gap(const ink_decoder *decoder, const ink_level *base, uint64_t now,
-                         ink_toll claimed);
-uint64_t ink_toll_pay_run(ink_decoder *decoder, const ink_event *run);
+ink_cost ink_cost_of_gap(const ink_decoder *decoder, const ink_level *base, uint64_t now,
+                         ink_cost claimed);
+uint64_t ink_cost_pay_run(ink_decoder *decoder, const ink_event *run);
 /* Both rings of the track, from its opening to its closing. */
 ink_status ink_decode_levels(ink_decoder *decoder);
 /* One ASYNC_BEGIN or ASYNC_END; what is still open at the end of the track, or (`lost`) where words of it were lost. */

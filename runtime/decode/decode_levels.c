@@ -120,7 +120,7 @@ static ink_status find_section(ink_decoder *decoder, int called, const ink_recor
 
 static void forget_claims(ink_decoder *decoder) {
   decoder->called_claimed = 0;
-  decoder->called_toll = (ink_toll){0, 0};
+  decoder->called_cost = (ink_cost){0, 0};
 }
 
 /* Moves the body's base stamp to `now`. Called slices since the last stamp claim their part. If the time is not known
@@ -130,31 +130,31 @@ static ink_status gap(ink_decoder *decoder, uint64_t now) {
   const uint64_t begin = later(base->stamp, decoder->track.partial_before_cycles);
   const uint64_t end = earlier(now, decoder->track.partial_after_cycles);
   const uint64_t claimed = decoder->called_claimed;
-  const ink_toll claimed_toll = decoder->called_toll;
+  const ink_cost claimed_cost = decoder->called_cost;
   forget_claims(decoder);
   if (begin >= end || claimed >= end - begin)
     return INK_OK;
   const uint64_t cycles = end - begin - claimed;
-  ink_toll toll = {0, 0};
-  if (decoder->tolled) {
-    toll = ink_toll_of_gap(decoder, base, now, claimed_toll);
-    toll.cycles = earlier(toll.cycles, cycles);
+  ink_cost cost = {0, 0};
+  if (decoder->costed) {
+    cost = ink_cost_of_gap(decoder, base, now, claimed_cost);
+    cost.cycles = earlier(cost.cycles, cycles);
   }
   decoder->track.unmarked_cycles += cycles;
-  decoder->track.unmarked_marking_cycles += toll.cycles;
+  decoder->track.unmarked_marking_cycles += cost.cycles;
   *ink_decoder_next(decoder) =
       (ink_event){.type = INK_EVENT_GAP, .section = INK_SECTION_UNKNOWN, .row = base->row,
-                  .begin = begin, .end = end, .toll = toll, .u.value = cycles};
+                  .begin = begin, .end = end, .cost = cost, .u.value = cycles};
   return ink_decoder_give(decoder);
 }
 
-static void claim_called(ink_decoder *decoder, uint64_t begin, uint64_t end, ink_toll toll) {
+static void claim_called(ink_decoder *decoder, uint64_t begin, uint64_t end, ink_cost cost) {
   begin = later(begin, decoder->track.partial_before_cycles);
   end = earlier(end, decoder->track.partial_after_cycles);
   if (decoder->levels[BODY].count == 1 && decoder->levels[CALLED].count == 1 && begin < end) {
     decoder->called_claimed += end - begin;
-    decoder->called_toll.cycles += toll.cycles;
-    decoder->called_toll.bound_millicycles += toll.bound_millicycles;
+    decoder->called_cost.cycles += cost.cycles;
+    decoder->called_cost.bound_millicycles += cost.bound_millicycles;
   }
 }
 
@@ -176,32 +176,32 @@ static int64_t row_of(const ink_decoder *decoder, int called) {
 
 static void move_stamp(const ink_decoder *decoder, ink_level *level, uint64_t now) {
   level->stamp = now;
-  level->stamp_toll = decoder->toll;
+  level->stamp_cost = decoder->cost;
   level->stamp_known = true;
 }
 
-static uint64_t net_cycles(uint64_t begin, uint64_t end, ink_toll toll) {
+static uint64_t net_cycles(uint64_t begin, uint64_t end, ink_cost cost) {
   const uint64_t cycles = end - begin;
-  return cycles - earlier(toll.cycles, cycles);
+  return cycles - earlier(cost.cycles, cycles);
 }
 
 static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint64_t now) {
   ink_level *level = top(decoder, called);
   uint64_t begin = level->stamp;
   bool cut = !level->stamp_known;
-  ink_toll toll = ink_toll_since(decoder, level->stamp_toll);
+  ink_cost cost = ink_cost_since(decoder, level->stamp_cost);
   ink_status status = INK_OK;
   if (called) {
     const ink_level *body = top(decoder, BODY);
     const bool base = decoder->levels[CALLED].count == 1;
     if (body->stamp > begin)
-      toll = ink_toll_since(decoder, body->stamp_toll);
+      cost = ink_cost_since(decoder, body->stamp_cost);
     /* Within a range the body's stamps should not have moved; the range's END tells. */
     cut |= base ? !body->stamp_known : begin < body->stamp;
     begin = later(begin, body->stamp);
     if (base)
-      ink_decoder_wait(decoder, section, cut ? 0 : net_cycles(begin, now, toll));
-    claim_called(decoder, begin, now, toll);
+      ink_decoder_wait(decoder, section, cut ? 0 : net_cycles(begin, now, cost));
+    claim_called(decoder, begin, now, cost);
   } else {
     status = ink_decoder_settle(decoder, section);
     if (decoder->levels[BODY].count == 1)
@@ -215,7 +215,7 @@ static ink_status mark(ink_decoder *decoder, int called, uint32_t section, uint6
       (ink_event){.type = INK_EVENT_SLICE, .kind = INK_KIND_MARK, .called = (uint8_t)called,
                   .cut = cut, .nested = is_nested(decoder, section), .section = section,
                   .depth = depth_of(decoder, called), .parent = around(decoder, called),
-                  .row = row_of(decoder, called), .begin = begin, .end = now, .toll = toll};
+                  .row = row_of(decoder, called), .begin = begin, .end = now, .cost = cost};
   return ink_decoder_give(decoder);
 }
 
@@ -241,7 +241,7 @@ static ink_status range_begin(ink_decoder *decoder, int called, const ink_record
   *inner = (ink_level){.stamp = now, .begin = now, .row = row, .section = section,
                        .stamp_known = true, .begin_known = true, .named = true, .escape = record->escape,
                        .value = record->escape ? record->payload[0] : 0,
-                       .stamp_toll = decoder->toll, .begin_toll = decoder->toll};
+                       .stamp_cost = decoder->cost, .begin_cost = decoder->cost};
   return INK_OK;
 }
 
@@ -254,7 +254,7 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
   const uint8_t escape = range->escape;
   const uint64_t value = range->value;
   uint64_t begin = range->begin;
-  ink_toll toll = ink_toll_since(decoder, range->begin_toll);
+  ink_cost cost = ink_cost_since(decoder, range->begin_cost);
   ink_status status =
       called ? INK_OK : ink_decoder_settle(decoder, range->named ? section : INK_PARENT_UNKNOWN);
   if (range->named && section != INK_SECTION_UNKNOWN)
@@ -272,7 +272,7 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
   } else {
     const ink_level *body = top(decoder, BODY);
     if (body->stamp_known && body->stamp > begin)
-      toll = ink_toll_since(decoder, body->stamp_toll);
+      cost = ink_cost_since(decoder, body->stamp_cost);
     if (begin < body->stamp && begin_known && body->stamp_known) {
       status = ink_decoder_problem(decoder, INK_PROBLEM_ACROSS, section, called, word,
                                    "range '%s' of a called function is open across the body's marks",
@@ -283,8 +283,8 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
       begin = later(begin, body->stamp_known ? body->stamp : 0);
     }
     if (decoder->levels[CALLED].count == 1)
-      ink_decoder_wait(decoder, section, cut ? 0 : net_cycles(begin, now, toll));
-    claim_called(decoder, begin, now, toll);
+      ink_decoder_wait(decoder, section, cut ? 0 : net_cycles(begin, now, cost));
+    claim_called(decoder, begin, now, cost);
   }
   if (status != INK_OK)
     return status;
@@ -292,7 +292,7 @@ static ink_status pop(ink_decoder *decoder, int called, size_t word, uint64_t no
       (ink_event){.type = INK_EVENT_SLICE, .kind = INK_KIND_BEGIN, .called = (uint8_t)called,
                   .cut = cut, .nested = is_nested(decoder, section), .section = section,
                   .depth = depth_of(decoder, called), .parent = around(decoder, called),
-                  .row = row, .begin = begin, .end = now, .toll = toll, .escape = escape, .u.value = value};
+                  .row = row, .begin = begin, .end = now, .cost = cost, .escape = escape, .u.value = value};
   return ink_decoder_give(decoder);
 }
 
@@ -353,13 +353,13 @@ static ink_status new_row(ink_decoder *decoder, int called, const ink_record *re
 static ink_status point(ink_decoder *decoder, int called, const ink_record *record,
                         uint32_t section, uint64_t now) {
   const bool sum = record->escape == INK_ESCAPE_SUM;
-  const ink_toll none = {0, 0};
+  const ink_cost none = {0, 0};
   ink_event *event = ink_decoder_next(decoder);
   *event = (ink_event){.type = INK_EVENT_POINT, .kind = record->kind, .escape = record->escape,
                        .called = (uint8_t)called, .section = section,
                        .depth = depth_of(decoder, called), .parent = around(decoder, called),
                        .row = row_of(decoder, called), .end = now,
-                       .toll = sum && !called ? ink_toll_pay_passes(decoder, record, now) : none};
+                       .cost = sum && !called ? ink_cost_pay_passes(decoder, record, now) : none};
   if (sum)
     event->u.words = record->payload;
   else if (record->escape)
@@ -383,10 +383,10 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
   }
   if (status != INK_OK)
     return status;
-  if (decoder->tolled && clocks)
-    ink_toll_pay_clocks(decoder, record, at->cycles);
-  else if (decoder->tolled)
-    ink_toll_pay(decoder, at->cycles, ink_toll_of_record(decoder, called, record));
+  if (decoder->costed && clocks)
+    ink_cost_pay_clocks(decoder, record, at->cycles);
+  else if (decoder->costed)
+    ink_cost_pay(decoder, at->cycles, ink_cost_of_record(decoder, called, record));
   switch (record->kind) {
   case INK_KIND_MARK:
     return mark(decoder, called, section, at->cycles);
@@ -410,15 +410,15 @@ static ink_status take(ink_decoder *decoder, int called, const cursor *at) {
 /* A run stays in the first-level cache for whoever reads it next. */
 enum { RUN_MAX = 2048 };
 
-static void take_tolls(ink_decoder *decoder, const cursor at[2], const ink_level *level, bool base,
+static void take_costs(ink_decoder *decoder, const cursor at[2], const ink_level *level, bool base,
                        ink_event *run) {
   const cursor *first = &at[BODY];
-  ink_toll_pay(decoder, first->cycles, ink_toll_of_record(decoder, BODY, &first->record));
-  run->tolls = &decoder->tolls;
-  run->toll = ink_toll_since(decoder, level->stamp_toll);
-  uint64_t gaps = ink_toll_pay_run(decoder, run);
+  ink_cost_pay(decoder, first->cycles, ink_cost_of_record(decoder, BODY, &first->record));
+  run->costs = &decoder->costs;
+  run->cost = ink_cost_since(decoder, level->stamp_cost);
+  uint64_t gaps = ink_cost_pay_run(decoder, run);
   if (run->payload && run->payload[0])
-    gaps += run->toll.cycles;
+    gaps += run->cost.cycles;
   if (base)
     decoder->track.unmarked_marking_cycles += gaps;
 }
@@ -477,8 +477,8 @@ static size_t take_run(ink_decoder *decoder, const cursor at[2], ink_status *sta
                      .parent = parent, .row = level->row, .begin = level->stamp, .end = scan.last,
                      .u.words = ring->words + first, .count = (uint32_t)words,
                      .payload = scan.iters ? ring->payload + first : NULL, .gaps = base};
-  if (decoder->tolled)
-    take_tolls(decoder, at, level, base, run);
+  if (decoder->costed)
+    take_costs(decoder, at, level, base, run);
   if (decoder->open)
     note_last_mark(decoder, first, scan.next);
   move_stamp(decoder, level, scan.last);
@@ -625,7 +625,7 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
   decoder->body_unknown = decoder->pieces[BODY].torn[0];
   decoder->lost[BODY] = decoder->lost[CALLED] = false;
   decoder->track.place = (ink_place){.after = INK_SECTION_UNKNOWN};
-  ink_tolls_open(decoder);
+  ink_costs_open(decoder);
   ink_status status = open_levels(decoder, BODY, decoder->track.open_cycles);
   if (status == INK_OK)
     status = open_levels(decoder, CALLED, decoder->track.open_cycles);
@@ -653,11 +653,11 @@ ink_status ink_decode_levels(ink_decoder *decoder) {
     take_place(decoder);
   uint64_t close =
       later(decoder->track.close_cycles, later(decoder->last[BODY], decoder->last[CALLED]));
-  ink_toll_pay(decoder, decoder->open ? later(decoder->last[BODY], decoder->last[CALLED]) : close, (ink_toll){0, 0});
+  ink_cost_pay(decoder, decoder->open ? later(decoder->last[BODY], decoder->last[CALLED]) : close, (ink_cost){0, 0});
   /* A damaged track may close before its marks. */
   decoder->track.marking_cycles =
-      earlier(decoder->toll.cycles, decoder->track.close_cycles - decoder->track.open_cycles);
-  decoder->track.marking_bound_millicycles = decoder->toll.bound_millicycles;
+      earlier(decoder->cost.cycles, decoder->track.close_cycles - decoder->track.open_cycles);
+  decoder->track.marking_bound_millicycles = decoder->cost.bound_millicycles;
   decoder->track.whole_marking_cycles =
       earlier(decoder->whole_to.cycles - earlier(decoder->whole_to.cycles, decoder->whole_from.cycles),
               decoder->track.marking_cycles);

@@ -6,8 +6,8 @@ typedef struct adapter {
   const ink_sink *sink;
   const ink_capture *capture;
   ink_line line;
-  ink_tolls tolls; /* of tolls_device; all zero where nobody wants them */
-  int32_t tolls_device;
+  ink_costs costs; /* of costs_device; all zero where nobody wants them */
+  int32_t costs_device;
 } adapter;
 
 static bool want_launch(void *user, uint32_t launch) {
@@ -28,9 +28,9 @@ static ink_status on_launch(void *user, uint32_t launch, const ink_launch *info)
 static ink_status on_track_begin(void *user, const ink_decoded_track *track, const ink_line *line) {
   adapter *self = user;
   self->line = *line;
-  if (self->sink->want_marking && self->tolls_device != track->stored->device) {
-    self->tolls_device = track->stored->device;
-    self->tolls = ink_tolls_of(self->capture, self->tolls_device);
+  if (self->sink->want_marking && self->costs_device != track->stored->device) {
+    self->costs_device = track->stored->device;
+    self->costs = ink_costs_of(self->capture, self->costs_device);
   }
   return self->sink->track_begin ? self->sink->track_begin(self->sink->user, track) : INK_OK;
 }
@@ -56,9 +56,9 @@ static ink_status on_progress(void *user, uint64_t done, uint64_t total) {
 }
 
 /* As a table takes it out: whole cycles, no more than the slice has, at the slice's own rate. */
-static void take_marking(const adapter *self, ink_slice *slice, ink_toll toll) {
+static void take_marking(const adapter *self, ink_slice *slice, ink_cost cost) {
   const uint64_t cycles = slice->end_cycles - slice->begin_cycles;
-  slice->marking_cycles = toll.cycles < cycles ? toll.cycles : cycles;
+  slice->marking_cycles = cost.cycles < cycles ? cost.cycles : cycles;
   slice->marking_ns = 0;
   if (!slice->marking_cycles)
     return;
@@ -83,7 +83,7 @@ static ink_status give_slice(const adapter *self, const ink_event *event) {
                      .end_ns = ink_line_ns(&self->line, event->end)};
   slice.escape = event->escape;
   slice.value.u64 = event->escape ? event->u.value : 0;
-  take_marking(self, &slice, event->toll);
+  take_marking(self, &slice, event->cost);
   return self->sink->slice(self->sink->user, &slice);
 }
 
@@ -102,8 +102,8 @@ static ink_status give_point(const adapter *self, const ink_event *event) {
     point.value.sum.total_cycles = event->u.words[1];
     point.value.sum.min_cycles = event->u.words[2];
     point.value.sum.max_cycles = event->u.words[3];
-    point.value.sum.pass_marking_cycles = ink_toll_of_pass(
-        &self->tolls, event->u.words[0], event->u.words[1], event->u.words[2]);
+    point.value.sum.pass_marking_cycles = ink_cost_of_pass(
+        &self->costs, event->u.words[0], event->u.words[1], event->u.words[2]);
   } else {
     point.value.u64 = event->u.value;
   }
@@ -117,7 +117,7 @@ static ink_status give_run(const adapter *self, const ink_event *run) {
                      .end_cycles = run->begin,
                      .end_ns = ink_line_ns(&self->line, run->begin)};
   ink_status status = INK_OK;
-  ink_run_stamps at = ink_run_begin(run, run->payload, run->tolls);
+  ink_run_stamps at = ink_run_begin(run, run->payload, run->costs);
   while (status == INK_OK && ink_run_next(&at)) {
     slice.begin_cycles = slice.end_cycles;
     slice.begin_ns = slice.end_ns;
@@ -133,7 +133,7 @@ static ink_status give_run(const adapter *self, const ink_event *run) {
       status = give_point(self, &point);
     } else if (self->sink->slice) {
       slice.section = at.section;
-      take_marking(self, &slice, at.toll);
+      take_marking(self, &slice, at.cost);
       status = self->sink->slice(self->sink->user, &slice);
     }
   }
@@ -188,10 +188,10 @@ ink_status ink_decode(const ink_capture *capture, const ink_clock_map *map, uint
                       const ink_sink *sink, ink_error *error) {
   if (!sink)
     return ink_error_set(error, INK_ERROR_ARGUMENT, "nothing to decode into");
-  adapter self = {.sink = sink, .capture = capture, .tolls_device = INT32_MIN};
+  adapter self = {.sink = sink, .capture = capture, .costs_device = INT32_MIN};
   ink_event_sink events = {.user = &self,
                            .want_records = sink->record != NULL,
-                           .want_tolls = sink->want_marking,
+                           .want_costs = sink->want_marking,
                            .want_launch = sink->want_launch ? want_launch : NULL,
                            .want_kernel = sink->want_kernel ? want_kernel : NULL,
                            .launch = on_launch,

@@ -27,18 +27,18 @@ static inline __attribute__((always_inline)) bool add_value(ink_cell *cell, int6
 
 /* Takes the marks' cost off a stretch, but at most the stretch itself. The rest is also added to *sum. */
 static inline __attribute__((always_inline)) bool
-add_tolled(ink_cell *cell, int64_t row, uint64_t cycles, ink_toll toll, uint64_t *sum) {
-  uint64_t paid = toll.cycles < cycles ? toll.cycles : cycles;
-  cell->now_toll.cycles += paid;
-  cell->now_toll.bound_millicycles += toll.bound_millicycles;
+add_costed(ink_cell *cell, int64_t row, uint64_t cycles, ink_cost cost, uint64_t *sum) {
+  uint64_t paid = cost.cycles < cycles ? cost.cycles : cycles;
+  cell->now_cost.cycles += paid;
+  cell->now_cost.bound_millicycles += cost.bound_millicycles;
   *sum += cycles - paid;
   return add_value(cell, row, cycles - paid);
 }
 
 /* A slice inside another slice of its section: its time is already in the outer slice. */
-static bool add_nested(ink_cell *cell, int64_t row, uint64_t cycles, ink_toll toll, uint64_t *sum) {
+static bool add_nested(ink_cell *cell, int64_t row, uint64_t cycles, ink_cost cost, uint64_t *sum) {
   const uint64_t total = cell->now_total;
-  const uint64_t net = cycles - (toll.cycles < cycles ? toll.cycles : cycles);
+  const uint64_t net = cycles - (cost.cycles < cycles ? cost.cycles : cycles);
   const bool fine = add_value(cell, row, net);
   cell->now_total = total;
   cell->nested++;
@@ -62,8 +62,8 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
   }
   const uint64_t cycles = event->end - event->begin;
   uint64_t net = 0;
-  const bool fine = event->nested ? add_nested(cell, event->row, cycles, event->toll, &net)
-                                  : add_tolled(cell, event->row, cycles, event->toll, &net);
+  const bool fine = event->nested ? add_nested(cell, event->row, cycles, event->cost, &net)
+                                  : add_costed(cell, event->row, cycles, event->cost, &net);
   return fine && ink_table_child(table, event->parent, event->row, net) ? INK_OK : no_memory(table);
 }
 
@@ -101,13 +101,13 @@ static ink_cell *ready(ink_table *table, uint32_t depth, size_t place, int64_t r
 static inline __attribute__((always_inline)) bool add_at(ink_table *table, ink_cell **cells,
                                                          uint64_t now, uint32_t depth,
                                                          size_t place, int64_t row,
-                                                         uint64_t cycles, ink_toll toll,
+                                                         uint64_t cycles, ink_cost cost,
                                                          uint64_t *sum) {
   ink_cell *cell = cells[place];
   if (__builtin_expect(!cell || cell->visit != now, 0) &&
       !(cell = ready(table, depth, place, row)))
     return false;
-  return add_tolled(cell, row, cycles, toll, sum);
+  return add_costed(cell, row, cycles, cost, sum);
 }
 
 static void begin_visit(ink_table *table, const ink_event *run, int64_t row) {
@@ -124,20 +124,20 @@ static void begin_visit(ink_table *table, const ink_event *run, int64_t row) {
 
 /* Made for each of the four that take_run calls, so that what one lacks costs it nothing. */
 static inline __attribute__((always_inline)) ink_status take_stamps(ink_table *table, const ink_event *run,
-                                                                    const uint8_t *payload, const ink_tolls *tolls) {
+                                                                    const uint8_t *payload, const ink_costs *costs) {
   ink_cell **cells = table->cache;
   uint64_t now = table->visit, last = run->begin, sum = 0, gaps = 0;
   const size_t gap = table->cache_room - 1;
   const bool rows = table->options.by == INK_BY_ITERATION;
   int64_t row = run->row;
   bool ok = true;
-  ink_run_stamps at = ink_run_begin(run, payload, tolls);
+  ink_run_stamps at = ink_run_begin(run, payload, costs);
   while (ok && ink_run_next(&at)) {
     if (!at.iter) {
-      ok = add_at(table, cells, now, run->depth, at.section, row, at.clock - last, at.toll, &sum);
+      ok = add_at(table, cells, now, run->depth, at.section, row, at.clock - last, at.cost, &sum);
     } else {
       if (run->gaps && at.clock != last)
-        ok = add_at(table, cells, now, 0, gap, row, at.clock - last, at.toll, &gaps);
+        ok = add_at(table, cells, now, 0, gap, row, at.clock - last, at.cost, &gaps);
       row = at.row;
       ok = ok && ink_table_pass(table, row);
       if (rows) {
@@ -152,8 +152,8 @@ static inline __attribute__((always_inline)) ink_status take_stamps(ink_table *t
 
 static ink_status take_run(ink_table *table, const ink_event *run) {
   begin_visit(table, run, run->row);
-  if (run->tolls)
-    return run->payload ? take_stamps(table, run, run->payload, run->tolls) : take_stamps(table, run, NULL, run->tolls);
+  if (run->costs)
+    return run->payload ? take_stamps(table, run, run->payload, run->costs) : take_stamps(table, run, NULL, run->costs);
   return run->payload ? take_stamps(table, run, run->payload, NULL) : take_stamps(table, run, NULL, NULL);
 }
 
@@ -167,18 +167,18 @@ ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **ou
     return no_memory(table);
   ink_cell_note(cell, event);
   cell->summed = 1;
-  const ink_toll inside = table->tolls.sum_inside;
+  const ink_cost inside = table->costs.sum_inside;
   const uint64_t count = event->u.words[0], total = event->u.words[1];
   const uint64_t least = event->u.words[2], most = event->u.words[3];
-  const uint64_t each = ink_toll_of_pass(&table->tolls, count, total, least);
+  const uint64_t each = ink_cost_of_pass(&table->costs, count, total, least);
   const uint64_t paid = count * each;
   cell->now_count += count;
   cell->now_total += total - paid;
   *out = cell;
   *cycles = total - paid;
-  cell->now_toll.cycles += paid;
+  cell->now_cost.cycles += paid;
   if (inside.bound_millicycles && count < UINT32_MAX)
-    cell->now_toll.bound_millicycles += count * inside.bound_millicycles;
+    cell->now_cost.bound_millicycles += count * inside.bound_millicycles;
   if (least - each < cell->now_min)
     cell->now_min = least - each;
   if (most >= each && most - each > cell->now_max) {
@@ -186,7 +186,7 @@ ink_status ink_table_sum(ink_table *table, const ink_event *event, ink_cell **ou
     cell->now_max_row = event->row;
   }
   table->totals.items[table->part].outside_cycles +=
-      (double)count * (double)table->tolls.sum_pair.cycles - (double)event->toll.cycles;
+      (double)count * (double)table->costs.sum_pair.cycles - (double)event->cost.cycles;
   return INK_OK;
 }
 
@@ -203,7 +203,7 @@ static ink_status take_gap(ink_table *table, const ink_event *event) {
   uint64_t net = 0;
   cell->depth = 0;
   cell->called = 0;
-  return add_tolled(cell, event->row, event->u.value, event->toll, &net) ? INK_OK : no_memory(table);
+  return add_costed(cell, event->row, event->u.value, event->cost, &net) ? INK_OK : no_memory(table);
 }
 
 /* What is in no row, so that a report can say that it is there. */
@@ -302,9 +302,9 @@ static ink_status on_track_begin(void *user, const ink_decoded_track *track,
   set_bounds(table, line);
   table->gap_ns = 0;
   table->gap_cycles = 0;
-  if (table->options.without_marking && table->tolls_device != track->stored->device) {
-    table->tolls_device = track->stored->device;
-    table->tolls = ink_tolls_of(table->capture, table->tolls_device);
+  if (table->options.without_marking && table->costs_device != track->stored->device) {
+    table->costs_device = track->stored->device;
+    table->costs = ink_costs_of(table->capture, table->costs_device);
   }
   switch (table->options.by) {
   case INK_BY_BLOCK:
@@ -362,8 +362,8 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
                             : (double)unmarked * table->line.ns_per_cycle;
   total->marking_cycles += track->marking_cycles;
   total->marking_bound_cycles += (double)track->marking_bound_millicycles / 1000;
-  total->outside_cycles += (double)table->tolls.track.cycles;
-  total->without_marking = (total->without_marking || total->tracks == 1) && table->tolls.known;
+  total->outside_cycles += (double)table->costs.track.cycles;
+  total->without_marking = (total->without_marking || total->tracks == 1) && table->costs.known;
   uint64_t from = track->open_cycles > track->partial_before_cycles ? track->open_cycles
                                                                     : track->partial_before_cycles;
   uint64_t to = track->close_cycles < track->partial_after_cycles ? track->close_cycles
@@ -447,8 +447,8 @@ ink_status ink_table_make(const ink_capture *capture, const ink_clock_map *map,
     status = ink_table_find_instances(table);
   if (status == INK_OK && table->options.findings && table->options.by == INK_BY_SECTION)
     status = ink_findings_begin(table);
-  table->tolls_device = INT32_MIN;
-  ink_event_sink sink = {.user = table, .want_tolls = table->options.without_marking,
+  table->costs_device = INT32_MIN;
+  ink_event_sink sink = {.user = table, .want_costs = table->options.without_marking,
                          .want_inside = table->options.by != INK_BY_ITERATION,
                          .want_kernel = on_want_kernel, .launch = on_launch, .crossing = on_crossing,
                          .track_begin = on_track_begin, .events = on_events,

@@ -97,8 +97,8 @@ void ink_table_fold(const ink_table *table, ink_cell *cell) {
   cell->tracks++;
   cell->count += cell->now_count;
   cell->total += cell->now_total;
-  cell->toll.cycles += cell->now_toll.cycles;
-  cell->toll.bound_millicycles += cell->now_toll.bound_millicycles;
+  cell->cost.cycles += cell->now_cost.cycles;
+  cell->cost.bound_millicycles += cell->now_cost.bound_millicycles;
   if (cell->more)
     ink_findings_fold(cell);
   if (cell->launch != cell->now_launch)
@@ -153,7 +153,7 @@ ink_cell *ink_table_visit(ink_table *table, uint32_t section, int64_t row) {
     cell->now_ns = cell->now_max_ns = cell->now_bound_ns = 0;
     cell->now_min_ns = INFINITY;
     cell->now_count = cell->now_total = cell->now_max = 0;
-    cell->now_toll = (ink_toll){0, 0};
+    cell->now_cost = (ink_cost){0, 0};
     cell->now_min = UINT64_MAX;
   }
   return cell;

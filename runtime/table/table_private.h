@@ -14,7 +14,7 @@ typedef struct ink_cell {
   uint64_t visit;          /* table->visit when this cell was made ready for it */
   uint64_t now_count, now_total, now_min, now_max;
   int64_t now_max_row;     /* of now_max */
-  ink_toll now_toll;       /* taken out of now_total */
+  ink_cost now_cost;       /* taken out of now_total */
   ink_quantile sketch;     /* together with the above in one or two cache lines */
   double now_scale;
   uint64_t track;          /* whose now_* these are; UINT64_MAX: none yet */
@@ -36,7 +36,7 @@ typedef struct ink_cell {
   struct ink_cell_more *more; /* where findings are wanted */
   uint32_t now_warp;
   double total_ns, min_ns, max_ns, bound_ns;
-  ink_toll toll;
+  ink_cost cost;
   double now_bound_scale, now_bound_each; /* of a cycle, of a stretch */
   /* Where rates change, in timed tables, each stretch has its own ns; else they follow at the fold. */
   double now_ns, now_min_ns, now_max_ns, now_bound_ns;
@@ -92,8 +92,8 @@ struct ink_table {
   bool timed;              /* some SM changed its rate: every stretch is converted by itself */
   double gap_ns;           /* timed: of this track's gaps */
   uint64_t gap_cycles;
-  ink_tolls tolls;         /* of tolls_device; all zero where nothing is taken out */
-  int32_t tolls_device;
+  ink_costs costs;         /* of costs_device; all zero where nothing is taken out */
+  int32_t costs_device;
   /* A visit is a stretch of runs in one track, group and depth: cells made ready for it need no
    * further look. */
   uint64_t visit, visit_track;

@@ -38,8 +38,8 @@ static ink_table_row row_of(ink_table *table, ink_cell *cell) {
   row.min_ns = cell->min_ns;
   row.max_ns = cell->max_ns;
   row.bound_ns = cell->bound_ns;
-  row.marking_cycles = cell->toll.cycles;
-  row.marking_bound_cycles = (double)cell->toll.bound_millicycles / 1000;
+  row.marking_cycles = cell->cost.cycles;
+  row.marking_bound_cycles = (double)cell->cost.bound_millicycles / 1000;
   if (total->total_cycles)
     row.share = (double)cell->total / (double)total->total_cycles;
   ink_cell_end_launch(cell);

@@ -20,12 +20,12 @@ static void add_ns(ink_cell *cell, double ns, double min_ns, double max_ns, doub
 
 /* `cycles` of the stretch are the cell's, all but what the marks in it cost. */
 static bool add(ink_table *table, ink_cell *cell, int64_t row, uint64_t from, uint64_t to, uint64_t cycles,
-                ink_toll toll) {
-  const uint64_t paid = toll.cycles < cycles ? toll.cycles : cycles;
+                ink_cost cost) {
+  const uint64_t paid = cost.cycles < cycles ? cost.cycles : cycles;
   const double part = to > from ? (double)(cycles - paid) / (double)(to - from) : 0;
   const double ns = ink_line_span_ns(&table->line, from, to) * part;
-  cell->now_toll.cycles += paid;
-  cell->now_toll.bound_millicycles += toll.bound_millicycles;
+  cell->now_cost.cycles += paid;
+  cell->now_cost.bound_millicycles += cost.bound_millicycles;
   cell->now_count++;
   cell->now_total += cycles - paid;
   if (cycles - paid < cell->now_min)
@@ -41,7 +41,7 @@ static bool add(ink_table *table, ink_cell *cell, int64_t row, uint64_t from, ui
 }
 
 static ink_status add_gap(ink_table *table, int64_t row, uint64_t from, uint64_t to,
-                          uint64_t cycles, ink_toll toll) {
+                          uint64_t cycles, ink_cost cost) {
   ink_cell *cell = ink_table_visit(table, INK_SECTION_UNKNOWN, row);
   if (!cell)
     return no_memory(table);
@@ -49,7 +49,7 @@ static ink_status add_gap(ink_table *table, int64_t row, uint64_t from, uint64_t
   const uint64_t before_cycles = cell->now_total;
   cell->depth = 0;
   cell->called = 0;
-  if (!add(table, cell, row, from, to, cycles, toll))
+  if (!add(table, cell, row, from, to, cycles, cost))
     return no_memory(table);
   table->gap_ns += cell->now_ns - before_ns;
   table->gap_cycles += cell->now_total - before_cycles;
@@ -57,7 +57,7 @@ static ink_status add_gap(ink_table *table, int64_t row, uint64_t from, uint64_t
 }
 
 static ink_status add_mark(ink_table *table, const ink_event *run, size_t section, int64_t row,
-                           uint64_t from, uint64_t to, ink_toll toll, uint64_t *sum) {
+                           uint64_t from, uint64_t to, ink_cost cost, uint64_t *sum) {
   ink_cell *cell = ink_table_visit(table, (uint32_t)section, row);
   if (!cell)
     return no_memory(table);
@@ -67,7 +67,7 @@ static ink_status add_mark(ink_table *table, const ink_event *run, size_t sectio
     cell->depth = run->depth;
   cell->called = 0;
   ink_cell_inside(cell, run->parent);
-  const bool fine = add(table, cell, row, from, to, to - from, toll);
+  const bool fine = add(table, cell, row, from, to, to - from, cost);
   *sum += cell->now_total - before;
   return fine ? INK_OK : no_memory(table);
 }
@@ -76,13 +76,13 @@ static ink_status take_run(ink_table *table, const ink_event *run) {
   uint64_t last = run->begin, sum = 0;
   ink_status status = INK_OK;
   int64_t row = run->row;
-  ink_run_stamps at = ink_run_begin(run, run->payload, run->tolls);
+  ink_run_stamps at = ink_run_begin(run, run->payload, run->costs);
   while (status == INK_OK && ink_run_next(&at)) {
     if (!at.iter) {
-      status = add_mark(table, run, at.section, row, last, at.clock, at.toll, &sum);
+      status = add_mark(table, run, at.section, row, last, at.clock, at.cost, &sum);
     } else {
       if (run->gaps && at.clock != last)
-        status = add_gap(table, row, last, at.clock, at.clock - last, at.toll);
+        status = add_gap(table, row, last, at.clock, at.clock - last, at.cost);
       row = at.row;
       if (status == INK_OK && !ink_table_pass(table, row))
         status = no_memory(table);
@@ -106,16 +106,16 @@ static ink_status take_slice(ink_table *table, const ink_event *event) {
     return INK_OK;
   }
   const uint64_t total = cell->now_total;
-  const ink_toll paid = cell->now_toll;
+  const ink_cost paid = cell->now_cost;
   const double ns = cell->now_ns, bound_ns = cell->now_bound_ns;
-  if (!add(table, cell, event->row, event->begin, event->end, event->end - event->begin, event->toll))
+  if (!add(table, cell, event->row, event->begin, event->end, event->end - event->begin, event->cost))
     return no_memory(table);
   const uint64_t net = cell->now_total - total;
   if (event->nested) { /* its time is in the slice's around it already */
     cell->nested++;
     cell->nested_cycles += net;
     cell->now_total = total;
-    cell->now_toll = paid;
+    cell->now_cost = paid;
     cell->now_ns = ns;
     cell->now_bound_ns = bound_ns;
   }
@@ -142,7 +142,7 @@ static ink_status take_sum(ink_table *table, const ink_event *event) {
   }
   const double rate = at->ns_per_cycle;
   const uint64_t *words = event->u.words;
-  const uint64_t each = ink_toll_of_pass(&table->tolls, words[0], words[1], words[2]);
+  const uint64_t each = ink_cost_of_pass(&table->costs, words[0], words[1], words[2]);
   add_ns(cell, (double)cycles * rate, (double)(words[2] - each) * rate,
          (double)(words[3] > each ? words[3] - each : 0) * rate,
          (double)event->u.words[0] * table->bound_each +
@@ -157,7 +157,7 @@ ink_status ink_table_timed(ink_table *table, const ink_event *event) {
   case INK_EVENT_SLICE:
     return take_slice(table, event);
   case INK_EVENT_GAP:
-    return add_gap(table, event->row, event->begin, event->end, event->u.value, event->toll);
+    return add_gap(table, event->row, event->begin, event->end, event->u.value, event->cost);
   case INK_EVENT_POINT:
     return event->escape == INK_ESCAPE_SUM ? take_sum(table, event) : INK_OK;
   default:
