@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `inkmark nvcc`: nvcc with the rewriter in front. What it does not understand goes to nvcc as it
- * is; a file that does not compile with marks is compiled without them, and that is said. */
+/* `inkmark nvcc`: nvcc with the rewriter in front. It passes calls that it does not understand to nvcc as they are.
+ * If a file does not compile with marks, it compiles the file without them, and says so. */
 #include "commands.h"
 #include "find_cuda.h"
 #include "instrument_list.h"
