@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 loads() { # what the loader opened for a command
   LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/files" "$inkmark" "$@" >/dev/null 2>&1 || true
-  cat "$scratch"/files.* | grep -c 'file=[^ ]*\(clang\|LLVM\)' || true
+  cat "$scratch"/files.* | grep -c 'file=\([^ ]*/\)\?lib\(clang\|LLVM\)[^/ ]* ' || true
   rm -f "$scratch"/files.*
 }
 echo '{}' >trace.json
