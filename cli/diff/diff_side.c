@@ -4,6 +4,7 @@
 #include "diff.h"
 
 #include "grid.h"
+#include "hash.h"
 #include "message.h"
 
 #include "inkmark/table.h"
@@ -16,19 +17,18 @@ static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a,
 
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
 
-static uint64_t hash_on(uint64_t hash, const char *text) { /* FNV-1a */
-  for (; text && *text; text++)
-    hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-  return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+/* A byte that no text has ends each. */
+static uint64_t hash_text(uint64_t hash, const char *text) {
+  return hash_on(text ? hash_on(hash, text, strlen(text)) : hash, "\xff", 1);
 }
 
 uint64_t diff_hash_of_part(const diff_series *s) {
-  const uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint32_t)s->device;
-  return hash_on(hash_on(hash, s->kernel), s->instance);
+  const uint64_t hash = HASH_BEGIN ^ (uint32_t)s->device;
+  return hash_text(hash_text(hash, s->kernel), s->instance);
 }
 
 static size_t slot_of(const diff_side *side, const diff_series *s) {
-  const uint64_t hash = hash_on(diff_hash_of_part(s), s->section);
+  const uint64_t hash = hash_text(diff_hash_of_part(s), s->section);
   return (size_t)(hash ^ hash >> 32) & side->slot_mask;
 }
 

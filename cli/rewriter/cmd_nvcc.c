@@ -3,6 +3,7 @@
  * If a file does not compile with marks, it compiles the file without them, and says so. */
 #include "commands.h"
 #include "find_cuda.h"
+#include "hash.h"
 #include "instrument_list.h"
 #include "message.h"
 #include "nvcc_args.h"
@@ -141,13 +142,13 @@ static uint64_t hash_result(const front_call *front, const ink_instrumented *res
   struct stat status;
   uint64_t hash = ink_instrumented_text_hash(result);
   for (size_t i = 0; i < n; i++)
-    hash = guard_hash(hash, files[i].text, files[i].bytes);
+    hash = hash_on(hash, files[i].text, files[i].bytes);
   hash = guard_hash_call(hash, compiler_of(front), &(word_list){front->original.items + front->compiler.count,
                                                                 front->original.count - front->compiler.count, 0});
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     hash = guard_hash_text(hash, getenv(variables[i]));
   if (front->cuda && !stat(front->cuda, &status))
-    hash = guard_hash(hash, &status.st_mtim, sizeof status.st_mtim);
+    hash = hash_on(hash, &status.st_mtim, sizeof status.st_mtim);
   hash = guard_hash_text(hash, front->cuda);
   return guard_hash_headers(hash, front->device);
 }
@@ -308,7 +309,7 @@ static bool guard_search(front_call *front, const char *source) {
 static bool guard(front_call *front) {
   if (front->settings.rules.guard == GUARD_OFF || front->args.source_count != 1 || !front->marks || front->refused)
     return true;
-  const uint64_t hash = guard_hash(front->hash, &front->settings.rules.guard, sizeof front->settings.rules.guard);
+  const uint64_t hash = hash_on(front->hash, &front->settings.rules.guard, sizeof front->settings.rules.guard);
   char *source = strdup(front->named_source);
   bool fine = source != NULL;
   if (fine && guard_recall(hash, &front->verdicts)) {

@@ -2,6 +2,7 @@
 /* Measures a source's kernels with and without marks, and keeps what was found in a cache. */
 #include "nvcc_guard.h"
 
+#include "hash.h"
 #include "nvcc_overlay.h"
 #include "nvcc_run.h"
 #include "text_out.h"
@@ -167,15 +168,8 @@ char *guard_text(const guard_verdicts *verdicts, bool fixed) {
 
 /* ---- the cache: a file for each hash, written whole and renamed ---- */
 
-uint64_t guard_hash(uint64_t hash, const void *bytes, size_t count) {
-  const unsigned char *at = bytes;
-  for (size_t i = 0; i < count; i++)
-    hash = (hash ^ at[i]) * 0x100000001b3u;
-  return hash;
-}
-
 uint64_t guard_hash_text(uint64_t hash, const char *text) {
-  return text ? guard_hash(hash, text, strlen(text) + 1) : guard_hash(hash, "", 1);
+  return text ? hash_on(hash, text, strlen(text) + 1) : hash_on(hash, "", 1);
 }
 
 uint64_t guard_hash_call(uint64_t hash, const char *compiler, const word_list *words) {
@@ -201,7 +195,7 @@ uint64_t guard_hash_headers(uint64_t hash, const char *folder) {
     if (snprintf(path, sizeof path, "%s/inkmark/%s", folder, list[i]->d_name) < (int)sizeof path && list[i]->d_name[0] != '.') {
       FILE *from = fopen(path, "r");
       while (from && (got = fread(bytes, 1, sizeof bytes, from)) > 0)
-        hash = guard_hash(hash, bytes, got);
+        hash = hash_on(hash, bytes, got);
       if (from)
         fclose(from);
     }

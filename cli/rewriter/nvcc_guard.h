@@ -29,7 +29,6 @@ void guard_remember(uint64_t hash, const guard_verdicts *verdicts);
 /* "; guard: 'k' keeps its track alone: it would spill 8 bytes more". malloc'ed, "" where there is nothing to say. */
 char *guard_text(const guard_verdicts *verdicts, bool fixed);
 void guard_free(guard_verdicts *verdicts);
-uint64_t guard_hash(uint64_t hash, const void *bytes, size_t count);
 uint64_t guard_hash_text(uint64_t hash, const char *text); /* NULL is fine */
 /* What of a call the device code depends on: not the kind of output, nor where it goes. */
 uint64_t guard_hash_call(uint64_t hash, const char *compiler, const word_list *words);

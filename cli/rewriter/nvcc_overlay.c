@@ -2,6 +2,7 @@
 /* Makes, fills and removes the folder of marked copies. */
 #include "nvcc_overlay.h"
 
+#include "hash.h"
 #include "message.h"
 
 #include <errno.h>
@@ -14,10 +15,8 @@
 
 char *overlay_make(const char *key) {
   const char *base = getenv("TMPDIR");
-  uint64_t hash = 0xcbf29ce484222325u;
+  const uint64_t hash = hash_on(HASH_BEGIN, key, strlen(key));
   char *path;
-  for (const char *c = key; *c; c++)
-    hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
   if (!base || !*base)
     base = "/tmp";
   if (asprintf(&path, "%s/inkmark-%u-%016llx", base, (unsigned)getuid(),

@@ -4,6 +4,7 @@
 #include "top.h"
 
 #include "grid.h"
+#include "hash.h"
 #include "message.h"
 #include "open_tracks.h"
 #include "text_out.h"
@@ -73,13 +74,6 @@ static int by_time(const void *left, const void *right) {
 /* What was counted may also become less: a track that was open is told of anew when it closes. */
 static uint64_t more(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }
 
-static uint64_t hash_of(const char *text) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-  for (; *text; text++)
-    hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 static counted count_row(const loaded_capture *loaded, const ink_table *table, const ink_table_row *row) {
   const ink_kernel *kernels;
   const ink_section *sections;
@@ -90,7 +84,7 @@ static counted count_row(const loaded_capture *loaded, const ink_table *table, c
   const size_t n = ink_capture_sections(loaded->capture, &sections);
   counted out = {.kernel_key = kernels[row->kernel].key, .section_id = UINT32_MAX, .called = row->called,
                  .count = row->count, .cycles = row->total_cycles, .device = total->device,
-                 .instance = total->instance ? hash_of(total->instance) : 0,
+                 .instance = total->instance ? hash_on(HASH_BEGIN, total->instance, strlen(total->instance)) : 0,
                  .kernel_cycles = total->total_cycles};
   if (row->section < n) {
     out.hash48 = sections[row->section].table->hash48;

@@ -2,6 +2,7 @@
 /* What tells tracks apart besides their kernel's section: the function that opened them, template arguments and all,
  * and the role that they gave themselves. Both are names, and here names are made of them. */
 #include "capture_private.h"
+#include "fnv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,13 +19,6 @@ static uint64_t address_key(int32_t device, uint64_t address) {
   return ink_mix64(address) ^ (uint64_t)(uint32_t)device;
 }
 
-static uint64_t hash_of(const char *text) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (; *text; text++)
-    hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 ink_status ink_read_instance(ink_capture *capture, const unsigned char *payload, uint64_t bytes, ink_error *error) {
   ink_file_instance fixed;
   if (bytes < sizeof fixed)
@@ -34,7 +28,7 @@ ink_status ink_read_instance(ink_capture *capture, const unsigned char *payload,
   const uint64_t left = bytes - sizeof fixed;
   if (!left || !memchr(text, 0, (size_t)left) || left > INK_NAME_BYTES_MAX + 8)
     return ink_error_set(error, INK_ERROR_DAMAGED, "holds an instance without its name");
-  const uint64_t hash = hash_of(text);
+  const uint64_t hash = ink_fnv_text(INK_FNV_BEGIN, text);
   uint32_t place = 0;
   while (place < capture->instances.count &&
          (capture->instances.items[place].hash != hash || strcmp(capture->instances.items[place].text, text) != 0))
@@ -163,7 +157,7 @@ uint32_t ink_instance_made_up(ink_capture *capture, int32_t device, uint64_t add
   if (!adopt(capture, text) || !INK_I_ROOM(capture->instances) ||
       !id_map_put(&capture->instance_map, address_key(device, address), (uint32_t)capture->instances.count))
     return INK_ID_NONE;
-  capture->instances.items[capture->instances.count] = (instance_name){.text = text, .hash = hash_of(text)};
+  capture->instances.items[capture->instances.count] = (instance_name){.text = text, .hash = ink_fnv_text(INK_FNV_BEGIN, text)};
   return (uint32_t)capture->instances.count++;
 }
 

@@ -3,6 +3,7 @@
  * function and dimensions in the order of both, where there are as many of each. What a graph launched lies between its
  * neighbours. What is not certain is not joined. */
 #include "capture_private.h"
+#include "fnv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,8 @@ static uint64_t hash_last_name(const char *text) {
     else if (!depth && strchr(": *&", *text))
       begin = text + 1, end = NULL;
   }
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
   end = end ? end : text;
-  for (const char *at = begin; at < end; at++)
-    hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-  return begin == end ? 0 : hash;
+  return begin == end ? 0 : ink_fnv(INK_FNV_BEGIN, begin, end > begin ? (size_t)(end - begin) : 0);
 }
 
 static uint64_t name_of_kernel(const ink_capture *capture, uint32_t kernel) {

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Called before main, when every module of the program has registered. take_signals is called when
  * something is armed, more than once; from then on ink_record_signalled may be called. */

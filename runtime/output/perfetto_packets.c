@@ -11,6 +11,8 @@
  * processors of 2021 forget the interned names when only the defaults change. */
 #include "perfetto_packets.h"
 
+#include "fnv.h"
+
 enum { SEQUENCE_CLEARED = 1 };
 
 static const char *const category_names[] = {[CATEGORY_INSTANT] = "instant",
@@ -61,11 +63,10 @@ static char *defaults(char *p, uint64_t track) {
  * start folded to 24 bits, and a number. */
 static uint64_t uuid_base(const ink_capture *capture) {
   static const char *const keys[] = {"host", "pid", "started_ns"};
-  uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
+  uint64_t h = INK_FNV_BEGIN;
   for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
     const char *text = ink_capture_fact(capture, keys[k]);
-    for (text = text ? text : "?"; *text; text++)
-      h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+    h = ink_fnv_text(h, text ? text : "?");
   }
   return ((h >> 40 ^ h) & 0xffffff) << 32;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """circles.py ROOT: no file of the C sources includes, by way of others, one that includes it. A .c file and the .h file of
-its name count as one; public headers are files of their own. Also: read/ does not include write/, output/ and table/ do not
-include cuda/."""
+its name count as one; public headers are files of their own. Also, merge/read and merge/join include nothing of merge/write, and
+output, table, decode and capture nothing of cuda."""
 import os
 import re
 import sys

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Notes what a conversion must know of an event before anything can be written. */
 #include "convert_notes.h"
+#include "fnv.h"
 #include "merge/try.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 uint64_t convert_flow_id(const trace_event *e) {
-  uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
-  const char *parts[] = {e->category.size ? e->category.bytes : "", "\t", e->id};
-  for (size_t i = 0; i < 3; i++)
-    for (const char *c = parts[i]; *c; c++)
-      h = (h ^ (unsigned char)*c) * 0x100000001b3ull;
-  return h | 1;
+  const uint64_t category = ink_fnv_text(INK_FNV_BEGIN, e->category.size ? e->category.bytes : "");
+  return ink_fnv_text(ink_fnv_text(category, "\t"), e->id) | 1;
 }
 
 bool convert_is_nothing(const trace_event *e) {
