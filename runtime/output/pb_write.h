@@ -18,21 +18,37 @@ static inline char *pb_varint(char *p, uint64_t value) {
   return p;
 }
 
-/* The same without a branch for each byte: eight bytes behind p may be overwritten. */
-static inline char *pb_varint_wide(char *p, uint64_t value) {
-  if (value < 0x80 || value >> 56)
-    return pb_varint(p, value);
-  const unsigned more = (63 - (unsigned)__builtin_clzll(value)) / 7; /* bytes with another behind them */
-  value = (value & 0xfffffff) | (value & 0xfffffff0000000) << 4;     /* seven bits to a byte */
+/* Seven bits to a byte, of the lower 56. */
+static inline uint64_t pb_sevens(uint64_t value) {
+  value = (value & 0xfffffff) | (value & 0xfffffff0000000) << 4;
   value = (value & 0x3fff00003fff) | (value & 0xfffc0000fffc000) << 2;
-  value = (value & 0x7f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
-  value |= 0x8080808080808080 & ((1ull << 8 * more) - 1);
-  memcpy(p, &value, 8);
+  return (value & 0x7f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
+}
+
+/* pb_varint without a branch for each byte: ten bytes from p on may be overwritten. */
+static inline char *pb_varint_wide(char *p, uint64_t value) {
+  if (value < 0x80) {
+    *p = (char)value;
+    return p + 1;
+  }
+  uint64_t bytes = pb_sevens(value);
+  if (value >> 56) {
+    bytes |= 0x8080808080808080;
+    memcpy(p, &bytes, 8);
+    return pb_varint(p + 8, value >> 56);
+  }
+  const unsigned more = (63 - (unsigned)__builtin_clzll(value)) / 7; /* bytes with another behind them */
+  bytes |= 0x8080808080808080 & ((1ull << 8 * more) - 1);
+  memcpy(p, &bytes, 8);
   return p + more + 1;
 }
 
 static inline char *pb_uint(char *p, uint32_t field, uint64_t value) {
   return pb_varint(pb_varint(p, (uint64_t)field << 3), value);
+}
+
+static inline char *pb_uint_wide(char *p, uint32_t field, uint64_t value) {
+  return pb_varint_wide(pb_varint(p, (uint64_t)field << 3), value);
 }
 
 static inline char *pb_int(char *p, uint32_t field, int64_t value) {

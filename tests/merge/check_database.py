@@ -16,6 +16,7 @@ FORMS = {
     "vacuumed": ["pragma auto_vacuum = full"],
     "utf16": ["pragma encoding = 'UTF-16le'"],
     "rowid": [], "no_rowid": [], "computed": [], "later": [], "defaults": [],
+    "heads": [], "wide": [],  # more kinds of head than are kept, and more columns than are kept of a head
 }
 TABLE = {
     "rowid": "create table CUPTI_ACTIVITY_KIND_KERNEL (%s, own INTEGER PRIMARY KEY)",
@@ -53,6 +54,11 @@ def make(form):
     if form in ("later", "defaults"):
         db.execute("alter table CUPTI_ACTIVITY_KIND_KERNEL add column later INTEGER" + (" default 17" if form == "defaults" else ""))
         db.execute(f"update CUPTI_ACTIVITY_KIND_KERNEL set later = correlationId where correlationId % 3 = 0")
+    for column in range({"heads": 12, "wide": 40}.get(form, 0)):
+        db.execute(f"alter table CUPTI_ACTIVITY_KIND_KERNEL add column extra{column} INTEGER")
+        for row in range(1, 701):
+            db.execute(f"update CUPTI_ACTIVITY_KIND_KERNEL set extra{column} = ? where rowid = ?",
+                       (r.choice([None, 0, 1, 77, -1, -300, 70000, 2 ** 31 - 1, -2 ** 40, 2 ** 62]) if column % 5 else 1, row))
     db.execute("delete from CUPTI_ACTIVITY_KIND_KERNEL where correlationId % 7 = 3")
     db.execute("delete from NVTX_EVENTS where start % 5 = 3")
     db.execute("commit")

@@ -375,16 +375,18 @@ ink_status ink_join_make_with(const ink_join_launch *launches, size_t n, const i
   size_t kernel_count = ink_foreign_kernels(foreign, &kernels), ours_count, theirs_count = 0;
   ink_join *join = calloc(1, sizeof *join);
   int32_t *ours = malloc((n + 1) * sizeof *ours);
-  int32_t *theirs = malloc((kernel_count + 1) * sizeof *theirs);
+  int32_t *theirs = malloc((foreign->types.count + 1) * sizeof *theirs);
   size_t *mine = malloc((n + 1) * sizeof *mine);
   ink_status status = INK_OK;
   if (!join || !ours || !theirs || !mine)
     goto memory;
   for (size_t i = 0; i < n; i++)
     ours[i] = launches[i].device;
-  for (size_t i = 0; i < kernel_count; i++)
-    if (!process || kernels[i].type->process == process)
-      theirs[theirs_count++] = kernels[i].type->device;
+  for (size_t i = 0; i < foreign->types.count; i++) { /* in the order of their first kernels */
+    const ink_foreign_type *type = (const void *)foreign->types.texts[i];
+    if (!process || type->process == process)
+      theirs[theirs_count++] = type->device;
+  }
   ours_count = distinct(ours, n);
   theirs_count = distinct(theirs, theirs_count);
   join->launch_count = n;

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool size_known(const ink_foreign_kernel *k) {
-  return k->type->grid_dim[0] && k->type->block_dim[0];
+static bool size_known(const ink_foreign_type *type) {
+  return type->grid_dim[0] && type->block_dim[0];
 }
 
 bool ink_join_sizes_agree(const ink_join_launch *l, const ink_foreign_kernel *k) {
-  return !size_known(k) || (!memcmp(l->grid_dim, k->type->grid_dim, sizeof l->grid_dim) &&
+  return !size_known(k->type) || (!memcmp(l->grid_dim, k->type->grid_dim, sizeof l->grid_dim) &&
                             !memcmp(l->block_dim, k->type->block_dim, sizeof l->block_dim));
 }
 
@@ -65,6 +65,9 @@ static int by_group(const void *left, const void *right) {
 typedef struct kind {
   const ink_foreign_type *type;
   size_t rank; /* of its size among the sizes, those of unknown size first */
+  size_t group; /* that was asked last: so many there were */
+  bool wanted;  /* in that */
+  bool size_known;
 } kind;
 
 static int by_size(const void *left, const void *right) {
@@ -147,17 +150,25 @@ static bool append(join_device *d, lists *l, size_t kernel) {
   return true;
 }
 
+/* Does that one of the sorted kernels belong into the group that is filled, the last? */
+static bool is_wanted(const join_device *d, lists *l, const ink_join_launch *launch, bool by_name, size_t sorted) {
+  kind *k = &l->kinds[l->sorted_kinds[sorted]];
+  if (k->group != d->group_count) {
+    k->group = d->group_count;
+    k->wanted = by_name ? is_named(d, l, launch->name, k->type) : !is_taken(d, l, k->type);
+  }
+  return k->wanted;
+}
+
 static bool fill_group(join_device *d, lists *l, const ink_join_launch *launch, bool by_name) {
   join_group *group = &d->groups[d->group_count++];
   *group = (join_group){.first = d->candidate_count, .by_name = by_name};
   size_t end = size_begin(l, launch, true);
   for (size_t i = size_begin(l, launch, false); i < end; i++)
-    if ((by_name ? is_named(d, l, launch->name, l->kinds[l->sorted_kinds[i]].type)
-                 : !is_taken(d, l, l->kinds[l->sorted_kinds[i]].type)) &&
-        !append(d, l, l->sorted[i]))
+    if (is_wanted(d, l, launch, by_name, i) && !append(d, l, l->sorted[i]))
       return false;
   for (size_t i = 0; by_name && i < l->unknown; i++)
-    if (is_named(d, l, launch->name, l->kinds[l->sorted_kinds[i]].type) && !append(d, l, l->sorted[i]))
+    if (is_wanted(d, l, launch, by_name, i) && !append(d, l, l->sorted[i]))
       return false;
   group->count = d->candidate_count - group->first;
   /* Kernels are numbered by begin; those of one size are in that order. */
@@ -182,7 +193,7 @@ static bool list_kinds(const join_device *d, lists *l, int32_t theirs) {
   for (size_t i = 0; i < types->count; i++) {
     const ink_foreign_type *type = (const void *)types->texts[i];
     if (ink_join_type_is_of(d, type, theirs))
-      l->kinds[l->kind_count++] = (kind){type, 0};
+      l->kinds[l->kind_count++] = (kind){.type = type, .size_known = size_known(type)};
   }
   qsort(l->kinds, l->kind_count, sizeof *l->kinds, by_size);
   for (size_t i = 1; i < l->kind_count; i++)
@@ -201,23 +212,25 @@ static bool sort_kernels(const join_device *d, lists *l, int32_t theirs) {
   size_t total = ink_foreign_kernels(d->foreign, &(const ink_foreign_kernel *){NULL});
   l->sorted = malloc((total + 1) * sizeof *l->sorted);
   l->sorted_kinds = malloc((total + 1) * sizeof *l->sorted_kinds);
-  uint32_t *kinds = malloc((total + 1) * sizeof *kinds);
+  uint32_t *kinds = malloc((total + 1) * sizeof *kinds); /* number + 1; 0: of another device */
   size_t *next = list_kinds(d, l, theirs) ? calloc(l->sizes + 1, sizeof *next) : NULL;
   bool done = l->sorted && l->sorted_kinds && kinds && next;
-  for (size_t i = 0; done && i < total; i++)
-    if (ink_join_is_of(d, i, theirs)) {
-      kinds[i] = *slot_of(l, d->kernels[i].type) - 1;
-      next[l->kinds[kinds[i]].rank + 1]++;
-      l->unknown += !size_known(&d->kernels[i]);
+  for (size_t i = 0; done && i < total; i++) {
+    kinds[i] = *slot_of(l, d->kernels[i].type);
+    if (kinds[i]) {
+      const kind *k = &l->kinds[kinds[i] - 1];
+      next[k->rank + 1]++;
+      l->unknown += !k->size_known;
     }
+  }
   for (size_t i = 1; done && i <= l->sizes; i++)
     next[i] += next[i - 1];
   l->count = done ? next[l->sizes] : 0;
   for (size_t i = 0; done && i < total; i++)
-    if (ink_join_is_of(d, i, theirs)) {
-      size_t place = next[l->kinds[kinds[i]].rank]++;
+    if (kinds[i]) {
+      size_t place = next[l->kinds[kinds[i] - 1].rank]++;
       l->sorted[place] = i;
-      l->sorted_kinds[place] = kinds[i];
+      l->sorted_kinds[place] = kinds[i] - 1;
     }
   free(kinds);
   free(next);

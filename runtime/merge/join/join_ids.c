@@ -5,6 +5,8 @@
 
 #include "merge/read/foreign_private.h"
 
+#include "output/track_events.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,23 +91,62 @@ static bool agrees(const join_device *d, size_t i, size_t kernel) {
   return ink_join_sizes_agree(l, k) && ink_join_fits_length(l, k);
 }
 
+/* A bit for each id of ours: which of many kernels need no look. */
+typedef struct id_filter {
+  uint64_t *words;
+  size_t bits; /* a power of two */
+} id_filter;
+
+static uint64_t *filter_word(const id_filter *f, uint64_t id, uint64_t *bit) {
+  const size_t at = (size_t)(id * 0x9e3779b97f4a7c15ull >> 32) & (f->bits - 1);
+  *bit = UINT64_C(1) << at % 64;
+  return &f->words[at / 64];
+}
+
+static bool filter_make(id_filter *f, const id_list *ids) {
+  uint64_t bit;
+  for (f->bits = 1024; f->bits < 16 * ids->count && f->bits < UINT32_MAX;)
+    f->bits *= 2;
+  f->words = calloc(f->bits / 64, sizeof *f->words);
+  for (size_t i = 0; f->words && i < ids->count; i++)
+    *filter_word(f, ids->entries[i].id, &bit) |= bit;
+  return f->words != NULL;
+}
+
+/* The kernels whose id some launch may have. */
+static ink_status list_kernels(const join_device *d, int32_t theirs, bool grid, id_pairs *p) {
+  id_filter filter = {0};
+  uint64_t bit;
+  size_t room = 0;
+  ink_status status = filter_make(&filter, &p->ours) ? INK_OK : INK_ERROR_MEMORY;
+  for (size_t k = 0; status == INK_OK && k < d->foreign->kernel_count; k++) {
+    const uint64_t id = id_of_kernel(&d->kernels[k], grid);
+    if (!id || !(*filter_word(&filter, id, &bit) & bit) || !ink_join_is_of(d, k, theirs))
+      continue;
+    void *entries = p->theirs.entries;
+    status = ink_grow(&entries, p->theirs.count, &room, sizeof *p->theirs.entries);
+    p->theirs.entries = entries;
+    if (status == INK_OK)
+      p->theirs.entries[p->theirs.count++] = (id_entry){id, k};
+  }
+  free(filter.words);
+  return status;
+}
+
 /* Pairs of an id that one launch and one kernel have. */
 static ink_status find_pairs(const join_device *d, int32_t theirs, bool grid, id_pairs *p,
                              ink_error *error) {
-  size_t kernels = d->foreign->kernel_count;
-  p->theirs.entries = malloc((kernels + 1) * sizeof *p->theirs.entries);
   p->ours.entries = malloc((d->count + 1) * sizeof *p->ours.entries);
   p->kernels = malloc((d->count + 1) * sizeof *p->kernels);
   p->offsets = malloc((d->count + 1) * sizeof *p->offsets);
-  if (!p->theirs.entries || !p->ours.entries || !p->kernels || !p->offsets)
+  if (!p->ours.entries || !p->kernels || !p->offsets)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
-  for (size_t k = 0; k < kernels; k++)
-    if (ink_join_is_of(d, k, theirs) && id_of_kernel(&d->kernels[k], grid))
-      p->theirs.entries[p->theirs.count++] = (id_entry){id_of_kernel(&d->kernels[k], grid), k};
   for (size_t i = 0; i < d->count; i++)
     if (id_of_launch(&d->launches[d->mine[i]], grid))
       p->ours.entries[p->ours.count++] =
           (id_entry){id_of_launch(&d->launches[d->mine[i]], grid), i};
+  if (list_kernels(d, theirs, grid, p) != INK_OK)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory");
   sort_ids(&p->theirs);
   sort_ids(&p->ours);
   for (size_t i = 0; i < d->count; i++) {

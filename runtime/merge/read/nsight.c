@@ -34,16 +34,18 @@ static const struct {
     {"gridX", false},         {"gridY", false},        {"gridZ", false},     {"blockX", false},
     {"blockY", false},        {"blockZ", false},       {"gridId", false},    {"globalPid", false}};
 
-/* Where the columns stand in a row that this schema has; -1: not there. */
-static ink_status find_columns(const sqlite_rows *rows, int *at, ink_error *error) {
+/* The cells of each row that are those columns; one without a value where this schema has none. */
+static ink_status find_columns(const sqlite_rows *rows, const sqlite_cell **cells, ink_error *error) {
+  static const sqlite_cell none = {.type = SQL_NULL};
   if (!rows->count)
     return ink_error_set(error, INK_ERROR_FORMAT,
                          "'%s' is an SQLite file without a table of CUDA kernels "
                          "(CUPTI_ACTIVITY_KIND_KERNEL)",
                          rows->path);
   for (int i = 0; i < COLUMNS; i++) {
-    at[i] = sqlite_rows_find(rows, columns[i].name);
-    if (columns[i].needed && at[i] < 0)
+    const int at = sqlite_rows_find(rows, columns[i].name);
+    cells[i] = at < 0 ? &none : &rows->cells[at];
+    if (columns[i].needed && at < 0)
       return ink_error_set(error, INK_ERROR_FORMAT, "the kernels in '%s' have no column '%s'",
                            rows->path, columns[i].name);
   }
@@ -68,40 +70,45 @@ static ink_status name_of(ink_foreign *f, string_ids *ids, const sqlite_cell *id
   return INK_OK;
 }
 
-static ink_status read_row(ink_foreign *f, string_ids *ids, const sqlite_rows *rows, const int *at) {
-  static const sqlite_cell none = {.type = SQL_NULL};
+static long long number_of(const sqlite_cell *cell) {
+  return cell->type == SQL_INTEGER ? cell->number : 0;
+}
+
+/* Sizes are all known, or all unknown. */
+static void read_sizes(const sqlite_cell *const *cell, ink_foreign_type *type) {
+  uint32_t *const to[] = {&type->grid_dim[0],  &type->grid_dim[1],  &type->grid_dim[2],
+                          &type->block_dim[0], &type->block_dim[1], &type->block_dim[2]};
+  for (int i = GX; i <= BZ; i++) {
+    const long long size = number_of(cell[i]);
+    if (size <= 0 || size > INT32_MAX) {
+      memset(type->grid_dim, 0, sizeof type->grid_dim);
+      memset(type->block_dim, 0, sizeof type->block_dim);
+      return;
+    }
+    *to[i - GX] = (uint32_t)size;
+  }
+}
+
+static ink_status read_row(ink_foreign *f, string_ids *ids, const sqlite_cell *const *cell) {
   ink_foreign_kernel k = {.correlation = -1};
   ink_foreign_type type = {0};
-  const sqlite_cell *cell[COLUMNS];
-  long long v[COLUMNS];
+  const long long begin = number_of(cell[START]), end = number_of(cell[END]), device = number_of(cell[DEVICE]);
   f->facts.events++;
-  for (int i = 0; i < COLUMNS; i++) {
-    cell[i] = at[i] < 0 ? &none : &rows->cells[at[i]];
-    v[i] = cell[i]->type == SQL_INTEGER ? cell[i]->number : 0;
-  }
-  k.begin_ns = v[START];
-  k.end_ns = v[END];
-  if (cell[START]->type != SQL_INTEGER || cell[END]->type != SQL_INTEGER ||
-      v[END] < v[START] || v[DEVICE] < 0 || v[DEVICE] > INT32_MAX ||
-      __builtin_add_overflow(k.begin_ns, f->facts.base_ns, &k.begin_ns) ||
-      __builtin_add_overflow(k.end_ns, f->facts.base_ns, &k.end_ns) || k.end_ns > INT64_MAX / 2 ||
+  if (cell[START]->type != SQL_INTEGER || cell[END]->type != SQL_INTEGER || end < begin || device < 0 || device > INT32_MAX ||
+      __builtin_add_overflow(begin, f->facts.base_ns, &k.begin_ns) ||
+      __builtin_add_overflow(end, f->facts.base_ns, &k.end_ns) || k.end_ns > INT64_MAX / 2 ||
       k.begin_ns < -(INT64_MAX / 2)) {
     f->facts.kernels_left_out++;
     return INK_OK;
   }
-  type.device = (int32_t)v[DEVICE];
-  type.stream = v[STREAM];
+  type.device = (int32_t)device;
+  type.stream = number_of(cell[STREAM]);
   if (cell[CORRELATION]->type == SQL_INTEGER)
-    k.correlation = v[CORRELATION];
-  k.grid_id = v[GRID_ID] > 0 ? (uint64_t)v[GRID_ID] : 0;
-  type.process = v[PROCESS] >> 24 & 0xffffff; /* of a serialized id, those bits are the pid */
-  bool dimensions = true;
-  for (int i = GX; i <= BZ; i++)
-    dimensions &= v[i] > 0 && v[i] <= INT32_MAX;
-  for (int i = 0; dimensions && i < 3; i++) {
-    type.grid_dim[i] = (uint32_t)v[GX + i];
-    type.block_dim[i] = (uint32_t)v[BX + i];
-  }
+    k.correlation = cell[CORRELATION]->number;
+  const long long grid_id = number_of(cell[GRID_ID]);
+  k.grid_id = grid_id > 0 ? (uint64_t)grid_id : 0;
+  type.process = number_of(cell[PROCESS]) >> 24 & 0xffffff; /* of a serialized id, those bits are the pid */
+  read_sizes(cell, &type);
   ink_status status = name_of(f, ids, cell[NAME], &type.name);
   if (status == INK_OK)
     status = name_of(f, ids, cell[SHORT], &type.short_name);
@@ -134,10 +141,10 @@ static void read_base(ink_foreign *f, const sqlite *s) {
 }
 
 static ink_status read_rows(ink_foreign *f, const sqlite *s, sqlite_rows *rows, ink_error *error) {
-  int at[COLUMNS];
+  const sqlite_cell *cells[COLUMNS];
   string_ids ids = {0};
   bool more = true;
-  ink_status status = find_columns(rows, at, error);
+  ink_status status = find_columns(rows, cells, error);
   if (status != INK_OK)
     return status;
   read_base(f, s);
@@ -145,7 +152,7 @@ static ink_status read_rows(ink_foreign *f, const sqlite *s, sqlite_rows *rows, 
   if (!ids.statement)
     status = sqlite_bad(s, rows->path, error);
   while (status == INK_OK && (status = sqlite_rows_next(rows, &more, error)) == INK_OK && more)
-    status = read_row(f, &ids, rows, at);
+    status = read_row(f, &ids, cells);
   string_ids_close(&ids);
   return status;
 }

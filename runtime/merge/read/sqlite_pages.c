@@ -12,7 +12,7 @@
 
 enum { HEADER = 100, PAGE_SIZE_AT = 16, RESERVED_AT = 20, ENCODING_AT = 56, UTF8 = 1 };
 enum { INNER = 0x05, LEAF = 0x0d }; /* of tables; a table without row numbers has others */
-enum { DEPTH = 20, AHEAD = 256 * 1024 };
+enum { DEPTH = 20, AHEAD = 64 * 1024 };
 
 typedef struct inner_page {
   unsigned char *bytes; /* a copy */
@@ -148,9 +148,10 @@ static ink_status next_leaf(sqlite_pages *p, bool *more, ink_error *error) {
 
 /* How much of a row stands in its leaf. */
 static size_t local_size(const sqlite_pages *p, uint64_t size) {
-  uint64_t most = p->usable - 35, least = (p->usable - 12) * 32 / 255 - 23;
+  uint64_t most = p->usable - 35;
   if (size <= most)
     return (size_t)size;
+  uint64_t least = (p->usable - 12) * 32 / 255 - 23;
   uint64_t some = least + (size - least) % (p->usable - 4);
   return (size_t)(some <= most ? some : least);
 }
@@ -191,7 +192,7 @@ ink_status sqlite_pages_next(sqlite_pages *p, const unsigned char **row, size_t 
   const unsigned char *end = p->leaf + p->usable, *at = p->leaf + u16(p->leaf + p->leaf_head + 2 * (size_t)p->leaf_next++);
   uint64_t bytes, number;
   if (!(at = sqlite_varint(at, end, &bytes)) || !(at = sqlite_varint(at, end, &number)) ||
-      bytes > p->page_count * p->page_size)
+      bytes > p->page_count * p->page_size || bytes > INT32_MAX) /* SQLite's own bound */
     return damaged(p, p->leaf_page, error);
   size_t local = local_size(p, bytes), there = local + (local < bytes ? 4 : 0);
   if (there > (size_t)(end - at))

@@ -23,18 +23,20 @@ void sqlite_pages_close(sqlite_pages *pages);
 
 /* A number of one to nine bytes; 0 where it does not end before `end`, else where it ends. */
 static inline const unsigned char *sqlite_varint(const unsigned char *p, const unsigned char *end, uint64_t *out) {
+  if (p < end && *p < 0x80) { /* most are small */
+    *out = *p;
+    return p + 1;
+  }
   uint64_t value = 0;
-  for (int i = 0; i < 9; i++) {
-    if (p + i >= end)
-      return NULL;
-    if (i == 8) {
-      *out = value << 8 | p[8];
-      return p + 9;
+  for (const unsigned char *ninth = p + 8; p < end; p++) {
+    if (p == ninth) {
+      *out = value << 8 | *p;
+      return p + 1;
     }
-    value = value << 7 | (p[i] & 0x7f);
-    if (p[i] < 0x80) {
+    value = value << 7 | (*p & 0x7f);
+    if (*p < 0x80) {
       *out = value;
-      return p + i + 1;
+      return p + 1;
     }
   }
   return NULL;

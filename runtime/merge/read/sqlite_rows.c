@@ -3,6 +3,7 @@
 #include "sqlite_rows.h"
 
 #include "merge/try.h"
+#include "sqlite_layout.h"
 #include "sqlite_pages.h"
 
 #include <stdio.h>
@@ -96,8 +97,10 @@ ink_status sqlite_rows_open(sqlite_rows *rows, const sqlite *s, const char *path
   long long root = plain && s->alone ? find_root(s, table) : 0;
   if (root)
     TRY(sqlite_pages_open(&rows->pages, path, root, error));
-  if (rows->pages)
-    return INK_OK;
+  if (rows->pages) {
+    rows->layouts = calloc(1, sizeof *rows->layouts);
+    return rows->layouts ? INK_OK : no_memory(error);
+  }
   /* In the order in which they lie, which an index would change. */
   snprintf(query, sizeof query, "SELECT * FROM \"%.180s\" NOT INDEXED", table);
   if (s->prepare_v2(s->db, query, -1, &rows->statement, NULL))
@@ -126,7 +129,7 @@ static ink_status next_of_statement(sqlite_rows *rows, bool *more, ink_error *er
       c->real = s->column_double(rows->statement, i);
     else if (c->type != SQL_NULL) {
       c->bytes = s->column_text(rows->statement, i);
-      c->size = c->bytes ? (size_t)s->column_bytes(rows->statement, i) : 0;
+      c->size = c->bytes ? (uint32_t)s->column_bytes(rows->statement, i) : 0;
     }
   }
   return INK_OK;
@@ -135,36 +138,13 @@ static ink_status next_of_statement(sqlite_rows *rows, bool *more, ink_error *er
 /* ---- rows from pages ---------------------------------------------------------------------------
  */
 
-/* What a row's head says of a value that has no length of its own: its bytes, and how the number comes out of the eight bytes
- * that begin there, the highest first. https://www.sqlite.org/fileformat2.html#record_format */
-enum { REAL = 7, RESERVED = 10, LONG = 12 };
-static const struct value_form {
-  unsigned char type, size, shift, one;
-  bool is_there; /* a number of bytes, not one that the type says */
-} forms[RESERVED] = {
-    {SQL_NULL, 0, 0, 0, false},    {SQL_INTEGER, 1, 56, 0, true}, {SQL_INTEGER, 2, 48, 0, true},
-    {SQL_INTEGER, 3, 40, 0, true}, {SQL_INTEGER, 4, 32, 0, true}, {SQL_INTEGER, 6, 16, 0, true},
-    {SQL_INTEGER, 8, 0, 0, true},  {SQL_FLOAT, 8, 0, 0, true},    {SQL_INTEGER, 0, 0, 0, false},
-    {SQL_INTEGER, 0, 0, 1, false}};
-
-/* One value; NULL where it is of no type or does not end before `end`. The eight bytes behind `end` may be read. */
-static inline const unsigned char *read_cell(sqlite_cell *c, uint64_t type, const unsigned char *p, const unsigned char *end) {
-  const uint64_t left = (uint64_t)(end - p);
-  if (type >= RESERVED) {
-    const uint64_t size = (type - LONG) / 2;
-    if (type < LONG || size > left)
-      return NULL;
-    *c = (sqlite_cell){.type = type & 1 ? SQL_TEXT : SQL_BLOB, .bytes = p, .size = (size_t)size};
-    return p + size;
-  }
-  const struct value_form *form = &forms[type];
-  uint64_t eight;
-  memcpy(&eight, p, sizeof eight);
-  c->type = form->type;
-  c->number = ((long long)__builtin_bswap64(eight) >> form->shift & -(long long)form->is_there) | form->one;
-  if (type == REAL && c->real != c->real) /* as SQLite has it */
-    *c = (sqlite_cell){.type = SQL_NULL};
-  return form->size <= left ? p + form->size : NULL;
+/* A value whose type says its length; NULL where it is of no type or does not end before `end`. */
+static const unsigned char *read_bytes(sqlite_cell *c, uint64_t type, const unsigned char *p, const unsigned char *end) {
+  const uint64_t size = (type - SQLITE_LONG) / 2;
+  if (type < SQLITE_LONG || size > (uint64_t)(end - p))
+    return NULL;
+  *c = (sqlite_cell){.type = type & 1 ? SQL_TEXT : SQL_BLOB, .size = (uint32_t)size, .bytes = p};
+  return p + size;
 }
 
 static ink_status bad_row(const sqlite_rows *rows, ink_error *error) {
@@ -196,12 +176,29 @@ static ink_status next_of_pages(sqlite_rows *rows, bool *more, ink_error *error)
     return bad_row(rows, error);
   const unsigned char *types_end = row + head, *p = types_end;
   sqlite_cell *c = rows->cells, *last = c + rows->wanted;
+  const size_t typed = (size_t)(types_end - types) < (size_t)rows->wanted ? (size_t)(types_end - types) : (size_t)rows->wanted;
+  const sqlite_layout *layout = rows->layouts ? sqlite_layout_find(rows->layouts, types, typed) : NULL;
+  if (layout && layout->body_bytes <= (size_t)(end - p)) {
+    sqlite_layout_read(layout, p, typed, c);
+    c += typed;
+    types = types_end;
+  }
   for (; c < last && types < types_end; c++) {
-    type = *types;
-    types = type < 0x80 ? types + 1 : sqlite_varint(types, types_end, &type);
-    p = types ? read_cell(c, type, p, end) : NULL;
-    if (!p)
+    if (*types >= SQLITE_RESERVED) {
+      types = sqlite_varint(types, types_end, &type);
+      p = types ? read_bytes(c, type, p, end) : NULL;
+      if (!p)
+        return bad_row(rows, error);
+      continue;
+    }
+    const sqlite_form *form = &sqlite_forms[*types];
+    c->type = form->type;
+    c->number = (sqlite_number(p, form->shift) & form->mask) | form->one; /* of its bytes some may stand behind `end` */
+    p += form->size;
+    if (p > end)
       return bad_row(rows, error);
+    if (*types++ == SQLITE_REAL && c->real != c->real) /* as SQLite has it */
+      c->type = SQL_NULL;
   }
   for (; c < last; c++) /* a row may be older than its last columns */
     *c = (sqlite_cell){.type = SQL_NULL};
@@ -225,6 +222,7 @@ void sqlite_rows_close(sqlite_rows *rows) {
   if (rows->statement)
     rows->s->finalize(rows->statement);
   sqlite_pages_close(rows->pages);
+  free(rows->layouts);
   *rows = (sqlite_rows){0};
 }
 

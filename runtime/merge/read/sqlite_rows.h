@@ -7,15 +7,16 @@
 #include "sqlite_load.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct sqlite_cell {
-  int type; /* SQL_INTEGER ... */
+  int type;      /* SQL_INTEGER ... */
+  uint32_t size; /* SQL_TEXT and SQL_BLOB: of the bytes */
   union {
-    long long number; /* SQL_INTEGER; 0 for all others but SQL_FLOAT */
-    double real;
+    long long number;           /* SQL_INTEGER */
+    double real;                /* SQL_FLOAT */
+    const unsigned char *bytes; /* SQL_TEXT and SQL_BLOB: to the next row, without a zero behind them */
   };
-  const unsigned char *bytes; /* SQL_TEXT and SQL_BLOB: to the next row, without a zero behind them */
-  size_t size;
 } sqlite_cell;
 
 typedef struct sqlite_column {
@@ -34,6 +35,7 @@ typedef struct sqlite_rows {
   bool declared;          /* a column is more than what is stored */
   void *statement;        /* SQLite's; NULL where pages are read */
   struct sqlite_pages *pages;
+  struct sqlite_layouts *layouts; /* of pages */
 } sqlite_rows;
 
 /* *rows is zeroed where there is no such table. Close it always. */

@@ -8,7 +8,17 @@
 #include <string.h>
 
 static uint32_t hash(const char *text, size_t length) {
-  uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a, eight bytes at a time */
+  uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a, eight bytes at a time, in two chains that do not wait for each other */
+  uint64_t other = length;
+  for (; length >= 16; length -= 16, text += 16) {
+    uint64_t word[2];
+    memcpy(word, text, sizeof word);
+    h = (h ^ word[0]) * 0x9e3779b97f4a7c15ull;
+    h ^= h >> 29;
+    other = (other ^ word[1]) * 0xd6e8feb86659fd93ull;
+    other ^= other >> 29;
+  }
+  h ^= other;
   for (; length >= 8; length -= 8, text += 8) {
     uint64_t word;
     memcpy(&word, text, 8);

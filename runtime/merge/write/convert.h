@@ -78,6 +78,11 @@ typedef struct convert {
   size_t slice_count, next_slice;
   uint64_t noted_sum, written_sum; /* of all slices: the file did not change between the passes */
   conv_recent recent[64];
+  struct conv_track_field { /* as it stands in events: EVENT_TRACK */
+    uint64_t uuid;
+    char bytes[16];
+    unsigned char size; /* 0: not used yet */
+  } track_fields[64];
   conv_point *points;
   size_t point_count, point_room, next_point;
   conv_wait *waits; /* by outer */

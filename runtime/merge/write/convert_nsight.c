@@ -83,13 +83,18 @@ static const char *column_called(const table *t, int column) {
   return column != TITLE ? names[column] : t->title_column ? t->title : NULL;
 }
 
+enum { COLUMN_ARG = 32 };
+
 typedef struct columns {
   sqlite_rows rows;
   int at[NEEDED];           /* in a row; -1: the table has none */
-  struct column_head {      /* [rows.count]: how an integer argument of that column begins */
-    char bytes[15];         /* the second is the length behind it */
-    unsigned char size;     /* 0: not used yet */
-  } * heads;
+  struct column_arg {       /* of each column but START and END, the argument of its last integer: many rows repeat it */
+    char bytes[COLUMN_ARG]; /* the second is the length of what follows */
+    long long number;
+    int column;
+    unsigned char head, size; /* how much of it is the same for each number, 0: not used yet; all of it */
+  } * args;
+  size_t arg_count;
   uint64_t category, title; /* iids, 0: not used yet */
 } columns;
 
@@ -161,35 +166,36 @@ static ink_status find_track(nsight_reader *r, const table *t, const columns *at
   return INK_OK;
 }
 
-static ink_status make_head(nsight_reader *r, const char *name, struct column_head *head) {
+static ink_status make_head(nsight_reader *r, const char *name, struct column_arg *arg) {
   uint64_t iid;
   TRY(convert_intern(r->c, CONV_ARG, name, strlen(name), &iid));
-  char *p = pb_uint(pb_begin(head->bytes, EVENT_ARG), ARG_NAME_IID, iid);
+  char *p = pb_uint(pb_begin(arg->bytes, EVENT_ARG), ARG_NAME_IID, iid);
   p = pb_varint(p, ARG_INT << 3);
-  head->size = (unsigned char)(p - head->bytes);
+  arg->head = (unsigned char)(p - arg->bytes);
   return INK_OK;
 }
 
-enum { COLUMN_ROOM = 40 }; /* what the argument of a number takes at most, with the bytes that are copied too much */
+static void set_number(struct column_arg *arg, long long number) {
+  static_assert(EVENT_ARG < 16, "the second byte is the length");
+  char *end = pb_varint_wide(arg->bytes + arg->head, (uint64_t)number);
+  arg->size = (unsigned char)(end - arg->bytes);
+  arg->bytes[1] = (char)(arg->size - 2);
+  arg->number = number;
+}
 
-/* The argument of one column. `p` has that room, and gets more for a text. */
-static char *put_column(nsight_reader *r, const sqlite_cell *of, const struct column_head *head, size_t room_behind, char *p) {
-  static_assert(EVENT_ARG < 16 && sizeof *head == 16, "the second byte is the length");
-  if (of->type != SQL_INTEGER && of->type != SQL_FLOAT) {
+enum { COLUMN_ROOM = COLUMN_ARG + 8 }; /* what the argument of a number takes at most, with the bytes that are copied too much */
+
+/* The argument of a column that holds no integer. `p` has that room, and gets more for a text. */
+static char *put_column(nsight_reader *r, const sqlite_cell *of, const struct column_arg *arg, size_t room_behind, char *p) {
+  if (of->type != SQL_FLOAT) {
     r->args.size = (size_t)(p - r->args.bytes);
-    p = text_buffer_room(&r->args, 3 * of->size + COLUMN_ROOM + room_behind);
+    p = text_buffer_room(&r->args, 3 * (size_t)of->size + COLUMN_ROOM + room_behind);
     if (!p)
       return NULL;
   }
   char *start = p;
-  memcpy(p, head->bytes, sizeof head->bytes);
-  p += head->size;
-  if (of->type == SQL_INTEGER) {
-    p = pb_varint_wide(p, (uint64_t)of->number);
-    start[1] = (char)(p - start - 2);
-    return p;
-  }
-  p--; /* what it begins with is of another type */
+  memcpy(p, arg->bytes, sizeof arg->bytes);
+  p += arg->head - 1; /* its last byte is the type, which is another */
   if (of->type == SQL_FLOAT)
     p = pb_double(p, ARG_DOUBLE, of->real);
   else
@@ -197,21 +203,30 @@ static char *put_column(nsight_reader *r, const sqlite_cell *of, const struct co
   return pb_end(start + 2, p);
 }
 
-static ink_status put_columns(nsight_reader *r, columns *at) {
+static ink_status put_columns(nsight_reader *r, const columns *at) {
   const size_t room = COLUMN_ROOM * (size_t)at->rows.count;
   r->args.size = 0;
   char *p = text_buffer_room(&r->args, room);
   if (!p)
     return INK_ERROR_MEMORY;
-  for (int i = 0; i < at->rows.count; i++) {
-    const sqlite_cell *of = &at->rows.cells[i];
-    if (i == at->at[START] || i == at->at[END] || of->type == SQL_NULL)
+  const sqlite_cell *cells = at->rows.cells;
+  for (struct column_arg *arg = at->args, *last = arg + at->arg_count; arg < last; arg++) {
+    const sqlite_cell *of = &cells[arg->column];
+    if (of->type == SQL_NULL)
       continue;
-    if (!at->heads[i].size)
-      TRY(make_head(r, at->rows.columns[i].name, &at->heads[i]));
-    p = put_column(r, of, &at->heads[i], room, p);
-    if (!p)
-      return INK_ERROR_MEMORY;
+    if (of->type != SQL_INTEGER || of->number != arg->number || !arg->size) {
+      if (!arg->head)
+        TRY(make_head(r, at->rows.columns[arg->column].name, arg));
+      if (of->type != SQL_INTEGER) {
+        p = put_column(r, of, arg, room, p);
+        if (!p)
+          return INK_ERROR_MEMORY;
+        continue;
+      }
+      set_number(arg, of->number);
+    }
+    memcpy(p, arg->bytes, sizeof arg->bytes);
+    p += arg->size;
   }
   r->args.size = (size_t)(p - r->args.bytes);
   return INK_OK;
@@ -339,9 +354,12 @@ static ink_status read_rows(nsight_reader *r, const table *t, columns *at) {
   find_columns(at, t);
   if (at->at[START] < 0 || at->at[t->side == ON_STREAM ? DEVICE : TID] < 0)
     return INK_OK; /* an export without this table, or one without what is needed */
-  at->heads = calloc((size_t)at->rows.count, sizeof *at->heads);
-  if (!at->heads)
+  at->args = calloc((size_t)at->rows.count, sizeof *at->args);
+  if (!at->args)
     return INK_ERROR_MEMORY;
+  for (int i = 0; i < at->rows.count; i++)
+    if (i != at->at[START] && i != at->at[END])
+      at->args[at->arg_count++].column = i;
   if (!r->second) /* when and where is enough */
     at->rows.wanted = columns_up_to(at, TYPE);
   for (;;) {
@@ -361,7 +379,7 @@ static ink_status read_table(nsight_reader *r, const table *t) {
   ink_status status = sqlite_rows_open(&at.rows, &r->s, r->path, t->name, r->error);
   if (status == INK_OK)
     status = read_rows(r, t, &at);
-  free(at.heads);
+  free(at.args);
   sqlite_rows_close(&at.rows);
   return status;
 }

@@ -10,10 +10,8 @@ enum { CONVERT_SEQUENCE = 0xffff };
 
 /* A packet in two parts, its length before it, goes into the file. */
 static void put_parts(convert *c, const char *bytes, size_t size, const char *rest, size_t rest_size) {
-  char head[16];
-  char *p = pb_varint(head, PACKET << 3 | 2);
-  p = pb_varint(p, size + rest_size);
-  ink_file_write(c->out->file, head, (size_t)(p - head));
+  char *p = pb_varint(ink_file_room(c->out->file, 16), PACKET << 3 | 2);
+  ink_file_took(c->out->file, pb_varint_wide(p, size + rest_size));
   ink_file_write(c->out->file, bytes, size);
   if (rest_size)
     ink_file_write(c->out->file, rest, rest_size);
@@ -29,7 +27,7 @@ uint64_t convert_uuid(const convert *c, uint32_t track, uint32_t lane) {
 }
 
 static char *packet_head(char *p, int64_t ns) {
-  p = pb_int(p, PACKET_TIMESTAMP, ns);
+  p = pb_uint_wide(p, PACKET_TIMESTAMP, (uint64_t)ns);
   return pb_uint(p, PACKET_SEQUENCE_ID, CONVERT_SEQUENCE);
 }
 
@@ -42,13 +40,23 @@ void convert_start(convert *c) {
   put_packet(c, packet, (size_t)(p - packet));
 }
 
+/* 16 bytes from p on may be overwritten. */
+static char *put_track(convert *c, char *p, uint64_t uuid) {
+  struct conv_track_field *field = &c->track_fields[uuid % (sizeof c->track_fields / sizeof *c->track_fields)];
+  if (field->uuid != uuid || !field->size) {
+    field->uuid = uuid;
+    field->size = (unsigned char)(pb_uint(field->bytes, EVENT_TRACK, uuid) - field->bytes);
+  }
+  memcpy(p, field->bytes, sizeof field->bytes);
+  return p + field->size;
+}
+
 void convert_end(convert *c, uint64_t uuid, int64_t ns) {
-  char packet[96];
-  char *p = packet_head(packet, ns);
-  char *event = p = pb_begin(p, PACKET_TRACK_EVENT);
-  p = pb_uint(p, EVENT_TYPE, TYPE_END);
-  p = pb_end(event, pb_uint(p, EVENT_TRACK, uuid));
-  put_packet(c, packet, (size_t)(p - packet));
+  char *packet = pb_begin(ink_file_room(c->out->file, 128), PACKET);
+  char *event = pb_begin(packet_head(packet, ns), PACKET_TRACK_EVENT);
+  char *p = pb_uint(event, EVENT_TYPE, TYPE_END);
+  p = pb_end(event, put_track(c, p, uuid));
+  ink_file_took(c->out->file, pb_end(packet, p));
 }
 
 ink_status convert_intern(convert *c, enum conv_names what, const char *text, size_t length,
@@ -91,11 +99,11 @@ static ink_status build(convert *c, const conv_event *e, uint64_t uuid, uint32_t
     return INK_ERROR_MEMORY;
   char head[HEAD_ROOM], *fields = bytes + HEAD_ROOM;
   char *p = pb_uint(fields, EVENT_TYPE, e->type);
-  p = pb_uint(p, EVENT_TRACK, uuid);
+  p = put_track(c, p, uuid);
   if (e->category)
-    p = pb_uint(p, EVENT_CATEGORY, e->category);
+    p = pb_uint_wide(p, EVENT_CATEGORY, e->category);
   if (e->name)
-    p = pb_uint(p, EVENT_NAME_IID, e->name);
+    p = pb_uint_wide(p, EVENT_NAME_IID, e->name);
   if (e->type == TYPE_COUNTER)
     p = pb_double(p, EVENT_COUNTER_DOUBLE, e->value);
   if (e->flow)

@@ -32,13 +32,25 @@ static ink_status grow(flow_set *set) {
   return INK_OK;
 }
 
+/* The same. The number asked for last is most often near this one, in the same word. */
+static flow_word *word_of(flow_set *set, uint64_t process, uint64_t group) {
+  if (set->last < set->room) {
+    flow_word *word = &set->words[set->last];
+    if ((word->starts || word->ends) && word->process == process && word->group == group)
+      return word;
+  }
+  flow_word *word = place_of(set->words, set->room, process, group);
+  set->last = (size_t)(word - set->words);
+  return word;
+}
+
 ink_status flow_set_add(flow_set *set, uint64_t process, uint64_t number, bool starts) {
   if (2 * (set->count + 1) > set->room) {
     ink_status status = grow(set);
     if (status != INK_OK)
       return status;
   }
-  flow_word *word = place_of(set->words, set->room, process, number >> 6);
+  flow_word *word = word_of(set, process, number >> 6);
   if (!word->starts && !word->ends)
     set->count++;
   word->process = process;
@@ -47,10 +59,10 @@ ink_status flow_set_add(flow_set *set, uint64_t process, uint64_t number, bool s
   return INK_OK;
 }
 
-bool flow_set_whole(const flow_set *set, uint64_t process, uint64_t number) {
+bool flow_set_whole(flow_set *set, uint64_t process, uint64_t number) {
   if (!set->room)
     return false;
-  const flow_word *word = place_of(set->words, set->room, process, number >> 6);
+  const flow_word *word = word_of(set, process, number >> 6);
   return word->starts & word->ends & UINT64_C(1) << (number & 63);
 }
 

@@ -10,11 +10,11 @@
 
 typedef struct flow_set {
   struct flow_word *words; /* hashed */
-  size_t count, room;
+  size_t count, room, last; /* last: where the last number was found */
 } flow_set;
 
 ink_status flow_set_add(flow_set *set, uint64_t process, uint64_t number, bool starts);
-bool flow_set_whole(const flow_set *set, uint64_t process, uint64_t number);
+bool flow_set_whole(flow_set *set, uint64_t process, uint64_t number);
 uint64_t flow_set_count(const flow_set *set); /* of those with both ends */
 void flow_set_free(flow_set *set);
 

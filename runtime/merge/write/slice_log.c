@@ -114,9 +114,9 @@ static ink_status append(slice_log *log, slice_run *run, const slice_time *slice
     run->last = run->last->next = chunk;
   }
   char *start = bytes_of(chunk), *p = start + chunk->used;
-  p = pb_varint(p, (uint64_t)slice->begin_ns - (uint64_t)run->end.begin_ns);
-  p = pb_varint(p, (uint64_t)slice->end_ns - (uint64_t)slice->begin_ns);
-  p = pb_varint(p, zigzag((int64_t)slice->index - (int64_t)run->end.index));
+  p = pb_varint_wide(p, (uint64_t)slice->begin_ns - (uint64_t)run->end.begin_ns);
+  p = pb_varint_wide(p, (uint64_t)slice->end_ns - (uint64_t)slice->begin_ns);
+  p = pb_varint_wide(p, zigzag((int64_t)slice->index - (int64_t)run->end.index));
   chunk->used = (uint32_t)(p - start);
   run->end = *slice;
   return INK_OK;
@@ -251,7 +251,8 @@ bool slice_reader_next(slice_reader *r, slice_time *out) {
   *out = r->heap[0].slice;
   if (!advance(&r->heap[0]))
     r->heap[0] = r->heap[--r->count];
-  sift_down(r, 0);
+  if (r->count > 1)
+    sift_down(r, 0);
   return true;
 }
 
