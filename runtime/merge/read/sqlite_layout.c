@@ -2,6 +2,10 @@
 /* A table of layouts without chains: of two heads of one place the later one stays. */
 #include "sqlite_layout.h"
 
+#include "sqlite_load.h"
+
+#include <stdbool.h>
+
 const sqlite_form sqlite_forms[SQLITE_RESERVED] = {
     {0, SQL_NULL, 0, 0, 0},      {-1, SQL_INTEGER, 1, 56, 0}, {-1, SQL_INTEGER, 2, 48, 0}, {-1, SQL_INTEGER, 3, 40, 0},
     {-1, SQL_INTEGER, 4, 32, 0}, {-1, SQL_INTEGER, 6, 16, 0}, {-1, SQL_INTEGER, 8, 0, 0},  {-1, SQL_FLOAT, 8, 0, 0},

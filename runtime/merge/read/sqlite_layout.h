@@ -4,8 +4,9 @@
 #ifndef INK_SQLITE_LAYOUT_H
 #define INK_SQLITE_LAYOUT_H
 
-#include "sqlite_rows.h"
+#include "sqlite_cell.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { SQLITE_REAL = 7, SQLITE_RESERVED = 10, SQLITE_LONG = 12 }; /* types of values, in the head of a row */
