@@ -215,7 +215,10 @@ static void why_nothing_written(const record_plan *plan, int code, char *kernels
   const char *program = plan->program;
   if (record_why_unreached(plan) || record_why_cut(plan))
     return;
-  if (code)
+  if (plan->ended_by)
+    message_say("nothing was recorded: '%s' was ended by signal %d (%s) before a kernel with PROF_KERNEL had ended",
+                program, plan->ended_by, strsignal(plan->ended_by));
+  else if (code)
     message_say("nothing was recorded: '%s' ended with exit code %d", program, code);
   else if (tell_passed(plan, "nothing was recorded", kernels) ||
            (!probe->marks && record_why_modules(plan, "nothing was recorded")))
@@ -366,7 +369,7 @@ void record_outcome(const record_plan *plan, int code) {
   }
   files += tell_others(plan, &found, &sum);
   if (files > FILES_TOLD)
-    message_say("and %zu more captures", files - FILES_TOLD);
+    message_say("and %zu more capture%s", files - FILES_TOLD, files - FILES_TOLD == 1 ? "" : "s");
   if (sum.files > 1 && !strchr(plan->output, '%'))
     message_say("several processes recorded: '-o %s.%%p' names all captures alike",
                 short_path(plan->output));

@@ -291,7 +291,7 @@ CONTEXT_DESTROYED(cuCtxDestroy_v2)
 #define CONTEXT_RESET(name)                                                                        \
   int name(int device) {                                                                           \
     REAL(name);                                                                                    \
-    sigset_t before;                                                                               \
+    ink_i_held before;                                                                             \
     const int reset = ink_record_before_reset(device, &before);                                    \
     const int code = real ? real(device) : NOT_INITIALIZED;                                        \
     ink_record_after_reset(reset, &before);                                                        \

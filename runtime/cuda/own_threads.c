@@ -41,7 +41,7 @@ static void *run(void *from) {
 
 bool ink_i_make_thread(pthread_t *thread, void *(*body)(void *), void *user) {
   thread_start start = {.body = body, .user = user};
-  sigset_t before;
+  ink_i_held before;
   if (sem_init(&start.begun, 0, 0) != 0)
     return false;
   ink_i_hold_signals(&before);

@@ -85,7 +85,7 @@ void abort(void) {
 INK_API pid_t fork(void);
 pid_t fork(void) {
   pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
-  sigset_t before;
+  ink_i_held before;
   ink_record_fork_begin(&before);
   const pid_t pid = real();
   if (!pid)
@@ -111,7 +111,7 @@ int cudaDeviceReset(void) {
   reset_fn *real = (reset_fn *)ink_behind_find(&known, "cudaDeviceReset", __builtin_return_address(0));
   if (!real)
     return 999; /* cudaErrorUnknown */
-  sigset_t before;
+  ink_i_held before;
   const int device = ink_record_before_reset(-1, &before);
   const int code = real();
   ink_record_after_reset(device, &before);

@@ -107,7 +107,7 @@ static void arm(ink_session *s) {
   static uint32_t told;
   static bool armed;
   ink_error error = {0};
-  sigset_t before;
+  ink_i_held before;
   ink_i_hold_signals(&before); /* a handler that waits for the ender would stand above the lock of the session */
   ink_i_session_prepare(s);
   const ink_status status = ink_session_arm(s, &error);
@@ -192,14 +192,14 @@ static bool is_mine_or_taken_in(void) {
   return ink_i_record_is_mine();
 }
 
-void ink_record_fork_begin(sigset_t *before) {
+void ink_record_fork_begin(ink_i_held *before) {
   ink_i_hold_signals(before);
   ink_session *s = ink_i_record_session();
   if (s)
     ink_i_session_fork_begin(s);
 }
 
-void ink_record_fork_end(const sigset_t *before) {
+void ink_record_fork_end(const ink_i_held *before) {
   if (ink_i_recorded.made)
     ink_i_session_fork_end(ink_i_recorded.made);
   ink_i_release_signals(before);
@@ -314,7 +314,7 @@ void ink_i_record_module_came(void) {
     arm(s);
 }
 
-int ink_record_before_reset(int device, sigset_t *before) {
+int ink_record_before_reset(int device, ink_i_held *before) {
   ink_session *s = ink_i_in_calls() ? NULL : ink_i_record_session();
   const int slot = !s ? -1 : device < 0 ? ink_i_driver_slot_here() : device;
   ink_i_hold_signals(before);
@@ -323,7 +323,7 @@ int ink_record_before_reset(int device, sigset_t *before) {
   return s ? ink_i_session_reset_begin(s, device) : -1;
 }
 
-void ink_record_after_reset(int device, const sigset_t *before) {
+void ink_record_after_reset(int device, const ink_i_held *before) {
   if (device >= 0) {
     ink_i_kernels_forget(device);
     ink_i_session_reset_end(ink_i_recorded.made, device);

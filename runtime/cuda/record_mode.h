@@ -4,9 +4,9 @@
 #ifndef INK_CUDA_RECORD_MODE_H
 #define INK_CUDA_RECORD_MODE_H
 
+#include "held_signals.h"
 #include "inkmark/status.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,12 +23,12 @@ INK_API void ink_record_before_launch(int device);
 /* Whether a library, not the program itself, has marks now. */
 INK_API bool ink_record_has_libraries(void);
 /* Around fork, in parent and child: signals are held between. */
-INK_API void ink_record_fork_begin(sigset_t *before);
-INK_API void ink_record_fork_end(const sigset_t *before);
+INK_API void ink_record_fork_begin(ink_i_held *before);
+INK_API void ink_record_fork_end(const ink_i_held *before);
 /* Around a reset of a device, -1 for the current one: drains before, arms again after. What before gives goes to
  * after: the device. */
-INK_API int ink_record_before_reset(int device, sigset_t *before);
-INK_API void ink_record_after_reset(int device, const sigset_t *before);
+INK_API int ink_record_before_reset(int device, ink_i_held *before);
+INK_API void ink_record_after_reset(int device, const ink_i_held *before);
 
 /* ---- the driver's API: none of these does anything inside of a call that the recording makes ---- */
 

@@ -101,7 +101,7 @@ static unsigned usable_threads(void) {
 
 /* The program's signals are not for these threads. */
 static void start_threads(ink_gzip *g) {
-  sigset_t before;
+  ink_i_held before;
   g->tried = true;
   if (g->wanted < 2)
     return;

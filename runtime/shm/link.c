@@ -234,7 +234,7 @@ ink_status ink_i_link_ring(uint64_t bytes, uint64_t least, bool forked, const ch
 void ink_i_link_child(void) {
   pthread_mutex_init(&asking, NULL);
   atomic_store(&waited_ms, 0);
-  if (!family)
+  if (!family || getppid() == 0) /* in a pid namespace of its own, whose numbers are others' elsewhere */
     return;
   const uint32_t at = atomic_fetch_add(&family->count, 1);
   atomic_store(&family->pids[at % INK_I_FAMILY_MAX], getpid());

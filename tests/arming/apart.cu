@@ -12,6 +12,7 @@
 #include <linux/seccomp.h>
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -296,6 +297,19 @@ static void unmaps() {
   launch();
 }
 
+// A child in a namespace of process ids of its own, where it is number 1.
+static void unshares() {
+  wait_for("_go");
+  need(unshare(CLONE_NEWPID) == 0, "unshare");
+  const pid_t child = fork();
+  if (!child) {
+    launch();
+    exit(0);
+  }
+  int status = -1;
+  need(waitpid(child, &status, 0) == child && status == 0, "waitpid");
+}
+
 static void endless() { // until it is killed; says how many launches are through, and when
   setvbuf(stdout, NULL, _IOLBF, 0);
   for (int i = 1;; i++) {
@@ -421,6 +435,8 @@ int main(int argc, char **argv) {
     ruins_heap();
   else if (!strcmp(how, "unmaps"))
     unmaps();
+  else if (!strcmp(how, "unshares"))
+    unshares();
   else if (!strcmp(how, "ignored")) // which signals it does not get
     execl("/bin/grep", "grep", "^SigIgn", "/proc/self/status", (char *)0);
   else if (!strcmp(how, "endless"))

@@ -178,6 +178,11 @@ def reasons():
         assert run.returncode == code, run
         assert f"nothing was recorded: {why}" in run.stderr and "before anything was drained" in run.stderr, run
         assert not captures(), run
+    # a kernel that nobody has waited for: the simulated device had not begun it
+    run = recorded(WAYS, "only-queued", "15")
+    assert run.returncode == -15 and not captures(), run
+    assert "was ended by signal 15 (Terminated) before a kernel with PROF_KERNEL had ended" in run.stderr, run
+    assert "exit code" not in run.stderr, run
     # what ends by itself has another reason
     run = recorded("sh", "-c", "exit 3")
     assert "nothing was recorded: '/" in run.stderr and "exit code 3" in run.stderr, run
@@ -298,6 +303,9 @@ def first_use():
     assert rank("6", "0", "3", LOCAL_RANK="7") == (3, 12)
     assert rank("6", "2", choice="2") == (1, 4)
     assert rank(choice="used") == (0, 0)
+    # a thread that is cancelled while its launch arms the device: no lock of inkmark's goes with it
+    for after_us in 0, 1000, 5000, 20000:
+        expect("cancelled", str(after_us), tracks=4)
     # a parent that has used no device, and children that do: by fork, too
     script = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "pool.py"),
               os.path.join(PROGRAMS, "library.so"), "fork", "join"]

@@ -344,6 +344,15 @@ def pid_namespace():
         if code or err or captures() != ["run.ink"]:
             fail(f"{code} {err} {captures()} {said}")
         whole("run.ink", launches)
+    # only a child is in one: its number there is not taken for that of a process here
+    clean()
+    record_ = start(apart, "unshares")
+    writer = writer_of(record_)
+    open("_go", "w").close()
+    if record_.wait() or "goes on" in open("_err").read():
+        fail(open("_err").read())
+    whole("run.ink", 1)
+    wait_for("the writer's end", lambda: is_gone(writer))
     # killed there, its end is seen too
     clean()
     record_ = start("unshare", "-p", "-f", "--kill-child", apart, "endless")

@@ -44,11 +44,15 @@ static void check(cudaError_t error, const char *what) {
   _Exit(1);
 }
 
-static void launch() {
+static int *room() {
   static int *out;
   if (!out)
     check(cudaMalloc(&out, 32 * sizeof(int)), "cudaMalloc");
-  kernel<<<2, 32>>>(out);
+  return out;
+}
+
+static void launch() {
+  kernel<<<2, 32>>>(room());
   check(cudaGetLastError(), "the launch");
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
@@ -272,6 +276,29 @@ static int alarms() {
   return seen ? 0 : 4;
 }
 
+// A thread that may be cancelled anywhere in its first launch.
+static void *launches_first(void *begun) {
+  int *out = room();
+  *(volatile bool *)begun = true;
+  kernel<<<2, 32>>>(out);
+  for (;;)
+    pause();
+  return nullptr;
+}
+
+static int cancelled(int after_us) {
+  volatile bool begun = false;
+  pthread_t thread;
+  pthread_create(&thread, nullptr, launches_first, (void *)&begun);
+  while (!begun)
+    usleep(100);
+  usleep(after_us);
+  pthread_cancel(thread);
+  pthread_join(thread, nullptr);
+  puts("cancelled");
+  return 0;
+}
+
 static void last_word() { puts("an exit handler has run"); }
 
 int main(int argc, char **argv) {
@@ -287,6 +314,12 @@ int main(int argc, char **argv) {
     return 3;
   if (!strcmp(how, "amid"))
     return amid(argv[2]);
+  if (!strcmp(how, "cancelled"))
+    return cancelled(given), launch(), 3;
+  if (!strcmp(how, "only-queued")) {
+    kernel<<<2, 32>>>(room());
+    raise(given);
+  }
   launch();
   if (!strcmp(how, "raise"))
     raise(given);
