@@ -351,8 +351,9 @@ def pid_namespace():
     open("_go", "w").close()
     if record_.wait() or "goes on" in open("_err").read():
         fail(open("_err").read())
-    whole("run.ink", 1)
+    whole("run.ink.1", 1)
     wait_for("the writer's end", lambda: is_gone(writer))
+    os.remove("_go")
     # killed there, its end is seen too
     clean()
     record_ = start("unshare", "-p", "-f", "--kill-child", apart, "endless")
