@@ -23,10 +23,11 @@ static bool has_loop(const ink_tree *tree) {
   return false;
 }
 
-/* A wrapper weighs what it calls, and a wait is long. */
+/* A wrapper weighs what it calls, and a wait is long. What is constexpr (CuTe's layouts) weighs nothing by itself: most of
+ * it is computed when it is compiled. */
 static bool is_tiny(ink_unit *unit, const ink_function *function, unsigned depth) {
   char name[160];
-  if (!function || function->tree.nodes.count >= 40 || has_loop(&function->tree))
+  if (!function || (!function->is_constexpr && (function->tree.nodes.count >= 40 || has_loop(&function->tree))))
     return false;
   for (uint32_t i = 0; i < function->tree.nodes.count && depth < 4; i++) {
     if (ink_is_wait(unit, &function->tree, i, name, sizeof name) && strcmp(name, "__syncwarp"))

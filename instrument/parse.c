@@ -114,6 +114,17 @@ static bool is_for_all(const char *flag) {
   return true;
 }
 
+/* Headers of the C library that nvcc's compiler begins with, by these names, and clang's own wrapper does not. Where a folder of
+ * the project has one of its own, it is seen too. */
+static void include_own_headers(arguments *to, const char *folder) {
+  static const char *const names[] = {"math.h", "stdlib.h", "string.h", "time.h", "limits.h", "stdio.h", "assert.h", "ctype.h"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path && !access(path, R_OK))
+      ink_bytes_format(&to->late, "#include <%s>\n", names[i]);
+  }
+}
+
 static void make_arguments(ink_unit *unit, bool header_less, bool prelude, arguments *to) {
   const ink_instrument_options *options = unit->options;
   ink_nvcc nvcc;
@@ -127,8 +138,11 @@ static void make_arguments(ink_unit *unit, bool header_less, bool prelude, argum
   for (size_t i = 0; i < options->flag_count;) {
     arguments none = {0};
     const bool skip = prelude && !is_for_all(options->flags[i]);
+    const size_t had = to->list.count;
     i += take_flag(skip ? &none : to, options->flags, options->flag_count, i);
     free_arguments(&none);
+    if (!header_less && to->list.count > had && !strncmp(to->list.items[had], "-I", 2))
+      include_own_headers(to, to->list.items[had] + 2);
   }
   if (!to->has_std)
     argument(to, "-std=c++17");

@@ -4,6 +4,7 @@
  * are. The first parse with new arguments leaves an empty list alone, so that a call that is made once costs nothing. */
 #include "prelude.h"
 
+#include "shadows.h"
 #include "shim.h"
 
 #include <dirent.h>
@@ -49,38 +50,48 @@ static uint64_t key_of(const char *const *arguments, size_t count, const struct 
     key = key * 31 + ink_text_hash(arguments[i], strlen(arguments[i]));
   for (size_t i = 0; i < file_count; i++)
     key = key * 31 + ink_text_hash(files[i].Contents, files[i].Length);
+  for (size_t i = 0; shadows_variables[i]; i++) {
+    const char *folders = getenv(shadows_variables[i]);
+    key = key * 31 + (folders ? ink_text_hash(folders, strlen(folders)) : 0);
+  }
   return key;
 }
 
-/* ---- the list: a line `HASH BYTES SECONDS NANOSECONDS PATH` for each file ---- */
+/* ---- the list: a line `HASH BYTES SECONDS NANOSECONDS PATH` for each file, `? NAME` for what one asks for in
+ * __has_include ---- */
 
-static bool is_as_kept(char *line, uint64_t *hash) {
+static bool is_as_kept(const char *line, uint64_t *hash, const char **path, struct stat *now) {
   unsigned long long text, bytes;
   long long seconds;
   long nanoseconds;
   int at = 0;
-  struct stat now;
-  line[strcspn(line, "\n")] = 0;
   if (sscanf(line, "%llx %llu %lld %ld %n", &text, &bytes, &seconds, &nanoseconds, &at) < 4 || !at)
     return false;
   *hash = text;
-  return !stat(line + at, &now) && (unsigned long long)now.st_size == bytes && now.st_mtim.tv_sec == seconds &&
-         now.st_mtim.tv_nsec == nanoseconds;
+  *path = line + at;
+  return !stat(*path, now) && (unsigned long long)now->st_size == bytes && now->st_mtim.tv_sec == seconds &&
+         now->st_mtim.tv_nsec == nanoseconds;
 }
 
 /* False: a file is another now, or the list is damaged. */
-static bool read_list(ink_unit *unit, FILE *from) {
+static bool read_list(ink_unit *unit, FILE *from, shadow_list *shadows) {
   char *line = NULL;
   size_t room = 0;
   bool fine = true, whole = false;
   while (fine && !whole && getline(&line, &room, from) > 0) {
     uint64_t hash;
-    whole = !strcmp(line, "end\n");
-    if (!whole) {
-      fine = is_as_kept(line, &hash) && INK_I_GROW(unit->hashes);
-      if (fine)
-        unit->hashes.items[unit->hashes.count++] = hash;
+    const char *path;
+    struct stat now;
+    line[strcspn(line, "\n")] = 0;
+    if ((whole = !strcmp(line, "end")))
+      break;
+    if (!strncmp(line, "? ", 2)) {
+      fine = shadows_name(shadows, line + 2, NULL);
+      continue;
     }
+    fine = is_as_kept(line, &hash, &path, &now) && INK_I_GROW(unit->hashes) && shadows_name(shadows, path, &now);
+    if (fine)
+      unit->hashes.items[unit->hashes.count++] = hash;
   }
   free(line);
   return fine && whole;
@@ -91,6 +102,22 @@ typedef struct list_writing {
   FILE *to;
   bool failed;
 } list_writing;
+
+/* What the text asks for in __has_include: a header of the project may be the answer. */
+static void write_asked(FILE *to, const char *text, size_t bytes) {
+  static const char word[] = "__has_include";
+  const char *end = text + bytes, *at = text;
+  while ((at = memmem(at, (size_t)(end - at), word, sizeof word - 1))) {
+    at += sizeof word - 1;
+    const char *line = memchr(at, '\n', (size_t)(end - at));
+    const char *open = at, *stop = line ? line : end;
+    while (open < stop && *open != '<' && *open != '"')
+      open++;
+    const char *close = open < stop ? memchr(open + 1, *open == '<' ? '>' : '"', (size_t)(stop - open - 1)) : NULL;
+    if (close)
+      fprintf(to, "? %.*s\n", (int)(close - open - 1), open + 1);
+  }
+}
 
 static void write_file(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
   list_writing *list = data;
@@ -106,6 +133,8 @@ static void write_file(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
     else
       fprintf(list->to, "%llx %zu %lld %ld %s\n", (unsigned long long)ink_text_hash(text, bytes), bytes,
               (long long)now.st_mtim.tv_sec, (long)now.st_mtim.tv_nsec, path);
+    if (text)
+      write_asked(list->to, text, bytes);
   }
   clang_disposeString(name);
 }
@@ -194,7 +223,7 @@ static bool make(ink_unit *unit, const char *const *arguments, size_t count, str
 }
 
 /* False: it is to be made; *seen: it was asked for before. */
-static bool read_kept(ink_unit *unit, const char *list, const char *parse, bool *seen) {
+static bool read_kept(ink_unit *unit, const char *list, const char *parse, bool *seen, shadow_list *shadows) {
   int file = open(list, O_RDWR | O_CLOEXEC);
   struct stat status;
   *seen = file >= 0;
@@ -202,7 +231,7 @@ static bool read_kept(ink_unit *unit, const char *list, const char *parse, bool 
     file = open(list, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   FILE *from = file >= 0 && !fstat(file, &status) ? fdopen(file, "r+") : NULL;
   unit->hashes.count = 0;
-  const bool ready = from && status.st_size && !access(parse, R_OK) && read_list(unit, from);
+  const bool ready = from && status.st_size && !access(parse, R_OK) && read_list(unit, from, shadows);
   if (from) {
     futimens(file, NULL); /* what is used stays */
     fclose(from);
@@ -223,11 +252,15 @@ char *ink_prelude_take(ink_unit *unit, const char *const *arguments, size_t coun
   if (snprintf(list, sizeof list, "%s/prelude-%016llx.list", folder, key) >= (int)sizeof list ||
       asprintf(&parse, "%s/prelude-%016llx.pch", folder, key) < 0)
     return NULL;
-  bool seen, ready = read_kept(unit, list, parse, &seen);
+  shadow_list shadows = {0};
+  bool seen, ready = read_kept(unit, list, parse, &seen, &shadows);
   if (!ready && seen && make(unit, arguments, count, files, *file_count, parse, list)) {
     bound(folder);
-    ready = read_kept(unit, list, parse, &seen);
+    shadows_free(&shadows);
+    ready = read_kept(unit, list, parse, &seen, &shadows);
   }
+  ready = ready && !shadows_any(&shadows, unit->options->flags, unit->options->flag_count);
+  shadows_free(&shadows);
   if (ready)
     return parse;
   unit->hashes.count = 0;

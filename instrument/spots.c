@@ -96,6 +96,15 @@ static uint32_t before_pragma_macros(const ink_source *source, uint32_t offset) 
   return offset;
 }
 
+/* A loop with the use of a macro before it that is a pragma here: for nvcc it may be `#pragma` (CUTE_UNROLL of CUTLASS is,
+ * and _Pragma for clang). */
+static bool begins_with_pragma_macro(const ink_source *source, uint32_t outer, uint32_t at, uint32_t start) {
+  for (size_t i = 0; i < source->macros.count && outer != at; i++)
+    if (source->macros.items[i].start == start)
+      return is_first_in_line(source, start);
+  return false;
+}
+
 bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, const char **why) {
   const ink_tree *tree = &function->tree;
   const ink_source *source = tree->source;
@@ -122,7 +131,8 @@ bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, co
   if (!pragma && ink_node_is_loop(&tree->nodes.items[at]))
     spot->start = before_pragma_macros(source, spot->start);
   /* nvcc takes a #pragma of a macro as one where it begins a line */
-  if (pragma || (spot->start != node->start && is_first_in_line(source, spot->start))) {
+  if (pragma || (spot->start != node->start && is_first_in_line(source, spot->start)) ||
+      begins_with_pragma_macro(source, outer, at, spot->start)) {
     uint32_t column;
     ink_source_position(source, spot->start, &spot->line, &column);
     spot->start = line_start(source, spot->start);

@@ -64,6 +64,21 @@ rm cache/prelude-[^0]*.pch
 touch -d 2020-01-01 cache/prelude-left.pch.77
 front bounded
 [ "$(kept pch)" = 8 ] && [ ! -e cache/prelude-left.pch.77 ] || fail "kept: $(ls cache)"
+# a header of the project that has the name of one of the toolkit's, or of one that these ask for: what was kept is not used
+shadow() { # NAME
+  cp a.cu b.cu
+  printf '#ifdef OWN_HEADER\n__global__ void seen(float *p) { for (int i = 0; i < p[0]; i++) p[i] = sinf(p[i]); }\n#endif\n' >>a.cu
+  rm -rf alone.* && touch alone.text alone.list
+  INKMARK_CACHE=/proc/none front alone >/dev/null 2>&1
+  grep -q '"name": "seen"' alone.list || fail "$1: a parse without what is kept does not see it"
+  front "$1"
+  mv b.cu a.cu
+  rm "include/$1"
+}
+printf '#pragma once\n#include_next <math.h>\n#define OWN_HEADER\n' >include/math.h
+shadow math.h
+asked=$(sed -n 's/^? //p' cache/*.list | grep -v '[^a-z_/.]' | grep / | sort -u | head -n 1)
+[ -n "$asked" ] || fail "nothing is asked for"
 # a header of the project changes
 sed -i '/UNROLL/d' include/own.h && sed -i '/UNROLL/d' a.cu
 rm -rf alone.* && touch alone.text alone.list

@@ -3,6 +3,11 @@
 #define PREFIXED_UNROLL _Pragma("unroll")
 #define PREFIXED_AGAIN PREFIXED_UNROLL
 #define PREFIXED_PRAGMA #pragma unroll
+#ifdef __clang__
+#define PREFIXED_EACH _Pragma("unroll")
+#else
+#define PREFIXED_EACH #pragma unroll
+#endif
 #define PREFIXED_NOTHING
 #define PREFIXED_NS prefixed::lib
 #define PREFIXED_LOOP(i, n) for (int i = threadIdx.x & 1; i < (n); i += 2)
@@ -44,6 +49,9 @@ __global__ void loops(int *p, int n) {
   PREFIXED_PRAGMA
   for (int i = 0; i < n; ++i)
     x = lib::f(x);
+  PREFIXED_EACH
+  for (int i = 0; i < n; ++i)
+    x = lib::f(x - i);
   if (n)
     PREFIXED_NOTHING for (int i = 0; i < n; i++) {
       PREFIXED_UNROLL for (int j = 0; j < 4; j++) x = lib::f(x);
