@@ -14,6 +14,8 @@ char *ink_name_of(CXCursor cursor) {
   return name;
 }
 
+enum { TINY_DEPTH = sizeof((ink_function *)NULL)->tiny - 1 };
+
 /* ---- what is tiny ------------------------------------------------------------------------------- */
 
 static bool has_loop(const ink_tree *tree) {
@@ -25,11 +27,13 @@ static bool has_loop(const ink_tree *tree) {
 
 /* A wrapper weighs what it calls, and a wait is long. What is constexpr (CuTe's layouts) weighs nothing by itself: most of
  * it is computed when it is compiled. */
-static bool is_tiny(ink_unit *unit, const ink_function *function, unsigned depth) {
+static bool is_tiny(ink_unit *unit, const ink_function *function, unsigned depth);
+
+static bool look_whether_tiny(ink_unit *unit, const ink_function *function, unsigned depth) {
   char name[160];
-  if (!function || (!function->is_constexpr && (function->tree.nodes.count >= 40 || has_loop(&function->tree))))
+  if (!function->is_constexpr && (function->tree.nodes.count >= 40 || has_loop(&function->tree)))
     return false;
-  for (uint32_t i = 0; i < function->tree.nodes.count && depth < 4; i++) {
+  for (uint32_t i = 0; i < function->tree.nodes.count && depth < TINY_DEPTH; i++) {
     if (ink_is_wait(unit, &function->tree, i, name, sizeof name) && strcmp(name, "__syncwarp"))
       return false;
     if (function->tree.nodes.items[i].kind != CXCursor_CallExpr)
@@ -39,6 +43,15 @@ static bool is_tiny(ink_unit *unit, const ink_function *function, unsigned depth
       return false;
   }
   return true;
+}
+
+static bool is_tiny(ink_unit *unit, const ink_function *function, unsigned depth) {
+  if (!function)
+    return false;
+  uint8_t *known = &unit->functions.items[function - unit->functions.items].tiny[depth];
+  if (!*known)
+    *known = look_whether_tiny(unit, function, depth) ? 1 : 2;
+  return *known == 1;
 }
 
 bool ink_is_tiny(ink_unit *unit, const ink_function *function) {
@@ -87,16 +100,6 @@ static char *name_before(const ink_source *source, size_t open) {
   return strndup(source->text.at + token->start, token->end - token->start);
 }
 
-/* The `which`th device function of the name. */
-static ink_function *named(ink_unit *unit, const char *name, unsigned which) {
-  for (size_t i = 0; i < unit->functions.count; i++) {
-    ink_function *function = &unit->functions.items[i];
-    if (!function->kernel && !function->outer && !function->in_host && !strcmp(function->name, name) && !which--)
-      return function;
-  }
-  return NULL;
-}
-
 static bool is_known(CXCursor target) {
   return !clang_Cursor_isNull(target) && !clang_isInvalid(clang_getCursorKind(target));
 }
@@ -136,17 +139,23 @@ char *ink_called_name(const ink_tree *tree, uint32_t at) {
 }
 
 ink_function *ink_called_function(ink_unit *unit, const ink_tree *tree, uint32_t at, unsigned which) {
-  const CXCursor target = target_at(unit, tree, at, which);
-  if (is_known(target))
-    return ink_unit_function(unit, target);
-  const size_t open = which && is_known(target_at(unit, tree, at, 0)) ? tree->source->tokens.count
-                                                                          : parenthesis_of(tree, at);
-  if (open == tree->source->tokens.count)
-    return NULL;
-  char *name = name_before(tree->source, open);
-  ink_function *found = name ? named(unit, name, which) : NULL;
-  free(name);
-  return found;
+  if (unit->found_by.tree != tree || unit->found_by.at != at || !which) { /* not the call that was asked for last */
+    const CXCursor target = target_at(unit, tree, at, which);
+    unit->found_by.tree = NULL;
+    if (is_known(target))
+      return ink_unit_function(unit, target);
+    const size_t open = which && is_known(target_at(unit, tree, at, 0)) ? tree->source->tokens.count
+                                                                            : parenthesis_of(tree, at);
+    char *name = open < tree->source->tokens.count ? name_before(tree->source, open) : NULL;
+    if (!name)
+      return NULL;
+    ink_functions_named(unit, name, strlen(name), &unit->found_by.from, &unit->found_by.to);
+    free(name);
+    unit->found_by.tree = tree;
+    unit->found_by.at = at;
+  }
+  const size_t found = unit->found_by.from + which;
+  return found < unit->found_by.to ? ink_named_function(unit, found) : NULL;
 }
 
 /* What is called; where a template's instance decides, one that is constexpr, if any is. */

@@ -123,11 +123,10 @@ static size_t behind_node(const contexts *state, size_t at) {
 /* ---- which functions can have one --------------------------------------------------------------- */
 
 static void leave(contexts *state, const ink_source *source, const ink_token *name, const char *why) {
-  const size_t length = name->end - name->start;
-  for (uint32_t i = 0; i < state->unit->functions.count; i++)
-    if (!strncmp(function_at(state, i)->name, source->text.at + name->start, length) &&
-        !function_at(state, i)->name[length])
-      state->items[i].why = why;
+  size_t from, to;
+  ink_functions_named(state->unit, source->text.at + name->start, name->end - name->start, &from, &to);
+  for (; from < to; from++)
+    state->items[ink_named_function(state->unit, from) - state->unit->functions.items].why = why;
 }
 
 static void leave_operators(contexts *state, bool friendly) {

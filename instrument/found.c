@@ -82,6 +82,7 @@ void ink_unit_free(ink_unit *unit) {
     free(unit->functions.items[i].name);
   }
   free(unit->functions.items);
+  ink_index_free(unit);
   for (size_t i = 0; i < unit->sources.count; i++) {
     ink_source_free(unit->sources.items[i]);
     free(unit->sources.items[i]);

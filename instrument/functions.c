@@ -496,18 +496,7 @@ static uint32_t find_by_body(ink_unit *unit, CXCursor cursor) {
     start = use->end - 1;
   else if (is_at(source, start, "<%"))
     start++;
-  for (size_t i = 0; i < unit->functions.count; i++)
-    if (unit->functions.items[i].source == source && unit->functions.items[i].body_start == start &&
-        unit->functions.items[i].opens_by_macro == !located)
-      return (uint32_t)i + 1;
-  return 0;
-}
-
-static uint32_t find_by_cursor(ink_unit *unit, CXCursor cursor) {
-  for (size_t i = 0; i < unit->functions.count && !clang_Cursor_isNull(cursor); i++)
-    if (clang_equalCursors(unit->functions.items[i].cursor, cursor))
-      return (uint32_t)i + 1;
-  return 0;
+  return ink_function_by_body(unit, source, start, !located);
 }
 
 ink_function *ink_unit_function(ink_unit *unit, CXCursor cursor) {
@@ -523,7 +512,7 @@ ink_function *ink_unit_function(ink_unit *unit, CXCursor cursor) {
   }
   found = clang_Cursor_isNull(tries[0]) ? 0 : find_by_body(unit, tries[0]);
   for (int t = 0; t < 3 && !found; t++)
-    found = find_by_cursor(unit, tries[t]);
+    found = ink_function_by_cursor(unit, tries[t]);
   if ((kept = ink_cursor_map_at(&unit->known, cursor, found, NULL)))
     *kept = found;
   return found ? &unit->functions.items[found - 1] : NULL;
@@ -583,7 +572,10 @@ CXCursor ink_call_target(CXCursor call) {
   return clang_Cursor_isNull(overloads) ? overloads : clang_getOverloadedDecl(overloads, 0);
 }
 
-static bool reach(ink_unit *unit, const ink_function *from) {
+static bool reach(ink_unit *unit, ink_function *from) {
+  if (from->reached_at == from->calls_deep + 1)
+    return false;
+  from->reached_at = from->calls_deep + 1;
   const bool through = from->is_forwarder && (!unit->options->depth || (from->kernel && from->in_macro));
   const int deep = from->calls_deep + !through;
   bool more = false;

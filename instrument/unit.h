@@ -44,6 +44,8 @@ typedef struct ink_function {
   bool keeps_marks;  /* of such a function: the original has its marks too, for calls of others */
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it. Where --depth is not given, those of
                      functions that are one call do not count */
+  uint8_t tiny[5]; /* of callees.c, for each depth: 1 yes, 2 no; 0: not looked for */
+  int reached_at;  /* calls_deep and 1, when its calls were followed last */
   ink_tree tree;
   ink_guard_level guarded;
   int leaves_writes, registers_behind; /* of asm_facts.c, and 1; 0: not looked for */
@@ -147,6 +149,14 @@ typedef struct ink_unit {
     size_t count, room;
   } functions;
   struct {
+    uint32_t *names, *bodies; /* functions in the order of their names (those that a call can name) and of their bodies */
+    size_t name_count, of;    /* of so many functions */
+    ink_cursor_map cursors;   /* index and 1 */
+    const ink_tree *tree;     /* the call that was last looked up by its name, and what may be meant */
+    uint32_t at;
+    size_t from, to;
+  } found_by;
+  struct {
     ink_section *items;
     size_t count, room;
   } sections;
@@ -180,6 +190,13 @@ typedef struct ink_unit {
 /* prelude.c */
 uint64_t ink_text_hash(const char *text, size_t bytes);
 uint64_t ink_unit_text_hash(ink_unit *unit); /* of all texts that are included, in any order */
+/* function_index.c */
+/* The device functions that a call can name so: [*from, *to), for ink_named_function, in the order in which they were found. */
+void ink_functions_named(ink_unit *unit, const char *name, size_t length, size_t *from, size_t *to);
+ink_function *ink_named_function(const ink_unit *unit, size_t at);
+uint32_t ink_function_by_body(ink_unit *unit, const ink_source *source, uint32_t start, bool opens_by_macro); /* index and 1; 0 */
+uint32_t ink_function_by_cursor(ink_unit *unit, CXCursor cursor);
+void ink_index_free(ink_unit *unit);
 /* parse.c */
 ink_status ink_unit_parse(ink_unit *unit, bool header_less, ink_error *error);
 /* project_root.c */
