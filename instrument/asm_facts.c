@@ -60,7 +60,9 @@ bool ink_writes_in_flight(ink_unit *unit, const ink_tree *tree, uint32_t at) {
 
 /* ---- setmaxnreg ---- */
 
-/* The number behind the instruction, or that of its operand "%0"; 0: it cannot be told. */
+enum { as_argument_says = 256 }; /* setmaxnreg takes 255 at most: the number is one of the function's template arguments */
+
+/* The number behind the instruction, or that of its operand "%0". */
 static unsigned registers_of(const ink_tree *tree, uint32_t at, text_span text, const char *word) {
   const char *end = text.at + text.bytes;
   long long value = 0;
@@ -74,13 +76,23 @@ static unsigned registers_of(const ink_tree *tree, uint32_t at, text_span text, 
     if (ink_node_is_expression(&tree->nodes.items[i]) &&
         ink_constant_of(tree->nodes.items[i].cursor, &value) && value > 0 && value < 256)
       return (unsigned)value;
-  return 0;
+  return as_argument_says;
 }
 
-/* `reg_dealloc<24>()`: the one number between the brackets. */
-static unsigned registers_of_call(const ink_tree *tree, uint32_t at) {
+/* The first argument of the function that the call names, or of its instance, that can be a number of registers: 24 of
+ * `reg_dealloc<24>()`, and of `reg_dealloc<producer_registers>()` where an instance says what that is; 0: none. */
+static unsigned registers_of_call(const ink_unit *unit, const ink_tree *tree, uint32_t at) {
   const ink_source *source = tree->source;
   const ink_node *node = &tree->nodes.items[at];
+  const CXCursor target = ink_call_known(unit, tree, at);
+  const int arguments = clang_Cursor_isNull(target) ? 0 : clang_Cursor_getNumTemplateArguments(target);
+  for (int i = 0; i < arguments; i++) {
+    if (clang_Cursor_getTemplateArgumentKind(target, (unsigned)i) != CXTemplateArgumentKind_Integral)
+      continue;
+    const long long value = clang_Cursor_getTemplateArgumentValue(target, (unsigned)i);
+    if (value >= 24 && value <= 256 && value % 8 == 0)
+      return (unsigned)value;
+  }
   for (size_t i = ink_source_token_at(source, node->start);
        i + 2 < source->tokens.count && source->tokens.items[i].start < node->end; i++)
     if (ink_source_token_is(source, i, "<") && ink_source_token_is(source, i + 2, ">"))
@@ -103,10 +115,10 @@ static unsigned registers_behind(ink_unit *unit, const ink_tree *tree, uint32_t 
         body->registers_behind = 1; /* where it calls itself */
         body->registers_behind += body->tree.nodes.count ? (int)registers_behind(unit, &body->tree, 0) : 0;
       }
-      const unsigned inner = body ? (unsigned)body->registers_behind - 1 : 0;
+      unsigned inner = body ? (unsigned)body->registers_behind - 1 : 0;
+      if (inner == as_argument_says || (!inner && ink_node_is_named(&nodes[i], "warpgroup_reg_dealloc")))
+        inner = registers_of_call(unit, tree, i);
       found = inner ? inner : found;
-      if (!inner && ink_node_is_named(&nodes[i], "warpgroup_reg_dealloc") && registers_of_call(tree, i))
-        found = registers_of_call(tree, i);
     }
   }
   return found;
@@ -126,7 +138,7 @@ static unsigned registers_at(ink_unit *unit, const ink_function *function, uint3
       left = behind ? behind : left;
     }
     if (left)
-      return left;
+      return left == as_argument_says ? 255 : left;
   }
   return 255;
 }
