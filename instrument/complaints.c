@@ -8,12 +8,19 @@
 
 enum { KEPT = 5 }; /* errors that are kept with their text; all are counted */
 
-/* Clang's rules on who may refer to what, which nvcc has in other words: the parse takes __shared__
- * for an annotation (shim.c), and a __global__ function that launches itself is nvcc's to judge. */
+/* Clang's rules on what nvcc takes, or judges in other words. The tree is whole behind each of them.
+ * - Who may refer to what: the parse takes __shared__ for an annotation (shim.c), and a __global__ function that launches
+ *   itself is nvcc's to judge.
+ * - `__shared__ alignas(128) char x[256]`, and behind the type: clang leaves out the attribute alone.
+ * - `asm("mov.u32 %0, %clusterid.x;" ...)`: nvcc hands on a `%` that is no operand's. */
 static bool is_clangs_own(CXDiagnostic diagnostic) {
+  static const char *const words[] = {"reference to __", "'alignas' attribute cannot be applied to types",
+                                      "an attribute list cannot appear here", "invalid % escape in inline assembly string"};
   CXString text = clang_getDiagnosticSpelling(diagnostic);
   const char *spelling = clang_getCString(text);
-  const bool own = spelling && !strncmp(spelling, "reference to __", 15);
+  bool own = false;
+  for (size_t i = 0; spelling && i < sizeof words / sizeof *words; i++)
+    own |= !strncmp(spelling, words[i], strlen(words[i]));
   clang_disposeString(text);
   return own;
 }

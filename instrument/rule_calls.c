@@ -185,7 +185,7 @@ static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, con
   }
   if (!ink_function_may_mark(unit, function, found))
     return;
-  const char *section = ink_section_at(unit, name, source, node->start);
+  const char *section = ink_section_in_row(unit, function, name, node->start, source);
   if (!section) {
     ink_found_left(found, "the section table is full");
     return;
@@ -225,7 +225,7 @@ static bool mark_around(ink_unit *unit, ink_function *function, uint32_t stateme
   if (!ink_function_may_mark(unit, function, found))
     return true;
   const char *section = sum ? ink_section_summed(unit, function, name, tree->nodes.items[at].start)
-                            : ink_section_at(unit, name, function->source, tree->nodes.items[at].start);
+                            : ink_section_in_row(unit, function, name, tree->nodes.items[at].start, function->source);
   if (!section) {
     ink_found_left(found, "the section table is full");
     return true;

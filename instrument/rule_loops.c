@@ -239,6 +239,19 @@ static const char *not_asked(const ink_unit *unit, const ink_function *function,
              : NULL;
 }
 
+void ink_rule_row(ink_function *function, uint32_t at) {
+  const ink_node *node = &function->tree.nodes.items[at];
+  ink_spot body = {0};
+  if (!body_spot(function, at, &body))
+    return;
+  char *variable = row_variable(&function->tree, node);
+  ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s);", body.alone ? "{" : "",
+                variable ? variable : "0");
+  if (body.alone)
+    ink_edits_add(&function->source->edits, body.end, true, body.depth, 0, "}");
+  free(variable);
+}
+
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
   const ink_node *node = &function->tree.nodes.items[at];
   const uint32_t loops = ink_loops_around(&function->tree, at);

@@ -119,4 +119,12 @@ void ink_rule_wait(ink_unit *unit, ink_function *function, uint32_t at) {
     found->reason = strdup(why);
   else
     ink_mark_call(unit, function, at, name, found);
+  if (function->in_rows && found->state == INK_PLACE_MARKED) {
+    ink_node *nodes = function->tree.nodes.items;
+    for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent)
+      if (ink_node_is_loop(&nodes[up])) {
+        nodes[up].rows = true;
+        break;
+      }
+  }
 }

@@ -47,6 +47,10 @@ static const char *track_of(ink_unit *unit, ink_function *function) {
   ink_function *named = function;
   if (function->opens_for && function->opens_for != UINT32_MAX)
     named = &unit->functions.items[function->opens_for - 1];
+  if (function->in_rows && !function->track)
+    return function->track = ink_section_in_row(unit, function, named->name, named->named_at, named->source);
+  if (function->in_rows)
+    return function->track;
   if (!named->track)
     named->track = ink_section_at(unit, named->name, named->source, named->named_at);
   return function->track = named->track;
@@ -57,11 +61,12 @@ static void open_track(ink_unit *unit, ink_function *function) {
   ink_edits *edits = &function->source->edits;
   if (!section)
     return;
+  const char *rows = function->in_rows ? "_ROWS" : "";
   if (ink_has_roles(unit, function))
-    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL_IF(INK_%s_LANE(), %s);",
+    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL%s_IF(INK_%s_LANE(), %s);", rows,
                   ink_elects(function) ? "ELECTED" : "FIRST", section);
   else
-    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL(%s);", section);
+    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL%s(%s);", rows, section);
   function->is_opened = true;
 }
 
@@ -88,6 +93,56 @@ static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place
     open_track(unit, function);
   function->is_opened = true;
   ink_found_marked(place, section, NULL);
+}
+
+/* Of the waits in the function's loops: is one marked by the rules? */
+static bool waits_in_loops(ink_unit *unit, const ink_function *function) {
+  const ink_tree *tree = &function->tree;
+  char name[160];
+  for (uint32_t i = 1; i < tree->nodes.count; i++)
+    if (!tree->nodes.items[i].in_lambda && ink_loops_around(tree, i) &&
+        ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name)) &&
+        !ink_why_no_wait(unit, function, i, name))
+      return true;
+  return false;
+}
+
+/* Marks and directives by hand are records. */
+static bool is_marked_by_hand(const ink_function *function) {
+  const ink_bytes *text = &function->source->text;
+  return function->first_hand || function->is_opened || function->opened_by || function->body_end <= function->body_start ||
+         function->body_end > text->count ||
+         memmem(text->at + function->body_start, function->body_end - function->body_start, "prof:", 5);
+}
+
+/* A kernel that has no registers for a track of records often has them for one of rows (mark_rows.cuh): of the waits in
+ * its loops, and if that is too much, of nothing but its begin and end. */
+static void find_rows(ink_unit *unit) {
+  for (size_t i = 0; i < unit->functions.count; i++) {
+    ink_function *function = &unit->functions.items[i];
+    function->in_rows = (function->guarded == INK_GUARD_TRACK || function->guarded == INK_GUARD_OUTSIDE) &&
+                        function->opens && !is_marked_by_hand(function) &&
+                        (function->guarded == INK_GUARD_TRACK || waits_in_loops(unit, function));
+  }
+}
+
+/* The waits, and a row for each pass of the loops that they are in. */
+static void mark_rows(ink_unit *unit, ink_function *function) {
+  const ink_tree *tree = &function->tree;
+  char name[160];
+  for (uint32_t i = 1, end; i < tree->nodes.count; i = end) {
+    const ink_wait_kind wait = tree->nodes.items[i].in_lambda ? INK_WAIT_NONE : ink_wait_at(unit, tree, i, name, sizeof name);
+    end = i + 1;
+    if (!ink_takes_wait(unit, wait))
+      continue;
+    end = wait == INK_WAIT_LOOP ? ink_tree_end(tree, i) : end;
+    ink_rule_wait(unit, function, i);
+  }
+  for (uint32_t i = 1; i < tree->nodes.count; i++)
+    if (ink_node_is_loop(&tree->nodes.items[i]) && tree->nodes.items[i].rows)
+      ink_rule_row(function, i);
+  ink_mark_roles(unit, function);
+  ink_function_remarks(unit, function);
 }
 
 static void mark_body(ink_unit *unit, ink_function *function) {
@@ -171,6 +226,7 @@ void ink_unit_apply_rules(ink_unit *unit) {
     return;
   find_guarded(unit);
   ink_unit_find_openings(unit);
+  find_rows(unit);
   for (size_t i = 0; i < unit->functions.count && !unit->failed; i++) {
     ink_function *function = &unit->functions.items[i];
     const char *left = ink_why_function_left(unit, function);
@@ -194,7 +250,9 @@ void ink_unit_apply_rules(ink_unit *unit) {
       continue;
     const bool is_wait = !function->kernel && ink_takes_wait(unit, INK_WAIT_FUNCTION) &&
                          ink_only_waits(unit, function->cursor); /* is marked where it is called */
-    if (!function->is_constexpr && !is_wait && !function->opened_by && function->calls_deep >= 0 && function->calls_deep < depth)
+    if (function->in_rows)
+      mark_rows(unit, function);
+    else if (!function->is_constexpr && !is_wait && !function->opened_by && function->calls_deep >= 0 && function->calls_deep < depth)
       mark_body(unit, function);
     else if (!function->is_constexpr)
       ink_function_directives(unit, function);

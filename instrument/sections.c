@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A row has 60 slots: one for each section of its table, and two more for each but the track's own. */
+enum { MOST_IN_ROW = 20 };
+
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
@@ -50,7 +53,7 @@ static const char *add(ink_unit *unit, char *name, char *text) {
       *c = INK_NAME_COMMA;
     else if ((unsigned char)*c < ' ' || *c == 127)
       *c = '_';
-  unit->sections.items[unit->sections.count++] = (ink_section){name, text, 0};
+  unit->sections.items[unit->sections.count++] = (ink_section){name, text, 0, 0};
   return name;
 }
 
@@ -126,6 +129,20 @@ const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *s
   return add(unit, identifier, text);
 }
 
+const char *ink_section_in_row(ink_unit *unit, const ink_function *function, const char *name, uint32_t offset,
+                               const ink_source *source) {
+  const uint32_t by = (uint32_t)(function - unit->functions.items) + 1;
+  uint32_t in_row = 0;
+  if (!function->in_rows)
+    return ink_section_at(unit, name, source, offset);
+  for (size_t i = 0; i < unit->sections.count; i++)
+    in_row += unit->sections.items[i].rows_of == by;
+  const char *section = in_row < MOST_IN_ROW ? ink_section_at(unit, name, source, offset) : NULL;
+  if (section)
+    unit->sections.items[unit->sections.count - 1].rows_of = by;
+  return section;
+}
+
 const char *ink_section_summed(ink_unit *unit, ink_function *function, const char *name, uint32_t offset) {
   const char *section = ink_section_at(unit, name, function->source, offset);
   if (section) {
@@ -140,27 +157,41 @@ const char *ink_section_summed(ink_unit *unit, ink_function *function, const cha
 }
 
 /* The order of the table: the sums of a function one behind the other, so that as many as there are slots for
- * them have one each (mark_context.cuh takes the section's number). */
+ * them have one each (mark_context.cuh takes the section's number). Then the tables of rows, one behind the other, each
+ * with the section of its track last: those in front of it may be ranges. */
 static bool order_table(ink_unit *unit) {
   const size_t count = unit->sections.count;
+  const ink_section *items = unit->sections.items;
   ink_section *ordered = malloc((count + 1) * sizeof *ordered);
   size_t n = 0;
   for (size_t i = 0; ordered && i < count; i++)
-    if (!unit->sections.items[i].summed_by)
-      ordered[n++] = unit->sections.items[i];
+    if (!items[i].summed_by && !items[i].rows_of)
+      ordered[n++] = items[i];
   for (size_t i = 0; ordered && i < count; i++) {
-    const uint32_t by = unit->sections.items[i].summed_by;
+    const uint32_t by = items[i].summed_by;
     bool first = by != 0;
     for (size_t k = 0; k < i && first; k++)
-      first = unit->sections.items[k].summed_by != by;
+      first = items[k].summed_by != by;
     for (size_t k = i; first && k < count; k++)
-      if (unit->sections.items[k].summed_by == by)
-        ordered[n++] = unit->sections.items[k];
+      if (items[k].summed_by == by)
+        ordered[n++] = items[k];
+  }
+  for (uint32_t f = 0; ordered && f < unit->functions.count; f++) {
+    const char *own = unit->functions.items[f].in_rows ? unit->functions.items[f].track : NULL;
+    const ink_section *track = NULL;
+    for (size_t i = 0; own && i < count; i++)
+      if (items[i].rows_of == f + 1 && items[i].name == own)
+        track = &items[i];
+      else if (items[i].rows_of == f + 1)
+        ordered[n++] = items[i];
+    if (track)
+      ordered[n++] = *track;
   }
   if (ordered) {
     free(unit->sections.items);
     unit->sections.items = ordered;
     unit->sections.room = count + 1;
+    unit->sections.count = n;
   }
   return ordered != NULL;
 }
@@ -202,27 +233,45 @@ static void write_literal(const char *text, ink_bytes *out) {
       ink_bytes_format(out, "%s%c", strchr("\"\\?", *text) ? "\\" : "", *text);
 }
 
-static void write_table(ink_unit *unit, ink_bytes *out) {
+/* Sections [at, end). */
+static void write_one_table(const ink_unit *unit, const char *name, size_t at, size_t end, ink_bytes *out) {
   ink_bytes text = {0};
-  char *name = order_table(unit) ? table_name(unit) : NULL;
-  for (size_t i = 0; i < unit->sections.count; i++)
-    ink_bytes_format(&text, "%s%s", i ? ", " : "", unit->sections.items[i].text);
+  for (size_t i = at; i < end; i++)
+    ink_bytes_format(&text, "%s%s", i > at ? ", " : "", unit->sections.items[i].text);
   char *sections = ink_bytes_take(&text);
-  if (name && sections) {
+  if (sections) {
     ink_bytes_format(out, "INK_TABLE(%s, 0x%llxull,\n", name,
                      (unsigned long long)hash48(name, sections));
-    for (size_t i = 0; i < unit->sections.count; i++) {
-      ink_bytes_format(out, "  \"%s", i ? ", " : "");
+    for (size_t i = at; i < end; i++) {
+      ink_bytes_format(out, "  \"%s", i > at ? ", " : "");
       write_literal(unit->sections.items[i].text, out);
       ink_bytes_text(out, "\"\n");
     }
-    for (size_t i = 0; i < unit->sections.count; i++)
+    for (size_t i = at; i < end; i++)
       ink_bytes_format(out, "  , %s\n", unit->sections.items[i].name);
     ink_bytes_text(out, ")\n");
   } else {
     out->failed = true;
   }
   free(sections);
+}
+
+/* The file's table, and one more for each track of rows: what is of one table stands together. */
+static void write_tables(ink_unit *unit, ink_bytes *out) {
+  char *name = order_table(unit) ? table_name(unit) : NULL;
+  out->failed |= !name;
+  for (size_t at = 0, end, rows = 0; name && at < unit->sections.count; at = end) {
+    char *one = NULL;
+    const uint32_t of = unit->sections.items[at].rows_of;
+    for (end = at; end < unit->sections.count && unit->sections.items[end].rows_of == of;)
+      end++;
+    if (of && asprintf(&one, "%s_rows_%zu", name, ++rows) < 0)
+      one = NULL;
+    out->failed |= of && !one;
+    if (!of || one)
+      write_one_table(unit, of ? one : name, at, end, out);
+    free(one);
+  }
   free(name);
 }
 
@@ -240,7 +289,7 @@ bool ink_section_preamble(ink_unit *unit, const ink_source *source, bool with_ta
     ink_bytes_text(out, "#include \"inkmark/rewritten.cuh\"\n");
     if (unit->sections.count) {
       write_line_one(source, out); /* the table names the user's file, not the marked copy */
-      write_table(unit, out);
+      write_tables(unit, out);
     }
   }
   ink_bytes_text(out, INK_PREAMBLE_CLOSE);

@@ -172,6 +172,8 @@ bool ink_is_summed(const ink_unit *unit, const ink_function *function, uint32_t 
   const ink_node *nodes = function->tree.nodes.items;
   const uint32_t loops = ink_loops_around(&function->tree, at);
   uint32_t up = nodes[at].parent;
+  if (function->in_rows)
+    return false;
   if (!function->opens || loops != 1)
     return function->opens && loops;
   while (!ink_node_is_loop(&nodes[up]))

@@ -21,6 +21,7 @@ typedef struct ink_function {
   bool is_off;    /* a `// prof: off` comment */
   bool has_rows;  /* a track of rows, by hand: its marks are of its own table only */
   bool is_opened; /* PROF_KERNEL by hand, or by us */
+  bool in_rows;   /* the guard leaves it a track of rows: of the waits in its loops, or of nothing */
   bool opens;     /* the track is opened here: a kernel, or the function that one is a call of */
   uint32_t opens_for; /* of such a function: the kernel's index and 1; UINT32_MAX: of several */
   uint32_t opened_in; /* of its kernel: the function's index and 1 */
@@ -56,6 +57,7 @@ typedef struct ink_section {
   char *name; /* the identifier */
   char *text; /* what reports show */
   uint32_t summed_by; /* a function's index and 1: its sums stand together in the table; 0: no sum */
+  uint32_t rows_of;   /* a function's index and 1: of the table of its rows; 0: of the file's table */
 } ink_section;
 
 typedef struct ink_found { /* a place, as the rules found it */
@@ -338,6 +340,8 @@ void ink_unit_find_forwarders(ink_unit *unit);
 char *ink_name_of(CXCursor cursor); /* without template arguments; the caller frees */
 /* rule_loops.c, rule_calls.c */
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at);
+/* PROF_ITER in the loop: a row for each pass. */
+void ink_rule_row(ink_function *function, uint32_t at);
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);
 bool ink_is_unevaluated(const ink_tree *tree, uint32_t at); /* `sizeof f(x)`, `decltype(f(x))` */
 void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name, ink_found *found);
@@ -428,7 +432,10 @@ const char *ink_section_named(ink_unit *unit, const char *name); /* as written b
 const char *ink_section_misspelt(const ink_unit *unit, const char *name);
 const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *source,
                            uint32_t offset);
-/* The same for a sum in the function. */
+/* ink_section_at; where the function has a track of rows, of the table of its rows. NULL: there is no room. */
+const char *ink_section_in_row(ink_unit *unit, const ink_function *function, const char *name, uint32_t offset,
+                               const ink_source *source);
+/* ink_section_at for a sum in the function. */
 const char *ink_section_summed(ink_unit *unit, ink_function *function, const char *name, uint32_t offset);
 bool ink_section_preamble(ink_unit *unit, const ink_source *source, bool with_table,
                           ink_bytes *out);

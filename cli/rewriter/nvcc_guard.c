@@ -152,7 +152,7 @@ void guard_free(guard_verdicts *verdicts) {
 }
 
 char *guard_text(const guard_verdicts *verdicts, bool fixed) {
-  static const char *const levels[] = {"", " has no marks in loops", " keeps its track alone", " has no marks"};
+  static const char *const levels[] = {"", " has no marks in loops but waits", " keeps its track alone", " has no marks"};
   char *text = NULL;
   size_t bytes = 0;
   FILE *to = open_memstream(&text, &bytes);

@@ -50,11 +50,22 @@ __global__ void k(float *x) {
 static int least(int a, unsigned b, long c, size_t d, float e, double f) {
   return min(a, 3) + (int)(min(b, 3u) + max(a, b) + min(c, 5l) + max(d, c) + min(e, f) + max(f, 1.0) + max(4ull, 5ll));
 }
-__global__ void l(int *x, int n) { x[0] = min(n, 3) + max(x[1], n); }
+__global__ void l(int *x, int n) {
+  __shared__ alignas(128) int tile[64];
+  unsigned rank;
+  asm volatile("mov.u32 %0, %clusterid.x;\\n" : "=r"(rank));
+  for (int i = 0; i < n; i++) {
+    tile[i] = x[i];
+    __syncthreads();
+  }
+  x[0] = min(n, 3) + max(x[1], n) + tile[rank];
+}
 #if !__NVCC__ || __CUDACC__ != 1 || CUDA_DOUBLE_MATH_FUNCTIONS != 1
 #error "nvcc defines them as 1"
 #endif
 int host(int a) { return least(a, 2, 3, 4, 5, 6); }
 C
 grep -q 'clang says' err && fail "errors of a source that nvcc compiles"
+grep -q 'errors* of the parse' err && fail "errors in a kernel that nvcc compiles"
+grep -q 'PROF_SUM_BEGIN(syncthreads' m.cu || fail "what stands behind is not marked"
 exit $failed

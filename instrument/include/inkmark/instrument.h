@@ -68,8 +68,8 @@ typedef enum ink_hold { INK_HOLD_NONE, INK_HOLD_AUTO, INK_HOLD_STRICT } ink_hold
 /* A kernel that gets fewer marks than the rules give it, with the functions that it calls. */
 typedef enum ink_guard_level {
   INK_GUARD_ALL,     /* all marks */
-  INK_GUARD_OUTSIDE, /* none inside of loops, none in called functions, nothing held */
-  INK_GUARD_TRACK,   /* its track alone */
+  INK_GUARD_OUTSIDE, /* none in called functions, nothing held, and in loops the waits alone, as rows */
+  INK_GUARD_TRACK,   /* its track alone, of rows */
   INK_GUARD_NONE     /* none */
 } ink_guard_level;
 typedef struct ink_guarded {

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# guarded_rows.sh INKMARK NVCC SIM: a kernel without registers for sums keeps the waits of its loop as rows of two stamps: as many
+# as the loop has passes, no spill in the machine code, and the results of the plain program.
+set -u
+inkmark=$1 nvcc=$2 sim=$3
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 INKMARK_RULES="--root ." TMPDIR=$work INKMARK_CACHE=$work/cache
+unset INKMARK_GUARD
+cd "$here" || exit 1
+fail() { echo "FAILED: $*"; exit 1; }
+code='-cudart shared -gencode arch=compute_80,code=[sm_80,compute_80]'
+env -u LD_PRELOAD "$nvcc" $code guarded_rows.cu -o "$work/plain" || fail 'the plain program'
+env -u LD_PRELOAD "$inkmark" nvcc "$nvcc" $code -Xptxas -v guarded_rows.cu -o "$work/app" 2>"$work/err" ||
+  { cat "$work/err"; fail 'does not compile'; }
+grep -q "guard: 'product' has no marks in loops but waits: it would spill [0-9]* bytes more" "$work/err" ||
+  { cat "$work/err"; fail 'the guard'; }
+grep -A2 "entry function '_Z7product" "$work/err" | grep -q ' 0 bytes spill stores, 0 bytes spill loads' ||
+  { cat "$work/err"; fail 'spills are left'; }
+"$inkmark" record --device sim -o "$work/run.ink" -- "$work/app" >"$work/out" 2>&1 || { cat "$work/out"; fail recording; }
+"$inkmark" record --device sim -o "$work/none.ink" -- "$work/plain" >"$work/expected" 2>/dev/null
+said() { grep -E '^[0-9]+$' "$1"; }
+[ -n "$(said "$work/out")" ] && [ "$(said "$work/out")" = "$(said "$work/expected")" ] || fail "$(cat "$work/out" "$work/expected")"
+cd "$work" || exit 1
+"$inkmark" report run.ink >text && "$inkmark" report --by iteration --format csv run.ink >rows.csv || fail report
+cat text
+python3 - <<'P' || { cat rows.csv; fail 'the table'; }
+import csv
+rows = [row for row in csv.DictReader(open('rows.csv'))]
+waits = {(row['section'].split(':')[-1].rstrip(')'), row['group']) for row in rows if row['section'].startswith('__syncthreads')}
+assert waits == {(line, str(i)) for line in ('16', '21') for i in range(5)}, waits
+P
+exit 0
