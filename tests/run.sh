@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 # The checks of the project, from a fresh checkout: brings what is missing, then
 #   1. gcc, warnings are errors              2. clang, warnings are errors
-#   3. AddressSanitizer and UBSan            4. the fuzz targets, 10 s each
+#   3. AddressSanitizer and UBSan            4. the fuzz targets, 6 s each
 # Of each it runs all tests that take less than a second, and of the others a sample that tests/draw.py draws, so that the
 # whole takes 25 minutes on two cores. tests/long.sh runs all. The seed of the sample is the commit's, or INKMARK_SEED.
 # tests/run.sh [--quick | --only PASS | --set-up]   --quick does only 1, with a smaller sample: 5 minutes. --only does one of
-# gcc, clang, sanitizers and fuzz, --set-up none. Builds in build/, build-clang/, build-san/ and build-fuzz/. The closing line
+# gcc, clang, sanitizers and fuzz, --set-up none. Of each only what the drawn tests need is built. Builds in build/ (--quick:
+# build-quick/), build-clang/, build-san/ and build-fuzz/. The closing line
 # counts tests: "N passed, N failed, N skipped".
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -50,8 +51,8 @@ set +e
 [ -z "$set_up" ] || exit 0
 
 # Seconds of tests/costs.txt that the large tests of a pass may take; and of each fuzz target.
-gcc_budget=1300 clang_budget=40 sanitized_budget=450 fuzz_seconds=10
-[ -z "$quick" ] || gcc_budget=200
+gcc_budget=900 clang_budget=40 sanitized_budget=350 fuzz_seconds=6
+[ -z "$quick" ] || gcc_budget=100
 INKMARK_SEED=${INKMARK_SEED:-$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 1)))}
 export INKMARK_SEED
 
@@ -62,27 +63,38 @@ trap 'rm -f "$reasons" "$failures"' EXIT
 start=$SECONDS
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache); fi
-# build FOLDER CMAKE-ARGUMENTS...: configures and builds (only $targets where that is set); the log is
-# shown when that fails.
-targets=
-build() {
-  local folder=$1 log
+# configure FOLDER CMAKE-ARGUMENTS..., then build FOLDER [TARGET...]: the log is shown when one of them fails.
+configure() {
+  local folder=$1
   shift
-  log=$folder/build.log
   mkdir -p "$folder"
   setup_say "building $folder ($((SECONDS - start)) s)"
-  if cmake -S . -B "$folder" -G Ninja -DINKMARK_WERROR=ON -DINKMARK_BUILD_TESTS=ON \
+  cmake -S . -B "$folder" -G Ninja -DINKMARK_WERROR=ON -DINKMARK_BUILD_TESTS=ON \
     -DINKMARK_BUILD_BENCH=ON -DINKMARK_NVCC="$(command -v nvcc)" \
     "-DINKMARK_NVCC_LAUNCHER=$root/tests/nvcc_again.sh;$root/build;$root/$folder" "${launcher[@]}" "$@" \
-    >"$log" 2>&1 && cmake --build "$folder" --parallel "$(setup_jobs)" ${targets:+--target $targets} >>"$log" 2>&1; then
-    return 0
-  fi
-  grep -nE 'error|Error|FAILED' "$log" | head -n 40
-  tail -n 30 "$log"
-  broken+=("the build in $folder")
+    >"$folder/build.log" 2>&1 || not_built "$folder"
+}
+build() {
+  ninja -C "$1" -j "$(setup_jobs)" "${@:2}" >>"$1/build.log" 2>&1 || not_built "$1"
+}
+not_built() {
+  grep -nE 'error|Error|FAILED' "$1/build.log" | head -n 40
+  tail -n 30 "$1/build.log"
+  broken+=("the build in $1")
   return 1
 }
 
+# choose COLUMN BUDGET FOLDER CTEST-ARGUMENTS...: of the tests that ctest's arguments choose, those of a second at most and those
+# that draw.py draws. Sets left (their names by lines) and numbers (as ctest's -I has them), and notes the others in drawn.txt.
+choose() {
+  local column=$1 budget=$2 folder=$3
+  shift 3
+  # Beside a filter ctest's -I counts the tests that the filter lets through, and not by their own numbers.
+  ctest --test-dir "$folder" -N "$@" -FA '.*' | sed -nE 's|^ *Test +#[0-9]+: ([^ ]+).*|\1|p' | awk '{ print NR, $1 }' >"$folder/tests.txt"
+  left=$(cut -d ' ' -f 2 "$folder/tests.txt" | python3 tests/draw.py "$column" "$budget" "$INKMARK_SEED") || broken+=("draw.py")
+  numbers=$(awk -v left="$left" -v drawn="$folder/drawn.txt" 'BEGIN { split(left, names, "\n"); for (i in names) is_left[names[i]] = 1 }
+    !($2 in is_left) { printf ",%s", $1; print $2 >>drawn }' "$folder/tests.txt")
+}
 # check COLUMN BUDGET FOLDER CTEST-ARGUMENTS...: runs the tests that ctest's arguments choose, of the large ones those that
 # draw.py draws; adds the counts up and notes which were left out, and why tests were skipped. The limit is a guard against a
 # test that hangs, for a machine that is many times slower than ours.
@@ -90,14 +102,10 @@ check() {
   local column=$1 budget=$2 folder=$3 out=$3/ctest.log number left numbers
   shift 3
   setup_say "testing $folder ($((SECONDS - start)) s)"
-  # Beside a filter ctest's -I counts the tests that the filter lets through, and not by their own numbers.
-  ctest --test-dir "$folder" -N "$@" -FA '.*' | sed -nE 's|^ *Test +#[0-9]+: ([^ ]+).*|\1|p' | awk '{ print NR, $1 }' >"$folder/tests.txt"
-  left=$(cut -d ' ' -f 2 "$folder/tests.txt" | python3 tests/draw.py "$column" "$budget" "$INKMARK_SEED") || broken+=("draw.py")
+  choose "$column" "$budget" "$folder" "$@"
   if [ -n "$left" ]; then
     printf '%s, seed %s: left to tests/long.sh %s: %s\n' "$folder" "$INKMARK_SEED" "$folder" "${left//$'\n'/ }" >>"$reasons"
   fi
-  numbers=$(awk -v left="$left" 'BEGIN { split(left, names, "\n"); for (i in names) is_left[names[i]] = 1 }
-    !($2 in is_left) { printf ",%s", $1 }' "$folder/tests.txt")
   ctest --test-dir "$folder" --output-on-failure --timeout 1200 --parallel "$(setup_jobs)" "$@" ${left:+-I "0,0,0$numbers"} 2>&1 | tee "$out"
   if [ "${PIPESTATUS[0]}" != 0 ]; then broken+=("tests in $folder"); fi
   number=$(grep -cE 'Test +#[0-9]+: .* Passed ' "$out")
@@ -128,8 +136,6 @@ gone() { # BUILD: tests that tests/costs.txt knows and the build has no more: le
     <(ctest --test-dir "$1" -N | sed -nE 's|^ *Test +#[0-9]+: ([^ ]+).*|\1|p' | sort) | tr '\n' ' ')
   [ -z "$names" ] || printf '%s has no test of these names: %s\n' "$1" "$names" >>"$reasons"
 }
-check_plain() { check plain "$gcc_budget" "$@"; }
-check_sanitized() { check sanitized "$sanitized_budget" "$@"; }
 
 fuzz() {
   local target name corpus pids=() names=() i
@@ -163,22 +169,46 @@ fuzz_wait() { # uses fuzz's pids and names
   pids=() names=()
 }
 
-if [[ $passes == *" gcc "* ]]; then
-  build build -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ ${quick:+-DINKMARK_BUILD_BENCH=OFF} && check_plain build -LE gpu && gone build
+# one_pass FOLDER COLUMN BUDGET TESTS CMAKE-ARGUMENTS...: chooses, builds what the chosen tests need, and runs them. TESTS COMMAND
+# FOLDER calls COMMAND FOLDER CTEST-ARGUMENTS... for each group of tests.
+one_pass() {
+  local folder=$1 targets
+  column=$2 budget=$3
+  configure "$folder" "${@:5}" || return
+  rm -f "$folder/drawn.txt"
+  "$4" choose_of_pass "$folder"
+  targets=$(python3 tests/needed.py "$folder" "$folder/drawn.txt") || { broken+=("needed.py"); return; }
+  # shellcheck disable=SC2086 # a list of targets
+  build "$folder" $targets && "$4" check_of_pass "$folder"
+}
+choose_of_pass() { local left numbers; choose "$column" "$budget" "$@"; }
+check_of_pass() { check "$column" "$budget" "$@"; }
+all_tests() { "$1" "$2" -LE gpu; }
+host_tests() { "$1" "$2" -R "^(unit|cli|fuzz)"; }
+
+if [ -n "$quick" ]; then # half of such a build is the compiler's optimising
+  one_pass build-quick plain "$gcc_budget" all_tests -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DINKMARK_BUILD_BENCH=OFF \
+    -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O1 -DCMAKE_CXX_FLAGS=-O1
+  gone build-quick
+elif [[ $passes == *" gcc "* ]]; then
+  one_pass build plain "$gcc_budget" all_tests -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++
+  gone build
 fi
 if [[ $passes == *" clang "* ]]; then
-  build build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_BUILD_EXAMPLES=OFF \
-    -DINKMARK_BUILD_BENCH=OFF && check plain "$clang_budget" build-clang -R "^(unit|cli|fuzz)"
+  one_pass build-clang plain "$clang_budget" host_tests -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+    -DINKMARK_BUILD_EXAMPLES=OFF -DINKMARK_BUILD_BENCH=OFF
 fi
 if [[ $passes == *" sanitizers "* ]]; then
-  build build-san -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DINKMARK_SANITIZE=ON -DINKMARK_BUILD_BENCH=OFF &&
-    sanitized check_sanitized build-san && sanitized_slow left_to_long build-san
+  one_pass build-san sanitized "$sanitized_budget" sanitized -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DINKMARK_SANITIZE=ON \
+    -DINKMARK_BUILD_BENCH=OFF
+  sanitized_slow left_to_long build-san
 fi
 if [[ $passes == *" fuzz "* ]]; then
   # only these link the fuzzer, so everything else would not link
-  targets=$(for file in tests/fuzz/fuzz_*.c; do basename "$file" .c; done | tr '\n' ' ')
-  build build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_FUZZ=ON \
-    -DINKMARK_BUILD_EXAMPLES=OFF -DINKMARK_BUILD_BENCH=OFF && fuzz
+  configure build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DINKMARK_FUZZ=ON \
+    -DINKMARK_BUILD_EXAMPLES=OFF -DINKMARK_BUILD_BENCH=OFF &&
+    # shellcheck disable=SC2046 # a list of targets
+    build build-fuzz $(for file in tests/fuzz/fuzz_*.c; do basename "$file" .c; done) && fuzz
 fi
 
 echo
