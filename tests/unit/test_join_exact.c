@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything that a join says of drawn traces: each launch's kernel, its doubt, and each clock. That it is right is what
+ * test_join and tests/merge/join_blind.c show; this one sees it when anything moves. */
+#include "expected.h"
+#include "merge/read/foreign_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define PRINT(...) fprintf(expected_out, __VA_ARGS__)
+enum { MOST = 400, BASE = 1700000000 };
+
+typedef struct way {
+  const char *what;
+  bool base_known, correlations, grid_ids, wrong_ids;
+  int streams, names, devices; /* of theirs */
+  double ahead_us, drift, jitter_us;
+  double lost_theirs, lost_ours; /* shares that one of the two did not see */
+  bool even; /* launches follow each other as a clock ticks: places look alike */
+} way;
+
+static const way ways[] = {
+    {"correlations", true, true, false, false, 2, 3, 1, 3e6, 0, 0.5, 0, 0, false},
+    {"grid ids", true, false, true, false, 1, 2, 1, -2e6, 0, 0.5, 0, 0.1, false},
+    {"wrong ids", true, false, true, true, 2, 1, 1, 1e6, 0, 0.5, 0, 0, false},
+    {"both", true, true, true, false, 3, 2, 2, 5e5, 20e-6, 1, 0.1, 0.1, false},
+    {"both, wrong", true, true, true, true, 1, 2, 1, 0, 0, 1, 0.1, 0, false},
+    {"by time", true, false, false, false, 2, 3, 1, 700, 0, 2, 0, 0, false},
+    {"by time, drift", true, false, false, false, 1, 2, 1, 4e5, 80e-6, 1, 0.05, 0.05, false},
+    {"no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.3, false},
+    {"even", true, false, false, false, 1, 1, 1, 0, 0, 0.2, 0, 0.2, true},
+    {"even, no base", false, false, false, false, 1, 1, 1, 0, 0, 0.2, 0.1, 0, true},
+    {"devices", true, false, false, false, 2, 2, 2, 9e5, 0, 1, 0.2, 0, false},
+    {"devices, ids", true, true, false, false, 1, 1, 2, -9e5, -30e-6, 1, 0, 0.4, false},
+    {"wide", true, false, false, false, 4, 1, 1, 50, 0, 12, 0.1, 0.1, false},
+    {"few are seen", true, false, false, false, 1, 2, 1, 1e5, 0, 1, 0.8, 0, false},
+};
+
+static uint64_t state;
+static double drawn(void) {
+  state += UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t z = (state ^ state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+static void one(const way *w, uint64_t seed, int n) {
+  static const char *const names[] = {"step(float*)", "void solve<int, 3>(int const*)", "reduce"};
+  static const char *const ours[] = {"step", "solve", "reduce"};
+  static ink_join_launch launches[MOST];
+  ink_foreign *theirs = calloc(1, sizeof *theirs);
+  size_t count = 0;
+  double at = 0;
+  ink_error error;
+  ink_join *join;
+  const ink_joined *joined;
+  const ink_join_clock *clocks;
+  const size_t *unmatched;
+  theirs->facts.base_known = w->base_known;
+  state = seed;
+  for (int i = 0; i < n; i++) {
+    const uint32_t name = (uint32_t)(drawn() * w->names), device = (uint32_t)(drawn() * w->devices);
+    const int64_t stream = 7 + (int64_t)(drawn() * w->streams);
+    const double length = w->even ? 20 : 8 + 30 * drawn();
+    at += w->even ? 100 : 15 + 400 * drawn() * drawn();
+    const int64_t begin = INT64_C(1000000000) * BASE + llround(at * 1000), length_ns = llround(length * 1000);
+    ink_foreign_type type = {.short_name = UINT32_MAX, .mangled = UINT32_MAX, .stream = stream, .device = (int32_t)device,
+                             .grid_dim = {64 + name, 1, 1}, .block_dim = {128, 1, 1}};
+    if (ink_foreign_intern(theirs, names[name], strlen(names[name]), &type.name))
+      exit(1);
+    const int64_t shift = llround((w->ahead_us + w->drift * at) * 1000);
+    const uint64_t id = w->wrong_ids && drawn() < 0.4 ? (uint64_t)(drawn() * n) + 1 : (uint64_t)i + 1;
+    const ink_foreign_kernel k = {.begin_ns = begin + (w->base_known ? shift : shift - INT64_C(1000000000) * BASE),
+                                  .end_ns = begin + length_ns + (w->base_known ? shift : shift - INT64_C(1000000000) * BASE),
+                                  .correlation = w->correlations ? i + 1 : -1, .grid_id = w->grid_ids ? (uint64_t)i + 1 : 0};
+    if (drawn() >= w->lost_theirs && ink_foreign_add(theirs, &type, &k))
+      exit(1);
+    if (drawn() < w->lost_ours)
+      continue;
+    const int64_t in = llround((0.5 + w->jitter_us * drawn()) * 1000);
+    launches[count++] = (ink_join_launch){.device = (int32_t)device, .kernel = name, .name = ours[name], .grid_id = id,
+                                          .correlation = w->correlations ? (int64_t)id : 0, .grid_dim = {64 + name, 1, 1}, .block_dim = {128, 1, 1},
+                                          .begin_ns = begin + in, .end_ns = begin + length_ns - llround(400 * drawn())};
+  }
+  NEED(ink_join_make(launches, count, theirs, &join, &error), error);
+  PRINT("%s, %d, seed %" PRIu64 "\n", w->what, n, seed);
+  const size_t clock_count = ink_join_clocks(join, &clocks);
+  for (size_t i = 0; i < clock_count; i++) {
+    const ink_join_clock *c = &clocks[i];
+    PRINT(" device %d is %d: %" PRIu64 " launches, %" PRIu64 " joined, %" PRIu64 " inside, offset %" PRId64 " within %" PRId64 " at %" PRId64 ", drift %.5g, ids %d %d, %s; %" PRId64 "\n",
+          c->device, c->their_device, c->launches, c->joined, c->inside, c->offset_ns, c->bound_ns, c->at_ns, c->drift_ppm, c->grid_ids_trusted,
+          c->correlations_trusted, c->note, ink_join_clock_theirs(c, INT64_C(1000000000) * BASE + 1234567));
+  }
+  const size_t launch_count = ink_join_launches(join, &joined);
+  for (size_t i = 0; i < launch_count; i++)
+    PRINT(" %zd:%d:%.4g:%" PRId64 "%s", (ssize_t)joined[i].kernel, (int)joined[i].method, joined[i].confidence, joined[i].residual_ns, joined[i].uncertain ? "?" : "");
+  const size_t rest = ink_join_unmatched(join, &unmatched);
+  PRINT("\n unmatched");
+  for (size_t i = 0; i < rest; i++)
+    PRINT(" %zu", unmatched[i]);
+  PRINT("\n");
+  ink_join_free(join);
+  ink_foreign_free(theirs);
+}
+
+int main(int argc, char **argv) {
+  static const int sizes[] = {1, 2, 3, 9, 40, 70};
+  expected_begin();
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+      one(&ways[w], 100 * w + s, sizes[s]);
+  expected_end(argc > 1 ? argv[1] : "join.txt");
+  return check_result("join_exact");
+}
