@@ -4,8 +4,8 @@
 mutate.py FOLDER [--seed N] [--count 60] [--only REGEX] [--jobs 2] [--no-known]
 
 FOLDER gets a copy of the tree (tracked files) and a build of it. If FOLDER is ".", this checkout and its build/ are taken as
-they are: each fault is taken back after its tests. A mutant that the compiler refuses, or whose object file
-is that of the source without it, is drawn again. KNOWN are faults that no test noticed in an earlier review; they come
+they are: each fault is taken back after its tests. Then that build is one with CMAKE_EXPORT_COMPILE_COMMANDS. A mutant that the compiler refuses, or whose object file
+with -O2 is that of the source without it, is drawn again. KNOWN are faults that no test noticed in an earlier review; they come
 first and count with the others. EQUIVALENT are mutants that no input tells from the source, each with its reason: they are
 drawn again, and counted apart. The tests that are fastest without a fault run first, and the first that fails ends a mutant.
 The last line says how many of how many were killed; the exit code is 0 from 85 % on.
@@ -16,6 +16,7 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,13 +26,13 @@ import xml.etree.ElementTree
 # Which tests are run for the sources of a folder: those that read what it makes and need no program that nvcc makes. So what
 # they let live the whole suite may kill, never the other way round.
 TESTS = {
-    "runtime/decode/": r"^(unit_(decode|table|open_ring|rows|launches|clock_map|drain_parts|text)|cli\.(report|export|diff)|report\.(path|variance|findings|parts|diff)|cost\.taken)",
-    "runtime/table/": r"^(unit_(table|rows|launches|text|decode_model)|cli\.(report|export|diff)|report\.(path|variance|findings|parts|diff)|output\.(schema|compare|json)|cost\.taken)",
-    "runtime/clock/": r"^(unit_(clock|table|rows)|cli\.(info|report|export)|merge\.loop)",
+    "runtime/decode/": r"^(unit_(decode|table|open_ring|rows|launches|clock_(map|exact)|drain_parts|text)|cli\.(report|export|diff)|report\.(exact|path|variance|findings|parts|diff)|cost\.taken)",
+    "runtime/table/": r"^(unit_(table|rows|launches|text|decode_(model|exact))|cli\.(report|export|diff)|report\.(exact|path|variance|findings|parts|diff)|output\.(schema|compare|json)|cost\.taken)",
+    "runtime/clock/": r"^(unit_(clock|table|rows|capture|drain_parts)|cli\.(info|report|export)|report\.exact|merge\.loop)",
     "runtime/merge/join/": r"^(unit_join|merge\.(blind|real|loop|foreign|made|rivals|nsight|variants|rows|database|export))",
     "runtime/cuda/drain": r"^(unit_drain|unit_open_ring|unit_ring)",
     "device/sim/exec_": r"^sim",
-    "instrument/": r"^instrument\.(unit|counts|messages|golden\..*\.(headerless|every|lines)|shapes\.every)",
+    "instrument/": r"^instrument\.(unit|counts|exact|messages|golden\..*\.(headerless|every|lines)|shapes\.every)",
 }
 FOLDERS = tuple(TESTS)
 
@@ -116,6 +117,7 @@ class Bench:
             if os.path.exists(os.path.join(self.root, name)) and not os.path.lexists(os.path.join(self.tree, name)):
                 os.symlink(os.path.realpath(os.path.join(self.root, name)), os.path.join(self.tree, name))
         made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON", "-DINKMARK_BUILD_BENCH=OFF",
+                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",  # a mutant is compiled in less time than it is tested
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []))
         if made.returncode:
             sys.exit("the tree cannot be configured:\n" + made.stdout[-2000:])
@@ -142,8 +144,9 @@ class Bench:
         if done.returncode or not cases:
             sys.exit("tests fail without a fault, or there are none:\n" + done.stdout[-3000:])
         groups, limit, spent = [[]], 3.0, 0.0
-        # unit tests first: least is linked for them
-        order = sorted((not re.match("unit_|sim", case.get("name")), float(case.get("time")), case.get("name")) for case in cases)
+        # unit tests first: least is linked for them; then those that compare most
+        order = sorted((0 if re.match("unit_|sim|instrument.unit", case.get("name")) else 1 if case.get("name").endswith(".exact") else 2,
+                        float(case.get("time")), case.get("name")) for case in cases)
         for at, (whole, seconds, name) in enumerate(order):
             if (spent + seconds > limit or (at and whole != order[at - 1][0])) and groups[-1]:
                 groups, limit, spent = [*groups, []], limit * 3, 0.0
@@ -152,28 +155,31 @@ class Bench:
         patterns = [f"^({'|'.join(map(re.escape, group))})$" for group in groups]
         self.ordered[regex] = [(pattern, self.needs(pattern)) for pattern in patterns]
 
-    def objects(self, path):
-        """What the compiler makes of a file, in all libraries that have it."""
-        name, found = os.path.basename(path) + ".o", []
-        for folder, _, files in os.walk(self.build):
-            if name in files and folder.endswith(os.path.dirname(path).split("/", 1)[-1]):
-                made = os.path.join(folder, name)
-                run("objcopy", "--strip-debug", made, made + ".plain")
-                found.append(hashlib.sha256(open(made + ".plain", "rb").read()).hexdigest())
-        return sorted(found)
+    def optimised(self, path):
+        """What an optimising compiler makes of a file."""
+        listed = json.load(open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8"))
+        of = next(one for one in listed if one["file"] == os.path.join(self.tree, path))
+        made = os.path.join(self.build, "mutant.o")
+        words = [word for word in shlex.split(of["command"]) if word != "-O0" and "ccache" not in os.path.basename(word)]
+        words[words.index("-o") + 1] = made
+        if run(*words, "-O2", cwd=of["directory"]).returncode:
+            return None
+        run("objcopy", "--strip-all", made)
+        return hashlib.sha256(open(made, "rb").read()).hexdigest()
 
     def judge(self, path, text, regex):
         """killed, survived, refused (by the compiler) or same (object); and by which test."""
         whole = os.path.join(self.tree, path)
-        before, objects = open(whole, encoding="utf-8").read(), self.objects(path)
+        before, objects = open(whole, encoding="utf-8").read(), self.optimised(path)
         with open(whole, "w", encoding="utf-8") as file:
             file.write(text)
         try:
-            for at, (pattern, targets) in enumerate(self.ordered[regex]):
+            mutated = self.optimised(path)
+            if mutated is None or mutated == objects:
+                return ("same" if mutated else "refused"), ""
+            for pattern, targets in self.ordered[regex]:
                 if self.make(targets).returncode:
                     return "refused", ""
-                if at == 0 and objects and self.objects(path) == objects:
-                    return "same", ""
                 # the limit is for mutants that never end: they are noticed
                 done = run("ctest", "--test-dir", self.build, "-R", pattern, "--stop-on-failure", "--timeout", "600",
                            "--parallel", self.jobs)
