@@ -142,24 +142,25 @@ static enum CXChildVisitResult note_macro(CXCursor cursor, CXCursor parent, CXCl
   return CXChildVisit_Continue;
 }
 
+static void lex_source(ink_unit *unit, ink_source *source) {
+  unit->failed |= !ink_source_lex(source, unit->tu);
+  CXSourceRangeList *skipped = clang_getSkippedRanges(unit->tu, source->file);
+  for (unsigned s = 0; skipped && s < skipped->count; s++) {
+    unsigned start, end;
+    clang_getExpansionLocation(clang_getRangeStart(skipped->ranges[s]), NULL, NULL, NULL, &start);
+    clang_getExpansionLocation(clang_getRangeEnd(skipped->ranges[s]), NULL, NULL, NULL, &end);
+    if (INK_I_GROW(source->skipped))
+      source->skipped.items[source->skipped.count++] = (ink_span){start, end};
+  }
+  clang_disposeSourceRangeList(skipped);
+}
+
 bool ink_unit_find_sources(ink_unit *unit) {
   ink_unit_grow_root(unit);
   clang_getInclusions(unit->tu, add_source, unit);
-  for (size_t i = 0; i < unit->sources.count && !unit->failed; i++) {
-    ink_source *source = unit->sources.items[i];
-    if (!source->is_project)
-      continue;
-    unit->failed |= !ink_source_lex(source, unit->tu);
-    CXSourceRangeList *skipped = clang_getSkippedRanges(unit->tu, source->file);
-    for (unsigned s = 0; skipped && s < skipped->count; s++) {
-      unsigned start, end;
-      clang_getExpansionLocation(clang_getRangeStart(skipped->ranges[s]), NULL, NULL, NULL, &start);
-      clang_getExpansionLocation(clang_getRangeEnd(skipped->ranges[s]), NULL, NULL, NULL, &end);
-      if (INK_I_GROW(source->skipped))
-        source->skipped.items[source->skipped.count++] = (ink_span){start, end};
-    }
-    clang_disposeSourceRangeList(skipped);
-  }
+  for (size_t i = 0; i < unit->sources.count && !unit->failed; i++)
+    if (unit->sources.items[i]->is_project)
+      lex_source(unit, unit->sources.items[i]);
   clang_visitChildren(clang_getTranslationUnitCursor(unit->tu), note_macro, unit);
   return !unit->failed;
 }
@@ -330,7 +331,7 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
   ink_source *source = ink_unit_source(unit, file);
   if (source && !source->is_project && found->kernel && !clang_Cursor_isNull(found->body))
     source->kernels_outside++;
-  if (!source || !source->is_project || clang_Cursor_isNull(found->body))
+  if (!source || !source->is_project || clang_Cursor_isNull(found->body) || (unit->joins && !source->is_joined))
     return;
   ink_function function = {.cursor = cursor,
                            .body = found->body,
@@ -472,8 +473,29 @@ static enum CXChildVisitResult find_function(CXCursor cursor, CXCursor parent, C
   return CXChildVisit_Continue;
 }
 
+/* The project has functions for a device and no kernel: its kernels are those of a library's header (CUTLASS's device_kernel),
+ * which calls these functions. */
+static bool join_outside(ink_unit *unit) {
+  bool any = false;
+  for (size_t i = 0; i < unit->functions.count; i++)
+    if (unit->functions.items[i].kernel)
+      return false;
+  for (size_t i = 0; i < unit->sources.count && unit->functions.count; i++) {
+    ink_source *source = unit->sources.items[i];
+    if (source->is_project || !source->kernels_outside)
+      continue;
+    any = source->is_project = source->is_joined = true;
+    lex_source(unit, source);
+  }
+  return any;
+}
+
 bool ink_unit_find_functions(ink_unit *unit) {
   clang_visitChildren(clang_getTranslationUnitCursor(unit->tu), find_function, unit);
+  if (!unit->failed && join_outside(unit)) {
+    unit->joins = true;
+    clang_visitChildren(clang_getTranslationUnitCursor(unit->tu), find_function, unit);
+  }
   return !unit->failed;
 }
 

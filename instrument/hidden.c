@@ -96,7 +96,10 @@ static void say_errors_inside(ink_unit *unit) {
 static void say_outside(ink_unit *unit) {
   for (size_t i = 0; i < unit->sources.count; i++) {
     const ink_source *source = unit->sources.items[i];
-    if (source->kernels_outside)
+    if (source->is_joined)
+      ink_unit_say(unit, unit->sources.items[0], 0, "'%s' is marked too: all kernels are there, outside of the root '%s'",
+                   source->shown, unit->root ? unit->root : "");
+    else if (source->kernels_outside)
       ink_unit_say(unit, unit->sources.items[0], 0, "%u kernel%s of '%s' %s left: the file is outside of the root '%s' (--root)",
                    source->kernels_outside, source->kernels_outside == 1 ? "" : "s", source->shown,
                    source->kernels_outside == 1 ? "is" : "are", unit->root ? unit->root : "");

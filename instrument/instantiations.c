@@ -21,7 +21,11 @@ typedef struct scan {
     span *items; /* heads of the namespaces around; at NULL: a function's or class's brace */
     size_t count, room;
   } around;
-  unsigned conditionals, found;
+  struct {
+    span *items; /* the lines of #if, #ifdef and #ifndef around; at NULL: with an #else */
+    size_t count, room;
+  } conditions;
+  unsigned found;
   ink_bytes out;
 } scan;
 
@@ -36,15 +40,23 @@ static bool starts_with(const char *at, const char *end, const char *word) {
 
 /* Behind a directive, which may go on over lines. */
 static const char *behind_directive(scan *state) {
-  const char *at = state->at + 1;
-  while (at < state->end && (*at == ' ' || *at == '\t'))
-    at++;
-  if (starts_with(at, state->end, "if") || starts_with(at, state->end, "ifdef") || starts_with(at, state->end, "ifndef"))
-    state->conditionals++;
-  else if (starts_with(at, state->end, "endif") && state->conditionals)
-    state->conditionals--;
+  const char *word = state->at + 1;
+  while (word < state->end && (*word == ' ' || *word == '\t'))
+    word++;
+  const char *at = word;
   while (at < state->end && (*at != '\n' || at[-1] == '\\' || (at[-1] == '\r' && at[-2] == '\\')))
     at++;
+  const bool begins = starts_with(word, state->end, "if") || starts_with(word, state->end, "ifdef") || starts_with(word, state->end, "ifndef");
+  if (begins && INK_I_GROW(state->conditions))
+    state->conditions.items[state->conditions.count++] = (span){state->at, at};
+  else if (begins)
+    state->out.failed = true;
+  else if (state->conditions.count && word < state->end && *word == 'e') {
+    if (starts_with(word, state->end, "endif"))
+      state->conditions.count--;
+    else if (starts_with(word, state->end, "else") || !strncmp(word, "elif", 4))
+      state->conditions.items[state->conditions.count - 1].at = NULL;
+  }
   return at;
 }
 
@@ -89,6 +101,14 @@ static void write_pointer(scan *state) {
   for (size_t i = 0; i < state->around.count; i++)
     if (!state->around.items[i].at)
       return; /* in a class or function */
+  for (size_t i = 0; i < state->conditions.count; i++)
+    if (!state->conditions.items[i].at)
+      return;
+  for (size_t i = 0; i < state->conditions.count; i++) { /* what is defined at the end of the file decides */
+    ink_bytes_add(&state->out, state->conditions.items[i].at,
+                  (size_t)(state->conditions.items[i].end - state->conditions.items[i].at));
+    ink_bytes_text(&state->out, "\n");
+  }
   for (size_t i = 0; i < state->around.count; i++) {
     ink_bytes_add(&state->out, state->around.items[i].at, (size_t)(state->around.items[i].end - state->around.items[i].at));
     ink_bytes_text(&state->out, "{ ");
@@ -101,6 +121,8 @@ static void write_pointer(scan *state) {
   for (size_t i = 0; i < state->around.count; i++)
     ink_bytes_text(&state->out, " }");
   ink_bytes_text(&state->out, "\n");
+  for (size_t i = 0; i < state->conditions.count; i++)
+    ink_bytes_text(&state->out, "#endif\n");
 }
 
 static void open_brace(scan *state) {
@@ -136,7 +158,7 @@ char *ink_instantiations(const char *text, size_t bytes) {
       const char *behind = state.statement + 8;
       while (behind < state.at && isspace((unsigned char)*behind))
         behind++;
-      if (c == ';' && !state.conditionals && starts_with(state.statement, state.at, "template") && *behind != '<')
+      if (c == ';' && starts_with(state.statement, state.at, "template") && *behind != '<')
         write_pointer(&state);
       if (c == '{')
         open_brace(&state);
@@ -147,5 +169,6 @@ char *ink_instantiations(const char *text, size_t bytes) {
     state.at = next;
   }
   free(state.around.items);
+  free(state.conditions.items);
   return state.found ? ink_bytes_take(&state.out) : (ink_bytes_free(&state.out), (char *)NULL);
 }

@@ -4,8 +4,11 @@
 #include "instantiations.h"
 #include "unit.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *skip_blanks(const char *at, const char *end) {
   while (at < end && (*at == ' ' || *at == '\t'))
@@ -94,14 +97,105 @@ static bool add(ink_unit *unit, char *name, char *path, bool is_main) {
   return false;
 }
 
+/* ---- before the parse: headers of -I folders that the text leads to, whatever its conditions say ----
+ * A header that is not found so is found behind the parse, which is then done twice. */
+
+enum { MOST_FILES = 4000 };
+
+typedef struct header_names { /* open addressing, of hashes alone: a header that is missed costs a second parse */
+  uint64_t seen[4 * MOST_FILES];
+  struct {
+    char **items;
+    size_t count, room;
+  } left;
+} header_names;
+
+static bool is_new(header_names *names, const char *name) {
+  const uint64_t hash = ink_text_hash(name, strlen(name)) | 1;
+  const size_t room = sizeof names->seen / sizeof *names->seen;
+  size_t at = hash % room;
+  while (names->seen[at] && names->seen[at] != hash)
+    at = (at + 1) % room;
+  const bool fresh = !names->seen[at];
+  names->seen[at] = hash;
+  return fresh;
+}
+
+static bool follow(header_names *names, const char *folder, size_t folder_length, const char *name, size_t length) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%.*s%s%.*s", (int)folder_length, folder, folder_length ? "/" : "", (int)length, name) >=
+          (int)sizeof path ||
+      access(path, R_OK))
+    return false;
+  if (names->left.count < MOST_FILES && is_new(names, path) && INK_I_GROW(names->left)) {
+    names->left.items[names->left.count] = strdup(path);
+    names->left.count += names->left.items[names->left.count] != NULL;
+  }
+  return true;
+}
+
+static void follow_includes(const ink_unit *unit, header_names *names, const char *from, const ink_bytes *text) {
+  static const char include[] = "include";
+  const char *end = text->at + text->count, *slash = strrchr(from, '/');
+  for (const char *hash = text->at; hash && (hash = memchr(hash, '#', (size_t)(end - hash)));) {
+    const char *at = skip_blanks(++hash, end), *stop = memchr(at, '\n', (size_t)(end - at));
+    stop = stop ? stop : end;
+    if ((size_t)(stop - at) < sizeof include || memcmp(at, include, sizeof include - 1))
+      continue;
+    at = skip_blanks(at + sizeof include - 1, stop);
+    const char *close = at < stop && (*at == '<' || *at == '"') ? memchr(at + 1, *at == '<' ? '>' : '"', (size_t)(stop - at - 1)) : NULL;
+    if (!close)
+      continue;
+    const char *name = at + 1;
+    const size_t length = (size_t)(close - name);
+    bool found = *at == '"' && follow(names, from, slash ? (size_t)(slash - from) : 0, name, length);
+    for (size_t i = 0; i < unit->options->flag_count && !found; i++) {
+      const char *flag = unit->options->flags[i];
+      const char *folder = strncmp(flag, "-I", 2) ? NULL : flag[2] ? flag + 2 : i + 1 < unit->options->flag_count ? flag + strlen(flag) : NULL;
+      if (folder && !*folder)
+        folder = unit->options->flags[++i];
+      found = folder && follow(names, folder, strlen(folder), name, length);
+    }
+  }
+}
+
+static void patch_ahead(ink_unit *unit, const char *source) {
+  header_names *names = calloc(1, sizeof *names);
+  if (!names)
+    return;
+  follow(names, "", 0, source, strlen(source));
+  for (size_t i = 0; i < names->left.count; i++) {
+    const char *name = names->left.items[i];
+    ink_bytes text = {0};
+    if (ink_bytes_read(&text, name) && text.count) {
+      follow_includes(unit, names, name, &text);
+      if (i && blank_pragmas(text.at, text.count))
+        add(unit, strdup(name), realpath(name, NULL), false);
+    }
+    ink_bytes_free(&text);
+  }
+  for (size_t i = 0; i < names->left.count; i++)
+    free(names->left.items[i]);
+  free(names->left.items);
+  free(names);
+}
+
 void ink_unit_patch_source(ink_unit *unit) {
   add(unit, strdup(unit->options->source), realpath(unit->options->source, NULL), true);
+  patch_ahead(unit, unit->options->source);
 }
 
 typedef struct header_search {
   ink_unit *unit;
   bool changed;
 } header_search;
+
+static bool is_named(const ink_unit *unit, const char *name) {
+  for (size_t i = 0; i < unit->patches.count; i++)
+    if (!strcmp(unit->patches.items[i].name, name))
+      return true;
+  return false;
+}
 
 static void patch_header(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data) {
   header_search *search = data;
@@ -110,7 +204,7 @@ static void patch_header(CXFile file, CXSourceLocation *stack, unsigned depth, C
   CXString spelling = clang_getFileName(file);
   const char *name = clang_getCString(spelling);
   char *path = name ? realpath(name, NULL) : NULL;
-  if (path && !ink_patch_of(search->unit, path))
+  if (path && !is_named(search->unit, name))
     search->changed |= add(search->unit, strdup(name), path, false);
   else
     free(path);

@@ -14,6 +14,7 @@ typedef struct arm {
   uint32_t node;          /* what it does; INK_NO_NODE: the rest of the block */
   uint32_t first, behind; /* nodes */
   uint32_t branch;        /* the if or the case */
+  uint32_t chain_end;     /* of the whole statement, with all its branches */
   bool is_else;
 } arm;
 
@@ -25,6 +26,7 @@ typedef struct search {
   size_t count;
   arm arms[MOST_ARMS];
   size_t arm_count;
+  uint32_t chain_end; /* of the statement in hand */
 } search;
 
 /* ---- conditions by warp ---- */
@@ -183,6 +185,7 @@ static bool works(const search *s, uint32_t first, uint32_t behind, uint32_t *ca
 
 static void add_arm(search *s, arm found) {
   uint32_t call;
+  found.chain_end = s->chain_end;
   if (s->arm_count < MOST_ARMS && works(s, found.first, found.behind, &call))
     s->arms[s->arm_count++] = found;
 }
@@ -248,6 +251,7 @@ static void see_switch(search *s, uint32_t at) {
 static void see_block(search *s, uint32_t block) {
   const ink_node *nodes = s->tree->nodes.items;
   for (uint32_t i = nodes[block].first; i != INK_NO_NODE; i = nodes[i].next) {
+    s->chain_end = ink_tree_end(s->tree, i);
     if (nodes[i].kind == CXCursor_IfStmt)
       see_if(s, i);
     else if (nodes[i].kind == CXCursor_SwitchStmt)
@@ -290,6 +294,24 @@ static bool arms_only_prepare(const search *s) {
   return s->arm_count && loops < 2 && holds_loop(s->unit, s->function, behind, (uint32_t)s->tree->nodes.count, true);
 }
 
+/* Branches for a call or two before those that hold the loops (one warp prefetches the descriptors of TMA): the warp has its
+ * role from the later ones. */
+static void drop_preludes(search *s) {
+  bool loops[MOST_ARMS];
+  size_t kept = 0;
+  for (size_t i = 0; i < s->arm_count; i++)
+    loops[i] = arm_loops(s, &s->arms[i]);
+  for (size_t i = 0; i < s->arm_count; i++) {
+    unsigned later = 0;
+    for (size_t k = i + 1; k < s->arm_count; k++)
+      later += loops[k] && s->arms[k].first >= s->arms[i].chain_end;
+    const arm *one = &s->arms[i];
+    if (loops[i] || later < 2 || (one->node != INK_NO_NODE && returns(s->tree, one->node)))
+      s->arms[kept++] = *one;
+  }
+  s->arm_count = kept;
+}
+
 static void find_arms(search *s, ink_unit *unit, ink_function *function) {
   *s = (search){.unit = unit, .function = function, .tree = &function->tree};
   s->count = ink_find_thread_locals(s->tree, s->locals, MOST_LOCALS);
@@ -297,6 +319,7 @@ static void find_arms(search *s, ink_unit *unit, ink_function *function) {
     see_block(s, 0);
   if (arms_only_prepare(s))
     s->arm_count = 0;
+  drop_preludes(s);
 }
 
 bool ink_has_roles(ink_unit *unit, ink_function *function) {

@@ -32,6 +32,7 @@ typedef struct ink_source {
   char *shown; /* as the compiler shows it */
   ink_bytes text;
   bool is_main, is_project;
+  bool is_joined; /* outside of the root, but all kernels are there */
   bool is_forced; /* brought in with -include */
   bool is_marked_already;
   unsigned kernels_outside; /* kernels in a file that is not the project's */

@@ -118,6 +118,7 @@ typedef struct ink_unit {
   char *main_path, *root;
   bool root_may_grow; /* the root is a guess from the source's folder alone */
   bool header_less;
+  bool joins; /* the functions of joined sources are looked for */
   bool was_marked;
   struct {
     uint64_t *items;

@@ -304,6 +304,24 @@ grep -q "kernel in_header: marked" "$work/out" || { echo "FAILED: a header besid
 "$inkmark" instrument --list --header-less --out-dir "$work/tree.out" "$work/tree/src/a/b/c/far.cu" -- -I"$work/tree/include" >"$work/out" 2>&1
 grep -q "1 kernel of '$work/tree/include/deep/k.cuh' is left: the file is outside of the root '$work/tree/src/a/b/c' (--root)" "$work/out" ||
   { echo "FAILED: a header far off:"; cat "$work/out"; failed=1; }
+# all kernels are in a library's header, and call functions of the project
+mkdir -p "$work/tree/lib" && printf '#pragma once\ntemplate <class Op> __global__ void launch_it(int *x, int n) {\n  Op op;\n  op(x, n);\n}\n' >"$work/tree/lib/launch.cuh"
+cat >"$work/tree/src/a/b/c/op.cu" <<'C'
+#include <launch.cuh>
+struct fill {
+  __device__ void operator()(int *x, int n) {
+    for (int i = 0; i < n; i++) {
+      x[i] = i;
+      __syncthreads();
+    }
+  }
+};
+void run(int *x) { launch_it<fill><<<1, 32>>>(x, 8); }
+C
+"$inkmark" instrument --list --header-less --out-dir "$work/tree.out" "$work/tree/src/a/b/c/op.cu" -- -I"$work/tree/lib" >"$work/out" 2>&1
+grep -q "kernel launch_it: marked" "$work/out" && grep -q "__syncthreads in operator(): marked" "$work/out" &&
+  grep -q "'$work/tree/lib/launch.cuh' is marked too: all kernels are there, outside of the root" "$work/out" ||
+  { echo "FAILED: kernels of a library's header:"; cat "$work/out"; failed=1; }
 cd "$work" || exit 1
 # a compilation database that is not there, and one that is none: our line alone, nothing of libclang's
 mkdir bad empty && printf '[{"directory' >bad/compile_commands.json && printf '[]' >empty/compile_commands.json

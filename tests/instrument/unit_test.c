@@ -50,6 +50,26 @@ static void instantiates(const char *before) {
   free(out);
 }
 
+/* One in a conditional is seen under the same one; beside an #else nothing is known. */
+static void instantiates_under_conditions(void) {
+  static const struct {
+    const char *text, *found;
+  } cases[] = {
+      {"#ifndef OFF\ntemplate void run<90>(int &);\n#endif\n", "#ifndef OFF\nstatic void (*ink_i_instance_1)(int &) = &run<90>;\n#endif\n"},
+      {"#if A\n#if \\\n B\ntemplate void run<9>(int &);\n#endif\n#endif\n",
+       "#if A\n#if \\\n B\nstatic void (*ink_i_instance_1)(int &) = &run<9>;\n#endif\n#endif\n"},
+      {"#if A\n#else\ntemplate void run<9>(int &);\n#endif\ntemplate void run<8>(int &);\n", "static void (*ink_i_instance_1)(int &) = &run<8>;\n"},
+      {"#if A\n#elif B\ntemplate void run<9>(int &);\n#endif\n", NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *out = ink_instantiations(cases[i].text, strlen(cases[i].text));
+    if (cases[i].found ? !out || strcmp(out, cases[i].found) != 0 : out != NULL) {
+      printf("FAILED: instances of '%s': '%s'\n", cases[i].text, out ? out : "");
+      failures++;
+    }
+    free(out);
+  }
+}
+
 /* Folders of headers: found beside a library, behind its links, by the short and the whole version. */
 static void finds_resources(void) {
   char root[] = "/tmp/ink-resources-XXXXXX", command[600];
@@ -94,6 +114,7 @@ static void finds_resources(void) {
 }
 
 int main(void) {
+  instantiates_under_conditions();
   finds_resources();
   instantiates("");
   instantiates("int n = 1'000;");
