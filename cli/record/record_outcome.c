@@ -146,10 +146,10 @@ static void tell(const record_plan *plan, const char *path, telling *sum) {
                    ", %s with more marks than their ring holds ('inkmark report' says how many)",
                    number_whole(full).text);
   if (missed)
-    at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s threads missed",
-                   number_whole(missed).text);
+    at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s thread%s missed",
+                   number_whole(missed).text, number_plural(missed));
   if (lost)
-    at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s tracks lost%s", number_whole(lost).text,
+    at += snprintf(notes + at, sizeof notes - (size_t)at, ", %s track%s lost%s", number_whole(lost).text, number_plural(lost),
              ink_capture_get_facts(capture)->complete && !ink_capture_fact(capture, "write_failure")
                  ? " (--tracks N holds more)"
                  : "");

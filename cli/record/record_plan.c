@@ -194,6 +194,32 @@ static bool can_create(const char *folder) {
   return fd >= 0 || code == ENOSPC;
 }
 
+/* 0, or why a link that leads to no file cannot become one: the writer makes the file that it leads to. */
+static int why_no_target(const char *link) {
+  struct stat status;
+  if (lstat(link, &status) || !S_ISLNK(status.st_mode) || !stat(link, &status))
+    return 0;
+  const int fd = open(link, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), code = errno;
+  if (fd < 0)
+    return code;
+  char *made = realpath(link, NULL);
+  if (made)
+    unlink(made);
+  free(made);
+  close(fd);
+  return 0;
+}
+
+/* 0, or why a file of that name cannot be made in a folder where files can be. */
+static int why_no_file(const char *output) {
+  struct stat status;
+  if (output[0] && output[strlen(output) - 1] == '/')
+    return EISDIR;
+  if (strchr(output, '%'))
+    return 0;
+  return !stat(output, &status) && S_ISDIR(status.st_mode) ? EISDIR : why_no_target(output);
+}
+
 /* The folder part of a template that has no '%' in it must be there and be writable. `name` is what
  * the user wrote, or NULL. */
 static bool check_folder(const char *output, const char *name) {
@@ -211,10 +237,10 @@ static bool check_folder(const char *output, const char *name) {
                   message_errno(errno));
     else if (!fine)
       message_say("cannot write to the current folder, '%s': %s", folder, message_errno(errno));
-    else if (!strchr(output, '%') && !stat(output, &status) && S_ISDIR(status.st_mode)) {
-      fine = false;
-      message_say("cannot write '%s': %s", name ? name : output, message_errno(EISDIR));
-    }
+    const int why = fine ? why_no_file(output) : 0;
+    if (why)
+      message_say("cannot write '%s': %s", name ? name : output, message_errno(why));
+    fine = fine && !why;
   }
   free(copy);
   return fine;

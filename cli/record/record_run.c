@@ -159,6 +159,21 @@ static void take_signals(sigset_t *taken, signals *before) {
   sigaction(SIGCHLD, &by_default, &before->child); /* where it was ignored, no end of a child is told */
 }
 
+/* A script without an interpreter in its first line: what shells and execvp do. */
+static void run_by_shell(const char *script, char **argv) {
+  size_t n = 0;
+  while (argv[n])
+    n++;
+  char **words = calloc(n + 2, sizeof *words);
+  if (!words)
+    return;
+  words[0] = argv[0];
+  words[1] = (char *)(uintptr_t)script; /* execv leaves it be */
+  memcpy(words + 2, argv + 1, (n - 1) * sizeof *words);
+  execv("/bin/sh", words);
+  free(words);
+}
+
 /* The child: runs the program, or sends errno through the pipe. */
 static void become(const record_plan *plan, char **argv, const signals *before, int report) {
   sigaction(SIGCHLD, &before->child, NULL);
@@ -167,6 +182,8 @@ static void become(const record_plan *plan, char **argv, const signals *before, 
   sigprocmask(SIG_SETMASK, &before->blocked, NULL);
   execv(plan->program, argv);
   int code = errno;
+  if (code == ENOEXEC)
+    run_by_shell(plan->program, argv);
   /* a pipe takes 4 bytes whole; if it does not, the parent sees an end without a number */
   if (write(report, &code, sizeof code) != sizeof code)
     _exit(126);
@@ -263,7 +280,9 @@ int record_run(record_plan *plan, char **argv) {
   ssize_t got = read(report[0], &code, sizeof code);
   close(report[0]);
   if (got == sizeof code) {
-    message_say("cannot run '%s': %s", plan->program, message_errno(code));
+    message_say("cannot run '%s': %s", plan->program,
+                code == ENOENT && !access(plan->program, F_OK) ? "the interpreter or loader that it names is not there"
+                                                               : message_errno(code));
     waitpid(child, NULL, 0);
     return code == ENOENT ? -127 : -126;
   }

@@ -162,16 +162,18 @@ static void put_title(const loaded_capture *loaded, FILE *to) {
 static void put_lost(const ink_kernel_total *sum, FILE *to) {
   const char *before = ";";
   if (sum->marks_dropped) {
-    text_print(to, "%s %s%s marks dropped", before, sum->marks_dropped_open ? "at least " : "",
-               number_whole(sum->marks_dropped).text);
+    text_print(to, "%s %s%s mark%s dropped", before, sum->marks_dropped_open ? "at least " : "",
+               number_whole(sum->marks_dropped).text, number_plural(sum->marks_dropped));
     before = ",";
   }
   if (sum->tracks_lost) {
-    text_print(to, "%s %s tracks lost", before, number_whole(sum->tracks_lost).text);
+    text_print(to, "%s %s track%s lost", before, number_whole(sum->tracks_lost).text,
+               number_plural(sum->tracks_lost));
     before = ",";
   }
   if (sum->missed)
-    text_print(to, "%s %s threads found no free track", before, number_whole(sum->missed).text);
+    text_print(to, "%s %s thread%s found no free track", before, number_whole(sum->missed).text,
+               number_plural(sum->missed));
 }
 
 static void put_sums(top_view *view, const ink_table *table, size_t open, int64_t now_ns, FILE *to) {

@@ -477,12 +477,16 @@ def unwritable():
     code, out, said, err, _ = record(apart, "plain", output="folder.ink")
     if code != 1 or out or "cannot write 'folder.ink'" not in said:
         fail(f"{code} {out} {said}")
-    for output in ("/proc/x.ink", "x" * 300 + ".ink", "y" * 300 + ".%p.ink"):
+    os.symlink("no/such.ink", "dangling.ink")
+    os.symlink("round.ink", "round.ink")
+    for output in ("/proc/x.ink", "none/", "none.%p/", "dangling.ink", "round.ink", "x" * 300 + ".ink", "y" * 300 + ".%p.ink"):
         code, out, said, err, _ = record(apart, "plain", output=output)
         if code != 1 or out or "cannot " not in said or len(said.splitlines()) != 1:
             fail(f"{output}: {code} {out} {said}")
     left = sorted(os.listdir("."))
-    code, out, said, err, _ = record("true")
+    os.symlink("target.ink", "leads.ink")
+    left = sorted(["leads.ink", *left])
+    code, out, said, err, _ = record("true", output="leads.ink")
     if code or sorted(os.listdir(".")) != left:
         fail(f"{left}, then {os.listdir('.')}: {said}")
     if os.geteuid() != 0:

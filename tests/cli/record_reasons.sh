@@ -39,6 +39,16 @@ says "nothing was recorded: '$solver' ended with exit code" "$inkmark" record --
 grep -q "wrote 'x.ink'" message || bad "env A=1: $(cat message)"
 rm -f x.ink
 
+# a script without an interpreter in its first line runs as it does without record; one whose interpreter is gone
+printf '"%s" $1 && echo "$# $2"\n' "$solver" >script && chmod +x script
+"$inkmark" record --device sim -o x.ink -- ./script '' 'a b' >out 2>message
+grep -q "wrote 'x.ink'" message && grep -qx '2 a b' out || bad "a script: $(cat out message)"
+rm -f x.ink
+printf '#!/no/such\n' >script
+"$inkmark" record --device sim -o x.ink -- ./script >out 2>message
+[ $? = 127 ] && grep -q "cannot run './script': the interpreter or loader that it names is not there" message ||
+  bad "no interpreter: $(cat message)"
+
 # a daemon: the capture comes when it has recorded something
 "$inkmark" record --device sim -o x.ink -- sh -c "setsid sh -c 'while [ ! -e go ]; do sleep 0.1; done; exec \"$solver\"' >/dev/null 2>&1 & echo \$! >pid" >out 2>message
 grep -q "process $(cat pid).* goes on" message || bad "a daemon: $(cat message)"
