@@ -210,6 +210,25 @@ static bool tell_filter(const record_plan *plan, const char *what) {
   return true;
 }
 
+/* A window in which nothing was recorded; false: none was asked for. */
+static bool tell_window(const record_plan *plan, const char *what) {
+  const record_settings *s = plan->settings;
+  const struct {
+    const char *option, *value;
+  } asked[] = {{"--launches", s->launches}, {"--range", s->range}, {"--schedule", s->schedule},
+               {"--on-start", s->on_start == ON_START_OFF ? "off" : NULL}, {"--delay", s->delay},
+               {"--duration", s->duration}};
+  char window[300] = "";
+  size_t at = 0;
+  for (size_t i = 0; i < sizeof asked / sizeof *asked && at < sizeof window; i++)
+    if (asked[i].value)
+      at += (size_t)snprintf(window + at, sizeof window - at, "%s%s %s", at ? " " : "", asked[i].option, asked[i].value);
+  if (at)
+    message_say("%s: no kernel with PROF_KERNEL ran in the window (%s)%s", what, window,
+                s->kernels || s->blocks || s->warps ? " and passed the filter" : "");
+  return at;
+}
+
 static void why_nothing_written(const record_plan *plan, int code, char *kernels) {
   const elf_probe *probe = &plan->probe;
   const char *program = plan->program;
@@ -237,7 +256,7 @@ static void why_nothing_written(const record_plan *plan, int code, char *kernels
                 "program that it ran without the environment (env -i, sudo) or in a container is "
                 "not recorded",
                 program);
-  else if (!tell_filter(plan, "nothing was recorded"))
+  else if (!tell_window(plan, "nothing was recorded") && !tell_filter(plan, "nothing was recorded"))
     message_say("nothing was recorded: '%s' has marks, but no kernel with PROF_KERNEL ran, or no "
                 "CUDA device was usable",
                 program);
@@ -249,8 +268,8 @@ static void why_no_tracks(const record_plan *plan, int code, char *kernels) {
         "no track was recorded: when '%s' ended, no kernel with PROF_KERNEL had ended or had run for two "
         "drains ('--drain-ms')",
         plan->program);
-  else if (!tell_passed(plan, "no track was recorded", kernels) && !tell_filter(plan, "no track was recorded") &&
-           !record_why_modules(plan, "no track was recorded"))
+  else if (!tell_passed(plan, "no track was recorded", kernels) && !tell_window(plan, "no track was recorded") &&
+           !tell_filter(plan, "no track was recorded") && !record_why_modules(plan, "no track was recorded"))
     message_say("no track was recorded: no kernel with PROF_KERNEL ran");
 }
 
@@ -296,7 +315,10 @@ static size_t tell_lines(const record_plan *plan, char *kernels, size_t *running
                   line[text] ? " to '" : "", short_path(line + text), line[text] ? "'" : "");
     text = 0;
     if (sscanf(line, "%ld failed %n", &pid, &text) == 1 && text && ++told <= FILES_TOLD)
-      message_say("process %ld was not recorded as asked: %s", pid, line + text);
+      message_say("process %ld was not recorded as asked: %s%s", pid, line + text,
+                  !plan->settings->flight && strstr(line + text, "cannot read its counters")
+                      ? "; 'inkmark record --flight' keeps what was recorded before a fault"
+                      : "");
   }
   return told;
 }

@@ -438,7 +438,7 @@ ink_status ink_i_device_make(ink_i_device *d, int index, const ink_i_options *gi
                            "device %d gives memory for marks below 4 GiB only, where marks take an address for none", d->index);
   if (!status && code) {
     char what[96];
-    ink_i_print(what, sizeof what, "allocate %u tracks of %u records, %.1f GiB", tracks, options->records,
+    ink_i_print(what, sizeof what, "allocate %u track%s of %u records, %.1f GiB", tracks, tracks == 1 ? "" : "s", options->records,
              (double)tracks * options->records * 16 / (1u << 30));
     status = ink_i_cuda_failed(d, code, what, error);
   }

@@ -42,6 +42,10 @@ if case == "launches":
     check(["--launches", "0"], ["program"], [1], "1 of 13 launches")
     check(["--launches", "12-400"], ["program"], [13], "1 of 13 launches")
     check(["--launches", "0-400"], ["program"], list(range(1, 14)), "13 of 13 launches")
+    said = record(["--launches", "400-500"], "program")
+    assert "no kernel with PROF_KERNEL ran in the window (--launches 400-500)\n" in said and "no CUDA device" not in said, said
+    said = record(["--launches", "400-500", "--delay", "1ms", "-b", "0"], "program")
+    assert "ran in the window (--launches 400-500 --delay 1ms) and passed the filter\n" in said, said
     check(["--launches", "2-8", "--kernels", "None|Kern", "-g", "warp"], ["program"], [3, 4, 5, 6, 7, 8, 9])
 elif case == "profiler":
     check(["--on-start", "off"], ["program", "profiler"], [6, 7, 8], "window (on start off): 3 of 13 launches")
@@ -54,6 +58,7 @@ elif case == "static":
     check(["--launches", "2-3"], ["program_static", "graph"], [50, 51, 50, 51], "2 of 13 launches")
 elif case == "profiler-missing":
     said = record(["--on-start", "off"], "program")
+    assert "no kernel with PROF_KERNEL ran in the window (--on-start off)\n" in said, said
     assert "no cudaProfilerStart" in said and "nothing was recorded" in said and not os.path.exists("x.ink"), said
 elif case == "steps":
     check(["--schedule", "wait=1,warmup=1,active=3,repeat=2"], ["program", "steps"], [3, 4, 5, 8, 9, 10], "6 of 13 launches")
