@@ -27,7 +27,12 @@ static double mean_log(const double *values, size_t n) {
   return n ? sum / (double)n : 0;
 }
 
-double diff_geometric_mean(const double *values, size_t n) { return n ? exp(mean_log(values, n)) : 0; }
+double diff_geometric_mean(const double *values, size_t n) {
+  size_t zeros = 0;
+  while (zeros < n && values[zeros] <= 0)
+    zeros++;
+  return zeros == n ? 0 : exp(mean_log(values, n));
+}
 
 static int compare(const void *left, const void *right) {
   const double a = *(const double *)left, b = *(const double *)right;

@@ -139,6 +139,10 @@ def refusals():
         make("a.ink", 1, "mark=10000")
         make("o.ink", 2, *([] if keys[0].startswith("mark") else ["mark=10000"]), *keys)
         assert rows("a.ink", "o.ink", code=None)[0]["forced"] is False
+    # marks that cost more than all that was measured: nothing is left, and that is what is shown
+    make("a.ink", 1, "mark=9000000")
+    shown = diff("--all", "a.ink", "a.ink").stdout
+    assert [line.split()[1:3] for line in shown.splitlines() if line.startswith("  Hessian")] == [["0", "0"]], shown
     diff("-o", "a.ink", "a.ink", "b.ink", code=1)
 
 
