@@ -19,7 +19,7 @@ from ._dtypes import (ROW_NONE, ROW_UNKNOWN, UNMARKED, activity_dtype, crossing_
                       launch_dtype, row_dtype, total_dtype)
 from ._library import (ROW_CROSSING, ROW_DEVICE, ROW_HOST_RANGE, ROW_KERNEL, ROW_LAUNCH, ROW_OPEN_TRACK, ROW_SECTION,
                        ROW_TABLE_ROW, ROW_TOTAL, Device, Error, ErrorOut, Facts, Kernel, OpenTrack, OutputOptions, Owned,
-                       Section, TableOptions, array_at, check, lib, structures_at, text)
+                       Section, TableOptions, array_at, check, lib, path_bytes, structures_at, text)
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -58,7 +58,7 @@ class Capture(_frames.Frames):
     def __init__(self, path: Path) -> None:
         c, error, pointer = lib(), ErrorOut(), c_void_p()
         self.path = os.fspath(path)
-        check(c.ink_capture_open(os.fsencode(self.path), byref(pointer), byref(error)), error)
+        check(c.ink_capture_open(path_bytes(self.path), byref(pointer), byref(error)), error)
         self._capture: Optional[Owned] = Owned(pointer, c.ink_capture_free)
         clock = c_void_p()
         check(c.ink_clock_map_make(pointer, byref(clock), byref(error)), error)
@@ -235,7 +235,7 @@ class Capture(_frames.Frames):
         format usually has. The file appears when it is whole. Raises Error."""
         if marking not in _MARKING:
             raise ValueError(f"marking is one of {', '.join(map(repr, _MARKING))}, not {marking!r}")
-        c, error, name = lib(), ErrorOut(), os.fsencode(path)
+        c, error, name = lib(), ErrorOut(), path_bytes(path)
         output = c.ink_output_by_name(format.encode()) if format else c.ink_output_by_path(name)
         if not output:
             raise Error(f"no output of the format {format!r}" if format else f"the name {path!r} does not tell the format")

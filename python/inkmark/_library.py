@@ -7,7 +7,7 @@ import os
 import shutil
 from ctypes import (POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64,
                     c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -234,6 +234,14 @@ def array_at(address: Optional[int], count: int, dtype: numpy.dtype[Any], owner:
         array = numpy.empty(0, dtype)
     array.flags.writeable = False
     return array
+
+
+def path_bytes(path: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]) -> bytes:
+    """A path for the library, which would end at a zero byte: at another file. Raises ValueError for such a one."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError("embedded null byte")
+    return name
 
 
 def text(value: Optional[bytes]) -> Optional[str]:

@@ -16,7 +16,7 @@ from typing import Any, Iterator, List, Optional, Tuple, Union
 
 from . import _modules
 from ._capture import Capture
-from ._library import Error, ErrorOut, SessionOptions, check, lib
+from ._library import Error, ErrorOut, SessionOptions, check, lib, path_bytes
 
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "LOCAL_RANK")
 _open: Optional["Session"] = None
@@ -98,7 +98,7 @@ class Session:
     def _c_options(self) -> SessionOptions:
         o = self._options
         return SessionOptions(
-            ctypes.sizeof(SessionOptions), os.fsencode(self._path.replace("%", "%%")), _bytes(o["kernels"]),
+            ctypes.sizeof(SessionOptions), path_bytes(self._path.replace("%", "%%")), _bytes(o["kernels"]),
             _bytes(o["blocks"]), _bytes(o["warps"]), _bytes(o["devices"]), o["granularity"] == "warp",
             o["keep"] == "first", o["records_per_track"] or 0, o["tracks"] or 0, o["drain_ms"] or 0, True, o["activity"],
             o["flight"], o["live"], o["hang_ms"] or 0, o["start_off"], _bytes(o["schedule"]), o["host_ranges"],

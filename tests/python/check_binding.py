@@ -196,6 +196,8 @@ def check_refusals(inkmark):
     with open("text.ink", "w") as file:
         file.write("no capture, only some text")
     refused(lambda: inkmark.open("none.such"), "no such file", inkmark.Error)
+    refused(lambda: inkmark.open("none.such\0"), "embedded null byte", ValueError)
+    refused(lambda: capture.export("a.csv\0.npy"), "embedded null byte", ValueError)
     refused(lambda: inkmark.open("text.ink"), "is not an inkmark capture", inkmark.Error)
     refused(lambda: capture.table(kernel="a("), "'a('", inkmark.Error)
     refused(lambda: capture.table(launch=9), "no launch 9", inkmark.Error)
