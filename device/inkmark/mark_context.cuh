@@ -141,7 +141,9 @@ struct __align__(16) context {
       next.stamp<INK_TAG(Kind, Section)>();
       here = next;
     } else {
-      stamp_at<Kind, Section, Hash>(read_clock());
+      const u64 now = read_clock();
+      const u64 record[] = {head_word(INK_TAG(Kind, Section), now), escape_word(INK_ESCAPE_TABLE, Hash, now)};
+      put<true>(record);
     }
   }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp(u64 payload) {

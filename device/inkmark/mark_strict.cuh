@@ -134,7 +134,9 @@ __host__ __device__ __forceinline__ void stamp_tied(Context &&context, Values &&
 #if defined(__CUDA_ARCH__)
   const u64 now = Loaded ? read_clock_after(gather(values...), context.top_is_zero()) : read_clock();
   tie((u32)(now >> 32), values...);
+  context.fetch();
   context.template stamp_at<Kind, Section, Hash>(now);
+  context.give();
 #endif
 }
 

@@ -14,7 +14,7 @@ FORMS = {"inlined": "__forceinline__", "outlined": "__noinline__"}
 BODY_MOST, LOOP = 5.2, {75: 7.6}
 # An outlined mark has two paths, for two tables, of which one is run, and looks before and after it whether a call that the
 # context is lent to is under way.
-OUTLINED = {75: 70, 80: 68, 90: 72, 100: 99, 120: 94}
+OUTLINED = {75: 68, 80: 67, 90: 71, 100: 79, 120: 76}
 BESIDE_INLINED = {75: 7.6}  # on sm_75 a mark in straight line beside a call that is inlined takes two more
 LOOP_MOST = 6.3
 CALLED = 48  # marks of functions without a context

@@ -61,6 +61,8 @@ static void in_one_expression(truth_steps *s) {
   step_mark(s, "Context::Other");
   step_iter(s, 7);
   step_mark(s, "Second::Far");
+  step_mark(s, "Context::Other");
+  step_mark(s, "Second::Far");
   leaf(s);
   leaf(s);
   leaf(s);
@@ -74,6 +76,7 @@ static void handed_down(truth_steps *s, int through) {
     step_mark(s, "Context::Inner");
   step_mark(s, "Context::Load");
   step_mark(s, "Context::Other");
+  step_mark(s, "Context::Third");
   leaf(s);
   step_mark(s, "Context::Store");
   for (int i = 0; i < through; i++)

@@ -66,6 +66,8 @@ template <class F> __device__ __forceinline__ unsigned apply(unsigned x, F &&f) 
     PROF_MARK(Other, y);                                                                           \
     PROF_ITER(7);                                                                                  \
     PROF_MARK(Far, y);                                                                             \
+    PROF_MARK_STRICT(Other, y);                                                                    \
+    PROF_MARK_LOADED(Far, y);                                                                      \
     return leaf(PROF_ARGS(y)) + 1;                                                                 \
   })));                                                                                            \
   x = apply(leaf(PROF_ARGS(x)), [&](unsigned y) {                                                  \
@@ -139,6 +141,7 @@ __global__ void context_kernel(unsigned *out, int n) {
   x = expression_inlined(PROF_ARGS(expression_called(PROF_ARGS(x))));
   auto handed_down = [&](unsigned y) {
     PROF_MARK(Other, y);
+    PROF_MARK_STRICT(Third, y);
     return leaf(PROF_ARGS(y));
   };
   x = last(PROF_ARGS(x, handed_down));
