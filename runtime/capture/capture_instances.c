@@ -64,16 +64,39 @@ static bool is_word(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 128;
 }
 
-/* "void ns::k(T *) [with T=float]": where its list of parameters begins, outside of angle brackets. */
-static size_t parameters_at(const char *text, size_t bytes) {
+/* "operator()(int)", "operator<(int)": where an operator's name that begins at `at` ends; 0: it is no operator of signs. */
+static size_t behind_operator(const char *text, size_t bytes, size_t at) {
+  static const char word[] = "operator";
+  const size_t length = sizeof word - 1;
+  if (bytes - at <= length || memcmp(text + at, word, length) != 0 || (at && is_word(text[at - 1])))
+    return 0;
+  size_t end = at + length;
+  if (end + 1 < bytes && text[end] == '(' && text[end + 1] == ')')
+    return end + 2;
+  while (end < bytes && text[end] != '(' && text[end] != ' ' && !is_word(text[end]))
+    end++;
+  return end > at + length ? end : 0;
+}
+
+/* "void ns::k(T *) [with T=float]": where its list of parameters begins, outside of angle brackets. `name`: where the last
+ * part of its name may have brackets of its own. */
+static size_t parameters_at(const char *text, size_t bytes, size_t *name) {
   size_t depth = 0;
+  *name = bytes;
   for (size_t i = 0; i < bytes; i++) {
+    const size_t behind = depth ? 0 : behind_operator(text, bytes, i);
+    if (behind) {
+      *name = i;
+      return behind;
+    }
     if (text[i] == '<')
       depth++;
     else if (text[i] == '>' && depth)
       depth--;
-    else if (text[i] == '(' && !depth && i && (is_word(text[i - 1]) || text[i - 1] == '>'))
+    else if (text[i] == '(' && !depth && i && (is_word(text[i - 1]) || text[i - 1] == '>')) {
+      *name = i;
       return i;
+    }
   }
   return bytes;
 }
@@ -81,8 +104,8 @@ static size_t parameters_at(const char *text, size_t bytes) {
 /* The function's name, "ns::k" or "Loop<T>::run": what stands before its parameters, up to a space outside of
  * brackets. */
 static piece function_of(const char *text, size_t bytes) {
-  const size_t end = parameters_at(text, bytes);
-  size_t begin = end, depth = 0;
+  size_t begin, depth = 0;
+  const size_t end = parameters_at(text, bytes, &begin);
   while (begin && !(text[begin - 1] == ' ' && !depth) && text[begin - 1] != '*' && text[begin - 1] != '&') {
     begin--;
     depth += text[begin] == '>';

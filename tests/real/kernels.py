@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The real kernels: where each is in the packages of packages.txt, how it is compiled, and where its marks go, as its authors would put them.
+"""The real kernels: where each is in what fetch.sh brings, how it is compiled, and where its marks go, as its authors would put them.
 An edit is (place, line, text): text goes behind or in front of the only line that has `line` in it, or in place of it
-within that line; a number at the end says which of several."""
+within that line. A number at the end says which of several, and one more how many lines further down (or up). "from" leaves that
+line out, and all behind it. Stubs are headers that host code of the source includes and its kernels do not need."""
 
 CUTLASS = "cutlass_library/source/"
 GEMM = CUTLASS + "include/cutlass/gemm/"
@@ -130,4 +131,91 @@ template __global__ void flashinfer::SingleDecodeWithKVCacheKernel<PosEncodingMo
         ],
     },
 }
-KERNELS = (DECODE, TCGEN05, TUTORIAL, PINGPONG)
+# Attention, forward: one producer warp with TMA, three consumer warpgroups with wgmma, 128 registers of which none is free. With the
+# mark Score right behind the wait for the product, ptxas keeps that mark's clock through the softmax, and spills 16 bytes for it.
+ATTENTION = "ThunderKittens/kernels/attention/mha_h100/mha_h100.cu"
+THUNDERKITTENS = {
+    "name": "ThunderKittens attention", "flags": ["-arch=sm_90a", "-std=c++20", "--use_fast_math", "--expt-extended-lambda",
+                                                  "--expt-relaxed-constexpr", "-DKITTENS_HOPPER"],
+    "kernel": "fwd_attend_ker", "roots": ["ThunderKittens"], "include": ["ThunderKittens/include", "ThunderKittens/prototype"],
+    "sections": "PROF_SECTIONS(Attention, Attend, Producer, Consumer, IssueLoad, WaitDone, WaitQ, WaitK, Score, Softmax, WaitV, Update, Store)",
+    "source": f"""
+#include "{ATTENTION}"
+template __global__ void fwd_attend_ker<128, false>(const __grid_constant__ fwd_globals<128>);
+""",
+    "edits": {
+        ATTENTION: [
+            ("before", "    extern __shared__ int __shm[]; ", "PROF_OPEN(Attend);", 1),
+            ("behind", "        warpgroup::decrease_registers<32>();", "PROF_ROLE(Producer);"),
+            ("before", "                wait(compute_done[(kv_idx)%K::stages], (kv_idx/K::stages)%2);", "PROF_MARK(IssueLoad);"),
+            ("behind", "                wait(compute_done[(kv_idx)%K::stages], (kv_idx/K::stages)%2);", "PROF_MARK(WaitDone);"),
+            ("before", "        warpgroup::increase_registers<160>();", "PROF_CLOSE();", 1, -2),  # of the producer
+            ("before", "        warpgroup::increase_registers<160>();", "PROF_ROLE(Consumer);"),
+            ("behind", "        wait(qsmem_semaphore, 0);", "PROF_MARK(WaitQ);"),
+            ("behind", "            wait(k_smem_arrived[(kv_idx)%K::stages], (kv_idx/K::stages)%2);", "PROF_MARK(WaitK);"),
+            ("before", "            warp::sub_row(att_block, att_block, max_vec_scaled);", "PROF_MARK(Score);", 1),  # and its maximum
+            ("before", "            wait(v_smem_arrived[(kv_idx)%K::stages], (kv_idx/K::stages)%2); ", "PROF_MARK(Softmax);"),
+            ("behind", "            wait(v_smem_arrived[(kv_idx)%K::stages], (kv_idx/K::stages)%2); ", "PROF_MARK(WaitV);"),
+            ("behind", "            warpgroup::mma_async_wait();", "PROF_MARK(Update);", 2),
+            ("behind", "        warp::tma::store_async_wait();", "PROF_MARK(Store); PROF_CLOSE();", 1),
+            ("from", "#ifdef TORCH_COMPILE", ""),
+        ],
+    },
+}
+THUNDERKITTENS_ROWS = {
+    **THUNDERKITTENS, "name": "ThunderKittens attention, rows",
+    "sections": THUNDERKITTENS["sections"],
+    "edits": {ATTENTION: [(place, line, text.replace("PROF_OPEN(", "PROF_OPEN_ROWS("), *which)
+                          for place, line, text, *which in THUNDERKITTENS["edits"][ATTENTION]]
+              + [("behind", "        for (auto kv_idx = 0; kv_idx <= kv_iters; kv_idx++) {", "PROF_ITER(kv_idx);", 1)]},
+}
+# One warp for TMA, one for tcgen05, four for the epilogue; clusters of two blocks. Marks stand where its own profiler stands, in the
+# lambdas too.
+BLACKWELL = "learn-cuda/02e_matmul_sm100/"
+LEARN_CUDA = {
+    "name": "learn-cuda tcgen05 GEMM", "flags": ["-arch=sm_100a", "-std=c++17", "--expt-relaxed-constexpr"], "kernel": "matmul_v6_kernel",
+    "roots": ["learn-cuda"], "include": ["learn-cuda/02e_matmul_sm100"], "stubs": {"torch/library.h": "#define TORCH_CHECK(...) ((void)0)"},
+    "sections": "PROF_SECTIONS(Gemm, Run, SetUp, WaitMma, IssueLoad, WaitTile, IssueMma, WaitEpilogue, WaitMainloop, Epilogue)",
+    "source": f"""
+#include <cuda_bf16.h>
+#include <tuple>
+#include "{BLACKWELL}matmul_v6.cu"
+template __global__ void matmul_v6_kernel<256, 64, 2, 7, false>(const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap,
+    nv_bfloat16 *, int, int, int, int64_t *, int);
+""",
+    "edits": {
+        BLACKWELL + "matmul_v6.cu": [
+            ("from", "void matmul_v6_launch(", "", 1, -1),
+            ("before", "  const int tid = threadIdx.x;", "PROF_OPEN(Run);"),
+            ("behind", "  const int taddr = tmem_addr[0];", "PROF_MARK(SetUp);"),
+            ("behind", "    mbarrier_wait(mma_mbar_addr + tma_stage * 8, mma_phase);", "PROF_MARK(WaitMma);"),
+            ("behind", "    mbarrier_arrive_expect_tx(mbar_addr, A_size + B_size);", "PROF_MARK(IssueLoad);"),
+            ("behind", "    mbarrier_wait(tma_mbar_addr + tma_stage * 8, tma_phase);", "PROF_MARK(WaitTile);"),
+            ("behind", "    tcgen05_commit_mcast<CTA_GROUP>(mma_mbar_addr + tma_stage * 8, cta_mask);", "PROF_MARK(IssueMma);"),
+            ("behind", "      mbarrier_wait(epilogue_mbar_addr + mainloop_stage * 8, epilogue_phase);", "PROF_MARK(WaitEpilogue);"),
+            ("behind", "      mbarrier_wait(mainloop_mbar_addr + mainloop_stage * 8, mainloop_phase);", "PROF_MARK(WaitMainloop);"),
+            ("behind", "      epilogue(mainloop_stage, bid_m, bid_n);", "PROF_MARK(Epilogue);"),
+            ("behind", "    tcgen05_dealloc<CTA_GROUP>(taddr, BLOCK_N * 2);", "PROF_CLOSE();"),
+        ],
+    },
+}
+# Products in CUDA cores, 8 by 8 a thread, 128 registers at most.
+LLM_C = {
+    "name": "llm.c matmul", "flags": ["-arch=sm_80", "-std=c++17"], "kernel": "matmul_forward_kernel4", "roots": ["llm.c"], "include": ["llm.c"],
+    "stubs": {"cublas_v2.h": "typedef int cublasStatus_t, cublasComputeType_t;\ntypedef void *cublasHandle_t;\n"
+                             "#define CUBLAS_STATUS_SUCCESS 0"},
+    "sections": "PROF_SECTIONS(Llm, Matmul, Bias, Load, Product, Store)",
+    "source": "llm.c/train_gpt2_fp32.cu",
+    "edits": {
+        "llm.c/train_gpt2_fp32.cu": [
+            ("from", "// kernel launchers", ""),
+            ("before", "    int oc = 8*(blockIdx.y * blockDim.y + threadIdx.y);", "PROF_OPEN(Matmul);"),
+            ("before", "    int si_start = 4*(16 * threadIdx.y + threadIdx.x);", "PROF_MARK(Bias);"),
+            ("before", "        for (int si = si_start; si < si_start + 32; si += 4) {", "PROF_MARK(Load);"),
+            ("before", "                    vals[ii][ji] += lhs.w * rhs[ji].w;", "PROF_MARK(Product);", 1, 4),
+            ("before", "            st_vec(out + (8*threadIdx.x+i) * OC + 8*threadIdx.y + j, result);", "PROF_MARK(Store); PROF_CLOSE();", 1, 3),
+        ],
+    },
+}
+LLM_C_90 = {**LLM_C, "name": "llm.c matmul on sm_90", "flags": ["-arch=sm_90", "-std=c++17"]}
+KERNELS = (DECODE, TCGEN05, TUTORIAL, PINGPONG, THUNDERKITTENS, THUNDERKITTENS_ROWS, LEARN_CUDA, LLM_C, LLM_C_90)

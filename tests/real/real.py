@@ -4,6 +4,7 @@ marked (bench/device/before_after.py); fails where marks add bytes of spills or 
 With INKMARK in the environment, what `inkmark verify` says of the marked kernels is printed, and its map of their instructions is
 held against nvdisasm's listing (tests/verify/check_map.py)."""
 import glob
+import hashlib
 import os
 import shutil
 import subprocess
@@ -18,6 +19,18 @@ from kernels import KERNELS  # noqa: E402
 SKIPPED = 77
 
 
+def other_than_listed(folder, kernel):
+    """The first of its files that is not the one of sources.txt, if any."""
+    with open(os.path.join(HERE, "sources.txt"), encoding="utf-8") as file:
+        rows = [line.split() for line in file if line.strip() and not line.startswith("#")]
+    sums = {f"{os.path.basename(repository)}/{path}": digest for repository, _, path, digest in rows}
+    for path in kernel["edits"]:
+        with open(os.path.join(folder, path), "rb") as file:
+            if path in sums and hashlib.sha256(file.read()).hexdigest() != sums[path]:
+                return path
+    return None
+
+
 def edited(text, edits, path):
     """The text with its marks; an edit that does not find its line is an error, so that no mark is left out in silence."""
     lines = text.split("\n")
@@ -25,7 +38,10 @@ def edited(text, edits, path):
         found = [i for i, line in enumerate(lines) if anchor in line]
         if not found or (not which and len(found) != 1):
             sys.exit(f"{path}: '{anchor}' is in {len(found)} lines")
-        at = found[0 if not which else which[0] if which[0] < 0 else which[0] - 1]
+        at = found[0 if not which else which[0] if which[0] < 0 else which[0] - 1] + sum(which[1:])
+        if place == "from":
+            del lines[at:]
+            continue
         if place == "in":
             lines[at] = lines[at].replace(anchor, insert, 1)
             continue
@@ -38,7 +54,12 @@ def edited(text, edits, path):
 def laid_out(folder, kernel, top):
     """A tree of links to the package's files with the marked ones in it, and the source to compile."""
     for root in kernel["roots"]:
-        shutil.copytree(os.path.join(folder, root), os.path.join(top, root), copy_function=os.symlink, dirs_exist_ok=True)
+        shutil.copytree(os.path.join(folder, root), os.path.join(top, root), copy_function=os.symlink, dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns(".git"))
+    for name, text in kernel.get("stubs", {}).items():
+        os.makedirs(os.path.dirname(os.path.join(top, "stubs", name)), exist_ok=True)
+        with open(os.path.join(top, "stubs", name), "w", encoding="utf-8") as file:
+            file.write(text + "\n")
     sections = os.path.join(top, "sections_of_real.h")
     with open(sections, "w", encoding="utf-8") as file:
         file.write(f'#pragma once\n#include "inkmark/mark.cuh"\n{kernel["sections"]}\n')
@@ -82,11 +103,15 @@ def main():
             print(f"SKIPPED: {kernel['name']}: its sources are not there")
             lost += 1
             continue
+        if other := other_than_listed(folder, kernel):
+            print(f"SKIPPED: {kernel['name']}: {other} is not the file of sources.txt")
+            lost += 1
+            continue
         print(f"== {kernel['name']}", flush=True)
         with tempfile.TemporaryDirectory() as top:
             source, sections = laid_out(folder, kernel, top)
             flags = [*kernel["flags"], "-O3", "-w", "-lineinfo", "-include", sections,
-                     *(f"-I{os.path.join(top, one)}" for one in kernel["include"]),
+                     *(f"-I{os.path.join(top, one)}" for one in [*kernel["include"], *(["stubs"] if "stubs" in kernel else [])]),
                      *(word for one in kernel.get("system", ()) for word in ("-isystem", os.path.join(top, one)))]
             done = subprocess.run([sys.executable, os.path.join(ROOT, "bench", "device", "before_after.py"), source,
                                    "--kernel", kernel["kernel"], *(["--verify", os.environ["INKMARK"]] if os.environ.get("INKMARK") else []),
