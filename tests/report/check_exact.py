@@ -33,6 +33,8 @@ MADE = {  # what is made by a program, and its arguments after the name of the f
     "apart": (made_up_path, "12", "pipeline", "blocks=3", "slots=1", "lost=1", "tiles=6", "marked=1"),
     "values": (made_up, "13", "value=40", "iterations=6", "scatter=0.01", "sm=1:2", "warps=1", "blocks=6"),
     "between": (made_up, "14", "iterations=3", "slots=2", "blocks=9", "launches=5", "stagger=900", "late=8:6", "held=1"),
+    "moved": (made_up, "20", "moved=3", "rate=1.5", "launches=6", "blocks=9", "slots=4", "simulated=0", "mark=7000"),
+    "moved_late": (made_up, "21", "moved=1", "late=1:5", "iterations=3", "launches=12", "scatter=0.2", "warps=1"),
     "still": (made_up, "15", "scatter=0", "iterations=4", "launches=2", "blocks=5"),
     "handed": (made_up_path, "16", "pipeline", "warps=6", "tiles=15", "stages=2", "produce=300", "consume=2000", "scatter=900"),
     "marked": (made_up_path, "17", "pipeline", "warps=2", "tiles=20", "marked=2", "scatter=500"),

@@ -27,6 +27,7 @@ typedef struct made_up {
   uint32_t mark_millicycles;  /* what a mark costs, 0 not measured */
   uint32_t track_cycles;      /* what opening and closing take, between the blocks of a slot; 0 not measured */
   uint32_t instance;          /* the kernel's parameters are of this kind, 0 no name of its function */
+  uint32_t moved;             /* this block ends on another SM than it began on; 0: none does */
   uint64_t random;
 } made_up;
 
@@ -93,6 +94,8 @@ static void put_launch(made_up *m, ink_writer *writer, uint32_t launch, uint64_t
     t.header.block_index[0] = block;
     t.header.ticket = (uint64_t)launch * m->blocks + block;
     t.header.sm_open = t.header.sm_close = slot % 4;
+    if (m->moved && block == m->moved)
+      t.header.sm_close = (slot + 1) % 4;
     t.header.instance = m->instance ? 0x1000 : 0;
     synth_open(&t, clock, (uint64_t)((double)clock / m->rate));
     fill(m, &t, launch, block, of_launch, &clock);
@@ -115,7 +118,7 @@ static void read_key(made_up *m, const char *text) {
       sscanf(text, "held=%u", &m->held) == 1 || sscanf(text, "only=%u", &m->only) == 1 ||
       sscanf(text, "stagger=%u", &m->stagger) == 1 ||
       sscanf(text, "mark=%u", &m->mark_millicycles) == 1 || sscanf(text, "track=%u", &m->track_cycles) == 1 || sscanf(text, "rate=%lf", &m->rate) == 1 ||
-      sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
+      sscanf(text, "moved=%u", &m->moved) == 1 || sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
       sscanf(text, "scatter=%lf", &m->scatter) == 1 || sscanf(text, "drift=%lf", &m->drift) == 1 ||
       sscanf(text, "value=%lf", &m->per_value) == 1 || sscanf(text, "trend=%lf", &m->trend) == 1)
     return;

@@ -122,6 +122,68 @@ static void of_kind(const true_kind *kind, uint64_t seed, int restart) {
   free(ranges);
 }
 
+/* So many tracks whose timer is off, by different amounts: under which limits are lines fitted? */
+static void strays(int n) {
+  static const true_kind kind = {"strays", 32, 80, 1e4, 8e7, 0, 0, false, false};
+  true_gpu g;
+  ink_error error;
+  ink_capture *capture;
+  ink_clock_map *map;
+  const char *path = synth_path("strays");
+  ink_writer *writer = synth_writer(path, 2048, 4, false);
+  true_make(&g, &kind, 5);
+  const uint64_t epoch = g.epoch_ns;
+  for (int i = 0; i < 80; i++) {
+    g.epoch_ns = epoch + (i % 5 == 3 && i / 5 < n ? 48 * (uint64_t)(i / 5 + 1) : 0);
+    true_track(&g, writer, 0, 1e6 * i + 1000, 1e6 * i + 9000);
+  }
+  synth_finish(writer);
+  NEED(ink_capture_open(path, &capture, &error), error);
+  NEED(ink_clock_map_make(capture, &map, &error), error);
+  remove(path);
+  PRINT("%d strays\n", n);
+  print_map(map);
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+}
+
+/* What of edges can be stored, and comes back. */
+static void stored_edges(void) {
+  const uint64_t most = UINT32_MAX;
+  const ink_edge edges[] = {{1000, 1010, 5000, 32}, {1000 + most, 1001 + most, 5032, 32}, {1001 + most, 1001 + most, 5032, 32}, {2000, 2000 + most, 5064, 32},
+                            {2000, 2001 + most, 5064, 32}, {3000, 3000, 5000 + most, 7}, {3000, 3000, 5001 + most, 7}, {4000, 4000, 5096, 0}};
+  const ink_sm_edges sms[] = {{.sm = 3, .count = 8, .edges = edges}, {.sm = 4, .count = 0}, {.sm = 5, .count = 1, .edges = edges + 3}};
+  const ink_clock_edges all = {.device = 0, .when = INK_EDGES_ON_REQUEST, .realtime_ns = 77, .sm_count = 3, .sms = sms, .note = "a note"},
+                        wrong = {.sm_count = 1}, none = {.note = NULL};
+  const ink_clock_edges *read;
+  ink_error error;
+  ink_capture *capture;
+  ink_clock_map *map = NULL;
+  const char *path = synth_path("edges");
+  ink_writer *writer = synth_writer(path, 2048, 4, false);
+  PRINT("arguments: %d %d %d\n", ink_writer_clock_edges(NULL, &all, &error), ink_writer_clock_edges(writer, NULL, &error), ink_writer_clock_edges(writer, &wrong, &error));
+  NEED(ink_writer_clock_edges(writer, &all, &error), error);
+  NEED(ink_writer_clock_edges(writer, &none, &error), error);
+  synth_finish(writer);
+  NEED(ink_capture_open(path, &capture, &error), error);
+  remove(path);
+  const size_t n = ink_capture_clock_edges(capture, &read);
+  for (size_t i = 0; i < n; i++) {
+    PRINT("edges of device %d, %u at %" PRId64 ", %u SMs, '%s'\n", read[i].device, read[i].when, read[i].realtime_ns, read[i].sm_count, read[i].note);
+    for (uint32_t k = 0; k < read[i].sm_count; k++)
+      for (uint32_t e = 0; e < read[i].sms[k].count; e++)
+        PRINT("  SM %u: %" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n", read[i].sms[k].sm, read[i].sms[k].edges[e].cycles0, read[i].sms[k].edges[e].cycles1,
+              read[i].sms[k].edges[e].global_ns, read[i].sms[k].edges[e].jump_ns);
+  }
+  PRINT("arguments: %d %d\n", ink_clock_map_make(NULL, &map, &error), ink_clock_map_make(capture, NULL, &error));
+  NEED(ink_clock_map_make(capture, &map, &error), error);
+  print_map(map);
+  PRINT("no such device: %zu %" PRId64 " %.3g %.3g %" PRId64 "\n", ink_clock_map_sms(map, 5, &(const ink_sm_quality *){NULL}), ink_clock_map_ns(map, 5, 0, 9),
+        ink_clock_map_sm_hz(map, 5, 0), ink_clock_map_bound_ns(map, 5, 0, 9), ink_clock_map_monotonic_ns(map, 5, 9));
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+}
+
 /* ---- lines through readings that are written here -------------------------------------------- */
 
 static void fit(const char *what, const ink_clock_pair *pairs, size_t n, double period_ns, double slack_ns) {
@@ -298,6 +360,9 @@ int main(int argc, char **argv) {
       of_kind(&again[i], 40 + i, restart);
   for (size_t i = 4; i < TRUE_KINDS; i += 7)
     of_kind(&true_kinds[i], 50 + i, 0);
+  for (int n = 0; n < 16; n++)
+    strays(n);
+  stored_edges();
   fits();
   hosts();
   gathered();

@@ -2,6 +2,7 @@
 /* The drain against a GPU that runs between any two of its calls, and in the midst of its copies: what is in
  * the capture is whole and the track's own, and kept + lost + open is what ran, exactly. */
 #include "check.h"
+#include "expected.h"
 #include "cuda/drain_open.h"
 #include "cuda/device_buffer.h"
 #include "cuda/flight.h"
@@ -204,6 +205,33 @@ static void check_sums(const ink_i_device *d, const char *what, uint64_t seed) {
         gpu_open_tracks());
 }
 
+/* Where a text is asked for: what a history came to, what it took of the device, and each track that was kept. */
+static void tell(const ink_i_device *d, const char *what, uint64_t seed) {
+  if (!expected_out)
+    return;
+  ink_capture *capture;
+  ink_error error;
+  NEED(ink_capture_open(path, &capture, &error), error);
+  fprintf(expected_out, "%s %" PRIu64 ": %" PRIu64 " calls, %" PRIu64 " copies of %" PRIu64 " bytes, %" PRIu64 " waits; claims %" PRIu64 ", open %u, unknown %" PRIu64 "\n",
+          what, seed, gpu.calls, gpu.copies, gpu.bytes, gpu.waits, d->claims, d->open_count, d->unknown);
+  const ink_kernel *kernels;
+  for (size_t i = 0, n = ink_capture_kernels(capture, &kernels); i < n; i++)
+    fprintf(expected_out, "  kernel %" PRIx64 ": lost %" PRIu64 ", missed %" PRIu64 "\n", kernels[i].key & 0xffff, kernels[i].tracks_lost, kernels[i].missed);
+  uint64_t tracks = ink_capture_track_count(capture), hash = 0;
+  for (uint64_t i = 0; i < tracks; i++) {
+    ink_stored_track t;
+    ink_capture_track(capture, i, &t);
+    const uint64_t of[] = {t.header.ticket, t.header.state, t.ring_words, t.aux_words, t.piece_count[0], t.piece_count[1], t.header.words, t.header.aux_words};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+      hash = (hash ^ of[k]) * UINT64_C(0x100000001b3);
+    for (int which = 0; which < 2; which++)
+      for (uint64_t k = 0; k < t.piece_count[which]; k++)
+        hash = (hash ^ t.pieces[which][k].count ^ (uint64_t)t.pieces[which][k].lost << 32) * UINT64_C(0x100000001b3);
+  }
+  fprintf(expected_out, "  %" PRIu64 " tracks %016" PRIx64 "\n", tracks, hash);
+  ink_capture_free(capture);
+}
+
 /* ---- random histories ---- */
 
 static struct {
@@ -254,6 +282,7 @@ static void random_history(uint64_t seed, bool keep_first, bool forks) {
             read_capture(d).all_lost);
     check_sums(d, flight ? "flight" : held ? "held" : forks ? "fork" : keep_first ? "keep first" : "keep last", seed);
     note(d);
+    tell(d, flight ? "flight" : held ? "held" : forks ? "fork" : keep_first ? "keep first" : "keep last", seed);
     if (!forks && !keep_first)
       CHECK(read_capture(d).all_open == gpu_open_tracks(), "seed %" PRIu64, seed);
   }
@@ -671,6 +700,21 @@ static void fork_in_flight(bool dead) {
   flight = false;
 }
 
+static void all_histories(uint64_t histories) {
+  for (uint64_t seed = 1; seed <= histories; seed++) {
+    random_history(seed, false, false);
+    random_history(seed, true, false);
+    random_history(seed, false, true);
+    cut_history(seed);
+    for (int mode = 1; mode < 4; mode++) {
+      held = mode & 1;
+      flight = mode & 2;
+      random_history(seed, false, false);
+    }
+    held = flight = false;
+  }
+}
+
 int main(int argc, char **argv) {
   static const ink_table_desc table = {.abi = INK_MODULE_ABI, .bytes = sizeof table, .name = "Made",
                                        .sections = "K0, K1, K2", .file = "made_up.cu", .line = 1,
@@ -678,6 +722,12 @@ int main(int argc, char **argv) {
   const uint64_t histories = argc > 1 ? strtoull(argv[1], NULL, 10) : 30;
   path = synth_path("drain");
   ink_register_table(&table);
+  if (argc > 2) { /* test_drain HISTORIES TEXT: these alone, against a text that is kept */
+    expected_begin();
+    all_histories(histories);
+    expected_end(argv[2]);
+    return check_result("drain_exact");
+  }
   call_counts();
   low_memory();
   older_file();
@@ -692,18 +742,7 @@ int main(int argc, char **argv) {
   fork_in_flight(true);
   failing_calls();
   failing_writes();
-  for (uint64_t seed = 1; seed <= histories; seed++) {
-    random_history(seed, false, false);
-    random_history(seed, true, false);
-    random_history(seed, false, true);
-    cut_history(seed);
-    for (int mode = 1; mode < 4; mode++) {
-      held = mode & 1;
-      flight = mode & 2;
-      random_history(seed, false, false);
-    }
-    held = flight = false;
-  }
+  all_histories(histories);
   flight = true;
   failing_calls();
   printf("drain: %" PRIu64 " tracks kept, %" PRIu64 " lost, %" PRIu64 " open in %" PRIu64 " drains\n",
