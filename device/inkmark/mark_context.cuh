@@ -40,14 +40,14 @@ struct __align__(16) place {
     store_stamp<Tag>(at, bytes, on);
     bytes += 8;
   }
-  template <bool Escaped, u32 N> __device__ __forceinline__ void put(const u64 (&record)[N]) {
+  template <bool Escaped, u32 Length> __device__ __forceinline__ void put(const u64 (&record)[Length]) {
 #pragma unroll
-    for (u32 i = 0; i + 1 < N; i++) // does the whole record fit? else the ring is full from here on
+    for (u32 i = 0; i + 1 < Length; i++) // does the whole record fit? else the ring is full from here on
       stop_at_end(on, bytes + 8 * i, at.mask);
     store_record<Escaped>(at, bytes, on, record);
-    stop_at_end(on, bytes + 8 * (N - 1), at.mask);
-    bytes += 8 * N;
-    extra += N - 1;
+    stop_at_end(on, bytes + 8 * (Length - 1), at.mask);
+    bytes += 8 * Length;
+    extra += Length - 1;
   }
   __device__ __forceinline__ void put_sum(sum &of) {
     if (of.count == 0)
@@ -73,7 +73,7 @@ struct __align__(16) place {
     return const_cast<type &>(*this);                                                              \
   }
 
-template <u32 N> struct calls {}; // that many, one in the other
+template <u32 Length> struct calls {}; // that many, one in the other
 
 template <class Lent> class lending;
 
@@ -103,22 +103,22 @@ struct __align__(16) context {
   __host__ __device__ __forceinline__ void give() { give(calls<1>()); }
   __host__ __device__ __forceinline__ void fetch(calls<0>) {}
   __host__ __device__ __forceinline__ void give(calls<0>) {}
-  template <u32 N> __host__ __device__ __forceinline__ void fetch(calls<N>) {
+  template <u32 Length> __host__ __device__ __forceinline__ void fetch(calls<Length>) {
     if (is_lent) {
-      lent->fetch(calls<N - 1>());
+      lent->fetch(calls<Length - 1>());
       here = lent->here;
     }
   }
-  template <u32 N> __host__ __device__ __forceinline__ void give(calls<N>) {
+  template <u32 Length> __host__ __device__ __forceinline__ void give(calls<Length>) {
     if (is_lent) {
       lent->here = here;
-      lent->give(calls<N - 1>());
+      lent->give(calls<Length - 1>());
     }
   }
   // What a further call in that expression is given.
   __host__ __device__ __forceinline__ context &borrower(calls<0>) { return *this; }
-  template <u32 N> __host__ __device__ __forceinline__ context &borrower(calls<N>) {
-    return is_lent ? lent->borrower(calls<N - 1>()) : *this;
+  template <u32 Length> __host__ __device__ __forceinline__ context &borrower(calls<Length>) {
+    return is_lent ? lent->borrower(calls<Length - 1>()) : *this;
   }
 
 #if defined(__CUDA_ARCH__)
@@ -196,7 +196,7 @@ struct __align__(16) context {
                           escape_word(INK_ESCAPE_CLOCKS, 0, after)};
     put<true>(record);
   }
-  template <bool Escaped, u32 N> __device__ __forceinline__ void put(const u64 (&record)[N]) {
+  template <bool Escaped, u32 Length> __device__ __forceinline__ void put(const u64 (&record)[Length]) {
     place next = here;
     next.put<Escaped>(record);
     here = next;
@@ -212,19 +212,19 @@ struct __align__(16) context {
   __device__ __forceinline__ void close() {} // refused before: see mark_impl.cuh
 
   // Before a loop whose sums have a slot each: inside, nothing is left to be told at run time.
-  template <u32 Section, u64 Hash, u32 N>
-  __device__ __forceinline__ void clear_sum(sum (&slots)[N], u32 &used) {
-    sum &slot = slots[Section % N];
-    used |= 1u << Section % N;
+  template <u32 Section, u64 Hash, u32 Length>
+  __device__ __forceinline__ void clear_sum(sum (&slots)[Length], u32 &used) {
+    sum &slot = slots[Section % Length];
+    used |= 1u << Section % Length;
     slot.section = Section;
     slot.hash = Hash;
     slot.clear();
   }
-  template <u32 Section, u64 Hash, u32 N>
-  __device__ __forceinline__ void begin_sum(sum (&slots)[N], u32 &used) {
-    sum &slot = slots[Section % N];
-    if (!(used >> Section % N & 1)) {
-      used |= 1u << Section % N;
+  template <u32 Section, u64 Hash, u32 Length>
+  __device__ __forceinline__ void begin_sum(sum (&slots)[Length], u32 &used) {
+    sum &slot = slots[Section % Length];
+    if (!(used >> Section % Length & 1)) {
+      used |= 1u << Section % Length;
       slot.section = 0;
       slot.count = 0;
     }
@@ -234,10 +234,10 @@ struct __align__(16) context {
     }
     slot.begun = read_clock();
   }
-  template <u32 Section, u32 N> __device__ __forceinline__ void end_sum(sum (&slots)[N], u32 used) {
-    if (!(used >> Section % N & 1)) // its PROF_SUM_BEGIN stands in another function
+  template <u32 Section, u32 Length> __device__ __forceinline__ void end_sum(sum (&slots)[Length], u32 used) {
+    if (!(used >> Section % Length & 1)) // its PROF_SUM_BEGIN stands in another function
       return;
-    sum &slot = slots[Section % N];
+    sum &slot = slots[Section % Length];
     const u64 cycles = read_clock() - slot.begun;
     const u32 pass = cycles >> 32 ? ~0u : (u32)cycles;
     slot.count += slot.count != ~0u;
@@ -245,11 +245,11 @@ struct __align__(16) context {
     slot.least = pass < slot.least ? pass : slot.least;
     slot.most = pass > slot.most ? pass : slot.most;
   }
-  template <u32 N> __device__ __forceinline__ void flush(sum (&slots)[N], u32 used) {
+  template <u32 Length> __device__ __forceinline__ void flush(sum (&slots)[Length], u32 used) {
     if (used == 0)
       return;
 #pragma unroll
-    for (u32 i = 0; i < N; i++)
+    for (u32 i = 0; i < Length; i++)
       if (used >> i & 1)
         here.put_sum(slots[i]);
   }

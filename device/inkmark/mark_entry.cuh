@@ -138,7 +138,7 @@ __device__ __forceinline__ bool load_state(u32 place, u64 state_at, cursor &at, 
 
 // Whether the whole record fits: keep last, or the first round. What did not fit was counted, so nothing fits after it.
 // `end` is where the record after it begins. In PTX, because compilers add twice otherwise, and branch.
-template <u32 N> __device__ __forceinline__ u32 fits_called(u32 mine, u32 mask, u64 bytes, u64 &end) {
+template <u32 Length> __device__ __forceinline__ u32 fits_called(u32 mine, u32 mask, u64 bytes, u64 &end) {
   u32 on;
   asm("{\n\t"
       ".reg .pred _on, _all; .reg .u32 _l, _h, _last;\n\t"
@@ -155,10 +155,10 @@ template <u32 N> __device__ __forceinline__ u32 fits_called(u32 mine, u32 mask, 
       "selp.u32 %0, 1, 0, _on;\n\t"
       "}"
       : "=r"(on), "=l"(end)
-      : "r"(mine), "r"(mask), "l"(bytes), "n"(8 * N), "n"(8 * N - 8));
+      : "r"(mine), "r"(mask), "l"(bytes), "n"(8 * Length), "n"(8 * Length - 8));
   return on;
 }
-template <u32 N> __device__ __forceinline__ void count_called(u64 state_at, u32 mine, u64 end, u64 extra) {
+template <u32 Length> __device__ __forceinline__ void count_called(u64 state_at, u32 mine, u64 end, u64 extra) {
   asm volatile("{\n\t"
                ".reg .pred _mine; .reg .u64 _e;\n\t"
                "setp.ne.u32 _mine, %1, 0;\n\t"
@@ -166,7 +166,7 @@ template <u32 N> __device__ __forceinline__ void count_called(u64 state_at, u32 
                "@_mine st.global.v2.u64 [%0+16], {%2, _e};\n\t"
                "}"
                :
-               : "l"(state_at), "r"(mine), "l"(end), "l"(extra), "n"(N - 1)
+               : "l"(state_at), "r"(mine), "l"(end), "l"(extra), "n"(Length - 1)
                : "memory");
 }
 

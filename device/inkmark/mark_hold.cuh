@@ -9,9 +9,9 @@ namespace ink_i {
 
 struct end_of_values {}; // closes the value list, so that an empty one needs no extension
 
-template <class T> struct is_pointer { static constexpr bool value = false; };
-template <class T> struct is_pointer<T *> { static constexpr bool value = true; };
-template <class T> struct is_pointer<T *const> { static constexpr bool value = true; };
+template <class Type> struct is_pointer { static constexpr bool value = false; };
+template <class Type> struct is_pointer<Type *> { static constexpr bool value = true; };
+template <class Type> struct is_pointer<Type *const> { static constexpr bool value = true; };
 
 __host__ __device__ __forceinline__ void hold_one(const end_of_values &) {}
 __host__ __device__ __forceinline__ void hold_one(end_of_values &) {}
@@ -20,7 +20,7 @@ __host__ __device__ __forceinline__ void hold_one(end_of_values &) {}
 
 template <unsigned Bytes> struct hold_bits; // by size, for every type that is not handled by name
 template <> struct hold_bits<1> {
-  template <class T> static __device__ __forceinline__ void run(T &value) {
+  template <class Type> static __device__ __forceinline__ void run(Type &value) {
     unsigned char byte;
     memcpy(&byte, &value, 1);
     unsigned word = byte;
@@ -30,7 +30,7 @@ template <> struct hold_bits<1> {
   }
 };
 template <> struct hold_bits<2> {
-  template <class T> static __device__ __forceinline__ void run(T &value) {
+  template <class Type> static __device__ __forceinline__ void run(Type &value) {
     unsigned short half;
     memcpy(&half, &value, 2);
     asm volatile("" : "+h"(half) : : "memory");
@@ -40,7 +40,7 @@ template <> struct hold_bits<2> {
 template <unsigned Bytes> struct hold_bits { // vectors, half2, structs of words
   static_assert(Bytes % 4 == 0, "inkmark: this value cannot be held: its size is not 1, 2 or a "
                                 "multiple of 4 bytes");
-  template <class T> static __device__ __forceinline__ void run(T &value) {
+  template <class Type> static __device__ __forceinline__ void run(Type &value) {
     unsigned words[Bytes / 4];
     memcpy(words, &value, Bytes);
 #pragma unroll
@@ -50,13 +50,13 @@ template <unsigned Bytes> struct hold_bits { // vectors, half2, structs of words
   }
 };
 
-template <class T> __device__ __forceinline__ void hold_one(T &value) {
-  static_assert(!is_pointer<T>::value, "inkmark: hold values, not pointers: a held pointer loses "
+template <class Type> __device__ __forceinline__ void hold_one(Type &value) {
+  static_assert(!is_pointer<Type>::value, "inkmark: hold values, not pointers: a held pointer loses "
                                        "its address space");
-  hold_bits<sizeof(T)>::run(value);
+  hold_bits<sizeof(Type)>::run(value);
 }
-template <class T> __device__ __forceinline__ void hold_one(const T &value) { // orders what computes it
-  T copy = value;
+template <class Type> __device__ __forceinline__ void hold_one(const Type &value) { // orders what computes it
+  Type copy = value;
   hold_one(copy);
 }
 __device__ __forceinline__ void hold_one(float &v) { asm volatile("" : "+f"(v) : : "memory"); }
@@ -77,21 +77,21 @@ __device__ __forceinline__ void hold_one(long long &v) { asm volatile("" : "+l"(
 __device__ __forceinline__ void hold_one(unsigned long long &v) {
   asm volatile("" : "+l"(v) : : "memory");
 }
-template <class T, unsigned long N> __device__ __forceinline__ void hold_one(T (&values)[N]) {
+template <class Type, unsigned long Length> __device__ __forceinline__ void hold_one(Type (&values)[Length]) {
 #pragma unroll
-  for (unsigned long i = 0; i < N; i++)
+  for (unsigned long i = 0; i < Length; i++)
     hold_one(values[i]);
 }
 
 #else
 
-template <class T> __host__ __device__ inline void hold_one(const T &) {}
+template <class Type> __host__ __device__ inline void hold_one(const Type &) {}
 
 #endif
 
 __host__ __device__ __forceinline__ void hold() {}
-template <class T, class... Rest>
-__host__ __device__ __forceinline__ void hold(T &&first, Rest &&...rest) {
+template <class Type, class... Rest>
+__host__ __device__ __forceinline__ void hold(Type &&first, Rest &&...rest) {
   hold_one(first);
   hold(rest...);
 }

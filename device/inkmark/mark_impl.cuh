@@ -173,7 +173,7 @@ private:
     static_assert(Hash == 0, "inkmark: PROF_SUM_BEGIN, PROF_SUM_END and PROF_CLOCKS belong in the "
                              "body of a kernel that has a PROF_KERNEL");
   }
-  template <bool Escaped, u32 N> static __device__ __forceinline__ void put(const u64 (&record)[N]) {
+  template <bool Escaped, u32 Length> static __device__ __forceinline__ void put(const u64 (&record)[Length]) {
 #if !defined(INKMARK_NO_CALLED)
     const u32 place = warp_place();
     u64 state_at, bytes, extra;
@@ -182,9 +182,9 @@ private:
       return;
     const u32 mine = load_state(place, state_at, at, bytes, extra);
     u64 end;
-    const u32 on = fits_called<N>(mine, at.mask, bytes, end);
+    const u32 on = fits_called<Length>(mine, at.mask, bytes, end);
     store_record<Escaped>(at, bytes, on, record);
-    count_called<N>(state_at, mine, end, extra);
+    count_called<Length>(state_at, mine, end, extra);
 #endif
   }
 #endif
@@ -243,14 +243,14 @@ template <class Integer> __host__ __device__ __forceinline__ number number_of(In
   return (Integer)-1 < (Integer)0 ? number{INK_ESCAPE_VALUE_I64, (u64)(long long)v}
                                   : number{INK_ESCAPE_VALUE_U64, (u64)v};
 }
-template <u32 Section, u64 Hash, class Context, class T>
-__host__ __device__ __forceinline__ void value(Context &&context, T v) {
+template <u32 Section, u64 Hash, class Context, class Type>
+__host__ __device__ __forceinline__ void value(Context &&context, Type v) {
   const number n = number_of(v);
   (void)n;
   INK_I_ON_DEVICE(template value<Section, Hash>(n.escape, n.bits));
 }
-template <u32 Section, u64 Hash, class Context, class T>
-__host__ __device__ __forceinline__ void begin_with(Context &&context, T v) {
+template <u32 Section, u64 Hash, class Context, class Type>
+__host__ __device__ __forceinline__ void begin_with(Context &&context, Type v) {
   const number n = number_of(v);
   (void)n;
   INK_I_ON_DEVICE(template escaped<INK_KIND_BEGIN, Section, Hash>(n.escape, n.bits));
@@ -314,9 +314,9 @@ public:
   scope &operator=(const scope &) = delete;
 };
 
-template <class T> struct bare { using type = T; };
-template <class T> struct bare<T &> { using type = T; };
-template <class T> struct bare<T &&> { using type = T; };
+template <class Type> struct bare { using type = Type; };
+template <class Type> struct bare<Type &> { using type = Type; };
+template <class Type> struct bare<Type &&> { using type = Type; };
 
 } // namespace ink_i
 

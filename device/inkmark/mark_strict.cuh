@@ -22,7 +22,7 @@ __device__ __forceinline__ void tie_word(u32 &word, u32 high) {
 }
 
 template <unsigned Bytes> struct tie_bits { // vectors, half2, structs of words, 64-bit integers
-  template <class T> static __device__ __forceinline__ void run(T &value, u32 high) {
+  template <class Type> static __device__ __forceinline__ void run(Type &value, u32 high) {
     u32 words[Bytes / 4];
     memcpy(words, &value, Bytes);
 #pragma unroll
@@ -30,7 +30,7 @@ template <unsigned Bytes> struct tie_bits { // vectors, half2, structs of words,
       tie_word(words[i], high);
     memcpy(&value, words, Bytes);
   }
-  template <class T> static __device__ __forceinline__ u32 gather(const T &value) {
+  template <class Type> static __device__ __forceinline__ u32 gather(const Type &value) {
     u32 words[Bytes / 4], all = 0;
     memcpy(words, &value, Bytes);
 #pragma unroll
@@ -40,39 +40,39 @@ template <unsigned Bytes> struct tie_bits { // vectors, half2, structs of words,
   }
 };
 template <> struct tie_bits<1> {
-  template <class T> static __device__ __forceinline__ void run(T &value, u32 high) {
+  template <class Type> static __device__ __forceinline__ void run(Type &value, u32 high) {
     unsigned char byte;
     memcpy(&byte, &value, 1);
     byte = (unsigned char)(byte | high >> 31);
     memcpy(&value, &byte, 1);
   }
-  template <class T> static __device__ __forceinline__ u32 gather(const T &value) {
+  template <class Type> static __device__ __forceinline__ u32 gather(const Type &value) {
     unsigned char byte;
     memcpy(&byte, &value, 1);
     return (u32)byte << 24; // its uppermost bit is looked at, so all of it is needed there
   }
 };
 template <> struct tie_bits<2> {
-  template <class T> static __device__ __forceinline__ void run(T &value, u32 high) {
+  template <class Type> static __device__ __forceinline__ void run(Type &value, u32 high) {
     unsigned short half;
     memcpy(&half, &value, 2);
     half = (unsigned short)(half | high >> 31);
     memcpy(&value, &half, 2);
   }
-  template <class T> static __device__ __forceinline__ u32 gather(const T &value) {
+  template <class Type> static __device__ __forceinline__ u32 gather(const Type &value) {
     unsigned short half;
     memcpy(&half, &value, 2);
     return (u32)half << 16;
   }
 };
 
-template <class T> __device__ __forceinline__ void tie_one(u32 high, T &value) {
-  tie_bits<sizeof(T)>::run(value, high);
+template <class Type> __device__ __forceinline__ void tie_one(u32 high, Type &value) {
+  tie_bits<sizeof(Type)>::run(value, high);
 }
-template <class T> __device__ __forceinline__ void tie_one(u32, const T &) {} // nothing uses a copy
-template <class T, unsigned long N> __device__ __forceinline__ void tie_one(u32 high, T (&values)[N]) {
+template <class Type> __device__ __forceinline__ void tie_one(u32, const Type &) {} // nothing uses a copy
+template <class Type, unsigned long Length> __device__ __forceinline__ void tie_one(u32 high, Type (&values)[Length]) {
 #pragma unroll
-  for (unsigned long i = 0; i < N; i++)
+  for (unsigned long i = 0; i < Length; i++)
     tie_one(high, values[i]);
 }
 __device__ __forceinline__ void tie_one(u32 high, double &v) { // one instruction makes both halves
@@ -81,21 +81,21 @@ __device__ __forceinline__ void tie_one(u32 high, double &v) { // one instructio
 __device__ __forceinline__ void tie_one(u32, const end_of_values &) {}
 
 __device__ __forceinline__ void tie(u32) {}
-template <class T, class... Rest>
-__device__ __forceinline__ void tie(u32 high, T &&first, Rest &&...rest) {
+template <class Type, class... Rest>
+__device__ __forceinline__ void tie(u32 high, Type &&first, Rest &&...rest) {
   tie_one(high, first);
   tie(high, rest...);
 }
 
 // ---- the clock depends on the value --------------------------------------------------------------
 
-template <class T> __device__ __forceinline__ u32 gather_one(const T &value) {
-  return tie_bits<sizeof(T)>::gather(value);
+template <class Type> __device__ __forceinline__ u32 gather_one(const Type &value) {
+  return tie_bits<sizeof(Type)>::gather(value);
 }
-template <class T, unsigned long N> __device__ __forceinline__ u32 gather_one(const T (&values)[N]) {
+template <class Type, unsigned long Length> __device__ __forceinline__ u32 gather_one(const Type (&values)[Length]) {
   u32 all = 0;
 #pragma unroll
-  for (unsigned long i = 0; i < N; i++)
+  for (unsigned long i = 0; i < Length; i++)
     all |= gather_one(values[i]);
   return all;
 }
@@ -103,8 +103,8 @@ __device__ __forceinline__ u32 gather_one(const double &v) { return (u32)__doubl
 __device__ __forceinline__ u32 gather_one(const end_of_values &) { return 0; }
 
 __device__ __forceinline__ u32 gather() { return 0; }
-template <class T, class... Rest>
-__device__ __forceinline__ u32 gather(const T &first, const Rest &...rest) {
+template <class Type, class... Rest>
+__device__ __forceinline__ u32 gather(const Type &first, const Rest &...rest) {
   return gather_one(first) | gather(rest...);
 }
 

@@ -127,11 +127,11 @@ __device__ __forceinline__ void store_word(cursor &at, u64 bytes, u32 on, u64 wo
 }
 // A record's words, its head last: who copies a ring while a kernel stores (runtime/decode/open_ring.h) may find
 // a record without its head, never a head without what it stands for. An escape is the word behind the head.
-template <bool Escaped, u32 N>
-__device__ __forceinline__ void store_record(cursor &at, u64 bytes, u32 on, const u64 (&record)[N]) {
-  constexpr u32 head = Escaped ? N - 2 : N - 1;
+template <bool Escaped, u32 Length>
+__device__ __forceinline__ void store_record(cursor &at, u64 bytes, u32 on, const u64 (&record)[Length]) {
+  constexpr u32 head = Escaped ? Length - 2 : Length - 1;
 #pragma unroll
-  for (u32 i = 0; i < N; i++)
+  for (u32 i = 0; i < Length; i++)
     if (i != head)
       store_word(at, bytes + 8 * i, on, record[i]);
   store_word(at, bytes + 8 * head, on, record[head]);

@@ -44,13 +44,13 @@ __host__ __device__ __forceinline__ void hold_one(not_held &) {}
 __device__ __forceinline__ void tie_one(u32, not_held &) {}
 #endif
 
-template <class T> struct can_hold { // the half types are classes of two bytes
-  static constexpr bool value = __is_class(T) && sizeof(T) == 2;
+template <class Type> struct can_hold { // the half types are classes of two bytes
+  static constexpr bool value = __is_class(Type) && sizeof(Type) == 2;
 };
-#define INK_I_CAN_HOLD(T)                                                                          \
-  template <> struct can_hold<T> { static constexpr bool value = true; };
-#define INK_I_CAN_HOLD_VECTORS(T)                                                                  \
-  INK_I_CAN_HOLD(T##1) INK_I_CAN_HOLD(T##2) INK_I_CAN_HOLD(T##3) INK_I_CAN_HOLD(T##4)
+#define INK_I_CAN_HOLD(Type)                                                                       \
+  template <> struct can_hold<Type> { static constexpr bool value = true; };
+#define INK_I_CAN_HOLD_VECTORS(Type)                                                               \
+  INK_I_CAN_HOLD(Type##1) INK_I_CAN_HOLD(Type##2) INK_I_CAN_HOLD(Type##3) INK_I_CAN_HOLD(Type##4)
 INK_I_CAN_HOLD(bool) INK_I_CAN_HOLD(char) INK_I_CAN_HOLD(signed char) INK_I_CAN_HOLD(unsigned char)
 INK_I_CAN_HOLD(short) INK_I_CAN_HOLD(unsigned short) INK_I_CAN_HOLD(int) INK_I_CAN_HOLD(unsigned)
 INK_I_CAN_HOLD(long) INK_I_CAN_HOLD(unsigned long) INK_I_CAN_HOLD(long long)
@@ -59,34 +59,34 @@ INK_I_CAN_HOLD_VECTORS(int) INK_I_CAN_HOLD_VECTORS(uint) INK_I_CAN_HOLD_VECTORS(
 INK_I_CAN_HOLD(double1) INK_I_CAN_HOLD(double2) INK_I_CAN_HOLD(double3)
 INK_I_CAN_HOLD(char4) INK_I_CAN_HOLD(uchar4) INK_I_CAN_HOLD(short2) INK_I_CAN_HOLD(ushort2)
 INK_I_CAN_HOLD(short4) INK_I_CAN_HOLD(ushort4) INK_I_CAN_HOLD(longlong1) INK_I_CAN_HOLD(longlong2)
-template <class T, unsigned long N> struct can_hold<T[N]> {
-  static constexpr bool value = can_hold<T>::value && N <= 32;
+template <class Type, unsigned long Length> struct can_hold<Type[Length]> {
+  static constexpr bool value = can_hold<Type>::value && Length <= 32;
 };
 
 template <bool> struct held_as {
-  template <class T> static __host__ __device__ __forceinline__ T &it(T &value) { return value; }
+  template <class Type> static __host__ __device__ __forceinline__ Type &it(Type &value) { return value; }
 };
 template <> struct held_as<false> {
-  template <class T> static __host__ __device__ __forceinline__ not_held it(T &) { return not_held(); }
+  template <class Type> static __host__ __device__ __forceinline__ not_held it(Type &) { return not_held(); }
 };
-template <class T>
-__host__ __device__ __forceinline__ auto maybe(T &value)
-    -> decltype(held_as<can_hold<T>::value>::it(value)) {
-  return held_as<can_hold<T>::value>::it(value);
+template <class Type>
+__host__ __device__ __forceinline__ auto maybe(Type &value)
+    -> decltype(held_as<can_hold<Type>::value>::it(value)) {
+  return held_as<can_hold<Type>::value>::it(value);
 }
 
 // ---- ranges around calls inside of expressions ----
 
 // Ends the range of S behind the call whose value it is given, and hands the value on.
-template <u32 Section, u64 Hash, class Context, class T>
-__host__ __device__ __forceinline__ T after(Context &&context, T value) {
+template <u32 Section, u64 Hash, class Context, class Type>
+__host__ __device__ __forceinline__ Type after(Context &&context, Type value) {
   stamp<INK_KIND_END, Section, Hash>(context);
   return value;
 }
 
 // The same, and what computes the value stays before the stamp.
-template <u32 Section, u64 Hash, class Context, class T>
-__host__ __device__ __forceinline__ T after_held(Context &&context, T value) {
+template <u32 Section, u64 Hash, class Context, class Type>
+__host__ __device__ __forceinline__ Type after_held(Context &&context, Type value) {
   hold(maybe(value));
   stamp<INK_KIND_END, Section, Hash>(context);
   hold(maybe(value));
@@ -94,8 +94,8 @@ __host__ __device__ __forceinline__ T after_held(Context &&context, T value) {
 }
 
 // The same with a strict mark.
-template <u32 Section, u64 Hash, class Context, class T>
-__host__ __device__ __forceinline__ T after_strict(Context &&context, T value) {
+template <u32 Section, u64 Hash, class Context, class Type>
+__host__ __device__ __forceinline__ Type after_strict(Context &&context, Type value) {
   hold(maybe(value));
   stamp_tied<false, INK_KIND_END, Section, Hash>(context, maybe(value));
   hold(maybe(value));
@@ -117,7 +117,7 @@ public:
     if (open)
       stamp<INK_KIND_END, Section, Hash>(context);
   }
-  template <class T> __host__ __device__ __forceinline__ void end(T &value) {
+  template <class Type> __host__ __device__ __forceinline__ void end(Type &value) {
     if (Kind == until_call_strict)
       stamp_tied<false, INK_KIND_END, Section, Hash>(context, maybe(value));
     else
@@ -129,17 +129,17 @@ public:
 };
 
 // What a comma gives for a right operand of type T: nothing where the built-in comma has to do it.
-template <class T, bool Plain> struct handed_on {};
-template <class T> struct handed_on<T, true> { using type = T; };
-template <class T> struct handed_on<const T, true> { using type = T; };
-template <class T>
+template <class Type, bool Plain> struct handed_on {};
+template <class Type> struct handed_on<Type, true> { using type = Type; };
+template <class Type> struct handed_on<const Type, true> { using type = Type; };
+template <class Type>
 struct value_behind
-    : handed_on<T, __is_trivially_copyable(T) && __is_trivially_constructible(T, T &&) && sizeof(T) <= 64> {};
-template <class T> struct value_behind<T &> { using type = T &; };
+    : handed_on<Type, __is_trivially_copyable(Type) && __is_trivially_constructible(Type, Type &&) && sizeof(Type) <= 64> {};
+template <class Type> struct value_behind<Type &> { using type = Type &; };
 
-template <until_kind Kind, u32 Section, u64 Hash, class Context, class T>
-__host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Context> &&range, T &&value) ->
-    typename handed_on<typename value_behind<T>::type, Kind != until_end>::type {
+template <until_kind Kind, u32 Section, u64 Hash, class Context, class Type>
+__host__ __device__ __forceinline__ auto operator,(until<Kind, Section, Hash, Context> &&range, Type &&value) ->
+    typename handed_on<typename value_behind<Type>::type, Kind != until_end>::type {
   if (Kind != until_call)
     hold(maybe(value));
   range.end(value);

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Section names travel inside every module: whoever loads one by the driver's API finds each table in the image
-that it loads, in PTX as numbers, in machine code as bytes (docs/format.md, "Section tables inside a module")."""
+that it loads, in PTX as numbers, in machine code as bytes (docs/format.md, "Section tables inside a module").
+And the header's own names: a program may have macros that are called by a single capital letter, as N and T."""
 import os
 import re
+import string
 import tempfile
 
 from toolchain import Checks, nvcc
@@ -53,6 +55,14 @@ def main():
         nvcc("-arch=sm_90", "-cubin", "-DINKMARK_DISABLE", "-o", to, source)
         with open(to, "rb") as file:
             checks.that(MAGIC not in file.read(), "a table in a module without marks")
+        every = os.path.join(os.path.dirname(os.path.abspath(__file__)), "every_macro.cu")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n")
+            file.writelines(f"#define {letter} 7\n" for letter in string.ascii_uppercase)
+            file.write('#include "inkmark/mark.cuh"\n#include "inkmark/rewritten.cuh"\n')
+            file.writelines(f"#undef {letter}\n" for letter in string.ascii_uppercase)
+            file.write(f'#include "{every}"\n')
+        nvcc("-arch=compute_90", "-ptx", "-std=c++17", "-o", to, source)
     checks.finish()
 
 
