@@ -67,6 +67,8 @@ for encoding in "utf-16", "utf-16-le", "utf-16-be":
     merged("wide.json", mark + json.dumps({"baseTimeNanoseconds": BASE, "traceEvents": wide}, ensure_ascii=False).encode(encoding), wide)
 for w in "nan", "-nan", "inf", "-inf", "+inf", "INF", "NAN":
     merged("word.json", word(w), nulled)
+for w, so in ("007", 7), ("-000", 0), ("00.5", 0.5), ("12.", 12.0), ("-3.e2", -300.0), ("09.E-1", 0.9), ("000", 0):
+    merged("number.json", word(w), [{**e, "x": so} for e in EVENTS])
 merged("begin_end.json", doc(split), split)
 merged("nested.json", doc(nested), nested)
 merged("listed.json", doc(listed), listed)
@@ -130,6 +132,8 @@ refused("t.7z", b"7z\xbc\xaf\x27\x1c" + bytes(64), "a 7z archive")
 refused("host.xplane.pb", b"\x0a" + bytes([len(plane)]) + plane, "no GPU kernels", "its planes are '/device:GPU:0'")
 refused("unnamed.pb", b"\x0a" + bytes([len(plane)]) + plane, "its planes are")
 refused("report.ncu-rep", b"NVR\0" + bytes(64), "an Nsight Compute report")
+for w in "1e", "2e+", "1.5.5", "3-1", "1e5e5", "4+", "1" * 20000:
+    refused("number.json", word(w), "is no valid JSON at byte")
 refused("mtia.json", doc([{**e, "cat": "mtia_ccp_events"} for e in EVENTS]), "no GPU kernels", "'mtia_ccp_events'")
 refused("timeless.json", doc([{k: v for k, v in EVENTS[0].items() if k != "dur"}]), "no GPU kernels", "1 have no name or no times")
 print("others: named")

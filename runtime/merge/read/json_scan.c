@@ -244,6 +244,35 @@ static const unsigned char word_bytes[256] = {
     ['.'] = IN_WORD | IN_NUMBER,
 };
 
+static const char *past_digits(const char *p) {
+  while (*p >= '0' && *p <= '9')
+    p++;
+  return p;
+}
+
+/* What begins with a digit, behind its sign, and has a number's characters only. Writers leave zeros in front, as "%08d" does, and
+ * points with nothing behind them: JSON has neither. */
+static ink_status take_number(json_scan *s, uint64_t from, const char *digits, ink_error *error) {
+  const char *p = past_digits(digits);
+  if (*digits == '0' && p > digits + 1) {
+    const size_t zeros = strspn(digits, "0"), all = (size_t)(p - digits);
+    TRY(note_edit(s, from + (uint64_t)(digits - s->own), (uint32_t)(zeros < all ? zeros : all - 1), "", error));
+  }
+  if (*p == '.') {
+    const char *fraction = p + 1;
+    p = past_digits(fraction);
+    if (p == fraction)
+      TRY(note_edit(s, from + (uint64_t)(p - s->own), 0, "0", error));
+  }
+  if (*p == 'e' || *p == 'E') {
+    const char *exponent = p + 1 + (p[1] == '+' || p[1] == '-');
+    p = past_digits(exponent);
+    if (p == exponent)
+      return broken(s, '?', error);
+  }
+  return *p || s->length == JSON_TEXT_MAX - 1 ? broken(s, '?', error) : INK_OK;
+}
+
 static ink_status take_word(json_scan *s, enum json_token *token, ink_error *error) {
   static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
   unsigned all = IN_WORD | IN_NUMBER;
@@ -270,7 +299,7 @@ static ink_status take_word(json_scan *s, enum json_token *token, ink_error *err
   const char *digits = s->own + (s->own[0] == '-');
   if (*digits >= '0' && *digits <= '9' && all & IN_NUMBER) {
     *token = JSON_NUMBER;
-    return INK_OK;
+    return take_number(s, from, digits, error);
   }
   *token = JSON_LITERAL;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
