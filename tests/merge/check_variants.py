@@ -69,6 +69,11 @@ for w in "nan", "-nan", "inf", "-inf", "+inf", "INF", "NAN":
     merged("word.json", word(w), nulled)
 for w, so in ("007", 7), ("-000", 0), ("00.5", 0.5), ("12.", 12.0), ("-3.e2", -300.0), ("09.E-1", 0.9), ("000", 0):
     merged("number.json", word(w), [{**e, "x": so} for e in EVENTS])
+for c in "\t", "\n", "\r\n", "\0", "\x01\x02", "\x1f", "a" * 7 + "\b" + "b" * 8 + "\f":
+    merged("control.json", word('"%s"' % c), [{**e, "x": c} for e in EVENTS])
+controls = [{**e, "name": "a\tb\n\x1b" + e["name"]} for e in EVENTS] + [{"ph": "i", "k\ty": 1, "name": "\n", "pid": 1, "tid": 1, "ts": 5}]
+for how in lambda data: data, lambda data: gzip.compress(data.encode()):
+    merged("control.json", how(doc(controls).replace("\\t", "\t").replace("\\n", "\n").replace("\\u001b", "\x1b")), controls)
 merged("begin_end.json", doc(split), split)
 merged("nested.json", doc(nested), nested)
 merged("listed.json", doc(listed), listed)

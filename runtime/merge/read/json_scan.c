@@ -172,7 +172,7 @@ static ink_status take_escape(json_scan *s, ink_error *error) {
   return INK_OK;
 }
 
-/* Eight bytes at a time: the first quote or backslash at or after p, or `end`. Up to seven bytes
+/* Eight bytes at a time: the first quote, backslash or control character at or after p, or `end`. Up to seven bytes
  * behind the end are read; they are 0. */
 static inline const unsigned char *find_quote(const unsigned char *p, const unsigned char *end) {
   const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
@@ -181,11 +181,24 @@ static inline const unsigned char *find_quote(const unsigned char *p, const unsi
     memcpy(&word, p, 8);
     uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
     /* the lowest bit set is right; higher ones need not be */
-    uint64_t hit = (((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & high;
+    uint64_t control = (word - ones * ' ') & ~word;
+    uint64_t hit = (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | control) & high;
     if (hit)
       return p + (__builtin_ctzll(hit) >> 3);
   }
   return end;
+}
+
+/* A control character as it is, which JSON does not allow in a string: writers that escape nothing leave tabs and line feeds. */
+static ink_status take_control(json_scan *s, unsigned char c, ink_error *error) {
+  static const char escapes[' '][7] = {
+      "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b",     "\\t",     "\\n",
+      "\\u000b", "\\f",     "\\r",     "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015",
+      "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f"};
+  TRY(note_edit(s, ink_json_offset(s), 1, escapes[c], error));
+  s->at++;
+  keep_byte(s, c);
+  return INK_OK;
 }
 
 static ink_status take_string_slow(json_scan *s, ink_error *error) {
@@ -203,12 +216,14 @@ static ink_status take_string_slow(json_scan *s, ink_error *error) {
     s->at += n;
     if (p == end)
       continue;
+    if (*p < ' ') {
+      TRY(take_control(s, *p, error));
+      continue;
+    }
     s->at++;
     if (*p == '"')
       break;
-    ink_status status = take_escape(s, error);
-    if (status != INK_OK)
-      return status;
+    TRY(take_escape(s, error));
   }
   s->own[s->length] = 0;
   return INK_OK;
