@@ -196,7 +196,7 @@ static void print_text(const verify_settings *settings, const char *path, const 
       text_print(to, k->unknown ? "held as far as could be judged\n" : "all held\n");
     }
     if (k->unknown)
-      text_print(to, "  note     %u more instructions are reached through a return address: not judged\n",
+      text_print(to, "  note     %u more instructions not judged: of a mark's own line, or reached through a return address\n",
               k->unknown);
     print_stamps(k, to);
     print_leaks(k, to);

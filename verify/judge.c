@@ -139,6 +139,7 @@ typedef struct judgement {
   size_t n;
   const uint64_t *last, *next; /* of the instruction at hand */
   size_t words;
+  bool exact; /* code of a mark's own line, on a side of it that the text does not tell, is nowhere in place */
 } judgement;
 
 static bool has_bit(const uint64_t *set, size_t bit) { return set[bit / 64] >> bit % 64 & 1; }
@@ -148,8 +149,10 @@ static bool has_bit(const uint64_t *set, size_t bit) { return set[bit / 64] >> b
 static bool between(const judgement *j, v_place place, size_t a, size_t b) {
   const int after_a = a == j->n ? 1 : ink_v_compare_stamp(j->v, place, &j->stamps[a]);
   const int before_b = b == j->n + 1 ? -1 : ink_v_compare_stamp(j->v, place, &j->stamps[b]);
-  if (after_a == 2 || before_b == 2 || after_a == 0 || before_b == 0)
+  if (after_a == 2 || before_b == 2)
     return true;
+  if (after_a == 0 || before_b == 0)
+    return !j->exact;
   const bool forward = a == j->n || b == j->n + 1 ||
                        ink_v_compare_stamps(j->v, &j->stamps[a], &j->stamps[b]) < 0;
   return forward ? after_a > 0 && before_b < 0 : after_a > 0 || before_b < 0;
@@ -386,13 +389,16 @@ static bool judge_one(judgement *j, const v_instruction *i, bool bookkeeping, ga
                       ink_verify_kernel *k) {
   uint32_t leak = INK_V_NONE;
   if (is_judged(j->v, j->f, i, bookkeeping)) {
-    if (is_unknown(j))
+    judgement exactly = *j;
+    exactly.exact = true;
+    const bool fine = any_in_place(j, &g->places, i->place);
+    if (is_unknown(j) || (fine && !any_in_place(&exactly, &g->places, i->place)))
       k->unknown++;
     else
       k->instructions++;
     if (!add_line(j, i, &g->lines, &g->line_count, &g->line_room))
       return false;
-    if (!any_in_place(j, &g->places, i->place)) {
+    if (!fine) {
       if (!add_leak(j, i, &g->leaks, &g->leak_count, &g->leak_room, &leak))
         return false;
       count_moved(j->v, &g->places, i->place);

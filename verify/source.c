@@ -120,33 +120,51 @@ static int other_text(const char *at, const char *end) {
   return some;
 }
 
-/* Where the mark at `at`, its parenthesis at `open`, has the other text of its line. */
-static int side_of(const char *text, const char *at, const char *open) {
+/* The text of a mark's line in front of it and behind it, as other_text has it. */
+static void beside(const char *text, const char *at, const char *open, int *before, int *after) {
   const char *begin = at, *end = open + strcspn(open, "\n");
   while (begin > text && begin[-1] != '\n')
     begin--;
-  const char *behind = behind_call(open, end);
+  *before = other_text(begin, at);
+  *after = other_text(*open == '(' ? behind_call(open, end) : open + 1, end);
+}
+
+int ink_v_side_of(const char *text, const char *at, const char *open) {
+  const char *behind = *open == '(' ? behind_call(open, open + strcspn(open, "\n")) : open;
   for (const char *p = open + 1; p < behind - 1; p++)
     if (!is_word(*p) && !strchr(" ,:.", *p))
       return 0; /* it computes by itself */
-  const int before = other_text(begin, at), after = other_text(behind, end);
+  int before, after;
+  beside(text, at, open, &before, &after);
   return before < 0 || after < 0 || before == after ? 0 : before ? -1 : 1;
 }
 
-static bool keep_mark(ink_verify *v, uint32_t file, uint32_t line, size_t macro, const char *name,
-                      size_t bytes, int side) {
+bool ink_v_is_alone(const char *text, const char *at, const char *open) {
+  int before, after;
+  beside(text, at, open, &before, &after);
+  return !before && !after;
+}
+
+size_t ink_v_mark_macro(const char *word, size_t bytes) {
+  for (size_t m = 0; m < sizeof macros / sizeof *macros; m++)
+    if (strlen(macros[m].macro) == bytes && memcmp(word, macros[m].macro, bytes) == 0)
+      return m;
+  return SIZE_MAX;
+}
+
+bool ink_v_keep_mark(ink_verify *v, uint32_t file, uint32_t line, size_t macro, const char *name,
+                     size_t bytes, int side, bool by_macro) {
   if (!ink_v_room((void **)&v->marks, v->mark_count, &v->mark_room, sizeof *v->marks))
     return false;
   char *copy = ink_v_keep(v, strndup(name, bytes));
   if (!copy)
     return false;
   v->marks[v->mark_count++] =
-      (v_mark){file, line, macros[macro].macro, macros[macro].kinds, copy, side};
+      (v_mark){file, line, macros[macro].macro, macros[macro].kinds, copy, side, by_macro};
   return true;
 }
 
-/* The first argument, without its table's name. */
-static const char *first_argument(const char *open, size_t *bytes) {
+const char *ink_v_first_argument(const char *open, size_t *bytes) {
   const char *at = open + 1 + strspn(open + 1, " \t\r\n"), *end = at;
   for (; is_word(*end) || *end == ':'; end++)
     if (*end == ':')
@@ -173,7 +191,13 @@ static bool read_table(ink_verify *v, const char *open, unsigned skip) {
   return true;
 }
 
-static const char *next_macro(const char *text) {
+/* Where a mark may begin: each word, if the user has macros of his own. */
+static const char *next_macro(const ink_verify *v, const char *text) {
+  if (v->macro_count) {
+    while (*text && !is_word(*text))
+      text++;
+    return *text ? text : NULL;
+  }
   const char *prof = strstr(text, "PROF_"), *ink = strstr(text, "INK_");
   return !prof || (ink && ink < prof) ? ink : prof;
 }
@@ -181,29 +205,28 @@ static const char *next_macro(const char *text) {
 static bool scan_file(ink_verify *v, uint32_t file, const char *text) {
   uint32_t line = 1;
   const char *counted = text;
-  for (const char *at = next_macro(text); at; at = next_macro(at + 4)) {
+  const char *end;
+  for (const char *at = next_macro(v, text); at; at = next_macro(v, end)) {
+    end = at;
+    while (is_word(*end))
+      end++;
     if (at > text && is_word(at[-1]))
       continue;
     for (; counted < at; counted++)
       line += *counted == '\n';
-    const char *end = at;
-    while (is_word(*end))
-      end++;
     const char *open = end + strspn(end, " \t");
-    if (*open != '(')
-      continue;
-    const size_t length = (size_t)(end - at);
-    if (length == 13 && memcmp(at, "PROF_SECTIONS", 13) == 0 && !read_table(v, open, 0))
+    const size_t length = (size_t)(end - at), mark = *open == '(' ? ink_v_mark_macro(at, length) : SIZE_MAX;
+    if (*open == '(' && length == 13 && memcmp(at, "PROF_SECTIONS", 13) == 0 && !read_table(v, open, 0))
       return false;
-    if (length == 9 && memcmp(at, "INK_TABLE", 9) == 0 && !read_table(v, open, 2))
+    if (*open == '(' && length == 9 && memcmp(at, "INK_TABLE", 9) == 0 && !read_table(v, open, 2))
       return false;
-    for (size_t m = 0; m < sizeof macros / sizeof *macros; m++) {
+    if (mark != SIZE_MAX) {
       size_t bytes;
-      const char *name = first_argument(open, &bytes);
-      if (strlen(macros[m].macro) == length && memcmp(at, macros[m].macro, length) == 0 &&
-          !keep_mark(v, file, line, m, name, bytes,
-                     memcmp(at, "INK_", 4) == 0 ? 0 : side_of(text, at, open)))
+      const char *name = ink_v_first_argument(open, &bytes);
+      if (!ink_v_keep_mark(v, file, line, mark, name, bytes, memcmp(at, "INK_", 4) == 0 ? 0 : ink_v_side_of(text, at, open), false))
         return false;
+    } else if (v->macro_count && !ink_v_expand_macro(v, file, line, text, at, end)) {
+      return false;
     }
   }
   return true;
@@ -232,16 +255,22 @@ ink_status ink_v_scan_sources(ink_verify *v, ink_error *error) {
   v->lines = calloc(v->file_count + 1, sizeof *v->lines);
   if (!v->lines)
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the sources");
-  for (uint32_t i = 0; i < v->file_count; i++) {
+  char **texts = calloc(v->file_count + 1, sizeof *texts);
+  bool fine = texts != NULL;
+  for (uint32_t i = 0; i < v->file_count && fine; i++) {
     if (strstr(v->files[i], "/inkmark/mark") || strstr(v->files[i], "/inkmark/rewritten.cuh"))
       continue;
     v->lines[i].toolkit = is_toolkit_header(v->files[i]);
-    char *text = read_source(v->files[i]);
-    const bool fine = !text || (scan_file(v, i, text) && ink_v_scan_statements(text, &v->lines[i]));
-    free(text);
-    if (!fine)
-      return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the sources");
+    texts[i] = read_source(v->files[i]);
+    fine = !texts[i] || (ink_v_scan_statements(texts[i], &v->lines[i]) && ink_v_collect_macros(v, texts[i]));
   }
+  for (uint32_t i = 0; i < v->file_count && fine; i++)
+    fine = !texts[i] || scan_file(v, i, texts[i]);
+  for (uint32_t i = 0; texts && i < v->file_count; i++)
+    free(texts[i]);
+  free(texts);
+  if (!fine)
+    return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the sources");
   /* A header with nothing but the table has no instruction, so no listing names it. */
   for (size_t i = 0; i < v->hashes.table_count; i++) {
     if (!ink_v_room((void **)&v->tables, v->table_count, &v->table_room, sizeof *v->tables))

@@ -276,7 +276,7 @@ static bool add_removed(ink_verify *v, const v_function *f, const extent *own, v
     return true;
   for (size_t m = 0; m < v->mark_count; m++) {
     const v_mark *mark = &v->marks[m];
-    bool known = !is_within(own, mark) ||
+    bool known = !is_within(own, mark) || mark->by_macro ||
                  mark->kinds != 1u << INK_KIND_MARK || !is_compiled(v, f, own->file, mark->line);
     for (size_t i = 0; i < *count && !known; i++) {
       const v_stamp *stamp = &(*stamps)[i];

@@ -334,6 +334,7 @@ void ink_verify_free(ink_verify *v) {
   free(v->labels);
   free(v->kernels);
   free(v->marks);
+  free(v->macros);
   free(v->tables);
   free(v->text);
   free(v);

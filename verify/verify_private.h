@@ -5,6 +5,9 @@
 
 #include "inkmark/verify.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 #define INK_V_FRAMES_MAX 24
 #define INK_V_NONE UINT32_MAX
 
@@ -71,7 +74,15 @@ typedef struct v_mark {
   uint32_t kinds; /* bits of enum ink_kind */
   const char *name;
   int side;       /* of its line's other text: -1: all stands before it, 1: all behind it, 0: neither, or not known */
+  bool by_macro;  /* of the user's own, which may have had another body */
 } v_mark;
+
+/* A call of a macro of the user's own. */
+typedef struct v_use {
+  uint32_t file, line;
+  int side;   /* as of a mark that stands there */
+  bool alone; /* its line has nothing else */
+} v_use;
 
 /* What the text of a file says of a line. */
 typedef struct v_line {
@@ -116,6 +127,8 @@ struct ink_verify {
   size_t kernel_count, kernel_room;
   v_mark *marks;
   size_t mark_count, mark_room;
+  struct v_macro *macros; /* of the user's own that make marks */
+  size_t macro_count, macro_room;
   v_lines *lines; /* [file_count] */
   const char **tables; /* the argument lists of PROF_SECTIONS */
   size_t table_count, table_room;
@@ -145,6 +158,18 @@ const char *ink_v_opcode(const v_instruction *instruction, size_t *bytes);
 /* source.c: the marks and tables in the text of all files of the listing. */
 ink_status ink_v_scan_sources(ink_verify *v, ink_error *error);
 /* Can this macro call have made a head with this tag? */
+/* Which of the macros that make marks it is; SIZE_MAX: none. */
+size_t ink_v_mark_macro(const char *word, size_t bytes);
+/* The first argument behind the parenthesis, without its table's name. */
+const char *ink_v_first_argument(const char *open, size_t *bytes);
+/* v_mark.side of the mark at `at` with its parenthesis at `open`; and whether its line has nothing but it. */
+int ink_v_side_of(const char *text, const char *at, const char *open);
+bool ink_v_is_alone(const char *text, const char *at, const char *open);
+bool ink_v_keep_mark(ink_verify *v, uint32_t file, uint32_t line, size_t macro, const char *name, size_t bytes, int side, bool by_macro);
+/* macro.c: keeps what the text's #defines make, and blanks it in the text; then the marks of a call of one of them at [at, end). False: no
+ * memory. */
+bool ink_v_collect_macros(ink_verify *v, char *text);
+bool ink_v_expand_macro(ink_verify *v, uint32_t file, uint32_t line, const char *text, const char *at, const char *end);
 bool ink_v_mark_fits(const ink_verify *v, const v_mark *mark, uint32_t tag);
 
 /* statement.c: what a text says of its lines; false: no memory. */

@@ -168,6 +168,26 @@ def check_tables():
     assert len(kernels) == 20, kernels
 
 
+def check_ids_of_others():
+    """Grid ids that are those of a later kernel of a loop: most launches lie inside of it at some offset, and all in their own."""
+    begins = [10 ** 6 + 50000 * i + 1000 * (i % 7) for i in range(30)]
+    path, db = report("ids.sqlite", {501: (0, "step(int*)", begins, 30500)})
+    capture = tools.capture(path, "ids.ink")
+    for off in 0, 1, 3:
+        db.execute("update CUPTI_ACTIVITY_KIND_KERNEL set gridId = correlationId - 999 + ?", (off,))
+        said = tools.merge(capture, "--with", path, "-o", here("m.pftrace"))
+        landed = blind.landed_in_perfetto(tools, here("m.pftrace"))
+        assert all(l.ident == 999 + l.grid_id for l in landed) and len(landed) == 30, (off, said)
+        assert ("grid ids do not agree" in said) == (off > 0) and not any(l.uncertain for l in landed), (off, said)
+    # a table's name as another writer has it is the same table
+    db.execute("alter table CUPTI_ACTIVITY_KIND_KERNEL rename to k")
+    db.execute("alter table k rename to cupti_activity_kind_kernel")
+    db.close()
+    said = tools.merge(capture, "--with", path, "-o", here("m.pftrace"))
+    assert "joined 30 of 30" in said and "not converted" not in said, said
+
+
 check_processes()
+check_ids_of_others()
 check_log()
 check_tables()

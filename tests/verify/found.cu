@@ -78,6 +78,39 @@ extern "C" __global__ void intrinsics(int *words, int p) {
   words[threadIdx.x + 32] = b;
 }
 
+// Marks of macros: their text is in the #define. Each call's line has work and a mark; only the first call's work sinks.
+#define STEP(section, v) v = v * 2246822519u + 5u; v ^= v >> 13; PROF_MARK(section)
+#define BRACED(section, ...) do { __VA_ARGS__; PROF_MARK(section); } while (0)
+#define NAMED BRACED(Third, a = a * 7u)
+extern "C" __global__ void macros(unsigned *words, unsigned by) {
+  PROF_KERNEL(Kernel);
+  unsigned a = words[threadIdx.x], b = words[threadIdx.x + 32];
+  PROF_MARK(First);
+  STEP(Second, b); // sinks: step
+  NAMED;
+  words[threadIdx.x] = a;
+  words[threadIdx.x + 32] = b;
+}
+
+extern "C" __global__ void braced(unsigned *words, unsigned by) {
+  PROF_KERNEL(Kernel);
+  unsigned a = words[threadIdx.x], b = words[threadIdx.x + 32];
+  BRACED(First, a += 0);
+  BRACED(Second, b = b * by + 3u, b ^= b >> 7); // sinks: braces
+  BRACED(Third, a = a * 7u);
+  words[threadIdx.x] = a;
+  words[threadIdx.x + 32] = b;
+}
+
+// Nothing tells which of the line's code belongs where: "all held" would be too much.
+extern "C" __global__ void crowded(float *values, float by) {
+  PROF_KERNEL(Kernel);
+  float a = values[threadIdx.x], b = values[threadIdx.x + 32];
+  PROF_MARK(First); b = b > by ? b * 3.5f + by : b * 2.25f - by; PROF_MARK(Second); a = a * by; PROF_MARK(Third, a);
+  values[threadIdx.x] = a;
+  values[threadIdx.x + 32] = b;
+}
+
 // The table lends the store of a mark the line of the loop.
 extern "C" __global__ void own_store(unsigned *words, unsigned by, int n) {
   PROF_KERNEL(Kernel);

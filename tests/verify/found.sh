@@ -32,7 +32,7 @@ def expect(what, is_so, found):
 
 
 for kernel, where, wanted in (("one_line", "product", {"IMAD"}), ("one_line", "mix", {"SHF", "LOP3"}), ("permutes", "bytes", {"PRMT"}),
-                              ("uniforms", "uniform", {"UFFMA" if arch >= 120 else "FFMA"}), ("sums", "sum", {"IADD3", "IADD", "IMAD", "VIADD"}),
+                              ("macros", "step", {"IMAD"}), ("braced", "braces", {"IMAD"}), ("uniforms", "uniform", {"UFFMA" if arch >= 120 else "FFMA"}), ("sums", "sum", {"IADD3", "IADD", "IMAD", "VIADD"}),
                               ("intrinsics", "intrinsic", {"IDP", "IMAD", "LOP3", "IADD3", "LEA", "PRMT"})):
     found = opcodes(kernel, where)
     expect(f"{kernel} {where}", isinstance(found, dict) and set(found) & wanted, found)
@@ -41,10 +41,15 @@ expect("intrinsics: no header is shown", all(l["file"].endswith("found.cu") for 
 for kernel in kernels.values():
     names = [s["name"] for s in kernel["stamps"]]
     expect(f"{kernel['kernel']}: every mark has its clock read", all(s["copies"] for s in kernel["stamps"]) and len(set(names)) == len(names), kernel["stamps"])
+for kernel in "macros", "braced":
+    k = kernels[kernel]
+    expect(f"{kernel}: the marks' names and one line", [s["name"] for s in k["stamps"]] == ["First", "Second", "Third"] and not k["not_judged"] and
+           len({l["line"] for l in k["leaks"]}) == 1, k)
+expect("crowded: not judged, not held", kernels["crowded"]["not_judged"] >= 3 and not kernels["crowded"]["leaks"], kernels["crowded"])
 expect("own_store is held", not kernels["own_store"]["leaks"], kernels["own_store"]["leaks"])
 if arch >= 90:
     expect("waits is held", not kernels["waits"]["leaks"], kernels["waits"]["leaks"])
-expect("all kernels", len(kernels) == 7 + (arch >= 90), list(kernels))
+expect("all kernels", len(kernels) == 10 + (arch >= 90), list(kernels))
 print("\n".join(failures) or f"sm_{arch}: {len(kernels)} kernels as they are")
 sys.exit(bool(failures))
 P

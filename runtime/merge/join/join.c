@@ -156,11 +156,14 @@ static ink_status align_over_all(join_device *d, join_guess guess, join_rival *r
   return status;
 }
 
-/* Another place is ruled out where it leaves more launches without a kernel than may be missing from either
- * file: a few, or one in ten. */
+/* Launches that may be missing from either file: a few, or one in ten. */
+static size_t few_of(size_t launches) {
+  return launches / 10 > 2 ? launches / 10 : 2;
+}
+
+/* Another place is ruled out where it leaves more launches without a kernel than that. */
 static bool is_ruled_out(const join_rival *r) {
-  const size_t few = r->here / 10 > 2 ? r->here / 10 : 2;
-  return r->elsewhere + few < r->here;
+  return r->elsewhere + few_of(r->here) < r->here;
 }
 
 static ink_status join_by_time(join_device *d, ink_error *error) {
@@ -231,18 +234,27 @@ static void device_free(join_device *d) {
   results_free(d);
 }
 
-/* Ids can be of equal launches and yet not of the same: in a loop, of the next one's. Where few of
- * the launches lie inside the kernels of their ids, time has its say, and is believed if by it
- * clearly more do; `timed`: so it was. */
+/* Does time know, of most of its launches? */
+static bool is_sure(const join_device *d) {
+  size_t uncertain = 0;
+  for (size_t i = 0; i < d->count; i++)
+    uncertain += d->chosen[i] != SIZE_MAX && d->uncertain[i];
+  return uncertain * 2 < d->clock.joined;
+}
+
+/* Ids can be of equal launches and yet not of the same: in a loop, of the next one's. Where more than a few of
+ * the launches do not lie inside the kernels of their ids, time has its say, and is believed if by it
+ * clearly more do; `timed`: so it was. Where the numbers are off by one in an even loop, most still lie inside: there it is enough that
+ * time is sure of a place that explains more than a few launches more. */
 static ink_status hold_against_time(join_device *d, bool *timed, ink_error *error) {
   const size_t by_ids = ink_join_inside(d, JOIN_SLACK_NS);
-  if (by_ids * 10 >= d->clock.joined * 8)
+  if (by_ids + few_of(by_ids) >= d->clock.joined)
     return INK_OK;
   join_device other = *d;
   other.clock = (ink_join_clock){.device = d->clock.device, .launches = d->clock.launches};
   ink_status status = results_make(&other) ? join_by_time(&other, error) : no_memory(error);
   const size_t by_time = status == INK_OK ? ink_join_inside(&other, JOIN_SLACK_NS) : 0;
-  if (by_time * 4 > by_ids * 5) {
+  if (by_time * 4 > by_ids * 5 || (by_time > by_ids + few_of(by_ids) && is_sure(&other))) {
     char said[sizeof other.clock.note];
     memcpy(said, other.clock.note, sizeof said);
     snprintf(other.clock.note, sizeof other.clock.note,

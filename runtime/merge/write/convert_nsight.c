@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum side { ON_STREAM, ON_THREAD };
 enum arrow { NO_ARROW, ARROW_STARTS, ARROW_ENDS };
@@ -443,7 +444,7 @@ static ink_status name_gpus(nsight_reader *r) {
 
 static bool is_converted(const char *name) {
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-    if (!strcmp(tables[i].name, name))
+    if (!strcasecmp(tables[i].name, name)) /* as SQLite compares them */
       return true;
   return false;
 }

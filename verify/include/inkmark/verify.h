@@ -97,7 +97,8 @@ typedef struct ink_verify_kernel {
   const ink_verify_leak *leaks;
   const ink_verify_line *lines;
   uint32_t instructions;     /* judged */
-  uint32_t unknown;          /* reached in a way that the listing does not show: not judged */
+  uint32_t unknown;          /* not judged: reached in a way that the listing does not show, or of a line with a mark, on a side of it
+                              * that the text does not tell */
   uint32_t moved;            /* of these: the sum of the leaks' counts */
   const ink_verify_remark *remarks; /* in the order of the listing */
   size_t remark_count;
