@@ -109,23 +109,58 @@ static bool is_loop_head(const ink_verify *v, const v_function *f, v_place place
   return branches;
 }
 
+/* The operands behind the first one, a carry that is written left out and given in *carry (0: none, else the digit). */
+static const char *behind_result(const v_instruction *i, const char *from, char *carry) {
+  const char *end = i->text + i->text_bytes, *comma = memchr(from, ',', (size_t)(end - from));
+  *carry = 0;
+  if (comma && end - comma > 5 && comma[2] == 'P' && isdigit((unsigned char)comma[3]) && comma[4] == ',') {
+    *carry = comma[3];
+    comma += 4;
+  }
+  return comma && end - comma > 2 ? comma + 2 : end;
+}
+
 /* R1 is the stack pointer in all that ptxas makes: where a frame is made and taken down, and where it is, is the
- * function's, no line's. "IADD3 R3, R1, c[0x0][0x20], RZ" */
-static bool is_of_the_stack(const v_instruction *i) {
+ * function's, no line's. "IADD3 R3, R1, c[0x0][0x20], RZ", "IADD3 R6, P1, R1, UR4, RZ" */
+static bool adds_to_the_stack(const v_instruction *i, char *carry) {
   size_t bytes;
-  const char *at = ink_v_opcode(i, &bytes);
-  const char *comma = memchr(at, ',', i->text_bytes - (size_t)(at - i->text));
-  static const char pointer[] = ", R1, ";
-  const size_t n = sizeof pointer - 1;
-  return bytes >= 4 && (!memcmp(at, "IADD", 4) || (bytes >= 5 && !memcmp(at, "VIADD", 5))) && comma &&
-         i->text_bytes - (size_t)(comma - i->text) > n && !memcmp(comma, pointer, n);
+  const char *at = ink_v_opcode(i, &bytes), *end = i->text + i->text_bytes;
+  if (bytes < 4 || (memcmp(at, "IADD", 4) && (bytes < 5 || memcmp(at, "VIADD", 5))))
+    return false;
+  const char *operands = behind_result(i, at, carry);
+  return end - operands > 4 && !memcmp(operands, "R1, ", 4);
+}
+
+/* The same, and the upper half of that: "IMAD.X R7, RZ, RZ, c[0x0][0x24], P1". */
+static bool is_of_the_stack(const ink_verify *v, const v_function *f, const v_instruction *i) {
+  char carry;
+  if (adds_to_the_stack(i, &carry))
+    return true;
+  size_t bytes;
+  const char *opcode = ink_v_opcode(i, &bytes), *last = memrchr(i->text, ',', i->text_bytes);
+  if (bytes < 2 || memcmp(opcode + bytes - 2, ".X", 2) || !last || i->text + i->text_bytes - last < 4 || last[2] != 'P')
+    return false;
+  const char wanted = last[3];
+  const v_instruction *first = &v->instructions[f->first];
+  for (const v_instruction *from = i; from-- > first;) {
+    size_t n;
+    const char *word = ink_v_opcode(from, &n);
+    const bool is_stack = adds_to_the_stack(from, &carry);
+    if (!is_stack)
+      behind_result(from, word, &carry);
+    if (carry == wanted)
+      return is_stack;
+    if (n + 2 < from->text_bytes && word[n + 1] == 'P' && word[n + 2] == wanted)
+      return false; /* a comparison wrote it */
+  }
+  return false;
 }
 
 static bool is_judged(const ink_verify *v, const v_function *f, const v_instruction *i,
                       bool bookkeeping) {
   if (i->ours || !i->place.count || ink_v_is_argument(v, f, (uint32_t)(i - v->instructions)))
     return false;
-  if (is_of_the_stack(i) || ink_v_opcode_in(i, (const char *const[]){"NOP", "EXIT", "RET", "BRA", "BSSY", "BSYNC", NULL}))
+  if (is_of_the_stack(v, f, i) || ink_v_opcode_in(i, (const char *const[]){"NOP", "EXIT", "RET", "BRA", "BSSY", "BSYNC", NULL}))
     return false;
   return bookkeeping || (!is_bookkeeping(i) && !(is_counting(i) && is_loop_head(v, f, i->place)));
 }

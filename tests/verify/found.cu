@@ -2,6 +2,8 @@
 // What verify once said wrongly, each as a kernel of its own: found.sh has what it has to say.
 #include "inkmark/mark.cuh"
 
+#include <cstdio>
+
 PROF_SECTIONS(Found, Kernel, First, Second, Third, Fourth)
 
 // The line of the last two marks has two more statements; the chain sinks to the last of them.
@@ -109,6 +111,18 @@ extern "C" __global__ void crowded(float *values, float by) {
   PROF_MARK(First); b = b > by ? b * 3.5f + by : b * 2.25f - by; PROF_MARK(Second); a = a * by; PROF_MARK(Third, a);
   values[threadIdx.x] = a;
   values[threadIdx.x + 32] = b;
+}
+
+// The address of the frame that printf reads is made in two halves, of no line of the source.
+extern "C" __global__ void prints(float *values, float by) {
+  PROF_KERNEL(Kernel);
+  float a = values[threadIdx.x];
+  PROF_MARK(First);
+  if (a > by) printf("%f\n", a);
+  PROF_MARK(Second);
+  a = a * 3.0f + by;
+  PROF_MARK(Third, a);
+  values[threadIdx.x] = a;
 }
 
 // The table lends the store of a mark the line of the loop.
