@@ -43,6 +43,25 @@ static const struct {
     {"INK_UNTIL_END", 1u << INK_KIND_END},
 };
 
+/* The quote that closes the one at `at`, or where the line ends without one. */
+static const char *end_of_literal(const char *text, const char *at) {
+  if (*at == '"' && at > text && at[-1] == 'R') { /* R"mark(...)mark" */
+    char close[24] = ")";
+    const size_t mark = strcspn(at + 1, "(\n");
+    const char *end = NULL;
+    if (mark < 17 && at[1 + mark] == '(') {
+      memcpy(close + 1, at + 1, mark);
+      memcpy(close + 1 + mark, "\"", 2);
+      end = strstr(at + 2 + mark, close);
+    }
+    return end ? end + mark + 1 : at + strcspn(at, "\n");
+  }
+  const char *end = at + 1;
+  while (*end && *end != *at && *end != '\n')
+    end += *end == '\\' && end[1] ? 2 : 1;
+  return end;
+}
+
 /* A whole file, its comments and strings blanked (their newlines stay). NULL: cannot be read. */
 static char *read_source(const char *path) {
   FILE *file = fopen(path, "rb");
@@ -71,6 +90,8 @@ static char *read_source(const char *path) {
       end = at + strcspn(at, "\n");
     else if (at[0] == '/' && at[1] == '*')
       end = strstr(at + 2, "*/");
+    else if (at[0] == '"' || (at[0] == '\'' && (at == text || !isalnum((unsigned char)at[-1])))) /* 1'000 is no literal */
+      end = end_of_literal(text, at);
     for (; end && at < end; at++)
       *at = *at == '\n' ? '\n' : ' ';
     if (!*at)
@@ -280,22 +301,58 @@ ink_status ink_v_scan_sources(ink_verify *v, ink_error *error) {
   return INK_OK;
 }
 
+/* The name of section `id` in a table; NULL: it has none. */
+static const char *section_in(const char *table, uint32_t id, size_t *bytes) {
+  for (uint32_t n = 0; n < id && table; n++) {
+    table = strchr(table, ',');
+    table = table ? table + 1 : NULL;
+  }
+  if (!table)
+    return NULL;
+  table += strspn(table, " \t\r\n\\");
+  *bytes = strcspn(table, ", \t\r\n\\");
+  return *bytes ? table : NULL;
+}
+
 /* Is `name` section `id` of some table? (tables[t] is "Solver, Step, LineSearch") */
 static bool names_section(const ink_verify *v, const char *name, uint32_t id) {
   for (size_t t = 0; t < v->table_count; t++) {
-    const char *at = v->tables[t];
-    for (uint32_t n = 0; n < id && at; n++) {
-      at = strchr(at, ',');
-      at = at ? at + 1 : NULL;
-    }
+    size_t bytes;
+    const char *at = section_in(v->tables[t], id, &bytes);
     if (!at)
       continue;
-    at += strspn(at, " \t\r\n\\");
-    const size_t bytes = strcspn(at, ", \t\r\n\\");
     if (strlen(name) == bytes && memcmp(at, name, bytes) == 0)
       return true;
   }
   return false;
+}
+
+bool ink_v_is_section(const ink_verify *v, const char *name) {
+  for (size_t t = 0; t < v->table_count; t++) {
+    size_t bytes;
+    const char *at;
+    for (uint32_t id = 1; (at = section_in(v->tables[t], id, &bytes)); id++)
+      if (strlen(name) == bytes && memcmp(at, name, bytes) == 0)
+        return true;
+  }
+  return false;
+}
+
+const char *ink_v_section_name(ink_verify *v, uint32_t tag) {
+  const uint32_t id = tag & INK_SECTION_MASK;
+  const char *name = NULL;
+  size_t bytes = 0;
+  for (size_t t = 0; t < v->table_count; t++) {
+    size_t n;
+    const char *other = section_in(v->tables[t], id, &n);
+    if (other && name && (n != bytes || memcmp(name, other, n) != 0))
+      return NULL;
+    if (other) {
+      name = other;
+      bytes = n;
+    }
+  }
+  return name ? ink_v_keep(v, strndup(name, bytes)) : NULL;
 }
 
 bool ink_v_mark_fits(const ink_verify *v, const v_mark *mark, uint32_t tag) {

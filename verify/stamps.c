@@ -24,6 +24,8 @@ int ink_v_compare(const ink_verify *v, v_place a, v_place b) {
 }
 
 int ink_v_compare_stamp(const ink_verify *v, v_place place, const v_stamp *stamp) {
+  if (stamp->lost)
+    return 2;
   const uint32_t inner = stamp->place.count - 1;
   for (uint32_t i = 0; i < inner && i < place.count; i++) {
     const v_frame *x = &v->frames[place.first + i], *y = &v->frames[stamp->place.first + i];
@@ -220,6 +222,12 @@ static bool is_shared(const ink_verify *v, const v_stamp *stamp) {
   return fitting > 1;
 }
 
+/* A mark whose text is not to be seen, by its tag. */
+static bool is_textless(const ink_verify *v, const v_stamp *stamp) {
+  return stamp->tag != INK_V_NONE && stamp->tag >> INK_SECTION_BITS == INK_KIND_MARK &&
+         (!stamp->mark || !ink_v_mark_fits(v, stamp->mark, stamp->tag));
+}
+
 static bool name_stamp(ink_verify *v, v_stamp *stamp, const v_mark *mark) {
   const v_frame *inner = inner_frame(v, stamp->place);
   char *name = NULL;
@@ -229,12 +237,12 @@ static bool name_stamp(ink_verify *v, v_stamp *stamp, const v_mark *mark) {
   /* The rewriter's marks in expressions, and those whose text is not to be seen, which may be such. */
   if (!mark || strncmp(mark->macro, "INK_", 4) == 0)
     ink_v_statement(v, inner->file, inner->line, &stamp->first_line, &stamp->last_line);
-  if (mark) {
-    stamp->macro = mark->macro;
+  stamp->macro = mark ? mark->macro : "";
+  stamp->name = is_textless(v, stamp) ? ink_v_section_name(v, stamp->tag) : NULL;
+  if (!stamp->name && mark)
     stamp->name = mark->name;
+  if (stamp->name)
     return true;
-  }
-  stamp->macro = "";
   if (asprintf(&name, "line %u", inner->line) < 0)
     return false;
   stamp->name = ink_v_keep(v, name);
@@ -276,7 +284,7 @@ static bool add_removed(ink_verify *v, const v_function *f, const extent *own, v
     return true;
   for (size_t m = 0; m < v->mark_count; m++) {
     const v_mark *mark = &v->marks[m];
-    bool known = !is_within(own, mark) || mark->by_macro ||
+    bool known = !is_within(own, mark) || mark->by_macro || (v->table_count && !ink_v_is_section(v, mark->name)) ||
                  mark->kinds != 1u << INK_KIND_MARK || !is_compiled(v, f, own->file, mark->line);
     for (size_t i = 0; i < *count && !known; i++) {
       const v_stamp *stamp = &(*stamps)[i];
@@ -328,6 +336,17 @@ static bool same_place(const ink_verify *v, v_place a, v_place b) {
   return a.count == b.count && ink_v_compare(v, a, b) == 0;
 }
 
+/* The table gives the reads of neighbours to the first. Where one of these has another's line, it is wrong, and the others may be. */
+static void find_lost(const ink_verify *v, v_stamp *stamps, size_t count) {
+  bool lost = false;
+  for (size_t a = 0; a < count; a++)
+    for (size_t b = 0; b < a && !lost; b++)
+      lost = (is_textless(v, &stamps[a]) || is_textless(v, &stamps[b])) && stamps[a].tag != stamps[b].tag &&
+             same_place(v, stamps[a].place, stamps[b].place);
+  for (size_t i = 0; i < count && lost; i++)
+    stamps[i].lost = is_textless(v, &stamps[i]);
+}
+
 ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamps, size_t *count,
                              ink_error *error) {
   size_t room = 0;
@@ -359,6 +378,7 @@ ink_status ink_v_find_stamps(ink_verify *v, const v_function *f, v_stamp **stamp
     (*stamps)[at].copies++;
     read->stamp = (uint32_t)at;
   }
+  find_lost(v, *stamps, *count);
   if (*count && (!add_removed(v, f, &own, stamps, count, &room) || !sort_stamps(v, f, *stamps, *count)))
     return ink_error_set(error, INK_ERROR_MEMORY, "out of memory for the stamps");
   return INK_OK;

@@ -106,6 +106,7 @@ typedef struct v_stamp {
   uint32_t tag; /* as the machine code has it, or NONE */
   const v_mark *mark; /* of the source's text, or NULL; later in an array is later in the text */
   bool shared;        /* several marks of one line that the machine code cannot tell apart */
+  bool lost;          /* the text has no mark for its tag, and the line table gives its line to another one too */
   uint32_t copies;
   const char *name, *macro; /* live as long as the analysis */
 } v_stamp;
@@ -170,6 +171,10 @@ bool ink_v_keep_mark(ink_verify *v, uint32_t file, uint32_t line, size_t macro, 
  * memory. */
 bool ink_v_collect_macros(ink_verify *v, char *text);
 bool ink_v_expand_macro(ink_verify *v, uint32_t file, uint32_t line, const char *text, const char *at, const char *end);
+/* As all tables that have such a section call it; NULL: they differ, or none does. */
+const char *ink_v_section_name(ink_verify *v, uint32_t tag);
+/* Does some table have it? A mark's name may be made of others by the preprocessor. */
+bool ink_v_is_section(const ink_verify *v, const char *name);
 bool ink_v_mark_fits(const ink_verify *v, const v_mark *mark, uint32_t tag);
 
 /* statement.c: what a text says of its lines; false: no memory. */

@@ -113,6 +113,43 @@ extern "C" __global__ void crowded(float *values, float by) {
   values[threadIdx.x + 32] = b;
 }
 
+// The name of a mark is made of two words: no text says which mark it is, and the line table gives the reads of neighbours to the first.
+#define JOINED(a, b) a##b
+extern "C" __global__ void pasted(unsigned *words, unsigned by) {
+  PROF_KERNEL(Kernel);
+  unsigned a = words[threadIdx.x], b = words[threadIdx.x + 32];
+  PROF_MARK(JOINED(Fir, st));
+  b = b * by + 9u;
+  PROF_MARK(JOINED(Sec, ond));
+  a = a * 11u;
+  PROF_MARK(JOINED(Thi, rd));
+  words[threadIdx.x] = a;
+  words[threadIdx.x + 32] = b;
+}
+
+// A mark in a string is none, and neither is one behind "//" in one.
+extern "C" __global__ void quoted(unsigned *words, unsigned by) {
+  PROF_KERNEL(Kernel);
+  unsigned a = words[threadIdx.x];
+  PROF_MARK(First);
+  if (a == by) printf("https://PROF_MARK(Fourth) \" %c\n", '"'); PROF_MARK(Second);
+  a = a * 11u;
+  PROF_MARK(Third, a);
+  words[threadIdx.x] = a;
+}
+
+// Part of the body stands in another file.
+extern "C" __global__ void included(unsigned *words, unsigned by) {
+  PROF_KERNEL(Kernel);
+  unsigned a = words[threadIdx.x], b = words[threadIdx.x + 32];
+  PROF_MARK(First);
+#include "found.inc"
+  a = a * 7u;
+  PROF_MARK(Third);
+  words[threadIdx.x] = a;
+  words[threadIdx.x + 32] = b;
+}
+
 // The address of the frame that printf reads is made in two halves, of no line of the source.
 extern "C" __global__ void prints(float *values, float by) {
   PROF_KERNEL(Kernel);

@@ -46,11 +46,15 @@ for kernel in "macros", "braced":
     expect(f"{kernel}: the marks' names and one line", [s["name"] for s in k["stamps"]] == ["First", "Second", "Third"] and not k["not_judged"] and
            len({l["line"] for l in k["leaks"]}) == 1, k)
 expect("crowded: not judged, not held", kernels["crowded"]["not_judged"] >= 3 and not kernels["crowded"]["leaks"], kernels["crowded"])
+for kernel in "pasted", "included":
+    k = kernels[kernel]
+    expect(f"{kernel}: no move that is none, and no 'held'", k["not_judged"] and not k["leaks"] and {s["name"] for s in k["stamps"]} == {"First", "Second", "Third"}, k)
+expect("quoted: three marks", [s["name"] for s in kernels["quoted"]["stamps"]] == ["First", "Second", "Third"], kernels["quoted"]["stamps"])
 expect("prints is held", not kernels["prints"]["leaks"], kernels["prints"]["leaks"])
 expect("own_store is held", not kernels["own_store"]["leaks"], kernels["own_store"]["leaks"])
 if arch >= 90:
     expect("waits is held", not kernels["waits"]["leaks"], kernels["waits"]["leaks"])
-expect("all kernels", len(kernels) == 11 + (arch >= 90), list(kernels))
+expect("all kernels", len(kernels) == 14 + (arch >= 90), list(kernels))
 print("\n".join(failures) or f"sm_{arch}: {len(kernels)} kernels as they are")
 sys.exit(bool(failures))
 P
