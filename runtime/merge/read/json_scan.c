@@ -179,10 +179,9 @@ static inline const unsigned char *find_quote(const unsigned char *p, const unsi
   for (; p < end; p += 8) {
     uint64_t word;
     memcpy(&word, p, 8);
-    uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
+    uint64_t quote = word ^ ones * 2, slash = word ^ ones * '\\'; /* the quote and what is below the space become 0x20 and less */
     /* the lowest bit set is right; higher ones need not be */
-    uint64_t control = (word - ones * ' ') & ~word;
-    uint64_t hit = (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | control) & high;
+    uint64_t hit = (((quote - ones * 0x21) & ~quote) | ((slash - ones) & ~slash)) & high;
     if (hit)
       return p + (__builtin_ctzll(hit) >> 3);
   }
@@ -244,19 +243,19 @@ static inline ink_status take_string(json_scan *s, ink_error *error) {
 /* ---- numbers and literals ----------------------------------------------------------------------
  */
 
-enum { IN_WORD = 1, IN_NUMBER = 2 };
+enum { IN_WORD = 1, IN_NUMBER = 2, PART = 4, SIGN = 64 }; /* what divides a number, and signs, are counted */
 
 static const unsigned char word_bytes[256] = {
     ['0' ... '9'] = IN_WORD | IN_NUMBER,
     ['a' ... 'd'] = IN_WORD,
-    ['e'] = IN_WORD | IN_NUMBER,
+    ['e'] = IN_WORD | IN_NUMBER | PART,
     ['f' ... 'z'] = IN_WORD,
     ['A' ... 'D'] = IN_WORD,
-    ['E'] = IN_WORD | IN_NUMBER,
+    ['E'] = IN_WORD | IN_NUMBER | PART,
     ['F' ... 'Z'] = IN_WORD,
-    ['+'] = IN_WORD | IN_NUMBER,
-    ['-'] = IN_WORD | IN_NUMBER,
-    ['.'] = IN_WORD | IN_NUMBER,
+    ['+'] = IN_WORD | IN_NUMBER | SIGN,
+    ['-'] = IN_WORD | IN_NUMBER | SIGN,
+    ['.'] = IN_WORD | IN_NUMBER | PART,
 };
 
 static const char *past_digits(const char *p) {
@@ -290,7 +289,7 @@ static ink_status take_number(json_scan *s, uint64_t from, const char *digits, i
 
 static ink_status take_word(json_scan *s, enum json_token *token, ink_error *error) {
   static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
-  unsigned all = IN_WORD | IN_NUMBER;
+  unsigned all = IN_WORD | IN_NUMBER, counted = 0;
   const uint64_t from = ink_json_offset(s);
   s->length = 0;
   s->text = s->own;
@@ -299,6 +298,7 @@ static ink_status take_word(json_scan *s, enum json_token *token, ink_error *err
     const unsigned char *p = s->buffer + s->at, *run = p;
     while (word_bytes[*p]) {
       all &= word_bytes[*p];
+      counted += word_bytes[*p] & (PART | SIGN);
       if (s->length < JSON_TEXT_MAX - 1)
         s->own[s->length++] = (char)*p;
       p++;
@@ -314,6 +314,10 @@ static ink_status take_word(json_scan *s, enum json_token *token, ink_error *err
   const char *digits = s->own + (s->own[0] == '-');
   if (*digits >= '0' && *digits <= '9' && all & IN_NUMBER) {
     *token = JSON_NUMBER;
+    /* "12" and "12.5", as most are */
+    const bool plain = counted <= (digits == s->own ? 0 : SIGN) + PART && s->own[s->length - 1] >= '0' && s->own[s->length - 1] <= '9';
+    if (plain && (*digits != '0' || digits[1] < '0' || digits[1] > '9') && s->length < JSON_TEXT_MAX - 1)
+      return INK_OK;
     return take_number(s, from, digits, error);
   }
   *token = JSON_LITERAL;
