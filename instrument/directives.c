@@ -72,18 +72,16 @@ void ink_unit_find_off(ink_unit *unit) {
 }
 
 char *ink_directive_name(const ink_source *source, uint32_t offset) {
-  uint32_t line, column, at_line;
   directive found;
-  ink_source_position(source, offset, &line, &column);
   const size_t here = ink_source_token_at(source, offset);
   if (here && read_directive(source, &source->tokens.items[here - 1], &found) &&
       !strcmp(found.verb, "loop") && found.argument[0])
     return strdup(found.argument);
+  const char *line_end = memchr(source->text.at + offset, '\n', source->text.count - offset);
   for (size_t i = here; i < source->tokens.count; i++) {
     const ink_token *token = &source->tokens.items[i];
-    if (memchr(source->text.at + offset, '\n', token->start - offset))
+    if (line_end && source->text.at + token->start > line_end)
       return NULL;
-    ink_source_position(source, token->start, &at_line, &column);
     if (read_directive(source, token, &found) && !strcmp(found.verb, "loop") && found.argument[0])
       return strdup(found.argument);
   }
