@@ -226,7 +226,7 @@ static bool tells_its_name(const ink_function *function) {
 }
 
 static bool defines_macros(const ink_function *function) {
-  static const char *const words[] = {"define", "undef", "include"};
+  static const char *const words[] = {"define", "undef", "include", "line"};
   const ink_source *source = function->source;
   for (size_t i = ink_source_token_at(source, function->body_start);
        i + 1 < source->tokens.count && source->tokens.items[i].start < function->body_end; i++)
@@ -291,9 +291,9 @@ static void add_declaration(const ink_function *function, const ink_copy *copy) 
   ink_source *source = copy->declared_in;
   const char *text = source->text.at;
   ink_bytes out = {0};
-  uint32_t first, last, column;
-  ink_source_position(source, copy->declared.start, &first, &column);
-  ink_source_position(source, copy->declared_end, &last, &column);
+  const CXTranslationUnit tu = clang_Cursor_getTranslationUnit(function->cursor);
+  const uint32_t first = ink_source_shown_line(source, tu, copy->declared.start);
+  const uint32_t last = ink_source_shown_line(source, tu, copy->declared_end);
   ink_bytes_format(&out, INK_COPY_OPEN "#line %u\n", first);
   put_head(&out, function, &copy->declared, text, "");
   ink_bytes_add(&out, text + copy->declared.behind_open, copy->declared_end - copy->declared.behind_open);
@@ -307,11 +307,11 @@ void ink_copy_add(ink_function *function, const ink_copy *copy) {
   const enum CXCursorKind kind = clang_getCursorKind(function->cursor);
   ink_bytes out = {0};
   char words[64];
-  uint32_t first, last, column;
+  const CXTranslationUnit tu = clang_Cursor_getTranslationUnit(function->cursor);
   if (copy->declared_in)
     add_declaration(function, copy);
-  ink_source_position(source, head->start, &first, &column);
-  ink_source_position(source, function->body_end, &last, &column);
+  const uint32_t first = ink_source_shown_line(source, tu, head->start);
+  const uint32_t last = ink_source_shown_line(source, tu, function->body_end);
   ink_bytes_format(&out, INK_COPY_OPEN "#line %u\n", first);
   snprintf(words, sizeof words, "%s%s", copy->is_free ? "static INK_UNUSED() " : "",
            kind == CXCursor_FunctionDecl && !clang_Cursor_isFunctionInlined(function->cursor) ? "inline " : "");

@@ -88,6 +88,8 @@ static bool pragma_unrolls(const ink_unit *unit, const ink_source *source, uint3
   const uint32_t from = source->tokens.items[head - 1].start;
   if (ink_source_token_is(source, head - 1, "_Pragma"))
     return asks_to_unroll(source->text.at + from, before->end - from);
+  if (at >= head + 3 && ink_source_token_is(source, at - 2, "1") && ink_source_token_is(source, at - 3, "("))
+    return false; /* UNROLL(1) */
   return macro_asks(unit, source, from);
 }
 
@@ -372,11 +374,19 @@ bool ink_is_light(ink_unit *unit, const ink_function *function) {
   return !sum.heavy && sum.operations < light_operations;
 }
 
+/* What a macro makes as `do { ... } while (0)` is a block. */
+static bool runs_once(const ink_tree *tree, uint32_t at) {
+  const ink_node *node = &tree->nodes.items[at];
+  long long again;
+  return node->in_macro && node->kind == CXCursor_DoStmt && node->last != INK_NO_NODE &&
+         ink_constant_of(tree->nodes.items[node->last].cursor, &again) && !again;
+}
+
 ink_loop_cost ink_loop_judge(ink_unit *unit, const ink_function *function, uint32_t at) {
   const ink_tree *tree = &function->tree;
   weight sum = {0};
   weigh(unit, tree, at + 1, ink_tree_end(tree, at), 1, 0, &sum);
-  if (is_unrolled(unit, tree, at))
+  if (is_unrolled(unit, tree, at) || runs_once(tree, at))
     return sum.heavy ? INK_LOOP_UNROLLED : INK_LOOP_LEFT;
   return sum.heavy || sum.operations >= few_operations ? INK_LOOP_LONG : INK_LOOP_SMALL;
 }

@@ -67,9 +67,15 @@ void ink_loop_name(const ink_tree *tree, uint32_t at, char *name, size_t room) {
   const bool is_do = node->kind == CXCursor_DoStmt;
   const char *word = is_do || node->kind == CXCursor_WhileStmt ? "while" : "for";
   snprintf(name, room, "%s%s", is_do ? "do " : "", word);
-  if (node->in_macro && !ink_macro_statement_end(tree, at))
-    return;
   size_t from = ink_source_token_at(source, node->start);
+  if (node->in_macro) { /* the macro's use, if that is all of it */
+    const size_t behind = ink_source_token_is(source, from + 1, "(") ? ink_source_match(source, from + 1) : from;
+    if (ink_macro_statement_end(tree, at) && behind < source->tokens.count) {
+      name[0] = 0;
+      put_text(source, from, behind + 1, name, room);
+    }
+    return;
+  }
   if (is_do && node->first != INK_NO_NODE)
     from = ink_source_token_at(source, tree->nodes.items[node->first].end);
   size_t key = find_token(source, from, node->end, word);

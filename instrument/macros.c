@@ -17,12 +17,62 @@ static const ink_macro_use *use_from(const ink_source *source, uint32_t offset) 
   return found;
 }
 
+/* What ends the way through the statement, or may be jumped to, leaves a range around it open. */
+static bool leaves_or_is_entered(const ink_tree *tree, uint32_t at) {
+  for (uint32_t i = at, end = ink_tree_end(tree, at); i < end; i++) {
+    const ink_node *node = &tree->nodes.items[i];
+    uint32_t up = node->parent;
+    switch (node->in_lambda ? CXCursor_FirstInvalid : node->kind) {
+    case CXCursor_ReturnStmt:
+    case CXCursor_GotoStmt:
+    case CXCursor_IndirectGotoStmt:
+    case CXCursor_LabelStmt:
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+      return true;
+    case CXCursor_BreakStmt:
+    case CXCursor_ContinueStmt:
+      while (up > at && up != INK_NO_NODE && !ink_node_is_loop(&tree->nodes.items[up]))
+        up = tree->nodes.items[up].parent;
+      if (up == INK_NO_NODE || up < at || !ink_node_is_loop(&tree->nodes.items[up]))
+        return true;
+      break;
+    default:
+      break;
+    }
+  }
+  return false;
+}
+
+/* How the text of the macro ends: with a whole statement; and whether it begins with the end of another one. */
+static bool ends_statement(const ink_macro_use *use, bool *goes_on) {
+  const CXTranslationUnit tu = clang_Cursor_getTranslationUnit(use->cursor);
+  ink_macro_text read;
+  bool ends = false;
+  *goes_on = true;
+  if (ink_macro_read(&read, tu, clang_getCursorReferenced(use->cursor))) {
+    unsigned body = 1;
+    if (clang_Cursor_isMacroFunctionLike(clang_getCursorReferenced(use->cursor)))
+      while (body < read.count && strcmp(read.words[body++], ")"))
+        ;
+    *goes_on = body >= read.count || !strcmp(read.words[body], "else") || !strcmp(read.words[body], "}");
+    ends = !strcmp(read.words[read.count - 1], "}") || !strcmp(read.words[read.count - 1], ";");
+  }
+  ink_macro_free(&read);
+  return ends;
+}
+
+static bool may_be_whole(const ink_node *node) {
+  return ink_node_is_expression(node) || ink_node_is_loop(node) || node->kind == CXCursor_GCCAsmStmt ||
+         node->kind == CXCursor_CompoundStmt || node->kind == CXCursor_IfStmt;
+}
+
 uint32_t ink_macro_statement_end(const ink_tree *tree, uint32_t at) {
   const ink_node *nodes = tree->nodes.items, *node = &nodes[at];
   const ink_source *source = tree->source;
-  const ink_macro_use *use = use_from(source, node->start);
-  bool alone;
-  if (!use || !ink_node_is_expression(node) || !ink_node_is_statement(tree, at, &alone) ||
+  const ink_macro_use *use = node->included ? NULL : use_from(source, node->start);
+  bool alone, goes_on = false;
+  if (!use || !may_be_whole(node) || node->end > use->end || !ink_node_is_statement(tree, at, &alone) ||
       nodes[node->parent].in_macro || nodes[node->parent].start >= use->start ||
       !ink_source_free_at(source, use->start))
     return 0;
@@ -30,10 +80,14 @@ uint32_t ink_macro_statement_end(const ink_tree *tree, uint32_t at) {
   for (uint32_t i = nodes[node->parent].first; i != INK_NO_NODE; i = nodes[i].next)
     if (i != at && nodes[i].start >= use->start && nodes[i].start < use->end)
       return 0;
+  const bool ends = ends_statement(use, &goes_on);
   const size_t next = ink_source_skip(source, ink_source_token_at(source, use->end));
-  if (!ink_source_token_is(source, next, ";"))
+  if (goes_on || (!ink_node_is_expression(node) && leaves_or_is_entered(tree, at)))
     return 0;
-  const uint32_t end = source->tokens.items[next].end;
+  const bool semicolon = ink_source_token_is(source, next, ";");
+  if (!semicolon && !ends)
+    return 0;
+  const uint32_t end = semicolon ? source->tokens.items[next].end : use->end;
   return ink_source_free_at(source, end) ? end : 0;
 }
 

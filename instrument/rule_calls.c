@@ -18,6 +18,19 @@ static uint32_t statement_around(const ink_tree *tree, uint32_t at) {
   return at;
 }
 
+/* Of what a macro makes: the whole that the use of the macro is, where it can be marked and holds no loop around. */
+static uint32_t marked_statement(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  const uint32_t statement = statement_around(tree, at);
+  uint32_t up = statement;
+  while (up != INK_NO_NODE && nodes[up].in_macro && (up == statement || !ink_node_is_loop(&nodes[up]))) {
+    if (ink_macro_statement_end(tree, up))
+      return up;
+    up = nodes[up].parent;
+  }
+  return statement;
+}
+
 static bool is_operand_only(const ink_source *source, size_t token) {
   static const char *const words[] = {"decltype", "sizeof",     "noexcept", "alignof", "_Alignof",
                                       "typeid",   "__typeof__", "typeof",   "__alignof__"};
@@ -205,7 +218,7 @@ static void mark_inside(ink_unit *unit, ink_function *function, uint32_t at, con
 /* It holds expressions alone: calls in the head of a loop or an if are no such statement. */
 static bool is_simple(const ink_node *node) {
   return node->kind == CXCursor_DeclStmt || node->kind == CXCursor_ReturnStmt || ink_node_is_expression(node) ||
-         node->kind == CXCursor_GCCAsmStmt;
+         node->kind == CXCursor_GCCAsmStmt || (node->kind == CXCursor_CompoundStmt && node->in_macro);
 }
 
 /* The statement holds this call alone. A return ends its range by leaving the scope. */
@@ -262,7 +275,7 @@ static bool is_held_by_hand(ink_unit *unit, const ink_function *function, uint32
 void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name,
                    ink_found *found) {
   const ink_tree *tree = &function->tree;
-  const uint32_t statement = statement_around(tree, at);
+  const uint32_t statement = marked_statement(tree, at);
   if (ink_is_unevaluated(tree, at)) {
     found->reason = strdup("is not evaluated");
     return;
@@ -273,11 +286,12 @@ void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const ch
     return;
   const bool summed = !ink_rules_are_asked(unit) && ink_is_summed(unit, function, at);
   const bool simple = chosen && is_simple(&tree->nodes.items[statement]);
-  if (summed && simple && chosen > 1 && first != at) {
+  const bool block = simple && tree->nodes.items[statement].kind == CXCursor_CompoundStmt; /* of a macro */
+  if ((summed || block) && simple && chosen > 1 && first != at) {
     found->reason = strdup("is in the range of another call of its statement (--calls and --waits mark it)");
     return;
   }
-  if ((chosen == 1 || (summed && simple) || statement == at) && mark_around(unit, function, statement, at, name, found))
+  if ((chosen == 1 || ((summed || block) && simple) || statement == at) && mark_around(unit, function, statement, at, name, found))
     return;
   if (summed) /* a range each time would fill the track */
     found->reason = strdup("stands in an expression of a loop that is summed (--calls and --waits mark it)");

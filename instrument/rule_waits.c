@@ -47,9 +47,10 @@ static void call_name(const ink_tree *tree, const ink_node *node, const char *ca
   snprintf(name, room, "%s%.60s", object, called);
 }
 
-static bool asm_waits(const ink_tree *tree, const ink_node *node, char *name, size_t room) {
-  const char *word =
-      node->in_macro ? NULL : ink_wait_instruction(tree->source->text.at + node->start, node->end - node->start);
+static bool asm_waits(const ink_node *node, char *name, size_t room) {
+  const char *text;
+  size_t bytes;
+  const char *word = ink_asm_text(node->cursor, &text, &bytes) ? ink_wait_instruction(text, bytes) : NULL;
   if (word)
     snprintf(name, room, "%s", word);
   return word != NULL;
@@ -58,7 +59,7 @@ static bool asm_waits(const ink_tree *tree, const ink_node *node, char *name, si
 ink_wait_kind ink_wait_at(ink_unit *unit, const ink_tree *tree, uint32_t at, char *name, size_t room) {
   const ink_node *node = &tree->nodes.items[at];
   if (node->kind == CXCursor_GCCAsmStmt || node->kind == CXCursor_MSAsmStmt)
-    return asm_waits(tree, node, name, room) ? INK_WAIT_ITSELF : INK_WAIT_NONE;
+    return asm_waits(node, name, room) ? INK_WAIT_ITSELF : INK_WAIT_NONE;
   if (ink_node_is_loop(node)) {
     if (!ink_is_spin(unit, node->cursor))
       return INK_WAIT_NONE;

@@ -133,8 +133,7 @@ bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, co
   /* nvcc takes a #pragma of a macro as one where it begins a line */
   if (pragma || (spot->start != node->start && is_first_in_line(source, spot->start)) ||
       begins_with_pragma_macro(source, outer, at, spot->start)) {
-    uint32_t column;
-    ink_source_position(source, spot->start, &spot->line, &column);
+    spot->line = ink_source_shown_line(source, clang_Cursor_getTranslationUnit(function->cursor), spot->start);
     spot->start = line_start(source, spot->start);
     const size_t last = ink_source_token_at(source, spot->start);
     if (last && source->tokens.items[last - 1].end > spot->start)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds the tree of a function's body from libclang's cursors, and answers what libclang leaves
  * open: where a statement ends, which child is a body. */
-#include "tree.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,12 @@ bool ink_source_locate(const ink_source *source, CXSourceLocation location, uint
   *offset = expansion_at;
   return spelled && expanded && at == expansion_at && clang_File_isEqual(spelled, expanded) &&
          clang_File_isEqual(expanded, source->file) && expansion_at <= source->text.count;
+}
+
+uint32_t ink_source_shown_line(const ink_source *source, CXTranslationUnit tu, uint32_t offset) {
+  unsigned line = 0;
+  clang_getPresumedLocation(clang_getLocationForOffset(tu, source->file, offset), NULL, &line, NULL);
+  return line;
 }
 
 typedef struct build {
@@ -78,30 +84,113 @@ static const char *macro_text(CXTranslationUnit tu, CXCursor definition, CXFile 
   return *start < *end ? text + *start : NULL;
 }
 
-/* What begins in the use of a macro that it begins with, and ends in the file: `NS::f(x)`, `UNROLL for (...) ...`,
+static const char *skip_blanks(const char *text, const char *end) {
+  while (text < end && strchr(" \t\\\r\n", *text))
+    text++;
+  return text;
+}
+
+/* Behind the parentheses that begin here; `text` where there are none. */
+static const char *skip_parentheses(const char *text, const char *end) {
+  int depth = 0;
+  bool quoted = false;
+  const char *at = text;
+  if (at == end || *at != '(')
+    return text;
+  for (; at < end; at++) {
+    quoted ^= *at == '"' && at[-1] != '\\';
+    depth += quoted ? 0 : (*at == '(') - (*at == ')');
+    if (!depth)
+      return at + 1;
+  }
+  return text;
+}
+
+static const char *skip_pragmas(CXTranslationUnit tu, const char *text, const char *end, unsigned depth);
+
+typedef struct pragma_search {
+  CXTranslationUnit tu;
+  unsigned depth;
+  bool found, other;
+} pragma_search;
+
+static bool note_definition(CXCursor definition, void *data) {
+  pragma_search *search = data;
+  CXFile file;
+  unsigned from, to;
+  const char *text = macro_text(search->tu, definition, &file, &from, &to);
+  search->found = true;
+  search->other |= !text || skip_pragmas(search->tu, text, text + (to - from), search->depth + 1) != text + (to - from);
+  return !search->other;
+}
+
+/* Every definition of the macro comes to nothing but pragmas. libclang has no macros that are used in others, and to look
+ * for a definition takes long: what is found is kept. */
+static bool is_pragma_macro(CXTranslationUnit tu, const char *name, size_t bytes, unsigned depth) {
+  static _Thread_local struct {
+    CXTranslationUnit tu;
+    char name[64];
+    bool is;
+  } known[16];
+  static _Thread_local unsigned next;
+  char word[sizeof known->name];
+  if (!bytes || bytes >= sizeof word || depth > 8)
+    return false;
+  memcpy(word, name, bytes);
+  word[bytes] = 0;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].tu == tu && !strcmp(known[i].name, word))
+      return known[i].is;
+  pragma_search search = {tu, depth, false, false};
+  ink_macro_definitions(tu, word, note_definition, &search);
+  const size_t at = next++ % (sizeof known / sizeof *known);
+  known[at].tu = tu;
+  strcpy(known[at].name, word);
+  return known[at].is = search.found && !search.other;
+}
+
+/* Behind what a macro's text begins with and comes to nothing but pragmas: `_Pragma("unroll")`, `DO_PRAGMA(unroll n)`. */
+static const char *skip_pragmas(CXTranslationUnit tu, const char *text, const char *end, unsigned depth) {
+  for (const char *at = text; at < end; text = at = skip_blanks(at, end)) {
+    while (at < end && is_word(*at))
+      at++;
+    const size_t bytes = (size_t)(at - text);
+    const char *behind = skip_parentheses(skip_blanks(at, end), end);
+    if (!(bytes == 7 && !memcmp(text, "_Pragma", 7)) && !is_pragma_macro(tu, text, bytes, depth))
+      return text;
+    at = behind;
+  }
+  return end;
+}
+
+/* What begins in the use of a macro that it begins with, and ends in the file: `NS::f(x)`, `UNROLL(4) for (...) ...`,
  * `KERNEL_LOOP(i, n) ...`. What stands before the use stands before all of it. */
 static bool begins_with_macro(const ink_tree *tree, const ink_node *node, CXSourceLocation begin) {
   const CXTranslationUnit tu = clang_Cursor_getTranslationUnit(node->cursor);
   const bool pragma = node->kind == CXCursor_UnexposedStmt;
   const bool loop = node->kind == CXCursor_ForStmt || node->kind == CXCursor_WhileStmt || node->kind == CXCursor_CXXForRangeStmt;
+  const ink_macro_use *use = NULL;
   for (size_t i = 0; i < tree->source->macros.count; i++) {
-    const ink_macro_use *use = &tree->source->macros.items[i];
-    if (use->start != node->start || use->end >= node->end)
-      continue;
-    bool object = true;
-    for (uint32_t at = use->start; at < use->end; at++)
-      object &= is_word(tree->source->text.at[at]);
-    CXFile file, spelled;
-    unsigned from, to, at;
-    const char *text = macro_text(tu, clang_getCursorReferenced(use->cursor), &file, &from, &to);
-    clang_getSpellingLocation(begin, &spelled, NULL, NULL, &at);
-    if (!text || !(object || loop))
-      return false;
-    if (pragma)
-      return !strncmp(text, "_Pragma", 7) || strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == to - from;
-    return spelled && clang_File_isEqual(spelled, file) && at == from;
+    const ink_macro_use *one = &tree->source->macros.items[i];
+    if (one->start == node->start && one->end < node->end && (!use || one->end > use->end))
+      use = one;
   }
-  return false;
+  if (!use)
+    return false;
+  bool object = true;
+  for (uint32_t at = use->start; at < use->end; at++)
+    object &= is_word(tree->source->text.at[at]);
+  CXFile file, spelled;
+  unsigned from, to, at;
+  const char *text = macro_text(tu, clang_getCursorReferenced(use->cursor), &file, &from, &to);
+  clang_getSpellingLocation(begin, &spelled, NULL, NULL, &at);
+  if (!text)
+    return false;
+  const char *end = text + (to - from);
+  const char *behind = pragma || loop ? skip_pragmas(tu, text, end, 0) : text;
+  if (pragma)
+    return behind == end || (behind > text && (!strncmp(behind, "for", 3) || !strncmp(behind, "while", 5)));
+  return (object || loop) && spelled && clang_File_isEqual(spelled, file) && at == from + (unsigned)(behind - text);
 }
 
 static uint32_t add_node(ink_tree *tree, CXCursor cursor, uint32_t parent) {

@@ -53,6 +53,8 @@ bool ink_node_is_statement(const ink_tree *tree, uint32_t at, bool *alone);
 /* The body of a loop; INK_NO_NODE where there is none to be seen. */
 uint32_t ink_node_body(const ink_tree *tree, uint32_t loop);
 /* Where a location's text lies: false when not directly in this source. */
+/* The line that the compiler names at the offset: of the user's `#line`, where there is one before it. */
+uint32_t ink_source_shown_line(const ink_source *source, CXTranslationUnit tu, uint32_t offset);
 bool ink_source_locate(const ink_source *source, CXSourceLocation location, uint32_t *offset);
 
 #endif

@@ -356,7 +356,8 @@ void ink_put_text(const ink_source *source, uint32_t start, uint32_t end, char *
 bool ink_only_waits(ink_unit *unit, CXCursor function); /* it does nothing else */
 bool ink_is_spin(ink_unit *unit, CXCursor loop);
 bool ink_is_wait_name(const char *name, CXCursor target);
-const char *ink_wait_instruction(const char *text, size_t bytes); /* the one in an assembly's text; NULL: none */
+const char *ink_wait_instruction(const char *text, size_t bytes);
+bool ink_asm_text(CXCursor cursor, const char **text, size_t *bytes); /* where it is written; false: in pieces */ /* the one in an assembly's text; NULL: none */
 /* rule_waits.c */
 typedef enum ink_wait_kind {
   INK_WAIT_NONE,

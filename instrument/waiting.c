@@ -100,7 +100,7 @@ typedef struct deeds {
 
 static enum CXChildVisitResult see(CXCursor cursor, CXCursor parent, CXClientData data);
 
-static bool asm_text(CXCursor cursor, const char **text, size_t *bytes) {
+bool ink_asm_text(CXCursor cursor, const char **text, size_t *bytes) {
   const CXSourceRange range = clang_getCursorExtent(cursor);
   CXFile file, last;
   unsigned start, end;
@@ -120,7 +120,7 @@ static bool asm_text(CXCursor cursor, const char **text, size_t *bytes) {
 static void see_asm(deeds *found, CXCursor cursor) {
   const char *text;
   size_t bytes;
-  if (!asm_text(cursor, &text, &bytes)) {
+  if (!ink_asm_text(cursor, &text, &bytes)) {
     found->works = true;
     return;
   }

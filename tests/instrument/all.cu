@@ -15,6 +15,7 @@
 #include "cases/instances.cu"
 #include "cases/libraries.cu"
 #include "cases/macros.cu"
+#include "cases/numbered.cu"
 #include "cases/prefixed.cu"
 #include "cases/roles.cu"
 #include "cases/scope.cu"
@@ -39,6 +40,7 @@ int main() {
   instances::run();
   libraries::run();
   macros::run();
+  numbered::run();
   prefixed::run();
   roles::run();
   scope::run();

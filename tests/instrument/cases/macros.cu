@@ -20,6 +20,15 @@ WHOLE(whole)
 #define LAST(v, ...) ((v) + __VA_ARGS__)
 #define GIVEN(v, rest...) (rest)
 #define PASTED(v) (v + 1##0)
+#define STEP(v) do { v = work(v); v += work(v & 3); } while (0)
+#define BLOCK(v) { v = work(v); v += work(v & 1); }
+#define LOOP(v, n) for (int i_ = 0; i_ < (n); i_++) v = work(v);
+#define LEAVES(v) do { v = work(v); if (v == 12345) return; } while (0)
+#define SMALL(v) do { v = v * 3; } while (0)
+#define OR_ELSE(v) else v = work(v)
+#define WAITS() do { __syncthreads(); asm volatile("bar.sync 1, 64;"); } while (0)
+#define BARRIER(id, n) asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(n))
+#define BRACED_BARRIER(id) { asm volatile("bar.sync %0, 64;" ::"r"(id)); }
 #define BEGIN {
 #define END }
 #define SEMI ;
@@ -93,6 +102,23 @@ __global__ void conditionals(int *x) {
   x[t] += work(99);
 #endif
 }
+__global__ void statements(int *x, int n) {
+  int v = x[threadIdx.x];
+  STEP(v);
+  BLOCK(v)
+  LOOP(v, n)
+  LEAVES(v);
+  SMALL(v);
+  if (n == 4) v++; OR_ELSE(v);
+  if (n) STEP(v); else BLOCK(v)
+  for (int i = 0; i < n; i++) {
+    WAITS();
+    BARRIER(1, 64);
+    BRACED_BARRIER(2)
+    STEP(v);
+  }
+  x[threadIdx.x] = v;
+}
 inline void run() {
   check<int>("macros.whole", [](int *x) { whole<<<1, 64>>>(x); });
   check<int>("macros.headed", [](int *x) { headed<<<1, 64>>>(x); });
@@ -101,5 +127,6 @@ inline void run() {
   check<int>("macros.braced", [](int *x) { braced<<<1, 64>>>(x); });
   check<int>("macros.pragmas", [](int *x) { pragmas<<<1, 64>>>(x); });
   check<int>("macros.conditionals", [](int *x) { conditionals<<<1, 64>>>(x); });
+  check<int>("macros.statements", [](int *x) { statements<<<1, 64>>>(x, 3); });
 }
 } // namespace macros

@@ -15,6 +15,11 @@
 #define PREFIXED_WHOLE(i, n)                                                                                           \
   for (int i = 0; i < n; i++)                                                                                          \
   x ^= i
+#define PREFIXED_DO(x) _Pragma(#x)
+#define PREFIXED_TIMES(n) PREFIXED_DO(unroll n)
+#define PREFIXED_BOTH PREFIXED_DO(unroll) _Pragma("ivdep")
+#define PREFIXED_EACH(i, n) PREFIXED_TIMES(1) for (int i = 0; i < (n); ++i)
+#define PREFIXED_IF(x) if (x) PREFIXED_TIMES(2)
 namespace prefixed {
 namespace lib {
 __device__ int f(int x) {
@@ -62,8 +67,20 @@ __global__ void loops(int *p, int n) {
   PREFIXED_WHOLE(k, n);
   p[threadIdx.x] = x;
 }
+// pragmas that a macro makes of its argument, and loops that it begins behind one
+__global__ void arguments(int *p, int n) {
+  int x = p[threadIdx.x];
+  PREFIXED_TIMES(4)
+  for (int i = 0; i < n; ++i) x = lib::f(x);
+  if (n > 2) PREFIXED_TIMES(1) for (int i = 0; i < n; ++i) { x = lib::f(x + i); } else x++;
+  PREFIXED_BOTH for (int i = 0; i < n; ++i) x = lib::f(x + i);
+  PREFIXED_EACH(k, n) { x = lib::f(x + k); }
+  PREFIXED_IF(n) for (int i = 0; i < n; ++i) x = lib::f(x - i);
+  p[threadIdx.x] = x;
+}
 inline void run() {
   check<int>("prefixed calls", [](int *p) { calls<<<1, 64>>>(p); });
   check<int>("prefixed loops", [](int *p) { loops<<<1, 64>>>(p, 3); });
+  check<int>("prefixed arguments", [](int *p) { arguments<<<1, 64>>>(p, 3); });
 }
 } // namespace prefixed
