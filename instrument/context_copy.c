@@ -251,6 +251,8 @@ const char *ink_why_no_copy(ink_unit *unit, const ink_function *function, ink_co
     return "it is virtual";
   if (function->opened_at)
     return "it opens a track by itself";
+  if (function->repeats)
+    return "it is the text of a function before it, in a file that is included again";
   if (function->odd_braces)
     return "its braces are others than { and }";
   const char *why = why_no_head(function->source, unit->tu, function->start, function->named_at, function->name, &copy->head);

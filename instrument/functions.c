@@ -239,12 +239,13 @@ static char *lambda_name(const char *outer) {
   return asprintf(&name, "%.*s lambda", (int)strcspn(outer, "<"), outer) < 0 ? NULL : name;
 }
 
-static bool is_known_function(const ink_unit *unit, const ink_function *function) {
+/* The index and 1 of the function that has the same text; 0: none has. */
+static uint32_t known_function(const ink_unit *unit, const ink_function *function) {
   for (size_t i = 0; i < unit->functions.count; i++)
-    if (unit->functions.items[i].source == function->source &&
+    if (unit->functions.items[i].source == function->source && !unit->functions.items[i].in_macro &&
         unit->functions.items[i].body_start == function->body_start)
-      return true;
-  return false;
+      return (uint32_t)i + 1;
+  return 0;
 }
 
 static void add_inner(ink_unit *unit, uint32_t which);
@@ -348,7 +349,8 @@ static void add_function(ink_unit *unit, CXCursor cursor, const traits *found, u
   if (!ink_source_locate(source, clang_getCursorLocation(cursor), &function.named_at))
     function.named_at = function.start;
   find_braces(&function);
-  if ((outer || host) && (function.in_macro || is_known_function(unit, &function)))
+  function.repeats = function.in_macro ? 0 : known_function(unit, &function);
+  if ((outer || host) && (function.in_macro || function.repeats))
     return; /* libclang shows a local class twice */
   CXString name = clang_getCursorSpelling(cursor);
   const char *text = clang_getCString(name);

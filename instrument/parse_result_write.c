@@ -162,7 +162,7 @@ static void put_places(ink_unit *unit, pack *to) {
   for (size_t i = 0; i < unit->found.count; i++) {
     const ink_found *found = &unit->found.items[i], *last = i ? found - 1 : NULL;
     if (last && last->source == found->source && last->offset == found->offset &&
-        last->kind == found->kind && found->state == INK_PLACE_LEFT)
+        last->kind == found->kind && found->state == INK_PLACE_LEFT && !strcmp(last->name, found->name))
       continue; /* libclang shows a local class twice */
     ink_parsed_place place = {.kind = (uint32_t)found->kind, .state = (uint32_t)found->state};
     ink_source_position(found->source, found->offset, &place.line, &place.column);

@@ -33,6 +33,8 @@ const char *ink_why_function_left(ink_unit *unit, const ink_function *function) 
     return "left by inkmark nvcc's --guard";
   if (function->source->is_forced)
     return "is in a header of -include, which nvcc reads by itself";
+  if (function->repeats)
+    return "is the text of a function before it, in a file that is included again";
   if (unit->has_exclude && matches(&unit->exclude, function->name))
     return "excluded by --exclude";
   if (function->has_rows)
@@ -212,6 +214,12 @@ static void find_guarded(ink_unit *unit) {
     for (size_t g = 0; g < options->guarded_count; g++)
       if (unit->functions.items[i].kernel && !strcmp(options->guarded[g].kernel, unit->functions.items[i].name))
         unit->functions.items[i].guarded = options->guarded[g].level;
+  for (size_t i = 0; i < unit->functions.count; i++) { /* one text: all lose their marks, or none */
+    const ink_function *function = &unit->functions.items[i];
+    ink_function *before = function->repeats ? &unit->functions.items[function->repeats - 1] : NULL;
+    if (before && before->guarded < function->guarded)
+      before->guarded = function->guarded;
+  }
   for (bool more = options->guarded_count != 0; more;) {
     more = false;
     for (size_t i = 0; i < unit->functions.count; i++)
@@ -233,7 +241,10 @@ void ink_unit_apply_rules(ink_unit *unit) {
     if (function->kernel) {
       ink_found *place = ink_unit_place(unit, INK_PLACE_KERNEL, function, function->source,
                                         function->named_at, function->name);
-      if (!left)
+      const ink_function *before = function->repeats ? &unit->functions.items[function->repeats - 1] : NULL;
+      if (before && before->is_opened && before->track)
+        ink_found_marked(place, before->track, NULL);
+      else if (!left)
         open_kernel(unit, function, place);
       else if (strstr(left, "--") || strstr(left, "off"))
         place->state = INK_PLACE_NOT_ASKED, place->reason = strdup(left);

@@ -31,6 +31,7 @@ typedef struct ink_function {
   /* A lambda, or a function of a class that is defined in a function: the index of the function that
    * it stands in, and 1. 0: neither. */
   uint32_t outer;
+  uint32_t repeats; /* its file is included again: the function that has the same text, its index and 1 */
   bool in_host;     /* a __device__ lambda in host code */
   bool host;        /* compiled for the host too */
   uint32_t opened_at, first_hand; /* the first PROF_KERNEL and the first mark by hand; 0: none */

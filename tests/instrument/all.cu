@@ -2,6 +2,7 @@
 // Every case in one program: compiled before and after, the output has to be the same.
 #include "check.cuh"
 
+#include "cases/again.cu"
 #include "cases/braces.cu"
 #include "cases/by_hand.cu"
 #include "cases/contexts.cu"
@@ -27,6 +28,7 @@
 #include "cases/warned.cu"
 
 int main() {
+  again::run();
   braces::run();
   by_hand::run();
   contexts::run();

@@ -17,8 +17,8 @@
   x ^= i
 #define PREFIXED_DO(x) _Pragma(#x)
 #define PREFIXED_TIMES(n) PREFIXED_DO(unroll n)
-#define PREFIXED_BOTH PREFIXED_DO(unroll) _Pragma("ivdep")
-#define PREFIXED_EACH(i, n) PREFIXED_TIMES(1) for (int i = 0; i < (n); ++i)
+#define PREFIXED_BOTH PREFIXED_DO(unroll)
+#define PREFIXED_OVER(i, n) PREFIXED_TIMES(1) for (int i = 0; i < (n); ++i)
 #define PREFIXED_IF(x) if (x) PREFIXED_TIMES(2)
 namespace prefixed {
 namespace lib {
@@ -74,7 +74,7 @@ __global__ void arguments(int *p, int n) {
   for (int i = 0; i < n; ++i) x = lib::f(x);
   if (n > 2) PREFIXED_TIMES(1) for (int i = 0; i < n; ++i) { x = lib::f(x + i); } else x++;
   PREFIXED_BOTH for (int i = 0; i < n; ++i) x = lib::f(x + i);
-  PREFIXED_EACH(k, n) { x = lib::f(x + k); }
+  PREFIXED_OVER(k, n) { x = lib::f(x + k); }
   PREFIXED_IF(n) for (int i = 0; i < n; ++i) x = lib::f(x - i);
   p[threadIdx.x] = x;
 }
