@@ -194,7 +194,7 @@ ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrum
   ink_status status = INK_ERROR_FORMAT;
   char why[160] = "no CUDA toolkit";
   bool again = true;
-  const double seconds = options->parse_seconds > 0 ? options->parse_seconds : 60;
+  const double seconds = options->parse_seconds > 0 ? options->parse_seconds : 180;
   if (options->cuda) {
     ink_instrument_options without = *options;
     without.cache = NULL;

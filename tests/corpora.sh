@@ -4,7 +4,8 @@
 # tests/corpus_fetch.sh brings them there, with its own flags. --sample takes two small sources of HeCBench, drawn with a seed,
 # and holds them against the bounds that two sources can be held against: not against medians and percentiles.
 # A line for each family; exit code 1 when a bound does not hold, 77 when nothing was there to be measured. What is missing
-# is counted. CORPUS_LOGS names a folder for the whole outputs, CORPUS_CACHE one that keeps results (see corpus.sh).
+# is counted. CORPUS_EXTRA: a folder with the headers of cuRAND (CUTLASS's examples), CORPUS_TORCH: torch's `include`
+# (FlashAttention's csrc). CORPUS_LOGS names a folder for the whole outputs, CORPUS_CACHE one that keeps results (see corpus.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 2 ] || { echo "usage: corpora.sh DIR BUILD [--sample] [FAMILY...]" >&2; exit 2; }
@@ -39,7 +40,8 @@ family() {
 }
 
 relaxed=--expt-relaxed-constexpr
-cutlass="$relaxed -I$dir/cutlass/include -I$dir/cutlass/tools/util/include -I$dir/cutlass/examples/common"
+cutlass="$relaxed -I$dir/cutlass/include -I$dir/cutlass/tools/util/include -I$dir/cutlass/examples/common${CORPUS_EXTRA:+ -isystem $CORPUS_EXTRA}"
+torch=${CORPUS_TORCH:+ -isystem $CORPUS_TORCH -isystem $CORPUS_TORCH/torch/csrc/api/include}
 sm_80="-arch=sm_80" sm_90="-gencode arch=compute_90a,code=sm_90a" sm_100="-gencode arch=compute_100a,code=sm_100a"
 if [ -n "$sample" ]; then
   export CORPUS_BOUNDS=${CORPUS_BOUNDS:-registers_p90=32 off_median=9 off_worst=9 cold_median=20 cold_worst=20 warm_median=9}
@@ -53,8 +55,9 @@ else
   family cutlass-80 cutlass '^examples/(00_basic_gemm/basic_gemm|cute/tutorial/(sgemm_1|sgemm_2|sgemm_sm80|tiled_copy)|14_ampere.*|13_.*/fused_two_gemms_f16_sm80_rf)\.cu$' 0 "-std=c++17 $sm_80 $cutlass"
   family cutlass-90 cutlass '^examples/(cute/tutorial/hopper/.*|48_hopper.*)\.cu$' 0 "-std=c++17 $sm_90 $cutlass"
   family cutlass-100 cutlass '^examples/cute/tutorial/blackwell/0[123].*\.cu$' 0 "-std=c++17 $sm_100 $cutlass"
-  family flash-hopper flash/hopper '^(flash_prepare_scheduler|flash_fwd_combine|instantiations/flash_fwd_hdim64_bf16_sm90)\.cu$' 0 "-std=c++17 $sm_90 $relaxed -I$dir/cutlass/include"
-  family thunderkittens TK '^kernels/(layernorm/layernorm|rotary/rotary|gemm/educational_h100/launch)\.cu$' 0 "-std=c++20 $sm_90 -DKITTENS_HOPPER -DKITTENS_SM90 $relaxed --expt-extended-lambda -I$dir/TK/include -I$dir/TK/prototype -lcuda"
+  family flash-hopper flash-attention/hopper '^(flash_prepare_scheduler|flash_fwd_combine|instantiations/flash_fwd_hdim64_bf16_sm90)\.cu$' 0 "-std=c++17 $sm_90 $cutlass -I$dir/flash-attention/hopper"
+  family flash-csrc flash-attention/csrc/flash_attn/src '^flash_fwd_hdim64_bf16_sm80\.cu$' 0 "-std=c++17 $sm_80 $cutlass$torch"
+  family thunderkittens ThunderKittens '^kernels/(layernorm/layernorm|rotary/rotary|gemm/educational_h100/launch)\.cu$' 0 "-std=c++20 $sm_90 -DKITTENS_HOPPER -DKITTENS_SM90 $relaxed --expt-extended-lambda -I$dir/ThunderKittens/include -I$dir/ThunderKittens/prototype -lcuda"
 fi
 echo "$measured families measured, $over over a bound, $missing skipped"
 [ $measured -gt 0 ] || exit 77

@@ -59,7 +59,7 @@ typedef struct rule_settings {
   {                                                                                                                     \
     0, "parse-seconds", CLI_COUNT, "N", offsetof(type, rules.parse_seconds),                                            \
         "give the full parse at most N seconds of processor time; then the header-less parse is used (default "         \
-        "60)"                                                                                                           \
+        "180)"                                                                                                          \
   }
 
 /* False after a usage error. */
