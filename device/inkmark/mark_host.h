@@ -39,7 +39,7 @@ inline void *find_runtime(const char *function) {
   void *found = dlsym(RTLD_DEFAULT, function);
   const char *library = found || !secure_getenv("INKMARK_RECORD") ? nullptr : secure_getenv("INKMARK_LIBRARY");
   if (library && *library) {
-    void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+    void *handle = dlopen(library, RTLD_NOW);
     if (handle)
       found = dlsym(handle, function);
   }

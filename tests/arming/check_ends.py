@@ -183,6 +183,11 @@ def reasons():
     assert run.returncode == -15 and not captures(), run
     assert "was ended by signal 15 (Terminated) before a kernel with PROF_KERNEL had ended" in run.stderr, run
     assert "exit code" not in run.stderr, run
+    # memory of the device that a fault has taken: the way to keep it is told
+    run = recorded(WAYS, "device-fault", options=late)
+    assert run.returncode == 3 and "cannot read its counters" in run.stderr, run
+    assert "; 'inkmark record --flight' keeps what was recorded before a fault\n" in run.stderr, run
+    captures()
     # what ends by itself has another reason
     run = recorded("sh", "-c", "exit 3")
     assert "nothing was recorded: '/" in run.stderr and "exit code 3" in run.stderr, run

@@ -321,6 +321,10 @@ int main(int argc, char **argv) {
     raise(given);
   }
   launch();
+  if (!strcmp(how, "device-fault")) {
+    kernel<<<2, 32>>>(nullptr);
+    return cudaDeviceSynchronize() == cudaSuccess ? 1 : 3;
+  }
   if (!strcmp(how, "raise"))
     raise(given);
   if (!strcmp(how, "kill"))
