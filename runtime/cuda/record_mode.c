@@ -327,7 +327,8 @@ void ink_record_after_reset(int device, const ink_i_held *before) {
   if (device >= 0) {
     ink_i_kernels_forget(device);
     ink_i_session_reset_end(ink_i_recorded.made, device);
-    ink_i_record_module_came();
+    if (has_modules()) /* those of the driver's API went with the reset */
+      ink_i_record_module_came();
   }
   ink_i_release_signals(before);
 }

@@ -48,6 +48,7 @@ def one(program, way, what, image, launches):
     said = record(program, way, what, os.path.join(folder, image))
     found = kernels(said)
     that(found == {"Step": (launches, 4 * launches, ROWS)}, f"{what} by {way}: {found}: {said}")
+    that("was not recorded as asked" not in said, f"{what} by {way}: {said}")
 
 
 os.chdir(tempfile.mkdtemp())
