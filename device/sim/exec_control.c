@@ -78,6 +78,40 @@ static bool enter(sim_warp *warp, const sim_insn *insn, uint32_t lane,
   return true;
 }
 
+static const sim_function *function_around(const sim_program *program, int32_t pc) {
+  const sim_function *found = NULL;
+  for (size_t i = 0; i < program->function_count; i++) {
+    const sim_function *function = &program->functions[i];
+    if (function->body && function->start <= pc && pc < function->end) {
+      found = function;
+    }
+  }
+  return found;
+}
+
+/* Where the callee's window begins. A predicate is one word for all lanes, in the column of lane 0: where other lanes of the
+ * warp are in windows of other functions, the two must not share rows. */
+static uint32_t window_at(const sim_warp *warp, const sim_function *function, uint32_t base) {
+  const sim_program *program = warp->block->grid->kernel->module->program;
+  uint32_t highest = base;
+  bool shared = false;
+  for (unsigned i = 0; i < warp->group_count; i++) {
+    const sim_group *group = &warp->groups[i];
+    uint32_t others = i == warp->current ? 0 : group->mask;
+    SIM_EACH_LANE(l, others) {
+      for (size_t d = 0; d <= warp->depth[l]; d++) {
+        bool last = d == warp->depth[l];
+        uint32_t begin = last ? group->base : warp->returns[d][l].base;
+        const sim_function *holds = function_around(program, last ? group->pc : warp->returns[d][l].pc - 1);
+        uint32_t end = begin + (holds ? (uint32_t)holds->registers : 0);
+        shared |= end > base && begin < base + function->registers && !(begin == base && holds == function);
+        highest = end > highest ? end : highest;
+      }
+    }
+  }
+  return shared ? highest : base;
+}
+
 static void call_function(sim_warp *warp, const sim_insn *insn, uint32_t lanes,
                           const sim_function *function) {
   uint32_t base = base_of(warp) + insn->window;
@@ -90,6 +124,9 @@ static void call_function(sim_warp *warp, const sim_insn *insn, uint32_t lanes,
     sim_fault(warp, insn, (uint32_t)__builtin_ctz(lanes), SIM_UNSUPPORTED,
               "a call of the kernel '%.100s'", function->name);
     return;
+  }
+  if (warp->group_count > 1) {
+    base = window_at(warp, function, base);
   }
   if (base > SIM_MAX_ROWS || !sim_warp_reserve(warp, base + function->registers + 2)) {
     sim_fault(warp, insn, (uint32_t)__builtin_ctz(lanes), SIM_ILLEGAL_ADDRESS,
