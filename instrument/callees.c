@@ -204,6 +204,15 @@ static const char *why_not(ink_unit *unit, const ink_function *function, const i
              : NULL;
 }
 
+/* What is called is a pointer's: `table[i](x)`, `(*chosen)(x)`. */
+static bool is_through_pointer(const ink_tree *tree, uint32_t at) {
+  const uint32_t callee = tree->nodes.items[at].first;
+  if (callee == INK_NO_NODE)
+    return false;
+  const CXType type = clang_getCanonicalType(clang_getCursorType(tree->nodes.items[callee].cursor));
+  return type.kind == CXType_Pointer && clang_getCanonicalType(clang_getPointeeType(type)).kind == CXType_FunctionProto;
+}
+
 /* The text does not say what is called, and no instance does. */
 static bool find_dependent(ink_unit *unit, const ink_function *function, uint32_t at, ink_callee *found) {
   const size_t open = parenthesis_of(&function->tree, at);
@@ -217,7 +226,7 @@ static bool find_dependent(ink_unit *unit, const ink_function *function, uint32_
     free(found->name);
     return false;
   }
-  if (!found->body)
+  if (!found->body && !is_through_pointer(&function->tree, at))
     found->why_left = "depends on a template, and no instance in the file reaches this call";
   return found->name != NULL;
 }
@@ -247,12 +256,28 @@ static bool find_known(ink_unit *unit, const ink_function *function, uint32_t at
   return found->name != NULL;
 }
 
+/* A variable that points to a function, or is a reference to one, is what is called. */
+static bool find_variable(CXCursor target, ink_callee *found) {
+  const enum CXCursorKind kind = clang_getCursorKind(target);
+  const CXType type = clang_getCanonicalType(clang_getCursorType(target));
+  if ((kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_FieldDecl &&
+       kind != CXCursor_NonTypeTemplateParameter) ||
+      (type.kind != CXType_Pointer && type.kind != CXType_LValueReference) ||
+      clang_getCanonicalType(clang_getPointeeType(type)).kind != CXType_FunctionProto)
+    return false;
+  found->name = ink_name_of(target);
+  if (kind == CXCursor_NonTypeTemplateParameter)
+    found->why_left = "is a parameter of the template";
+  return found->name != NULL;
+}
+
 bool ink_find_callee(ink_unit *unit, const ink_function *function, uint32_t at, ink_callee *found) {
   *found = (ink_callee){0};
   const CXCursor target = target_at(unit, &function->tree, at, 0);
   bool system = false;
-  if (is_known(target) ? !find_known(unit, function, at, target, found, &system)
-                       : !find_dependent(unit, function, at, found))
+  const bool known = is_known(target);
+  if (!(known && find_variable(target, found)) &&
+      (known ? !find_known(unit, function, at, target, found, &system) : !find_dependent(unit, function, at, found)))
     return false;
   found->matched = unit->has_calls_like && !regexec(&unit->calls_like, found->name, 0, NULL, 0);
   if (system && !found->matched) {

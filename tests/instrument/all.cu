@@ -17,6 +17,7 @@
 #include "cases/libraries.cu"
 #include "cases/macros.cu"
 #include "cases/numbered.cu"
+#include "cases/pointers.cu"
 #include "cases/prefixed.cu"
 #include "cases/roles.cu"
 #include "cases/scope.cu"
@@ -43,6 +44,7 @@ int main() {
   libraries::run();
   macros::run();
   numbered::run();
+  pointers::run();
   prefixed::run();
   roles::run();
   scope::run();
