@@ -2,6 +2,7 @@
 /* Everything that a join says of drawn traces: each launch's kernel, its doubt, and each clock. That it is right is what
  * test_join and tests/merge/join_blind.c show; this one sees it when anything moves. */
 #include "expected.h"
+#include "merge/join/join_private.h"
 #include "merge/read/foreign_private.h"
 
 #include <inttypes.h>
@@ -16,24 +17,30 @@ typedef struct way {
   int streams, names, devices; /* of theirs */
   double ahead_us, drift, jitter_us;
   double lost_theirs, lost_ours; /* shares that one of the two did not see */
+  bool unnamed; /* theirs have other names than ours */
   bool even; /* launches follow each other as a clock ticks: places look alike */
 } way;
 
 static const way ways[] = {
-    {"correlations", true, true, false, false, 2, 3, 1, 3e6, 0, 0.5, 0, 0, false},
-    {"grid ids", true, false, true, false, 1, 2, 1, -2e6, 0, 0.5, 0, 0.1, false},
-    {"wrong ids", true, false, true, true, 2, 1, 1, 1e6, 0, 0.5, 0, 0, false},
-    {"both", true, true, true, false, 3, 2, 2, 5e5, 20e-6, 1, 0.1, 0.1, false},
-    {"both, wrong", true, true, true, true, 1, 2, 1, 0, 0, 1, 0.1, 0, false},
-    {"by time", true, false, false, false, 2, 3, 1, 700, 0, 2, 0, 0, false},
-    {"by time, drift", true, false, false, false, 1, 2, 1, 4e5, 80e-6, 1, 0.05, 0.05, false},
-    {"no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.3, false},
-    {"even", true, false, false, false, 1, 1, 1, 0, 0, 0.2, 0, 0.2, true},
-    {"even, no base", false, false, false, false, 1, 1, 1, 0, 0, 0.2, 0.1, 0, true},
-    {"devices", true, false, false, false, 2, 2, 2, 9e5, 0, 1, 0.2, 0, false},
-    {"devices, ids", true, true, false, false, 1, 1, 2, -9e5, -30e-6, 1, 0, 0.4, false},
-    {"wide", true, false, false, false, 4, 1, 1, 50, 0, 12, 0.1, 0.1, false},
-    {"few are seen", true, false, false, false, 1, 2, 1, 1e5, 0, 1, 0.8, 0, false},
+    {"correlations", true, true, false, false, 2, 3, 1, 3e6, 0, 0.5, 0, 0, false, false},
+    {"grid ids", true, false, true, false, 1, 2, 1, -2e6, 0, 0.5, 0, 0.1, false, false},
+    {"wrong ids", true, false, true, true, 2, 1, 1, 1e6, 0, 0.5, 0, 0, false, false},
+    {"both", true, true, true, false, 3, 2, 2, 5e5, 20e-6, 1, 0.1, 0.1, false, false},
+    {"both, wrong", true, true, true, true, 1, 2, 1, 0, 0, 1, 0.1, 0, false, false},
+    {"by time", true, false, false, false, 2, 3, 1, 700, 0, 2, 0, 0, false, false},
+    {"by time, drift", true, false, false, false, 1, 2, 1, 4e5, 80e-6, 1, 0.05, 0.05, false, false},
+    {"no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.3, false, false},
+    {"even", true, false, false, false, 1, 1, 1, 0, 0, 0.2, 0, 0.2, false, true},
+    {"even, no base", false, false, false, false, 1, 1, 1, 0, 0, 0.2, 0.1, 0, false, true},
+    {"devices", true, false, false, false, 2, 2, 2, 9e5, 0, 1, 0.2, 0, false, false},
+    {"devices, ids", true, true, false, false, 1, 1, 2, -9e5, -30e-6, 1, 0, 0.4, false, false},
+    {"wide", true, false, false, false, 4, 1, 1, 50, 0, 12, 0.1, 0.1, false, false},
+    {"by dimensions", true, false, false, false, 2, 3, 1, 300, 0, 1, 0.1, 0.1, true, false},
+    {"by dimensions, no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.1, true, false},
+    {"dense", true, false, false, false, 3, 1, 1, -40, 0, 30, 0.2, 0.2, false, false},
+    {"far ahead", true, false, false, false, 1, 2, 1, -9e8, 0, 3, 0.3, 0.3, false, false},
+    {"far strays", true, true, false, true, 1, 1, 1, 20, 0, 6, 0.3, 0.1, false, false},
+    {"few are seen", true, false, false, false, 1, 2, 1, 1e5, 0, 1, 0.8, 0, false, false},
 };
 
 static uint64_t state;
@@ -66,7 +73,7 @@ static void one(const way *w, uint64_t seed, int n) {
     const int64_t begin = INT64_C(1000000000) * BASE + llround(at * 1000), length_ns = llround(length * 1000);
     ink_foreign_type type = {.short_name = UINT32_MAX, .mangled = UINT32_MAX, .stream = stream, .device = (int32_t)device,
                              .grid_dim = {64 + name, 1, 1}, .block_dim = {128, 1, 1}};
-    if (ink_foreign_intern(theirs, names[name], strlen(names[name]), &type.name))
+    if (ink_foreign_intern(theirs, w->unnamed ? "other" : names[name], strlen(w->unnamed ? "other" : names[name]), &type.name))
       exit(1);
     const int64_t shift = llround((w->ahead_us + w->drift * at) * 1000);
     const uint64_t id = w->wrong_ids && drawn() < 0.4 ? (uint64_t)(drawn() * n) + 1 : (uint64_t)i + 1;
@@ -103,9 +110,26 @@ static void one(const way *w, uint64_t seed, int n) {
   ink_foreign_free(theirs);
 }
 
+/* Which names of ours are which names of theirs. */
+static void names(void) {
+  static const char *const ours[] = {"step", "step (solver.cu:12)", "step (a)", "Kernel_Step", "stepKernel", "kernel", "ns::step", "step<3>", "", " (a:1)", "solve (x:y"};
+  static const char *const theirs[] = {
+      "step", "step(float*)", "void step<int>(float*)", "void ns::step<a<b>, (int)3>(float*)", "(anonymous namespace)::step(int)", "void (anonymous namespace)::ns::step<x>()",
+      "_Z4stepPf", "_ZN2ns4stepIiEvPf", "_ZNK2ns4stepEv", "_ZNL2ns4stepEv", "_ZL4stepv", "_Z9stepPf", "_Z0step", "_Zstep", "_ZN2ns1aE", "step_kernel", "kernel_step", "kernel", "kernelkernel", "STEP",
+      "st_ep", "solve", "ns::step", "step<3>", "step2", "ste", "", "(int)", "a::b::step(int) [clone .1]", "ns:step", "void operator()(int)", "step (solver.cu:12)"};
+  for (size_t a = 0; a < sizeof ours / sizeof *ours; a++) {
+    PRINT("'%s' is", ours[a]);
+    for (size_t b = 0; b < sizeof theirs / sizeof *theirs; b++)
+      if (ink_join_name_equal(ours[a], theirs[b]))
+        PRINT(" '%s'", theirs[b]);
+    PRINT("\n");
+  }
+}
+
 int main(int argc, char **argv) {
   static const int sizes[] = {1, 2, 3, 9, 40, 70};
   expected_begin();
+  names();
   for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
       one(&ways[w], 100 * w + s, sizes[s]);
