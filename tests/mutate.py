@@ -23,6 +23,8 @@ import sys
 import time
 import xml.etree.ElementTree
 
+from listed_tests import listed_tests
+
 # Which tests are run for the sources of a folder: those that read what it makes and need no program that nvcc makes. So what
 # they let live the whole suite may kill, never the other way round.
 TESTS = {
@@ -113,7 +115,7 @@ class Bench:
             if os.path.isfile(there) and not (os.path.exists(here) and open(here, "rb").read() == open(there, "rb").read()):
                 os.makedirs(os.path.dirname(here), exist_ok=True)
                 shutil.copy(there, here)
-        for name in (".venv", "node_modules"):
+        for name in (".venv", "node_modules", "../shared"):  # the last holds traces that the join is tested with
             if os.path.exists(os.path.join(self.root, name)) and not os.path.lexists(os.path.join(self.tree, name)):
                 os.symlink(os.path.realpath(os.path.join(self.root, name)), os.path.join(self.tree, name))
         made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON", "-DINKMARK_BUILD_BENCH=OFF",
@@ -124,8 +126,8 @@ class Bench:
 
     def needs(self, regex):
         """The targets that the tests have in their command lines."""
-        listed = json.loads(subprocess.check_output(["ctest", "--test-dir", self.build, "-R", regex, "-LE", "gpu", "--show-only=json-v1"]))
-        words = {word for test in listed["tests"] for word in test.get("command", [])}
+        words = {word for name, (command, _, labels) in listed_tests(self.build).items() if re.search(regex, name) and "gpu" not in labels
+                 for word in command}
         found = {os.path.relpath(word, self.build) for word in words if word.startswith(self.build + os.sep)} & self.known
         more = ("cli/inkmark", "cli/inkmark-rewriter", "make_captures") if "cli/inkmark" in found else ()
         return sorted(found | {target for target in more if target in self.known})

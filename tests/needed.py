@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """needed.py BUILD NAMES: what ninja has to build in BUILD for the tests of the file NAMES, one target a line.
 
-All is built but what the other tests name and these do not: programs in command lines and in REQUIRED_FILES. A custom
-target, which makes several files, is also built if one of these tests names their folder. So a program that a script finds
-by itself is built. If a test with the label whole_build is among NAMES, all is built."""
-import json
+All is built but the programs that other tests have in their REQUIRED_FILES and these do not: who sets that property says
+that no other test needs the program. If a test with the label whole_build is among NAMES, all is built."""
 import os
 import subprocess
 import sys
+
+from listed_tests import listed_tests
 
 build = os.path.abspath(sys.argv[1])
 with open(sys.argv[2], encoding="utf-8") as file:
@@ -31,14 +31,12 @@ def in_build(path):
     return os.path.relpath(path, build) if path.startswith(build + os.sep) else path
 
 
-tests = json.loads(subprocess.check_output(["ctest", "--test-dir", build, "--show-only=json-v1"]))["tests"]
-named = {True: set(), False: set()}  # by the wanted tests, by the others
-for test in tests:
-    values = {item["name"]: item["value"] for item in test["properties"]}
-    if test["name"] in wanted and "whole_build" in values.get("LABELS", []):
+required = {True: set(), False: set()}  # by the wanted tests, by the others
+for name, (_, files, labels) in listed_tests(build).items():
+    if name in wanted and "whole_build" in labels:
         print("all")
         sys.exit()
-    named[test["name"] in wanted].update(map(in_build, test.get("command", []) + values.get("REQUIRED_FILES", [])))
+    required[name in wanted].update(map(in_build, files))
 
 folders, targets = ["all"], []
 while folders:
@@ -49,7 +47,5 @@ stamps = {target: of[0] for target, of in inputs(targets).items() if of and of[0
 made = inputs(stamps.values()) if stamps else {}
 for target in sorted(set(targets)):
     files = set(map(in_build, made.get(stamps.get(target), []))) if target in stamps else {target}
-    files = {file for file in files if not os.path.isabs(file)}
-    also = {os.path.dirname(file) for file in files} if target in stamps else set()
-    if not (files & named[False]) or (files | also) & named[True]:
+    if not files & required[False] or files & required[True]:
         print(target)
