@@ -52,7 +52,7 @@ KNOWN = [  # file, what stands there, what is put there
      "for (size_t j = 0; j-- > 0 && c->links[j].launch == own->launch;)"),
     ("runtime/merge/join/join.c", "out->uncertain = d->uncertain[i] && !d->by_id[i];", "out->uncertain = d->uncertain[i];"),
     ("runtime/merge/join/join.c", "best->launches < 3 ? alone", "best->launches < 2 ? alone"),
-    ("runtime/merge/join/join.c", "if (by_time * 4 > by_ids * 5)", "if (by_time > by_ids)"),
+    ("runtime/merge/join/join.c", "if (by_time * 4 > by_ids * 5 ||", "if (by_time > by_ids ||"),
     ("runtime/merge/join/join_offset.c", "out->share = first / within;", "out->share = first / full;"),
     ("runtime/cuda/drain_copy.c", "if (memcmp(&now, then, sizeof now) != 0)", "if (0)"),
     ("device/sim/exec_convert.c", "} else if (rounding == SIM_RM && back > value) {", "} else if (rounding == SIM_RM && back >= value) {"),
