@@ -60,6 +60,8 @@ static void too_short(const report_view *report, size_t first, size_t last, FILE
 
 void report_marking(const report_view *report, const ink_kernel_total *total, size_t first, size_t last, FILE *to) {
   const double whole = (double)total->total_cycles + (double)total->marking_cycles;
+  if (total->rows_executed && !report->settings->raw && whole > 0)
+    text_print(to, "  marks: what they cost in tracks of rows was not measured, and is in the times\n");
   if (!total->without_marking || whole <= 0)
     return;
   static const char *const units[] = {"cycles", "ns", "us"};

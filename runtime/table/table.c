@@ -363,7 +363,8 @@ static ink_status on_track_end(void *user, const ink_decoded_track *track) {
   total->marking_cycles += track->marking_cycles;
   total->marking_bound_cycles += (double)track->marking_bound_millicycles / 1000;
   total->outside_cycles += (double)table->costs.track.cycles;
-  total->without_marking = (total->without_marking || total->tracks == 1) && table->costs.known;
+  total->without_marking = (total->without_marking || total->tracks == 1) && table->costs.known &&
+                           !track->rows_executed; /* what a slot of a row costs is not measured */
   uint64_t from = track->open_cycles > track->partial_before_cycles ? track->open_cycles
                                                                     : track->partial_before_cycles;
   uint64_t to = track->close_cycles < track->partial_after_cycles ? track->close_cycles

@@ -26,6 +26,8 @@ said() { grep -E '^[0-9]+$' "$1"; }
 cd "$work" || exit 1
 "$inkmark" report run.ink >text && "$inkmark" report --by iteration --format csv run.ink >rows.csv || fail report
 cat text
+grep -q '^  marks: what they cost in tracks of rows was not measured, and is in the times' text || fail 'what the marks cost'
+grep 'taken out' text && fail 'a cost that was not measured is taken out'
 python3 - <<'P' || { cat rows.csv; fail 'the table'; }
 import csv
 rows = [row for row in csv.DictReader(open('rows.csv'))]
