@@ -83,5 +83,9 @@ size_t ink_source_match(const ink_source *source, size_t open);
 bool ink_source_free_at(const ink_source *source, uint32_t offset);
 /* Both places are in the same branch of the conditionals, and those between them are whole. */
 bool ink_source_same_branch(const ink_source *source, uint32_t a, uint32_t b);
+/* macros.c */
+typedef bool ink_macro_fn(CXCursor definition, void *data); /* false: enough */
+/* Every definition of the macro in the file and what it includes. */
+void ink_macro_definitions(CXTranslationUnit tu, const char *name, ink_macro_fn *fn, void *data);
 
 #endif

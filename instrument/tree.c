@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds the tree of a function's body from libclang's cursors, and answers what libclang leaves
  * open: where a statement ends, which child is a body. */
-#include "unit.h"
+#include "tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -386,9 +386,6 @@ typedef struct ink_macro_text { /* a definition: its name, parameters and body *
 /* False: there is no text to read, or memory ran out. ink_macro_free it in any case. */
 bool ink_macro_read(ink_macro_text *text, CXTranslationUnit tu, CXCursor definition);
 void ink_macro_free(ink_macro_text *text);
-typedef bool ink_macro_fn(CXCursor definition, void *data); /* false: enough */
-/* Every definition of the macro in the file and what it includes. */
-void ink_macro_definitions(CXTranslationUnit tu, const char *name, ink_macro_fn *fn, void *data);
 /* directives.c */
 void ink_unit_find_off(ink_unit *unit);
 void ink_function_directives(ink_unit *unit, ink_function *function);

@@ -13,7 +13,7 @@ packer = lambda: zlib.compressobj(1, zlib.DEFLATED, 31)
 
 
 def block():
-    """A second of events, BLOCK where its number stands: calls with arguments, and a kernel for every fiftieth."""
+    """A second of events, BLOCK where its number stands, without zeros in front, which JSON has not: calls with arguments, and a kernel for every fiftieth."""
     lines = []
     for i in range(EVENTS):
         at = i * 50
@@ -38,7 +38,7 @@ with open(here("t.json.gz"), "wb") as out:
         length += len(data)
     put(b'{"baseTimeNanoseconds":%d,"traceEvents":[\n' % UNIX)
     for b in range(blocks):
-        put((b",\n" if b else b"") + text.replace(b"BLOCK", b"%07d" % (b + 1)))
+        put((b",\n" if b else b"") + text.replace(b"BLOCK", b"%d" % (b + 1)))
     whole = length
     member = packer()
     out.write(member.compress(b"\n]}\n") + member.flush())
