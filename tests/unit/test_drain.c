@@ -246,7 +246,8 @@ static void note(const ink_i_device *d) {
 }
 
 static void random_history(uint64_t seed, bool keep_first, bool forks) {
-  ink_session *s = start(seed, 1u << gpu_random(5), 4u << gpu_random(3), keep_first);
+  const uint32_t ring = 4u << gpu_random(3), tracks = 1u << gpu_random(5); /* one after the other, whatever the compiler */
+  ink_session *s = start(seed, tracks, ring, keep_first);
   ink_i_device *d = gpu.device;
   const uint32_t rates[] = {1, 3, 20, 200};
   gpu.stay_one_in = seed % 3 ? 6 : 0;

@@ -97,31 +97,34 @@ typedef struct id_filter {
   size_t bits; /* a power of two */
 } id_filter;
 
-static uint64_t *filter_word(const id_filter *f, uint64_t id, uint64_t *bit) {
-  const size_t at = (size_t)(id * 0x9e3779b97f4a7c15ull >> 32) & (f->bits - 1);
-  *bit = UINT64_C(1) << at % 64;
-  return &f->words[at / 64];
+static size_t filter_place(const id_filter *f, uint64_t id) {
+  return (size_t)(id * 0x9e3779b97f4a7c15ull >> 32) & (f->bits - 1);
+}
+
+static bool filter_has(const id_filter *f, uint64_t id) {
+  const size_t at = filter_place(f, id);
+  return f->words[at / 64] >> at % 64 & 1;
 }
 
 static bool filter_make(id_filter *f, const id_list *ids) {
-  uint64_t bit;
   for (f->bits = 1024; f->bits < 16 * ids->count && f->bits < UINT32_MAX;)
     f->bits *= 2;
   f->words = calloc(f->bits / 64, sizeof *f->words);
-  for (size_t i = 0; f->words && i < ids->count; i++)
-    *filter_word(f, ids->entries[i].id, &bit) |= bit;
+  for (size_t i = 0; f->words && i < ids->count; i++) {
+    const size_t at = filter_place(f, ids->entries[i].id);
+    f->words[at / 64] |= UINT64_C(1) << at % 64;
+  }
   return f->words != NULL;
 }
 
 /* The kernels whose id some launch may have. */
 static ink_status list_kernels(const join_device *d, int32_t theirs, bool grid, id_pairs *p) {
   id_filter filter = {0};
-  uint64_t bit;
   size_t room = 0;
   ink_status status = filter_make(&filter, &p->ours) ? INK_OK : INK_ERROR_MEMORY;
   for (size_t k = 0; status == INK_OK && k < d->foreign->kernel_count; k++) {
     const uint64_t id = id_of_kernel(&d->kernels[k], grid);
-    if (!id || !(*filter_word(&filter, id, &bit) & bit) || !ink_join_is_of(d, k, theirs))
+    if (!id || !filter_has(&filter, id) || !ink_join_is_of(d, k, theirs))
       continue;
     void *entries = p->theirs.entries;
     status = ink_grow(&entries, p->theirs.count, &room, sizeof *p->theirs.entries);
