@@ -260,9 +260,11 @@ static ink_status hold_against_time(join_device *d, bool *timed, ink_error *erro
     snprintf(other.clock.note, sizeof other.clock.note,
              "grid ids do not agree (%zu launches lie inside, by time %zu), so they were not used",
              by_ids, by_time);
-    const size_t used = strlen(other.clock.note);
-    if (said[0] && used + strlen(said) + 3 < sizeof other.clock.note)
-      sprintf(other.clock.note + used, "; %s", said);
+    const size_t used = strlen(other.clock.note), more = strlen(said);
+    if (more && used + more + 3 < sizeof other.clock.note) {
+      memcpy(other.clock.note + used, "; ", 2);
+      memcpy(other.clock.note + used + 2, said, more + 1);
+    }
     const join_device refused = *d;
     *d = other;
     other = refused;
