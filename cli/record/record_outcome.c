@@ -391,7 +391,7 @@ void record_outcome(const record_plan *plan, int code) {
   }
   files += tell_others(plan, &found, &sum);
   if (files > FILES_TOLD)
-    message_say("and %zu more capture%s", files - FILES_TOLD, files - FILES_TOLD == 1 ? "" : "s");
+    message_say("and %zu more capture%s", files - FILES_TOLD, number_plural((uint64_t)(files - FILES_TOLD)));
   if (sum.files > 1 && !strchr(plan->output, '%'))
     message_say("several processes recorded: '-o %s.%%p' names all captures alike",
                 short_path(plan->output));

@@ -199,11 +199,15 @@ static int check_report(const report_settings *settings) {
 }
 
 static int run(int argc, char **argv) {
-  report_settings settings = {.cell = -1, .launch = UINT64_MAX};
+  report_settings settings = {.cell = -1, .launch = UINT64_MAX, .top = UINT64_MAX};
   size_t operands;
   enum cli_parsed parsed = cli_parse(&cmd_report, argc, argv, &settings, &operands);
   if (parsed != CLI_GO)
     return cli_leave(parsed);
+  if (settings.top == 0)
+    return cli_usage_error(&cmd_report, "'--top' must be at least 1 ('--head' prints no rows, '--all' prints every one)");
+  if (settings.top == UINT64_MAX)
+    settings.top = 0; /* not given */
   if (!cli_check_regex(&cmd_report, "kernel", settings.kernel))
     return CLI_USAGE;
   if (settings.sort == SORT_SELF && settings.by == INK_BY_ITERATION)

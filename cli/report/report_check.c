@@ -66,6 +66,8 @@ static const char *parse(const char *text, check_expression *out) {
   out->number = strtod(number, &end);
   if (end == number || !isfinite(out->number))
     return "there is no number at the end";
+  if (number[strcspn(number, "xX")] && number + strcspn(number, "xX") < end) /* strtod reads hexadecimal too */
+    return "the number is not decimal";
   snprintf(out->unit, sizeof out->unit, "%.15s", end);
   const bool plain = !strcmp(out->what, "count") || !strcmp(out->what, "imbalance");
   const bool share = !strcmp(out->what, "share");
