@@ -249,11 +249,56 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
   return state->tree->failed ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
+/* A statement could begin here: what is before it is whole. */
+static bool is_behind_statement(const ink_source *source, uint32_t offset) {
+  for (size_t at = ink_source_token_at(source, offset); at-- > 0;) {
+    const ink_token *token = &source->tokens.items[at];
+    if (token->kind != CXToken_Comment && !token->directive)
+      return ink_source_token_is(source, at, ";") || ink_source_token_is(source, at, "{") || ink_source_token_is(source, at, "}");
+  }
+  return false;
+}
+
+/* Something behind the node names what the statement declares. */
+static bool is_named_behind(const ink_tree *tree, uint32_t declares, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items;
+  for (uint32_t i = nodes[declares].first; i != INK_NO_NODE; i = nodes[i].next)
+    for (uint32_t k = ink_tree_end(tree, at); k < tree->nodes.count; k++)
+      if (clang_equalCursors(clang_getCursorReferenced(nodes[k].cursor), nodes[i].cursor))
+        return true;
+  return false;
+}
+
+/* `#define GRID_LOOP(i, n) int at = first(); for (int i = at; i < (n); i = next(at))`, with the body behind its use: the loop
+ * begins with the use, for what it declares before is the loop's alone. */
+static bool begins_with_declarations(const ink_tree *tree, uint32_t at) {
+  const ink_node *nodes = tree->nodes.items, *node = &nodes[at];
+  const ink_macro_use *use = NULL;
+  if (!node->in_macro || node->included || node->parent == INK_NO_NODE ||
+      nodes[node->parent].kind != CXCursor_CompoundStmt || nodes[node->parent].in_macro || nodes[node->parent].start >= node->start)
+    return false;
+  for (size_t i = 0; i < tree->source->macros.count && !use; i++)
+    if (tree->source->macros.items[i].start == node->start && tree->source->macros.items[i].end < node->end)
+      use = &tree->source->macros.items[i];
+  uint32_t offset;
+  if (!use || !ink_source_locate(tree->source, clang_getRangeEnd(clang_getCursorExtent(node->cursor)), &offset) ||
+      !is_behind_statement(tree->source, use->start))
+    return false;
+  for (uint32_t i = nodes[node->parent].first; i != at; i = nodes[i].next)
+    if (nodes[i].end > use->start || (nodes[i].start == use->start))
+      if (nodes[i].start != use->start || nodes[i].kind != CXCursor_DeclStmt || is_named_behind(tree, i, at))
+        return false;
+  return true;
+}
+
 bool ink_tree_build(ink_tree *tree, ink_source *source, CXCursor body) {
   *tree = (ink_tree){.source = source};
   build state = {tree, add_node(tree, body, INK_NO_NODE)};
   if (state.parent != INK_NO_NODE)
     clang_visitChildren(body, visit, &state);
+  for (uint32_t i = 0; i < tree->nodes.count && !tree->failed; i++)
+    if (ink_node_is_loop(&tree->nodes.items[i]) && begins_with_declarations(tree, i))
+      tree->nodes.items[i].in_macro = false;
   return !tree->failed;
 }
 
