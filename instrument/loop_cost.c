@@ -11,7 +11,8 @@ enum {
   few_operations = 400, /* a body below this is small beside what a row or the sum of its passes costs */
   light_operations = 100, /* a call of fewer is small beside its own sum */
   unknown_trips = 8,   /* of an unrolled loop whose count is not known */
-  most_operations = 5000
+  most_operations = 5000,
+  most_steps = 4096 /* of a counter that is multiplied, divided or shifted: it ends sooner, or never */
 };
 
 /* ---- what the text says ---- */
@@ -108,6 +109,7 @@ bool ink_constant_of(CXCursor cursor, long long *value) {
 typedef struct loop_head { /* `for (int i = first; i < bound; i += step)` */
   CXCursor counter;
   uint32_t first, condition, bound, increment;
+  bool plain; /* the counter itself is compared and stepped */
 } loop_head;
 
 static bool refers_to(const ink_tree *tree, uint32_t at, CXCursor target) {
@@ -134,9 +136,13 @@ static bool read_head(const ink_tree *tree, uint32_t at, loop_head *head) {
       head->increment == INK_NO_NODE || nodes[head->increment].next == INK_NO_NODE ||
       nodes[head->condition].kind != CXCursor_BinaryOperator)
     return false;
-  const uint32_t left = nodes[head->condition].first;
+  uint32_t left = nodes[head->condition].first;
   head->bound = nodes[head->condition].last;
-  return left != head->bound && refers_to(tree, left, head->counter) &&
+  while (left != INK_NO_NODE && nodes[left].kind == CXCursor_UnexposedExpr) /* a conversion */
+    left = nodes[left].first;
+  head->plain = left != INK_NO_NODE && nodes[left].kind == CXCursor_DeclRefExpr && nodes[head->increment].first != INK_NO_NODE &&
+                refers_to(tree, nodes[head->increment].first, head->counter);
+  return nodes[head->condition].first != head->bound && refers_to(tree, nodes[head->condition].first, head->counter) &&
          !refers_to(tree, head->bound, head->counter);
 }
 
@@ -194,23 +200,45 @@ static bool step(const ink_tree *tree, uint32_t at, long long *value) {
   }
 }
 
-/* How often the loop runs, at most `short_trips`; -1: it cannot be told. */
-static int trips_of(const ink_tree *tree, uint32_t at) {
+static bool is_additive(const ink_node *increment) {
+  if (increment->kind == CXCursor_UnaryOperator)
+    return true;
+  const enum CXBinaryOperatorKind kind = clang_getCursorBinaryOperatorKind(increment->cursor);
+  return increment->kind == CXCursor_CompoundAssignOperator && (kind == CXBinaryOperator_AddAssign || kind == CXBinaryOperator_SubAssign);
+}
+
+/* How often the loop runs, at most `most`; -1: it cannot be told. */
+static long long trips_up_to(const ink_tree *tree, uint32_t at, long long most) {
   loop_head head;
   long long value, bound;
-  if (!read_head(tree, at, &head) || !ink_constant_of(tree->nodes.items[head.first].cursor, &value) ||
+  if (!read_head(tree, at, &head) || !head.plain || !ink_constant_of(tree->nodes.items[head.first].cursor, &value) ||
       !ink_constant_of(tree->nodes.items[head.bound].cursor, &bound))
     return -1;
   const enum CXBinaryOperatorKind kind =
       clang_getCursorBinaryOperatorKind(tree->nodes.items[head.condition].cursor);
-  int trips = 0;
-  while (trips < short_trips && goes_on(kind, value, bound)) {
-    if (value < -(1LL << 40) || value > 1LL << 40 || !step(tree, head.increment, &value))
+  long long trips = 0;
+  if (goes_on(kind, value, bound) && is_additive(&tree->nodes.items[head.increment])) {
+    long long next = value;
+    if (value < -(1LL << 40) || value > 1LL << 40 || bound < -(1LL << 40) || bound > 1LL << 40 ||
+        !step(tree, head.increment, &next) || (next > value) != (bound > value || (bound == value && next > value)) || next == value)
+      return -1;
+    const long long sure = (bound - value) / (next - value) - 1; /* steps that do not reach the bound */
+    if (sure > 0) {
+      trips = sure;
+      value += sure * (next - value);
+    }
+  }
+  for (int steps = 0; trips < most && goes_on(kind, value, bound); steps++) {
+    if (steps > most_steps || value < -(1LL << 40) || value > 1LL << 40 || !step(tree, head.increment, &value))
       return -1;
     trips++;
   }
-  return trips;
+  return trips < most ? trips : most;
 }
+
+static int trips_of(const ink_tree *tree, uint32_t at) { return (int)trips_up_to(tree, at, short_trips); }
+
+long long ink_trips_of(const ink_tree *tree, uint32_t at, long long most) { return trips_up_to(tree, at, most); }
 
 /* Every instance knows the value: nothing in it is the kernel's argument, a variable or a call. */
 static bool is_compile_time(const ink_tree *tree, uint32_t at) {

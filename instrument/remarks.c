@@ -3,6 +3,7 @@
  * more than a track keeps, clocks that the function reads itself. */
 #include "unit.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,35 +11,6 @@
 
 /* ---- loops that write more than a track keeps
  * ----------------------------------------------------- */
-
-static bool value_of(CXCursor cursor, long long *value) {
-  CXEvalResult result = clang_Cursor_Evaluate(cursor);
-  const bool fine = result && clang_EvalResult_getKind(result) == CXEval_Int;
-  if (fine)
-    *value = clang_EvalResult_getAsLongLong(result);
-  if (result)
-    clang_EvalResult_dispose(result);
-  return fine;
-}
-
-long long ink_trips_of(const ink_tree *tree, uint32_t loop) {
-  const ink_node *nodes = tree->nodes.items;
-  long long start = 0, end = 0, step = 1;
-  const uint32_t init = nodes[loop].first;
-  const uint32_t condition = init == INK_NO_NODE ? INK_NO_NODE : nodes[init].next;
-  const uint32_t advance = condition == INK_NO_NODE ? INK_NO_NODE : nodes[condition].next;
-  if (nodes[loop].kind != CXCursor_ForStmt || advance == INK_NO_NODE ||
-      advance == nodes[loop].last || nodes[init].kind != CXCursor_DeclStmt ||
-      nodes[init].first == INK_NO_NODE || nodes[nodes[init].first].last == INK_NO_NODE ||
-      nodes[condition].kind != CXCursor_BinaryOperator ||
-      !value_of(nodes[nodes[nodes[init].first].last].cursor, &start) ||
-      !value_of(nodes[nodes[condition].last].cursor, &end))
-    return 0;
-  if (nodes[advance].kind == CXCursor_CompoundAssignOperator &&
-      (!value_of(nodes[nodes[advance].last].cursor, &step) || step < 1))
-    return 0;
-  return end > start ? (end - start + step - 1) / step : 0;
-}
 
 static void warn_many(ink_unit *unit, const ink_function *function) {
   const ink_tree *tree = &function->tree;
@@ -60,8 +32,8 @@ static void warn_many(ink_unit *unit, const ink_function *function) {
           other->offset > loop->offset && other->offset < tree->nodes.items[at].end)
         words += other->kind == INK_PLACE_LOOP ? 6 : other->kind == INK_PLACE_HAND ? 1 : 2;
     }
-    const long long trips = ink_trips_of(tree, at);
-    if (trips && trips > INK_I_TRACK_WORDS / words)
+    const long long trips = ink_trips_of(tree, at, LLONG_MAX);
+    if (trips > INK_I_TRACK_WORDS / words)
       ink_unit_say(unit, function->source, loop->offset,
                    "the loop runs %lld times with %lld words of records each time, more than the %d that a "
                    "track keeps by default: only the last %d iterations are kept (record --records-per-track N "

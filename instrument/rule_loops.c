@@ -34,8 +34,10 @@ static char *row_variable(const ink_tree *tree, const ink_node *loop) {
       init->first != init->last)
     return NULL;
   const ink_node *variable = &nodes[init->first];
-  if (variable->kind != CXCursor_VarDecl || variable->first == INK_NO_NODE ||
-      nodes[variable->last].kind != CXCursor_IntegerLiteral ||
+  uint32_t value = variable->last;
+  while (value != INK_NO_NODE && nodes[value].kind == CXCursor_UnexposedExpr) /* converted to the variable's type */
+    value = nodes[value].first;
+  if (variable->kind != CXCursor_VarDecl || value == INK_NO_NODE || nodes[value].kind != CXCursor_IntegerLiteral ||
       !is_integer(clang_getCursorType(variable->cursor)))
     return NULL;
   CXString spelling = clang_getCursorSpelling(variable->cursor);
@@ -85,7 +87,7 @@ typedef enum passes { /* of an outermost loop */
 enum { MOST_ROWS = 128 }; /* of a loop whose count is known: with what is in them they fit into a track by default */
 
 static passes passes_of(const ink_unit *unit, const ink_function *function, uint32_t at) {
-  const long long trips = ink_trips_of(&function->tree, at);
+  const long long trips = ink_trips_of(&function->tree, at, MOST_ROWS + 1);
   if (function->tree.nodes.items[at].rows_by_hand)
     return PASSES_ALONE;
   if (unit->options->rows || (trips > 0 && trips <= MOST_ROWS && function->opens))

@@ -313,6 +313,8 @@ ink_loop_cost ink_loop_judge(ink_unit *unit, const ink_function *function, uint3
 /* A loop around the node is unrolled: a mark there would be made many times over. */
 bool ink_is_unrolled(const ink_unit *unit, const ink_tree *tree, uint32_t at);
 bool ink_constant_of(CXCursor expression, long long *value); /* false: no integer that is known */
+/* How often a loop of known bounds runs, at most `most`; -1: cannot tell. */
+long long ink_trips_of(const ink_tree *tree, uint32_t loop, long long most);
 bool ink_is_tiny(ink_unit *unit, const ink_function *function); /* a helper whose calls the default leaves out */
 bool ink_is_light(ink_unit *unit, const ink_function *function); /* too little to be summed in a loop */
 /* asm_facts.c: the statement or call leaves writes of the tensor cores under way, to what it was given */
@@ -421,8 +423,6 @@ uint32_t ink_hand_opener(ink_unit *unit, const ink_function *kernel);
 /* pairs.c: errors for ranges by hand that do not end on every way */
 void ink_function_pairs(ink_unit *unit, const ink_function *function);
 /* remarks.c */
-/* How often a loop of known bounds runs; 0: cannot tell. */
-long long ink_trips_of(const ink_tree *tree, uint32_t loop);
 void ink_function_remarks(ink_unit *unit, const ink_function *function);
 /* threads.c: of marks that the recording thread may not pass */
 void ink_function_thread_remarks(ink_unit *unit, const ink_function *function);

@@ -3,6 +3,7 @@
  * a function is a wait. What instances call is looked into as well, and what is outside of the project. */
 #include "unit.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,10 @@ static const char *const quiet_instructions[] = {"arrive", "fence",  "membar", "
                                                  "cvta",   "mapa",   "mov.",   "getctarank", "trap", "activemask",
                                                  "griddepcontrol"};
 /* Beside these it does work. */
-static const char *const work_instructions[] = {"mma",        "st.",        "red.",      "cp.async", "ldmatrix",
-                                                "tcgen05.ld", "tcgen05.cp", "cp.reduce", "add.",     "fma."};
+static const char *const work_instructions[] = {"mma",         "st.",           "red.",           "cp.async.ca",
+                                                "cp.async.cg", "cp.async.bulk.shared", "cp.async.bulk.global", "cp.async.bulk.tensor",
+                                                "cp.async.bulk.prefetch", "ldmatrix", "tcgen05.ld", "tcgen05.cp",
+                                                "cp.reduce", "add.", "fma."};
 static const char *const read_instructions[] = {"ld.", "atom.", "atom{"};
 static const char *const quiet_names[] = {"__cvta", "__nanosleep", "clock", "__globaltimer", "printf", "__trap",
                                           "__assert", "__threadfence", "__activemask", "__shfl", "__is", "min", "max",
@@ -49,9 +52,12 @@ static const char *const quiet_names[] = {"__cvta", "__nanosleep", "clock", "__g
 /* ---- words -------------------------------------------------------------------------------------- */
 
 static const char *instruction_in(const char *text, size_t bytes, const char *const *words, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (memmem(text, bytes, words[i], strlen(words[i])))
-      return words[i];
+  for (size_t i = 0; i < count; i++) {
+    const char *at = text, *found;
+    for (; (found = memmem(at, bytes - (size_t)(at - text), words[i], strlen(words[i]))); at = found + 1)
+      if (found == text || !isalpha((unsigned char)found[-1]) || (found > text + 1 && found[-2] == '\\')) /* `red.` of `shared.` is none, that of `\\tred.` is */
+        return words[i];
+  }
   return NULL;
 }
 

@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: MIT
+"""What the rewriter decides of small kernels, against what docs/rewriter.md says of them, worked out here anew.
+
+check_decisions.py INKMARK. Each kernel is made with its answer: how often a loop runs is counted by running it here, how many
+operations a body has is how many were put into it, which values are held follows from what was done to them. The kernels of
+a group stand in one source, which is read without the toolkit's headers."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+inkmark = os.path.abspath(sys.argv[1])
+wrong = checked = 0
+HELPERS = """
+__device__ float heavy(float x, int n) { for (int i = 0; i < n; i++) x = x * 1.5f + 2; return x; }
+__device__ float other(float x, int n) { for (int i = 0; i < n; i++) x = x * 2.5f + 1; return x; }
+struct box { float v; __device__ float heavy(float x, int n) { for (int i = 0; i < n; i++) x = x * v + 2; return x; } };
+"""
+
+
+def check(fine, what, *shown):
+    global wrong, checked
+    checked += 1
+    if not fine:
+        wrong += 1
+        if wrong <= int(os.environ.get('SHOW', 12)):
+            print("FAILED:", what, *(str(one)[:1500] for one in shown), sep="\n  ")
+
+
+def marks_of(text):
+    return re.findall(r"/\*ink\[\*/(.*?)/\*ink\]\*/", text, re.S)
+
+
+class Group:
+    """Kernels in one source; `look(name)` gives what was decided of one."""
+
+    def __init__(self, *options, before=HELPERS):
+        self.options, self.texts, self.names = options, [before], {}
+
+    def kernel(self, body, parameters="float *p, int n, float a", attributes="", head="__global__ void", before=""):
+        name = f"k{len(self.names)}_"
+        self.names[name] = body
+        self.texts.append(f"{before}{head} {attributes}{name}({parameters}) {{ {body} }}\n")
+        return name
+
+    def run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "made.cu")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(self.texts))
+            how = ["--header-less", "--root", folder, *self.options]
+            end = ["--", "-arch=sm_90a", "-std=c++17"]
+            listed = subprocess.run([inkmark, "instrument", *how, "--list", "--format", "json", path, *end], capture_output=True, text=True)
+            marked = subprocess.run([inkmark, "instrument", *how, "-o", "-", path, *end], capture_output=True, text=True)
+            assert listed.returncode == 0 and marked.returncode == 0, (listed.stderr[-2000:], marked.stderr[-2000:])
+            said = marked.stderr
+        self.list = json.loads(listed.stdout)["files"][0]
+        lines = "\n".join(self.texts).split("\n")
+        now = marked.stdout.split("#line 1 ")[-1].split("\n")[1:]
+        if "#pragma" not in marked.stdout:  # before one, whole lines are put in
+            stripped = [re.sub(r"/\*ink\[\*/.*?/\*ink\]\*/", "", line) for line in now]
+            check(stripped == lines, "what is between the marks is the text as it was, line by line")
+        self.found = {}
+        for name in self.names:
+            at = next(i for i, line in enumerate(lines) if f" {name}(" in line)
+            places = [one for one in self.list["places"] if one["line"] == at + 1]
+            self.found[name] = (places, now[at], marks_of(now[at]))
+        self.remarks = [(one["line"], one["text"]) for one in self.list["remarks"]]
+        self.said = said
+        return self
+
+    def look(self, name):
+        return self.found[name]
+
+    def place(self, name, kind, of=""):
+        return [one for one in self.found[name][0] if one["kind"] == kind and (not of or one["name"] == of)]
+
+    def passes(self, name):
+        """What is kept of the passes of the first loop: rows, sums, or nothing."""
+        line = self.found[name][1]
+        return "rows" if "PROF_ITER(" in line else "sums" if "INK_SUM_SCOPE(" in line else "alone"
+
+    def remark(self, name):
+        line = next(one["line"] for one in self.list["places"] if one["function"] == name)
+        return [text for at, text in self.remarks if at == line]
+
+
+def trips_of(first, op, bound, step, most=1000):
+    """How often `for (int i = first; i op bound; step)` runs."""
+    i, trips = first, 0
+    while trips < most and eval(f"i {op} bound", {}, {"i": i, "bound": bound}):
+        kind, by = step
+        if kind == "+":
+            i += by
+        elif kind == "*":
+            i *= by
+        elif kind == "/":
+            i = int(i / by)
+        elif kind == ">>":
+            i >>= by
+        elif kind == "<<":
+            i <<= by
+        trips += 1
+    return trips
+
+
+STEPS = {"i++": ("+", 1), "++i": ("+", 1), "i--": ("+", -1), "--i": ("+", -1), "i += 3": ("+", 3), "i -= 2": ("+", -2), "i *= 2": ("*", 2),
+         "i /= 2": ("/", 2), "i >>= 1": (">>", 1), "i <<= 1": ("<<", 1), "i += 1": ("+", 1)}
+
+
+def trips():
+    """A loop that is known to run fewer than 32 times is unrolled; one of at most 128 has rows if its body is long."""
+    small, long = Group(), Group()
+    cases = []
+    for step, does in STEPS.items():
+        for first, op, bound in [(0, "<", 31), (0, "<", 32), (0, "<=", 30), (0, "<=", 31), (0, "!=", 31), (0, "!=", 32), (31, ">", 0), (32, ">", 0),
+                                 (30, ">=", 0), (31, ">=", 0), (0, "<", 93), (0, "<", 94), (0, "<", 96), (0, "<", 97), (62, ">", 0), (63, ">", 0), (64, ">", 0), (1, "<", 1 << 29), (1, "<", 1 << 31 - 1),
+                                 (1 << 30, ">", 0), (1, "<=", 1 << 30), (5, "<", 5), (0, "<", 128), (0, "<", 129), (128, ">", 0), (129, ">", 0), (127, ">=", 0), (128, ">=", 0),
+                                 (0, "<", 384), (0, "<", 385), (256, ">", 0), (257, ">", 0), (256, ">=", 2), (0, "<=", 127), (0, "<=", 128)]:
+            if does[0] == "<<" or does[0] == "*":
+                if first == 0 or op in (">", ">="):
+                    continue
+            elif does[1] < 0 or does[0] in ("/", ">>"):
+                if op in ("<", "<=", "!="):
+                    continue
+            elif op in (">", ">="):
+                continue
+            n = trips_of(first, op, bound, does)
+            if n >= 1000:
+                continue
+            loop = f"for (int i = {first}; i {op} {bound}; {step})"
+            cases.append((loop, n, small.kernel(f"float x = a; {loop} x = x * a + 1; p[0] = x;"),
+                          long.kernel(f"float x = a; {loop} {{ x = heavy(x, n); x += 1; }} p[0] = x;")))
+    small.run()
+    long.run()
+    for loop, n, one, two in cases:
+        found = small.place(one, "loop")[0]
+        check((found["state"] == "marked") == (n >= 32) and ("is unrolled" in (found["reason"] or "")) == (n < 32), f"{loop} runs {n} times", found)
+        check(small.passes(one) == "alone", f"{loop}, a small body: no passes", small.look(one)[1])
+        found = long.place(two, "loop")[0]
+        want = "alone" if n < 32 else "rows" if n <= 128 else "sums"
+        check(found["state"] == "marked", f"{loop} runs {n} times, with a call of a loop", found)
+        check(long.passes(two) == want, f"{loop} runs {n} times: {want}", long.look(two)[1])
+        check(want != "rows" or re.search(r"PROF_ITER\(i[,)]", long.look(two)[1]), f"{loop}: its variable is the row", long.look(two)[1])
+
+
+def unknown_heads():
+    """Heads that say nothing of how often they run, and a bound that is a constant by a name."""
+    group = Group()
+    cases = [(loop, want, group.kernel(f"float x = a; int m = n, z = 0; const int c = {c}; (void)c; (void)z; (void)m; {loop} {{ x = heavy(x, n); x += 1; }} p[0] = x;"))
+             for c in (31, 40, 200) for loop, want in [
+                 ("for (int i = 0; i < n; i++)", "sums"), ("for (int i = n; i > 0; i--)", "sums"), ("for (int i = 0; i < m; i++)", "sums"),
+                 ("while (z++ < n)", "sums"), ("for (int i = 0; i < 60; i += n)", "sums"), ("for (int i = 0; n > i * 2; i++)", "sums"),
+                 ("for (int i = 0; i < 60; i ^= 1)", "sums"), ("for (;;)", "sums"), ("for (int i = 0, j = 0; i < 20; i++, j++)", "sums"),
+                 ("for (int i = 0; i < c; i++)", {31: "alone", 40: "rows", 200: "sums"}[c]), ("for (int i = 0; i < c + 1; ++i)", {31: "rows", 40: "rows", 200: "sums"}[c]),
+                 ("for (int i = c; i >= 1; i--)", {31: "alone", 40: "rows", 200: "sums"}[c])]]
+    group.run()
+    for loop, want, name in cases:
+        check(group.passes(name) == want, f"{loop}: {want}", group.look(name)[1])
+
+
+def operations():
+    """Passes of a loop are summed from 400 operations on; a call in it from 100 on."""
+    group = Group()
+    cases = []
+    for body, n in [("x *= a;", 1), ("x = x * a;", 2), ("x = x * a + a;", 3), ("x = -x;", 2), ("x = a > 0 ? x : a;", 3)]:
+        for count in (1, 397 // n - 1, 397 // n, -(-398 // n), 398 // n + 3):  # a pass also compares and counts
+            cases.append((body, n * count + 2, group.kernel(f"float x = a; for (int i = 0; i < n; i++) {{ {body * count} }} p[0] = x;")))
+    inner = []
+    for trips, count in [(10, 37), (10, 38), (10, 39), (20, 17), (20, 18), (20, 19), (31, 11), (31, 10), (4, 97), (4, 98), (4, 99)]:
+        inner.append((trips * (count + 2) + 2, group.kernel(f"float x = a; for (int i = 0; i < n; i++) {{ for (int j = 0; j < {trips}; j++) {{ {'x *= a;' * count} }} }} p[0] = x;")))
+    waits = [(wait, group.kernel(f"float x = a; for (int i = 0; i < n; i++) {{ x += p[i]; p[i + 1] = x; {wait} }} p[0] = x;"))
+             for wait in ("__syncthreads();", "__syncwarp();", "for (int j = 0; j < n; j++) x *= a;", "for (int j = 0; j < 8; j++) x *= a;", "while (x > 1) x *= a;", "")]
+    group.run()
+    for body, count, name in cases:
+        check(group.passes(name) == ("sums" if count >= 400 else "alone"), f"{count} operations by '{body}'", group.look(name)[0])
+    for count, name in inner:
+        check(group.passes(name) == ("sums" if count >= 400 else "alone"), f"{count} operations in an inner loop", group.look(name)[0])
+    for wait, name in waits:
+        is_long = wait.startswith(("__syncthreads", "for (int j = 0; j < n", "while"))
+        check(group.passes(name) == ("sums" if is_long else "alone"), f"a body with '{wait}'", group.look(name)[1])
+
+    helpers, cases = "", []
+    for i, count in enumerate((40, 90, 99, 100, 101, 140)):
+        helpers += f"__device__ float light{i}(float x, float a) {{ {'x *= a;' * count} return x; }}\n"
+        helpers += f"__device__ float reads{i}(float x, float *p) {{ {'x *= 2;' * count} return x + p[0]; }}\n"
+        helpers += f"__device__ float array{i}(float x, float a) {{ float t[4] = {{a, a, a, a}}; {'x *= a;' * count} return x + t[1] + t[0]; }}\n"
+    group = Group(before=HELPERS + helpers)
+    for i, count in enumerate((40, 90, 99, 100, 101, 140)):
+        cases.append((count, group.kernel(f"float x = a; for (int i = 0; i < n; i++) {{ x = heavy(x, n); x = light{i}(x, a); }} p[0] = x;"), f"light{i}", count >= 100))
+        cases.append((count, group.kernel(f"float x = a; for (int i = 0; i < n; i++) {{ x = heavy(x, n); x = reads{i}(x, p); }} p[0] = x;"), f"reads{i}", True))
+        cases.append((count, group.kernel(f"float x = a; for (int i = 0; i < n; i++) {{ x = heavy(x, n); x = array{i}(x, a); }} p[0] = x;"), f"array{i}", count >= 98))
+        cases.append((count, group.kernel(f"float x = a; x = light{i}(x, a); p[0] = x;"), f"light{i}", True))
+    group.run()
+    for count, name, called, want in cases:
+        found = group.place(name, "call", called)[0]
+        check((found["state"] == "marked") == want, f"{called} of {count} operations", found, group.look(name)[1])
+
+
+def pragmas():
+    """Which words before a loop ask to unroll it."""
+    macros = """#define UNROLL(n) _Pragma("unroll")
+#define TILE_UNROLL _Pragma("unroll")
+#define NO_UNROLL _Pragma("nounroll")
+#define PLAIN
+#define DEEPER TILE_UNROLL
+"""
+    group = Group(before=macros + HELPERS)
+    cases = []
+    for before, unrolled in [("#pragma unroll", True), ("#pragma unroll 4", True), ("#pragma unroll(4)", True), ("#pragma unroll 1", False), ("#pragma unroll(1)", False),
+                             ("#pragma unroll 10", True), ("#pragma unroll (16)", True), ("#pragma nounroll", False), ("#pragma nv_diag_default 1", False), ("", False),
+                             ('_Pragma("unroll")', True), ('_Pragma("unroll 1")', False), ('_Pragma("nounroll")', False), ("UNROLL(4)", True), ("UNROLL(1)", False),
+                             ("TILE_UNROLL", True), ("NO_UNROLL", False), ("PLAIN", False), ("DEEPER", True), ("/* unroll */", False), ("#pragma unroll\n/* why */", True)]:
+        for inside in ("x *= a;", "x = heavy(x, n); x += 1;"):
+            body = f"float x = a;\n{before}\nfor (int i = 0; i < n; i++) {{ {inside} }} p[0] = x;"
+            cases.append((before, unrolled, inside, group.kernel(body)))
+    group.run()
+    lines = "\n".join(group.texts).split("\n")
+    for before, unrolled, inside, name in cases:
+        at = next(i for i, line in enumerate(lines) if f" {name}(" in line)
+        end = at + group.names[name].count("\n") + 1
+        found = next(one for one in group.list["places"] if one["kind"] == "loop" and at < one["line"] <= end and one["function"] == name)
+        if "heavy" in inside:
+            check(found["state"] == "marked", f"a loop behind '{before}' with a call", found)
+        else:
+            check((found["state"] == "marked") != unrolled, f"a loop behind '{before}'", found)
+
+
+def registers():
+    """A counter that indexes an array of the function's own, in a loop whose length the compiler knows: unrolled."""
+    template = Group(before=HELPERS + "template <int N> struct shape { static constexpr int size = N; float x[8]; };\n__constant__ float table[64];\n__device__ float global[64];\n")
+    cases = []
+    for declared, use, unrolled in [("float t[64];", "t[i]", True), ("float t[2][64];", "t[1][i]", True), ("float t[64];", "p[i]", False), ("__shared__ float t[64];", "t[i]", False),
+                                    ("float t[64];", "t[0]", False), ("", "table[i]", False), ("", "global[i]", False), ("shape<64> t;", "t.x[i]", True), ("static float t[64];", "t[i]", False),
+                                    ("float *t = p;", "t[i]", False), ("float t[64];", "t[i + 1]", True), ("float t[64]; int j = n;", "t[j]", False)]:
+        for bound, known in [("64", True), ("N", True), ("n", False), ("shape<N>::size", True), ("N * 2", True), ("n * 2", False), ("heavy(a, 3)", False)]:
+            head = "template <int N> __global__ void"
+            cases.append((declared, use, bound, unrolled and known, template.kernel(f"{declared} float x = a; for (int i = 0; i < {bound}; i++) x += {use}; p[0] = x;", head=head)))
+    template.run()
+    for declared, use, bound, unrolled, name in cases:
+        found = template.place(name, "loop")[0]
+        check(("is unrolled" in (found["reason"] or "")) == unrolled, f"'{declared}' by {use}, up to {bound}", found)
+
+
+def slots():
+    """Of the eight sums of an outermost loop its passes, its waits and the loops in it come first, then calls."""
+    group = Group()
+    cases = []
+    for waits in range(0, 10, 3):
+        for loops in range(0, 5):
+            for calls in range(0, 9, 2):
+                body = "".join(f"for (int j{i} = 0; j{i} < n; j{i}++) {{ x += p[j{i}]; x = other(x, n); x *= 2; }}" for i in range(loops))
+                body += "__syncthreads();" * waits + "x = heavy(x, n);" * calls
+                if waits + loops + calls:
+                    cases.append((waits, loops, calls, group.kernel(f"float x = a; for (int i = 0; i < n; i++) {{ x += p[i]; p[i] = x; {body} }} p[0] = x;")))
+    group.run()
+    for waits, loops, calls, name in cases:
+        line = group.look(name)[1]
+        sums = line.count("PROF_SUM_BEGIN(") + line.count("INK_SUM_SCOPE(")
+        left = max(0, 8 - 1 - waits - loops)
+        marked = [one for one in group.place(name, "call") if one["state"] == "marked"]  # a call in an inner loop is one too
+        check(len(marked) == min(left, loops + calls), f"{waits} waits, {loops} loops, {calls} calls: {min(left, loops + calls)} of the calls are summed", line, group.look(name)[0])
+        check(sums <= 8 and line.count("PROF_SUM_BEGIN(") == line.count("PROF_SUM_END("), f"{waits} waits, {loops} loops: {sums} sums")
+        done = [one for one in group.look(name)[0] if one["kind"] in ("wait", "loop") and one["state"] == "marked"]
+        check(len(done) == 1 + min(7, waits + loops), f"{waits} waits, {loops} loops: which are summed", group.look(name)[0])
+        check(line.count("PROF_SUM_FLUSH();") == 1, "the sums are recorded once", line)
+
+
+def ways_out():
+    """A loop that leaves its function ends its range by scope; break and continue do not."""
+    group = Group()
+    cases = [(way, by_scope, group.kernel(f"float x = a; for (int i = 0; i < n; i++) {{ x = heavy(x, n); x += 1; {way} }} p[0] = x; {end}"))
+             for way, by_scope, end in [("if (x > 9) return;", True, ""), ("if (x > 9) break;", False, ""), ("if (x > 9) continue;", False, ""),
+                                        ("if (x > 9) goto out;", True, "out: p[1] = x;"), ("", False, ""), ("auto f = [&](float y) { return y + 1; }; x = f(x);", False, ""),
+                                        ("for (int j = 0; j < n; j++) if (p[j] > 2) return;", True, ""), ("{ { if (x > 2) return; } }", True, "")]]
+    after = group.kernel("float x = a; for (int i = 0; i < n; i++) { x = heavy(x, n); x += 1; } if (x > 2) return; p[0] = x;")
+    group.run()
+    for way, by_scope, name in cases + [("a return behind it", False, after)]:
+        line = group.look(name)[1]
+        check(("PROF_SCOPE(" in line) == by_scope and ("INK_FLUSH_AT_END();" in line) == by_scope and ("PROF_SUM_FLUSH();" in line) != by_scope, f"a loop with '{way}'", line)
+        check(line.count("PROF_BEGIN(") == line.count("PROF_END("), f"begins and ends with '{way}'", line)
+
+
+def row_names():
+    """Of which type a counter can be the row: an integer that starts at a literal; else a count of its own."""
+    group = Group("--rows")
+    cases = [(init, row, group.kernel(f"float x = a; for ({init}; i < 999; i++) {{ x = heavy(x, n); x += 1; }} p[0] = x;"))
+             for init, row in [("int i = 0", True), ("unsigned i = 5", True), ("long long i = 0", True), ("short i = 0", True), ("unsigned char i = 0", True), ("char i = 0", True),
+                               ("size_t i = 0", True), ("int i = n", False), ("int i = -3", False), ("float i = 0", False), ("volatile int i = 0", False), ("__int128 i = 0", False),
+                               ("unsigned __int128 i = 0", False), ("int i = 0, j = 0", False), ("double i = 0", False), ("long i = 0", True), ("int i = 2 * 3", False)]]
+    bare = group.kernel("float x = a; int k = 0; while (k++ < n) x = heavy(x, n); p[0] = x;")
+    none = group.kernel("float x = a; for (int i = 0; i < n; i++) { PROF_ITER(i); x = heavy(x, n); } p[0] = x;")
+    group.run()
+    for init, row, name in cases:
+        line = group.look(name)[1]
+        check(bool(re.search(r"PROF_ITER\(i[,)]", line)) == row and ("PROF_ITER(ink_row_" in line) != row, f"rows of '{init}'", line)
+        check(("long long ink_row_" in line) != row, f"a count for '{init}'", line)
+    check("{PROF_ITER(ink_row_" in group.look(bare)[1] and group.look(bare)[1].count("{") == group.look(bare)[1].count("}"), "a body without braces", group.look(bare)[1])
+    check(group.look(none)[1].count("PROF_ITER") == 1, "rows by hand are kept", group.look(none)[1])
+
+
+def names():
+    """How loops and calls are named."""
+    group = Group("--loops", "--calls", before=HELPERS + "namespace ns { __device__ float far(float x, int n) { for (int i = 0; i < n; i++) x *= 2; return x; } }\n"
+                  "template <int N> __device__ float sized(float x, int n) { for (int i = 0; i < n * N; i++) x *= 2; return x; }\n")
+    loops = [(loop, want, group.kernel(f"float x = a; int k = n; bool done = n > 3; (void)k; (void)done; {loop}; p[0] = x;"))
+             for loop, want in [("for (int i = 0; i < n; i++) x *= a", "for i < n"), ("while (k < n) { x *= a; k++; }", "while k < n"), ("while (!done) done = x++ > 3", "while !done"),
+                                ("for (int i = 0; i <= n - 1; ++i) { x *= a; }", "for i <= n - 1"), ("do { x *= a; } while (x < 9)", None), ("for (;;) { if (x++ > 7) break; }", None)]]
+    calls = [(call, want, group.kernel(f"float x = a; box b{{a}}; box *q = &b; (void)q; {call}; p[0] = x;"))
+             for call, want in [("x = heavy(x, n)", "heavy"), ("x = ns::far(x, n)", "ns::far"), ("x = b.heavy(x, n)", None), ("x = q->heavy(x, n)", None), ("x = sized<3>(x, n)", None)]]
+    group.run()
+    for loop, want, name in loops:
+        found = group.place(name, "loop")[0]
+        check(found["state"] == "marked" and (want is None or found["name"] == want), f"the name of '{loop}' is {want}", found)
+    for call, want, name in calls:
+        found = group.place(name, "call")
+        check(len(found) == 1 and found[0]["state"] == "marked", f"'{call}'", found)
+        check(want is None or found[0]["name"] in (want, want.split("::")[-1]), f"the name of '{call}'", found)
+    sections = [one["section"] for one in group.list["places"] if one["section"]]
+    check(len(sections) == len(set(sections)), "each place has a section of its own")
+
+
+WAITS = ["mbarrier.try_wait.shared.b64 p, [a], b;", "mbarrier.test_wait.shared.b64 p, [a], b;", "cp.async.wait_group 0;", "cp.async.wait_all;", "cp.async.bulk.wait_group 0;",
+         "griddepcontrol.wait;", "bar.sync 0;", "barrier.sync 1, 64;", "barrier.cta.sync 0;", "barrier.cluster.wait.acquire;", "wgmma.wait_group.sync.aligned 0;",
+         "tcgen05.wait::ld.sync.aligned;", "bar.red.popc.u32 a, 0, p;", "barrier.cta.red.and.pred p, 0, q;", "barrier.red.or.pred p, 0, q;"]
+WAITS += [r"mov.u32 a, b;\n\tbar.sync 0;", r"\tmbarrier.try_wait.shared::cta.b64 p, [a], b;"]
+OTHERS = ["bar.arrive 0, 64;", "mbarrier.arrive.shared.b64 s, [a];", "membar.gl;", "fence.proxy.async;", "cp.async.commit_group;", "griddepcontrol.launch_dependents;", "mov.u32 a, b;",
+          "add.u32 a, b, c;", "ld.global.u32 a, [b];", "st.global.u32 [a], b;", "nanosleep.u32 20;", "barrier.cluster.arrive.release;", "wgmma.commit_group.sync.aligned;", "red.shared.add.u32 [a], b;", "atom.shared.add.u32 a, [b], c;",
+          "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 a, b, c;", "cp.async.bulk.global.shared::cta.bulk_group [a], [b], c;", "cp.async.ca.shared.global [a], [b], 4;", "cp.async.bulk.commit_group;"]
+
+
+def waits():
+    """Instructions that wait, by themselves and in functions that do nothing else; what only arrives, orders or works is none."""
+    helpers = "".join(f'__device__ void w{i}() {{ asm volatile("{text}" ::: "memory"); }}\n__device__ void ww{i}() {{ w{i}(); }}\n__device__ void b{i}(float *p) {{ asm volatile("{text}" ::: "memory"); p[0] = 1; }}\n'
+                      for i, text in enumerate(WAITS + OTHERS))
+    helpers += "".join(f'__device__ void q{i}() {{ asm volatile("{text}" ::: "memory"); asm volatile("bar.sync 0;"); }}\n' for i, text in enumerate(OTHERS))
+    helpers += "__device__ void spin1(volatile int *f) { while (*f == 0) { } }\n__device__ void spin2(int *f) { while (atomicAdd(f, 0) == 0) { } }\n"
+    helpers += "__device__ void spin3(volatile int *f, float *p) { while (*f == 0) p[0] += 1; }\n__device__ void spin4(volatile int *f) { for (int i = 0; i < 100; i++) (void)*f; }\n"
+    helpers += "__device__ void spin5(int *f) { atomicAdd(f, 1); __syncthreads(); }\n__device__ void spin6(int *f) { atomicAdd(f, 1); while (atomicAdd(f, 0) < 9) { } }\n"
+    helpers += "__device__ void spin7(volatile int *f) { do { __nanosleep(20); } while (*f == 0); }\n__device__ void spin8(int *f) { while (f[0] == 0) { f++; } }\n"
+    helpers += "__device__ void two() { __syncthreads(); __syncthreads(); }\n__device__ void fenced() { __threadfence(); __syncthreads(); }\n__device__ void nothing() { __threadfence(); }\n"
+    helpers += "__device__ void again(int n) { __syncthreads(); if (n) again(n - 1); }\n__device__ void stores(float *p) { __syncthreads(); p[0] = 2; }\n__device__ void local(float x) { x = 2; __syncthreads(); }\n"
+    helpers += "__device__ void bumps(float *p) { ++*p; __syncthreads(); }\n__device__ void adds(float *p) { p[2] += 3; __syncthreads(); }\n__device__ void minus(float *p) { (*p)--; __syncthreads(); }\n"
+    group = Group("--waits", before=HELPERS + helpers)
+    cases = []
+    for i, text in enumerate(WAITS + OTHERS):
+        is_wait = i < len(WAITS)
+        cases.append((text, is_wait, group.kernel(f'asm volatile("{text}" ::: "memory"); p[0] = a;')))
+        cases.append((f"a function with {text}", is_wait, group.kernel(f"w{i}(); p[0] = a;")))
+        cases.append((f"a function of a function with {text}", is_wait, group.kernel(f"ww{i}(); p[0] = a;")))
+        cases.append((f"{text} and a store", False, group.kernel(f"b{i}(p); p[0] = a;")))
+    for i, text in enumerate(OTHERS):
+        works = text.startswith(("add", "st.", "red.", "atom.", "wgmma.mma", "cp.async.bulk.g", "cp.async.ca"))
+        cases.append((f"a function with a barrier and {text}", not works, group.kernel(f"q{i}(); p[0] = a;")))
+    for call, is_wait in [("spin1((volatile int *)p)", True), ("spin2((int *)p)", True), ("spin3((volatile int *)p, p)", False), ("spin4((volatile int *)p)", False),
+                          ("spin5((int *)p)", False), ("spin6((int *)p)", True), ("spin7((volatile int *)p)", True), ("two()", True), ("fenced()", True), ("nothing()", False), ("again(n)", False),
+                          ("stores(p)", False), ("local(a)", True), ("bumps(p)", False), ("adds(p)", False), ("minus(p)", False), ("heavy(a, n)", False),
+                          ("__syncthreads()", True), ("__syncthreads_count(n)", True), ("__syncthreads_and(n)", True), ("__syncthreads_or(n)", True), ("__syncwarp()", True),
+                          ("__threadfence()", False)]:
+        cases.append((call, is_wait, group.kernel(f"{call}; p[0] = a;")))
+    group.run()
+    for what, is_wait, name in cases:
+        found = group.place(name, "wait")
+        check(bool(found) == is_wait and all(one["state"] == "marked" for one in found), f"{what} is {'a' if is_wait else 'no'} wait", group.look(name)[0])
+
+
+def held():
+    """Which values a mark holds: what was computed before it and is used after it."""
+    group = Group()
+    cases = []
+
+    def case(before, after, names, why):
+        cases.append((why, names, group.kernel(f"{before} {after[0]} x = heavy(x, n); p[0] = x; {after[1]}".replace("x = heavy", "float x = a; x = heavy", 1) if "x = heavy" not in before else before)))
+
+    for kind, value, is_held in [("float", "a * 2", True), ("double", "a * 2", True), ("int", "n * 2", False), ("bool", "a > 2", True), ("unsigned long long", "n * 3", False), ("const float", "a * 2", False),
+                                 ("float *", "p + n", False), ("short", "n * 2", False), ("float &", "p[1]", False), ("static float", "a", False)]:
+        case(f"{kind} v = {value};", ("", "p[1] = (float)(long long)v;" if "*" in kind else "p[1] = v;"), ["v"] if is_held else [], f"{kind} v = {value}")
+    for kind in ("int", "unsigned", "long long", "short", "char"):
+        case(f"{kind} v = n; v = v ^ 5; v += n;", ("", "p[1] = v;"), ["v"], f"{kind}, written again")
+        case(f"{kind} v = n; v++;", ("", "p[1] = v;"), ["v"], f"{kind}, counted on")
+    case("float v = a * 2;", ("", ""), [], "not used after it")
+    case("float v = a * 2;", ("", "v = 3; p[1] = v;"), [], "overwritten first")
+    case("float v = a * 2;", ("", "if (n) v = 3; p[1] = v;"), ["v"], "overwritten on one way")
+    case("float v;", ("", "v = 3; p[1] = v;"), [], "not set before")
+    case("float v; v = a * 3;", ("", "p[1] = v;"), ["v"], "set before")
+    case("float v; if (n) v = a * 3; else v = a + 1;", ("", "p[1] = v;"), ["v"], "set on both ways")
+    case("float t[4] = {a, a * 2, a, a}; t[1] *= 2;", ("", "p[1] = t[0] + t[1];"), ["t"], "an array of constants")
+    for most, name in ((32, True), (33, False)):
+        case(f"float t[{most}]; for (int i = 0; i < {most}; i++) t[i] = a * i;", ("", f"for (int i = 0; i < {most}; i++) p[i] = t[i];"), ["t"] if name else None, f"an array of {most}")
+    case("float t[4] = {a, a * 2, a, a}; t[n] *= 2;", ("", "p[1] = t[n];"), None, "an index that is known only at run time")
+    case("float v = a * 2; float *q = &v; q[0] += 1;", ("", "p[1] = v;"), None, "its address is taken")
+    case("float v = a * 2; auto f = [&](float y) { return y + v; };", ("", "p[1] = f(a) + v;"), None, "a lambda uses it")
+    case("float v = a * 2; { float w = v * 3; p[2] = w; }", ("", "p[1] = v;"), ["v"], "one of an inner block is gone")
+    group.run()
+    for why, names, name in cases:
+        place = group.place(name, "call", "heavy")[0]
+        items = [one for one in (place["held"] or "").split(", ") if one and one not in ("x",)]
+        if names is None:
+            check(not any(one in ("v", "t") or one.startswith("t[") for one in items), f"not held: {why}", place)
+            check(any("not held" in text for line, text in group.remarks if group.place(name, "kernel")[0]["line"] == line), f"a remark: {why}", group.remarks[-6:])
+        elif names:
+            check(all(one in items for one in names), f"held: {why}", place, group.look(name)[1])
+        else:
+            check(not items, f"not held: {why}", place, group.look(name)[1])
+
+
+def roles():
+    """Which conditions are by warp, and that two arms which do something make roles."""
+    group = Group(before=HELPERS + "__device__ bool elect_one() { return threadIdx.x % 32 == 0; }\n__device__ int my_warp() { return 3; }\n")
+    arms = "{ for (int i = 0; i < n; i++) { x = heavy(x, n); x += 1; } }"
+    cases = [(condition, is_role, group.kernel(f"float x = a; {before} if ({condition}) {arms} else {arms} p[0] = x;"))
+             for before, condition, is_role in [
+                 ("", "threadIdx.x / 32 == 0", True), ("", "threadIdx.x / 128 == 1", True), ("", "threadIdx.x >> 5 == 0", True), ("", "threadIdx.x >> 4 == 0", False), ("", "threadIdx.x / 16 == 0", False),
+                 ("", "threadIdx.x / 33 == 0", False), ("", "threadIdx.x / 48 == 0", False), ("", "threadIdx.x < 128", True), ("", "threadIdx.x < 32", True), ("", "threadIdx.x >= 64", True), ("", "threadIdx.x < 31", False),
+                 ("", "threadIdx.x < 33", False), ("", "threadIdx.x < 16", False), ("", "128 > threadIdx.x", True), ("", "threadIdx.y == 0", True), ("", "threadIdx.z == 1", True), ("", "threadIdx.x == 3", False),
+                 ("", "n > 3", False), ("", "blockIdx.x / 32 == 0", False), ("", "blockIdx.y == 0", False), ("", "a > 2", False), ("", "elect_one()", True), ("", "my_warp() == 2", True),
+                 ("int w = threadIdx.x / 32;", "w == 0", True), ("int w = threadIdx.x / 32; int v = w;", "v == 0", True), ("int w = threadIdx.x / 7;", "w == 0", False), ("int warp = threadIdx.x;", "warp == 0", True),
+                 ("int role = threadIdx.x;", "role == 0", True), ("int warp = n;", "warp == 0", False), ("", "threadIdx.x / 32 == 0 && n > 2", True), ("", "n > 2 && threadIdx.x < 64", True), ("", "!(threadIdx.x < 64)", True)]]
+    shapes = [(what, n, group.kernel(f"float x = a; {text} p[0] = x;")) for what, n, text in [
+        ("one arm alone", 0, f"if (threadIdx.x < 32) {arms}"), ("an arm and the rest after a return", 2, f"if (threadIdx.x < 32) {{ {arms} return; }} {arms}"),
+        ("three arms", 3, f"if (threadIdx.x < 32) {arms} else if (threadIdx.x < 64) {arms} else {arms}"), ("an arm that does nothing", 0, f"if (threadIdx.x < 32) {arms} else x += 1;"),
+        ("a switch", 3, f"switch (threadIdx.x / 32) {{ case 0: {arms} break; case 1: {arms} break; default: {arms} }}"), ("a switch by something else", 0, f"switch (n) {{ case 0: {arms} break; case 1: {arms} break; }}"),
+        ("in another branch", 2, f"if (n > 3) {{ if (threadIdx.x < 32) {arms} else {arms} }}"), ("in another branch's else", 2, f"if (n > 3) x += 1; else {{ if (threadIdx.x < 32) {arms} else {arms} }}"),
+        ("in a block", 2, f"{{ if (threadIdx.x < 32) {arms} else {arms} }}"), ("two ifs", 2, f"if (threadIdx.x < 32) {arms} if (threadIdx.x >= 32) {arms}")]]
+    group.run()
+    for condition, is_role, name in cases:
+        count = group.look(name)[1].count("PROF_ROLE(")
+        check(count == (2 if is_role else 0), f"'{condition}' is {'' if is_role else 'not '}by warp: {count} roles", group.look(name)[1])
+    for what, n, name in shapes:
+        check(group.look(name)[1].count("PROF_ROLE(") == n, f"{what}: {n} roles", group.look(name)[1])
+
+
+def rules():
+    """What is chosen by regular expressions, limits and depths."""
+    helpers = "".join(f"__device__ float f{i}(float x, int n) {{ for (int i = 0; i < n; i++) x = x * {i}.5f + 2; return x; }}\n" for i in range(12))
+    body = "float x = a; " + "".join(f"x = f{i}(x, n);" for i in range(12)) + " p[0] = x;"
+    for options, chosen, kernels in [(["--calls"], range(12), (0, 1)), (["--calls=^f[0-4]$"], range(5), (0, 1)), (["--calls=f1"], (1, 10, 11), (0, 1)), (["--loops"], (), (0, 1)), (["--kernel", "k1"], range(12), (1,)),
+                                     (["--exclude", "^f[2-9]$"], (0, 1, 10, 11), (0, 1)), (["--exclude", "k0"], range(12), (1,)), (["--limit", "3"], (0, 1, 2), (0, 1)), (["--limit", "1"], (0,), (0, 1)),
+                                     (["--kernels-only"], (), (0, 1)), ([], range(12), (0, 1))]:
+        group = Group(*options, before=helpers)
+        both = [group.kernel(body), group.kernel(body)]
+        group.run()
+        for i, name in enumerate(both):
+            marked = {int(one["name"][1:]) for one in group.place(name, "call") if one["state"] == "marked"}
+            opened = "PROF_KERNEL(" in group.look(name)[1]
+            check(opened == (i in kernels), f"{options}: whether kernel {i} is opened", group.look(name)[1])
+            check(marked == (set(chosen) if i in kernels else set()), f"{options}: calls of kernel {i}", marked)
+
+
+for group in (trips, unknown_heads, operations, pragmas, registers, slots, ways_out, row_names, names, waits, held, roles, rules):
+    before = wrong
+    group()
+    if wrong != before:
+        print(f"{wrong - before} in '{group.__name__}'")
+print(f"{checked} decisions, {wrong} wrong")
+sys.exit(wrong != 0 or not checked)
