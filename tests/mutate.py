@@ -3,13 +3,13 @@
 
 mutate.py FOLDER [--seed N] [--count 60] [--only REGEX] [--jobs 2] [--no-known]
 
-FOLDER gets a copy of the tree (tracked files) and a build of it. If FOLDER is ".", this checkout and its build/ are taken as
-they are: each fault is taken back after its tests. Then that build is one with CMAKE_EXPORT_COMPILE_COMMANDS. A mutant that the compiler refuses, or whose object file
-with -O2 is that of the source without it, is drawn again. KNOWN are faults that no test noticed in an earlier review; they come
-first and count with the others. EQUIVALENT are mutants that no input tells from the source, each with its reason: they are
-drawn again, and counted apart. The tests that are fastest without a fault run first, and the first that fails ends a mutant.
-The last line says how many of how many were killed; the exit code is 0 from 85 % on.
-A survivor that is in no list may still be equivalent: it is to be read, not to be believed."""
+FOLDER gets a copy of the tree (tracked files) and a build of it, whose programs end with an error if they leave memory
+unfreed. A mutant is judged by the tests of TESTS, group by group, until one fails. A test that fails without the fault too says nothing and
+is not asked any more. A mutant that the compiler refuses, or whose object file with -O2 is that of the source without it, is
+drawn again. KNOWN are faults that no test noticed in an earlier review; they come first and count with the others.
+mutate_equivalent.txt has mutants that no input tells from the source, each with its reason; they are judged like the others, and
+count as survivors. The last lines say how many of how many were killed, and how many of those that are not in that list. The
+exit code is 0 if at least 85 % of all were killed."""
 import argparse
 import hashlib
 import json
@@ -21,20 +21,23 @@ import shutil
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree
 
 from listed_tests import listed_tests
 
-# Which tests are run for the sources of a folder: those that read what it makes and need no program that nvcc makes. So what
-# they let live the whole suite may kill, never the other way round.
+# Which tests are run for the sources of a folder, in this order: those that read what it makes, that are no matter of chance,
+# and that need no nvcc while they run. So what they let live the whole suite may kill, never the other way round.
+REPORTS = (r"report\.(cases|tables|path|variance|findings|parts)|output\.(schema|track_lanes)|cli\.(report_(json|hung|dropped_json|streamed|recursive_json"
+           r"|nested|shared|iteration|iteration_us|costed_json|block|mistakes|wide_all)|export_(csv|all|hung_json)|info_json)", r"report\.diff|output\.compare")
 TESTS = {
-    "runtime/decode/": r"^(unit_(decode|table|open_ring|rows|launches|clock_(map|exact)|drain_parts|text)|cli\.(report|export|diff)|report\.(exact|path|variance|findings|parts|diff)|cost\.taken)",
-    "runtime/table/": r"^(unit_(table|rows|launches|text|decode_(model|exact))|cli\.(report|export|diff)|report\.(exact|path|variance|findings|parts|diff)|output\.(schema|compare|json)|cost\.taken)",
-    "runtime/clock/": r"^(unit_(clock|table|rows|capture|drain_parts)|cli\.(info|report|export)|report\.exact|merge\.loop)",
-    "runtime/merge/join/": r"^(unit_join|merge\.(blind|real|loop|foreign|made|rivals|nsight|variants|rows|database|export))",
-    "runtime/cuda/drain": r"^(unit_drain|unit_open_ring|unit_ring)",
-    "device/sim/exec_": r"^sim",
-    "instrument/": r"^instrument\.(unit|counts|exact|messages|golden\..*\.(headerless|every|lines)|shapes\.every)",
+    "runtime/decode/": (r"unit_decode_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches)|report\.exact", *REPORTS),
+    "runtime/table/": (r"unit_table", r"report\.exact", r"unit_(rows|launches|decode_exact|text)|cost\.taken_out|report\.findings|report\.variance", *REPORTS),
+    "runtime/clock/": (r"unit_clock_exact", r"unit_(clock_map|decode_exact|table|stalls)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_clock_truth"),
+    "runtime/merge/join/": (r"unit_join_exact", r"unit_join", r"merge\.(loop|variants|rows|made_several|correlation)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
+                            r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
+    "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|ring|open_ring)", r"unit_drain"),
+    "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
+    "instrument/": (r"instrument\.(unit|counts|decisions)", r"instrument\.exact", r"instrument\.golden\.((contexts|templates|waits)\.every|control\.lines)",
+                    r"instrument\.(messages|broken|shapes\.every|rule_file|golden\.(extended|macros|warned)\.every)"),
 }
 FOLDERS = tuple(TESTS)
 
@@ -57,13 +60,6 @@ KNOWN = [  # file, what stands there, what is put there
     ("runtime/cuda/drain_copy.c", "if (memcmp(&now, then, sizeof now) != 0)", "if (0)"),
     ("device/sim/exec_convert.c", "} else if (rounding == SIM_RM && back > value) {", "} else if (rounding == SIM_RM && back >= value) {"),
     ("device/sim/exec_convert.c", "(magnitude & 0xfff) != 0) << 12;", "(magnitude & 0xff) != 0) << 12;"),
-]
-
-EQUIVALENT = [  # file, the line, what it becomes, why nothing can tell the two apart
-    ("runtime/table/table_cells.c", "if (at >= INK_ID_NONE - 1 || !INK_I_ROOM(table->passes) || !id_map_put(&table->pass_map, hash, (uint32_t)at))",
-     "if (at >= INK_ID_NONE || !INK_I_ROOM(table->passes) || !id_map_put(&table->pass_map, hash, (uint32_t)at))", "four thousand million rows"),
-    ("runtime/cuda/drain.c", "const uint32_t gap = INK_I_CALL_BYTES / (sizeof *d->headers + INK_I_ROW_BYTES);",
-     "const uint32_t gap = INK_I_CALL_BYTES / (sizeof *d->headers - INK_I_ROW_BYTES);", "only how much one call reads"),
 ]
 
 KINDS = [  # what is looked for in a line of code, what it becomes
@@ -101,14 +97,20 @@ def run(*command, **more):
 class Bench:
     def __init__(self, folder, jobs):
         self.root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        self.tree = self.root if folder == "." else os.path.join(folder, "tree")
-        self.build, self.jobs = os.path.join(self.tree, "build"), str(jobs)
-        self.ordered = {}  # regex -> groups of tests, each as a pattern and what is built for it
-        if folder != ".":
-            self.copy_and_configure()
+        self.folder, self.tree, self.jobs = os.path.abspath(folder), os.path.join(os.path.abspath(folder), "tree"), str(jobs)
+        self.build = os.path.join(self.tree, "build")
+        self.fine = {}  # test -> whether it passes without a fault
+        self.objects = {}  # path -> what an optimising compiler makes of it without a fault
+        os.environ["LSAN_OPTIONS"] = f"suppressions={self.folder}/leaks.txt:print_suppressions=0"
+        os.environ["MALLOC_PERTURB_"] = "165"  # what is read before it is written, or after it was freed, is noticed
+        self.copy()
+        with open(os.path.join(self.folder, "leaks.txt"), "w", encoding="utf-8") as file:
+            file.write("leak:unloaded_inside\nleak:libclang\n")  # what a module's unloading leaves there is what that test is about
+        self.configure()
         self.known = set(re.findall(r"^(\S+): ", run("ninja", "-C", self.build, "-t", "targets", "all").stdout, re.M))
+        self.listed = {name: words for name, (words, _, labels) in listed_tests(self.build).items() if "gpu" not in labels}
 
-    def copy_and_configure(self):
+    def copy(self):
         os.makedirs(self.tree, exist_ok=True)
         for name in subprocess.check_output(["git", "-C", self.root, "ls-files"], text=True).splitlines():
             there, here = os.path.join(self.root, name), os.path.join(self.tree, name)
@@ -118,44 +120,51 @@ class Bench:
         for name in (".venv", "node_modules", "../shared"):  # the last holds traces that the join is tested with
             if os.path.exists(os.path.join(self.root, name)) and not os.path.lexists(os.path.join(self.tree, name)):
                 os.symlink(os.path.realpath(os.path.join(self.root, name)), os.path.join(self.tree, name))
+
+    def configure(self):
+        # without optimisation: a mutant is compiled in less time than it is tested
         made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON", "-DINKMARK_BUILD_BENCH=OFF",
-                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",  # a mutant is compiled in less time than it is tested
+                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                   "-DCMAKE_EXE_LINKER_FLAGS=-fsanitize=leak",
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []))
         if made.returncode:
             sys.exit("the tree cannot be configured:\n" + made.stdout[-2000:])
 
-    def needs(self, regex):
+    def needs(self, names):
         """The targets that the tests have in their command lines."""
-        words = {word for name, (command, _, labels) in listed_tests(self.build).items() if re.search(regex, name) and "gpu" not in labels
-                 for word in command}
-        found = {os.path.relpath(word, self.build) for word in words if word.startswith(self.build + os.sep)} & self.known
-        more = ("cli/inkmark", "cli/inkmark-rewriter", "make_captures") if "cli/inkmark" in found else ()
-        return sorted(found | {target for target in more if target in self.known})
+        words = {word for name in names for word in self.listed[name]}
+        words |= {part.partition("=")[2] for part in words if part.startswith("-D")}
+        found = {os.path.relpath(word, self.build) for word in words if word.startswith(self.build + os.sep)}
+        # a folder of a target: the simulated device's libraries, whose folder is what a program is told
+        found |= {target for target in ("device/sim/libcudart.so.13", "device/sim/libcuda.so.1") if os.path.dirname(target) in found}
+        found &= self.known
+        if "cli/inkmark" in found:
+            found |= {target for target in ("cli/inkmark-rewriter", "make_captures") if target in self.known}
+        if any(re.match(r"truth|sim\.", name) for name in names):
+            found |= {target for target in ("inkmark_preload", "cudart") if target in self.known}
+        return sorted(found)
 
     def make(self, targets):
         return run("ninja", "-C", self.build, "-j", self.jobs, *targets)
 
-    def baseline(self, regex):
-        """Runs the tests without any fault: one that fails then says nothing. Notes how long each takes."""
-        built = self.make(self.needs(regex))
-        if built.returncode:
-            sys.exit("the tree does not build:\n" + built.stdout[-2000:])
-        report = os.path.join(self.build, "baseline.xml")
-        done = run("ctest", "--test-dir", self.build, "-R", regex, "-LE", "gpu", "--parallel", self.jobs, "--output-junit", report)
-        cases = list(xml.etree.ElementTree.parse(report).getroot().iter("testcase"))
-        if done.returncode or not cases:
-            sys.exit("tests fail without a fault, or there are none:\n" + done.stdout[-3000:])
-        groups, limit, spent = [[]], 3.0, 0.0
-        # unit tests first: least is linked for them; then those that compare most
-        order = sorted((0 if re.match("unit_|sim|instrument.unit", case.get("name")) else 1 if case.get("name").endswith(".exact") else 2,
-                        float(case.get("time")), case.get("name")) for case in cases)
-        for at, (whole, seconds, name) in enumerate(order):
-            if (spent + seconds > limit or (at and whole != order[at - 1][0])) and groups[-1]:
-                groups, limit, spent = [*groups, []], limit * 3, 0.0
-            groups[-1].append(name)
-            spent += seconds
-        patterns = [f"^({'|'.join(map(re.escape, group))})$" for group in groups]
-        self.ordered[regex] = [(pattern, self.needs(pattern)) for pattern in patterns]
+    def passes(self, name):
+        """Whether a test passes without a fault. It is asked when a mutant fails it for the first time."""
+        if name not in self.fine:
+            self.make(self.needs([name]))
+            self.fine[name] = not run("ctest", "--test-dir", self.build, "-R", f"^{re.escape(name)}$").returncode
+            if not self.fine[name]:
+                print(f"{name} fails without a fault, and is not asked any more", flush=True)
+        return self.fine[name]
+
+    def groups(self, path):
+        """The tests of a file, group by group; those that failed without a fault are not among them."""
+        asked = next(TESTS[folder] for folder in FOLDERS if path.startswith(folder))
+        seen = {name for name, fine in self.fine.items() if not fine}
+        for pattern in asked:
+            group = [name for name in self.listed if re.fullmatch(pattern, name) and name not in seen]
+            seen |= set(group)
+            if group:
+                yield group
 
     def optimised(self, path):
         """What an optimising compiler makes of a file."""
@@ -169,31 +178,54 @@ class Bench:
         run("objcopy", "--strip-all", made)
         return hashlib.sha256(open(made, "rb").read()).hexdigest()
 
-    def judge(self, path, text, regex):
-        """killed, survived, refused (by the compiler) or same (object); and by which test."""
+    def judge(self, path, text):
+        """killed, survived, refused (by the compiler) or same (object); and by which test, or what was not run."""
+        while True:
+            verdict, what, by = self.judge_once(path, text)
+            if verdict != "killed" or all(self.passes(name) for name in by):
+                return verdict, what
+
+    def judge_once(self, path, text):
         whole = os.path.join(self.tree, path)
-        before, objects = open(whole, encoding="utf-8").read(), self.optimised(path)
+        before = open(whole, encoding="utf-8").read()
+        if path not in self.objects:
+            self.objects[path] = self.optimised(path)
         with open(whole, "w", encoding="utf-8") as file:
             file.write(text)
         try:
             mutated = self.optimised(path)
-            if mutated is None or mutated == objects:
-                return ("same" if mutated else "refused"), ""
-            for pattern, targets in self.ordered[regex]:
-                if self.make(targets).returncode:
-                    return "refused", ""
+            if mutated is None or mutated == self.objects[path]:
+                return ("same" if mutated else "refused"), "", ()
+            asked = 0
+            for group in self.groups(path):
+                if self.make(self.needs(group)).returncode:
+                    return "refused", "", ()
                 # the limit is for mutants that never end: they are noticed
-                done = run("ctest", "--test-dir", self.build, "-R", pattern, "--stop-on-failure", "--timeout", "600",
-                           "--parallel", self.jobs)
+                done = run("ctest", "--test-dir", self.build, "-R", f"^({'|'.join(map(re.escape, group))})$", "--stop-on-failure",
+                           "--timeout", "900", "--parallel", self.jobs)
+                asked += len(group)
                 if "No tests were found" in done.stdout:
-                    sys.exit(f"no test matches {pattern}")
+                    sys.exit(f"no test is one of {group}")
                 if done.returncode:
-                    by = re.findall(r"Test +#\d+: (\S+) \.*\*\*\*(?!Skipped|Not Run)", done.stdout)
-                    return "killed", " ".join(by[:2])
-            return "survived", ""
+                    by = re.findall(r"Test +#\d+: (\S+) \.*(?:\*\*\*| *\*\*\*)(?!Skipped|Not Run)", done.stdout)
+                    if not by:
+                        sys.exit(f"no test failed, but not all passed:\n{done.stdout[-2000:]}")
+                    return "killed", "by " + " ".join(by[:2]), by
+            return "survived", f"{asked} tests", ()
         finally:
             with open(whole, "w", encoding="utf-8") as file:
                 file.write(before)
+
+
+def equivalent_mutants(root):
+    """{(path, line, what it becomes): why nothing tells the two apart}"""
+    found = {}
+    with open(os.path.join(root, "tests", "mutate_equivalent.txt"), encoding="utf-8") as file:
+        for block in re.split(r"\n\s*\n", re.sub(r"^#.*\n", "", file.read(), flags=re.M).strip()):
+            if block:
+                path, old, new, reason = (line.strip() for line in block.split("\n", 3))
+                found[path, old, new.removeprefix("-> ").removesuffix("(nothing)")] = " ".join(reason.split())
+    return found
 
 
 def main():
@@ -210,7 +242,7 @@ def main():
              if name.endswith(".c") and name.startswith(FOLDERS) and re.search(options.only, name)]
     drawn = [(path, *place) for path in files for place in places(bench.tree, path)]
     chance.shuffle(drawn)
-    equivalent = {(path, old, new) for path, old, new, _ in EQUIVALENT}
+    equivalent = equivalent_mutants(bench.root)
 
     def mutants():
         for path, old, new in KNOWN if not options.no_known else []:
@@ -218,30 +250,31 @@ def main():
                 text = open(os.path.join(bench.tree, path), encoding="utf-8").read()
                 if text.count(old) != 1:
                     sys.exit(f"{path} has no more: {old}")
-                yield path, old.strip(), new.strip(), text.replace(old, new)
+                yield path, text[:text.index(old)].count("\n") + 1, old.strip(), new.strip(), text.replace(old, new)
         for path, number, line in drawn:
             lines = open(os.path.join(bench.tree, path), encoding="utf-8").read().split("\n")
             old, lines[number] = lines[number], line
-            yield f"{path}:{number + 1}", old.strip(), line.strip(), "\n".join(lines)
+            yield path, number + 1, old.strip(), line.strip(), "\n".join(lines)
 
-    count = {"killed": 0, "survived": 0, "refused": 0, "same": 0, "equivalent": 0}
-    for at, old, new, text in mutants():
-        path, began = at.split(":")[0], time.monotonic()
-        if (path, old, new) in equivalent:
-            verdict, by = "equivalent", ""
-        else:
-            regex = next(TESTS[folder] for folder in FOLDERS if path.startswith(folder))
-            if regex not in bench.ordered:
-                bench.baseline(regex)
-            verdict, by = bench.judge(path, text, regex)
+    count = {"killed": 0, "survived": 0, "refused": 0, "same": 0}
+    reasons = []
+    for path, number, old, new, text in mutants():
+        began = time.monotonic()
+        verdict, what = bench.judge(path, text)
         count[verdict] += 1
         if verdict in ("killed", "survived"):
-            print(f"{verdict} {at}: {old}  ->  {new or '(nothing)'}{'  by ' + by if by else ''} ({time.monotonic() - began:.0f} s)", flush=True)
+            print(f"{verdict} {path}:{number}: {old}  ->  {new or '(nothing)'}  {what} ({time.monotonic() - began:.0f} s)", flush=True)
+        if verdict == "survived" and (path, old, new) in equivalent:
+            reasons.append(equivalent[path, old, new])
+            print(f"  equivalent: {reasons[-1]}", flush=True)
+        if verdict == "killed" and (path, old, new) in equivalent:
+            sys.exit("this mutant is in the list of those that nothing tells from the source")
         if count["killed"] + count["survived"] >= options.count:
             break
     judged = count["killed"] + count["survived"]
-    print(f"seed {options.seed}: {count['killed']} of {judged} killed; {count['refused']} did not compile, {count['same']} changed no code, "
-          f"{count['equivalent']} are known to be equivalent")
+    print(f"seed {options.seed}: {count['refused']} did not compile, {count['same']} changed no code")
+    print(f"{count['killed']} of {judged} killed ({100 * count['killed'] / max(judged, 1):.1f} %); {len(reasons)} of the survivors have a reason why "
+          f"nothing can tell them from the source: without them {100 * count['killed'] / max(judged - len(reasons), 1):.1f} %")
     sys.exit(not judged or count["killed"] < 0.85 * judged)
 
 
