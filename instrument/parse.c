@@ -248,7 +248,7 @@ static enum CXErrorCode parse_once(ink_unit *unit, const arguments *list, const 
                                        CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &unit->tu);
     if (!kept || (!code && !says_of(unit->tu, kept)))
       break;
-    ink_prelude_drop(kept);
+    ink_prelude_drop(kept, code == CXError_Crashed);
     unit->hashes.count = 0;
     dispose(unit);
     free(kept);

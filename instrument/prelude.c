@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the parse of what every source of a build begins with, as libclang writes it, in the folder of options->cache: a file
  * `prelude-KEY.pch`, and `prelude-KEY.list` with the files that it was made of, by which it is known to be as new as they
- * are. The first parse with new arguments leaves an empty list alone, so that a call that is made once costs nothing. */
+ * are. The first parse with new arguments leaves an empty list alone, so that a call that is made once costs nothing. A list
+ * that says `crashes` is of one that libclang crashed over (clang 19 does, for ThunderKittens in C++20). */
 #include "prelude.h"
 
 #include "shadows.h"
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 enum { MOST_KEPT = 8, MOST_SEEN = 256, OLD_SECONDS = 3600 };
+#define CRASHES "crashes\n"
 #define SOURCE INK_SHIM "/prelude.cu"
 
 uint64_t ink_text_hash(const char *text, size_t bytes) {
@@ -171,7 +173,7 @@ static void bound(const char *folder) {
       continue;
     if (length == 29 && !strcmp(name + 24, ".list") && INK_I_GROW(all)) {
       kept *one = &all.items[all.count++];
-      *one = (kept){.used = status.st_mtim, .has_parse = status.st_size != 0};
+      *one = (kept){.used = status.st_mtim, .has_parse = status.st_size > (off_t)strlen(CRASHES)};
       memcpy(one->name, name, 24);
     } else if (!(length == 28 && !strcmp(name + 24, ".pch")) && status.st_mtime + OLD_SECONDS < time(NULL)) {
       unlinkat(dirfd(dir), name, 0);
@@ -241,6 +243,16 @@ static bool read_kept(ink_unit *unit, const char *list, const char *parse, bool 
   return ready;
 }
 
+/* It was used once, and libclang crashed: it is neither made nor used again. */
+static bool crashes_parses(const char *list) {
+  char line[16] = "";
+  FILE *from = fopen(list, "re");
+  const bool crashes = from && fgets(line, sizeof line, from) && !strcmp(line, CRASHES);
+  if (from)
+    fclose(from);
+  return crashes;
+}
+
 char *ink_prelude_take(ink_unit *unit, const char *const *arguments, size_t count, struct CXUnsavedFile *files,
                        size_t *file_count) {
   const char *folder = unit->options->cache;
@@ -254,7 +266,7 @@ char *ink_prelude_take(ink_unit *unit, const char *const *arguments, size_t coun
     return NULL;
   shadow_list shadows = {0};
   bool seen, ready = read_kept(unit, list, parse, &seen, &shadows);
-  if (!ready && seen && make(unit, arguments, count, files, *file_count, parse, list)) {
+  if (!ready && seen && !crashes_parses(list) && make(unit, arguments, count, files, *file_count, parse, list)) {
     bound(folder);
     shadows_free(&shadows);
     ready = read_kept(unit, list, parse, &seen, &shadows);
@@ -268,6 +280,13 @@ char *ink_prelude_take(ink_unit *unit, const char *const *arguments, size_t coun
   return NULL;
 }
 
-void ink_prelude_drop(const char *path) {
+void ink_prelude_drop(const char *path, bool crashed) {
+  char list[PATH_MAX];
+  const size_t stem = strlen(path) - strlen(".pch");
   unlink(path);
+  FILE *to = crashed && snprintf(list, sizeof list, "%.*s.list", (int)stem, path) < (int)sizeof list ? fopen(list, "we") : NULL;
+  if (to) {
+    fputs(CRASHES, to);
+    fclose(to);
+  }
 }

@@ -9,5 +9,5 @@
  * can be kept, or it is the first parse with them. The caller frees. `files` are those handed to libclang, with room for
  * one more, which every later parse needs too. */
 char *ink_prelude_take(ink_unit *unit, const char *const *arguments, size_t count, struct CXUnsavedFile *files, size_t *file_count);
-void ink_prelude_drop(const char *path); /* it cannot be read */
+void ink_prelude_drop(const char *path, bool crashed); /* it cannot be read, or crashed the parse: then it is not made again */
 #endif

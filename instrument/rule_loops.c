@@ -241,14 +241,27 @@ static const char *not_asked(const ink_unit *unit, const ink_function *function,
              : NULL;
 }
 
-void ink_rule_row(ink_function *function, uint32_t at) {
+void ink_rule_row(ink_unit *unit, ink_function *function, uint32_t at) {
   const ink_node *node = &function->tree.nodes.items[at];
   ink_spot body = {0};
-  if (!body_spot(function, at, &body))
+  char name[300], pass[310], scope[400] = "";
+  ink_loop_name(&function->tree, at, name, sizeof name);
+  ink_found *found = ink_unit_place(unit, INK_PLACE_LOOP, function, function->source, node->start, name);
+  if (!body_spot(function, at, &body)) {
+    ink_found_left(found, "its body begins or ends in a macro");
     return;
+  }
+  snprintf(pass, sizeof pass, "%s: pass", name);
+  const char *section = ink_section_in_row(unit, function, pass, node->start, function->source);
+  if (section) {
+    snprintf(scope, sizeof scope, "PROF_SCOPE(%s);", section);
+    ink_found_marked(found, section, NULL);
+  } else {
+    ink_found_left(found, "the section table is full");
+  }
   char *variable = row_variable(&function->tree, node);
-  ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s);", body.alone ? "{" : "",
-                variable ? variable : "0");
+  ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s);%s", body.alone ? "{" : "",
+                variable ? variable : "0", scope);
   if (body.alone)
     ink_edits_add(&function->source->edits, body.end, true, body.depth, 0, "}");
   free(variable);

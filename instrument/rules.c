@@ -128,7 +128,7 @@ static void find_rows(ink_unit *unit) {
   }
 }
 
-/* The waits, and a row for each pass of the loops that they are in. */
+/* The waits, a row for each pass of the loops that they are in, and the calls outside of loops. */
 static void mark_rows(ink_unit *unit, ink_function *function) {
   const ink_tree *tree = &function->tree;
   char name[160];
@@ -140,9 +140,14 @@ static void mark_rows(ink_unit *unit, ink_function *function) {
     end = wait == INK_WAIT_LOOP ? ink_tree_end(tree, i) : end;
     ink_rule_wait(unit, function, i);
   }
-  for (uint32_t i = 1; i < tree->nodes.count; i++)
-    if (ink_node_is_loop(&tree->nodes.items[i]) && tree->nodes.items[i].rows)
-      ink_rule_row(function, i);
+  for (uint32_t i = 1; i < tree->nodes.count; i++) {
+    const ink_node *node = &tree->nodes.items[i];
+    if (ink_node_is_loop(node) && node->rows)
+      ink_rule_row(unit, function, i);
+    else if (node->kind == CXCursor_CallExpr && !node->in_lambda && !ink_loops_around(tree, i) &&
+             !ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name)))
+      ink_rule_call(unit, function, i);
+  }
   ink_mark_roles(unit, function);
   ink_function_remarks(unit, function);
 }

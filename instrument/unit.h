@@ -345,7 +345,7 @@ char *ink_name_of(CXCursor cursor); /* without template arguments; the caller fr
 /* rule_loops.c, rule_calls.c */
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at);
 /* PROF_ITER in the loop: a row for each pass. */
-void ink_rule_row(ink_function *function, uint32_t at);
+void ink_rule_row(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);
 bool ink_is_unevaluated(const ink_tree *tree, uint32_t at); /* `sizeof f(x)`, `decltype(f(x))` */
 void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name, ink_found *found);

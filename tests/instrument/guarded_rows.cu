@@ -4,10 +4,16 @@
 
 constexpr int M = 6, K = 8, STEPS = 5;
 
+__device__ void clear(float *at, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    at[i] = 0;
+}
+
 __global__ void __launch_bounds__(1024) product(const float *a, const float *b, float *c, int n) {
   __shared__ float at[K][32 * M], bt[K][32 * M];
   float sum[M][M] = {};
   const int x = threadIdx.x % 32, y = threadIdx.x / 32;
+  clear(&at[0][0], K * 32 * M);
   for (int step = 0; step < n; step++) {
     for (int i = threadIdx.x; i < K * 32 * M; i += blockDim.x) {
       at[i / (32 * M)][i % (32 * M)] = a[step * K * 32 * M + i];
