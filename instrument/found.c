@@ -112,6 +112,9 @@ void ink_unit_free(ink_unit *unit) {
   ink_cursor_map_free(&unit->known);
   ink_cursor_map_free(&unit->waiting);
   free(unit->hashes.items);
+  for (size_t i = 0; i < unit->kept_files.count; i++)
+    free(unit->kept_files.items[i]);
+  free(unit->kept_files.items);
   free(unit->main_path);
   free(unit->root);
 }

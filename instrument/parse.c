@@ -249,7 +249,7 @@ static enum CXErrorCode parse_once(ink_unit *unit, const arguments *list, const 
     if (!kept || (!code && !says_of(unit->tu, kept)))
       break;
     ink_prelude_drop(kept, code == CXError_Crashed);
-    unit->hashes.count = 0;
+    ink_prelude_forget(unit);
     dispose(unit);
     free(kept);
     kept = NULL;

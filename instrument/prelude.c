@@ -44,6 +44,13 @@ uint64_t ink_unit_text_hash(ink_unit *unit) {
   return hash;
 }
 
+void ink_prelude_forget(ink_unit *unit) {
+  unit->hashes.count = 0;
+  for (size_t i = 0; i < unit->kept_files.count; i++)
+    free(unit->kept_files.items[i]);
+  unit->kept_files.count = 0;
+}
+
 static uint64_t key_of(const char *const *arguments, size_t count, const struct CXUnsavedFile *files, size_t file_count) {
   CXString version = clang_getClangVersion();
   uint64_t key = ink_text_hash(clang_getCString(version), strlen(clang_getCString(version)));
@@ -92,8 +99,14 @@ static bool read_list(ink_unit *unit, FILE *from, shadow_list *shadows) {
       continue;
     }
     fine = is_as_kept(line, &hash, &path, &now) && INK_I_GROW(unit->hashes) && shadows_name(shadows, path, &now);
-    if (fine)
+    fine = fine && INK_I_GROW(unit->kept_files);
+    if (fine) {
       unit->hashes.items[unit->hashes.count++] = hash;
+      char *copy = strdup(path);
+      fine = copy != NULL;
+      if (copy)
+        unit->kept_files.items[unit->kept_files.count++] = copy;
+    }
   }
   free(line);
   return fine && whole;
@@ -232,7 +245,7 @@ static bool read_kept(ink_unit *unit, const char *list, const char *parse, bool 
   if (file < 0)
     file = open(list, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   FILE *from = file >= 0 && !fstat(file, &status) ? fdopen(file, "r+") : NULL;
-  unit->hashes.count = 0;
+  ink_prelude_forget(unit);
   const bool ready = from && status.st_size && !access(parse, R_OK) && read_list(unit, from, shadows);
   if (from) {
     futimens(file, NULL); /* what is used stays */
@@ -275,7 +288,7 @@ char *ink_prelude_take(ink_unit *unit, const char *const *arguments, size_t coun
   shadows_free(&shadows);
   if (ready)
     return parse;
-  unit->hashes.count = 0;
+  ink_prelude_forget(unit);
   free(parse);
   return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A run of the rewriter, in a process of its own: a parse that hangs or crashes costs its time
  * limit and no more. */
+#include "kept_result.h"
 #include "parse_result.h"
 
 #include <errno.h>
@@ -78,9 +79,13 @@ static void child(const ink_instrument_options *options, bool header_less, int f
   ink_unit unit = {.options = options};
   ink_bytes block = {0};
   ink_error error = {0};
+  struct timespec begun;
+  clock_gettime(CLOCK_REALTIME, &begun);
   ink_status status = work(&unit, header_less, &block, &error);
   bool fine =
       status ? ink_write_all(file, &error, sizeof error) : ink_write_all(file, block.at, block.count);
+  if (!status && fine && options->cache && !header_less)
+    ink_kept_result_write(&unit, &block, &begun);
 #if defined(INKMARK_FREE_ALL) /* the process ends: only leak checkers want this */
   ink_unit_free(&unit);
   ink_bytes_free(&block);
@@ -198,6 +203,8 @@ ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrum
   if (options->cuda) {
     ink_instrument_options without = *options;
     without.cache = NULL;
+    if (options->cache && ink_kept_result_read(options, &block))
+      return ink_parsed_read(&block, "", out, error);
     status = attempt(options, false, seconds, &block, &again, &last);
     if (options->cache && status == INK_ERROR_FORMAT && again) /* what was kept may be to blame */
       status = attempt(&without, false, seconds, &block, &again, &last);

@@ -125,6 +125,10 @@ typedef struct ink_unit {
     uint64_t *items;
     size_t count, room;
   } hashes; /* of the texts of all that is included, each once or more */
+  struct {
+    char **items;
+    size_t count, room;
+  } kept_files; /* that the kept parse was made of */
   uint64_t parse_ns;
   struct {
     ink_patch *items;

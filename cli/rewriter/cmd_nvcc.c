@@ -140,6 +140,7 @@ static uint64_t hash_result(const front_call *front, const ink_instrumented *res
   const size_t n = ink_instrumented_files(result, &files);
   const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"};
   struct stat status;
+  char path[PATH_MAX];
   uint64_t hash = ink_instrumented_text_hash(result);
   for (size_t i = 0; i < n; i++)
     hash = hash_on(hash, files[i].text, files[i].bytes);
@@ -147,8 +148,12 @@ static uint64_t hash_result(const front_call *front, const ink_instrumented *res
                                                                 front->original.count - front->compiler.count, 0});
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     hash = guard_hash_text(hash, getenv(variables[i]));
-  if (front->cuda && !stat(front->cuda, &status))
-    hash = hash_on(hash, &status.st_mtim, sizeof status.st_mtim);
+  static const char *const tools[] = {"", "/bin/nvcc", "/bin/ptxas", "/nvvm/bin/cicc"};
+  for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+    if (front->cuda && snprintf(path, sizeof path, "%s%s", front->cuda, tools[i]) < (int)sizeof path && !stat(path, &status)) {
+      hash = hash_on(hash, &status.st_mtim, sizeof status.st_mtim);
+      hash = hash_on(hash, &status.st_size, i ? sizeof status.st_size : 0);
+    }
   hash = guard_hash_text(hash, front->cuda);
   return guard_hash_headers(hash, front->device);
 }

@@ -28,7 +28,7 @@ failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 # front NAME: what is marked then is what was marked without anything kept
 front() {
-  rm -rf tmp/*
+  rm -rf tmp/* cache/result-* # which would stand for the parse: kept_result.sh
   "$inkmark" nvcc "$work/bin/nvcc" -arch=sm_80 -std=${standard:-c++17} -Iinclude -c a.cu -o a.o >out 2>&1 || { fail "$1"; cat out; }
   cat tmp/inkmark-*"$work"/a.cu tmp/inkmark-*"$work"/include/own.h >"$1.text" || fail "$1: nothing is marked"
   grep -v parse_seconds tmp/inkmark-*/list.json >"$1.list"
