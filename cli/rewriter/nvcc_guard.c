@@ -115,6 +115,11 @@ static ink_guard_level level_of(const guard_verdicts *verdicts, const char *name
   return INK_GUARD_ALL;
 }
 
+/* A kernel that spills without marks has no register for one. */
+static ink_guard_level next_level(ink_guard_level level, const kernel_counts *plain) {
+  return level == INK_GUARD_ALL && plain && plain->spilled ? INK_GUARD_TRACK : level + 1;
+}
+
 bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verdicts) {
   guard_verdicts before = {0}; /* several instances raise their kernel once */
   bool more = false, fine = true;
@@ -125,7 +130,7 @@ bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verd
     const ink_guard_level level = name ? level_of(&before, name) : INK_GUARD_NONE;
     if (level < INK_GUARD_NONE && (counts_judge(plain, marked, &marked->items[i], why, sizeof why) ||
                                    (level == INK_GUARD_ALL && counts_crowds(plain, marked, &marked->items[i], why, sizeof why))))
-      more |= fine = raise_to(verdicts, name, level + 1, why);
+      more |= fine = raise_to(verdicts, name, next_level(level, counts_find(plain, marked->items[i].entry, marked->items[i].target)), why);
     free(name);
   }
   guard_free(&before);
