@@ -194,6 +194,8 @@ def measure(path, tree, inkmark, words, count_tool, cuda, device):
         command = [inkmark, "nvcc", "-c", path] + words + verbose
         code, said, row["off"] = run_timed(command + ["-o", work + "/off.o"], base, env)
         env["INKMARK_GUARD"] = "fix"
+        for path_of_text in glob.glob(kept + "/result-*"):  # cold means that nothing of this source is kept
+            os.remove(path_of_text)
         code, said, row["cold"] = run_timed(command + ["-o", work + "/cold.o"], base, env)
         row["said"] = [l for l in said.splitlines() if l.startswith("inkmark:")]
         env["INKMARK_KEEP"] = "1"
