@@ -6,6 +6,7 @@ operations a body has is how many were put into it, which values are held follow
 a group stand in one source, which is read without the toolkit's headers."""
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -71,6 +72,19 @@ class Group:
         self.said = said
         return self
 
+    def list_only(self):
+        """The list and the remarks alone: after an error nothing is written."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "made.cu")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(self.texts))
+            listed = subprocess.run([inkmark, "instrument", "--header-less", "--root", folder, *self.options, "--list", "--format", "json", path, "--", "-arch=sm_90a",
+                                     "-std=c++17"], capture_output=True, text=True)
+        self.list = json.loads(listed.stdout)["files"][0]
+        self.remarks = [(one["line"], one["text"]) for one in self.list["remarks"]]
+        lines = "\n".join(self.texts).split("\n")
+        self.lines = {name: next(i for i, line in enumerate(lines) if f" {name}(" in line) + 1 for name in self.names}
+
     def look(self, name):
         return self.found[name]
 
@@ -83,8 +97,7 @@ class Group:
         return "rows" if "PROF_ITER(" in line else "sums" if "INK_SUM_SCOPE(" in line else "alone"
 
     def remark(self, name):
-        line = next(one["line"] for one in self.list["places"] if one["function"] == name)
-        return [text for at, text in self.remarks if at == line]
+        return [text for at, text in self.remarks if at == self.lines[name]]
 
 
 def trips_of(first, op, bound, step, most=1000):
@@ -449,7 +462,245 @@ def rules():
             check(marked == (set(chosen) if i in kernels else set()), f"{options}: calls of kernel {i}", marked)
 
 
-for group in (trips, unknown_heads, operations, pragmas, registers, slots, ways_out, row_names, names, waits, held, roles, rules):
+class Drawn(random.Random):
+    """Programs and expressions by chance, always the same ones."""
+
+    def number(self, depth):
+        """An expression of threadIdx.x (t), the block's first index (b) and sizes (n, k), as C and as Python have it."""
+        what = self.randrange(10) if depth else self.randrange(5)
+        if what < 5:
+            return (("t", "t", "n", "k", "(b + t)")[what],) * 2
+        (a, pa), (b, pb) = self.number(depth - 1), self.number(depth - 1)
+        c = self.randrange(1, 9)
+        return [(f"({a} + {b})", f"({pa} + {pb})"), (f"({a} * {c})", f"({pa} * {c})"), (f"({a} / {c})", f"div({pa}, {c})"), (f"({a} % {c})", f"rem({pa}, {c})"),
+                (f"({a} - {b})", f"({pa} - {pb})")][what - 5]
+
+    def condition(self, depth):
+        what = self.randrange(9) if depth else self.randrange(6)
+        if what < 6:
+            (a, pa), (b, pb) = self.number(self.randrange(3)), self.choice([self.number(1), ("0", "0"), ("n", "n"), ("3", "3")])
+            op = ("<", "<=", ">", ">=", "==", "!=")[what]
+            return f"{a} {op} {b}", f"({pa} {op} {pb})"
+        (a, pa), (b, pb) = self.condition(depth - 1), self.condition(depth - 1)
+        return [(f"({a}) && ({b})", f"({pa} and {pb})"), (f"({a}) || ({b})", f"({pa} or {pb})"), (f"!({a})", f"(not {pa})")][what - 6]
+
+    def program(self, depth, left):
+        """Statements with ranges that end where they should; `left` is how many faults are still to be put in."""
+        made = []
+        for _ in range(self.randrange(1, 4)):
+            what = self.randrange(9)
+            if what < 3 or not depth:
+                name = self.choice("ABC")
+                inside = self.program(depth - 1, left) if depth else [("work",)]
+                range_of = [("begin", name), *inside, ("end", name)]
+                if left and left[0] > 0 and self.random() < 0.25:
+                    left[0] -= 1
+                    range_of.pop(self.choice([0, -1]))
+                made += range_of
+            elif what < 5:
+                made.append(("if", self.program(depth - 1, left), self.program(depth - 1, left) if self.random() < 0.5 else None))
+            elif what < 7:
+                made.append((self.choice(["for", "while", "do"]), self.program(depth - 1, left)))
+            elif what == 7:
+                made.append(("switch", [self.program(depth - 1, left) + ([("break",)] if self.random() < 0.8 else []) for _ in range(2)]))
+            elif left and left[0] > 0 and self.random() < 0.5:
+                left[0] -= 1
+                made.append(("if", [(self.choice(["return", "break", "continue"]),)], None))
+            else:
+                made.append(("work",))
+        return made
+
+
+def text_of(program):
+    out = []
+    for one in program:
+        kind = one[0]
+        if kind in ("begin", "end"):
+            out.append(f"PROF_{kind.upper()}({one[1]});")
+        elif kind == "work":
+            out.append("p[n] += 1;")
+        elif kind == "if":
+            out.append(f"if (n > 3) {{ {text_of(one[1])} }}" + (f" else {{ {text_of(one[2])} }}" if one[2] is not None else ""))
+        elif kind == "for":
+            out.append(f"for (int i = 0; i < n; i++) {{ {text_of(one[1])} }}")
+        elif kind == "while":
+            out.append(f"while (p[n] > 2) {{ {text_of(one[1])} }}")
+        elif kind == "do":
+            out.append(f"do {{ {text_of(one[1])} }} while (p[n] > 2);")
+        elif kind == "switch":
+            out.append("switch (n) { " + " ".join(f"case {i}: {{ {text_of(case)} }}" for i, case in enumerate(one[1])) + " }")
+        else:
+            out.append(kind + ";")
+    return " ".join(out)
+
+
+class Fault(Exception):
+    pass
+
+
+def ways(program, states, leaves, goes_on):
+    """What may be open behind a program, for all that may be open before it; Fault: a range does not end as it should."""
+    for one in program:
+        kind = one[0]
+        if kind == "begin":
+            states = {state + (one[1],) for state in states}
+            if any(len(state) > 12 for state in states):
+                raise Fault
+        elif kind == "end":
+            if any(not state or state[-1] != one[1] for state in states):
+                raise Fault
+            states = {state[:-1] for state in states}
+        elif kind == "if":
+            states = ways(one[1], states, leaves, goes_on) | (ways(one[2], states, leaves, goes_on) if one[2] is not None else states)
+        elif kind in ("for", "while", "do"):
+            seen, new = set(), set(states)
+            out = set(states)  # none of its passes is made; a do is taken for the others here
+            while new:
+                seen |= new
+                broken, continued = set(), set()
+                behind = ways(one[1], new, broken, continued) | continued
+                out |= broken | behind
+                new = behind - seen
+            states = out
+        elif kind == "switch":
+            out, falls = set(states), set()
+            for case in one[1]:
+                broken = set()
+                falls = ways(case, states | falls, broken, goes_on)
+                out |= broken
+            states = out | falls
+        elif kind == "return":
+            if any(states):
+                raise Fault
+            return set()
+        elif kind == "break":
+            leaves |= states
+            return set()
+        elif kind == "continue":
+            goes_on |= states
+            return set()
+    return states
+
+
+def is_right(program):
+    try:
+        return not any(ways(program, {()}, set(), set()))
+    except Fault:
+        return False
+
+
+def has_loose(program, within=()):
+    """A break or continue that no loop or switch is around."""
+    for one in program:
+        if one[0] == "break" and not within or one[0] == "continue" and "loop" not in within:
+            return True
+        inner = [one[1]] if one[0] in ("for", "while", "do") else [part for part in one[1:] if part is not None] if one[0] == "if" else one[1] if one[0] == "switch" else []
+        how = within + (("loop",) if one[0] in ("for", "while", "do") else ("switch",) if one[0] == "switch" else ())
+        if any(has_loose(part, how) for part in inner):
+            return True
+    return False
+
+
+def dead(program):
+    """Statements behind one that leaves."""
+    for i, one in enumerate(program):
+        if one[0] in ("return", "break", "continue") and i + 1 < len(program):
+            return True
+        inner = [one[1]] if one[0] in ("for", "while", "do") else [part for part in one[1:] if part is not None] if one[0] == "if" else one[1] if one[0] == "switch" else []
+        if any(dead(part) for part in inner):
+            return True
+    return False
+
+
+def pairs():
+    """Ranges by hand end on every way, or are an error: every way through small programs is gone here."""
+    drawn, group, cases = Drawn(11), Group(), []
+    while len(cases) < 260:
+        program = drawn.program(2, [drawn.randrange(3)])
+        if has_loose(program) or len(text_of(program)) > 700:
+            continue
+        cases.append((program, group.kernel("PROF_KERNEL(K); " + text_of(program))))
+    group.list_only()
+    for program, name in cases:
+        errors = [text for text in group.remark(name) if text.startswith("error:")]
+        check(bool(errors) != is_right(program), f"ranges {'end' if is_right(program) else 'do not end'} on every way: {text_of(program)}", errors)
+        check(len(errors) < 2, "one error is said of a function", errors)
+    right = sum(is_right(program) for program, _ in cases)
+    check(60 <= right <= 200, f"{right} of {len(cases)} are right")
+
+
+def gotos():
+    """The same through goto: what is open at the goto is open at its label."""
+    group = Group()
+    cases = [(text, fine, group.kernel("PROF_KERNEL(K); " + text)) for text, fine in [
+        ("PROF_BEGIN(A); if (n) goto out; p[0] = 1; out: PROF_END(A);", True), ("PROF_BEGIN(A); if (n) goto out; PROF_END(A); out: p[0] = 1;", False),
+        ("if (n) goto in; PROF_BEGIN(A); in: PROF_END(A);", False), ("again: PROF_BEGIN(A); p[0] += 1; PROF_END(A); if (n) goto again;", True),
+        ("again: PROF_BEGIN(A); p[0] += 1; if (n) goto again; PROF_END(A);", False), ("if (n) goto end; PROF_BEGIN(A); PROF_END(A); end: p[1] = 1;", True),
+        ("goto there; back: PROF_END(A); return; there: PROF_BEGIN(A); goto back;", True), ("goto there; back: return; there: PROF_BEGIN(A); goto back;", False),
+        ("PROF_BEGIN(A); PROF_BEGIN(B); if (n) goto out; PROF_END(B); PROF_END(A); return; out: PROF_END(B); PROF_END(A);", True),
+        ("PROF_BEGIN(A); PROF_BEGIN(B); if (n) goto out; PROF_END(B); PROF_END(A); return; out: PROF_END(A); PROF_END(B);", False),
+        ("PROF_BEGIN(A); return;", False), ("PROF_BEGIN(A);", False), ("PROF_END(A);", False), ("PROF_BEGIN(A); PROF_END(B);", False), ("PROF_BEGIN(A); PROF_END(A); return;", True),
+        ("return; PROF_BEGIN(A);", True), ("auto f = [&]() { return 1; }; PROF_BEGIN(A); p[0] = f(); PROF_END(A);", True)]]
+    group.list_only()
+    for text, fine, name in cases:
+        errors = [one for one in group.remark(name) if one.startswith("error:")]
+        check(bool(errors) != fine, f"'{text}' is {'right' if fine else 'an error'}", errors)
+
+
+def truth(condition):
+    code = compile(condition, "condition", "eval")
+    names = {"div": lambda a, b: int(a / b), "rem": lambda a, b: a - b * int(a / b)}
+
+    def at(t, b, n, k):
+        return bool(eval(code, names, {"t": t, "b": b, "n": n, "k": k}))
+
+    all_of = [(b, n, k) for b in (0, 8, 64) for n in (0, 1, 3, 5, 9, 70) for k in (0, 1, 2, 7)]
+    takes = [(at(0, *rest), [at(t, *rest) for t in range(1, 8)]) for rest in all_of]
+    return takes
+
+
+def threads():
+    """Marks that thread 0, which records, may not pass although others do: conditions are tried for small numbers here. Without a
+    remark thread 0 passes; the forms that nearly every kernel has get no remark."""
+    drawn, group, cases = Drawn(5), Group(), []
+    start = "int t = threadIdx.x, b = blockIdx.x * blockDim.x, k = (int)a; (void)t; (void)b; (void)k; PROF_KERNEL(K); "
+    for _ in range(220):
+        c, python = drawn.condition(2)
+        for form, text in (("then", f"if ({c}) {{ PROF_MARK(X); p[0] = 1; }}"), ("else", f"if ({c}) p[0] = 2; else {{ PROF_MARK(X); p[0] = 1; }}"),
+                           ("return", f"if ({c}) return; PROF_MARK(X); p[1] = 2;"), ("while", f"while ({c}) {{ PROF_MARK(X); k++; }}")):
+            cases.append((c, python, form, group.kernel(start + text)))
+    usual = [(text, said, group.kernel("int i = blockIdx.x * blockDim.x + threadIdx.x; int lane = threadIdx.x % 32; PROF_KERNEL(K); " + text)) for text, said in [
+        ("if (i < n) { PROF_MARK(X); }", False), ("if (i >= n) return; PROF_MARK(X);", False), ("if (threadIdx.x == 0) { PROF_MARK(X); }", False), ("if (lane == 0) { PROF_MARK(X); }", False),
+        ("if (lane != 0) { PROF_MARK(X); }", True), ("if (i > n) { PROF_MARK(X); }", True), ("if (i < n) return; PROF_MARK(X);", True), ("if (threadIdx.x == 5) { PROF_MARK(X); }", True),
+        ("if (!(i >= n)) { PROF_MARK(X); }", False), ("if (i < n && threadIdx.x < 7) { PROF_MARK(X); }", False), ("if (i + 4 <= n * 2) { PROF_MARK(X); }", False), ("if (i / 4 < n) { PROF_MARK(X); }", False),
+        ("if (n > i) { PROF_MARK(X); }", False), ("if (n < i) { PROF_MARK(X); }", True), ("if (p[i] > 2) { PROF_MARK(X); }", True), ("if (n > 2) { PROF_MARK(X); }", False), ("if (a > 2) return; PROF_MARK(X);", False),
+        ("for (int j = 0; j < lane; j++) { PROF_MARK(X); }", True), ("for (int j = i; j < n; j += 32) { PROF_MARK(X); }", False), ("for (int j = 0; j < n; j++) { PROF_MARK(X); }", False),
+        ("switch (lane) { case 1: PROF_MARK(X); break; }", True), ("switch (n) { case 1: PROF_MARK(X); break; }", False), ("if (i < n) p[0] = 1; else { PROF_MARK(X); }", True),
+        ("if (i >= n) p[0] = 1; else { PROF_MARK(X); }", False), ("if (i < n) p[0] = 1; PROF_MARK(X);", False), ("int m = i; if (m < n) { PROF_MARK(X); }", False), ("int m = i; m = n - m; if (m < 3) { PROF_MARK(X); }", True),
+        ("int m = 0; if (i > 3) m = 1; if (m) { PROF_MARK(X); }", None), ("if (threadIdx.x < 8 || n > 2) { PROF_MARK(X); }", False)]]
+    group.list_only()
+    said_of = missed = 0
+    for c, python, form, name in cases:
+        takes = truth(python)
+        if form in ("then", "while"):
+            safe = all(zero or not any(others) for zero, others in takes)
+        elif form == "else":
+            safe = all(not zero or all(others) for zero, others in takes)
+        else:  # thread 0 leaves only if all do
+            safe = all(not zero or all(others) for zero, others in takes)
+        said = any("thread that records may" in text for text in group.remark(name))
+        depends = "t" in re.findall(r"\b[tnkb]\b", c)
+        said_of += said
+        missed += said and safe
+        check(said or safe or not depends, f"{form} of '{c}': thread 0 may not pass, and nothing is said", group.remark(name))
+        check(not said or depends, f"{form} of '{c}' does not depend on the thread", group.remark(name))
+    check(said_of > 200 and missed < said_of / 2, f"{said_of} remarks, {missed} of them where thread 0 passes")
+    for text, said, name in usual:
+        now = any("thread that records may" in one for one in group.remark(name))
+        check(said is None or now == said, f"'{text}': {'a' if said else 'no'} remark", group.remark(name))
+
+
+for group in (trips, unknown_heads, operations, pragmas, registers, slots, ways_out, row_names, names, waits, held, roles, rules, pairs, gotos, threads):
     before = wrong
     group()
     if wrong != before:
