@@ -36,8 +36,7 @@ TESTS = {
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
     "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|ring|open_ring)", r"unit_drain"),
     "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
-    "instrument/": (r"instrument\.(unit|counts|decisions)", r"instrument\.exact", r"instrument\.golden\.((contexts|templates|waits)\.every|control\.lines)",
-                    r"instrument\.(messages|broken|shapes\.every|rule_file|golden\.(extended|macros|warned)\.every)"),
+    "instrument/": (r"instrument\.(unit|counts|decisions)", r"instrument\.exact", r"instrument\.(messages|golden\.(control\.lines|(contexts|templates|waits|extended)\.every))"),
 }
 FOLDERS = tuple(TESTS)
 

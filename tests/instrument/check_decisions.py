@@ -56,7 +56,6 @@ class Group:
             listed = subprocess.run([inkmark, "instrument", *how, "--list", "--format", "json", path, *end], capture_output=True, text=True)
             marked = subprocess.run([inkmark, "instrument", *how, "-o", "-", path, *end], capture_output=True, text=True)
             assert listed.returncode == 0 and marked.returncode == 0, (listed.stderr[-2000:], marked.stderr[-2000:])
-            said = marked.stderr
         self.list = json.loads(listed.stdout)["files"][0]
         lines = "\n".join(self.texts).split("\n")
         now = marked.stdout.split("#line 1 ")[-1].split("\n")[1:]
@@ -69,7 +68,7 @@ class Group:
             places = [one for one in self.list["places"] if one["line"] == at + 1]
             self.found[name] = (places, now[at], marks_of(now[at]))
         self.remarks = [(one["line"], one["text"]) for one in self.list["remarks"]]
-        self.said = said
+        self.lines = {name: next(i for i, line in enumerate(lines) if f" {name}(" in line) + 1 for name in self.names}
         return self
 
     def list_only(self):
@@ -700,7 +699,183 @@ def threads():
         check(said is None or now == said, f"'{text}': {'a' if said else 'no'} remark", group.remark(name))
 
 
-for group in (trips, unknown_heads, operations, pragmas, registers, slots, ways_out, row_names, names, waits, held, roles, rules, pairs, gotos, threads):
+def comments():
+    """`// prof:` comments."""
+    group = Group()
+    start, end = "float x = a; x += p[0]; ", " p[0] = x;"
+    work = "x = heavy(x, n);"
+    cases = [(text, wanted, left, group.kernel(start + text + end)) for text, wanted, left in [
+        (f"/* prof: mark Here */ {work}", ["PROF_MARK(Here"], []), (f"/* prof: begin A */ {work} {work} /* prof: end A */", ["PROF_BEGIN(A", "PROF_END(A"], []),
+        (f"/*prof:mark Here*/ {work}", ["PROF_MARK(Here"], []), (f"/* profile: mark Here */ {work}", [], ["PROF_MARK("]), (f"/* not prof: mark Here */ {work}", [], ["PROF_MARK("]),
+        (f"for (int i = 0; i < n; i++) {{ /* prof: iteration i + 1 */ {work} }}", ["PROF_ITER(i + 1"], []),
+        (f"/* prof: loop Outer */ for (int i = 0; i < n; i++) {{ {work} x += 1; }}", ["PROF_BEGIN(Outer_L", "PROF_END(Outer_L"], ["PROF_BEGIN(for_i_n"]),
+        (f"for (int i = 0; i < n; i++) {{ {work} x += 1; }} /* prof: loop Same */", ["PROF_BEGIN(Same_L", "PROF_END(Same_L"], ["PROF_BEGIN(for_i_n"]),
+        (f"/* prof: off */ {work}", [], ["PROF_"]), (f"{work} /* prof: off */", [], ["PROF_"])]]
+    before = group.kernel(start + work + end, before="/* prof: off */ ")
+    after = group.kernel(start + work + end)
+    group.run()
+    for text, wanted, left, name in cases:
+        line = group.look(name)[1]
+        check(all(one in line for one in wanted) and not any(one in line for one in left), f"'{text}'", line)
+    check("PROF_" not in group.look(before)[1] and "PROF_KERNEL(" in group.look(after)[1], "off before a function is of that function", group.look(before)[1])
+    for text, error in [("/* prof: begin A */ p[0] = 1;", True), ("/* prof: end A */ p[0] = 1;", True), ("/* prof: begin A */ p[0] = 1; /* prof: end A */", False),
+                        ("/* prof: begin A */ if (n) { p[0] = 1; /* prof: end A */ }", True), ("/* prof: begin A */ if (n) return; /* prof: end A */", True),
+                        ("/* prof: begin A */ p[0] = 1; /* prof: begin B */ p[1] = 1; /* prof: end A */ p[2] = 1; /* prof: end B */", True), ("/* prof: mark */ p[0] = 1;", None), ("/* prof: what A */ p[0] = 1;", None)]:
+        one = Group()
+        one.kernel(text)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "made.cu")
+            open(path, "w", encoding="utf-8").write("\n".join(one.texts))
+            done = subprocess.run([inkmark, "instrument", "--header-less", "--root", folder, "-o", "-", path, "--", "-arch=sm_90a"], capture_output=True, text=True)
+        if error is None:
+            check("made.cu:" in done.stderr and ": " in done.stderr, f"something is said of '{text}'", done.stderr)
+        else:
+            check((done.returncode == 1) == error and bool(done.stdout) != error, f"'{text}' is {'an error' if error else 'right'}", done.returncode, done.stderr)
+
+
+def hand():
+    """What a person has marked is not marked again."""
+    group = Group(before=HELPERS + "__device__ float whole(float x, int n) { PROF_BEGIN(W); for (int i = 0; i < n; i++) x *= 2; PROF_END(W); return x; }\n"
+                  "__device__ float part(float x, int n) { PROF_BEGIN(W); for (int i = 0; i < n; i++) x *= 2; PROF_END(W); return x + heavy(x, n); }\n"
+                  "__device__ float scoped(float x, int n) { PROF_SCOPE(W); for (int i = 0; i < n; i++) x *= 2; return x; }\n")
+    start, end, work = "PROF_KERNEL(K); float x = a; ", " p[0] = x;", "x = heavy(x, n);"
+    cases = [(text, again, group.kernel(start + text + end)) for text, again in [
+        (f"PROF_BEGIN(A); {work} PROF_END(A);", 0), (f"PROF_BEGIN(A); {work} x += 1; PROF_END(A);", 1), (f"PROF_BEGIN(A); {work} {work} PROF_END(A);", 2), (f"PROF_SUM_BEGIN(A); {work} PROF_SUM_END(A);", 0),
+        (f"{{ PROF_SCOPE(A); {work} }}", 0), (f"{{ PROF_SCOPE(A); {work} x += 1; }}", 1), (f"PROF_MARK(A); {work} PROF_MARK(B);", 0), (f"PROF_MARK(A); {work} x += 1; PROF_MARK(B);", 1),
+        (f"PROF_BEGIN(A); /* why */ {work} PROF_END(A);", 0), (f"PROF_BEGIN_WITH(A, n); {work} PROF_END(A);", 0), (work, 1), (f"{work} PROF_MARK(B);", None), (f"PROF_BEGIN(A); {work} PROF_MARK(B); PROF_END(A);", None),
+        ("x = whole(x, n);", 0), ("x = part(x, n);", 1), ("x = scoped(x, n);", 0)]]
+    loop = group.kernel(start + f"PROF_BEGIN(L); for (int i = 0; i < n; i++) {{ {work} x += 1; }} PROF_END(L);" + end)
+    opened = [(text, count, group.kernel(text + f" float x = a; {work} p[0] = x;")) for text, count in [("PROF_KERNEL(K);", 0), ("PROF_OPEN(K);", 0), ("", 1)]]
+    role = group.kernel(start + "if (threadIdx.x < 32) { PROF_ROLE(Mine); for (int i = 0; i < n; i++) { x = heavy(x, n); x++; } } else { for (int i = 0; i < n; i++) { x = heavy(x, n); x++; } }" + end)
+    group.run()
+    for text, again, name in cases:
+        marks = sum("PROF_BEGIN(" in mark for mark in group.look(name)[2])
+        check(again is None or marks == again, f"'{text}' gets {again} ranges of ours", group.look(name)[1])
+        check(not any("PROF_KERNEL" in mark for mark in group.look(name)[2]), "its track is its own", group.look(name)[1])
+    line, marks = group.look(loop)[1:]
+    check(not any("PROF_BEGIN(for" in mark for mark in marks) and "INK_SUM_SCOPE(" in line and line.count("PROF_SUM_FLUSH") == 1, "a loop by hand has its passes summed", line)
+    for text, count, name in opened:
+        check(sum("PROF_KERNEL(" in mark for mark in group.look(name)[2]) == count, f"'{text}' opens", group.look(name)[1])
+    check(group.look(role)[1].count("PROF_ROLE(") == 2 and sum("PROF_ROLE(" in mark for mark in group.look(role)[2]) == 1, "a role by hand is kept", group.look(role)[1])
+    for declared, used, asks in [("Load, Store", "Loae", True), ("Load, Store", "Lod", True), ("Load, Store", "Laod", False), ("Loading, Store", "Laoding", True), ("Load, Store", "Load", False), ("Load, Store", "Different", False), ("Reduce, Scan", "Reduc", True)]:
+        one = Group(before=f"PROF_SECTIONS(Table, {declared})\n")
+        name = one.kernel(f"PROF_KERNEL(K); PROF_MARK({used}); p[0] = a;")
+        one.run()
+        check(any(declared.split(", ")[0] in text and used in text for line, text in one.remarks) == asks, f"{used} beside {declared}", one.remarks)
+    for text, said in [("PROF_MARK(A); PROF_KERNEL(K); p[0] = a;", True), ("PROF_KERNEL(K); PROF_MARK(A); p[0] = a;", False)]:
+        one = Group()
+        name = one.kernel(text)
+        one.run()
+        check(any("PROF_KERNEL" in remark for remark in one.remark(name)) == said or any("PROF_KERNEL" in remark for _, remark in one.remarks) == said, f"'{text}'", one.remarks)
+
+
+def helpers():
+    """Helpers of fewer than 40 nodes without loops are left out, unless they call more than such helpers."""
+    texts, cases = "", []
+    sizes = list(range(2, 16))
+    for i in sizes:
+        texts += f"__device__ float tiny{i}(float x, float a) {{ return {' + '.join(['x * a'] * i)}; }}\n"
+        texts += f"__device__ float over{i}(float x, float a) {{ return tiny{i}(x, a) + 1; }}\n"
+    texts += "__device__ float loops(float x, int n) { for (int i = 0; i < n; i++) x += 1; return x; }\n__device__ float through(float x, int n) { return heavy(x, n); }\n"
+    texts += "constexpr __host__ __device__ float known(float x) { return x * 2 + x * x * x * x * x * x * x * x * x * x + x * x * x * x * x * x * x * x; }\n"
+    group = Group(before=HELPERS + texts)
+    for i in sizes:
+        cases.append((i, group.kernel(f"float x = a; x = tiny{i}(x, a); p[0] = x;")))
+    more = [(call, want, group.kernel(f"float x = a; x = {call}; p[0] = x;")) for call, want in [("loops(x, n)", True), ("through(x, n)", True), ("known(x)", False), ("heavy(x, n)", True)]]
+    all_calls = Group("--calls", before=HELPERS + texts)
+    every = [all_calls.kernel(f"float x = a; x = tiny{i}(x, a); p[0] = x;") for i in sizes]
+    group.run()
+    all_calls.run()
+    marked = [group.place(name, "call")[0]["state"] == "marked" for _, name in cases]
+    check(marked == sorted(marked) and not marked[0] and marked[-1], "the small ones are left, the others are marked", marked)
+    for call, want, name in more:
+        found = group.place(name, "call")
+        check((bool(found) and found[0]["state"] == "marked") == want, f"{call}", found)
+    for name in every:
+        check(all_calls.place(name, "call")[0]["state"] == "marked", "--calls marks every one", all_calls.look(name)[0])
+
+
+def forms():
+    """A call is marked with its statement if it is the only one of it, else for itself; every form strips to its text."""
+    group = Group("--calls", "--hold", "none", before=HELPERS + "__device__ bool test(float x) { for (int i = 0; i < 3; i++) x += 1; return x > 2; }\n__device__ void act(float *p) { for (int i = 0; i < 3; i++) p[i] += 1; }\n")
+    cases = [(text, ranges, inside, scopes, group.kernel(f"float x = a; {text} p[0] = x;")) for text, ranges, inside, scopes in [
+        ("x = heavy(x, n);", 1, 0, 0), ("x = heavy(x, n) + other(x, n);", 0, 2, 0), ("x += heavy(other(x, n), n);", 0, 2, 0), ("if (test(x)) x += 1;", 0, 1, 0), ("if (n) x = heavy(x, n);", 1, 0, 0),
+        ("if (n) x = heavy(x, n); else x = other(x, n);", 2, 0, 0), ("while (test(x)) x += 1;", 0, 1, 0), ("act(p);", 1, 0, 0), ("float y = heavy(x, n); x += y;", None, None, 0),
+        ("x = n ? heavy(x, n) : other(x, n);", 0, 2, 0), ("x = test(x) && test(x + 1);", 0, 2, 0), ("for (int i = 0; i < n; i++) x = heavy(x, n);", 1, 0, 0), ("switch (n) { case 1: x = heavy(x, n); break; }", 1, 0, 0),
+        ("do x = heavy(x, n); while (test(x));", 1, 1, 0), ("{ x = heavy(x, n); }", 1, 0, 0), ("x = sizeof(heavy(x, n));", 0, 0, 0), ("decltype(heavy(x, n)) y = 1; x += y;", 0, 0, 0), ("act(p), act(p);", 0, 2, 0),
+        ("(void)heavy(x, n);", 1, 0, 0), ("x = (heavy(x, n));", 1, 0, 0), ("p[(int)heavy(x, n)] = 1;", 1, 0, 0), ("auto f = [&]() { return heavy(x, n); }; (void)f;", None, None, 0), ("label: x = heavy(x, n); if (x > 2) goto label;", None, None, 0)]]
+    functions = ""
+    group.run()
+    for text, ranges, inside, scopes, name in cases:
+        line, marks = group.look(name)[1:]
+        now = sum(mark.count("PROF_BEGIN(") for mark in marks)
+        ends = sum(mark.count("PROF_END(") for mark in marks)
+        within = sum(mark.count("INK_AFTER(") + mark.count("INK_UNTIL(") + mark.count("INK_BEHIND(") + mark.count("INK_UNTIL_END(") + mark.count("INK_AFTER_HELD(") for mark in marks)
+        check(now == ends, f"ranges of '{text}' end", line)
+        opened = sum(line.count(f"{macro}(") for macro in ("INK_AFTER", "INK_AFTER_HELD"))  # these open one bracket more
+        check(line.count("(") + opened == line.count(")") and line.count("{") == line.count("}"), f"brackets of '{text}'", line)
+        check(ranges is None or (now == ranges and within == inside), f"'{text}': {ranges} ranges, {inside} inside of expressions", now, within, line)
+
+
+def structures():
+    """Structures of up to 16 numbers and arrays of up to 32 are held, by their fields; others are told."""
+    texts = "".join(f"struct s{n} {{ {' '.join(f'float f{i};' for i in range(n))} }};\n" for n in (1, 2, 15, 16, 17)) + "struct mixed { float f; int n; bool b; };\nstruct pointed { float *q; float f; };\n"
+    group = Group(before=HELPERS + texts)
+    cases = []
+    for n in (1, 2, 15, 16, 17):
+        cases.append((f"s{n}", [f"v.f{i}" for i in range(n)] if n <= 16 else None, group.kernel(f"s{n} v; " + " ".join(f"v.f{i} = a * {i + 2};" for i in range(n)) + " float x = heavy(a, n); p[0] = x; "
+                                                                                                + " ".join(f"p[{i}] = v.f{i};" for i in range(n)))))
+    cases.append(("mixed", ["v.f", "v.n", "v.b"], group.kernel("mixed v; v.f = a * 2; v.n = n ^ 3; v.b = a > 2; float x = heavy(a, n); p[0] = x; p[1] = v.f + v.n + v.b;")))
+    most = group.kernel("".join(f"float v{i} = a * {i}; " for i in range(105)) + "float x = heavy(a, n); p[0] = x; " + "".join(f"p[{i}] = v{i}; " for i in range(105)))
+    group.run()
+    for what, want, name in cases:
+        place = group.place(name, "call", "heavy")[0]
+        items = [one.strip() for one in (place["held"] or "").split(",") if one.strip() not in ("", "x")]
+        if want is None:
+            check(not items, f"{what} is not held", place)
+        else:
+            check(items == want, f"{what} is held by its fields", place)
+    check(len(group.place(most, "call", "heavy")[0]["held"].split(",")) == 100 and any("too many" in text for text in group.remark(most)), "most values in one mark", group.remark(most))
+    for how, begin, end in (("none", "PROF_BEGIN(heavy_L", ")"), ("auto", "PROF_BEGIN(heavy_L", ", v)"), ("strict", "INK_BEGIN_STRICT(heavy_L", ", v)")):
+        one = Group("--hold", how)
+        name = one.kernel("float v = a * 2; float x = a; x = heavy(x, n); p[0] = x + v;")
+        one.run()
+        marks = [mark for mark in one.look(name)[2] if "heavy" in mark]
+        check(len(marks) == 2 and begin in marks[0] and ("v" in marks[0].split("(", 1)[1].replace("heavy", "")) == (how != "none"), f"--hold {how}", marks)
+
+
+def renderings():
+    """The same source with other blanks, comments and line ends, and inside of a namespace, has the same places."""
+    here = os.path.dirname(os.path.abspath(__file__))
+
+    def places(text, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "made.cu")
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            listed = subprocess.run([inkmark, "instrument", "--header-less", "--root", folder, *options, "--list", "--format", "json", path, "--", "-arch=sm_90a", "-std=c++17", "-I", os.path.join(here, "..", "..", "device")],
+                                    capture_output=True, text=True)
+            marked = subprocess.run([inkmark, "instrument", "--header-less", "--root", folder, *options, "-o", os.path.join(folder, "marked.cu"), path, "--", "-arch=sm_90a", "-std=c++17", "-I", os.path.join(here, "..", "..", "device")],
+                                    capture_output=True, text=True)
+            if marked.returncode == 0 and os.path.exists(os.path.join(folder, "marked.cu")):
+                stripped = subprocess.run([inkmark, "instrument", "--strip", os.path.join(folder, "marked.cu"), "-o", "-"], capture_output=True)
+                check(stripped.returncode == 0 and stripped.stdout == text.encode(), "strips to its bytes", stripped.stderr)
+        return [(one["kind"], one["state"], one["function"], one["name"], re.sub(r"_L\d+(_\d+)?$", "", one["section"] or ""), one["held"], re.sub(r"line \d+", "line", one["reason"] or "")) for one in
+                json.loads(listed.stdout)["files"][0]["places"]]
+
+    for name in ("roles", "holds", "waits", "forms", "control", "by_hand", "unrolled"):
+        text = open(os.path.join(here, "cases", name + ".cu"), encoding="utf-8").read()
+        for options in ((), ("--calls", "--loops", "--waits")):
+            usual = places(text, *options)
+            check(usual, f"{name} has places")
+            for how, other in (("blank lines", text.replace("\n", "\n\n") if "\\\n" not in text else None), ("comments above", "/* a ' comment \" { */\n// { \n" + text), ("line ends", text.replace("\n", "\r\n") if name != "text" else None),
+                               ("blanks at the ends", re.sub(r"(?<!\\)\n", "  \n", text))):
+                if other is not None:
+                    check(places(other, *options) == usual, f"{name} with {how} {options}", [pair for pair in zip(places(other, *options), usual) if pair[0] != pair[1]][:3])
+
+
+for group in (trips, unknown_heads, operations, pragmas, registers, slots, ways_out, row_names, names, waits, held, roles, rules, pairs, gotos, threads,
+              comments, hand, helpers, forms, structures, renderings):
     before = wrong
     group()
     if wrong != before:
