@@ -30,7 +30,7 @@ REPORTS = (r"report\.(cases|tables|path|variance|findings|parts)|output\.(schema
            r"|nested|shared|iteration|iteration_us|costed_json|block|mistakes|wide_all)|export_(csv|all|hung_json)|info_json)", r"report\.diff|output\.compare")
 TESTS = {
     "runtime/decode/": (r"unit_decode_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches)|report\.exact", *REPORTS),
-    "runtime/table/": (r"unit_table", r"report\.exact", r"unit_(rows|launches|decode_exact|text)|cost\.taken_out|report\.findings|report\.variance", *REPORTS),
+    "runtime/table/": (r"unit_table|cost\.taken_out", r"report\.exact", r"unit_(rows|launches|decode_exact|text)|report\.findings|report\.variance", *REPORTS),
     "runtime/clock/": (r"unit_clock_exact", r"unit_(clock_map|decode_exact|table|stalls)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_clock_truth"),
     "runtime/merge/join/": (r"unit_join_exact", r"unit_join", r"merge\.(loop|variants|rows|made_several|correlation)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
@@ -101,6 +101,7 @@ class Bench:
         self.fine = {}  # test -> whether it passes without a fault
         self.objects = {}  # path -> what an optimising compiler makes of it without a fault
         os.environ["LSAN_OPTIONS"] = f"suppressions={self.folder}/leaks.txt:print_suppressions=0"
+        os.environ["INKMARK_FIRST_FAULT"] = "1"
         os.environ["MALLOC_PERTURB_"] = "165"  # what is read before it is written, or after it was freed, is noticed
         self.copy()
         with open(os.path.join(self.folder, "leaks.txt"), "w", encoding="utf-8") as file:
