@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run of the rewriter, in a process of its own: a parse that hangs or crashes costs its time
- * limit and no more. */
+ * limit and no more. Where options->parse asks for it, that process waits for further requests. */
 #include "kept_result.h"
 #include "parse_result.h"
 
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,7 +27,8 @@ static bool compile(regex_t *regex, const char *text, bool *has) {
   return *has || !text;
 }
 
-static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_error *error) {
+/* All that does not depend on options->guarded. */
+static ink_status read_source(ink_unit *unit, bool header_less, ink_error *error) {
   const ink_instrument_options *options = unit->options;
   unit->main_path = realpath(options->source, NULL);
   if (options->root)
@@ -55,13 +58,17 @@ static ink_status work(ink_unit *unit, bool header_less, ink_bytes *out, ink_err
   ink_unit_find_hand_marks(unit);
   ink_unit_see_hand_marks(unit);
   ink_unit_find_depths(unit);
+  return INK_OK;
+}
+
+static ink_status mark(ink_unit *unit, ink_bytes *out, ink_error *error) {
   ink_unit_apply_rules(unit);
   ink_unit_give_contexts(unit);
   ink_unit_hidden_remarks(unit);
   ink_unit_unopened_remarks(unit);
   return ink_parsed_write(unit, out)
              ? INK_OK
-             : ink_error_set(error, INK_ERROR_MEMORY, "out of memory for '%s'", options->source);
+             : ink_error_set(error, INK_ERROR_MEMORY, "out of memory for '%s'", unit->options->source);
 }
 
 /* It ends with the process that asked, and by what ends others: the caller's handlers are not meant here. */
@@ -74,23 +81,94 @@ static void be_mortal(void) {
       signal(signals[i], SIG_DFL);
 }
 
-static void child(const ink_instrument_options *options, bool header_less, int file) {
-  be_mortal();
-  ink_unit unit = {.options = options};
+/* Writes what came out, and ends: with 0, or 2 and an error, or 3. */
+static void finish(ink_unit *unit, ink_status status, ink_error *error, int file, const struct timespec *begun) {
   ink_bytes block = {0};
-  ink_error error = {0};
-  struct timespec begun;
-  clock_gettime(CLOCK_REALTIME, &begun);
-  ink_status status = work(&unit, header_less, &block, &error);
-  bool fine =
-      status ? ink_write_all(file, &error, sizeof error) : ink_write_all(file, block.at, block.count);
-  if (!status && fine && options->cache && !header_less)
-    ink_kept_result_write(&unit, &block, &begun);
+  if (!status)
+    status = mark(unit, &block, error);
+  const bool fine = status ? ink_write_all(file, error, sizeof *error) : ink_write_all(file, block.at, block.count);
+  if (!status && fine && unit->options->cache && !unit->header_less)
+    ink_kept_result_write(unit, &block, begun);
 #if defined(INKMARK_FREE_ALL) /* the process ends: only leak checkers want this */
-  ink_unit_free(&unit);
+  ink_unit_free(unit);
   ink_bytes_free(&block);
 #endif
   _exit(!fine ? 3 : status ? 2 : 0);
+}
+
+/* A parse that takes more than a 32nd of the machine's memory is not kept while the compiler works. */
+static bool is_small(void) {
+  struct rusage used;
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return !getrusage(RUSAGE_SELF, &used) && pages > 0 && used.ru_maxrss < pages / 32 * (page / 1024);
+}
+
+/* Lines "LEVEL NAME" in `text`, which is changed. */
+static bool read_guarded(char *text, ink_instrument_options *options) {
+  size_t count = 0;
+  for (const char *at = text; (at = strchr(at, '\n')); at++)
+    count++;
+  ink_guarded *guarded = calloc(count + 1, sizeof *guarded);
+  if (!guarded)
+    return false;
+  options->guarded = guarded;
+  options->guarded_count = 0;
+  for (char *rest = text, *line; (line = strsep(&rest, "\n")) && rest;) {
+    char *name = strchr(line, ' ');
+    if (!name)
+      return false;
+    *name++ = 0;
+    guarded[options->guarded_count++] = (ink_guarded){name, (ink_guard_level)atoi(line)};
+  }
+  return true;
+}
+
+static bool receive(int to, void *data, size_t bytes) {
+  for (char *at = data; bytes;) {
+    const ssize_t n = read(to, at, bytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return false;
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+/* Marks in a further process for each request, so that the parse stays as it was read. */
+static void serve(ink_unit *unit, int file, int socket, const struct timespec *begun) {
+  ink_instrument_options options = *unit->options;
+  unit->options = &options;
+  for (;;) {
+    int code = 0;
+    const pid_t pid = fork();
+    if (!pid) {
+      ink_error error = {0};
+      be_mortal();
+      finish(unit, ftruncate(file, 0) || lseek(file, 0, SEEK_SET) ? INK_ERROR_IO : INK_OK, &error, file, begun);
+    }
+    while (pid > 0 && waitpid(pid, &code, 0) < 0 && errno == EINTR)
+      ;
+    const unsigned char answer = pid > 0 && WIFEXITED(code) ? (unsigned char)WEXITSTATUS(code) : 3;
+    uint64_t bytes = 0;
+    char *text = NULL;
+    if (!ink_write_all(socket, &answer, 1) || !is_small() || !receive(socket, &bytes, sizeof bytes) || bytes > (1 << 24) ||
+        !(text = calloc(1, bytes + 1)) || !receive(socket, text, bytes) || !read_guarded(text, &options))
+      _exit(0);
+  }
+}
+
+static void child(const ink_instrument_options *options, bool header_less, int file, int socket) {
+  be_mortal();
+  ink_unit unit = {.options = options};
+  ink_error error = {0};
+  struct timespec begun;
+  clock_gettime(CLOCK_REALTIME, &begun);
+  const ink_status status = read_source(&unit, header_less, &error);
+  if (!status && options->parse && !header_less)
+    serve(&unit, file, socket, &begun);
+  finish(&unit, status, &error, file, &begun);
 }
 
 /* ---- the parent
@@ -125,15 +203,47 @@ static bool ends_in_time(int pipe, pid_t pid, double seconds, const volatile int
   }
 }
 
+struct ink_parse {
+  pid_t pid;
+  int socket, file;
+};
+
+void ink_parse_end(ink_parse *parse) {
+  if (!parse)
+    return;
+  kill(parse->pid, SIGKILL);
+  while (waitpid(parse->pid, NULL, 0) < 0 && errno == EINTR)
+    ;
+  close(parse->socket);
+  close(parse->file);
+  free(parse);
+}
+
+/* The child has ended with this code, or said that it would. */
+static ink_status read_answer(int code, int file, ink_bytes *block, bool *again, ink_error *error) {
+  if (!ink_bytes_read_back(block, file))
+    return ink_error_set(error, INK_ERROR_IO, "its result cannot be read");
+  if (code != 2 || block->count != sizeof(ink_error))
+    return INK_OK;
+  ink_error got;
+  memcpy(&got, block->at, sizeof got);
+  if (error)
+    *error = got;
+  *again = got.status == INK_ERROR_FORMAT;
+  return got.status;
+}
+
 /* One attempt: INK_OK with the block; else *error, and *again when the other parse may do better.
  */
 static ink_status attempt(const ink_instrument_options *options, bool header_less, double seconds,
                           ink_bytes *block, bool *again, ink_error *error) {
   int ends[2] = {-1, -1}, code = 0;
+  unsigned char answer;
   int file = memfd_create("inkmark", MFD_CLOEXEC);
   ink_status status = INK_OK;
   *again = true;
-  if (file < 0 || pipe(ends)) {
+  ink_parse *kept = options->parse && !header_less ? calloc(1, sizeof *kept) : NULL;
+  if (file < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
     status = ink_error_set(error, INK_ERROR_IO, "cannot start a parse: %s", strerror(errno));
     goto cleanup;
   }
@@ -144,12 +254,20 @@ static ink_status attempt(const ink_instrument_options *options, bool header_les
   }
   if (!pid) {
     close(ends[0]);
-    child(options, header_less, file);
+    child(options, header_less, file, ends[1]);
   }
   close(ends[1]);
   ends[1] = -1;
   const bool in_time = ends_in_time(ends[0], pid, seconds, options->stop);
-  if (!in_time)
+  if (in_time && kept && read(ends[0], &answer, 1) == 1 && answer != 3) { /* it waits for further requests */
+    *kept = (ink_parse){pid, ends[0], file};
+    *options->parse = kept;
+    status = read_answer(answer, file, block, again, error);
+    if (status)
+      ink_bytes_free(block);
+    return status;
+  }
+  if (!in_time || kept)
     kill(pid, SIGKILL);
   while (waitpid(pid, &code, 0) < 0 && errno == EINTR)
     ;
@@ -162,15 +280,8 @@ static ink_status attempt(const ink_instrument_options *options, bool header_les
     status = ink_error_set(error, INK_ERROR_FORMAT, "ended by %s %d",
                            WIFSIGNALED(code) ? "signal" : "code",
                            WIFSIGNALED(code) ? WTERMSIG(code) : WEXITSTATUS(code));
-  } else if (!ink_bytes_read_back(block, file)) {
-    status = ink_error_set(error, INK_ERROR_IO, "its result cannot be read");
-  } else if (WEXITSTATUS(code) == 2 && block->count == sizeof(ink_error)) {
-    ink_error got;
-    memcpy(&got, block->at, sizeof got);
-    status = got.status;
-    if (error)
-      *error = got;
-    *again = got.status == INK_ERROR_FORMAT;
+  } else {
+    status = read_answer(WEXITSTATUS(code), file, block, again, error);
   }
 cleanup:
   for (int i = 0; i < 2; i++)
@@ -178,9 +289,34 @@ cleanup:
       close(ends[i]);
   if (file >= 0)
     close(file);
+  free(kept);
   if (status)
     ink_bytes_free(block);
   return status;
+}
+
+/* Has the parse that is kept mark once more. False: it cannot, or what it gave is no result. */
+static bool ask(const ink_instrument_options *options, double seconds, ink_bytes *block) {
+  const ink_parse *parse = *options->parse;
+  ink_bytes request = {0};
+  ink_error error;
+  unsigned char answer = 3;
+  uint64_t bytes = 0;
+  bool again;
+  ink_bytes_add(&request, &bytes, sizeof bytes);
+  for (size_t i = 0; i < options->guarded_count; i++)
+    ink_bytes_format(&request, "%d %s\n", (int)options->guarded[i].level, options->guarded[i].kernel);
+  bytes = request.count - sizeof bytes;
+  if (!request.failed)
+    memcpy(request.at, &bytes, sizeof bytes);
+  const bool fine = !request.failed &&
+                    send(parse->socket, request.at, request.count, MSG_NOSIGNAL) == (ssize_t)request.count &&
+                    ends_in_time(parse->socket, parse->pid, seconds, options->stop) && read(parse->socket, &answer, 1) == 1 &&
+                    answer == 0 && !read_answer(answer, parse->file, block, &again, &error);
+  ink_bytes_free(&request);
+  if (!fine)
+    ink_bytes_free(block);
+  return fine;
 }
 
 ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrumented **out,
@@ -205,6 +341,12 @@ ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrum
     without.cache = NULL;
     if (options->cache && ink_kept_result_read(options, &block))
       return ink_parsed_read(&block, "", out, error);
+    if (options->parse && *options->parse) {
+      if (ask(options, seconds, &block))
+        return ink_parsed_read(&block, "", out, error);
+      ink_parse_end(*options->parse);
+      *options->parse = NULL;
+    }
     status = attempt(options, false, seconds, &block, &again, &last);
     if (options->cache && status == INK_ERROR_FORMAT && again) /* what was kept may be to blame */
       status = attempt(&without, false, seconds, &block, &again, &last);

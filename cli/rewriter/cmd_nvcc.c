@@ -41,6 +41,7 @@ typedef struct front_call {
   char *named;      /* the sources as the user wrote them, for messages: the words become copies */
   word_list said;   /* what was done to each source, said when all is compiled */
   guard_verdicts verdicts;
+  ink_parse *parse; /* for the guard to mark once more */
   uint64_t hash;    /* of all that the guard's verdicts depend on */
   bool again;       /* marked before: what there is to say was said */
   bool split;       /* source by source, each by a front of its own */
@@ -176,6 +177,10 @@ static void keep_list(const front_call *front, const ink_instrumented *result, c
   fclose(to);
 }
 
+static bool guards(const front_call *front) {
+  return front->settings.rules.guard == GUARD_FIX && front->args.source_count == 1;
+}
+
 /* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
 static bool mark_source(front_call *front, const char *source, char **word) {
   ink_error error = {0};
@@ -187,6 +192,7 @@ static bool mark_source(front_call *front, const char *source, char **word) {
                                 .device_include = front->device,
                                 .cuda = front->cuda,
                                 .cache = front->cache,
+                                .parse = guards(front) ? &front->parse : NULL,
                                 .headers = true,
                                 .guarded = front->verdicts.items,
                                 .guarded_count = front->verdicts.count,
@@ -296,8 +302,9 @@ static bool guard_search(front_call *front, const char *source) {
     const word_list words = {front->marked.items + named, front->marked.count - named, 0};
     counts marked = {0};
     code = guard_measure(compiler_of(front), &words, folder, &marked);
+    bool settled = false;
     const bool more = code > 0 ? guard_refuse(&marked, &front->verdicts)
-                               : !code && guard_raise(&plain, &marked, &front->verdicts);
+                               : !code && guard_raise(&plain, &marked, &front->verdicts, &settled);
     code = more ? 0 : code;
     counts_free(&marked);
     if (!more)
@@ -305,6 +312,8 @@ static bool guard_search(front_call *front, const char *source) {
     if (!fix)
       break;
     fine = mark_again(front, source);
+    if (settled)
+      break;
   }
   counts_free(&plain);
   word_free(&plain_words);
@@ -369,7 +378,10 @@ static bool prepare(front_call *front) {
     }
   }
   word_free(sources);
-  return fine && (split || !front->marks || add_words(front)) && guard(front);
+  fine = fine && (split || !front->marks || add_words(front)) && guard(front);
+  ink_parse_end(front->parse);
+  front->parse = NULL;
+  return fine;
 }
 
 static void name_the_users_files(const front_call *front, const char *path) {

@@ -120,17 +120,21 @@ static ink_guard_level next_level(ink_guard_level level, const kernel_counts *pl
   return level == INK_GUARD_ALL && plain && plain->spilled ? INK_GUARD_TRACK : level + 1;
 }
 
-bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verdicts) {
+bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verdicts, bool *settled) {
   guard_verdicts before = {0}; /* several instances raise their kernel once */
   bool more = false, fine = true;
+  *settled = true;
   for (size_t i = 0; i < verdicts->count && fine; i++)
     fine = raise_to(&before, verdicts->items[i].kernel, verdicts->items[i].level, "");
   for (size_t i = 0; i < marked->count && fine; i++) {
     char why[160], *name = counts_kernel_name(marked->items[i].entry);
     const ink_guard_level level = name ? level_of(&before, name) : INK_GUARD_NONE;
     if (level < INK_GUARD_NONE && (counts_judge(plain, marked, &marked->items[i], why, sizeof why) ||
-                                   (level == INK_GUARD_ALL && counts_crowds(plain, marked, &marked->items[i], why, sizeof why))))
-      more |= fine = raise_to(verdicts, name, next_level(level, counts_find(plain, marked->items[i].entry, marked->items[i].target)), why);
+                                   (level == INK_GUARD_ALL && counts_crowds(plain, marked, &marked->items[i], why, sizeof why)))) {
+      const ink_guard_level next = next_level(level, counts_find(plain, marked->items[i].entry, marked->items[i].target));
+      more |= fine = raise_to(verdicts, name, next, why);
+      *settled &= next == INK_GUARD_NONE;
+    }
     free(name);
   }
   guard_free(&before);

@@ -57,7 +57,7 @@ front old
 # other flags have one of their own, and few are kept
 for i in $(seq 12); do
   printf '' >"cache/prelude-00000000000000$(printf %02d "$i").pch"
-  printf 'end\n' >"cache/prelude-00000000000000$(printf %02d "$i").list"
+  printf '? none.h\nend\n' >"cache/prelude-00000000000000$(printf %02d "$i").list"
   touch -d 2020-01-01 cache/prelude-00000000000000*
 done
 rm cache/prelude-[^0]*.pch

@@ -77,6 +77,8 @@ typedef struct ink_guarded {
   ink_guard_level level;
 } ink_guarded;
 
+typedef struct ink_parse ink_parse; /* a source as it was parsed, in a process of its own */
+
 typedef struct ink_instrument_options {
   size_t size;                /* sizeof(ink_instrument_options) */
   const char *source;         /* path of the source file */
@@ -101,6 +103,8 @@ typedef struct ink_instrument_options {
   const volatile int *stop; /* NULL, or what a signal handler may set: a run that sees it not 0 ends */
   bool rows;                /* a row for each pass of an outermost loop, however many */
   const char *cache; /* a folder in which the parse of the toolkit's headers is kept for further runs; NULL: it is not kept */
+  ink_parse **parse; /* NULL; or where a run may leave its parse, at first NULL: a further run with the same options but for
+                      * `guarded` then does not parse again */
 } ink_instrument_options;
 
 typedef struct ink_instrumented ink_instrumented;
@@ -110,6 +114,7 @@ typedef struct ink_instrumented ink_instrumented;
  * On success *out is the caller's, to be freed by ink_instrumented_free. */
 INK_API ink_status ink_instrument_run(const ink_instrument_options *options, ink_instrumented **out,
                                       ink_error *error);
+INK_API void ink_parse_end(ink_parse *parse); /* NULL is fine */
 INK_API void ink_instrumented_free(ink_instrumented *result); /* NULL is fine */
 
 /* The first file is the source itself. */
