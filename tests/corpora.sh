@@ -42,6 +42,8 @@ family() {
 relaxed=--expt-relaxed-constexpr
 cutlass="$relaxed -I$dir/cutlass/include -I$dir/cutlass/tools/util/include -I$dir/cutlass/examples/common${CORPUS_EXTRA:+ -isystem $CORPUS_EXTRA}"
 torch=${CORPUS_TORCH:+ -isystem $CORPUS_TORCH -isystem $CORPUS_TORCH/torch/csrc/api/include}
+# FlashAttention's own switches: 3 instances of the kernel
+few_instances="-DFLASHATTENTION_DISABLE_DROPOUT -DFLASHATTENTION_DISABLE_ALIBI -DFLASHATTENTION_DISABLE_UNEVEN_K -DFLASHATTENTION_DISABLE_SOFTCAP -DFLASHATTENTION_DISABLE_LOCAL"
 sm_80="-arch=sm_80" sm_90="-gencode arch=compute_90a,code=sm_90a" sm_100="-gencode arch=compute_100a,code=sm_100a"
 if [ -n "$sample" ]; then
   export CORPUS_BOUNDS=${CORPUS_BOUNDS:-registers_p90=32 off_median=9 off_worst=9 cold_median=20 cold_worst=20 warm_median=9}
@@ -56,8 +58,11 @@ else
   family cutlass-90 cutlass '^examples/(cute/tutorial/hopper/.*|48_hopper.*)\.cu$' 0 "-std=c++17 $sm_90 $cutlass"
   family cutlass-100 cutlass '^examples/cute/tutorial/blackwell/0[123].*\.cu$' 0 "-std=c++17 $sm_100 $cutlass"
   family flash-hopper flash-attention/hopper '^(flash_prepare_scheduler|flash_fwd_combine|instantiations/flash_fwd_hdim64_bf16_sm90)\.cu$' 0 "-std=c++17 $sm_90 $cutlass -I$dir/flash-attention/hopper"
-  family flash-csrc flash-attention/csrc/flash_attn/src '^flash_fwd_hdim64_bf16_sm80\.cu$' 0 "-std=c++17 $sm_80 $cutlass$torch"
-  family thunderkittens ThunderKittens '^kernels/(layernorm/layernorm|rotary/rotary|gemm/educational_h100/launch)\.cu$' 0 "-std=c++20 $sm_90 -DKITTENS_HOPPER -DKITTENS_SM90 $relaxed --expt-extended-lambda -I$dir/ThunderKittens/include -I$dir/ThunderKittens/prototype -lcuda"
+  # PyTorch: the wheel of torch unpacked into torch/, so that torch/torch/include is there, and CORPUS_EXTRA
+  family pytorch torch '^drv/im2col_driver\.cu$' 0 "-std=c++20 $sm_80 $relaxed --expt-extended-lambda -I$dir/torch/torch/include -I$dir/torch/torch/include/torch/csrc/api/include${CORPUS_EXTRA:+ -isystem $CORPUS_EXTRA}"
+  family flash-csrc flash-attention/csrc/flash_attn/src '^flash_fwd_hdim32_bf16_sm80\.cu$' 0 "-std=c++17 $sm_80 $cutlass$torch $few_instances"
+  # its kernels/rotary and layernorm do not compile with nvcc 13.0 (harness.impl)
+  family thunderkittens ThunderKittens '^kernels/gemm/educational_h100/level_04\.cu$' 0 "-std=c++20 $sm_90 -DKITTENS_HOPPER -DKITTENS_SM90 $relaxed --expt-extended-lambda -I$dir/ThunderKittens/include -I$dir/ThunderKittens/prototype -lcuda"
 fi
 echo "$measured families measured, $over over a bound, $missing skipped"
 [ $measured -gt 0 ] || exit 77

@@ -22,5 +22,6 @@ while read -r repository commit path sum; do
 done <"$here/instrument/corpus/sources.txt"
 [ -d DeepGEMM ] && cp "$here/instrument/corpus/gemm_driver.cu" DeepGEMM
 [ -d flashinfer ] && cp "$here/instrument/corpus/cascade_driver.cu" flashinfer
+[ -d torch ] && mkdir -p torch/drv && cp "$here/instrument/corpus/im2col_driver.cu" torch/drv
 echo "$count files"
 exit $failed

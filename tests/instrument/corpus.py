@@ -145,6 +145,8 @@ def kept_one(path):
         with open(kept) as file:
             return json.load(file)
     row = one(path)
+    if bounded and not row["compiled"]:
+        return row  # perhaps it was ended
     os.makedirs(cache, exist_ok=True)
     with open(kept, "w") as file:
         json.dump(row, file)

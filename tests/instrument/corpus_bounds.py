@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import defaultdict
 
+CODE = 16  # machine instructions that make a call worth a section of its own
 BOUNDS = {"lost": 0, "unstamped": 0, "covered": 90.0, "spills": 0, "warnings": 0, "registers_p90": 16, "emptied": 5.0,
           "off_median": 1.6, "off_worst": 3.0, "cold_median": 2.8, "cold_worst": 5.0, "warm_median": 1.6}
 for word in os.environ.get("CORPUS_BOUNDS", "").split():
@@ -80,6 +81,34 @@ def stamps_of(cuobjdump, path):
         elif entry and "SR_CLOCK" in line:
             found[entry] += 1
     return dict(found)
+
+
+def code_of_calls(path, words, base, work):
+    """(file, line) -> instructions of the plain machine code that came there from a function which was called and inlined, by
+    the line table of another compile; lines with a call instruction have 1,000. None: it cannot be told."""
+    tool, kinds = find_tool("nvdisasm"), {"-rdc=true", "-dc", "-lcuda"}
+    code, _, _ = run_timed(["nvcc", "-cubin", "-lineinfo", path, "-o", work + "/lines.cubin"] +
+                           [w for w in words if w not in kinds], base, dict(os.environ, TMPDIR=work))
+    if code or not tool:
+        return None
+    done = subprocess.run([tool, "-gi", work + "/lines.cubin"], capture_output=True, text=True, errors="replace")
+    found, spots, behind = defaultdict(int), [], False
+    for line in done.stdout.splitlines():
+        head = re.match(r'\s*//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?', line)
+        if head:
+            spots, behind = [] if behind else spots, False
+            at = (head[3], head[4]) if head[3] else None
+            if at:
+                spots.append((os.path.realpath(os.path.join(base, at[0])), int(at[1])))
+            elif not spots:
+                own = os.path.realpath(os.path.join(base, head[1])), int(head[2])
+        elif re.match(r"\s*/\*[0-9a-f]+\*/\s+\S", line):
+            behind = True
+            for spot in spots:
+                found[spot] += 1
+            if re.search(r"\bCALL\b", line):
+                found[spots[0] if spots else own] += 1000
+    return found
 
 
 def kernel_name(entry, demangled={}):
@@ -168,6 +197,7 @@ def judge_places(places, listed, base):
 
     every = [s for s, p in places.calls.items() if p["real"] and s not in passed] + \
         [s for s, p in places.loops.items() if p[2]]
+    places.real = every
     bare = [s for s in every if not is_in_section(s)]
     return len(every), len(every) - len(bare), bare
 
@@ -213,7 +243,15 @@ def measure(path, tree, inkmark, words, count_tool, cuda, device):
         if counted.returncode:
             row["why"].append("not counted: " + counted.stderr[:200])
         stamps = stamps_of(find_tool("cuobjdump"), work + "/cold.o") if not code else {}
-    row["real"], row["held"], bare = judge_places(places, listed, base)
+        row["real"], row["held"], bare = judge_places(places, listed, base)
+        code = code_of_calls(path, words, base, work) if 10 * row["held"] < 9 * row["real"] else None
+        row["real_code"], row["held_code"] = row["real"], row["held"]
+        if code is not None:
+            has = lambda spot: spot[3] == "loop" or code.get(spot[:2], 0) >= CODE
+            kept_real = {s for s in places.real if has(s)}
+            row["real_code"] = len(kept_real)
+            bare = [s for s in bare if has(s)]
+            row["held_code"] = row["real_code"] - len(bare)
     row["bare"] = ["%s:%d:%d %s" % (os.path.relpath(s[0], tree), s[1], s[2], s[3]) for s in bare]
     names = {k[0] for k in places.kernels.values()}
     row["entries"] = []
@@ -272,6 +310,9 @@ def print_bounds(rows):
            sum(not e["project"] for r in good for e in r["entries"])))
     print("calls and loops that are not trivial: %d, in a section %d; registers gained: median %+d, most %+d" %
           (real, held, percentile(gained, 0.5), max(gained, default=0)))
+    if any(r.get("real_code") != r["real"] for r in good):
+        print("without calls of less than %d machine instructions: %d, in a section %d" %
+              (CODE, sum(r["real_code"] for r in good), sum(r["held_code"] for r in good)))
     fine = bool(good) and not any("not counted" in w for r in good for w in r["why"])
     for name, value in measured.items():
         holds = value >= BOUNDS[name] if name == "covered" else value <= BOUNDS[name]
