@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that the text has and the parse has not, because of errors in it, and kernels with errors inside: what
- * is missing there is said where it is. Also kernels in headers that are not taken for the project's. */
+/* Kernels that the text has and the parse has not, because of errors in it or of a condition that names clang, and kernels
+ * with errors inside: what is missing there is said where it is. Also kernels in headers that are not taken for the project's. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -56,6 +56,66 @@ static void say_hidden(ink_unit *unit, ink_source *source) {
   }
 }
 
+/* ---- conditions that are others for clang than for nvcc ---- */
+
+enum { MOST_CONDITIONS = 64 };
+
+static const char *skip_blanks(const char *at, const char *end) {
+  while (at < end && (*at == ' ' || *at == '\t'))
+    at++;
+  return at;
+}
+
+static bool begins(const char *at, const char *end, const char *word) {
+  return (size_t)(end - at) >= strlen(word) && !memcmp(at, word, strlen(word));
+}
+
+/* The innermost conditional that is open behind the line of `offset`: does a condition of it name a macro of clang's? */
+static bool names_clang(const ink_source *source, uint32_t offset) {
+  static const char macro[] = "__clang";
+  bool names[MOST_CONDITIONS] = {false};
+  unsigned depth = 0;
+  const char *end = source->text.at + source->text.count, *until = source->text.at + offset;
+  for (const char *line = source->text.at, *next; line && line <= until && line < end; line = next) {
+    const char *stop = memchr(line, '\n', (size_t)(end - line));
+    next = stop ? stop + 1 : end;
+    const char *at = skip_blanks(line, next);
+    if (at == next || *at != '#')
+      continue;
+    at = skip_blanks(at + 1, next);
+    const bool named = memmem(at, (size_t)(next - at), macro, sizeof macro - 1) != NULL;
+    if (begins(at, next, "if")) {
+      if (depth++ < MOST_CONDITIONS)
+        names[depth - 1] = named;
+    } else if (begins(at, next, "endif")) {
+      depth -= depth > 0;
+    } else if (begins(at, next, "el") && depth && depth <= MOST_CONDITIONS) {
+      names[depth - 1] |= named;
+    }
+  }
+  return depth && depth <= MOST_CONDITIONS && names[depth - 1];
+}
+
+static void say_other_compiler(ink_unit *unit, ink_source *source) {
+  for (size_t s = 0; s < source->skipped.count; s++) {
+    const ink_span *span = &source->skipped.items[s];
+    bool looked = false;
+    for (size_t i = 0; i < source->tokens.count; i++) {
+      const ink_token *name, *token = &source->tokens.items[i];
+      if (token->start < span->start || token->start >= span->end || token->directive ||
+          !ink_source_token_is(source, i, "__global__"))
+        continue;
+      if (!looked && !names_clang(source, span->start))
+        break;
+      looked = true;
+      if (body_behind(source, i, &name) && name)
+        ink_unit_say(unit, source, token->start,
+                     "warning: the kernel '%.*s' is not seen: a condition around it names clang, with which it is parsed; nvcc may compile it",
+                     (int)(name->end - name->start), source->text.at + name->start);
+    }
+  }
+}
+
 /* The function of ours that an error lies in; NULL: none. */
 static ink_function *function_of(ink_unit *unit, CXSourceLocation location) {
   CXFile file;
@@ -108,6 +168,9 @@ static void say_outside(ink_unit *unit) {
 
 void ink_unit_hidden_remarks(ink_unit *unit) {
   say_outside(unit);
+  for (size_t i = 0; i < unit->sources.count; i++)
+    if (unit->sources.items[i]->is_project)
+      say_other_compiler(unit, unit->sources.items[i]);
   if (!unit->parse_errors)
     return;
   for (size_t i = 0; i < unit->sources.count; i++)

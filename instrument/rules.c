@@ -49,10 +49,11 @@ static const char *track_of(ink_unit *unit, ink_function *function) {
   ink_function *named = function;
   if (function->opens_for && function->opens_for != UINT32_MAX)
     named = &unit->functions.items[function->opens_for - 1];
-  if (function->in_rows && !function->track)
-    return function->track = ink_section_in_row(unit, function, named->name, named->named_at, named->source);
-  if (function->in_rows)
+  if (function->in_rows) { /* a table of its own */
+    if (!function->track)
+      function->track = ink_section_in_row(unit, function, named->name, named->named_at, named->source);
     return function->track;
+  }
   if (!named->track)
     named->track = ink_section_at(unit, named->name, named->source, named->named_at);
   return function->track = named->track;

@@ -37,6 +37,26 @@ says 0 "'k.cu': 4 errors in the full parse" "m.cu: 1 kernel" <<'C'
 __global__ void k(int *x) { a1 b; a2 b2; a3 b3; a4 b4; }
 C
 [ "$(grep -c 'clang says' err)" = 3 ] || fail "not the first three errors"
+# what a condition hides from clang, and may not hide from nvcc
+hidden="is not seen: a condition around it names clang, with which it is parsed; nvcc may compile it"
+says 0 "k.cu:2:1: warning: the kernel 'first' $hidden" "k.cu:6:20: warning: the kernel 'second' $hidden" "m.cu: 1 kernel" <<'C'
+#ifndef __clang__
+__global__ void first(int *p) { *p = 1; }
+#endif
+#if __clang_major__ > 3
+#elif 1
+template <class T> __global__ void second(T *p) { *p = 1; }
+__global__ void declared(int *p);
+#endif
+#ifndef __clang__
+#else
+#if 0
+__global__ void third(int *p) { *p = 1; }
+#endif
+#endif
+__global__ void seen(int *p) { *p = 1; }
+C
+[ "$(grep -c 'is not seen' err)" = 2 ] || fail "other kernels are not seen either"
 # what nvcc takes is no error, though clang alone calls it one
 says 0 "m.cu: 2 kernels" <<'C'
 __global__ void k(float *x) {

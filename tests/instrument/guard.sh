@@ -69,8 +69,16 @@ __global__ __launch_bounds__(1024, 2) void spills(const float *a, float *c, int 
 }
 __global__ void other(int *x) { x[0]++; }
 C
-front 4 -cubin spills.cu -o x.cubin
+sleep 0.1 # what changed right before a run is not kept
+list() { cat tmp/inkmark-*/list.json; rm -rf tmp/inkmark-*; }
+INKMARK_KEEP=1 front 4 -cubin spills.cu -o x.cubin
 grep -q "guard: 'spills' has no marks: it would spill [0-9]* bytes more" out || { fail "spills"; cat out; }
+list >fewer
+# all of that was one parse: it took exactly as long as that with all marks, which is kept
+INKMARK_GUARD=off INKMARK_KEEP=1 front 1 -cubin spills.cu -o x.cubin
+list >all
+cmp -s fewer all && fail "the guard changed nothing"
+[ "$(grep parse_seconds fewer)" = "$(grep parse_seconds all)" ] || fail "it was parsed twice: $(grep parse_seconds fewer all)"
 # nowhere to keep it; only said. A source that includes our headers is compared with itself
 { echo '#include <inkmark/mark.cuh>'; cat tile_alone.cu; } >report.cu
 INKMARK_CACHE=/proc/none INKMARK_RULES+=" --guard report" front 3 -ptx report.cu -o report.ptx
