@@ -280,6 +280,6 @@ bool counts_crowds(const counts *plain, const counts *marked, const kernel_count
   if (!before || !*one->target || (all && all->bounded) || one->registers <= before->registers + most_gained)
     return false;
   const unsigned were = warps_of(before->registers, one->target), are = warps_of(one->registers, one->target);
-  return 4 * are <= 3 * were && snprintf(why, room, "it would take %u registers more, which leave an SM %u warps of %u",
+  return 8 * are <= 7 * were && snprintf(why, room, "it would take %u registers more, which leave an SM %u warps of %u",
                                          one->registers - before->registers, are, were) > 0;
 }
