@@ -578,7 +578,10 @@ static int run(int argc, char **argv) {
   if (code || !read_call(&front, argc, argv))
     return code ? code : CLI_FAILED;
   const int named = nvcc_count_compiler(argc, argv);
-  if (!nvcc_args_read(argc - 1 - named, argv + 1 + named, &front.args) || !front.args.source_count)
+  const bool read = nvcc_args_read(argc - 1 - named, argv + 1 + named, &front.args);
+  if (read && front.args.reads_input && front.args.compiles)
+    message_say("standard input is compiled without marks: inkmark nvcc marks files");
+  if (!read || !front.args.source_count)
     return run_original(&front);
   for (size_t i = 0; i < front.args.words.count; i++)
     front.verbose |= !strcmp(front.args.words.items[i], "-v") || !strcmp(front.args.words.items[i], "--verbose");

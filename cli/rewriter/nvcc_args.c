@@ -128,12 +128,13 @@ static bool has_extension(const char *word, const char *extension) {
   return dot && (!slash || dot > slash) && !strcmp(dot + 1, extension);
 }
 
-static bool is_host_source(const char *word) {
-  static const char *const list[] = {"c", "cc", "cpp", "cxx", "C"};
+/* With -x cu nvcc compiles every file as CUDA, but these, which it links or goes on from. */
+static bool is_no_source(const char *word) {
+  static const char *const list[] = {"o", "obj", "a", "lib", "so", "ptx", "cubin", "fatbin", "ii", "gpu", "res"};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++)
     if (has_extension(word, list[i]))
       return true;
-  return false;
+  return strstr(word, ".so.") != NULL;
 }
 
 /* The value of an option that stands at words[at]; NULL: another option. */
@@ -177,9 +178,11 @@ static bool note_word(nvcc_args *args, size_t at, bool *cuda_language, bool *roo
   const char *word = args->words.items[at], *value;
   *room_for_next = false;
   args->roles[at] = '-';
+  if (!strcmp(word, "-"))
+    args->reads_input |= *cuda_language;
   if (word[0] != '-') {
     args->roles[at] = 'f';
-    if (has_extension(word, "cu") || (*cuda_language && is_host_source(word))) {
+    if (has_extension(word, "cu") || (*cuda_language && !is_no_source(word))) {
       size_t *grown = realloc(args->sources, (args->source_count + 1) * sizeof *grown);
       if (!grown)
         return false;

@@ -21,6 +21,7 @@ typedef struct nvcc_args {
   char *roles; /* [words.count]: 's' a CUDA source, 'f' another file, 'o' -o and its value, '-' an option */
   bool compiles;    /* an object, PTX, a cubin or a program comes out */
   bool links;       /* a program or library: no option ends the work before */
+  bool reads_input; /* CUDA source from standard input: `-x cu -` */
   bool names_language; /* -x: it would hold for objects, too */
   bool makes_dependencies;
   const char *output, *dependencies; /* -o, -MF; NULL: none; point into `words` */

@@ -22,6 +22,9 @@ front() { "$inkmark" nvcc "$@" >out 2>&1 || { fail "$*"; cat out; }; }
 marked() { grep -qa "$2" "$1" || fail "$1 has no '$2'"; }
 front "$nvcc" --options-file options -dc a.cu -o a.o && marked a.o 'part (inc/part.cuh:2)'
 front "$nvcc" -arch=compute_75 -x cu -dc c.cpp -o c.o && marked c.o 'main_kernel (c.cpp:1)'
+cp b.cu d.txt # any name, with -x cu; standard input is said to get no marks
+front "$nvcc" -arch=compute_75 -x=cu -dc d.txt -o d.o && marked d.o 'main_kernel (d.txt:1)'
+front "$nvcc" -arch=compute_75 -x cu -dc - -o e.o <b.cu && grep -q 'standard input is compiled without marks' out || fail "standard input"
 front "$nvcc" -arch=compute_75 -cudart shared a.o c.o -o linked # goes to nvcc as it is
 INKMARK_GUARD=fix INKMARK_CACHE=$work/cache front "$nvcc" -Iinc -arch=compute_75 -cudart shared a.cu b.cu -o both && marked both 'main_kernel (b.cu:1)'
 # a header that two sources mark in different ways: each gets its own
