@@ -277,8 +277,9 @@ static const char *name_of_copy(const ink_function *function) {
   return ink_is_call_operator(function) ? "call" : function->name;
 }
 
-/* The head up to behind its first parameter, which is the context. */
-static void put_head(ink_bytes *out, const ink_function *function, const ink_head *head, const char *text, const char *words) {
+/* The head up to behind its first parameter, the context. */
+static void put_head(ink_bytes *out, const ink_function *function, const ink_head *head, const char *context,
+                     const char *text, const char *words) {
   ink_bytes_add(out, text + head->start, head->attributed - head->start);
   ink_bytes_text(out, words);
   if (!head->is_template) /* of templates the compiler decides */
@@ -286,10 +287,11 @@ static void put_head(ink_bytes *out, const ink_function *function, const ink_hea
   ink_bytes_add(out, text + head->attributed, head->name.start - head->attributed);
   ink_bytes_format(out, "ink_with_%s", name_of_copy(function));
   ink_bytes_add(out, text + head->name.end, head->behind_open - head->name.end);
-  ink_bytes_text(out, head->no_parameters ? "PROF_PARAMS()" : "PROF_PARAMS(), ");
+  ink_bytes_text(out, context);
+  ink_bytes_text(out, head->no_parameters ? "" : ", ");
 }
 
-static void add_declaration(const ink_function *function, const ink_copy *copy) {
+static void add_declaration(const ink_function *function, const ink_copy *copy, const char *context) {
   ink_source *source = copy->declared_in;
   const char *text = source->text.at;
   ink_bytes out = {0};
@@ -297,12 +299,12 @@ static void add_declaration(const ink_function *function, const ink_copy *copy) 
   const uint32_t first = ink_source_shown_line(source, tu, copy->declared.start);
   const uint32_t last = ink_source_shown_line(source, tu, copy->declared_end);
   ink_bytes_format(&out, INK_COPY_OPEN "#line %u\n", first);
-  put_head(&out, function, &copy->declared, text, "");
+  put_head(&out, function, &copy->declared, context, text, "");
   ink_bytes_add(&out, text + copy->declared.behind_open, copy->declared_end - copy->declared.behind_open);
   ink_edits_add_copy(&source->edits, copy->declared_end, &out, last);
 }
 
-void ink_copy_add(ink_function *function, const ink_copy *copy) {
+void ink_copy_add(ink_function *function, const ink_copy *copy, const char *context) {
   ink_source *source = function->source;
   const ink_head *head = &copy->head;
   const char *text = source->text.at;
@@ -311,13 +313,13 @@ void ink_copy_add(ink_function *function, const ink_copy *copy) {
   char words[64];
   const CXTranslationUnit tu = clang_Cursor_getTranslationUnit(function->cursor);
   if (copy->declared_in)
-    add_declaration(function, copy);
+    add_declaration(function, copy, context);
   const uint32_t first = ink_source_shown_line(source, tu, head->start);
   const uint32_t last = ink_source_shown_line(source, tu, function->body_end);
   ink_bytes_format(&out, INK_COPY_OPEN "#line %u\n", first);
   snprintf(words, sizeof words, "%s%s", copy->is_free ? "static INK_UNUSED() " : "",
            kind == CXCursor_FunctionDecl && !clang_Cursor_isFunctionInlined(function->cursor) ? "inline " : "");
-  put_head(&out, function, head, text, words);
+  put_head(&out, function, head, context, text, words);
   ink_bytes_add(&out, text + head->behind_open, function->body_start - head->behind_open);
   ink_edits_apply_inside(&source->edits, text, function->body_start, function->body_end, &out);
   ink_edits_drop_inside(&source->edits, function->body_start, function->body_end, !function->keeps_marks);

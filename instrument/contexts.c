@@ -4,6 +4,7 @@
  * behind the rules, when it is known which functions have marks. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ typedef struct contexts {
     size_t count, room;
   } calls;          /* in the order of `from` and `node` */
   candidate *items; /* [functions.count + 1] */
+  bool is_final;    /* what is gone into is known: only the likes of it can call it with its context */
 } contexts;
 
 static ink_function *function_at(const contexts *state, uint32_t index) {
@@ -187,9 +189,13 @@ static bool is_useful(contexts *state, uint32_t index);
 /* All that the calls at one node may call would have the context of use. */
 static bool is_useful_at(contexts *state, size_t at) {
   const size_t end = behind_node(state, at);
-  for (size_t i = at; i < end; i++)
-    if (state->calls.items[i].why || !is_useful(state, state->calls.items[i].to))
+  const ink_function *from = function_at(state, state->calls.items[at].from);
+  for (size_t i = at; i < end; i++) {
+    const ink_function *to = function_at(state, state->calls.items[i].to);
+    if (state->calls.items[i].why || !is_useful(state, state->calls.items[i].to) ||
+        (state->is_final && to->gone_into && !ink_goes_by(state->unit, from, state->calls.items[i].node, to)))
       return false;
+  }
   return true;
 }
 
@@ -263,7 +269,7 @@ static void keep_taken(contexts *state, const ink_function *from) {
         ink_is_unevaluated(&from->tree, n))
       continue;
     ink_function *to = ink_unit_function(state->unit, clang_getCursorReferenced(node->cursor));
-    if (to)
+    if (to && !to->gone_into)
       to->keeps_marks = true;
   }
 }
@@ -278,8 +284,8 @@ static void find_keepers(contexts *state) {
     for (size_t i = 0; i < state->calls.count; i++) {
       const ink_function *from = function_at(state, state->calls.items[i].from);
       ink_function *to = function_at(state, state->calls.items[i].to);
-      if (!to->has_context || to->keeps_marks || (from->kernel && !from->is_opened))
-        continue;
+      if (!to->has_context || to->keeps_marks || to->gone_into || (from->kernel && !from->is_opened))
+        continue; /* without a context what is gone into has no marks */
       if (!is_given(state, i) || (from->has_context && from->keeps_marks))
         to->keeps_marks = more = true;
     }
@@ -339,6 +345,29 @@ static void list(contexts *state, uint32_t index) {
     place->reason = strdup("and without one, for other calls");
 }
 
+/* What is gone into gets the kernel's own context: it has the kernel's sums, or its rows. */
+static void copy(contexts *state, uint32_t index) {
+  ink_function *function = function_at(state, index);
+  const ink_function *owner = NULL; /* of several any one: their sections are of one table */
+  char context[320] = "PROF_PARAMS()";
+  for (uint32_t i = 0; i < state->unit->functions.count && function->gone_into && !owner; i++)
+    if (function->owner == UINT32_MAX ? is_owner(function_at(state, i)) && !function_at(state, i)->in_rows : function->owner == i + 1)
+      owner = function_at(state, i);
+  if (owner && owner->track)
+    snprintf(context, sizeof context, "%s(%s)", function->in_rows ? "PROF_PARAMS_ROWS" : "INK_PARAMS", owner->track);
+  ink_copy_add(function, &state->items[index].copy, context);
+}
+
+/* Its marks need a context, and it has come to none. */
+static void take_out(contexts *state, uint32_t index) {
+  ink_function *function = function_at(state, index);
+  ink_unit *unit = state->unit;
+  ink_edits_drop_inside(&function->source->edits, function->body_start, function->body_end, true);
+  for (size_t i = 0; i < unit->found.count; i++)
+    if (unit->found.items[i].function == function && unit->found.items[i].state == INK_PLACE_MARKED)
+      ink_found_left(&unit->found.items[i], "%s", why_none(state, index));
+}
+
 static void give_contexts(contexts *state) {
   const uint32_t count = (uint32_t)state->unit->functions.count;
   leave_named(state);
@@ -358,11 +387,120 @@ static void give_contexts(contexts *state) {
       put_call(state, i);
   for (uint32_t i = 0; i < count; i++)
     if (function_at(state, i)->has_context)
-      ink_copy_add(function_at(state, i), &state->items[i].copy);
+      copy(state, i);
+  for (uint32_t i = 0; i < count; i++)
+    if (function_at(state, i)->gone_into && !function_at(state, i)->has_context)
+      take_out(state, i);
+}
+
+/* ---- what the default goes into ----------------------------------------------------------------- */
+
+enum { MOST_DEEP = 4 };
+
+/* In its loops it waits for others: what a pipeline's kernel is about. */
+static bool is_full(ink_unit *unit, ink_function *function) {
+  if (function->kernel || function->opens || function->calls_deep < 0 || function->is_constexpr || function->in_macro ||
+      function->outer || function->in_host || ink_only_waits(unit, function->cursor))
+    return false;
+  function->gone_into = true; /* as if it were */
+  const bool full = !ink_why_function_left(unit, function) && ink_waits_in_loops(unit, function);
+  function->gone_into = false;
+  return full;
+}
+
+typedef struct way { /* down from who opens the track */
+  uint32_t owner, from;
+  uint32_t loops; /* around the calls */
+  unsigned depth;
+} way;
+
+/* Of the ways into a function the first in a loop counts, or the first, if none is: sums that are kept in two loops would
+ * have slots that others use in one of them. False: there is one in a loop, and another one was found before. */
+static bool note_way(ink_function *to, const way *at, ink_sums_place sums) {
+  if (to->gone_into && (to->sums_with != sums.with || to->sums_loop != sums.loop))
+    return to->sums_with || !sums.with;
+  to->owner = to->gone_into && to->owner != at->owner + 1 ? UINT32_MAX : at->owner + 1;
+  to->loops_outside = to->loops_outside > at->loops ? to->loops_outside : at->loops;
+  to->sums_with = sums.with;
+  to->sums_loop = sums.loop;
+  return to->gone_into = true;
+}
+
+/* False: `in_loops` has one more function, and the search begins anew. */
+static bool go_from(contexts *state, const way *in, bool *in_loops) {
+  const ink_unit *unit = state->unit;
+  const ink_function *from = function_at(state, in->from);
+  for (size_t i = state->items[in->from].first; i < state->items[in->from + 1].first; i = behind_node(state, i)) {
+    const uint32_t node = state->calls.items[i].node;
+    if (in->depth >= MOST_DEEP || !is_useful_at(state, i) || ink_is_unrolled(unit, &from->tree, node) ||
+        ink_why_no_registers(state->unit, from, node))
+      continue;
+    const ink_sums_place sums = ink_sums_at(unit, from, node);
+    for (size_t k = i; k < behind_node(state, i); k++) {
+      const way on = {in->owner, state->calls.items[k].to, in->loops + ink_loops_around(&from->tree, node), in->depth + 1};
+      ink_function *to = function_at(state, on.from);
+      if (in_loops[on.from] && !sums.with)
+        continue;
+      if (!note_way(to, &on, sums)) {
+        in_loops[on.from] = true;
+        return false;
+      }
+      if (ink_goes_by(unit, from, node, to) && !go_from(state, &on, in_loops))
+        return false;
+    }
+  }
+  return true;
+}
+
+static bool go_into(contexts *state, bool *in_loops) {
+  const uint32_t count = (uint32_t)state->unit->functions.count;
+  for (uint32_t i = 0; i < count; i++) {
+    ink_function *function = function_at(state, i);
+    function->gone_into = false;
+    function->owner = function->sums_with = function->sums_loop = function->loops_outside = 0;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const ink_function *owner = function_at(state, i);
+    if (owner->opens && !owner->is_opened && !owner->opened_by && !owner->opened_at && !owner->has_rows &&
+        owner->guarded <= INK_GUARD_OUTSIDE && !ink_why_function_left(state->unit, owner) &&
+        !go_from(state, &(way){.owner = i, .from = i}, in_loops))
+      return false;
+  }
+  return true;
+}
+
+void ink_unit_find_gone_into(ink_unit *unit) {
+  const ink_instrument_options *options = unit->options;
+  if (unit->header_less || ink_rules_are_asked(unit) || options->lines || options->kernels_only || options->depth > 1 ||
+      options->rows)
+    return;
+  const size_t count = unit->functions.count;
+  contexts state = {.unit = unit, .items = calloc(count + 1, sizeof(candidate))};
+  bool *in_loops = calloc(count + 1, sizeof *in_loops);
+  bool any = false;
+  if (!state.items || !in_loops) {
+    unit->failed = true;
+    goto done;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    any |= state.items[i].has_marks = is_full(unit, function_at(&state, i));
+  if (!any)
+    goto done;
+  if (!find_calls(&state)) {
+    unit->failed = true;
+    goto done;
+  }
+  leave_named(&state);
+  while (!go_into(&state, in_loops))
+    ;
+done:
+  free(state.calls.items);
+  free(state.items);
+  free(in_loops);
 }
 
 void ink_unit_give_contexts(ink_unit *unit) {
-  contexts state = {.unit = unit, .items = calloc(unit->functions.count + 1, sizeof(candidate))};
+  contexts state = {.unit = unit, .items = calloc(unit->functions.count + 1, sizeof(candidate)), .is_final = true};
   if (unit->header_less) { /* what is called is not known well enough */
     free(state.items);
     return;

@@ -315,7 +315,7 @@ static void drop_preludes(search *s) {
 static void find_arms(search *s, ink_unit *unit, ink_function *function) {
   *s = (search){.unit = unit, .function = function, .tree = &function->tree};
   s->count = ink_find_thread_locals(s->tree, s->locals, MOST_LOCALS);
-  if (function->opens && function->tree.nodes.count)
+  if ((function->opens || (function->gone_into && !function->loops_outside)) && function->tree.nodes.count)
     see_block(s, 0);
   if (arms_only_prepare(s))
     s->arm_count = 0;
@@ -404,7 +404,7 @@ static void mark_arm(search *s, const arm *one) {
 }
 
 void ink_mark_roles(ink_unit *unit, ink_function *function) {
-  if (!function->opens || !ink_has_roles(unit, function))
+  if (!ink_keeps_sums(function) || !ink_has_roles(unit, function))
     return;
   search *s = malloc(sizeof *s);
   if (s) {

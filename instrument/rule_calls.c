@@ -75,7 +75,7 @@ static const char *why_no_call(ink_unit *unit, const ink_function *function, uin
   why = why ? why : ink_why_not_in_loops(unit, function, at);
   if (!why && summed && called->body && ink_is_light(unit, called->body))
     why = "a few operations, in a loop that is summed (--calls marks it)";
-  if (!why && summed && !function->calls_left)
+  if (!why && summed && !ink_sums_of(unit, function)->calls_left && !ink_goes_into(unit, function, at))
     why = "the 8 sums of the outermost loop around are taken by its waits and loops (--calls marks it)";
   return why;
 }
@@ -234,7 +234,7 @@ static bool mark_around(ink_unit *unit, ink_function *function, uint32_t stateme
   if ((!is_simple(node) && statement != at) || /* a loop that spins */
       !ink_spot_find(function, statement, &spot, &why) || spot.line || (declares && spot.alone))
     return false;
-  const bool sum = !returns && ink_is_summed(unit, function, at) && ink_sum_fits(function, at);
+  const bool sum = !returns && ink_is_summed(unit, function, at) && ink_sum_fits(unit, function, at);
   if (!ink_function_may_mark(unit, function, found))
     return true;
   const char *section = sum ? ink_section_summed(unit, function, name, tree->nodes.items[at].start)
@@ -316,6 +316,7 @@ void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at) {
     ink_found_left(found, "%s", called.why_left);
   else
     ink_mark_call(unit, function, at, called.name, found);
-  function->calls_left -= summed && found->state == INK_PLACE_MARKED;
+  ink_function *in = ink_sums_of(unit, function);
+  in->calls_left -= summed && in->calls_left && found->state == INK_PLACE_MARKED;
   free(called.name);
 }

@@ -68,12 +68,12 @@ static bool body_spot(const ink_function *function, uint32_t at, ink_spot *spot)
 
 /* Whether a loop inside of a kernel's may be summed: what the last iteration sums is recorded while its row
  * is still known. */
-static bool has_sums(const ink_function *function, uint32_t at) {
+static bool has_sums(ink_unit *unit, const ink_function *function, uint32_t at) {
   const ink_node *nodes = function->tree.nodes.items;
-  if (!function->opens)
+  if (!ink_keeps_sums(function))
     return false;
   for (uint32_t i = at + 1, end = ink_tree_end(&function->tree, at); i < end; i++)
-    if (ink_node_is_loop(&nodes[i]) && !nodes[i].in_lambda)
+    if (!nodes[i].in_lambda && (ink_node_is_loop(&nodes[i]) || ink_goes_into(unit, function, i)))
       return true;
   return false;
 }
@@ -92,7 +92,7 @@ static passes passes_of(const ink_unit *unit, const ink_function *function, uint
     return PASSES_ALONE;
   if (unit->options->rows || (trips > 0 && trips <= MOST_ROWS && function->opens))
     return PASSES_IN_ROWS;
-  return function->opens ? PASSES_SUMMED : PASSES_ALONE;
+  return ink_keeps_sums(function) ? PASSES_SUMMED : PASSES_ALONE;
 }
 
 /* At the start of the body: its row, or the sum that ends with it. */
@@ -109,7 +109,7 @@ static void mark_passes(ink_unit *unit, ink_function *function, uint32_t at, con
     const char *section = ink_section_summed(unit, function, pass, function->tree.nodes.items[at].start);
     if (section) {
       ink_edits_add(edits, body->start, false, body->depth, 0, "%sINK_SUM_SCOPE(%s%s);", brace, section, held);
-      function->tree.nodes.items[at].summed = function->sums;
+      function->tree.nodes.items[at].summed = ink_sums_of(unit, function)->sums;
     }
     brace = section ? brace : "";
   }
@@ -141,7 +141,7 @@ static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, cons
     strcat(row, "++");
   }
   function->tree.nodes.items[at].rows = kind == PASSES_IN_ROWS || tree->nodes.items[at].rows_by_hand;
-  const bool guarded = leaves_function(tree, at), sums = kind == PASSES_SUMMED || has_sums(function, at);
+  const bool guarded = leaves_function(tree, at), sums = kind == PASSES_SUMMED || has_sums(unit, function, at);
   char *held = ink_hold_list(unit, function, spot->start);
   char *held_end = ink_hold_list(unit, function, spot->end);
   const char *flush = sums ? guarded ? "INK_FLUSH_AT_END();" : "PROF_SUM_FLUSH();" : "";
@@ -186,7 +186,7 @@ static bool is_held_by_hand(const ink_unit *unit, const ink_function *function, 
 static void mark_sum(ink_unit *unit, ink_function *function, uint32_t at, const ink_spot *spot,
                      const char *name, ink_found *found) {
   ink_edits *edits = &function->source->edits;
-  if (!ink_sum_fits(function, at)) {
+  if (!ink_sum_fits(unit, function, at)) {
     ink_found_left(found, "its sum would share a slot with one around it");
     return;
   }
@@ -195,7 +195,7 @@ static void mark_sum(ink_unit *unit, ink_function *function, uint32_t at, const 
     ink_found_left(found, "the section table is full");
     return;
   }
-  function->tree.nodes.items[at].summed = function->sums;
+  function->tree.nodes.items[at].summed = ink_sums_of(unit, function)->sums;
   char *held = ink_hold_list(unit, function, spot->start);
   char *held_end = ink_hold_list(unit, function, spot->end);
   ink_edits_add(edits, spot->start, false, spot->depth, spot->line, "{PROF_SUM_BEGIN(%s%s);",
@@ -206,13 +206,26 @@ static void mark_sum(ink_unit *unit, ink_function *function, uint32_t at, const 
   free(held_end);
 }
 
+/* Of a function that is gone into. */
+static uint32_t slots_for_waits(ink_unit *unit, const ink_function *function) {
+  const ink_tree *tree = &function->tree;
+  uint32_t taken = 0;
+  char name[160];
+  for (uint32_t i = 1; i < tree->nodes.count && taken < INK_SUM_SLOTS; i++) {
+    const ink_wait_kind wait = ink_wait_at(unit, tree, i, name, sizeof name);
+    taken += wait && !ink_why_no_wait(unit, function, i, name);
+    i = wait == INK_WAIT_LOOP ? ink_tree_end(tree, i) - 1 : i;
+  }
+  return taken;
+}
+
 /* Of the slots for sums of an outermost loop: those that its passes, its waits and the loops in it leave. */
 static uint32_t slots_for_calls(ink_unit *unit, const ink_function *function, uint32_t at) {
   const ink_tree *tree = &function->tree;
   uint32_t taken = 1;
   char name[160];
   for (uint32_t i = at + 1, end = ink_tree_end(tree, at); i < end && taken < INK_SUM_SLOTS; i++) {
-    const uint32_t loops = ink_loops_around(tree, i);
+    const uint32_t loops = ink_loops_at(function, i);
     const ink_wait_kind wait = ink_wait_at(unit, tree, i, name, sizeof name);
     if (wait) {
       taken += !ink_why_no_wait(unit, function, i, name);
@@ -220,9 +233,12 @@ static uint32_t slots_for_calls(ink_unit *unit, const ink_function *function, ui
     } else if (ink_node_is_loop(&tree->nodes.items[i]) && loops == 1) {
       const ink_loop_cost cost = ink_loop_judge(unit, function, i);
       taken += cost != INK_LOOP_LEFT && !ink_is_unrolled(unit, tree, i);
+    } else if (ink_goes_into(unit, function, i)) {
+      const ink_function *to = ink_called_function(unit, tree, i, 0);
+      taken += 1 + slots_for_waits(unit, to);
     }
   }
-  return INK_SUM_SLOTS - taken;
+  return taken < INK_SUM_SLOTS ? INK_SUM_SLOTS - taken : 0;
 }
 
 /* Whether some loop around is already a sum: then only --loops marks this one too. */
@@ -234,9 +250,11 @@ static const char *not_asked(const ink_unit *unit, const ink_function *function,
     return "loops are marked with --loops";
   if (loops >= 2)
     return "inside of a loop that is summed (--loops marks it)";
-  if (loops && !function->opens)
+  if (loops && !ink_keeps_sums(function))
     return "sums are kept in kernels only";
-  return loops && function->loop_sums >= INK_SUM_SLOTS
+  if (loops && loops == function->loops_outside)
+    return "its function is called in a loop, and the call is summed (--loops marks it)";
+  return loops && ink_sums_of(unit, function)->loop_sums >= INK_SUM_SLOTS
              ? "the outermost loop around has 8 sums already (--loops marks it)"
              : NULL;
 }
@@ -269,7 +287,7 @@ void ink_rule_row(ink_unit *unit, ink_function *function, uint32_t at) {
 
 void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
   const ink_node *node = &function->tree.nodes.items[at];
-  const uint32_t loops = ink_loops_around(&function->tree, at);
+  const uint32_t loops = ink_loops_at(function, at);
   char *named = node->in_macro ? NULL : ink_directive_name(function->source, node->start);
   char name[300];
   ink_loop_name(&function->tree, at, name, sizeof name);
@@ -290,7 +308,7 @@ void ink_rule_loop(ink_unit *unit, ink_function *function, uint32_t at) {
   ink_spot spot;
   if (why && !named) {
     found->reason = strdup(why);
-  } else if (!function->opens && loops) {
+  } else if (!ink_keeps_sums(function) && loops) {
     found->reason = strdup("sums are kept in kernels only");
   } else if (!ink_spot_find(function, at, &spot, &why)) {
     ink_found_left(found, "%s", why);

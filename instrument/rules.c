@@ -29,7 +29,7 @@ const char *ink_why_function_left(ink_unit *unit, const ink_function *function) 
   if (!function->source->is_main && !unit->options->headers)
     return "is in a header (inkmark nvcc and --out-dir mark these too)";
   if (function->guarded == INK_GUARD_NONE ||
-      (function->guarded && !function->kernel && !function->outer && function->calls_deep))
+      (function->guarded && !function->kernel && !function->outer && function->calls_deep && !function->gone_into))
     return "left by inkmark nvcc's --guard";
   if (function->source->is_forced)
     return "is in a header of -include, which nvcc reads by itself";
@@ -59,15 +59,29 @@ static const char *track_of(ink_unit *unit, ink_function *function) {
   return function->track = named->track;
 }
 
+/* The function whose branches are the roles of the track: it opens the track, or is gone into. NULL: there are none. */
+static ink_function *with_roles(ink_unit *unit, ink_function *function) {
+  if (ink_has_roles(unit, function))
+    return function;
+  const uint32_t owner = (uint32_t)(function - unit->functions.items) + 1;
+  for (size_t i = 0; i < unit->functions.count; i++) {
+    ink_function *to = &unit->functions.items[i];
+    if (to->gone_into && (to->owner == owner || to->owner == UINT32_MAX) && ink_has_roles(unit, to))
+      return to;
+  }
+  return NULL;
+}
+
 static void open_track(ink_unit *unit, ink_function *function) {
   const char *section = track_of(unit, function);
   ink_edits *edits = &function->source->edits;
   if (!section)
     return;
   const char *rows = function->in_rows ? "_ROWS" : "";
-  if (ink_has_roles(unit, function))
+  const ink_function *roles = with_roles(unit, function);
+  if (roles)
     ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL%s_IF(INK_%s_LANE(), %s);", rows,
-                  ink_elects(function) ? "ELECTED" : "FIRST", section);
+                  ink_elects(roles) ? "ELECTED" : "FIRST", section);
   else
     ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL%s(%s);", rows, section);
   function->is_opened = true;
@@ -98,24 +112,19 @@ static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place
   ink_found_marked(place, section, NULL);
 }
 
-/* Of the waits in the function's loops: is one marked by the rules? */
-static bool waits_in_loops(ink_unit *unit, const ink_function *function) {
-  const ink_tree *tree = &function->tree;
-  char name[160];
-  for (uint32_t i = 1; i < tree->nodes.count; i++)
-    if (!tree->nodes.items[i].in_lambda && ink_loops_around(tree, i) &&
-        ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name)) &&
-        !ink_why_no_wait(unit, function, i, name))
-      return true;
-  return false;
-}
-
 /* Marks and directives by hand are records. */
 static bool is_marked_by_hand(const ink_function *function) {
   const ink_bytes *text = &function->source->text;
   return function->first_hand || function->is_opened || function->opened_by || function->body_end <= function->body_start ||
          function->body_end > text->count ||
          memmem(text->at + function->body_start, function->body_end - function->body_start, "prof:", 5);
+}
+
+static bool goes_on(ink_unit *unit, const ink_function *function) {
+  for (uint32_t i = 1; i < function->tree.nodes.count; i++)
+    if (ink_goes_into(unit, function, i))
+      return true;
+  return false;
 }
 
 /* A kernel that has no registers for a track of records often has them for one of rows (mark_rows.cuh): of the waits in
@@ -125,7 +134,15 @@ static void find_rows(ink_unit *unit) {
     ink_function *function = &unit->functions.items[i];
     function->in_rows = (function->guarded == INK_GUARD_TRACK || function->guarded == INK_GUARD_OUTSIDE) &&
                         function->opens && !is_marked_by_hand(function) &&
-                        (function->guarded == INK_GUARD_TRACK || waits_in_loops(unit, function));
+                        (function->guarded == INK_GUARD_TRACK || ink_waits_in_loops(unit, function) || goes_on(unit, function));
+  }
+  for (size_t i = 0; i < unit->functions.count; i++) { /* what they go into is of their rows, or is left */
+    ink_function *function = &unit->functions.items[i];
+    if (!function->gone_into || !function->guarded)
+      continue;
+    const ink_function *owner = function->owner != UINT32_MAX ? &unit->functions.items[function->owner - 1] : NULL;
+    function->in_rows = function->gone_into = owner && owner->in_rows && owner->guarded == INK_GUARD_OUTSIDE;
+    function->sums_with = 0;
   }
 }
 
@@ -153,6 +170,16 @@ static void mark_rows(ink_unit *unit, ink_function *function) {
   ink_function_remarks(unit, function);
 }
 
+static void apply(ink_unit *unit, ink_function *function);
+
+/* What the default goes into is marked where it is called, among the sums of the loop around the call. */
+static void go_into(ink_unit *unit, const ink_function *from, uint32_t at) {
+  ink_function *to;
+  for (unsigned k = 0; ink_goes_into(unit, from, at) && (to = ink_called_function(unit, &from->tree, at, k)); k++)
+    if (to->gone_into && to->sums_with && !to->is_done)
+      apply(unit, to);
+}
+
 static void mark_body(ink_unit *unit, ink_function *function) {
   const ink_tree *tree = &function->tree;
   char name[160];
@@ -161,7 +188,7 @@ static void mark_body(ink_unit *unit, ink_function *function) {
     ink_rule_lines(unit, function);
   for (uint32_t i = 1; i < tree->nodes.count && !unit->options->lines; i++) {
     const ink_node *node = &tree->nodes.items[i];
-    if (node->in_lambda || i < behind_wait || (function->guarded && ink_loops_around(tree, i)))
+    if (node->in_lambda || i < behind_wait || (function->guarded && ink_loops_at(function, i)))
       continue; /* a function of its own; what the guard leaves */
     const bool loop = ink_node_is_loop(node);
     char *named = loop && !node->in_macro ? ink_directive_name(function->source, node->start) : NULL;
@@ -172,6 +199,7 @@ static void mark_body(ink_unit *unit, ink_function *function) {
       ink_rule_loop(unit, function, i);
     } else if (node->kind == CXCursor_CallExpr) {
       ink_rule_call(unit, function, i);
+      go_into(unit, function, i);
     }
     free(named);
   }
@@ -234,49 +262,56 @@ static void find_guarded(ink_unit *unit) {
   }
 }
 
-void ink_unit_apply_rules(ink_unit *unit) {
+static void apply(ink_unit *unit, ink_function *function) {
   const int depth = unit->options->lines ? 1 : unit->options->depth ? (int)unit->options->depth : 1;
+  const char *left = ink_why_function_left(unit, function);
+  function->is_done = true;
+  if (function->kernel) {
+    ink_found *place =
+        ink_unit_place(unit, INK_PLACE_KERNEL, function, function->source, function->named_at, function->name);
+    const ink_function *before = function->repeats ? &unit->functions.items[function->repeats - 1] : NULL;
+    if (before && before->is_opened && before->track)
+      ink_found_marked(place, before->track, NULL);
+    else if (!left)
+      open_kernel(unit, function, place);
+    else if (strstr(left, "--") || strstr(left, "off"))
+      place->state = INK_PLACE_NOT_ASKED, place->reason = strdup(left);
+    else
+      ink_found_left(place, "%s", left);
+  }
+  if (left || function->in_macro)
+    return;
+  if (function->opens && !function->kernel && !function->is_opened)
+    open_track(unit, function);
+  ink_function_pairs(unit, function);
+  const size_t edits = function->source->edits.count;
+  if (function->guarded == INK_GUARD_TRACK)
+    return;
+  const bool is_wait = !function->kernel && ink_takes_wait(unit, INK_WAIT_FUNCTION) &&
+                       ink_only_waits(unit, function->cursor); /* is marked where it is called */
+  const bool deep = function->calls_deep >= 0 && (function->calls_deep < depth || function->gone_into);
+  if (function->in_rows)
+    mark_rows(unit, function);
+  else if (!function->is_constexpr && !is_wait && !function->opened_by && deep)
+    mark_body(unit, function);
+  else if (!function->is_constexpr)
+    ink_function_directives(unit, function);
+  ink_hold_remarks(unit, function);
+  if ((function->outer || function->in_host) && !function->is_opened && function->source->edits.count > edits)
+    ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0, "PROF_LAMBDA();");
+}
+
+void ink_unit_apply_rules(ink_unit *unit) {
   if (unit->options->lines && !is_one_kernel(unit))
     return;
   find_guarded(unit);
   ink_unit_find_openings(unit);
+  ink_unit_find_gone_into(unit);
   find_rows(unit);
-  for (size_t i = 0; i < unit->functions.count && !unit->failed; i++) {
-    ink_function *function = &unit->functions.items[i];
-    const char *left = ink_why_function_left(unit, function);
-    if (function->kernel) {
-      ink_found *place = ink_unit_place(unit, INK_PLACE_KERNEL, function, function->source,
-                                        function->named_at, function->name);
-      const ink_function *before = function->repeats ? &unit->functions.items[function->repeats - 1] : NULL;
-      if (before && before->is_opened && before->track)
-        ink_found_marked(place, before->track, NULL);
-      else if (!left)
-        open_kernel(unit, function, place);
-      else if (strstr(left, "--") || strstr(left, "off"))
-        place->state = INK_PLACE_NOT_ASKED, place->reason = strdup(left);
-      else
-        ink_found_left(place, "%s", left);
-    }
-    if (left || function->in_macro)
-      continue;
-    if (function->opens && !function->kernel && !function->is_opened)
-      open_track(unit, function);
-    ink_function_pairs(unit, function);
-    const size_t edits = function->source->edits.count;
-    if (function->guarded == INK_GUARD_TRACK)
-      continue;
-    const bool is_wait = !function->kernel && ink_takes_wait(unit, INK_WAIT_FUNCTION) &&
-                         ink_only_waits(unit, function->cursor); /* is marked where it is called */
-    if (function->in_rows)
-      mark_rows(unit, function);
-    else if (!function->is_constexpr && !is_wait && !function->opened_by && function->calls_deep >= 0 && function->calls_deep < depth)
-      mark_body(unit, function);
-    else if (!function->is_constexpr)
-      ink_function_directives(unit, function);
-    ink_hold_remarks(unit, function);
-    if ((function->outer || function->in_host) && !function->is_opened &&
-        function->source->edits.count > edits)
-      ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0,
-                    "PROF_LAMBDA();");
-  }
+  for (size_t i = 0; i < unit->functions.count && !unit->failed; i++)
+    if (!unit->functions.items[i].sums_with) /* else where it is called */
+      apply(unit, &unit->functions.items[i]);
+  for (size_t i = 0; i < unit->functions.count && !unit->failed; i++)
+    if (!unit->functions.items[i].is_done)
+      apply(unit, &unit->functions.items[i]);
 }

@@ -131,7 +131,7 @@ const char *ink_section_at(ink_unit *unit, const char *name, const ink_source *s
 
 const char *ink_section_in_row(ink_unit *unit, const ink_function *function, const char *name, uint32_t offset,
                                const ink_source *source) {
-  const uint32_t by = (uint32_t)(function - unit->functions.items) + 1;
+  const uint32_t by = function->gone_into ? function->owner : (uint32_t)(function - unit->functions.items) + 1;
   uint32_t in_row = 0;
   if (!function->in_rows)
     return ink_section_at(unit, name, source, offset);
@@ -145,13 +145,13 @@ const char *ink_section_in_row(ink_unit *unit, const ink_function *function, con
 
 const char *ink_section_summed(ink_unit *unit, ink_function *function, const char *name, uint32_t offset) {
   const char *section = ink_section_at(unit, name, function->source, offset);
+  ink_function *in = ink_sums_of(unit, function); /* its loop */
   if (section) {
-    unit->sections.items[unit->sections.count - 1].summed_by = (uint32_t)(function - unit->functions.items) + 1;
-    function->sums++;
-    function->loop_sums++;
-    if (offset < function->sums_end)
-      ink_edits_add(&function->source->edits, function->sums_at, false, function->sums_depth, function->sums_line,
-                    "INK_SUM_CLEAR(%s);", section);
+    unit->sections.items[unit->sections.count - 1].summed_by = (uint32_t)(in - unit->functions.items) + 1;
+    in->sums++;
+    in->loop_sums++;
+    if (in == function ? offset < in->sums_end : in->sums_end != 0)
+      ink_edits_add(&in->source->edits, in->sums_at, false, in->sums_depth, in->sums_line, "INK_SUM_CLEAR(%s);", section);
   }
   return section;
 }

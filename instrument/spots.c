@@ -154,10 +154,57 @@ uint32_t ink_loops_around(const ink_tree *tree, uint32_t at) {
   return loops;
 }
 
-bool ink_sum_fits(const ink_function *function, uint32_t at) {
+uint32_t ink_loops_at(const ink_function *function, uint32_t at) {
+  return ink_loops_around(&function->tree, at) + function->loops_outside;
+}
+
+bool ink_keeps_sums(const ink_function *function) { return function->opens || function->gone_into; }
+
+ink_function *ink_sums_of(const ink_unit *unit, const ink_function *function) {
+  const ptrdiff_t own = function - unit->functions.items;
+  return &unit->functions.items[function->sums_with ? (ptrdiff_t)function->sums_with - 1 : own];
+}
+
+ink_sums_place ink_sums_at(const ink_unit *unit, const ink_function *function, uint32_t at) {
   const ink_node *nodes = function->tree.nodes.items;
+  ink_sums_place place = {function->sums_with, function->sums_loop};
+  if (function->sums_with)
+    return place;
   for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent)
-    if (nodes[up].summed && (nodes[up].summed - 1) % INK_SUM_SLOTS == function->sums % INK_SUM_SLOTS)
+    if (ink_node_is_loop(&nodes[up]))
+      place = (ink_sums_place){(uint32_t)(function - unit->functions.items) + 1, up}; /* the outermost one */
+  return place;
+}
+
+bool ink_goes_by(const ink_unit *unit, const ink_function *function, uint32_t at, const ink_function *to) {
+  const ink_sums_place place = ink_sums_at(unit, function, at);
+  return to->gone_into && ink_keeps_sums(function) && function->in_rows == to->in_rows &&
+         (to->in_rows || (to->sums_with == place.with && to->sums_loop == place.loop));
+}
+
+bool ink_goes_into(ink_unit *unit, const ink_function *function, uint32_t at) {
+  const ink_function *to = function->tree.nodes.items[at].kind == CXCursor_CallExpr
+                               ? ink_called_function(unit, &function->tree, at, 0)
+                               : NULL;
+  return to && ink_goes_by(unit, function, at, to);
+}
+
+bool ink_waits_in_loops(ink_unit *unit, const ink_function *function) {
+  const ink_tree *tree = &function->tree;
+  char name[160];
+  for (uint32_t i = 1; i < tree->nodes.count; i++)
+    if (!tree->nodes.items[i].in_lambda && ink_loops_at(function, i) &&
+        ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name)) &&
+        !ink_why_no_wait(unit, function, i, name))
+      return true;
+  return false;
+}
+
+bool ink_sum_fits(const ink_unit *unit, const ink_function *function, uint32_t at) {
+  const ink_node *nodes = function->tree.nodes.items;
+  const uint32_t slot = ink_sums_of(unit, function)->sums % INK_SUM_SLOTS;
+  for (uint32_t up = nodes[at].parent; up != INK_NO_NODE; up = nodes[up].parent)
+    if (nodes[up].summed && (nodes[up].summed - 1) % INK_SUM_SLOTS == slot)
       return false;
   return true;
 }
@@ -169,28 +216,28 @@ bool ink_rules_are_asked(const ink_unit *unit) {
 
 bool ink_is_summed(const ink_unit *unit, const ink_function *function, uint32_t at) {
   const ink_node *nodes = function->tree.nodes.items;
-  const uint32_t loops = ink_loops_around(&function->tree, at);
+  const uint32_t loops = ink_loops_at(function, at);
   uint32_t up = nodes[at].parent;
   if (function->in_rows)
     return false;
-  if (!function->opens || loops != 1)
-    return function->opens && loops;
+  if (!ink_keeps_sums(function) || loops != 1 || function->loops_outside)
+    return ink_keeps_sums(function) && loops;
   while (!ink_node_is_loop(&nodes[up]))
     up = nodes[up].parent;
   return !nodes[up].rows && (nodes[up].summed || !ink_rules_are_asked(unit));
 }
 
 const char *ink_why_not_in_loops(const ink_unit *unit, const ink_function *function, uint32_t at) {
-  const uint32_t loops = ink_loops_around(&function->tree, at);
+  const uint32_t loops = ink_loops_at(function, at);
   if (!loops)
     return NULL;
   if (ink_is_unrolled(unit, &function->tree, at))
     return "inside of a loop that is unrolled (--calls and --waits mark it)";
-  if (!function->opens)
+  if (!ink_keeps_sums(function))
     return "inside of a loop of a called function, where nothing is summed (--calls and --waits mark it)";
   if (loops > 2)
     return "inside of a loop that is summed (--calls and --waits mark it)";
-  return ink_is_summed(unit, function, at) && function->loop_sums >= INK_SUM_SLOTS
+  return ink_is_summed(unit, function, at) && ink_sums_of(unit, function)->loop_sums >= INK_SUM_SLOTS
              ? "the outermost loop around has 8 sums already (--calls and --waits mark it)"
              : NULL;
 }

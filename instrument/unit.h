@@ -42,6 +42,11 @@ typedef struct ink_function {
   uint32_t calls_left; /* so many calls in it may be summed: its waits and loops come first */
   uint32_t sums_at, sums_end, sums_depth, sums_line; /* where that loop begins and ends, and its insertion; sums_end 0: it has none */
   bool is_forwarder; /* all it does is one call */
+  bool gone_into;    /* a called function that waits in its loops: the default marks it like the body of what calls it */
+  uint32_t owner;     /* of such a function: who opens the track, an index and 1; UINT32_MAX: several do */
+  uint32_t sums_with, sums_loop; /* of such a function: the ink_sums_place of its calls */
+  uint32_t loops_outside; /* the loops around its calls */
+  bool is_done;      /* the rules were applied to it */
   bool has_context;  /* a copy of it gets the context of its callers */
   bool keeps_marks;  /* of such a function: the original has its marks too, for calls of others */
   int calls_deep; /* calls from a kernel, 0: a kernel itself, -1: none reaches it. Where --depth is not given, those of
@@ -256,7 +261,9 @@ void ink_unit_apply_rules(ink_unit *unit);
 const char *ink_why_function_left(ink_unit *unit, const ink_function *function); /* NULL: it may be marked */
 /* openings.c */
 void ink_unit_find_openings(ink_unit *unit);
-/* contexts.c: behind the rules: called functions with marks get the context of the kernels that call them */
+/* contexts.c: before the rules: the called functions that the default goes into (gone_into), as far as they can have a context */
+void ink_unit_find_gone_into(ink_unit *unit);
+/* Behind the rules: called functions with marks get the context of the kernels that call them. */
 void ink_unit_give_contexts(ink_unit *unit);
 /* context_copy.c */
 typedef struct ink_head { /* the parts of a function's head */
@@ -276,8 +283,8 @@ typedef struct ink_copy { /* of a function's text, what its copy with a context 
 /* Why the function cannot have a copy with a context: static. NULL: it can. */
 const char *ink_why_no_copy(ink_unit *unit, const ink_function *function, ink_copy *copy);
 bool ink_is_call_operator(const ink_function *function);
-/* The copy, with the insertions that belong into it, behind the function. */
-void ink_copy_add(ink_function *function, const ink_copy *copy);
+/* The copy, with the insertions that belong into it, behind the function. `context`: its first parameter. */
+void ink_copy_add(ink_function *function, const ink_copy *copy, const char *context);
 /* roles.c: branches by warp that hold the work of the function that opens the track */
 bool ink_has_roles(ink_unit *unit, ink_function *function);
 bool ink_elects(const ink_function *function); /* an elected lane does some of it */
@@ -294,9 +301,26 @@ typedef struct ink_spot { /* where a statement that shall be put between marks l
 bool ink_spot_find(const ink_function *function, uint32_t at, ink_spot *spot, const char **why);
 /* Loops around a node, in its own function. */
 uint32_t ink_loops_around(const ink_tree *tree, uint32_t at);
+/* With those around the calls of a function that the default goes into. */
+uint32_t ink_loops_at(const ink_function *function, uint32_t at);
+bool ink_keeps_sums(const ink_function *function); /* it opens the track, or is gone into */
+/* The function whose slots for sums it uses: itself, or the one in whose loop it is called. */
+ink_function *ink_sums_of(const ink_unit *unit, const ink_function *function);
+/* Whose sums those of a function that is called at the node stand among: of which function, an index and 1, and of which of
+ * its loops, a node; 0: they are its own. */
+typedef struct ink_sums_place {
+  uint32_t with, loop;
+} ink_sums_place;
+ink_sums_place ink_sums_at(const ink_unit *unit, const ink_function *function, uint32_t at);
+/* The default goes into the function by the call at the node, which another one may call too. */
+bool ink_goes_by(const ink_unit *unit, const ink_function *function, uint32_t at, const ink_function *to);
+/* The call at the node is of functions that the default goes into by it. */
+bool ink_goes_into(ink_unit *unit, const ink_function *function, uint32_t at);
+/* Some wait in a loop of the function, or around its calls, is marked by the rules. */
+bool ink_waits_in_loops(ink_unit *unit, const ink_function *function);
 enum { INK_SUM_SLOTS = 8 }; /* sum_slots of mark_impl.cuh */
 /* The next sum of the function can be kept within the sums around the node. */
-bool ink_sum_fits(const ink_function *function, uint32_t at);
+bool ink_sum_fits(const ink_unit *unit, const ink_function *function, uint32_t at);
 /* What is marked at the node is summed: a loop around it has no rows. */
 bool ink_is_summed(const ink_unit *unit, const ink_function *function, uint32_t at);
 /* Why the default marks nothing at a node for the loops around it; NULL: it may. */

@@ -275,6 +275,9 @@ public:
 #define INK_WITH(name) ink_with_##name
 #define INK_OBJECT() .ink_with_call
 #define INK_CONTEXT(...) ink_ctx_ __VA_ARGS__
+// The first parameter of a copy that gets what PROF_KERNEL(S) declares, with the sums of the kernel's body. S: any
+// section of the kernel's table.
+#define INK_PARAMS(S) ::ink_i::opened<::ink_i::from_symbol, ink_table_hash(names_of_PROF_SECTIONS::S)> &ink_ctx_
 #define INK_UNUSED() __attribute__((unused))
 #if defined(__CUDA_ARCH__)
 #define INK_INLINED() __attribute__((always_inline))
