@@ -162,7 +162,7 @@ static void mark_rows(ink_unit *unit, ink_function *function) {
     const ink_node *node = &tree->nodes.items[i];
     if (ink_node_is_loop(node) && node->rows)
       ink_rule_row(unit, function, i);
-    else if (node->kind == CXCursor_CallExpr && !node->in_lambda && !ink_loops_around(tree, i) &&
+    else if (node->kind == CXCursor_CallExpr && !node->in_lambda && !ink_loops_at(function, i) &&
              !ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name)))
       ink_rule_call(unit, function, i);
   }
