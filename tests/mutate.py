@@ -36,7 +36,7 @@ TESTS = {
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
     "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|ring|open_ring)", r"unit_drain"),
     "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
-    "instrument/": (r"instrument\.(unit|counts|decisions)", r"instrument\.exact", r"instrument\.(messages|golden\.(control\.lines|(contexts|templates|waits|extended)\.every))"),
+    "instrument/": (r"instrument\.(unit|counts|decisions)", r"instrument\.exact", r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)"),
 }
 FOLDERS = tuple(TESTS)
 
@@ -102,6 +102,7 @@ class Bench:
         self.objects = {}  # path -> what an optimising compiler makes of it without a fault
         os.environ["LSAN_OPTIONS"] = f"suppressions={self.folder}/leaks.txt:print_suppressions=0"
         os.environ["INKMARK_FIRST_FAULT"] = "1"
+        os.environ["INKMARK_CACHE"] = os.path.join(self.folder, "cache")
         os.environ["MALLOC_PERTURB_"] = "165"  # what is read before it is written, or after it was freed, is noticed
         self.copy()
         with open(os.path.join(self.folder, "leaks.txt"), "w", encoding="utf-8") as file:
