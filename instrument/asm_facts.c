@@ -60,7 +60,7 @@ bool ink_writes_in_flight(ink_unit *unit, const ink_tree *tree, uint32_t at) {
 
 /* ---- setmaxnreg ---- */
 
-enum { as_argument_says = 256 }; /* setmaxnreg takes 255 at most: the number is one of the function's template arguments */
+enum { as_argument_says = 257 }; /* setmaxnreg takes 256 at most: the number is one of the function's template arguments */
 
 /* The number behind the instruction, or that of its operand "%0". */
 static unsigned registers_of(const ink_tree *tree, uint32_t at, text_span text, const char *word) {
@@ -74,7 +74,7 @@ static unsigned registers_of(const ink_tree *tree, uint32_t at, text_span text, 
     return (unsigned)strtoul(word, NULL, 10);
   for (uint32_t i = tree->nodes.items[at].first; i != INK_NO_NODE; i = tree->nodes.items[i].next)
     if (ink_node_is_expression(&tree->nodes.items[i]) &&
-        ink_constant_of(tree->nodes.items[i].cursor, &value) && value > 0 && value < 256)
+        ink_constant_of(tree->nodes.items[i].cursor, &value) && value > 0 && value <= 256)
       return (unsigned)value;
   return as_argument_says;
 }
