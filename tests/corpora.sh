@@ -4,7 +4,7 @@
 # tests/corpus_fetch.sh brings them there, with its own flags. --sample takes two small sources of HeCBench, drawn with a seed,
 # and holds them against the bounds that two sources can be held against: not against medians and percentiles.
 # A line for each family; exit code 1 when a bound does not hold, 77 when nothing was there to be measured. What is missing
-# is counted. CORPUS_EXTRA: a folder with the headers of cuRAND (CUTLASS's examples), CORPUS_TORCH: torch's `include`
+# is counted. CORPUS_EXTRA: a folder with the headers of cuRAND and cuBLAS (CUTLASS's examples, some of HeCBench), CORPUS_TORCH: torch's `include`
 # (FlashAttention's csrc). CORPUS_LOGS names a folder for the whole outputs, CORPUS_CACHE one that keeps results (see corpus.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -49,7 +49,7 @@ if [ -n "$sample" ]; then
   export CORPUS_BOUNDS=${CORPUS_BOUNDS:-registers_p90=32 off_median=9 off_worst=9 cold_median=20 cold_worst=20 warm_median=9}
   family hecbench-sample HeCBench/src '^(relu|dpid|reverse|lif|zoom|romberg)-cuda/main\.cu$' 2 "-std=c++17 $sm_80 -I$dir/HeCBench/src/include"
 else
-  family hecbench HeCBench/src '^[^/]+-cuda/main\.cu$' 60 "-std=c++17 $sm_80 -I$dir/HeCBench/src/include"
+  family hecbench HeCBench/src '^[^/]+-cuda/main\.cu$' 60 "-std=c++17 $sm_80 -I$dir/HeCBench/src/include${CORPUS_EXTRA:+ -isystem $CORPUS_EXTRA}"
   family deepgemm DeepGEMM '^gemm_driver\.cu$' 0 "-std=c++20 $sm_90 $relaxed -I$dir/DeepGEMM/deep_gemm/include -I$dir/cutlass/include"
   family flashinfer flashinfer '^cascade_driver\.cu$' 0 "-std=c++17 $sm_80 $relaxed -I$dir/flashinfer/include"
   # NCCL: nccl.h from nccl.h.in, and python3 src/device/generate.py src/device/gensrc "AllReduce Sum f32 RING *"
