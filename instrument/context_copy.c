@@ -217,7 +217,7 @@ static bool tells_its_name(const ink_function *function) {
     if (use->start <= function->body_start || use->start >= function->body_end)
       continue;
     char *name = ink_name_of(use->cursor);
-    const bool tells = name && (!strcmp(name, "assert") || !strcmp(name, "__COUNTER__"));
+    const bool tells = name && !strcmp(name, "__COUNTER__");
     free(name);
     if (tells)
       return true;
@@ -267,7 +267,7 @@ const char *ink_why_no_copy(ink_unit *unit, const ink_function *function, ink_co
   if (has_lasting_variable(&function->tree))
     return "it has a static or shared variable";
   if (tells_its_name(function))
-    return "it uses its own name (__func__, assert)";
+    return "it uses its own name (__func__)";
   return defines_macros(function) ? "a #define or #include stands in it" : NULL;
 }
 

@@ -159,7 +159,7 @@ marked_one() {
   # shellcheck disable=SC2086 # lists of words
   check_one "$again" "$2" "LD_PRELOAD=$work/copies.so $4" "$again" $3 || return 1
   # shellcheck disable=SC2086 # lists of words
-  check_one "$out" "$2" "LD_PRELOAD=$work/copies.so $4" "$inkmark" record --device sim -o "$out.ink" -- "$out" $3 ||
+  check_one "$out" "$2" "$4" "$inkmark" record --device sim -o "$out.ink" -- sh -c "LD_PRELOAD=$work/copies.so:\$LD_PRELOAD"' exec "$@"' sh "$out" $3 || # before the runtime that record puts in front
     { result="marked: $result"; return 1; }
   if ! compare "$plain.out" "$again.out" "$out.out"; then
     result="other output: $(diff <(plain_text "$plain.out") <(plain_text "$out.out") | grep -m2 '^[<>]' | tr '\n' ' ')"
