@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels whose loops wait in what they call, as those of template libraries do: a persistent one with roles, whose collective
 // is called in the loop over tiles, and one that calls its loop once. Each prints what it computed.
+#include <cassert>
 #include <cstdint>
 #include <cstdio>
 
@@ -41,6 +42,7 @@ template <class Element> struct Collective {
   }
   __device__ Element mma(Storage &s, int &pass) {
     Element sum = 0;
+    assert(pass >= 0);
     for (int step = 0; step < steps; step++, pass++) {
       s.full[pass % stages].wait(pass / stages & 1);
       for (int i = 0; i < width; i++)

@@ -1,4 +1,5 @@
 // Called functions that wait in their loops: the default goes into them, if each of their calls can give the kernel's context.
+#include <cassert>
 
 __device__ void pause(int *flag) {
   while (atomicAdd(flag, 0) == 0)
@@ -9,6 +10,7 @@ struct Ring {
   int *flags;
   __device__ void take(float *p, int n);
   __device__ void give(float *p, int n) {
+    assert(n >= 0);
     for (int i = 0; i < n; i++) {
       pause(flags + i);
       p[i] *= 2;
