@@ -61,7 +61,7 @@ else
   # PyTorch: the wheel of torch unpacked into torch/, so that torch/torch/include is there, and CORPUS_EXTRA
   family pytorch torch '^drv/im2col_driver\.cu$' 0 "-std=c++20 $sm_80 $relaxed --expt-extended-lambda -I$dir/torch/torch/include -I$dir/torch/torch/include/torch/csrc/api/include${CORPUS_EXTRA:+ -isystem $CORPUS_EXTRA}"
   family flash-csrc flash-attention/csrc/flash_attn/src '^flash_fwd_hdim32_bf16_sm80\.cu$' 0 "-std=c++17 $sm_80 $cutlass$torch $few_instances"
-  # its kernels/rotary and layernorm do not compile with nvcc 13.0 (harness.impl)
+  # its kernels/rotary does not compile with nvcc 13.0 (harness.impl); layernorm was not tried
   family thunderkittens ThunderKittens '^kernels/gemm/educational_h100/level_04\.cu$' 0 "-std=c++20 $sm_90 -DKITTENS_HOPPER -DKITTENS_SM90 $relaxed --expt-extended-lambda -I$dir/ThunderKittens/include -I$dir/ThunderKittens/prototype -lcuda"
 fi
 echo "$measured families measured, $over over a bound, $missing skipped"
