@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Called functions with marks get the context of the kernels that call them, so that these marks cost what they cost in
- * the kernel's body: a copy of the function takes it as a parameter, and the calls that can give it call the copy. Runs
- * behind the rules, when it is known which functions have marks. */
+ * the kernel's body: a copy of the function takes it as a parameter, and the calls that can give it call the copy. That
+ * runs behind the rules, when it is known which functions have marks. Before the rules the same search tells into which
+ * functions the default goes. */
 #include "unit.h"
 
 #include <stdio.h>

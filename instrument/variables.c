@@ -35,7 +35,8 @@ static bool is_vector(CXType type) {
   }
   found |= name && (!strcmp(name, "__nv_bfloat16") || !strcmp(name, "__nv_bfloat162"));
   clang_disposeString(spelling);
-  return found && type.kind == CXType_Record;
+  const long long bytes = clang_Type_getSizeOf(type); /* mark_hold.cuh takes 1, 2 and whole words; of uchar3 the numbers are held */
+  return found && type.kind == CXType_Record && (bytes == 1 || bytes == 2 || (bytes > 0 && bytes % 4 == 0));
 }
 
 /* ---- plain structures: their numbers are held one by one ---- */

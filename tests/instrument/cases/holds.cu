@@ -28,8 +28,25 @@ __global__ void taken(float *p) {
   for (int i = 0; i < 3; i++) { a = pure(a, 2); add(); }
   p[threadIdx.x] = out;
 }
+__device__ __noinline__ void shift(uchar3 &of, int by) {
+  for (int i = 0; i < by; i++)
+    of.x += of.y, of.z ^= of.x;
+}
+__global__ void odd_sizes(int *p) { // 3, 6 and 2 bytes: the numbers of the first two are held
+  uchar3 pixel = make_uchar3(threadIdx.x & 255, 7, 9), last[2] = {pixel, pixel};
+  short3 sums = make_short3(1, 2, 3);
+  char2 pair = make_char2(4, 5);
+  for (int i = 0; i < 5; i++) {
+    shift(pixel, i);
+    sums.y += pixel.z;
+    pair.x += pixel.x;
+    last[i & 1] = pixel;
+  }
+  p[threadIdx.x] = pixel.x + 256 * pixel.z + sums.y + pair.x + last[0].y;
+}
 inline void run() {
   check<float>("holds.chains", [](float *p) { chains<<<1, 64>>>(p); });
   check<float>("holds.taken", [](float *p) { taken<<<1, 64>>>(p); });
+  check<int>("holds.odd_sizes", [](int *p) { odd_sizes<<<1, 64>>>(p); });
 }
 } // namespace holds
