@@ -62,6 +62,11 @@ if [ -n "${INKMARK_CORPUS:-}" ]; then check corpora "$here/corpora.sh" "$INKMARK
   [ "$wanted" = "  " ] || [[ $wanted == *" corpora "* ]] && echo "corpora: skipped: INKMARK_CORPUS names no corpus"
 fi
 
+# programs of HeCBench, plain and marked, on the simulated device: INKMARK_HECBENCH is a checkout
+if [ -n "${INKMARK_HECBENCH:-}" ]; then check hecbench python3 "$here/hecbench.py" "$INKMARK_HECBENCH" "$build"; else
+  [ "$wanted" = "  " ] || [[ $wanted == *" hecbench "* ]] && echo "hecbench: skipped: INKMARK_HECBENCH names no checkout"
+fi
+
 # the writer process
 check ring "$build/tests/shm/ring_threads" 2000000
 check writer-process "$build/tests/shm/writer_process" 1000
