@@ -86,9 +86,32 @@ static const char *behind_word(const char *at, const char *end, bool *raw) {
   return at;
 }
 
+/* Behind the `>` of an #include whose name stands in `<>`: nothing in it begins a comment. NULL: it is none. */
+static const char *behind_include(const char *at, const char *end) {
+  static const char *const words[] = {"include_next", "include", "import"};
+  do
+    at++;
+  while (at < end && (*at == ' ' || *at == '\t'));
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (begins(at, end, words[i])) {
+      at += strlen(words[i]);
+      while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+      const char *line = at < end && *at == '<' ? memchr(at, '\n', (size_t)(end - at)) : at;
+      const char *to = memchr(at, '>', (size_t)((line ? line : end) - at));
+      return to ? to + 1 : NULL;
+    }
+  return NULL;
+}
+
 const char *ink_literal_behind(const char *at, const char *end, ink_literal *kind) {
   bool raw = false;
   *kind = INK_LITERAL_NONE;
+  const char *included = *at == '#' ? behind_include(at, end) : NULL;
+  if (included) {
+    *kind = INK_LITERAL_TEXT;
+    return included;
+  }
   if (is_word(*at)) {
     const char *behind = behind_word(at, end, &raw);
     *kind = raw ? INK_LITERAL_TEXT : INK_LITERAL_WORD;

@@ -9,7 +9,7 @@
 typedef enum ink_literal {
   INK_LITERAL_NONE, /* one character of none of these */
   INK_LITERAL_WORD, /* or number */
-  INK_LITERAL_TEXT, /* a string or character, with the prefix of a raw one */
+  INK_LITERAL_TEXT, /* a string or character, with the prefix of a raw one, or `#include <name>` */
   INK_LITERAL_COMMENT
 } ink_literal;
 /* Behind the piece that begins at `at`, which is in front of `end`. */

@@ -143,6 +143,9 @@ int main(void) {
   strips("// as \\\n/*ink[*/ don't\na/*ink[*/B;/*ink]*/", "// as \\\n/*ink[*/ don't\na");
   strips("/* \"/*ink[*/ a/*ink[*/B;/*ink]*/", "/* \"/*ink[*/ a");
   strips("#if 0\ndon't\n#endif\na/*ink[*/B;/*ink]*/", "#if 0\ndon't\n#endif\na");
+  strips("# include <a/" "*b.h>\na/*ink[*/B;/*ink]*/", "# include <a/" "*b.h>\na");
+  strips("#include <a//b.h> // c\na/*ink[*/B;/*ink]*/", "#include <a//b.h> // c\na");
+  strips("#define S(x) #x < 1\na/*ink[*/B;/*ink]*/", "#define S(x) #x < 1\na");
   strips("s = \"// inkmark rewriter: begin (inkmark instrument --strip removes it)\n",
          "s = \"// inkmark rewriter: begin (inkmark instrument --strip removes it)\n");
   strips("s = \"a\" /*ink[*/\"b\";", NULL);
