@@ -47,13 +47,20 @@ static const char *const with_value[] = {
     "-t", "--threads", "-cudart", "--cudart", "-cudadevrt", "--cudadevrt", "-m", "--machine",
     "-optf", "--options-file", "-O", "--optimize", "-default-stream", "--default-stream",
     "-keep-dir", "--keep-dir", "-ftz", "--ftz", "-fmad", "--fmad", "-prec-div", "--prec-div",
-    "-prec-sqrt", "--prec-sqrt", "-allow-unsupported-compiler-version", "-diag-suppress",
+    "-prec-sqrt", "--prec-sqrt", "-diag-suppress",
     "--diag-suppress", "-diag-error", "--diag-error", "-diag-warn", "--diag-warn", "-Werror",
     "--Werror", "-idp", "--input-drive-prefix", "-ddp", "--dependency-drive-prefix", "-dwp",
     "--drive-prefix", "-split-compile", "--split-compile", "-ldir", "--libdevice-directory",
     "-target-dir", "--target-directory", "-dopt", "--dopt", "-time", "--time", "-compress-mode",
     "--compress-mode", "-opt-info", "--opt-info", "-jobs", "-arch-list",
-    "-fdevice-time-trace", "--fdevice-time-trace"};
+    "-fdevice-time-trace", "--fdevice-time-trace", "-arbin", "--archiver-binary", "--optimization-info",
+    "-Ofc", "--Ofast-compile", "-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit",
+    "-ftemplate-depth", "--ftemplate-depth", "-static-global-template-stub",
+    "--static-global-template-stub", "-device-entity-has-hidden-visibility",
+    "--device-entity-has-hidden-visibility", "-split-compile-extended", "--split-compile-extended",
+    "-run-args", "--run-args", "-dp", "-e", "--entries", "-hls", "--host-linker-script",
+    "-brief-diag", "--brief-diagnostics", "-jtd", "--jump-table-density", "-device-stack-protector",
+    "--device-stack-protector", "-frandom-seed", "--frandom-seed", "-sanitize", "--sanitize"};
 
 /* What is printed or made instead of code: nvcc alone does that. */
 static const char *const no_code[] = {
