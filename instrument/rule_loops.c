@@ -253,7 +253,7 @@ static const char *not_asked(const ink_unit *unit, const ink_function *function,
   if (loops && !ink_keeps_sums(function))
     return "sums are kept in kernels only";
   if (loops && loops == function->loops_outside)
-    return "its function is called in a loop, and the call is summed (--loops marks it)";
+    return "the loop around the call of its function is summed (--loops marks it)";
   return loops && ink_sums_of(unit, function)->loop_sums >= INK_SUM_SLOTS
              ? "the outermost loop around has 8 sums already (--loops marks it)"
              : NULL;

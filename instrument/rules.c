@@ -59,17 +59,16 @@ static const char *track_of(ink_unit *unit, ink_function *function) {
   return function->track = named->track;
 }
 
-/* The function whose branches are the roles of the track: it opens the track, or is gone into. NULL: there are none. */
+/* The function whose branches are the roles of the track: it opens the track, or what it goes into. NULL: there are none. */
 static ink_function *with_roles(ink_unit *unit, ink_function *function) {
-  if (ink_has_roles(unit, function))
-    return function;
-  const uint32_t owner = (uint32_t)(function - unit->functions.items) + 1;
-  for (size_t i = 0; i < unit->functions.count; i++) {
-    ink_function *to = &unit->functions.items[i];
-    if (to->gone_into && (to->owner == owner || to->owner == UINT32_MAX) && ink_has_roles(unit, to))
-      return to;
-  }
-  return NULL;
+  ink_function *to, *found = ink_has_roles(unit, function) ? function : NULL;
+  for (uint32_t i = 1; i < function->tree.nodes.count && !found; i++)
+    for (unsigned k = 0; function->tree.nodes.items[i].kind == CXCursor_CallExpr && !found &&
+                         (to = ink_called_function(unit, &function->tree, i, k));
+         k++)
+      if (ink_goes_by(unit, function, i, to))
+        found = with_roles(unit, to);
+  return found;
 }
 
 static void open_track(ink_unit *unit, ink_function *function) {
@@ -175,8 +174,8 @@ static void apply(ink_unit *unit, ink_function *function);
 /* What the default goes into is marked where it is called, among the sums of the loop around the call. */
 static void go_into(ink_unit *unit, const ink_function *from, uint32_t at) {
   ink_function *to;
-  for (unsigned k = 0; ink_goes_into(unit, from, at) && (to = ink_called_function(unit, &from->tree, at, k)); k++)
-    if (to->gone_into && to->sums_with && !to->is_done)
+  for (unsigned k = 0; (to = ink_called_function(unit, &from->tree, at, k)); k++)
+    if (ink_goes_by(unit, from, at, to) && to->sums_with && !to->is_done)
       apply(unit, to);
 }
 

@@ -111,3 +111,15 @@ __global__ void split(Ring ring, float *p, int n) {
   p[n] = 0;
   parts(ring, p, n);
 }
+
+__global__ void split_too(Ring ring, float *p, int n) {
+  __syncthreads();
+  p[n] = 1;
+  parts(ring, p, n);
+}
+
+// has no roles, whatever the others have
+__global__ void apart_from_them(float *p, int n) {
+  for (int i = 0; i < n; i++)
+    p[i] += p[i + 1];
+}
