@@ -3,11 +3,11 @@
  * It is written under another name and renamed, so that others see the whole or nothing; one that is not whole is no file. */
 #include "kept_result.h"
 
+#include "cache_folder.h"
 #include "dependencies.h"
 #include "parse_result.h"
 #include "shadows.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 4000, OLD_SECONDS = 3600 };
+enum { MOST_FILES = 4000 };
 static const uint64_t most_bytes = (uint64_t)256 << 20;
 
 typedef struct kept_head {
@@ -138,56 +138,29 @@ bool ink_kept_result_read(const ink_instrument_options *options, ink_bytes *bloc
 
 /* ---- the folder ---- */
 
-typedef struct kept_file {
-  char name[48];
-  struct timespec used;
-  uint64_t bytes;
-} kept_file;
-
-static int newest_first(const void *left, const void *right) {
-  const kept_file *a = left, *b = right;
-  if (a->used.tv_sec != b->used.tv_sec)
-    return a->used.tv_sec > b->used.tv_sec ? -1 : 1;
-  if (a->used.tv_nsec != b->used.tv_nsec)
-    return a->used.tv_nsec > b->used.tv_nsec ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
-
-/* Where there are more than are kept, in number or in bytes, the half that was used last stays. Others may do the same at once. */
+/* Where there are more than are kept, in number or in bytes, the half that was used last stays. */
 static void bound(const char *folder) {
-  DIR *dir = opendir(folder);
-  uint64_t bytes = 0;
-  struct {
-    kept_file *items;
-    size_t count, room;
-  } all = {0};
-  for (struct dirent *entry; dir && (entry = readdir(dir));) {
-    const char *name = entry->d_name;
-    struct stat status;
-    if (strncmp(name, "result-", 7) || strlen(name) >= sizeof all.items->name ||
-        fstatat(dirfd(dir), name, &status, AT_SYMLINK_NOFOLLOW))
-      continue;
-    if (strchr(name, '.') && status.st_mtime + OLD_SECONDS < time(NULL)) { /* a run that was ended left it */
-      unlinkat(dirfd(dir), name, 0);
-    } else if (!strchr(name, '.') && INK_I_GROW(all)) {
-      kept_file *one = &all.items[all.count++];
-      *one = (kept_file){.used = status.st_mtim, .bytes = (uint64_t)status.st_size};
-      snprintf(one->name, sizeof one->name, "%s", name);
+  ink_cache_files all = ink_cache_files_of(folder, "result-");
+  uint64_t bytes = 0, kept = 0;
+  size_t count = 0, seen = 0;
+  for (size_t i = 0; i < all.count; i++) {
+    const ink_cache_file *one = &all.items[i];
+    if (strchr(one->name, '.')) { /* not whole yet, or left by a run that was ended */
+      if (ink_cache_is_left(one))
+        ink_cache_remove(&all, one->name);
+    } else {
+      count++;
       bytes += one->bytes;
     }
   }
-  if (all.count > MOST_FILES || bytes > most_bytes) {
-    qsort(all.items, all.count, sizeof *all.items, newest_first);
-    uint64_t kept = 0;
-    for (size_t i = 0; i < all.count; i++) {
-      kept += all.items[i].bytes;
-      if (i >= MOST_FILES / 2 || kept > most_bytes / 2)
-        unlinkat(dirfd(dir), all.items[i].name, 0);
-    }
+  for (size_t i = 0; i < all.count && (count > MOST_FILES || bytes > most_bytes); i++) {
+    if (strchr(all.items[i].name, '.'))
+      continue;
+    kept += all.items[i].bytes;
+    if (seen++ >= MOST_FILES / 2 || kept > most_bytes / 2)
+      ink_cache_remove(&all, all.items[i].name);
   }
-  free(all.items);
-  if (dir)
-    closedir(dir);
+  ink_cache_files_free(&all);
 }
 
 void ink_kept_result_write(ink_unit *unit, const ink_bytes *block, const struct timespec *begun) {

@@ -5,10 +5,10 @@
  * that says `crashes` is of one that libclang crashed over (clang 19 does, for ThunderKittens in C++20). */
 #include "prelude.h"
 
+#include "cache_folder.h"
 #include "shadows.h"
 #include "shim.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_KEPT = 8, MOST_SEEN = 256, OLD_SECONDS = 3600 };
+enum { MOST_KEPT = 8, MOST_SEEN = 256 };
 #define CRASHES "crashes\n"
 #define SOURCE INK_SHIM "/prelude.cu"
 
@@ -156,57 +156,26 @@ static void write_file(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
 
 /* ---- the folder ---- */
 
-typedef struct kept {
-  char name[40];
-  struct timespec used;
-  bool has_parse;
-} kept;
-
-static int newest_first(const void *left, const void *right) {
-  const kept *a = left, *b = right;
-  if (a->used.tv_sec != b->used.tv_sec)
-    return a->used.tv_sec > b->used.tv_sec ? -1 : 1;
-  if (a->used.tv_nsec != b->used.tv_nsec)
-    return a->used.tv_nsec > b->used.tv_nsec ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
-
-/* The most recently used stay; what a parse that was ended left goes. Others may do the same at once. */
+/* The most recently used stay; what a parse that was ended left goes. */
 static void bound(const char *folder) {
-  DIR *dir = opendir(folder);
-  struct {
-    kept *items;
-    size_t count, room;
-  } all = {0};
-  for (struct dirent *entry; dir && (entry = readdir(dir));) {
-    const char *name = entry->d_name;
-    const size_t length = strlen(name);
-    struct stat status;
-    if (strncmp(name, "prelude-", 8) || fstatat(dirfd(dir), name, &status, AT_SYMLINK_NOFOLLOW))
-      continue;
-    if (length == 29 && !strcmp(name + 24, ".list") && INK_I_GROW(all)) {
-      kept *one = &all.items[all.count++];
-      *one = (kept){.used = status.st_mtim, .has_parse = status.st_size > (off_t)strlen(CRASHES)};
-      memcpy(one->name, name, 24);
-    } else if (!(length == 28 && !strcmp(name + 24, ".pch")) && status.st_mtime + OLD_SECONDS < time(NULL)) {
-      unlinkat(dirfd(dir), name, 0);
+  ink_cache_files all = ink_cache_files_of(folder, "prelude-");
+  for (size_t i = 0, lists = 0, parses = 0; i < all.count; i++) {
+    const ink_cache_file *one = &all.items[i];
+    const size_t length = strlen(one->name);
+    if (length == 29 && !strcmp(one->name + 24, ".list")) {
+      const bool has_parse = one->bytes > strlen(CRASHES);
+      parses += has_parse;
+      if (lists++ < MOST_SEEN && !(has_parse && parses > MOST_KEPT))
+        continue;
+      char name[64];
+      ink_cache_remove(&all, one->name);
+      snprintf(name, sizeof name, "%.24s.pch", one->name);
+      ink_cache_remove(&all, name);
+    } else if (!(length == 28 && !strcmp(one->name + 24, ".pch")) && ink_cache_is_left(one)) {
+      ink_cache_remove(&all, one->name);
     }
   }
-  if (all.count)
-    qsort(all.items, all.count, sizeof *all.items, newest_first);
-  for (size_t i = 0, parses = 0; i < all.count; i++) {
-    char name[64];
-    parses += all.items[i].has_parse;
-    if (i < MOST_SEEN && !(all.items[i].has_parse && parses > MOST_KEPT))
-      continue;
-    snprintf(name, sizeof name, "%s.list", all.items[i].name);
-    unlinkat(dirfd(dir), name, 0);
-    snprintf(name, sizeof name, "%s.pch", all.items[i].name);
-    unlinkat(dirfd(dir), name, 0);
-  }
-  free(all.items);
-  if (dir)
-    closedir(dir);
+  ink_cache_files_free(&all);
 }
 
 /* Parses, and writes both files; the list, which makes the other valid, as the last. */
