@@ -212,8 +212,14 @@ def main():
     if not (checkout / "src").is_dir():
         print(f"skipped: no HeCBench in '{checkout}'")
         return 77
-    lines = options.list.read_text().splitlines() if options.list.exists() else []
-    programs = [line.split("|") for line in lines if line and not line.startswith("#")]
+    if not options.list.exists():
+        print(f"hecbench: no list '{options.list}'", file=sys.stderr)
+        return 2
+    programs = [line.split("|") for line in options.list.read_text().splitlines() if line and not line.startswith("#")]
+    wrong = [line for line in programs if len(line) not in (3, 4)]
+    if wrong:
+        print(f"hecbench: '{'|'.join(wrong[0])}' is no folder|program|arguments of '{options.list}'", file=sys.stderr)
+        return 2
     passed = fused = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
