@@ -8,7 +8,9 @@ unfreed. A mutant is judged by the tests of TESTS, group by group, until one fai
 is not asked any more. A mutant that the compiler refuses, or whose object file with -O2 is that of the source without it, is
 drawn again. KNOWN are faults that no test noticed in an earlier review; they come first and count with the others.
 mutate_equivalent.txt has mutants that no input tells from the source, each with its reason; they are judged like the others, and
-count as survivors. The last lines say how many of how many were killed, and how many of those that are not in that list. The
+count as survivors. FOLDER/verdicts keeps each verdict with the commit. A run that was stopped goes on where it was: what the same
+commit judged already is printed again, with "kept". If tracked files differ from the commit, no verdict is kept. The last lines
+say how many verdicts were kept, how many of how many mutants were killed, and how many of those that are not in that list. The
 exit code is 0 if at least 85 % of all were killed."""
 import argparse
 import hashlib
@@ -25,7 +27,8 @@ import time
 from listed_tests import listed_tests
 
 # Which tests are run for the sources of a folder, in this order: those that read what it makes, that are no matter of chance,
-# and that need no nvcc while they run. So what they let live the whole suite may kill, never the other way round.
+# and that need no nvcc while they run (but for the last of the rewriter's). So what they let live the whole suite may kill,
+# never the other way round.
 REPORTS = (r"report\.(cases|tables|path|variance|findings|parts)|output\.(schema|track_lanes)|cli\.(report_(json|hung|dropped_json|streamed|recursive_json"
            r"|nested|shared|iteration|iteration_us|costed_json|block|mistakes|wide_all)|export_(csv|all|hung_json)|info_json)", r"report\.diff|output\.compare")
 TESTS = {
@@ -36,7 +39,9 @@ TESTS = {
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
     "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|ring|open_ring)", r"unit_drain"),
     "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
-    "instrument/": (r"instrument\.(unit|counts|decisions)", r"instrument\.exact", r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)"),
+    "instrument/": (r"instrument\.(unit|counts)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)",
+                    r"instrument\.(messages|broken|stopped|nested)", r"instrument\.(rule_file|mutated|kept)",
+                    r"instrument\.(kept_result|front|listed\.make|nvcc_macros|guarded_rows|gone_into)"),
 }
 FOLDERS = tuple(TESTS)
 
@@ -218,6 +223,34 @@ class Bench:
                 file.write(before)
 
 
+class Verdicts:
+    """What this commit's mutants got, as far as a run before this one came. One line of JSON each."""
+    def __init__(self, root, folder):
+        def git(*words):
+            return subprocess.run(["git", "-C", root, *words], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        self.commit, self.changed = git("rev-parse", "--short=12", "HEAD"), bool(git("status", "--porcelain", "--untracked-files=no"))
+        self.path, self.found = os.path.join(folder, "verdicts"), {}
+        if not self.changed and os.path.exists(self.path):
+            for line in open(self.path, encoding="utf-8"):
+                try:
+                    commit, mutant, verdict, what = json.loads(line)
+                except ValueError:  # it was cut off
+                    continue
+                if commit == self.commit:
+                    self.found[tuple(mutant)] = verdict, what
+
+    def get(self, *mutant):
+        return self.found.get(mutant)
+
+    def keep(self, mutant, verdict, what):
+        if not self.changed:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps([self.commit, mutant, verdict, what]))
+
+    def __str__(self):
+        return self.commit + (" and changes" if self.changed else "")
+
+
 def equivalent_mutants(root):
     """{(path, line, what it becomes): why nothing tells the two apart}"""
     found = {}
@@ -243,7 +276,7 @@ def main():
              if name.endswith(".c") and name.startswith(FOLDERS) and re.search(options.only, name)]
     drawn = [(path, *place) for path in files for place in places(bench.tree, path)]
     chance.shuffle(drawn)
-    equivalent = equivalent_mutants(bench.root)
+    equivalent, verdicts = equivalent_mutants(bench.root), Verdicts(bench.root, bench.folder)
 
     def mutants():
         for path, old, new in KNOWN if not options.no_known else []:
@@ -258,13 +291,18 @@ def main():
             yield path, number + 1, old.strip(), line.strip(), "\n".join(lines)
 
     count = {"killed": 0, "survived": 0, "refused": 0, "same": 0}
-    reasons = []
+    reasons, kept = [], 0
     for path, number, old, new, text in mutants():
-        began = time.monotonic()
-        verdict, what = bench.judge(path, text)
+        began, mutant = time.monotonic(), (path, number, old, new)
+        was = verdicts.get(*mutant)
+        verdict, what = was or bench.judge(path, text)
+        if not was:
+            verdicts.keep(mutant, verdict, what)
         count[verdict] += 1
         if verdict in ("killed", "survived"):
-            print(f"{verdict} {path}:{number}: {old}  ->  {new or '(nothing)'}  {what} ({time.monotonic() - began:.0f} s)", flush=True)
+            kept += bool(was)
+            took = "kept" if was else f"{time.monotonic() - began:.0f} s"
+            print(f"{verdict} {path}:{number}: {old}  ->  {new or '(nothing)'}  {what} ({took})", flush=True)
         if verdict == "survived" and (path, old, new) in equivalent:
             reasons.append(equivalent[path, old, new])
             print(f"  equivalent: {reasons[-1]}", flush=True)
@@ -273,7 +311,8 @@ def main():
         if count["killed"] + count["survived"] >= options.count:
             break
     judged = count["killed"] + count["survived"]
-    print(f"seed {options.seed}: {count['refused']} did not compile, {count['same']} changed no code")
+    print(f"seed {options.seed}, commit {verdicts}: {count['refused']} did not compile, {count['same']} changed no code")
+    print(f"{kept} of {judged} verdicts were kept from a run of this commit that was stopped")
     print(f"{count['killed']} of {judged} killed ({100 * count['killed'] / max(judged, 1):.1f} %); {len(reasons)} of the survivors have a reason why "
           f"nothing can tell them from the source: without them {100 * count['killed'] / max(judged - len(reasons), 1):.1f} %")
     sys.exit(not judged or count["killed"] < 0.85 * judged)
