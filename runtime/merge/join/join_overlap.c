@@ -286,7 +286,7 @@ ink_status ink_join_overlaps(join_device *d, ink_error *error) {
   overlap o = {.d = d};
   o.crowded = calloc(kernels + 1, sizeof *o.crowded);
   bool done = o.crowded != NULL;
-  if (done && !find_groups(&o))
+  if (!done || !find_groups(&o))
     goto cleanup;
   o.first = calloc(d->count + 1, sizeof *o.first);
   o.owner = malloc((kernels + 1) * sizeof *o.owner);
