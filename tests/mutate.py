@@ -32,10 +32,10 @@ from listed_tests import listed_tests
 REPORTS = (r"report\.(cases|tables|path|variance|findings|parts)|output\.(schema|track_lanes)|cli\.(report_(json|hung|dropped_json|streamed|recursive_json"
            r"|nested|shared|iteration|iteration_us|costed_json|block|mistakes|wide_all)|export_(csv|all|hung_json)|info_json)", r"report\.diff|output\.compare")
 TESTS = {
-    "runtime/decode/": (r"unit_decode_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches)|report\.exact", *REPORTS),
-    "runtime/table/": (r"unit_table|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text)|report\.findings|report\.variance", *REPORTS),
-    "runtime/clock/": (r"unit_clock_exact", r"unit_(clock_map|decode_exact|table|stalls)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_clock_truth"),
-    "runtime/merge/join/": (r"unit_join_exact", r"unit_join", r"merge\.(loop|variants|rows|made_several|correlation)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
+    "runtime/decode/": (r"unit_decode_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches|memory)|report\.exact", *REPORTS),
+    "runtime/table/": (r"unit_table|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text|memory)|report\.findings|report\.variance", *REPORTS),
+    "runtime/clock/": (r"unit_clock_exact", r"unit_(clock_map|decode_exact|table|stalls|memory)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_clock_truth"),
+    "runtime/merge/join/": (r"unit_join_exact", r"unit_(join|memory)", r"merge\.(loop|variants|rows|made_several|correlation)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
     "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|ring|open_ring)", r"unit_drain"),
     "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
