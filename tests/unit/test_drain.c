@@ -32,12 +32,12 @@ void *__wrap_realloc(void *at, size_t bytes) { allocations++; return __real_real
 static const char *path;
 static uint64_t already_closed[GPU_KERNELS], already_missed[GPU_KERNELS], already_unknown; /* before a fork */
 
-static bool held, flight; /* the sessions that are opened from now on */
+static bool held, flight, live; /* the sessions that are opened from now on */
 
 static ink_session *open_session(uint32_t tracks, uint32_t records, bool keep_first) {
   const ink_session_options options = {.size = sizeof options, .output = path, .replace = true, .tracks = tracks,
                                        .records_per_track = records, .keep_first = keep_first,
-                                       .hang_ms = held ? 86400000 : 0, .flight = flight};
+                                       .hang_ms = held ? 86400000 : 0, .flight = flight, .live = live};
   ink_session *s = calloc(1, sizeof *s);
   ink_error error;
   NEED(ink_i_options_parse(&options, &s->options, &error), error);
@@ -221,7 +221,7 @@ static void tell(const ink_i_device *d, const char *what, uint64_t seed) {
   for (uint64_t i = 0; i < tracks; i++) {
     ink_stored_track t;
     ink_capture_track(capture, i, &t);
-    const uint64_t of[] = {t.header.ticket, t.header.state, t.ring_words, t.aux_words, t.piece_count[0], t.piece_count[1], t.header.words, t.header.aux_words};
+    const uint64_t of[] = {t.header.ticket, t.header.state, t.header.flags, t.header.close_global_ns, t.ring_words, t.aux_words, t.piece_count[0], t.piece_count[1], t.header.words, t.header.aux_words};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++)
       hash = (hash ^ of[k]) * UINT64_C(0x100000001b3);
     for (int which = 0; which < 2; which++)
@@ -243,6 +243,11 @@ static void note(const ink_i_device *d) {
   seen_in_all.kept += s.all_kept;
   seen_in_all.lost += s.all_lost;
   seen_in_all.open += s.all_open;
+}
+
+static const char *mode_name(bool keep_first, bool forks) {
+  static const char *const modes[] = {"keep last", "held", "flight", "flight", "live", "live held", "live flight", "live flight"};
+  return forks ? "fork" : keep_first ? "keep first" : modes[4 * live + 2 * flight + held];
 }
 
 static void random_history(uint64_t seed, bool keep_first, bool forks) {
@@ -281,9 +286,9 @@ static void random_history(uint64_t seed, bool keep_first, bool forks) {
     if (held || flight)
       CHECK(read_capture(d).all_lost == 0, "seed %" PRIu64 ": %" PRIu64 " lost of what waits", seed,
             read_capture(d).all_lost);
-    check_sums(d, flight ? "flight" : held ? "held" : forks ? "fork" : keep_first ? "keep first" : "keep last", seed);
+    check_sums(d, mode_name(keep_first, forks), seed);
     note(d);
-    tell(d, flight ? "flight" : held ? "held" : forks ? "fork" : keep_first ? "keep first" : "keep last", seed);
+    tell(d, mode_name(keep_first, forks), seed);
     if (!forks && !keep_first)
       CHECK(read_capture(d).all_open == gpu_open_tracks(), "seed %" PRIu64, seed);
   }
@@ -714,6 +719,14 @@ static void all_histories(uint64_t histories) {
     }
     held = flight = false;
   }
+  live = true;
+  for (uint64_t seed = 1; seed <= histories; seed++)
+    for (int mode = 0; mode < 4; mode++) {
+      held = mode & 1;
+      flight = mode & 2;
+      random_history(seed, false, false);
+    }
+  live = held = flight = false;
 }
 
 int main(int argc, char **argv) {
