@@ -31,6 +31,9 @@ from listed_tests import listed_tests
 # never the other way round.
 REPORTS = (r"report\.(cases|tables|path|variance|findings|parts)|output\.(schema|track_lanes)|cli\.(report_(json|hung|dropped_json|streamed|recursive_json"
            r"|nested|shared|iteration|iteration_us|costed_json|block|mistakes|wide_all)|export_(csv|all|hung_json)|info_json)", r"report\.diff|output\.compare")
+REWRITER = (r"instrument\.(unit|counts)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)",
+            r"instrument\.(messages|broken)", r"instrument\.front")
+CACHE = (r"instrument\.kept_result", *REWRITER[:-1], r"instrument\.stopped", r"instrument\.(kept|front)")
 TESTS = {
     "runtime/decode/": (r"unit_decode_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches|memory)|report\.exact", *REPORTS),
     "runtime/table/": (r"unit_table|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text|memory)|report\.findings|report\.variance", *REPORTS),
@@ -39,9 +42,9 @@ TESTS = {
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
     "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|ring|open_ring)", r"unit_drain"),
     "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
-    "instrument/": (r"instrument\.(unit|counts)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)",
-                    r"instrument\.(messages|broken|stopped|nested)", r"instrument\.(rule_file|mutated|kept)",
-                    r"instrument\.(kept_result|front|listed\.make|nvcc_macros|guarded_rows|gone_into)"),
+    **{f"instrument/{name}": CACHE for name in ("kept_result", "dependencies", "cache_folder", "parse", "run.", "prelude", "shim")},
+    "instrument/compile_commands": (r"instrument\.listed\.make", *REWRITER), "instrument/nvcc_macros": (r"instrument\.nvcc_macros", *REWRITER),
+    "instrument/": REWRITER,
 }
 FOLDERS = tuple(TESTS)
 
