@@ -3,6 +3,7 @@
 #include "inkmark/instrument.h"
 #include "instantiations.h"
 #include "resources.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,19 @@ static void finds_resources(void) {
   failures += system(command) != 0;
 }
 
+/* FNV-1a of 64 bits, with the values that its authors give for these texts. */
+static void hashes(void) {
+  static const struct {
+    const char *text;
+    uint64_t hash;
+  } cases[] = {{"", 0xcbf29ce484222325u}, {"a", 0xaf63dc4c8601ec8cu}, {"foobar", 0x85944171f73967e8u}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (ink_text_hash(cases[i].text, strlen(cases[i].text)) != cases[i].hash)
+      failures++, printf("FAILED: the hash of '%s'\n", cases[i].text);
+}
+
 int main(void) {
+  hashes();
   instantiates_under_conditions();
   finds_resources();
   instantiates("");
