@@ -291,6 +291,12 @@ static bool is_local_array(CXCursor target) {
   return !shared;
 }
 
+/* What it is read from lies in memory: an array that became a pointer to be indexed is none. */
+static bool is_pointer(const ink_node *node) {
+  return (node->kind == CXCursor_DeclRefExpr || node->kind == CXCursor_MemberRefExpr || node->kind == CXCursor_ArraySubscriptExpr) &&
+         clang_getCanonicalType(clang_getCursorType(node->cursor)).kind == CXType_Pointer;
+}
+
 /* `acc[i]`, `acc[0][i]`, `fragment.x[i]` with the loop's counter. */
 static bool indexes_registers(const ink_tree *tree, uint32_t at, CXCursor counter) {
   const ink_node *nodes = tree->nodes.items;
@@ -299,14 +305,15 @@ static bool indexes_registers(const ink_tree *tree, uint32_t at, CXCursor counte
         !refers_to(tree, nodes[i].last, counter))
       continue;
     uint32_t base = nodes[i].first;
-    bool array = false;
+    bool array = false, pointer = is_pointer(&nodes[base]);
     while (nodes[base].first != INK_NO_NODE &&
            (nodes[base].kind == CXCursor_UnexposedExpr || nodes[base].kind == CXCursor_ParenExpr ||
             nodes[base].kind == CXCursor_MemberRefExpr || nodes[base].kind == CXCursor_ArraySubscriptExpr)) {
-      array |= nodes[base].kind == CXCursor_MemberRefExpr && is_array(clang_getCursorType(nodes[base].cursor));
+      array |= is_array(clang_getCursorType(nodes[base].cursor));
       base = nodes[base].first;
+      pointer |= is_pointer(&nodes[base]);
     }
-    if (nodes[base].kind != CXCursor_DeclRefExpr)
+    if (nodes[base].kind != CXCursor_DeclRefExpr || pointer)
       continue;
     const CXCursor target = clang_getCursorReferenced(nodes[base].cursor);
     if ((array || is_array(clang_getCursorType(target))) && is_local_array(target))

@@ -247,7 +247,10 @@ def registers():
     cases = []
     for declared, use, unrolled in [("float t[64];", "t[i]", True), ("float t[2][64];", "t[1][i]", True), ("float t[64];", "p[i]", False), ("__shared__ float t[64];", "t[i]", False),
                                     ("float t[64];", "t[0]", False), ("", "table[i]", False), ("", "global[i]", False), ("shape<64> t;", "t.x[i]", True), ("static float t[64];", "t[i]", False),
-                                    ("float *t = p;", "t[i]", False), ("float t[64];", "t[i + 1]", True), ("float t[64]; int j = n;", "t[j]", False)]:
+                                    ("float *t = p;", "t[i]", False), ("float t[64];", "t[i + 1]", True), ("float t[64]; int j = n;", "t[j]", False),
+                                    ("float (*t)[64] = (float (*)[64])p;", "t[1][i]", False), ("struct { float *v; } t = {p};", "t.v[i]", False), ("float *t[2] = {p, p};", "t[1][i]", False),
+                                    ("shape<64> s, *t = &s;", "t->x[i]", False), ("shape<64> s, &t = s;", "t.x[i]", True),
+                                    ("struct { float v[64]; } t[2];", "t[1].v[i]", True), ("float t[64]; float (&r)[64] = t;", "r[i]", True), ("float t[64];", "(t)[i]", True)]:
         for bound, known in [("64", True), ("N", True), ("n", False), ("shape<N>::size", True), ("N * 2", True), ("n * 2", False), ("heavy(a, 3)", False)]:
             head = "template <int N> __global__ void"
             cases.append((declared, use, bound, unrolled and known, template.kernel(f"{declared} float x = a; for (int i = 0; i < {bound}; i++) x += {use}; p[0] = x;", head=head)))
