@@ -167,10 +167,10 @@ class Bench:
                 print(f"{name} fails without a fault, and is not asked any more", flush=True)
         return self.fine[name]
 
-    def groups(self, path):
-        """The tests of a file, group by group; those that failed without a fault are not among them."""
+    def groups(self, path, passed):
+        """The tests of a file, group by group; those that passed, and those that failed without a fault, are not among them."""
         asked = next(TESTS[folder] for folder in FOLDERS if path.startswith(folder))
-        seen = {name for name, fine in self.fine.items() if not fine}
+        seen = {name for name, fine in self.fine.items() if not fine} | passed
         for pattern in asked:
             group = [name for name in self.listed if re.fullmatch(pattern, name) and name not in seen]
             seen |= set(group)
@@ -191,12 +191,13 @@ class Bench:
 
     def judge(self, path, text):
         """killed, survived, refused (by the compiler) or same (object); and by which test, or what was not run."""
+        passed = set()
         while True:
-            verdict, what, by = self.judge_once(path, text)
+            verdict, what, by = self.judge_once(path, text, passed)
             if verdict != "killed" or all(self.passes(name) for name in by):
                 return verdict, what
 
-    def judge_once(self, path, text):
+    def judge_once(self, path, text, passed):
         whole = os.path.join(self.tree, path)
         before = open(whole, encoding="utf-8").read()
         if path not in self.objects:
@@ -207,14 +208,12 @@ class Bench:
             mutated = self.optimised(path)
             if mutated is None or mutated == self.objects[path]:
                 return ("same" if mutated else "refused"), "", ()
-            asked = 0
-            for group in self.groups(path):
+            for group in self.groups(path, passed):
                 if self.make(self.needs(group)).returncode:
                     return "refused", "", ()
                 # the limit is for mutants that never end: they are noticed
                 done = run("ctest", "--test-dir", self.build, "-R", f"^({'|'.join(map(re.escape, group))})$", "--stop-on-failure",
                            "--timeout", "900", "--parallel", self.jobs)
-                asked += len(group)
                 if "No tests were found" in done.stdout:
                     sys.exit(f"no test is one of {group}")
                 if done.returncode:
@@ -222,7 +221,8 @@ class Bench:
                     if not by:
                         sys.exit(f"no test failed, but not all passed:\n{done.stdout[-2000:]}")
                     return "killed", "by " + " ".join(by[:2]), by
-            return "survived", f"{asked} tests", ()
+                passed |= set(group)
+            return "survived", f"{len(passed)} tests", ()
         finally:
             with open(whole, "w", encoding="utf-8") as file:
                 file.write(before)
