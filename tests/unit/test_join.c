@@ -207,8 +207,21 @@ static void ids_of_the_next(void) {
   end();
 }
 
+/* Launches of another run fit a busy trace at many places, and at none of them well. */
+static void another_run(void) {
+  begin(true);
+  for (size_t i = 0; i < 300; i++)
+    kernel(33 * (double)i + jitter(i), 20, 7, 0, 0);
+  for (size_t i = 0; i < 12; i++)
+    launch(3000 + 47 * (double)i + 3 * jitter(5 * i + 1), 12, 0, 0);
+  make();
+  CHECK(!clocks[0].joined && !strcmp(clocks[0].note, "the launches fit at many offsets equally well"), "%" PRIu64 " joined: %s", clocks[0].joined, clocks[0].note);
+  end();
+}
+
 int main(void) {
   ids_of_the_next();
+  another_run();
   ids_leave_no_doubt(true);
   ids_leave_no_doubt(false);
   by_how_they_lie();
