@@ -15,6 +15,11 @@ static inline void ink_sample_fields(uint32_t flags, uint32_t tracks, uint32_t *
   *rate = flags & INK_BUFFER_SAMPLED ? (uint32_t)((UINT64_C(1) << 32) / (room ? room : 1) - 1) : 0;
 }
 
+/* Of a grid with at most so many blocks none is left out; 0: that takes a look at its blocks. */
+static inline uint32_t ink_sample_blocks_most(uint32_t warps, uint32_t rate) {
+  return warps ? 0 : rate ? UINT32_MAX / rate : UINT32_MAX;
+}
+
 /* log2 of S, as the kernels work it out: one block of each S in a row records. 0: all of them do. */
 static inline uint32_t ink_sample_log2(uint32_t flags, uint32_t tracks, const uint32_t grid_dim[3], const uint32_t block_dim[3]) {
   uint32_t warps, rate, log2 = 0;

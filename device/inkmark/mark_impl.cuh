@@ -40,6 +40,7 @@ template <class Source, u64 Table> class opened : public context {
   static constexpr u32 sum_slots = 8; // more sections than this, summed in one row, share slots: more records
   sum body_sums[sum_slots];
   u32 body_summed;
+  bool own_threads; // the kernel chose which threads record: lanes of one warp may be at different places
 
 public:
   // Behind the one lane that opens ptxas takes the warp for diverged until a barrier, and keeps what a loop needs in
@@ -48,7 +49,7 @@ public:
   template <u64 Bytes>
   __host__ __device__ __forceinline__ opened(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name,
                                              bool whole_warp = true)
-      : body_summed(0) {
+      : body_summed(0), own_threads(chosen) {
     table = Table;
     cursor &at = here.at;
 #if defined(__CUDA_ARCH__)
@@ -83,7 +84,7 @@ public:
   __device__ __forceinline__ void close() {
     flush_sums();
     if (here.at.high)
-      close_track(here.at, here.bytes, here.extra);
+      close_track(here.at, here.bytes, here.extra, own_threads);
     here.at.high = here.on = 0;
   }
 #endif

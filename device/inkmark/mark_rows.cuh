@@ -171,9 +171,9 @@ protected:
     here.on = here.at.high != 0 && (here.at.mask | 7) >= row_bytes - 1;
     stamp<INK_KIND_ITER, 0, 0>(no_row);
   }
-  __device__ __forceinline__ void close_rows() {
+  __device__ __forceinline__ void close_rows(bool chosen) {
     if (here.at.high)
-      close_track(here.at, here.bytes, here.bytes / 8 - here.bytes / row_bytes);
+      close_track(here.at, here.bytes, here.bytes / 8 - here.bytes / row_bytes, chosen);
     here.at.high = here.on = 0;
   }
 #endif
@@ -198,15 +198,18 @@ template <class From> __host__ __device__ __forceinline__ context *binder(From &
 // PROF_OPEN_ROWS. The kernel's own section is Sections' number Ranges + 1.
 template <class Source, u64 Table, u32 Sections, u32 Own>
 class opened_rows : public rows_of<Table, Sections, Own - 1, rows_checked> {
+  bool own_threads; // as of `opened`
+
 public:
   template <u64 Bytes>
   __host__ __device__ __forceinline__ opened_rows(Source source, u32 section, bool chosen, bool cond,
-                                                  instance<Bytes> name, bool whole_warp = true) {
+                                                  instance<Bytes> name, bool whole_warp = true)
+      : own_threads(chosen) {
 #if defined(__CUDA_ARCH__)
     cursor &at = this->here.at;
     ink_buffer *buffer = source.buffer();
     asm("" : "=r"(at.low), "=r"(at.mask)); // any value: not used where high is 0
-    if (buffer && (chosen ? cond : read_lane() == 0))
+    if ((u32)(u64)buffer && (chosen ? cond : read_lane() == 0))
       open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen,
                  instance<Bytes | (u64)opened_rows::rows << 32>{name.text}, at);
     if (!chosen && whole_warp)
@@ -219,7 +222,7 @@ public:
   __host__ __device__ __forceinline__ void fetch() { context::fetch(calls<4>()); }
   __host__ __device__ __forceinline__ void give() { context::give(calls<4>()); }
 #if defined(__CUDA_ARCH__)
-  __device__ __forceinline__ void close() { this->close_rows(); }
+  __device__ __forceinline__ void close() { this->close_rows(own_threads); }
 #endif
 };
 template <class Source, u64 Table, u32 Sections, u32 Own>

@@ -219,28 +219,6 @@ template <int Offset> __device__ __forceinline__ void store_u64x2(u64 at, u64 a,
 template <int Offset> __device__ __forceinline__ void store_u64(u64 at, u64 a) {
   asm volatile("st.global.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(a) : "memory");
 }
-// What was stored before is there for whoever finds this word.
-template <int Offset> __device__ __forceinline__ void store_last(u64 at, u32 word) {
-  asm volatile("st.release.gpu.global.u32 [%0+%1], %2;" : : "l"(at), "n"(Offset), "r"(word) : "memory");
-}
-// The same for the host, where `mask` has the bit. A fence would bring a branch.
-template <u32 Bit, int Offset> __device__ __forceinline__ void store_last_where(u32 mask, u64 at, u32 word) {
-  asm volatile("{\n\t"
-               ".reg .pred _p; .reg .u32 _b;\n\t"
-               "and.b32 _b, %0, %1;\n\t"
-               "setp.ne.u32 _p, _b, 0;\n\t"
-               "@_p st.release.sys.global.u32 [%2+%3], %4;\n\t"
-               "}"
-               :
-               : "r"(mask), "n"(Bit), "l"(at), "n"(Offset), "r"(word)
-               : "memory");
-}
-
-// Around the addition of a value that is the same in all threads ptxas builds a warp-wide aggregate, 15
-// instructions for what one thread does: callers pass what it cannot see through.
-template <int Offset> __device__ __forceinline__ void add_global(u64 at, u64 value) {
-  asm volatile("red.global.add.u64 [%0+%1], %2;" : : "l"(at), "n"(Offset), "l"(value) : "memory");
-}
 // Offsets that the code below uses; the layout is record.h's.
 #if defined(__CUDACC_RTC__) // which has no offsetof, but what it is made of
 #define INK_I_AT(type, field) ((int)(u64)__INTADDR__(&((type *)0)->field))
@@ -248,21 +226,22 @@ template <int Offset> __device__ __forceinline__ void add_global(u64 at, u64 val
 #define INK_I_AT(type, field) ((int)__builtin_offsetof(type, field))
 #endif
 #define INK_I_TRACK(field) (INK_I_AT(ink_device_track, field) - (int)sizeof(ink_device_track)) // from its ring
-static_assert(INK_I_AT(ink_buffer, warps) == 16 && INK_I_AT(ink_buffer, tracks_mask) == 28 &&
-                  INK_I_AT(ink_buffer, block_bits_at) == 32 && INK_I_AT(ink_buffer, rings_end) == 40 &&
-                  INK_I_AT(ink_buffer, stride) == 48 && INK_I_AT(ink_buffer, ring_mask) == 56 &&
-                  INK_I_AT(ink_buffer, state_bytes) == 60 && INK_I_AT(ink_buffer, warps_chosen) == 12 &&
-                  INK_I_AT(ink_buffer, claim) == 64 && INK_I_AT(ink_buffer, sample_warps) == 72 && INK_I_AT(ink_kernel_slot, enabled) == 8 &&
+static_assert(INK_I_AT(ink_buffer, warps) == 8 && INK_I_AT(ink_buffer, thread_mask) == 16 && INK_I_AT(ink_buffer, blocks_most) == 20 && INK_I_AT(ink_buffer, tracks_mask) == 24 &&
+                  INK_I_AT(ink_buffer, state_bytes) == 28 && INK_I_AT(ink_buffer, warps_chosen) == 12 &&
+                  INK_I_AT(ink_buffer, kernel_mask) == 32 && INK_I_AT(ink_buffer, sample_rate) == 44 &&
+                  INK_I_AT(ink_buffer, block_bits_at) == 48 && INK_I_AT(ink_buffer, tries) == 56 &&
+                  INK_I_AT(ink_buffer, claim) == 64 && INK_I_AT(ink_kernel_slot, key) == 0 && INK_I_AT(ink_device_state, ring) == 0 && INK_I_AT(ink_kernel_slot, enabled) == 8 &&
                   INK_I_AT(ink_device_state, mask) == 8 && INK_I_AT(ink_device_state, word) == 12 &&
                   INK_I_AT(ink_device_state, aux_bytes) == 16,
-              "the fields that opening reads and writes together");
-static_assert(INK_I_AT(ink_device_track, slot) == 8 && INK_I_AT(ink_device_track, state_at) == 16 &&
+              "the fields that opening and closing read and write together");
+static_assert(INK_I_AT(ink_device_track, slot) == 0 && INK_I_AT(ink_device_track, state_at) == 8 &&
+                  INK_I_AT(ink_device_track, ticket) == 16 && INK_I_AT(ink_device_track, grid_id) == 24 &&
                   INK_I_AT(ink_device_track, grid_dim) == 32 && INK_I_AT(ink_device_track, block_dim) == 48 &&
                   INK_I_AT(ink_device_track, block_index) == 64 && INK_I_AT(ink_device_track, open_clock0) == 80 &&
                   INK_I_AT(ink_device_track, instance) == 96 && INK_I_AT(ink_device_track, name_rows) == 104 &&
                   INK_I_AT(ink_device_track, close_clock0) == 112 && INK_I_AT(ink_device_track, bytes) == 128 &&
                   INK_I_AT(ink_device_track, aux_bytes) == 144 && INK_I_AT(ink_device_track, close_clock1) == 160 &&
-                  INK_I_AT(ink_device_track, role) == 176,
+                  INK_I_AT(ink_device_track, closing) == 168 && INK_I_AT(ink_device_track, role) == 176,
               "the rows that opening and closing write");
 
 #endif // __CUDA_ARCH__

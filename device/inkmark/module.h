@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define INK_MODULE_ABI 5u /* with INK_LAYOUT_VERSION: a file records to a buffer of its own layout only */
+#define INK_MODULE_ABI 6u /* with INK_LAYOUT_VERSION: a file records to a buffer of its own layout only */
 
 /* The program's own CUDA runtime; every function returns a cudaError_t as int (0: success).
  * A stream is passed as void *. Entry points are added at the end; `bytes` says how many are there. */
@@ -76,7 +76,7 @@ enum ink_cost_row {
 #define INK_COST_ROUNDS 9u /* samples of a row */
 #define INK_COST_MARKS 4u  /* even */
 #define INK_COST_MARKS_CALLED 2u /* in called functions: they are long, and code has its price too */
-#define INK_COST_TABLE 0x6b6e69636f7374ull /* the hash of its section table, which has one section */
+#define INK_COST_TABLE 0x6b6e69630001ull /* the hash of its section table, which has one section */
 #define INK_COST_THREADS 32u
 
 /* What catch_edges fills for one SM, in device memory that was all zero. Between cycles0 and cycles1

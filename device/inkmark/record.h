@@ -69,7 +69,7 @@ typedef unsigned long long uint64_t;
 #define INK_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
 #endif
 
-#define INK_LAYOUT_VERSION 4u
+#define INK_LAYOUT_VERSION 5u
 #define INK_BUFFER_MAGIC 0x6b6e69u /* "ink" */
 
 #define INK_TAG_SHIFT 48 /* a head is clock64 ^ tag << 48: see above how the tag is found again */
@@ -187,33 +187,33 @@ typedef struct ink_track {
 INK_STATIC_ASSERT(sizeof(ink_track) == 176, "ink_track is part of the file format");
 
 /* A track's state lies in device memory, apart from the header and the ring, which may lie in memory of the host: that of
- * track i of n is n - i states in front of the buffer. Opening sets bit 0 of `word` and is refused where it was set; from
- * then on it is INK_STATE_TAKEN and, above three bits, which warp's, so that a mark in a function without a context knows
- * the track for its own. Closing leaves the SM it is on, and below it three bits, the opposite of those that
- * the ring's mask has: so bit 0 is clear where the track can be claimed again at once. */
-#define INK_STATE_FREE 0xf8f8f8f8u /* never claimed, or drained and wiped; no SM has this number */
+ * track i of n is n - i states in front of the buffer. Opening changes `word` from 0, in one exchange, to the word of its
+ * thread: odd, and above three bits which warp's it is, so that a mark in a function without a context knows the track for
+ * its own (1 alone where such marks are not recorded). Closing sets it to 0 where the track can be claimed again at
+ * once, else to INK_STATE_CLOSED, which waits for the host. */
+#define INK_STATE_FREE 0u
 #define INK_STATE_TAKEN 1u
-#define INK_STATE_LOW 7u
+#define INK_STATE_CLOSED 2u
 #define INK_STATE_BITS 3
 
 typedef struct ink_device_state {
-  uint64_t ring;           /* of an open track: its address, */
-  uint32_t mask;           /* and the buffer's ring_mask */
+  uint64_t ring;           /* the address of the track's ring, */
+  uint32_t mask;           /* and the buffer's ring_mask: the host sets both once */
   uint32_t word;
-  uint64_t aux_bytes, aux_extra; /* of an open track: what was executed in functions without a context; 8 bytes a word */
+  uint64_t aux_bytes, aux_extra; /* of an open track: what was executed in functions without a context, 8 bytes a word; else 0 */
 } ink_device_state;
 INK_STATIC_ASSERT(sizeof(ink_device_state) == 32, "ink_device_state is part of the layout");
 
 /* What kernels write of a track, right in front of its ring, so that closing finds it from the cursor. Rows of 16
- * bytes, each one store: seven at opening, four at closing. What the host can work out is left to it. */
+ * bytes, each one store: seven at opening, three at closing, and one more with INK_CLOSED_CALLED. What the host can work out is left to it. */
 typedef struct ink_device_track {
-  uint64_t ticket;
   uint64_t slot;           /* the buffer's address + the kernel slot's index times its size */
   uint64_t state_at;       /* of its state */
+  uint64_t ticket;
   uint64_t grid_id;
   uint32_t grid_dim[3], sm_open;
   uint32_t block_dim[3], cluster_rank;
-  uint32_t block_index[3], thread;
+  uint32_t block_index[3], thread_index; /* x, y << 10 and z << 20 of the thread */
   uint64_t open_clock0, open_global_ns;
   uint64_t instance;       /* where the name of the function that opened it lies on the device: __PRETTY_FUNCTION__ */
   uint32_t name_rows;      /* INK_ROWS of a track of rows, 0 of one of records; above it INK_NAME_BYTES */
@@ -221,12 +221,14 @@ typedef struct ink_device_track {
   uint64_t close_clock0, close_global_ns;
   uint64_t bytes, extra;   /* 8 bytes a word; as in ink_track */
   uint64_t aux_bytes, aux_extra;
-  uint64_t close_clock1;
+  uint32_t close_clock1;   /* the clock's lower half */
+  uint32_t sm_close;       /* and INK_CLOSED_CALLED; else the next two are not written */
   uint32_t closing;        /* in memory of the host: the state's word that closing leaves, written last; else not written */
   uint32_t reserved;
   uint64_t role;           /* INK_KERNEL_KEY of the section that PROF_ROLE named, */
   uint64_t role_ticket;    /* where this is the track's ticket; else none did */
 } ink_device_track;
+#define INK_CLOSED_CALLED 0x80000000u /* functions without a context executed marks, or closed tracks wait for the host */
 /* Of a name, template arguments, final zero and all, the bytes that are told: of a longer one the beginning is known. */
 #define INK_NAME_BYTES(name_rows) ((uint32_t)(name_rows) >> INK_ROWS_BITS)
 #define INK_NAME_BYTES_MOST 32767u
@@ -238,15 +240,17 @@ typedef struct ink_kernel_slot {
   uint64_t key;     /* INK_KERNEL_KEY, 0: empty */
   uint64_t enabled; /* 1: record, 0: given back (host writes); 1 in an empty slot */
   uint64_t missed;  /* recording threads that found no free track; of an empty slot, kernels without a slot: filtered out, or of no table */
-  uint64_t closed;  /* closed tracks, times the buffer's ring_mask */
+  uint64_t closed;  /* closed tracks, times what their headers say in `slot`, modulo 2^64 */
   uint64_t extra;   /* sums over closed tracks, both rings */
   uint64_t bytes;
 } ink_kernel_slot;
 INK_STATIC_ASSERT(sizeof(ink_kernel_slot) == 48, "ink_kernel_slot is part of the layout");
 
-/* Where the search for a key starts; it goes on by one, modulo the power-of-two slot count, and
- * ends at the key or at an empty slot (the host keeps at least one empty). */
-#define INK_KERNEL_HASH(key) ((uint32_t)((key) >> 16) ^ (uint32_t)(key))
+/* Where the search for a key starts: known when the kernel is compiled. It goes on by one, modulo the power-of-two slot
+ * count, and ends at the key or at an empty slot (the host keeps at least one empty). A buffer with fewer slots than
+ * places has those alone whose keys are in their first place. */
+#define INK_KERNEL_PLACES 16384u
+#define INK_KERNEL_FIRST(key) (((uint32_t)((key) >> 16) ^ (uint32_t)(key)) & (INK_KERNEL_PLACES - 1))
 
 /* ---- the buffer -------------------------------------------------------------------------- */
 
@@ -272,37 +276,41 @@ enum ink_buffer_flags {
 #define INK_SAMPLE_FACTOR 0x8dcaa919u
 #define INK_SAMPLE_WARPS 0x07ffffffu /* sample_warps where warps count: a thirty-second, rounded up, less 1 */
 /* The three lowest bits of a ring's mask, which no record's offset has set. 0: keep first. */
-#define INK_MASK_KEEP_LAST 5u /* keep the newest; a closed track can be claimed again at once */
+#define INK_MASK_LOW 7u
+#define INK_MASK_KEEP_LAST 7u /* keep the newest; a closed track can be claimed again at once */
 #define INK_MASK_HELD 4u      /* keep the newest; a closed track waits until the host has set its state free */
 #define INK_MASK_FLIGHT 2u    /* held; rings and headers are in memory of the host, which outlives the device's:
                                * they are there, for the host too, before the closing's last words are */
-#define INK_MASK_SYSTEM 2u    /* the bit that only INK_MASK_FLIGHT has */
 
 /* Lives in device memory, at an address whose lower half is not 0, with the tracks' states in front of it and the kernel slots right behind it. The host
  * writes it before a kernel can see it; afterwards kernels change only `claim`, the kernel slots and the tracks,
- * the host only the warps, the slots' `enabled` and what it wiped of tracks that are held. Track i's ring is at rings_end - (n - i) * stride, aligned to its size; its header, an
+ * the host only warps to blocks_most, the slots' `enabled` and what it wiped of tracks that are held. Track i's ring is at rings_end - (n - i) * stride, aligned to its size; its header, an
  * ink_device_track, in front of it; the ring of called functions right behind it. Kernels read and write 16
  * bytes at once: everything is aligned to 16, and fields that are read together stand together. */
 typedef struct ink_buffer {
   uint32_t magic, version;
-  uint32_t flags;           /* what the host made the fields below of; kernels do not read it */
-  uint32_t warps_chosen;    /* as warps, for threads that PROF_KERNEL_IF chose */
   uint32_t warps;           /* bit w: lane 0 of warp w of a block may record; 0 while off */
-  uint32_t kernel_mask;     /* kernel slots - 1 */
-  uint32_t last_block;      /* linear blocks from here on share this one's bit; 0: that bit is set, and kernels need not look */
+  uint32_t warps_chosen;    /* as warps, for threads that PROF_KERNEL_IF chose */
+  uint32_t thread_mask;     /* of thread_index: threads that have one of these bits do not record, but as `warps` says;
+                             * all ones: as `warps` says neither. Not for threads that PROF_KERNEL_IF chose */
+  uint32_t blocks_most;     /* in grids with more blocks kernels look at `warps`, last_block and the sample; 0: in each */
   uint32_t tracks_mask;     /* track count - 1; a power of two */
-  uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
-  uint64_t rings_end;       /* uint64_t *: behind the last track, which is why all are counted from there */
-  uint32_t stride;          /* bytes from a track to the next */
-  uint32_t tries;           /* how often more a thread may try to claim a track */
-  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records;
-                             * and one of INK_MASK_ in the lowest bits. Both rings of a track have as many */
   uint32_t state_bytes;     /* sizeof(ink_device_state): of a constant compilers make two instructions */
-  uint64_t claim;           /* the next ticket */
+  uint32_t kernel_mask;     /* kernel slots - 1 */
+  uint32_t last_block;      /* linear blocks from here on share this one's bit; 0: that bit is set */
   uint32_t sample_warps;    /* INK_SAMPLE_WARPS; 0: a block counts for one */
   uint32_t sample_rate;     /* 2^32 / the blocks or warps that have room, less 1; 0: no block is left out */
+  uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
+  uint32_t tries;           /* how often more a thread may try to claim a track */
+  uint32_t flags;           /* what the host made fields of; this and what stands behind `claim` kernels do not read */
+  uint64_t claim;           /* the next ticket */
+  uint64_t rings_end;       /* uint64_t *: behind the last track, which is why all are counted from there */
+  uint32_t stride;          /* bytes from a track to the next */
+  uint32_t ring_mask;       /* records per ring * 8 - 8 (bytes); a power of two, at least 4 records;
+                             * and one of INK_MASK_ in the lowest bits. Both rings of a track have as many */
+  uint64_t reserved;
 } ink_buffer;
-INK_STATIC_ASSERT(sizeof(ink_buffer) == 80, "ink_buffer is part of the layout");
+INK_STATIC_ASSERT(sizeof(ink_buffer) == 96, "ink_buffer is part of the layout");
 
 /* What a kernel takes as an explicit argument: PROF_KERNEL(buf, Step). NULL records nothing. */
 typedef struct prof_buffer {

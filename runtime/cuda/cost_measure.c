@@ -51,11 +51,13 @@ typedef struct measurement {
 static void fill(cost_block *block, uint64_t base) {
   memset(block, 0, sizeof *block);
   const uint64_t key = INK_KERNEL_KEY(INK_COST_TABLE, 1);
-  block->slots[INK_KERNEL_HASH(key) & 1] = (ink_kernel_slot){.key = key, .enabled = 1};
+  block->slots[INK_KERNEL_FIRST(key)] = (ink_kernel_slot){.key = key, .enabled = 1};
   block->buffer = (ink_buffer){.magic = INK_BUFFER_MAGIC,
                                .version = INK_LAYOUT_VERSION,
                                .flags = INK_BUFFER_ON,
                                .warps = 1,
+                               .thread_mask = UINT32_MAX,
+                               .blocks_most = UINT32_MAX,
                                .kernel_mask = 1,
                                .block_bits_at = base + offsetof(cost_block, block_bits),
                                .rings_end = base + offsetof(cost_block, ring) + 2 * RING_BYTES,
@@ -63,7 +65,7 @@ static void fill(cost_block *block, uint64_t base) {
                                .stride = 2 * RING_BYTES,
                                .state_bytes = sizeof(ink_device_state)};
   block->block_bits = UINT64_MAX;
-  block->state.word = INK_STATE_FREE;
+  block->state = (ink_device_state){.ring = base + offsetof(cost_block, ring), .mask = block->buffer.ring_mask};
 }
 
 static int launch(ink_i_device *d, uint64_t base, bool recording, cost_block *block) {
@@ -113,7 +115,7 @@ static void gather(measurement *m, const cost_block *block, bool recording) {
       add(&m->rows[row], block->samples[row * INK_COST_ROUNDS + round]);
   const ink_device_track *track = &block->track;
   const uint64_t words = track->bytes / 8, aux_words = track->aux_bytes / 8;
-  if (!recording || block->state.word == INK_STATE_FREE || (block->state.word & INK_STATE_TAKEN) || words > RING_WORDS ||
+  if (!recording || !track->close_clock0 || block->state.word != INK_STATE_FREE || words > RING_WORDS ||
       words < INK_RECORD_WORDS_MAX)
     return; /* not closed */
   gather_stamps(m, block->ring, words, 1, body_shapes, 0, INK_COST_MARKS);

@@ -87,6 +87,10 @@ typedef struct ink_i_device {
 static inline ink_kernel_slot *ink_i_device_slots(const ink_i_device *device) {
   return (ink_kernel_slot *)(uintptr_t)((uintptr_t)device->buffer + sizeof(ink_buffer));
 }
+/* What a header has of slot i. */
+static inline uint64_t ink_i_slot_address(const ink_i_device *device, uint32_t i) {
+  return (uint64_t)(uintptr_t)device->buffer + i * sizeof(ink_kernel_slot);
+}
 static inline uint64_t ink_i_device_ring_at(const ink_i_device *device, uint32_t track) {
   return device->layout.rings_end - (uint64_t)(device->layout.tracks_mask + 1 - track) * device->layout.stride;
 }

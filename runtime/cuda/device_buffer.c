@@ -35,11 +35,15 @@ static size_t all_tracks_bytes(size_t ring_bytes, uint32_t tracks) {
   return tracks * ink_i_track_bytes((uint32_t)(ring_bytes / 8)) + ring_bytes + sizeof(ink_device_track);
 }
 
-/* The bits of the warps whose threads may record, and of those that a kernel chose. */
+/* The bits of the warps whose threads may record, and of those that a kernel chose; and what spares kernels to look at
+ * them, where recording is on and neither warps nor blocks are listed. */
 static void set_warps(ink_i_device *d) {
   const uint32_t flags = d->layout.flags;
   d->layout.warps_chosen = flags & INK_BUFFER_ON ? d->warps : 0;
   d->layout.warps = d->layout.warps_chosen & (flags & INK_BUFFER_PER_WARP ? UINT32_MAX : 1u);
+  d->layout.thread_mask = flags & INK_BUFFER_PER_WARP ? 0 : UINT32_MAX;
+  d->layout.blocks_most = d->layout.warps_chosen != UINT32_MAX || d->layout.last_block ? 0
+                          : ink_sample_blocks_most(d->layout.sample_warps, d->layout.sample_rate);
 }
 
 /* How many tracks a block needs, for the choice of a sample: one, or one for each of its warps, or, if warps are
@@ -92,7 +96,7 @@ static uint32_t put_key(ink_i_device *d, uint64_t key, bool *added) {
   uint32_t free_slot = d->slot_count;
   *added = false;
   for (uint32_t i = 0; i < d->slot_count; i++) {
-    const uint32_t at = (INK_KERNEL_HASH(key) + i) & (d->slot_count - 1);
+    const uint32_t at = (INK_KERNEL_FIRST(key) + i) & (d->slot_count - 1);
     if (d->slots[at].key == key)
       return at;
     if (d->slots[at].key == INK_I_SLOT_GIVEN_BACK && free_slot == d->slot_count)
@@ -197,7 +201,7 @@ ink_status ink_i_device_drop_kernels(ink_i_device *d, uint64_t hash48, uint32_t 
   d->cuda->set_device(d->index);
   for (uint32_t id = 1; id <= sections && !code; id++) {
     const uint64_t key = INK_KERNEL_KEY(hash48, id);
-    uint32_t at = INK_KERNEL_HASH(key) & (d->slot_count - 1);
+    uint32_t at = INK_KERNEL_FIRST(key);
     while (d->slots[at].key && d->slots[at].key != key)
       at = (at + 1) & (d->slot_count - 1);
     if (d->slots[at].key != key)
@@ -330,7 +334,7 @@ static int allocate_host(ink_i_device *d, const ink_i_options *options, uint32_t
   if (!code)
     code = d->cuda->malloc_host((void **)&d->staging, d->staging_bytes + 8);
   for (uint32_t i = 0; i < tracks && !code; i++)
-    d->headers[i].closing = INK_STATE_FREE;
+    d->states[i] = (ink_device_state){.ring = ink_i_device_ring_at(d, i), .mask = d->layout.ring_mask, .word = INK_STATE_FREE};
   d->seen = calloc(tracks, sizeof *d->seen);
   d->open = calloc(tracks, sizeof *d->open);
   d->wanted = calloc(tracks, sizeof *d->wanted);
@@ -359,8 +363,8 @@ static int send(ink_i_device *d, const ink_i_options *options, uint32_t tracks) 
   if (!d->flight) /* else it is wiped */
     code = cuda->set_async(d->rings, 0xff, all_tracks_bytes((size_t)options->records * 8, tracks), d->stream);
   if (!code)
-    code = cuda->set_async((void *)(uintptr_t)ink_i_device_state_at(d, 0), INK_STATE_FREE & 0xff,
-                           tracks * sizeof *d->states, d->stream);
+    code = cuda->copy_async((void *)(uintptr_t)ink_i_device_state_at(d, 0), d->states, tracks * sizeof *d->states, TO_DEVICE,
+                            d->stream);
   if (!code)
     code = cuda->copy_async(ink_i_device_slots(d), d->slots, d->slot_count * sizeof *d->slots,
                             TO_DEVICE, d->stream);
@@ -375,7 +379,7 @@ static ink_status make_slots(ink_i_device *d, const ink_i_options *options, ink_
   ink_i_registry_lock();
   const size_t sections = ink_i_registry_sections();
   ink_i_registry_unlock();
-  d->slot_count = 2 * (INK_SECTION_MAX + 1); /* at least: libraries loaded later bring their tables, and the
+  d->slot_count = INK_KERNEL_PLACES; /* at least: libraries loaded later bring their tables, and the
                                               * first file arms before its table is known */
   while (d->slot_count < 4 * sections)
     d->slot_count *= 2;
@@ -464,8 +468,8 @@ ink_status ink_i_device_set_flags(ink_i_device *d, uint32_t flags, ink_error *er
   d->layout.flags = flags;
   set_warps(d);
   int code = d->cuda->copy_async(
-      &d->buffer->flags, &d->layout.flags,
-      offsetof(ink_buffer, kernel_mask) - offsetof(ink_buffer, flags), TO_DEVICE, d->stream);
+      &d->buffer->warps, &d->layout.warps,
+      offsetof(ink_buffer, tracks_mask) - offsetof(ink_buffer, warps), TO_DEVICE, d->stream);
   if (!code)
     code = d->cuda->stream_synchronize(d->stream);
   return code ? ink_i_cuda_failed(d, code, "switch recording", error) : INK_OK;

@@ -84,7 +84,7 @@ static void follow_open(ink_i_device *d, uint32_t slot) {
   const ink_device_track *h = &d->headers[slot];
   const uint64_t before = d->open[slot], ticket = h->ticket + 1;
   uint64_t now = 0;
-  if (ink_i_state_of(d, h) == INK_TRACK_OPEN) {
+  if (ink_i_state_of(h) == INK_TRACK_OPEN) {
     const bool whole = d->seen[slot] != ticket && is_whole_opening(d, h);
     now = !whole ? INK_I_OPEN_AGAIN : (before & INK_I_OPEN_TICKET) == ticket ? before : ticket;
   }
@@ -99,7 +99,7 @@ static void follow_open(ink_i_device *d, uint32_t slot) {
  * ticket, as it stays where the slot was refused since it was taken. */
 static void settle(const ink_i_device *d, uint64_t claims, uint32_t slot, findings *f) {
   const ink_device_track *h = &d->headers[slot];
-  const bool free_slot = ink_i_state_of(d, h) == INK_TRACK_FREE;
+  const bool free_slot = ink_i_state_of(h) == INK_TRACK_FREE;
   uint64_t newest;
   if (!newest_ticket(d, claims, slot, &newest) || newest < d->settled || newest >= f->settled)
     return;
@@ -115,7 +115,7 @@ static void classify(ink_i_device *d, uint64_t claims, uint32_t read, findings *
     const ink_device_track *h = &d->headers[slot];
     follow_open(d, slot);
     settle(d, claims, slot, f);
-    const uint32_t state = ink_i_state_of(d, h), kernel = ink_i_kernel_of(d, h);
+    const uint32_t state = ink_i_state_of(h), kernel = ink_i_kernel_of(d, h);
     if (state == INK_TRACK_FREE || d->seen[slot] == h->ticket + 1)
       continue;
     if (kernel < d->slot_count)
@@ -123,7 +123,7 @@ static void classify(ink_i_device *d, uint64_t claims, uint32_t read, findings *
     if (state == INK_TRACK_CLOSED)
       d->wanted[f->wanted++] =
           (ink_i_wanted){slot, used_bytes(h->bytes, d->info.records_per_track),
-                         used_bytes(h->aux_bytes, d->info.aux_records_per_track)};
+                         used_bytes(ink_i_header_aux_bytes(h), d->info.aux_records_per_track)};
   }
 }
 
@@ -153,6 +153,7 @@ static void free_held(ink_i_device *d) {
     memset((void *)(uintptr_t)ink_i_device_header_at(d, slot), 0xff,
            sizeof(ink_device_track) + (size_t)d->info.records_per_track * 16);
     state->word = INK_STATE_FREE;
+    state->aux_bytes = state->aux_extra = 0;
     ink_i_follow_end(d, slot);
   }
 }
@@ -180,11 +181,11 @@ void ink_i_drain_after_fork(ink_i_device *d) {
     ink_device_track *h = &d->headers[slot];
     memcpy(h, (const void *)(uintptr_t)ink_i_device_header_at(d, slot), sizeof *h);
     h->closing = ((const ink_device_state *)(uintptr_t)ink_i_device_state_at(d, slot))->word;
-    const bool is_open = ink_i_state_of(d, h) == INK_TRACK_OPEN;
+    const bool is_open = ink_i_state_of(h) == INK_TRACK_OPEN;
     const bool whole = d->seen[slot] != h->ticket + 1 && is_whole_opening(d, h);
     d->open[slot] = !is_open ? 0 : !whole ? INK_I_OPEN_AGAIN : (h->ticket + 1) | INK_I_OPEN_FOREIGN;
     d->open_count += is_open;
-    if (ink_i_state_of(d, h) == INK_TRACK_CLOSED)
+    if (ink_i_state_of(h) == INK_TRACK_CLOSED)
       d->seen[slot] = h->ticket + 1;
   }
   ink_i_flight_note(d);

@@ -26,7 +26,7 @@ typedef struct batch {
 static size_t ring_bytes_of(const ink_i_device *d) { return (size_t)d->info.records_per_track * 8; }
 
 ink_track ink_i_host_track(const ink_i_device *d, const ink_device_track *h) {
-  return ink_i_track_of_header(h, ink_i_kernel_of(d, h), ink_i_state_of(d, h), h->closing);
+  return ink_i_track_of_header(h, ink_i_kernel_of(d, h), ink_i_state_of(h));
 }
 
 static ink_status write_run(ink_session *s, ink_i_device *d, const placed_run *p, ink_error *error) {

@@ -75,9 +75,9 @@ static uint32_t classify(ink_i_device *d, uint32_t read) {
     if (!opened)
       continue; /* claimed just now */
     d->touched[ink_i_kernel_of(d, h)] = true;
-    if (ink_i_state_of(d, h) == INK_TRACK_CLOSED && whole)
+    if (ink_i_state_of(h) == INK_TRACK_CLOSED && whole)
       d->wanted[closed++] = (ink_i_wanted){slot, used_bytes(d, h->bytes), used_bytes(d, h->aux_bytes)};
-    else if (ink_i_state_of(d, h) == INK_TRACK_OPEN)
+    else if (ink_i_state_of(h) == INK_TRACK_OPEN)
       d->open[slot] = (before & INK_I_OPEN_TICKET) == h->ticket + 1 ? before : h->ticket + 1;
   }
   return closed;
@@ -117,8 +117,7 @@ static int wipe_rows(ink_i_device *d, uint32_t first, uint32_t rows, const ink_i
     code = d->cuda->set_2d_async((void *)(uintptr_t)(ink_i_device_ring_at(d, first) + ring_bytes_of(d)),
                                  d->layout.stride, 0xff, run->aux_width, rows, d->stream);
   if (!code)
-    code = d->cuda->set_async((void *)(uintptr_t)ink_i_device_state_at(d, first), INK_STATE_FREE & 0xff,
-                              rows * sizeof *d->states, d->stream);
+    code = ink_i_drain_free_states(d, first, first + rows);
   return code;
 }
 

@@ -18,7 +18,7 @@ static bool place_of(const ink_i_device *d, uint32_t slot, uint32_t *place) {
   enum { LANE_SHIFT = 26 }; /* the lane lies above: entry_lane of mark_entry.cuh */
   const uint32_t word = d->states[slot].word;
   *place = (word & ((1u << LANE_SHIFT) - 1)) >> INK_STATE_BITS;
-  return (word & INK_STATE_LOW) == INK_STATE_TAKEN && word != (INK_STATE_FREE | INK_STATE_TAKEN);
+  return (word & INK_STATE_TAKEN) && word != INK_STATE_TAKEN;
 }
 
 static bool same_block(const ink_device_track *a, const ink_device_track *b) {
@@ -76,8 +76,7 @@ static int give_back(ink_i_device *d, uint32_t slot) {
     code = d->cuda->set_async((void *)(uintptr_t)ink_i_device_header_at(d, slot), 0xff,
                               sizeof(ink_device_track) + ring_bytes, d->stream);
   if (!code)
-    code = d->cuda->set_async((void *)(uintptr_t)ink_i_device_state_at(d, slot), INK_STATE_FREE & 0xff,
-                              sizeof *d->states, d->stream);
+    code = ink_i_drain_free_states(d, slot, slot + 1);
   d->clean_below[slot] = d->claims + d->info.track_count;
   d->seen[slot] = d->headers[slot].ticket + 1;
   d->open_count -= d->open[slot] != 0;

@@ -64,7 +64,7 @@ static int check_headers(ink_i_device *d, uint32_t first, uint32_t rows, ink_dev
     code = d->cuda->stream_synchronize(d->stream);
   for (uint32_t i = 0; i < rows && !code; i++) {
     room[i].closing = d->states[first + i].word;
-    if (room[i].ticket != d->headers[first + i].ticket || ink_i_state_of(d, &room[i]) != INK_TRACK_OPEN)
+    if (room[i].ticket != d->headers[first + i].ticket || ink_i_state_of(&room[i]) != INK_TRACK_OPEN)
       room[i].ticket = INK_UNWRITTEN;
   }
   return code;

@@ -61,12 +61,17 @@ static inline int ink_i_drain_copy_states(ink_i_device *d, uint32_t first, uint3
   return ink_i_drain_copy(d, d->states + first, ink_i_device_state_at(d, first),
                           (end - first) * sizeof *d->states);
 }
+/* Queues what makes the states of the slots first to end - 1 free. */
+static inline int ink_i_drain_free_states(ink_i_device *d, uint32_t first, uint32_t end) {
+  enum { FROM = offsetof(ink_device_state, word) };
+  return d->cuda->set_2d_async((char *)(uintptr_t)ink_i_device_state_at(d, first) + FROM, sizeof *d->states, INK_STATE_FREE,
+                               sizeof *d->states - FROM, end - first, d->stream);
+}
 
-static inline uint32_t ink_i_state_of(const ink_i_device *d, const ink_device_track *header) {
-  const uint32_t low = header->closing & INK_STATE_LOW;
-  if (header->closing == INK_STATE_FREE)
+static inline uint32_t ink_i_state_of(const ink_device_track *header) {
+  if (header->closing == INK_STATE_FREE && header->ticket == INK_UNWRITTEN)
     return INK_TRACK_FREE;
-  return low == (~d->layout.ring_mask & INK_STATE_LOW) ? INK_TRACK_CLOSED : INK_TRACK_OPEN;
+  return header->closing & INK_STATE_TAKEN ? INK_TRACK_OPEN : INK_TRACK_CLOSED;
 }
 
 static inline uint32_t ink_i_kernel_of(const ink_i_device *d, const ink_device_track *header) {

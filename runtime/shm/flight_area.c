@@ -25,7 +25,7 @@ uint64_t ink_i_flight_place(ink_i_flight_head *head, uint64_t address, uint64_t 
 
 bool ink_i_header_opened(const ink_device_track *h) {
   const uint64_t wide[] = {h->state_at, h->slot, h->ticket, h->grid_id, h->open_clock0, h->open_global_ns};
-  const uint32_t narrow[] = {h->thread,       h->grid_dim[0],    h->grid_dim[1],    h->grid_dim[2],
+  const uint32_t narrow[] = {h->thread_index, h->grid_dim[0],    h->grid_dim[1],    h->grid_dim[2],
                              h->sm_open,      h->block_dim[0],   h->block_dim[1],   h->block_dim[2],
                              h->cluster_rank, h->block_index[0], h->block_index[1], h->block_index[2],
                              h->name_rows};
@@ -46,12 +46,17 @@ static uint64_t soon_after(uint64_t clock0, uint32_t low) {
   return clock0 + (uint32_t)(low - (uint32_t)clock0);
 }
 
-ink_track ink_i_track_of_header(const ink_device_track *h, uint32_t kernel, uint32_t state, uint32_t closing) {
+static uint32_t linear_thread(const ink_device_track *h) {
+  const uint32_t x = h->thread_index & 1023, y = h->thread_index >> 10 & 1023, z = h->thread_index >> 20;
+  return x + h->block_dim[0] * (y + h->block_dim[1] * z);
+}
+
+ink_track ink_i_track_of_header(const ink_device_track *h, uint32_t kernel, uint32_t state) {
   ink_track track = {.state = state,
                      .kernel = kernel,
                      .ticket = h->ticket,
                      .grid_id = h->grid_id,
-                     .thread = h->thread,
+                     .thread = linear_thread(h),
                      .cluster_rank = h->cluster_rank,
                      .role = h->role_ticket == h->ticket ? h->role : 0,
                      .instance = h->instance == INK_UNWRITTEN ? 0 : h->instance,
@@ -65,14 +70,16 @@ ink_track ink_i_track_of_header(const ink_device_track *h, uint32_t kernel, uint
   memcpy(track.block_index, h->block_index, sizeof track.block_index);
   if (state != INK_TRACK_CLOSED)
     return track;
-  track.sm_close = closing >> INK_STATE_BITS;
+  track.sm_close = h->sm_close & ~INK_CLOSED_CALLED;
   track.close_clock0 = h->close_clock0;
   track.close_global_ns = h->close_global_ns;
-  track.close_clock1 = h->close_clock1;
+  track.close_clock1 = soon_after(h->close_clock0, h->close_clock1);
   track.words = h->bytes / 8;
   track.extra = h->extra;
-  track.aux_words = h->aux_bytes / 8;
-  track.aux_extra = h->aux_extra;
+  if (h->sm_close & INK_CLOSED_CALLED) {
+    track.aux_words = h->aux_bytes / 8;
+    track.aux_extra = h->aux_extra;
+  }
   return track;
 }
 
@@ -199,7 +206,7 @@ static ink_status write_tracks(rest *r, ink_error *error) {
     const uint64_t *ring =
         (const uint64_t *)(const void *)(r->area + r->head.rings_at + (uint64_t)i * r->head.stride);
     const bool closed = ink_i_header_closed(&h);
-    ink_track track = ink_i_track_of_header(&h, kernel, closed ? INK_TRACK_CLOSED : INK_TRACK_OPEN, h.closing);
+    ink_track track = ink_i_track_of_header(&h, kernel, closed ? INK_TRACK_CLOSED : INK_TRACK_OPEN);
     if (closed && is_written(r, i, h.ticket))
       continue;
     status = closed ? ink_writer_track(r->writer, r->head.info.index, &track, ring,

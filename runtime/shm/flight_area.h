@@ -49,10 +49,13 @@ static inline uint64_t *ink_i_flight_written(const ink_i_flight_head *head) {
 
 /* Of a header that was wiped with ones before its track opened: whether all of the opening is there, and whether
  * all of the closing is, rings included. */
+static inline uint64_t ink_i_header_aux_bytes(const ink_device_track *h) {
+  return h->sm_close & INK_CLOSED_CALLED ? h->aux_bytes : 0;
+}
 bool ink_i_header_opened(const ink_device_track *header);
 bool ink_i_header_closed(const ink_device_track *header);
-/* As the capture has it; `state` is that of enum ink_track_state, `closing` what closing left. */
-ink_track ink_i_track_of_header(const ink_device_track *header, uint32_t kernel, uint32_t state, uint32_t closing);
+/* As the capture has it; `state` is that of enum ink_track_state. */
+ink_track ink_i_track_of_header(const ink_device_track *header, uint32_t kernel, uint32_t state);
 
 /* Writes every track of the area that is not in the capture yet, closed ones and what is certain of open ones, and
  * the counts. No kernel records to it any more: it trapped (`cut`), or its process is gone. Of an area from another

@@ -75,7 +75,7 @@ static ink_device_track *gpu_header(uint64_t ring) {
 static ink_kernel_slot *gpu_slot(uint32_t kernel) {
   ink_kernel_slot *slots = (ink_kernel_slot *)((char *)gpu.device->buffer + sizeof(ink_buffer));
   const uint64_t key = INK_KERNEL_KEY(GPU_TABLE, kernel + 1);
-  for (uint32_t i = INK_KERNEL_HASH(key);; i++) {
+  for (uint32_t i = INK_KERNEL_FIRST(key);; i++) {
     ink_kernel_slot *slot = &slots[i & gpu.device->buffer->kernel_mask];
     if (slot->key == key || !slot->key)
       return slot;
@@ -95,8 +95,9 @@ static uint32_t *gpu_state(const gpu_lane *lane) {
 }
 
 static void gpu_take(gpu_lane *lane) {
-  const bool taken = *gpu_state(lane) & INK_STATE_TAKEN;
-  *gpu_state(lane) |= INK_STATE_TAKEN;
+  const bool taken = *gpu_state(lane) != INK_STATE_FREE;
+  if (!taken)
+    *gpu_state(lane) = INK_STATE_TAKEN;
   lane->step = 3;
   if (!taken)
     return;
@@ -113,11 +114,11 @@ static void gpu_open(gpu_lane *lane) {
   ink_device_track *h = gpu_header(lane->ring);
   const uint32_t low = (uint32_t)lane->ticket;
   switch (lane->step++) {
-  case 3: h->ticket = lane->ticket; h->grid_id = lane->ticket / 4; break;
-  case 4:
+  case 3:
     h->state_at = (uint64_t)(uintptr_t)gpu_state(lane);
     h->slot = (uint64_t)(uintptr_t)gpu_slot(lane->kernel) - sizeof(ink_buffer);
     break;
+  case 4: h->ticket = lane->ticket; h->grid_id = lane->ticket / 4; break;
   case 5: h->grid_dim[0] = h->grid_dim[1] = h->grid_dim[2] = low + 1; h->sm_open = low * 5; break;
   case 6: h->block_dim[0] = h->block_dim[1] = h->block_dim[2] = low + 2; h->cluster_rank = low * 3; break;
   case 7:
@@ -127,7 +128,7 @@ static void gpu_open(gpu_lane *lane) {
     break;
   default:
     h->block_index[0] = h->block_index[1] = h->block_index[2] = low;
-    h->thread = low * 7;
+    h->thread_index = low & 1023;
     h->name_rows = 0;
     h->open_clock1 = (uint32_t)gpu_opened[lane->ticket & 0xffff] << 8;
     lane->word = 0;
@@ -149,25 +150,32 @@ static void gpu_close(gpu_lane *lane) {
   ink_device_track *h = gpu_header(lane->ring);
   ink_kernel_slot *sums = (ink_kernel_slot *)((char *)(uintptr_t)h->slot + sizeof(ink_buffer));
   const uint64_t words = gpu_words(lane->ticket), aux = gpu_aux_words(lane->ticket);
+  const uint32_t low = gpu.device->buffer->ring_mask & INK_MASK_LOW;
+  const bool rare = aux || low != INK_MASK_KEEP_LAST;
   switch (lane->step++) {
   case 9:
     gpu_closed[lane->ticket & 0xffff] = gpu.now;
     h->close_clock0 = gpu.now << 8;
     h->close_global_ns = gpu.now;
     break;
-  case 10: h->close_clock1 = (gpu_closed[lane->ticket & 0xffff] << 8) + 9; break;
-  case 11: h->bytes = words * 8; h->extra = lane->ticket % 5; break;
-  case 12: h->aux_bytes = aux * 8; h->aux_extra = 0; break;
-  case 13:
-    if (gpu.device->buffer->ring_mask & INK_MASK_SYSTEM)
-      h->closing = (uint32_t)lane->ticket % 9 << INK_STATE_BITS | (~gpu.device->buffer->ring_mask & INK_STATE_LOW);
+  case 10:
+    h->close_clock1 = (uint32_t)(gpu_closed[lane->ticket & 0xffff] << 8) + 9;
+    h->sm_close = (uint32_t)lane->ticket % 9 | (rare ? INK_CLOSED_CALLED : 0);
     break;
-  case 14: sums->closed += gpu.device->buffer->ring_mask; gpu.closed[lane->kernel]++; break;
+  case 11: h->bytes = words * 8; h->extra = lane->ticket % 5; break;
+  case 12:
+    if (rare)
+      h->aux_bytes = aux * 8, h->aux_extra = 0;
+    break;
+  case 13:
+    if (low == INK_MASK_FLIGHT)
+      h->closing = INK_STATE_CLOSED;
+    break;
+  case 14: sums->closed += h->slot; gpu.closed[lane->kernel]++; break;
   case 15: sums->extra += lane->ticket % 5; break;
   case 16: sums->bytes += (words + aux) * 8; break;
   default:
-    *gpu_state(lane) = (uint32_t)lane->ticket % 9 << INK_STATE_BITS |
-                       (~gpu.device->buffer->ring_mask & INK_STATE_LOW);
+    *gpu_state(lane) = low == INK_MASK_KEEP_LAST ? INK_STATE_FREE : INK_STATE_CLOSED;
     lane->step = 0;
   }
 }

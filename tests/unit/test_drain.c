@@ -101,7 +101,7 @@ static bool is_own(const ink_stored_track *t) {
   const ink_track *h = &t->header;
   const uint32_t low = (uint32_t)h->ticket;
   const uint64_t ticket = h->ticket, opened = gpu_opened[ticket & 0xffff], shut = gpu_closed[ticket & 0xffff];
-  bool own = h->grid_id == ticket / 4 && h->thread == low * 7 && h->sm_open == low * 5 &&
+  bool own = h->grid_id == ticket / 4 && h->thread == (low & 1023) && h->sm_open == low * 5 &&
              h->cluster_rank == low * 3 && h->open_clock0 == opened << 8 &&
              h->open_global_ns == opened && h->open_clock1 == opened << 8;
   for (int i = 0; i < 3; i++)
