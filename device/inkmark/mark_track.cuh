@@ -21,20 +21,30 @@ template <u64 Bytes> struct instance {
 // from C++. What only a thread that may record comes to. The operands: 0 to 2 the cursor, 3 the buffer, 4 the
 // kernel's key, 5 where the search for it starts, 6 the entries of warps, else constants of record.h.
 
-// The mask in a register that ptxas takes for no part of the ring's address: else it copies the address's upper half for each mark.
-// The lop3 is a move that it does not see through.
+// The cursor, of registers that ptxas takes for no part of the ring's address: else it copies the address's upper half for each
+// mark and keeps three registers for it. The lop3 is a move that it does not see through: no SM's number has the bit. On sm_75, and
+// for the mask with -rdc=true on sm_90 and newer, a load does it.
 #if __CUDA_ARCH__ < 800
-#define INK_I_MASK "lop3.b32 %2, _sm, 0x80000000, _mask, 0xEA;\n\t"
-#elif defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 900
+#define INK_I_CURSOR                                        \
+  "mov.u32 %2, _mask;\n\t"                                  \
+  "ld.global.v2.u32 {%0, %1}, [_state];\n\t"
+#else
+#if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 900
 #define INK_I_MASK "ld.global.u32 %2, [_state+8];\n\t"
 #else
 #define INK_I_MASK "mov.u32 %2, _mask;\n\t"
 #endif
+#define INK_I_CURSOR                                        \
+  INK_I_MASK                                                \
+  "mov.b64 {%0, _a}, _ring;\n\t"                            \
+  "lop3.b32 %1, _sm, 0x80000000, _a, 0xEA;\n\t"
+#endif
 
 // What most threads come by is one piece without a branch that is taken; the rest stands behind branches that most threads
-// do not take, or that leave. The first part: a thread that may record (thread & thread_mask is 0), of a grid with so few blocks that
-// no block is left out, and the kernel's slot in its first place. `enabled` is 1, and no compiler knows: see add_global. Where it is 0
-// the key is another one.
+// do not take, or that leave. The first part: a thread that may record (thread & thread_mask is 0), of a grid with so few
+// blocks that no block is left out, and the kernel's slot in its first place. `enabled` is 1, and no compiler knows: around
+// the addition of a value that is the same in all threads ptxas builds a warp-wide aggregate, 15 instructions for what one
+// thread does. Where it is 0 the key is another one.
 #define INK_I_OPEN_USUAL(bra, thread_mask)                                                     \
   "ld.global.v4.u32 {_thread_mask, _blocks_most, _tracks_mask, _state_bytes}, [%3+16];\n\t"    \
   thread_mask                                                                                  \
@@ -55,17 +65,17 @@ template <u64 Bytes> struct instance {
   "setp.ne.or.u64 _again, _found, %4, _again;\n\t"                                             \
   "@!_again " bra " _claim;\n\t"
 
-// May this warp record? Where blocks are filtered, or a block needs several tracks of a sampled buffer, or the grid has too many: is
-// this block out? record.h says which blocks are a sample. And the search for the kernel's slot. Where no table named it, it ends at
-// an empty slot, whose `missed` counts it. Lower half of a key: never 0, it ends in a section's id.
+// May this warp record? Where blocks are filtered, or a block needs several tracks of a sampled buffer, or the grid has too
+// many: is this block out? record.h says which blocks are a sample. And the search for the kernel's slot. Where no table named
+// it, it ends at an empty slot, whose `missed` counts it. Lower half of a key: never 0, it ends in a section's id.
 #define INK_I_OPEN_CHOOSE(bra, warps)                                                          \
   "setp.eq.u32 _again, _thread_mask, 0xffffffff;\n\t"                                          \
   "setp.ne.and.u32 _again, _c, 0, _again;\n\t"                                                 \
-  "@_again " bra " _none;\n\t"                                                                  \
+  "@_again " bra " _none;\n\t"                                                                 \
   "ld.global.v4.u32 {_slots_mask, _last_block, _block_warps, _rate}, [%3+32];\n\t"             \
   warps                                                                                        \
   INK_I_LINEAR_THREAD                                                                          \
-  "shr.u32 _a, _linear, 5;\n\t"                                                                     \
+  "shr.u32 _a, _linear, 5;\n\t"                                                                \
   "shr.u32 _warps, _warps, _a;\n\t"                                                            \
   "ld.global.u64 _bits_at, [%3+48];\n\t"                                                       \
   "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y;\n\t"                              \
@@ -90,7 +100,7 @@ template <u64 Bytes> struct instance {
   "mul.lo.u32 _b, _b, %16;\n\t"                                                                \
   "shr.u32 _b, _b, _c;\n\t"                                                                    \
   "setp.ne.u32 _again, _b, 0;\n\t"                                                             \
-  "@_again " bra " _none;\n\t"                                                                  \
+  "@_again " bra " _none;\n\t"                                                                 \
   "mov.u32 _b, %18;\n\t"                                                                       \
   "_find:\n\t"                                                                                 \
   "mul.wide.u32 _at, _b, %7;\n\t"                                                              \
@@ -107,7 +117,7 @@ template <u64 Bytes> struct instance {
   "cvt.u32.u64 _c, _enabled;\n\t"                                                              \
   "and.b32 _c, _c, _warps;\n\t"                                                                \
   "setp.eq.u32 _again, _c, 0;\n\t"                                                             \
-  "@_again " bra " _none;\n\t"                                                                  \
+  "@_again " bra " _none;\n\t"                                                                 \
   "@_refused " bra " _claim;\n\t"                                                              \
   "bra.uni _missed;\n\t"
 #define INK_I_LINEAR_THREAD                                                                    \
@@ -155,7 +165,7 @@ template <u64 Bytes> struct instance {
 #if defined(INKMARK_NO_CALLED)
 #define INK_I_WORD(which_lane)                         \
   "mov.u32 _sm, %%smid;\n\t"                           \
-  "mov.u32 _word, 1;\n\t"
+  "mov.u32 _word, 0xf8f8f8f9;\n\t" /* INK_STATE_NO_PLACE */
 #define INK_I_OPEN_ENTRY ""
 #else
 #define INK_I_WORD(which_lane)                         \
@@ -192,8 +202,7 @@ template <u64 Bytes> struct instance {
 #endif
 
 // The header's rows. The block's dimensions come behind the clocks, over which ptxas moves nothing: all loads in front of all
-// stores would take 34 registers. The instruction that makes the cursor's upper half is a no-op on the value: no SM's number has the
-// bit. It stops ptxas from treating the half as a copy of the ring's, copying it again for each mark and keeping three registers for it.
+// stores would take 34 registers.
 #if __CUDA_ARCH__ >= 900
 #define INK_I_RANK "mov.u32 _c, %%cluster_ctarank;\n\t"
 #else
@@ -213,7 +222,7 @@ template <u64 Bytes> struct instance {
   "mov.u32 _place, %12;\n\t"                                                                    \
   "st.global.v4.u32 [_ring+%9+96], {_b, _c, _place, _a};\n\t"
 #endif
-#define INK_I_OPEN_HEADER(to_mask)                                                              \
+#define INK_I_OPEN_HEADER                                                              \
   INK_I_NAME_FIRST                                                                              \
   "mov.u32 _block_x, %%ctaid.x; mov.u32 _block_y, %%ctaid.y; mov.u32 _block_z, %%ctaid.z;\n\t"  \
   "st.global.v4.u32 [_ring+%9+64], {_block_x, _block_y, _block_z, _thread};\n\t"                \
@@ -232,9 +241,7 @@ template <u64 Bytes> struct instance {
   "st.global.v2.u64 [_ring+%9+80], {_found, _enabled};\n\t"                                     \
   "cvt.u32.u64 _a, _at;\n\t"                                                                    \
   INK_I_NAME_LAST                                                                               \
-  to_mask                                                                                       \
-  "mov.b64 {%0, _a}, _ring;\n\t"                                                                \
-  "lop3.b32 %1, _sm, 0x80000000, _a, 0xEA;\n\t"
+  INK_I_CURSOR
 
 #if defined(INKMARK_NO_CALLED)
 #define INK_I_ENTRIES_AT "n"(0)
@@ -247,22 +254,22 @@ template <u64 Bytes> struct instance {
 #define INK_I_ENTRY_SIZES "n"(entry_lane), "n"(entry_count - 1), "n"(0)
 #endif
 
-#define INK_I_OPEN(bra, thread_mask, warps, which_lane, to_mask)                                                                  \
-  asm volatile("{\n\t"                                                                                                  \
-               ".reg .pred _refused, _again;\n\t"                                                            \
-               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _tries, _mask, _state_bytes, _thread_mask;\n\t" \
-               ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t"      \
-               ".reg .u32 _bits, _thread, _word, _place, _sm, _linear, _block_warps, _rate, _blocks, _blocks_most;\n\t"     \
-               ".reg .u32 _ring_low, _ring_high;\n\t"                                                                   \
-               ".reg .u64 _bits_at, _at, _slot, _found, _enabled, _ticket, _ring, _grid, _state;\n\t"                   \
-               INK_I_OPEN_USUAL(bra, thread_mask) INK_I_OPEN_CHOOSE(bra, warps)                          \
-               INK_I_OPEN_CLAIM(bra, which_lane) INK_I_OPEN_HEADER(to_mask) "_out:\n\t"                                \
-               "}"                                                                                                      \
-               : "=&r"(at.low), "=&r"(at.high), "=&r"(at.mask)                                                            \
-               : "l"(buffer), "l"(key), "l"(first * sizeof(ink_kernel_slot)), INK_I_ENTRIES_AT,                                    \
-                 "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(slot)),                         \
-                 "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "l"(name.text), "n"(name_rows(Bytes)),    \
-                 INK_I_ENTRY_SIZES, "n"(INK_SAMPLE_FACTOR), "r"(first * (u32)sizeof(ink_kernel_slot)), "r"(first)                                                              \
+#define INK_I_OPEN(bra, thread_mask, warps, which_lane)                                                               \
+  asm volatile("{\n\t"                                                                                                \
+               ".reg .pred _refused, _again;\n\t"                                                                     \
+               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _tries, _mask, _state_bytes;\n\t" \
+               ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t"    \
+               ".reg .u32 _bits, _thread, _word, _place, _sm, _linear, _block_warps, _rate, _blocks, _blocks_most;\n\t" \
+               ".reg .u32 _ring_low, _ring_high, _thread_mask;\n\t"                                                   \
+               ".reg .u64 _bits_at, _at, _slot, _found, _enabled, _ticket, _ring, _grid, _state;\n\t"                 \
+               INK_I_OPEN_USUAL(bra, thread_mask) INK_I_OPEN_CHOOSE(bra, warps)                                       \
+               INK_I_OPEN_CLAIM(bra, which_lane) INK_I_OPEN_HEADER "_out:\n\t"                                        \
+               "}"                                                                                                    \
+               : "=&r"(at.low), "=&r"(at.high), "=&r"(at.mask)                                                        \
+               : "l"(buffer), "l"(key), "l"(first * sizeof(ink_kernel_slot)), INK_I_ENTRIES_AT,                       \
+                 "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(slot)),                       \
+                 "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "l"(name.text), "n"(name_rows(Bytes)),  \
+                 INK_I_ENTRY_SIZES, "n"(INK_SAMPLE_FACTOR), "r"(first * (u32)sizeof(ink_kernel_slot)), "r"(first)     \
                : "memory")
 
 // Of an instance: what its header says of the name and the rows.
@@ -280,9 +287,9 @@ __device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, ins
 #define INK_I_FIRST_LANE "bra.uni", "", "ld.global.u32 _warps, [%3+8];\n\t", ""
 #define INK_I_OPEN_(...) INK_I_OPEN(__VA_ARGS__)
   if (chosen)
-    INK_I_OPEN_(INK_I_CHOSEN, INK_I_MASK);
+    INK_I_OPEN_(INK_I_CHOSEN);
   else // one thread of the warp
-    INK_I_OPEN_(INK_I_FIRST_LANE, INK_I_MASK);
+    INK_I_OPEN_(INK_I_FIRST_LANE);
 }
 
 // With the ticket beside it, so that opening need not clear what the last track left.

@@ -226,13 +226,18 @@ template <int Offset> __device__ __forceinline__ void store_u64(u64 at, u64 a) {
 #define INK_I_AT(type, field) ((int)__builtin_offsetof(type, field))
 #endif
 #define INK_I_TRACK(field) (INK_I_AT(ink_device_track, field) - (int)sizeof(ink_device_track)) // from its ring
-static_assert(INK_I_AT(ink_buffer, warps) == 8 && INK_I_AT(ink_buffer, thread_mask) == 16 && INK_I_AT(ink_buffer, blocks_most) == 20 && INK_I_AT(ink_buffer, tracks_mask) == 24 &&
-                  INK_I_AT(ink_buffer, state_bytes) == 28 && INK_I_AT(ink_buffer, warps_chosen) == 12 &&
-                  INK_I_AT(ink_buffer, kernel_mask) == 32 && INK_I_AT(ink_buffer, sample_rate) == 44 &&
+static_assert(INK_I_AT(ink_buffer, warps) == 8 && INK_I_AT(ink_buffer, warps_chosen) == 12 &&
+                  INK_I_AT(ink_buffer, thread_mask) == 16 && INK_I_AT(ink_buffer, blocks_most) == 20 &&
+                  INK_I_AT(ink_buffer, tracks_mask) == 24 && INK_I_AT(ink_buffer, state_bytes) == 28 &&
+                  INK_I_AT(ink_buffer, kernel_mask) == 32 && INK_I_AT(ink_buffer, last_block) == 36 &&
+                  INK_I_AT(ink_buffer, sample_warps) == 40 && INK_I_AT(ink_buffer, sample_rate) == 44 &&
                   INK_I_AT(ink_buffer, block_bits_at) == 48 && INK_I_AT(ink_buffer, tries) == 56 &&
-                  INK_I_AT(ink_buffer, claim) == 64 && INK_I_AT(ink_kernel_slot, key) == 0 && INK_I_AT(ink_device_state, ring) == 0 && INK_I_AT(ink_kernel_slot, enabled) == 8 &&
+                  INK_I_AT(ink_buffer, claim) == 64 && INK_I_AT(ink_kernel_slot, key) == 0 &&
+                  INK_I_AT(ink_kernel_slot, enabled) == 8 && INK_I_AT(ink_device_state, ring) == 0 &&
                   INK_I_AT(ink_device_state, mask) == 8 && INK_I_AT(ink_device_state, word) == 12 &&
-                  INK_I_AT(ink_device_state, aux_bytes) == 16,
+                  INK_I_AT(ink_device_state, aux_bytes) == 16 && INK_STATE_FREE == 0 &&
+                  INK_STATE_CLOSED == 2 && INK_STATE_NO_PLACE == 0xf8f8f8f9 && INK_MASK_KEEP_LAST == 7 &&
+                  INK_MASK_FLIGHT == 2 && INK_CLOSED_CALLED == 0x80000000,
               "the fields that opening and closing read and write together");
 static_assert(INK_I_AT(ink_device_track, slot) == 0 && INK_I_AT(ink_device_track, state_at) == 8 &&
                   INK_I_AT(ink_device_track, ticket) == 16 && INK_I_AT(ink_device_track, grid_id) == 24 &&

@@ -78,7 +78,9 @@ typedef unsigned long long uint64_t;
 #define INK_SECTION_MASK 0x1fffu
 #define INK_SECTION_MAX 8191u
 #define INK_SECTION_NONE 8191u /* of PROF_MARK_ID alone, whose tables have fewer */
-#define INK_TABLE_TEXT_MAGIC "inkmark table 1" /* what a section table inside a module begins with */
+/* What a section table inside a module begins with: its number is INK_LAYOUT_VERSION (1: up to 4). */
+#define INK_TABLE_TEXT_ANY "inkmark table "
+#define INK_TABLE_TEXT_MAGIC INK_TABLE_TEXT_ANY "5"
 #define INK_NAME_COMMA '\x1a' /* in the text of a section table: a comma that is part of a name */
 
 enum ink_kind {
@@ -189,10 +191,11 @@ INK_STATIC_ASSERT(sizeof(ink_track) == 176, "ink_track is part of the file forma
 /* A track's state lies in device memory, apart from the header and the ring, which may lie in memory of the host: that of
  * track i of n is n - i states in front of the buffer. Opening changes `word` from 0, in one exchange, to the word of its
  * thread: odd, and above three bits which warp's it is, so that a mark in a function without a context knows the track for
- * its own (1 alone where such marks are not recorded). Closing sets it to 0 where the track can be claimed again at
- * once, else to INK_STATE_CLOSED, which waits for the host. */
+ * its own; INK_STATE_NO_PLACE where such marks are not recorded. Closing sets it to 0 where the track can be claimed
+ * again at once, else to INK_STATE_CLOSED, which waits for the host. */
 #define INK_STATE_FREE 0u
 #define INK_STATE_TAKEN 1u
+#define INK_STATE_NO_PLACE 0xf8f8f8f9u /* taken; no SM has this number */
 #define INK_STATE_CLOSED 2u
 #define INK_STATE_BITS 3
 
@@ -200,12 +203,14 @@ typedef struct ink_device_state {
   uint64_t ring;           /* the address of the track's ring, */
   uint32_t mask;           /* and the buffer's ring_mask: the host sets both once */
   uint32_t word;
-  uint64_t aux_bytes, aux_extra; /* of an open track: what was executed in functions without a context, 8 bytes a word; else 0 */
+  /* Of an open track: what was executed in functions without a context, 8 bytes a word; else 0. */
+  uint64_t aux_bytes, aux_extra;
 } ink_device_state;
 INK_STATIC_ASSERT(sizeof(ink_device_state) == 32, "ink_device_state is part of the layout");
 
 /* What kernels write of a track, right in front of its ring, so that closing finds it from the cursor. Rows of 16
- * bytes, each one store: seven at opening, three at closing, and one more with INK_CLOSED_CALLED. What the host can work out is left to it. */
+ * bytes, each one store: seven at opening, three at closing, and one more with INK_CLOSED_CALLED. What the host can
+ * work out is left to it. */
 typedef struct ink_device_track {
   uint64_t slot;           /* the buffer's address + the kernel slot's index times its size */
   uint64_t state_at;       /* of its state */
@@ -282,11 +287,12 @@ enum ink_buffer_flags {
 #define INK_MASK_FLIGHT 2u    /* held; rings and headers are in memory of the host, which outlives the device's:
                                * they are there, for the host too, before the closing's last words are */
 
-/* Lives in device memory, at an address whose lower half is not 0, with the tracks' states in front of it and the kernel slots right behind it. The host
- * writes it before a kernel can see it; afterwards kernels change only `claim`, the kernel slots and the tracks,
- * the host only warps to blocks_most, the slots' `enabled` and what it wiped of tracks that are held. Track i's ring is at rings_end - (n - i) * stride, aligned to its size; its header, an
- * ink_device_track, in front of it; the ring of called functions right behind it. Kernels read and write 16
- * bytes at once: everything is aligned to 16, and fields that are read together stand together. */
+/* Lives in device memory, at an address whose lower half is not 0, with the tracks' states in front of it and the kernel
+ * slots right behind it. The host writes it before a kernel can see it; afterwards kernels change only `claim`, the kernel
+ * slots and the tracks, the host only warps to blocks_most, the slots' `enabled` and what it wiped of tracks that are held.
+ * Track i's ring is at rings_end - (n - i) * stride, aligned to its size; its header, an ink_device_track, in front of it;
+ * the ring of called functions right behind it. Kernels read and write 16 bytes at once: everything is aligned to 16, and
+ * fields that are read together stand together. */
 typedef struct ink_buffer {
   uint32_t magic, version;
   uint32_t warps;           /* bit w: lane 0 of warp w of a block may record; 0 while off */

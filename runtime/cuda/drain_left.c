@@ -18,7 +18,7 @@ static bool place_of(const ink_i_device *d, uint32_t slot, uint32_t *place) {
   enum { LANE_SHIFT = 26 }; /* the lane lies above: entry_lane of mark_entry.cuh */
   const uint32_t word = d->states[slot].word;
   *place = (word & ((1u << LANE_SHIFT) - 1)) >> INK_STATE_BITS;
-  return (word & INK_STATE_TAKEN) && word != INK_STATE_TAKEN;
+  return (word & INK_STATE_TAKEN) && word != INK_STATE_NO_PLACE;
 }
 
 static bool same_block(const ink_device_track *a, const ink_device_track *b) {

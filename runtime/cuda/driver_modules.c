@@ -207,7 +207,10 @@ ink_status ink_i_modules_came(void *handle, bool library, const void *image, siz
   *marked = false;
   const ink_i_scan seen = ink_i_scan_image(image, bytes, note_table, &e);
   /* What is compressed is asked for its symbol, and so is a module without an image. */
-  const bool ask = seen.has_marks || seen.compressed || !image;
+  const bool other_layout = seen.other_layout[0];
+  const bool ask = !other_layout && (seen.has_marks || seen.compressed || !image);
+  if (other_layout)
+    ink_i_registry_note_other_abi(&(ink_module_desc){.bytes = sizeof(ink_module_desc), .file = seen.other_layout});
   if (ask && !(kept = malloc(sizeof *kept)))
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a module");
   if (kept) {

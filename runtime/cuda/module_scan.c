@@ -10,13 +10,15 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[] = INK_TABLE_TEXT_MAGIC;
+static const char magic[] = INK_TABLE_TEXT_MAGIC, any_magic[] = INK_TABLE_TEXT_ANY;
+enum { ANY_BYTES = sizeof any_magic - 1, VERSION_DIGITS_MOST = 9 };
 static const char symbol[] = "ink_current", table_symbol[] = "ink_table_text";
 
 #define FATBIN_WRAPPER 0x466243b1u
@@ -40,10 +42,23 @@ typedef struct scan {
   void *user;
 } scan;
 
-/* ---- one table: four strings behind the magic, each with its NUL ---- */
+/* ---- one table: the magic and four strings, each with its NUL ---- */
+
+/* The bytes of a magic of any device layout; 0: there is none. */
+static size_t magic_bytes(const char *text, size_t bytes) {
+  size_t n = ANY_BYTES;
+  if (bytes <= n || memcmp(text, any_magic, n) != 0)
+    return 0;
+  while (n < bytes && n < ANY_BYTES + VERSION_DIGITS_MOST && text[n] >= '0' && text[n] <= '9')
+    n++;
+  return n > ANY_BYTES && n < bytes && !text[n] ? n + 1 : 0;
+}
 
 static void take_table(scan *s, const char *text, size_t bytes) {
-  const char *strings[4], *at = text, *end = text + bytes;
+  const size_t head = magic_bytes(text, bytes);
+  if (!head)
+    return;
+  const char *strings[4], *at = text + head, *end = text + bytes;
   for (int i = 0; i < 4; i++) {
     strings[i] = at;
     const char *nul = memchr(at, 0, (size_t)(end - at));
@@ -53,6 +68,10 @@ static void take_table(scan *s, const char *text, size_t bytes) {
   }
   if (!*strings[0] || !*strings[1])
     return;
+  if (head != sizeof magic || memcmp(text, magic, sizeof magic) != 0) {
+    snprintf(s->result.other_layout, sizeof s->result.other_layout, "%s", *strings[2] ? strings[2] : "?");
+    return;
+  }
   s->result.tables++;
   if (s->found)
     s->found(s->user, strings[0], strings[1], strings[2], (uint32_t)strtoul(strings[3], NULL, 10));
@@ -61,10 +80,8 @@ static void take_table(scan *s, const char *text, size_t bytes) {
 static void scan_bytes(scan *s, const char *bytes, size_t n) {
   const char *end = bytes + n;
   s->result.has_marks = s->result.has_marks || memmem(bytes, n, symbol, sizeof symbol - 1);
-  for (const char *at = bytes; at < end && (at = memmem(at, (size_t)(end - at), magic, sizeof magic));) {
-    at += sizeof magic;
+  for (const char *at = bytes; at < end && (at = memmem(at, (size_t)(end - at), any_magic, ANY_BYTES)); at += ANY_BYTES)
     take_table(s, at, (size_t)(end - at));
-  }
 }
 
 /* ---- PTX ---- */
@@ -92,8 +109,8 @@ static void take_ptx_table(scan *s, const char *at) {
   const size_t room = (size_t)(end - open); /* a number is one character or more */
   char *bytes = calloc(room + 1, 1);      /* zeros at the end may be left out */
   const size_t n = bytes ? numbers(open + 1, end, bytes, room) : 0;
-  if (n > sizeof magic && memcmp(bytes, magic, sizeof magic) == 0)
-    take_table(s, bytes + sizeof magic, n + 1 - sizeof magic);
+  if (n)
+    take_table(s, bytes, n + 1);
   free(bytes);
 }
 

@@ -12,6 +12,7 @@ typedef struct ink_i_scan {
   bool has_marks;  /* the image has the buffer symbol */
   bool compressed; /* a part of it could not be looked at */
   uint32_t tables;
+  char other_layout[200]; /* the source file of a table of another device layout: its kernels cannot use our buffer; else "" */
 } ink_i_scan;
 
 /* A fat binary that lies in a file of the program is a CUDA runtime's, whose registrars tell of it; there may be

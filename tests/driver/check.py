@@ -58,6 +58,17 @@ if case == "ways":
         one(program, way, "library", "kernels.ptx", 1)
 elif case == "file":
     one("program", "dlsym", "file", "kernels.ptx", 1)
+    # compiled with headers of another device layout: it gets no buffer, and is named
+    with open(os.path.join(folder, "kernels.ptx")) as file:
+        text = file.read()
+    today, before = "32, 53, 0", "32, 49, 0"  # " 5" of what a table begins with
+    that(text.count(today) == text.count("ink_table_textE[") > 0, "the tables' first bytes")
+    os.remove("x.ink")
+    with open("older.ptx", "w") as file:
+        file.write(text.replace(today, before))
+    said = record("program", "dlsym", "file", "older.ptx")
+    that("kernels.cu' was compiled with the headers of another inkmark" in said, f"older: {said}")
+    that(not os.path.exists("x.ink") or not report()["kernels"], f"older: {said}")
 elif case == "fatbin":
     one("program", "dlsym", "fatbin", "packed_kernels.fatbin", 1)
     one("program", "dlsym", "fatbin", "plain_kernels.fatbin", 1)

@@ -97,7 +97,7 @@ static uint32_t *gpu_state(const gpu_lane *lane) {
 static void gpu_take(gpu_lane *lane) {
   const bool taken = *gpu_state(lane) != INK_STATE_FREE;
   if (!taken)
-    *gpu_state(lane) = INK_STATE_TAKEN;
+    *gpu_state(lane) = INK_STATE_NO_PLACE;
   lane->step = 3;
   if (!taken)
     return;

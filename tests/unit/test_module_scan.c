@@ -71,6 +71,42 @@ static void ptx(void) {
     CHECK(scan(odd[i], 0).tables == 0, "'%s'", odd[i]);
 }
 
+/* A table of another device layout: its file is named, and no table is taken. */
+static void other_layouts(void) {
+  static const char *const magics[] = {"inkmark table 1", "inkmark table 4", "inkmark table 50", "inkmark table 123456789"};
+  for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+    char image[512];
+    Elf64_Ehdr head = {.e_ident = ELFMAG};
+    size_t n = sizeof head;
+    memcpy(image + n, "ink_current", 12);
+    n += 12;
+    memcpy(image + n, magics[i], strlen(magics[i]) + 1);
+    n += strlen(magics[i]) + 1;
+    memcpy(image + n, "Core\0Step\0old.cu\0" "7", 19);
+    n += 19;
+    head.e_shoff = n;
+    memcpy(image, &head, sizeof head);
+    const ink_i_scan found = scan(image, 0);
+    CHECK(found.has_marks && !found.tables && !strcmp(found.other_layout, "old.cu"), "%s: %u tables, '%s'", magics[i],
+          found.tables, found.other_layout);
+  }
+  char text[8192] = ".version 9.0\n.target sm_75\n.global .align 8 .u64 ink_current;\n";
+  append_ptx(text, sizeof text, "Core", "Step");
+  char *digit = strstr(text, ", 53, 0, "); /* "5" and its NUL */
+  CHECK(digit && !scan(text, 0).other_layout[0], "the layout of today");
+  if (digit)
+    memcpy(digit, ", 49", 4);
+  const ink_i_scan old = scan(text, 0);
+  CHECK(!old.tables && !strcmp(old.other_layout, "a.cu"), "PTX: %u tables, '%s'", old.tables, old.other_layout);
+  static const char none[] = "ink_current inkmark table 5x inkmark table inkmark table 1";
+  char elf[512] = {0};
+  Elf64_Ehdr head = {.e_ident = ELFMAG, .e_shoff = sizeof head + sizeof none};
+  memcpy(elf, &head, sizeof head);
+  memcpy(elf + sizeof head, none, sizeof none);
+  const ink_i_scan odd = scan(elf, 0);
+  CHECK(!odd.tables && !odd.other_layout[0], "no table: %u, '%s'", odd.tables, odd.other_layout);
+}
+
 /* An ELF file of a header and a table; its end is what the header says. */
 static size_t elf(char *out) {
   Elf64_Ehdr head = {.e_ident = ELFMAG};
@@ -159,6 +195,7 @@ static void changed(void) {
 
 int main(void) {
   ptx();
+  other_layouts();
   machine_code();
   fat_binary();
   changed();

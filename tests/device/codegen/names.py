@@ -9,7 +9,7 @@ import tempfile
 
 from toolchain import Checks, nvcc
 
-MAGIC = b"inkmark table 1\0"
+MAGIC = b"inkmark table 5\0"
 SOURCE = """#include "inkmark/mark.cuh"
 #include "names.cuh"
 PROF_SECTIONS(Table, Kernel, Step)
