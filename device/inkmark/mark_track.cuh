@@ -23,15 +23,16 @@ template <u64 Bytes> struct instance {
 
 // The cursor, of registers that ptxas takes for no part of the ring's address: else it copies the address's upper half for each
 // mark and keeps three registers for it. The lop3 is a move that it does not see through: no SM's number has the bit. On sm_75, and
-// for the mask with -rdc=true on sm_90 and newer, a load does it.
+// for the mask with -rdc=true on sm_90 and newer, a load does it, in front of the clocks: the first mark does not wait for it.
 #if __CUDA_ARCH__ < 800
-#define INK_I_CURSOR                                        \
-  "mov.u32 %2, _mask;\n\t"                                  \
-  "ld.global.v2.u32 {%0, %1}, [_state];\n\t"
+#define INK_I_CURSOR_LOAD "ld.global.v2.u32 {%0, %1}, [_state];\n\t"
+#define INK_I_CURSOR "mov.u32 %2, _mask;\n\t"
 #else
 #if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 900
-#define INK_I_MASK "ld.global.u32 %2, [_state+8];\n\t"
+#define INK_I_CURSOR_LOAD "ld.global.u32 %2, [_state+8];\n\t"
+#define INK_I_MASK ""
 #else
+#define INK_I_CURSOR_LOAD ""
 #define INK_I_MASK "mov.u32 %2, _mask;\n\t"
 #endif
 #define INK_I_CURSOR                                        \
@@ -229,6 +230,7 @@ template <u64 Bytes> struct instance {
   "mov.u64 _grid, %%gridid;\n\t"                                                                \
   "st.global.v2.u64 [_ring+%9], {_slot, _state};\n\t"                                           \
   "st.global.v2.u64 [_ring+%9+16], {_ticket, _grid};\n\t"                                       \
+  INK_I_CURSOR_LOAD                                                                             \
   INK_I_OPEN_ENTRY                                                                              \
   "mov.u32 _grid_x, %%nctaid.x; mov.u32 _grid_y, %%nctaid.y; mov.u32 _grid_z, %%nctaid.z;\n\t"  \
   "st.global.v4.u32 [_ring+%9+32], {_grid_x, _grid_y, _grid_z, _sm};\n\t"                       \

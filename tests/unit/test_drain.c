@@ -310,6 +310,7 @@ static void cut_history(uint64_t seed) {
   gpu.rate = 0;
   size_t size = 0;
   close_capture(s);
+  gpu_close_whole(); /* else its counts have a track that closes twice */
   unsigned char *bytes = s->path ? synth_read_file(path, &size) : NULL;
   const uint64_t opened = d->buffer->claim;
   for (int i = 0; i < 30 && size > 100; i++) {

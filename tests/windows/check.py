@@ -137,8 +137,10 @@ elif case == "auto":  # without an option: of a grid with more blocks than track
     assert [sum(lo <= b < lo + 4 for b in blocks) for lo in range(0, 6000, 4)] == [1] * 1500  # spread over the grid
     places = [sum(b % 4 == k for b in blocks) for k in range(4)]
     assert min(places) > 300, places  # and by no fixed distance
-    assert lasted[int(len(lasted) * low / 100)] <= whole["median_cycles"] <= lasted[int(len(lasted) * high / 100)], (whole, low, high)
-    assert row["median_cycles"] == whole["median_cycles"] and row["max_cycles"] * 1.01 >= whole["max_cycles"], (row, whole)
+    # to 1 %: the simulated device adds a cycle or two where the blocks beside do something else, as those left out do
+    assert lasted[int(len(lasted) * low / 100)] <= 1.01 * whole["median_cycles"], (whole, low)
+    assert whole["median_cycles"] <= 1.01 * lasted[int(len(lasted) * high / 100)], (whole, high)
+    assert abs(row["median_cycles"] - whole["median_cycles"]) <= whole["median_cycles"] / 100 and row["max_cycles"] * 1.01 >= whole["max_cycles"], (row, whole)
     assert abs(4 * row["total_cycles"] - whole["total_cycles"]) <= whole["total_cycles"] / 20, (row, whole)
     # what blocks are left out of is no total, and other blocks are no difference
     for condition, code in (("total < 1000ms", 1), ("count < 6000", 1), ("total > 1000ms", 1), ("total < 1ns", 3), ("total > 1ns", 0), ("max < 1000ms", 0)):
