@@ -26,7 +26,7 @@ template <u64 Bytes> struct instance {
 // for the mask with -rdc=true on sm_90 and newer, a load does it, in front of the clocks: the first mark does not wait for it.
 #if __CUDA_ARCH__ < 800
 #define INK_I_CURSOR_LOAD "ld.global.v2.u32 {%0, %1}, [_state];\n\t"
-#define INK_I_CURSOR "mov.u32 %2, _mask;\n\t"
+#define INK_I_CURSOR "lop3.b32 %2, _sm, 0x80000000, _mask, 0xEA;\n\t"
 #else
 #if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 900
 #define INK_I_CURSOR_LOAD "ld.global.u32 %2, [_state+8];\n\t"
