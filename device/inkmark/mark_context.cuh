@@ -79,7 +79,7 @@ template <class Lent> class lending;
 
 struct __align__(16) context {
   place here;
-  u64 table;      // the hash of the kernel's section table
+  u64 table;      // the hash of the kernel's section table; 0 while the place is lent: no table's hash
   u32 is_lent;    // 1: while a call with PROF_ARGS is under way the place is that of *lent
   u32 summed;     // bit i: sums[i] is in use
   context *lent;
@@ -107,10 +107,12 @@ struct __align__(16) context {
     if (is_lent) {
       lent->fetch(calls<Length - 1>());
       here = lent->here;
+      table = lent->table;
     }
   }
   template <u32 Length> __host__ __device__ __forceinline__ void give(calls<Length>) {
     if (is_lent) {
+      table = 0;
       lent->here = here;
       lent->give(calls<Length - 1>());
     }
@@ -134,6 +136,26 @@ struct __align__(16) context {
                             escape_word(INK_ESCAPE_TABLE, Hash, now)};
       put<true>(record);
     }
+  }
+  // May a mark do without fetch() and give()? One comparison for both: is it of the kernel's table, is nothing lent?
+  template <u32 Section, u64 Hash> __device__ __forceinline__ bool is_usual() const { return Hash == table; }
+  // The mark that may not. In a function that is not inlined it is code beside each mark: one form for its own table and
+  // for another's. The words are stored as of a record of one word, or of two.
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() {
+    fetch();
+    place next = here;
+    const u32 more = Hash != table;
+    const u64 now = read_clock();
+    if (more)
+      stop_at_end(next.on, next.bytes, next.at.mask);
+    store_word(next.at, next.bytes + 8, next.on & more, escape_word(INK_ESCAPE_TABLE, Hash, now));
+    store_word(next.at, next.bytes, next.on, head_word(INK_TAG(Kind, Section), now));
+    next.bytes += 8 * more;
+    next.extra += more;
+    stop_at_end(next.on, next.bytes, next.at.mask);
+    next.bytes += 8;
+    here = next;
+    give();
   }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
     if (Section == 0 || Hash == table) {
@@ -275,6 +297,12 @@ public:
 
 #if defined(__CUDA_ARCH__)
   __device__ __forceinline__ u32 top_is_zero() const { return read_smid(); }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ bool is_usual() const {
+    return !to || to->template is_usual<Section, Hash>();
+  }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() const {
+    to->template stamp_unusual<Kind, Section, Hash>();
+  }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_at(u64 now) const {
     if (to)
       to->template stamp_at<Kind, Section, Hash>(now);
@@ -351,15 +379,17 @@ template <class From> __host__ __device__ __forceinline__ context *lender(From &
 template <class Lent> class lending {
   context *from;      // NULL: of an object that was not bound
   Lent &temporary;
+  u64 table;
   bool first; // this object's temporary is the one in use
 
 public:
   __host__ __device__ __forceinline__ lending(Lent &&own, context *lender)
-      : from(lender), temporary(own), first(lender && !lender->is_lent) {
+      : from(lender), temporary(own), table(0), first(lender && !lender->is_lent) {
     if (first) {
       context &own_context = temporary;
       own_context.here = from->here;
-      own_context.table = from->table;
+      own_context.table = table = from->table;
+      from->table = 0;
       from->lent = &own_context;
       from->is_lent = 1;
     }
@@ -371,6 +401,7 @@ public:
       from->here.on = own_context.here.on;
       from->here.bytes = own_context.here.bytes;
       from->here.extra = own_context.here.extra;
+      from->table = table;
       from->is_lent = 0;
 #if defined(__CUDA_ARCH__)
       from->flush(own_context.sums, own_context.summed);

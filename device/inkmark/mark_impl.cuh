@@ -70,6 +70,11 @@ public:
   __host__ __device__ __forceinline__ void give() { context::give(calls<4>()); }
 
 #if defined(__CUDA_ARCH__)
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() {
+    fetch();
+    this->template stamp<Kind, Section, Hash>();
+    give();
+  }
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() {
     begin_sum<Section, Hash>(body_sums, body_summed);
   }
@@ -115,6 +120,8 @@ struct called {
 
 #if defined(__CUDA_ARCH__)
   __device__ __forceinline__ u32 top_is_zero() const { return read_smid(); }
+  template <u32 Section, u64 Hash> __device__ __forceinline__ bool is_usual() const { return true; }
+  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() {}
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
     stamp_at<Kind, Section, Hash>(read_clock());
   }
@@ -204,7 +211,12 @@ private:
 
 template <u32 Kind, u32 Section, u64 Hash, class Context>
 __host__ __device__ __forceinline__ void stamp(Context &&context) {
-  INK_I_ON_DEVICE(template stamp<Kind, Section, Hash>());
+#if defined(__CUDA_ARCH__)
+  if (context.template is_usual<Section, Hash>())
+    context.template stamp<Kind, Section, Hash>();
+  else
+    context.template stamp_unusual<Kind, Section, Hash>();
+#endif
 }
 template <u32 Kind, u32 Section, u64 Hash, class Context>
 __host__ __device__ __forceinline__ void stamp_key(Context &&context, u64 key) {

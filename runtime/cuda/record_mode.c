@@ -355,11 +355,15 @@ void ink_record_module_loaded(void *handle, bool library, const void *image, siz
   bool marked = false;
   if (!takes_part() || ink_i_is_linked_in(image))
     return;
+  const bool knew_other = ink_i_registry_other_abi() != NULL;
   ink_i_modules_came(handle, library, image, bytes, &marked, NULL);
   atomic_fetch_add(&modules_seen, 1);
   atomic_fetch_add(&modules_marked, marked);
+  ink_session *s = ink_i_record_session();
   if (marked)
     arm_here();
+  else if (s && !knew_other && ink_i_registry_other_abi()) /* the first one of another layout: arming says it */
+    arm(s);
 }
 
 /* The driver has read it; it is there and is read again. */

@@ -12,16 +12,16 @@ FOLDER = os.path.join(HERE, "modern")
 NOTHING = ["-o", os.devnull]
 # Registers of a kernel that has few, with which blocks of 256 keep the most warps an SM can hold: of 65,536 for 1,024,
 # 2,048 or 1,536 threads.
-MOST_REGISTERS = {75: 34, 80: 32, 90: 32, 100: 32, 120: 32}
-MOST_WITH_RDC = {75: 38, 80: 32, 90: 32, 100: 32, 120: 36}  # what is above 32 costs an SM no warps
+MOST_REGISTERS = {75: 34, 80: 30, 90: 30, 100: 30, 120: 32}
+MOST_WITH_RDC = MOST_REGISTERS
 MOST_BOUNDED_WITH_RDC = 40  # of blocks of 1,024, which may have 64
 # Bytes of spill stores and loads that three marks cost a kernel that fills 64 registers, without and with PROF_ITER.
-SPILLS = {75: (72, 188), 80: (56, 196), 90: (156, 256), 100: (96, 164), 120: (104, 144)}
+SPILLS = {75: (68, 160), 80: (56, 196), 90: (132, 228), 100: (72, 136), 120: (104, 160)}
 # The same behind PROF_OPEN and behind PROF_OPEN_ROWS, with PROF_CLOSE. LEAST has what prototypes of cheaper marks reached at
 # best, without and with PROF_ITER, by rows each: one of these forms is to be below (docs/measurements.md).
 SPILLS_BEHIND_OPEN = {
-    "PROF_OPEN": {75: (72, 188), 80: (56, 196), 90: (40, 0), 100: (0, 0), 120: (0, 0)},
-    "PROF_OPEN_ROWS": {75: (12, 92), 80: (12, 92), 90: (36, 56), 100: (52, 56), 120: (16, 48)},
+    "PROF_OPEN": {75: (68, 160), 80: (56, 196), 90: (16, 0), 100: (0, 0), 120: (0, 0)},
+    "PROF_OPEN_ROWS": {75: (12, 92), 80: (12, 92), 90: (12, 32), 100: (16, 16), 120: (16, 0)},
 }
 LEAST = {75: (36, 116), 80: (36, 116), 90: (68, 136), 100: (52, 96), 120: (52, 104)}
 

@@ -88,7 +88,7 @@ class Code:
         kernel = None
         for line in listing.stdout.splitlines():
             section = re.match(r"\.text\.(\S+):$", line)
-            label = re.match(r"(\.L_x_\w+):", line)
+            label = re.match(r"(\.L_x_\w+|\$\S+):", line)
             if section:
                 kernel = section.group(1)
                 self.instructions[kernel], self.labels[kernel] = [], {}
@@ -116,11 +116,13 @@ class Code:
     def count(self, kernel):
         return len(self.instructions[kernel])
 
-    def run_through(self, kernel, landmarks):
+    def run_through(self, kernel, landmarks, function=None):
         """The fewest instructions from the kernel's entry to its end that come by these, expressions, in this order: what
-        the usual path runs, if these are on no other. Loops are left as soon as they can be."""
+        the usual path runs, if these are on no other. Loops are left as soon as they can be. Or from the entry of the
+        function that it calls and whose name this has in it, to where that returns."""
         code, labels = self.instructions[kernel], self.labels[kernel]
-        steps, todo = {(0, 0): 1}, collections.deque([(0, 0)])
+        first = next(at for label, at in labels.items() if label[0] == "$" and function in label) if function else 0
+        steps, todo = {(first, 0): 1}, collections.deque([(first, 0)])
         while todo:
             at, passed = todo.popleft()
             if at >= len(code):
@@ -129,7 +131,7 @@ class Code:
             passed += passed < len(landmarks) and bool(re.search(landmarks[passed], text))
             guarded = text.startswith("@")
             operation = text.split(" ", 1)[1].lstrip() if guarded else text
-            branch = re.match(r"BRA\b.*?(\.L_x_\w+)", operation)
+            branch = re.match(r"(?:BRA|CALL)\b.*?(\.L_x_\w+)", operation)  # such a call is a jump
             ends = operation.startswith(("EXIT", "RET"))
             if ends and passed == len(landmarks):
                 return count
@@ -141,6 +143,16 @@ class Code:
                     steps[one, passed] = count + 1
                     todo.append((one, passed))
         sys.exit(f"{kernel}: no path by {landmarks}")
+
+    def loop(self, kernel, clocks):
+        """The instructions of the first loop that reads the clock so often; the loop has no branch inside."""
+        code, labels = self.instructions[kernel], self.labels[kernel]
+        for at, text in enumerate(code):
+            branch = re.search(r"\bBRA\b.*?(\.L_x_\w+)", text)
+            first = labels.get(branch.group(1), len(code)) if branch else len(code)
+            if sum("CLOCK" in line for line in code[first:at + 1]) >= clocks:
+                return at + 1 - first
+        sys.exit(f"{kernel}: no loop that reads the clock {clocks} times")
 
 
 class Checks:
