@@ -278,6 +278,43 @@ static void hosts(void) {
   }
 }
 
+static uint64_t drawn_state;
+static uint64_t drawn_of(uint64_t n) {
+  drawn_state = drawn_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+  return (drawn_state >> 33) % n;
+}
+
+/* Few values, so that times and widths are equal and lie at limits often. */
+static void drawn_hosts(void) {
+  drawn_state = 1;
+  for (int i = 0; i < 240; i++) {
+    ink_host_clock pairs[6];
+    const size_t n = 1 + drawn_of(6);
+    int64_t known = 0;
+    for (size_t k = 0; k < n; k++) {
+      const uint64_t at = drawn_of(12) * 100000000, widths[] = {0, 0, 3, 10, 11};
+      const uint32_t monotonic[] = {0, 4, 5, 8};
+      const uint32_t tied = monotonic[drawn_of(4)];
+      known = known ? known : tied / 2;
+      /* set by what the widths leave open, by one more, or not */
+      int64_t set = known + tied / 2 + 2 + (int64_t)drawn_of(2);
+      set *= (int64_t)drawn_of(3);
+      set *= drawn_of(2) ? 1 : -1;
+      pairs[k] = (ink_host_clock){.device = drawn_of(4) != 0, .global_ns = at, .monotonic_before_ns = (int64_t)at + 50, .monotonic_width_ns = tied};
+      pairs[k].realtime_before_ns = 700 + (int64_t)at + set;
+      pairs[k].realtime_after_ns = pairs[k].realtime_before_ns + (int64_t)widths[drawn_of(5)];
+      pairs[k].realtime_after_ns -= drawn_of(8) == 0;
+    }
+    ink_device_map map = {.quality = {.device = 1, .timer_step_ns = (uint32_t)drawn_of(3)}};
+    map.quality.simulated = drawn_of(4) == 0;
+    ink_clock_fit_host(pairs, n, &map);
+    const ink_clock_quality *q = &map.quality;
+    PRINT("host %d: %" PRIu64 " %" PRId64 " %.9g; %d %" PRId64 " %" PRId64 " %.6g; %d %" PRId64 " %" PRId64 " set %" PRId64 "\n", i, map.host_reference_ns, map.host_offset_ns,
+          map.host_drift, q->has_host, q->host_offset_ns, q->host_bound_ns, q->host_drift_ppm, q->has_monotonic, q->monotonic_offset_ns, q->monotonic_bound_ns,
+          q->realtime_set_ns);
+  }
+}
+
 /* ---- gathering -------------------------------------------------------------------------------- */
 
 static void gathered(void) {
@@ -365,6 +402,7 @@ int main(int argc, char **argv) {
   stored_edges();
   fits();
   hosts();
+  drawn_hosts();
   gathered();
   expected_end(argc > 1 ? argv[1] : "clock.txt");
   return check_result("clock_exact");
