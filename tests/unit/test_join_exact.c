@@ -20,34 +20,41 @@ typedef struct way {
   bool unnamed; /* theirs have other names than ours */
   bool even; /* launches follow each other as a clock ticks: places look alike */
   enum { BY_NAME, ONE_SIZE, NO_SIZES, SOME_SIZES } sizes; /* of grids: each name's own, one of all; they do not say them; of some they do */
+  int grain_us; /* times are multiples of that, so that many are equal or lie at limits; 0: they are not */
 } way;
 
 static const way ways[] = {
-    {"correlations", true, true, false, false, 2, 3, 1, 3e6, 0, 0.5, 0, 0, false, false, BY_NAME},
-    {"grid ids", true, false, true, false, 1, 2, 1, -2e6, 0, 0.5, 0, 0.1, false, false, BY_NAME},
-    {"wrong ids", true, false, true, true, 2, 1, 1, 1e6, 0, 0.5, 0, 0, false, false, BY_NAME},
-    {"both", true, true, true, false, 3, 2, 2, 5e5, 20e-6, 1, 0.1, 0.1, false, false, BY_NAME},
-    {"both, wrong", true, true, true, true, 1, 2, 1, 0, 0, 1, 0.1, 0, false, false, BY_NAME},
-    {"by time", true, false, false, false, 2, 3, 1, 700, 0, 2, 0, 0, false, false, BY_NAME},
-    {"by time, drift", true, false, false, false, 1, 2, 1, 4e5, 80e-6, 1, 0.05, 0.05, false, false, BY_NAME},
-    {"no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.3, false, false, BY_NAME},
-    {"even", true, false, false, false, 1, 1, 1, 0, 0, 0.2, 0, 0.2, false, true, BY_NAME},
-    {"even, no base", false, false, false, false, 1, 1, 1, 0, 0, 0.2, 0.1, 0, false, true, BY_NAME},
-    {"devices", true, false, false, false, 2, 2, 2, 9e5, 0, 1, 0.2, 0, false, false, BY_NAME},
-    {"devices, ids", true, true, false, false, 1, 1, 2, -9e5, -30e-6, 1, 0, 0.4, false, false, BY_NAME},
-    {"wide", true, false, false, false, 4, 1, 1, 50, 0, 12, 0.1, 0.1, false, false, BY_NAME},
-    {"by dimensions", true, false, false, false, 2, 3, 1, 300, 0, 1, 0.1, 0.1, true, false, BY_NAME},
-    {"by dimensions, no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.1, true, false, BY_NAME},
-    {"dense", true, false, false, false, 3, 1, 1, -40, 0, 30, 0.2, 0.2, false, false, BY_NAME},
-    {"far ahead", true, false, false, false, 1, 2, 1, -9e8, 0, 3, 0.3, 0.3, false, false, BY_NAME},
-    {"far strays", true, true, false, true, 1, 1, 1, 20, 0, 6, 0.3, 0.1, false, false, BY_NAME},
-    {"few are seen", true, false, false, false, 1, 2, 1, 1e5, 0, 1, 0.8, 0, false, false, BY_NAME},
-    {"one size", true, false, false, false, 2, 3, 1, 500, 0, 2, 0.1, 0.1, false, false, ONE_SIZE},
-    {"one size, ids", true, true, false, false, 2, 3, 1, 2e5, 0, 2, 0.1, 0.1, false, false, ONE_SIZE},
-    {"one size, unnamed", true, false, false, false, 1, 3, 1, 100, 0, 2, 0.1, 0, true, false, ONE_SIZE},
-    {"no sizes", true, false, false, false, 2, 3, 1, -300, 0, 2, 0.1, 0.1, false, false, NO_SIZES},
-    {"some sizes", true, false, true, false, 2, 3, 2, 3e3, 10e-6, 2, 0.1, 0.1, false, false, SOME_SIZES},
-    {"some sizes, unnamed", true, false, false, false, 2, 3, 1, 40, 0, 2, 0.1, 0, true, false, SOME_SIZES},
+    {"correlations", true, true, false, false, 2, 3, 1, 3e6, 0, 0.5, 0, 0, false, false, BY_NAME, 0},
+    {"grid ids", true, false, true, false, 1, 2, 1, -2e6, 0, 0.5, 0, 0.1, false, false, BY_NAME, 0},
+    {"wrong ids", true, false, true, true, 2, 1, 1, 1e6, 0, 0.5, 0, 0, false, false, BY_NAME, 0},
+    {"both", true, true, true, false, 3, 2, 2, 5e5, 20e-6, 1, 0.1, 0.1, false, false, BY_NAME, 0},
+    {"both, wrong", true, true, true, true, 1, 2, 1, 0, 0, 1, 0.1, 0, false, false, BY_NAME, 0},
+    {"by time", true, false, false, false, 2, 3, 1, 700, 0, 2, 0, 0, false, false, BY_NAME, 0},
+    {"by time, drift", true, false, false, false, 1, 2, 1, 4e5, 80e-6, 1, 0.05, 0.05, false, false, BY_NAME, 0},
+    {"no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.3, false, false, BY_NAME, 0},
+    {"even", true, false, false, false, 1, 1, 1, 0, 0, 0.2, 0, 0.2, false, true, BY_NAME, 0},
+    {"even, no base", false, false, false, false, 1, 1, 1, 0, 0, 0.2, 0.1, 0, false, true, BY_NAME, 0},
+    {"devices", true, false, false, false, 2, 2, 2, 9e5, 0, 1, 0.2, 0, false, false, BY_NAME, 0},
+    {"devices, ids", true, true, false, false, 1, 1, 2, -9e5, -30e-6, 1, 0, 0.4, false, false, BY_NAME, 0},
+    {"wide", true, false, false, false, 4, 1, 1, 50, 0, 12, 0.1, 0.1, false, false, BY_NAME, 0},
+    {"by dimensions", true, false, false, false, 2, 3, 1, 300, 0, 1, 0.1, 0.1, true, false, BY_NAME, 0},
+    {"by dimensions, no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.1, true, false, BY_NAME, 0},
+    {"dense", true, false, false, false, 3, 1, 1, -40, 0, 30, 0.2, 0.2, false, false, BY_NAME, 0},
+    {"far ahead", true, false, false, false, 1, 2, 1, -9e8, 0, 3, 0.3, 0.3, false, false, BY_NAME, 0},
+    {"far strays", true, true, false, true, 1, 1, 1, 20, 0, 6, 0.3, 0.1, false, false, BY_NAME, 0},
+    {"few are seen", true, false, false, false, 1, 2, 1, 1e5, 0, 1, 0.8, 0, false, false, BY_NAME, 0},
+    {"one size", true, false, false, false, 2, 3, 1, 500, 0, 2, 0.1, 0.1, false, false, ONE_SIZE, 0},
+    {"one size, ids", true, true, false, false, 2, 3, 1, 2e5, 0, 2, 0.1, 0.1, false, false, ONE_SIZE, 0},
+    {"one size, unnamed", true, false, false, false, 1, 3, 1, 100, 0, 2, 0.1, 0, true, false, ONE_SIZE, 0},
+    {"no sizes", true, false, false, false, 2, 3, 1, -300, 0, 2, 0.1, 0.1, false, false, NO_SIZES, 0},
+    {"some sizes", true, false, true, false, 2, 3, 2, 3e3, 10e-6, 2, 0.1, 0.1, false, false, SOME_SIZES, 0},
+    {"some sizes, unnamed", true, false, false, false, 2, 3, 1, 40, 0, 2, 0.1, 0, true, false, SOME_SIZES, 0},
+    {"coarse", true, false, false, false, 2, 2, 1, 200, 0, 0, 0.1, 0.1, false, false, BY_NAME, 10},
+    {"coarse, no base", false, false, false, false, 1, 2, 1, 0, 0, 0, 0.1, 0.1, false, false, BY_NAME, 20},
+    {"coarse, ids", true, true, true, true, 2, 2, 2, 1e6, 0, 0, 0.1, 0.1, false, false, ONE_SIZE, 20},
+    {"coarse and wide", true, false, false, false, 3, 1, 1, 0, 0, 10, 0.1, 0.1, false, false, BY_NAME, 5},
+    {"coarse strays", true, false, false, false, 1, 1, 1, -50, 0, 20, 0.4, 0.4, false, false, BY_NAME, 50},
+    {"coarse and even", true, false, false, false, 1, 1, 1, 100, 0, 0, 0.3, 0.3, false, true, BY_NAME, 100},
 };
 
 static uint64_t state;
@@ -75,8 +82,12 @@ static void one(const way *w, uint64_t seed, int n) {
   for (int i = 0; i < n; i++) {
     const uint32_t name = (uint32_t)(drawn() * w->names), device = (uint32_t)(drawn() * w->devices);
     const int64_t stream = 7 + (int64_t)(drawn() * w->streams);
-    const double length = w->even ? 20 : 8 + 30 * drawn();
+    double length = w->even ? 20 : 8 + 30 * drawn();
+    if (w->grain_us)
+      length = fmax(1, round(length / w->grain_us)) * w->grain_us;
     at += w->even ? 100 : 15 + 400 * drawn() * drawn();
+    if (w->grain_us)
+      at = round(at / w->grain_us) * w->grain_us;
     const uint32_t grid = 64 + (w->sizes == ONE_SIZE ? 0 : name);
     const bool said = w->sizes == BY_NAME || w->sizes == ONE_SIZE || (w->sizes == SOME_SIZES && name != 1);
     const int64_t begin = INT64_C(1000000000) * BASE + llround(at * 1000), length_ns = llround(length * 1000);
@@ -93,10 +104,11 @@ static void one(const way *w, uint64_t seed, int n) {
       exit(1);
     if (drawn() < w->lost_ours)
       continue;
-    const int64_t in = llround((0.5 + w->jitter_us * drawn()) * 1000);
+    const double within = 0.5 + w->jitter_us * drawn();
+    const int64_t in = llround(w->grain_us ? round(within * 2) * 500 : within * 1000);
     launches[count++] = (ink_join_launch){.device = (int32_t)device, .kernel = name, .name = ours[name], .grid_id = id,
                                           .correlation = w->correlations ? (int64_t)id : 0, .grid_dim = {grid, 1, 1}, .block_dim = {128, 1, 1},
-                                          .begin_ns = begin + in, .end_ns = begin + length_ns - llround(400 * drawn())};
+                                          .begin_ns = begin + in, .end_ns = begin + length_ns - (w->grain_us ? 500 * (i % 2) : llround(400 * drawn()))};
   }
   NEED(ink_join_make(launches, count, theirs, &join, &error), error);
   PRINT("%s, %d, seed %" PRIu64 "\n", w->what, n, seed);
