@@ -36,6 +36,7 @@ MADE = {  # what is made by a program, and its arguments after the name of the f
     "moved": (made_up, "20", "moved=3", "rate=1.5", "launches=6", "blocks=9", "slots=4", "simulated=0", "mark=7000"),
     "moved_late": (made_up, "21", "moved=1", "late=1:5", "iterations=3", "launches=12", "scatter=0.2", "warps=1"),
     "still": (made_up, "15", "scatter=0", "iterations=4", "launches=2", "blocks=5"),
+    "kernels": (made_up, "22", "kernels=3", "launches=24", "blocks=9", "slots=4", "iterations=5", "late=3:4", "outlier=2:6", "drift=2"),
     "handed": (made_up_path, "16", "pipeline", "warps=6", "tiles=15", "stages=2", "produce=300", "consume=2000", "scatter=900"),
     "marked": (made_up_path, "17", "pipeline", "warps=2", "tiles=20", "marked=2", "scatter=500"),
     "marks": (made_up_path, "18", "barrier", "warps=4", "tiles=10", "marked=3", "scatter=200"),

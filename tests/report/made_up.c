@@ -27,6 +27,7 @@ typedef struct made_up {
   uint32_t mark_millicycles;  /* what a mark costs, 0 not measured */
   uint32_t track_cycles;      /* what opening and closing take, between the blocks of a slot; 0 not measured */
   uint32_t instance;          /* the kernel's parameters are of this kind, 0 no name of its function */
+  uint32_t kernels;           /* so many take turns, launch by launch */
   uint32_t moved;             /* this block ends on another SM than it began on; 0: none does */
   uint64_t random;
 } made_up;
@@ -89,6 +90,7 @@ static void put_launch(made_up *m, ink_writer *writer, uint32_t launch, uint64_t
     uint64_t clock = free_at[slot];
     synth_track_init(&t, 4096, 4, false);
     t.header.grid_id = launch + 1;
+    t.header.kernel = launch % m->kernels;
     t.header.grid_dim[0] = m->blocks;
     t.header.block_dim[0] = 32;
     t.header.block_index[0] = block;
@@ -118,7 +120,7 @@ static void read_key(made_up *m, const char *text) {
       sscanf(text, "held=%u", &m->held) == 1 || sscanf(text, "only=%u", &m->only) == 1 ||
       sscanf(text, "stagger=%u", &m->stagger) == 1 ||
       sscanf(text, "mark=%u", &m->mark_millicycles) == 1 || sscanf(text, "track=%u", &m->track_cycles) == 1 || sscanf(text, "rate=%lf", &m->rate) == 1 ||
-      sscanf(text, "moved=%u", &m->moved) == 1 || sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
+      sscanf(text, "moved=%u", &m->moved) == 1 || sscanf(text, "kernels=%u", &m->kernels) == 1 || sscanf(text, "instance=%u", &m->instance) == 1 || sscanf(text, "device=%u", &m->device) == 1 || sscanf(text, "simulated=%u", &m->simulated) == 1 ||
       sscanf(text, "scatter=%lf", &m->scatter) == 1 || sscanf(text, "drift=%lf", &m->drift) == 1 ||
       sscanf(text, "value=%lf", &m->per_value) == 1 || sscanf(text, "trend=%lf", &m->trend) == 1)
     return;
@@ -135,7 +137,7 @@ static void read_key(made_up *m, const char *text) {
 
 int main(int argc, char **argv) {
   made_up m = {.launches = 20, .blocks = 8, .iterations = 1, .scatter = 0.03, .slower = {1, 1, 1, 1, 1, 1}, .late = 1,
-               .outlier = 1, .drift = 1, .sm_factor = 1, .simulated = 1, .rate = 1};
+               .outlier = 1, .drift = 1, .sm_factor = 1, .simulated = 1, .rate = 1, .kernels = 1};
   uint64_t now = 1000;
   if (argc < 3)
     return 2;
@@ -162,6 +164,11 @@ int main(int argc, char **argv) {
       ((m.mark_millicycles || m.track_cycles) && ink_writer_mark_costs(writer, &costs, &error) != INK_OK) ||
       (m.instance && ink_writer_instance(writer, 0, 0x1000, functions[m.instance % 4], &error) != INK_OK))
     return 1;
+  for (uint32_t k = 1; k < m.kernels; k++) {
+    const ink_kernel_counts counts = {.slot = k, .key = INK_KERNEL_KEY(SYNTH_HASH, 1 + k)};
+    if (ink_writer_counts(writer, &counts, 1, 0, 0, 0, &error) != INK_OK)
+      return 1;
+  }
   for (uint32_t launch = 0; launch < m.launches; launch++)
     put_launch(&m, writer, launch, &now);
   synth_finish(writer);
