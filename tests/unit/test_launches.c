@@ -430,6 +430,36 @@ static void samples(void) {
   }
 }
 
+/* An end without a beginning in each track of two kernels: one line for each kernel, which says how often. */
+static void problems_of_two(void) {
+  const char *path = synth_path("problems_of_two");
+  ink_writer *writer = begin(path);
+  for (uint64_t i = 0; i < 7; i++) {
+    synth_track track = track_of(&(one){.block = (uint32_t)i % 4, .slot = i % 3 != 0, .open_ns = 5000 * i, .close_ns = 5000 * i + 900}, i);
+    track.header.grid_id = 8 + i % 3;
+    synth_record(&track, 0, INK_KIND_END, SYNTH_HESSIAN, 0, track.header.open_clock1 + 50);
+    synth_put(writer, &track);
+    synth_track_free(&track);
+  }
+  ink_capture *capture = end(writer, path);
+  ink_clock_map *map;
+  ink_table *table;
+  ink_error error;
+  const ink_table_options options = {.size = sizeof options, .launch = UINT32_MAX};
+  NEED(ink_clock_map_make(capture, &map, &error), error);
+  NEED(ink_table_make(capture, map, &options, &table, &error), error);
+  const ink_problem *problems;
+  uint64_t total;
+  const size_t n = ink_table_problems(table, &problems, &total);
+  CHECK(n == 2 && total == 7, "%zu problems, %" PRIu64 " in all", n, total);
+  for (size_t i = 0; i < n; i++)
+    CHECK(problems[i].times == (problems[i].track < 3 ? 3 : 4), "%" PRIu64 " times from track %" PRIu64, problems[i].times, problems[i].track);
+  ink_table_free(table);
+  ink_clock_map_free(map);
+  ink_capture_free(capture);
+  remove(path);
+}
+
 int main(void) {
   rule_of_samples();
   samples();
@@ -445,5 +475,6 @@ int main(void) {
   apart();
   left_alone();
   with_loss();
+  problems_of_two();
   return check_result("launches");
 }
