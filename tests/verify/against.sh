@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # against.sh INKMARK NVCC ROOT: marked builds beside plain ones. wgmma.cu has matrix instructions in flight over a mark:
-# a plain mark and ones that name another value leave them there, a strict one on the accumulators makes ptxas do them one by
-# one, a loaded one on them makes it wait for all.
+# a plain mark and ones that name another value leave them there, strict ones on the accumulators within a group make ptxas do
+# them one by one, a strict or a loaded one behind it makes it wait for all.
 set -u
 inkmark=$1 nvcc=$2 root=$3
 . "$root/tests/nvdisasm.sh"
@@ -28,11 +28,12 @@ held() { # NAME CODE PATTERN...: the exit code, and what is said
   grep -q "removed" "$work/said" && fail "$name: a mark that #if leaves out is called removed: $(cat "$work/said")"
 }
 build plain -DINKMARK_DISABLE -DFORM=1
-for form in 1 2 3 4 5; do build form$form -DFORM=$form; done
+for form in 1 2 3 4 5 6; do build form$form -DFORM=$form; done
 held form1 0 "all held" "against  instructions"
 held form2 0 "all held"
 held form3 3 "serial   WARPGROUP.ARRIVE" "waits "
 held form4 0 "all held"
+held form6 3 "waits    .* times until nothing is in flight, 1 times in the plain build"
 held form5 3 "waits    .* times until nothing is in flight, 1 times in the plain build"
 "$inkmark" verify --format json --against "$work/plain.cubin" "$work/form3.cubin" | python3 -c '
 import json, sys

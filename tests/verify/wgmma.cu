@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A loop of warpgroup matrix instructions, three a group, one group in flight. FORM: 1 a plain mark while it is, 2 one that
-// names the accumulators, 3 a strict one, 4 a loaded one that names another value, 5 a loaded one.
+// names the accumulators, 3 strict ones within a group, 4 a loaded one that names another value, 5 a loaded one, 6 a strict one.
 #include <cstdint>
 #include <inkmark/mark.cuh>
 PROF_SECTIONS(Groups, Body, Issue, Wait)
@@ -21,14 +21,20 @@ __global__ void __launch_bounds__(128) groups(float *out, uint64_t a, uint64_t b
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   for (int i = 0; i < n; i++) {
     multiply(d, a, b);
+#if FORM == 3
+    PROF_MARK_STRICT(Issue, d);
+#endif
     multiply(d, a + 2, b + 2);
+#if FORM == 3
+    PROF_MARK_STRICT(Issue, d);
+#endif
     multiply(d, a + 4, b + 4);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #if FORM == 1
     PROF_MARK(Issue);
 #elif FORM == 2
     PROF_MARK(Issue, d);
-#elif FORM == 3
+#elif FORM == 6
     PROF_MARK_STRICT(Issue, d);
 #elif FORM == 5
     PROF_MARK_LOADED(Issue, d);
