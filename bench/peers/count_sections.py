@@ -7,6 +7,7 @@ import argparse
 import ast
 import functools
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from toolchain import ARCHS, Code, in_parallel, nvcc, version  # noqa: E402
 
 SOURCE = os.path.join(HERE, "sections.cu")
 FEW, MANY = 8, 40
+CLOCK, CLAIM = "SR_CLOCK|SR_GLOBALTIMER", r"\bATOM\w*\.\S*CAS\b"
 SHAPES = ("straight", "rolled", "rows", "inlined", "called")
 OURS = ("inkmark", "inkmark, strict, 1 value", "inkmark, loaded, 1 value", "inkmark, no context", "inkmark, rows", "naive",
         "a ring in shared memory", "begin and end packed")
@@ -69,6 +71,14 @@ def counted(arch, events, flags):
             for sections in (FEW, MANY)]
 
 
+def run_by_recorder(lines, code):
+    """What a thread runs that records: the shortest way by the claim of a track, if there is one, and by as many reads of
+    clocks as any way has."""
+    claim = [CLAIM] * any(re.search(CLAIM, line) for line in lines)
+    clocks = sum(bool(re.search(CLOCK, line)) for line in lines)
+    return next(way for way in (code.way_through("straight", claim + [CLOCK] * n) for n in range(clocks, -1, -1)) if way)
+
+
 def measure(arch, flags):
     """Instructions a section by shape for one event and for two, and what the form costs a kernel besides."""
     both = [counted(arch, events, flags) for events in (1, 2)]
@@ -77,7 +87,8 @@ def measure(arch, flags):
     few, a_section = next((codes[0], slope) for codes, slope in zip(both, slopes) if codes)
     return {"slopes": slopes,
             "straight": few.count("straight") - FEW * a_section["straight"],  # opening, closing and the kernel's own
-            "row": few.count("rows") - few.count("rolled") if "rows" in few.instructions else None,
+            "run": run_by_recorder(few.instructions["straight"], few) - FEW * a_section["straight"],
+            "row": few.loop("rows", FEW + 1) - few.loop("rolled", FEW) if "rows" in few.instructions else None,
             "registers": few.registers["straight"], "spills": few.spills["attention"]}
 
 
@@ -86,7 +97,7 @@ def columns(found, bare):
     for slope in found["slopes"]:
         text += "".join(f"{slope[k]:6.{2 if slope[k] < 100 else 1}f}" if k in slope else "     -" for k in SHAPES) + " |"
     row = f"{found['row']:5}" if found["row"] is not None else "    -"
-    return text + (f"{row} {found['straight'] - bare['straight']:4.0f} {found['registers'] - bare['registers']:+4} "
+    return text + (f"{row} {found['straight'] - bare['straight']:4.0f} {found['run'] - bare['run']:4.0f} {found['registers'] - bare['registers']:+4} "
                    f"{found['spills'] - bare['spills']:6}")
 
 
@@ -119,7 +130,7 @@ def main():
             name, _, least = name.partition("@")
             forms.append((name, int(least or 0), [f'-DFORM_HEADER="{os.path.abspath(header)}"', *(f"-I{one}" for one in includes)]))
         shapes = "  line  loop  iter inlin  call |"
-        print(f"{'':32}one event {'':20}|  begin and end {'':16}|\n{'target form':<32}{shapes}{shapes}  ROW  o+c regs spills")
+        print(f"{'':32}one event {'':20}|  begin and end {'':16}|\n{'target form':<32}{shapes}{shapes}  ROW  o+c  run regs spills")
         for arch in chosen["arch"] or ARCHS:
             here = [form for form in forms if arch >= form[1]]
             bare, *found = in_parallel(lambda f, a=arch: measure(a, f[2]), [("bare", 0, ["-DFORM=0"]), *here])
