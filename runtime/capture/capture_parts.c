@@ -92,23 +92,29 @@ typedef struct joiner {
   bool uncertain;  /* that is all that is known of it */
 } joiner;
 
+/* The second word of a record that names a table: it holds no clock, so there are many like it. */
+static bool is_escape(uint64_t word, const part_ref *part) {
+  return (word ^ (part->open_clock0 & ~INK_CLOCK_MASK)) >> (INK_TAG_SHIFT + INK_SECTION_BITS) == INK_KIND_ESCAPE;
+}
+
 /* Whether the words of `next` from `at` on go on where the last piece ends. */
-static bool goes_on(const joiner *j, const uint64_t *next, uint64_t at) {
+static bool goes_on(const joiner *j, const uint64_t *next, uint64_t at, const part_ref *part) {
   const ink_piece *last = &j->pieces.items[j->pieces.count - 1];
-  if (!at || last->words[last->count - 1] != next[at - 1])
+  const uint64_t newest = last->words[last->count - 1];
+  if (!at || newest != next[at - 1])
     return false;
-  return at < 2 || last->count < 2 || last->words[last->count - 2] == next[at - 2];
+  return at < 2 || last->count < 2 ? !is_escape(newest, part) : last->words[last->count - 2] == next[at - 2];
 }
 
 /* How many words of the part the last piece has already; *joined: the rest goes on right behind it. */
 static uint64_t overlap(const joiner *j, const uint64_t *words, const part_ref *part, bool *joined) {
   *joined = true;
-  if (part->first <= j->end && j->end - part->first <= part->count && goes_on(j, words, j->end - part->first))
+  if (part->first <= j->end && j->end - part->first <= part->count && goes_on(j, words, j->end - part->first, part))
     return j->end - part->first;
   if (part->first == j->end && !part->lost && !j->uncertain)
     return 0;
   for (uint64_t at = j->uncertain || part->lost ? part->count : 0; at; at--)
-    if (goes_on(j, words, at))
+    if (goes_on(j, words, at, part))
       return at;
   if (part->first == j->end && !part->lost && !part->closed)
     return 0; /* both count from the same place */

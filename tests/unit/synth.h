@@ -19,6 +19,7 @@ typedef struct synth_track {
   uint32_t records[2];
   bool keep_first;
   uint64_t table_hash48;    /* what escapes name; 0: records carry no table */
+  unsigned char *ends[2];   /* [records] 1: the word ends a record; NULL: not noted */
 } synth_track;
 
 static inline void synth_track_init(synth_track *track, uint32_t records, uint32_t aux_records,
@@ -57,6 +58,8 @@ static inline void synth_words(synth_track *track, int called, const uint64_t *w
     uint64_t k = (*count)++;
     if (fits)
       track->rings[called][k % records] = words[i];
+    if (track->ends[called])
+      track->ends[called][k % records] = i + 1 == n;
   }
   *synth_count(track, called, true) += n - 1;
 }

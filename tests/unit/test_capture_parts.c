@@ -73,6 +73,11 @@ static uint64_t make(made *m, uint64_t base) {
       put(m, ring, INK_HEAD(INK_KIND_ITER, 0, now), true);
       m->header.extra += !ring;
       m->header.aux_extra += ring != 0;
+    } else if (kind == 2) { /* names its table: the second word is the same each time */
+      put(m, ring, INK_HEAD(INK_KIND_MARK, section, now), false);
+      put(m, ring, INK_ESCAPE_WORD(INK_ESCAPE_TABLE, SYNTH_HASH, now), true);
+      m->header.extra += !ring;
+      m->header.aux_extra += ring != 0;
     } else if (i < records) {
       put(m, ring, INK_HEAD(INK_KIND_MARK, section, now), true);
     } else if (!depth[ring]) {

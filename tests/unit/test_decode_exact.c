@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Everything that the decoder says of drawn captures, as a digest for each kind of event: marked programs whose rings keep the
- * last or the first words, with damaged words, and tracks that moved. That it is right
+ * last or the first words, with damaged words, tracks that moved, and tracks that come in pieces of which some are lost. That it is right
  * is what test_decode_model and test_decode_problems show; this one sees it when anything moves. With a seed as second argument
  * the events of that capture are printed. */
 #include "expected.h"
@@ -81,6 +81,51 @@ static uint64_t digest(const char *text, size_t bytes) {
   return hash & 0xffffffff;
 }
 
+enum { PIECES = 240, WORDS = 1024 }; /* from this seed on tracks come in pieces, of which some are lost */
+
+static uint64_t piece_end(model *m, int ring, uint64_t from, uint64_t count) {
+  uint64_t at = from + 1 + draw(m, 12);
+  while (at < count && !m->track.ends[ring][at - 1])
+    at++;
+  return at < count ? at : count;
+}
+
+/* As a track that was stored piece by piece while it was open; most of them closed then. */
+static void put_pieces(ink_writer *writer, model *m, const uint32_t records[2]) {
+  const uint64_t count[2] = {m->track.header.words, m->track.header.aux_words};
+  uint64_t at[2], short_by[2] = {0, 0}, last[2][WORDS];
+  ink_error error;
+  const uint32_t lost = draw(m, 2); /* 0: parts are lost; 1: and how much that is was not known, as the next one says */
+  ink_track open = m->track.header;
+  open.state = INK_TRACK_OPEN;
+  open.extra = open.aux_extra = 0;
+  for (int ring = 0; ring < 2; ring++)
+    at[ring] = count[ring] ? piece_end(m, ring, 0, count[ring]) : 0;
+  open.words = at[0];
+  open.aux_words = at[1];
+  NEED(ink_writer_open_track(writer, 0, &open, m->track.rings[0], at[0], m->track.rings[1], at[1], &error), error);
+  for (int ring = 0; ring < 2; ring++)
+    for (uint64_t end, flags = 0; at[ring] < count[ring]; at[ring] = end) {
+      end = piece_end(m, ring, at[ring], count[ring]);
+      const ink_part part = {.ring = (uint32_t)ring, .flags = (uint32_t)flags, .ticket = open.ticket, .open_clock0 = open.open_clock0,
+                             .first = at[ring] - short_by[ring], .words = m->track.rings[ring] + at[ring], .count = end - at[ring]};
+      const bool stored = flags || draw(m, 5) || (lost && end == count[ring]);
+      flags = 0;
+      if (!stored && lost) {
+        flags = INK_PART_LOST;
+        short_by[ring] += end - at[ring];
+      } else if (stored) {
+        NEED(ink_writer_part(writer, &part, &error), error);
+      }
+    }
+  if (draw(m, 4) == 0)
+    return;
+  for (int ring = 0; ring < 2; ring++)
+    for (uint64_t i = count[ring] > records[ring] ? count[ring] - records[ring] : 0; i < count[ring]; i++)
+      last[ring][i % records[ring]] = m->track.rings[ring][i];
+  NEED(ink_writer_track(writer, 0, &m->track.header, last[0], last[1], &error), error);
+}
+
 /* A program of `steps` marks in a track of its own. */
 static void put_program(ink_writer *writer, uint64_t seed, int number, int steps, const uint32_t rings[2]) {
   static model m;
@@ -91,7 +136,11 @@ static void put_program(ink_writer *writer, uint64_t seed, int number, int steps
   m.unique_keys = true;
   m.called_row_epoch = -1;
   m.last_body = (dep){0, -1};
-  synth_track_init(&m.track, rings[0], rings[1], seed & 1);
+  const bool pieces = seed >= PIECES;
+  static unsigned char ends[2][WORDS];
+  synth_track_init(&m.track, pieces ? WORDS : rings[0], pieces ? WORDS : rings[1], !pieces && seed & 1);
+  for (int i = 0; i < 2 && pieces; i++)
+    m.track.ends[i] = ends[i];
   m.track.table_hash48 = seed & 4 ? SYNTH_HASH : 0;
   m.track.header.grid_id = 7 + (uint64_t)number / 3;
   m.track.header.ticket = (uint64_t)number;
@@ -109,6 +158,13 @@ static void put_program(ink_writer *writer, uint64_t seed, int number, int steps
   synth_close(&m.track, m.clock, 1000000 + 20000 * (uint64_t)number + (m.clock - m.open_clock) / 2);
   m.track.header.sm_close = number == 3 && seed % 3 == 1 ? 3 : m.track.header.sm_open;
   uint64_t *ring = m.track.rings[0];
+  if (pieces) {
+    if (m.track.header.words > WORDS || m.track.header.aux_words > WORDS)
+      exit(1);
+    put_pieces(writer, &m, rings);
+    synth_track_free(&m.track);
+    return;
+  }
   if (seed % 4 == 3) /* words that no mark wrote */
     for (int i = 0; i < 1 + number; i++) {
       const uint32_t at = draw(&m, rings[0]);
@@ -124,7 +180,7 @@ static void one(uint64_t seed, bool print) {
   static const uint32_t sizes[] = {4, 16, 64, 1024};
   const uint32_t rings[2] = {sizes[seed % 4], sizes[seed / 4 % 4]};
   const char *path = synth_path("decode_exact");
-  ink_writer *writer = synth_writer(path, rings[0], rings[1], seed & 1);
+  ink_writer *writer = synth_writer(path, rings[0], rings[1], seed < PIECES && seed & 1);
   ink_error error;
   ink_capture *capture;
   ink_clock_map *map;
@@ -162,7 +218,7 @@ static void one(uint64_t seed, bool print) {
 
 int main(int argc, char **argv) {
   expected_begin();
-  for (uint64_t seed = 0; seed < 240; seed++)
+  for (uint64_t seed = 0; seed < PIECES + 160; seed++)
     one(seed, argc > 2 && seed == strtoull(argv[2], NULL, 10));
   expected_end(argc > 1 ? argv[1] : "decode.txt");
   return check_result("decode_exact");
