@@ -21,6 +21,9 @@ foreach(name integer float link config)
   add_test(NAME sim.machine.${name} COMMAND sim_machine_${name}_test)
 endforeach()
 
+machine_program(machine_select_test machine_select_test.c)
+add_test(NAME sim.machine.select COMMAND sim_machine_select_test ${CMAKE_CURRENT_SOURCE_DIR}/select.txt)
+
 if(NOT INKMARK_NVCC)
   inkmark_left_out("no nvcc: the simulated machine is tested with hand-written PTX only" sim.machine.left_out)
   return()
