@@ -110,6 +110,14 @@ k.cu:3:1: note: 'k' calls 'deep', which has marks by hand, the first in k.cu:1, 
 k.cu:3:1: warning: 'other' has marks by hand, the first in line 3, but no PROF_KERNEL: they record nothing|__global__ void other(int *x) { PROF_ITER(3); }\n__global__ void k(int *x) {}
 k.cu:3:1: note: 'other' calls 'deep', which has marks by hand, the first in k.cu:1, but has no PROF_KERNEL: they record nothing|__global__ void other(int *x) { x[0] = by(1); }\n__global__ void k(int *x) {}
 W
+# a function that takes the context of a track of rows is left, be it the first of the file or not
+for before in '' '__device__ float other(float x) { return x * 2; }\n'; do
+  printf "$before"'__device__ float part(PROF_PARAMS_ROWS(Mine, float x, int n)) { for (int i = 0; i < n; i++) x = x * 1.5f + 2; return x; }\n'\
+'__device__ float alike(PROF_PARAMS(float x, int n)) { for (int i = 0; i < n; i++) x = x * 1.5f + 2; return x; }\n'\
+'__global__ void k(float *p, int n) { p[0] = part(PROF_ARGS(p[0], n)) + alike(PROF_ARGS(p[1], n)); }\n' >k.cu
+  expect 0 "loop for i < n in alike: marked" k.cu --list --loops --depth 4 --header-less
+  grep "in part" out && { echo "FAILED: a function with a context of rows is marked"; failed=1; }
+done
 # comma operators that would be taken in place of ours, and those that would not
 cat >body.cu <<'C'
 template <class T> struct vec { T v; }; struct mine {}; struct any { template <class T> __device__ any(T &&); };
