@@ -70,7 +70,7 @@ static bool body_spot(const ink_function *function, uint32_t at, ink_spot *spot)
  * is still known. */
 static bool has_sums(ink_unit *unit, const ink_function *function, uint32_t at) {
   const ink_node *nodes = function->tree.nodes.items;
-  if (!ink_keeps_sums(function))
+  if (!ink_keeps_sums(function) || function->guarded)
     return false;
   for (uint32_t i = at + 1, end = ink_tree_end(&function->tree, at); i < end; i++)
     if (!nodes[i].in_lambda && (ink_node_is_loop(&nodes[i]) || ink_goes_into(unit, function, i)))
@@ -127,7 +127,8 @@ static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, cons
   char row[64], counter[96] = "";
   if (kind && !body_spot(function, at, &body))
     kind = PASSES_ALONE;
-  const char *section = found ? ink_section_at(unit, name, function->source, tree->nodes.items[at].start) : NULL;
+  const char *section =
+      found ? ink_section_in_row(unit, function, name, tree->nodes.items[at].start, function->source) : NULL;
   if (found && !section) {
     ink_found_left(found, "the section table is full");
     return;

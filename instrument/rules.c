@@ -76,13 +76,15 @@ static void open_track(ink_unit *unit, ink_function *function) {
   ink_edits *edits = &function->source->edits;
   if (!section)
     return;
-  const char *rows = function->in_rows ? "_ROWS" : "";
+  const char *opening = function->guarded >= INK_GUARD_APART ? "INK_KERNEL_APART"
+                        : function->in_rows                 ? "PROF_KERNEL_ROWS"
+                                                            : "PROF_KERNEL";
   const ink_function *roles = with_roles(unit, function);
   if (roles)
-    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL%s_IF(INK_%s_LANE(), %s);", rows,
+    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "%s_IF(INK_%s_LANE(), %s);", opening,
                   ink_elects(roles) ? "ELECTED" : "FIRST", section);
   else
-    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "PROF_KERNEL%s(%s);", rows, section);
+    ink_edits_add(edits, function->body_start + 1, false, 0, 0, "%s(%s);", opening, section);
   function->is_opened = true;
 }
 
@@ -126,14 +128,13 @@ static bool goes_on(ink_unit *unit, const ink_function *function) {
   return false;
 }
 
-/* A kernel that has no registers for a track of records often has them for one of rows (mark_rows.cuh): of the waits in
- * its loops, and if that is too much, of nothing but its begin and end. */
+/* A kernel that has no registers for a track of records often has them for one of rows (mark_rows.cuh), of the waits in
+ * its loops. */
 static void find_rows(ink_unit *unit) {
   for (size_t i = 0; i < unit->functions.count; i++) {
     ink_function *function = &unit->functions.items[i];
-    function->in_rows = (function->guarded == INK_GUARD_TRACK || function->guarded == INK_GUARD_OUTSIDE) &&
-                        function->opens && !is_marked_by_hand(function) &&
-                        (function->guarded == INK_GUARD_TRACK || ink_waits_in_loops(unit, function) || goes_on(unit, function));
+    function->in_rows = function->guarded == INK_GUARD_OUTSIDE && function->opens && !is_marked_by_hand(function) &&
+                        (ink_waits_in_loops(unit, function) || goes_on(unit, function));
   }
   for (size_t i = 0; i < unit->functions.count; i++) { /* what they go into is of their rows, or is left */
     ink_function *function = &unit->functions.items[i];
@@ -145,7 +146,8 @@ static void find_rows(ink_unit *unit) {
   }
 }
 
-/* The waits, a row for each pass of the loops that they are in, and the calls outside of loops. */
+/* The waits, a row for each pass of the loops that they are in, and what is outside of loops: calls, and loops whose
+ * passes are no rows. */
 static void mark_rows(ink_unit *unit, ink_function *function) {
   const ink_tree *tree = &function->tree;
   char name[160];
@@ -161,9 +163,13 @@ static void mark_rows(ink_unit *unit, ink_function *function) {
     const ink_node *node = &tree->nodes.items[i];
     if (ink_node_is_loop(node) && node->rows)
       ink_rule_row(unit, function, i);
-    else if (node->kind == CXCursor_CallExpr && !node->in_lambda && !ink_loops_at(function, i) &&
-             !ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name)))
-      ink_rule_call(unit, function, i);
+    else if (!node->in_lambda && !ink_loops_at(function, i) &&
+             !ink_takes_wait(unit, ink_wait_at(unit, tree, i, name, sizeof name))) {
+      if (node->kind == CXCursor_CallExpr)
+        ink_rule_call(unit, function, i);
+      else if (ink_node_is_loop(node))
+        ink_rule_loop(unit, function, i);
+    }
   }
   ink_mark_roles(unit, function);
   ink_function_remarks(unit, function);

@@ -155,6 +155,13 @@ static int braces(const char *line) {
   return depth;
 }
 
+/* " 128, 2, 1": 256 */
+static unsigned threads_of(const char *text) {
+  unsigned x = 1, y = 1, z = 1;
+  sscanf(text, "%u , %u , %u", &x, &y, &z);
+  return x && y && z ? x * y * z : 1;
+}
+
 static bool read_ptx(counts *all, FILE *from) {
   char *line = NULL;
   size_t room = 0;
@@ -173,8 +180,10 @@ static bool read_ptx(counts *all, FILE *from) {
       depth = 0;
     }
     instructions += is_instruction(line);
-    if (in >= 0 && (strstr(line, ".maxntid") || strstr(line, ".reqntid")))
-      all->items[in].bounded = true;
+    const char *bound = strstr(line, ".maxntid");
+    bound = bound ? bound : strstr(line, ".reqntid");
+    if (in >= 0 && bound)
+      all->items[in].threads = threads_of(bound + 8);
     const int before = depth;
     depth += braces(line);
     if (in >= 0 && before > 0 && depth == 0) {
@@ -256,30 +265,32 @@ bool counts_judge(const counts *plain, const counts *marked, const kernel_counts
     return snprintf(why, room, "it would spill %u bytes more", one->spilled - before->spilled) > 0;
   if (one->stack > before->stack)
     return snprintf(why, room, "it would take %u bytes of stack more", one->stack - before->stack) > 0;
-  if (before->registers <= most && one->registers > most && !(all && all->bounded) &&
-      !(all_before && all_before->bounded))
+  if (before->registers <= most && one->registers > most && !(all && all->threads) &&
+      !(all_before && all_before->threads))
     return snprintf(why, room, "it would take %u registers, and %u threads of a block may have %u", one->registers,
                     threads, most) > 0;
   return false;
 }
 
-/* Warps that an SM has registers for; they are given out to warps in 256s. */
-static unsigned warps_of(unsigned registers, const char *target) {
+/* Warps that an SM has registers for, in whole blocks of so many threads, where that is known; registers are given out to
+ * warps in 256s. */
+static unsigned warps_of(unsigned registers, unsigned threads, const char *target) {
   static const char *const smaller[] = {"sm_75", "sm_86", "sm_87", "sm_89", "sm_12"};
   unsigned most = 64;
   for (size_t i = 0; i < sizeof smaller / sizeof *smaller; i++)
     if (!strncmp(target, smaller[i], strlen(smaller[i])))
       most = i ? 48 : 32;
-  const unsigned fit = registers ? register_file / ((registers + 7) / 8 * 256) : most;
-  return fit < most ? fit : most;
+  const unsigned fit = registers ? register_file / ((registers + 7) / 8 * 256) : most, warps = fit < most ? fit : most;
+  return threads ? warps / ((threads + 31) / 32) * ((threads + 31) / 32) : warps;
 }
 
 bool counts_crowds(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room) {
   const kernel_counts *before = counts_find(plain, one->entry, one->target);
   const kernel_counts *all = counts_find(marked, one->entry, "");
-  if (!before || !*one->target || (all && all->bounded) || one->registers <= before->registers + most_gained)
+  if (!before || !*one->target || one->registers <= before->registers + most_gained)
     return false;
-  const unsigned were = warps_of(before->registers, one->target), are = warps_of(one->registers, one->target);
+  const unsigned threads = all ? all->threads : 0, were = warps_of(before->registers, threads, one->target),
+                 are = warps_of(one->registers, threads, one->target);
   return 8 * are <= 7 * were && snprintf(why, room, "it would take %u registers more, which leave an SM %u warps of %u",
                                          one->registers - before->registers, are, were) > 0;
 }

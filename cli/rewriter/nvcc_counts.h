@@ -9,7 +9,7 @@
 typedef struct kernel_counts {
   char *entry, *target; /* as ptxas names them; "" of the target: what holds for all */
   unsigned registers, stack, spilled, instructions;
-  bool bounded;     /* its PTX says how many threads a block has */
+  unsigned threads; /* of a block at most, as its PTX says; 0: it does not */
   bool warned[100]; /* by the last two digits of C75xx */
 } kernel_counts;
 

@@ -30,6 +30,22 @@ static const char *const dropped_with_value[] = {
     "-MF", "--dependency-output", "-MT", "--dependency-target-name", "-keep-dir", "--keep-dir", "-time", "--time",
     "-fdevice-time-trace", "--fdevice-time-trace", "-odir", "--output-directory", "-opt-info", "--opt-info"};
 
+static const char *const cubins[] = {"-cubin", "--cubin"}, *const ptxes[] = {"-ptx", "--ptx"},
+                         *const arches[] = {"-arch", "--gpu-architecture"};
+
+/* nvcc takes -arch=sm_90a for a fatbin as compute_90 too, which the code may not compile for: not for a cubin and PTX. */
+static const char *measured_as(const nvcc_args *args) {
+  bool cubin = false, ptx = false, real = false;
+  for (size_t i = 0; i < args->words.count; i++) {
+    const char *word = args->words.items[i];
+    cubin |= NVCC_IS_ONE_OF(word, cubins);
+    ptx |= NVCC_IS_ONE_OF(word, ptxes);
+    real |= !strncmp(word, "-arch=sm_", 9) || !strncmp(word, "--gpu-architecture=sm_", 22) ||
+            (i && !strncmp(word, "sm_", 3) && NVCC_IS_ONE_OF(args->words.items[i - 1], arches));
+  }
+  return cubin || (ptx && real) ? "-cubin" : "-fatbin";
+}
+
 static bool device_words(const char *compiler, const word_list *words, const char *folder, word_list *out) {
   nvcc_args args;
   char *fatbin = NULL;
@@ -53,7 +69,7 @@ static bool device_words(const char *compiler, const word_list *words, const cha
     }
   }
   /* kernels of ours that the user's do not depend on have no body then */
-  const char *const own[] = {"-DINKMARK_COUNTS_ALONE", "-Xptxas", "-v", "-fatbin", "--keep", "--keep-dir", folder, "-o", fatbin};
+  const char *const own[] = {"-DINKMARK_COUNTS_ALONE", "-Xptxas", "-v", measured_as(&args), "--keep", "--keep-dir", folder, "-o", fatbin};
   for (size_t i = 0; i < sizeof own / sizeof *own && fine; i++)
     fine = word_add(out, own[i]);
   free(fatbin);
@@ -115,9 +131,13 @@ static ink_guard_level level_of(const guard_verdicts *verdicts, const char *name
   return INK_GUARD_ALL;
 }
 
-/* A kernel that spills without marks has no register for one. */
+/* A kernel that spills without marks has no register for one: it skips what needs some. So three levels at most are
+ * measured, and what comes behind them is none. */
 static ink_guard_level next_level(ink_guard_level level, const kernel_counts *plain) {
-  return level == INK_GUARD_ALL && plain && plain->spilled ? INK_GUARD_TRACK : level + 1;
+  const bool full = plain && plain->spilled;
+  if (level == INK_GUARD_ALL)
+    return full ? INK_GUARD_APART : INK_GUARD_OUTSIDE;
+  return level == INK_GUARD_APART && !full ? INK_GUARD_NONE : level + 1;
 }
 
 bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verdicts, bool *settled) {
@@ -161,7 +181,8 @@ void guard_free(guard_verdicts *verdicts) {
 }
 
 char *guard_text(const guard_verdicts *verdicts, bool fixed) {
-  static const char *const levels[] = {"", " has no marks in loops but waits", " keeps its track alone", " has no marks"};
+  static const char *const levels[] = {"", " has no marks in loops but waits",
+                                       " has no marks in loops, and those outside take no registers", " keeps its track alone", " has no marks"};
   char *text = NULL;
   size_t bytes = 0;
   FILE *to = open_memstream(&text, &bytes);

@@ -38,7 +38,20 @@ __device__ __forceinline__ u32 warp_place() {
   asm("mov.u32 %0, %%warpid;" : "=r"(warp));
   return sm * 64 + warp;
 }
-__device__ __forceinline__ u32 state_word(u32 place) { return read_lane() * entry_lane + (place * 8 + 1); }
+// Read where it stands, and kept for nothing else.
+__device__ __forceinline__ u32 warp_place_anew() {
+  u32 sm, warp;
+  asm volatile("mov.u32 %0, %%smid; mov.u32 %1, %%warpid;" : "=r"(sm), "=r"(warp));
+  return sm * 64 + warp;
+}
+__device__ __forceinline__ u32 read_lane_anew() {
+  u32 lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+template <bool Anew = false> __device__ __forceinline__ u32 state_word(u32 place) {
+  return (Anew ? read_lane_anew() : read_lane()) * entry_lane + (place * 8 + 1);
+}
 #endif
 
 #if defined(INKMARK_SHARED)
@@ -100,7 +113,7 @@ __device__ __forceinline__ bool has_entry(u32) { return true; }
 // ---- entries by their address --------------------------------------------------------------------
 
 // What the entry of this warp names, if it is of this grid.
-__device__ __forceinline__ bool find_state(u32 place, u64 &state_at) {
+template <bool Anew = false> __device__ __forceinline__ bool find_state(u32 place, u64 &state_at) {
   u64 grid;
   u32 named;
   if (!has_entry(linear_thread() / 32))
@@ -113,11 +126,12 @@ __device__ __forceinline__ bool find_state(u32 place, u64 &state_at) {
                "}"
                : "=l"(state_at), "=l"(grid), "=r"(named)
                : INK_I_ENTRY_AT(entry_of(place)));
-  return (u32)grid == (u32)(read_gridid() ^ entry_magic) && named;
+  return (u32)grid == (u32)((Anew ? read_gridid_anew() : read_gridid()) ^ entry_magic) && named;
 }
 
 // The cursor of the ring that marks without a context have, and the counts; false: this thread has none. All of a state is
 // loaded at once.
+template <bool Anew = false>
 __device__ __forceinline__ bool load_state(u32 place, u64 state_at, cursor &at, u64 &bytes, u64 &extra) {
   u64 ring;
   u32 word;
@@ -133,7 +147,7 @@ __device__ __forceinline__ bool load_state(u32 place, u64 state_at, cursor &at, 
                : "l"(state_at));
   at.low = (u32)ring;
   at.high = (u32)(ring >> 32);
-  return word == state_word(place);
+  return word == state_word<Anew>(place);
 }
 
 // Whether the whole record fits: keep last, or the first round. What did not fit was counted, so nothing fits after it.

@@ -112,9 +112,8 @@ public:
 
 // No state of its own: each mark looks at the entry of its warp and records only if this
 // very thread opened a track in this block. Every record names its table, for the function may
-// be compiled in another file than the kernel.
-struct called {
-  __host__ __device__ __forceinline__ called operator()() const { return *this; }
+// be compiled in another file than the kernel. Anew: nothing that one mark finds is kept for another.
+template <bool Anew> struct found_marks {
   __host__ __device__ __forceinline__ void fetch() const {}
   __host__ __device__ __forceinline__ void give() const {}
 
@@ -183,12 +182,12 @@ private:
   }
   template <bool Escaped, u32 Length> static __device__ __forceinline__ void put(const u64 (&record)[Length]) {
 #if !defined(INKMARK_NO_CALLED)
-    const u32 place = warp_place();
+    const u32 place = Anew ? warp_place_anew() : warp_place();
     u64 state_at, bytes, extra;
     cursor at;
-    if (!find_state(place, state_at))
+    if (!find_state<Anew>(place, state_at))
       return;
-    const u32 mine = load_state(place, state_at, at, bytes, extra);
+    const u32 mine = load_state<Anew>(place, state_at, at, bytes, extra);
     u64 end;
     const u32 on = fits_called<Length>(mine, at.mask, bytes, end);
     store_record<Escaped>(at, bytes, on, record);
@@ -196,6 +195,9 @@ private:
 #endif
   }
 #endif
+};
+struct called : found_marks<false> {
+  __host__ __device__ __forceinline__ called operator()() const { return *this; }
 };
 
 // ---- one function per macro, the same for both paths --------------------------------------------

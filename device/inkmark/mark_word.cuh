@@ -65,6 +65,11 @@ __device__ __forceinline__ u64 read_gridid() {
   asm("mov.u64 %0, %%gridid;" : "=l"(grid));
   return grid;
 }
+__device__ __forceinline__ u64 read_gridid_anew() {
+  u64 grid;
+  asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+  return grid;
+}
 __device__ __forceinline__ u32 read_cluster_rank() {
 #if __CUDA_ARCH__ >= 900
   u32 rank;

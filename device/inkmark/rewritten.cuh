@@ -16,6 +16,8 @@
 #define INK_FLUSH_AT_END() ((void)0)
 #define INK_SUM_SCOPE(...) ((void)0)
 #define INK_SUM_CLEAR(S) ((void)0)
+#define INK_KERNEL_APART(...) ((void)0)
+#define INK_KERNEL_APART_IF(...) ((void)0)
 #define INK_FIRST_LANE() false
 #define INK_ELECTED_LANE() false
 #define INK_UNTIL(S) ((void)0)
@@ -33,6 +35,8 @@
 #define INK_UNUSED()
 
 #else
+
+#include "inkmark/mark_apart.cuh"
 
 namespace ink_i {
 

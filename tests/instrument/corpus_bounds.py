@@ -256,7 +256,7 @@ def measure(path, tree, inkmark, words, count_tool, cuda, device):
     names = {k[0] for k in places.kernels.values()}
     row["entries"] = []
     guard = {m[0]: m[1] for l in row["said"] for m in
-             re.findall(r"'([^']+)' (has no marks in loops but waits|keeps its track alone|has no marks):", l)}
+             re.findall(r"'([^']+)' (has no marks in loops but waits|has no marks in loops, and those outside take no registers|keeps its track alone|has no marks):", l)}
     for entry, before in sorted(plain.items()):
         name, after = kernel_name(entry), final.get(entry)
         row["entries"].append({"entry": entry, "name": name, "project": name in names, "before": before, "after": after,
@@ -281,7 +281,7 @@ def print_bounds(rows):
     lost = [shown(r, e) for r, e in entries if not e["after"]] + [r["file"] for r in good if any("LOST" in w for w in r["why"])]
     unstamped = [shown(r, e) for r, e in entries if e["after"] and not e["stamps"] and not e["guard"]]
     emptied = [shown(r, e) for r, e in entries if e["guard"] in ("keeps its track alone", "has no marks")]
-    thinned = [shown(r, e) for r, e in entries if e["guard"] == "has no marks in loops but waits"]
+    thinned = [shown(r, e) for r, e in entries if e["guard"].startswith("has no marks in loops")]
     both = [(r, e) for r, e in entries if e["after"]]
     spills = [shown(r, e) + " %d -> %d bytes" % (e["before"]["spill"], e["after"]["spill"]) for r, e in both
               if e["after"]["spill"] > e["before"]["spill"]]

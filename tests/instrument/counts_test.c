@@ -99,35 +99,42 @@ static void judges(void) {
   counts_free(&plain);
 }
 
-/* Registers that cost warps: more than 16 more, and an eighth of the warps or more. */
+/* Registers that cost warps: more than 16 more, and an eighth of the warps or more; in whole blocks, where the PTX says how many
+ * threads they have. */
 static void crowds(void) {
   static const struct {
     const char *target;
     unsigned plain, marked;
-    bool bounded, crowds;
-  } cases[] = {{"sm_80", 31, 55, false, true}, {"sm_80", 31, 55, true, false}, {"sm_80", 8, 32, false, false}, {"sm_80", 31, 40, false, false},
-               {"sm_80", 32, 48, false, false}, {"sm_80", 32, 49, false, true}, {"sm_75", 31, 63, false, false}, {"sm_75", 40, 96, false, true},
-               {"sm_86", 20, 44, false, true}, {"sm_120", 20, 40, false, false}, {"sm_80", 20, 37, false, true}, {"sm_80", 20, 36, false, false}, {"sm_120", 32, 56, false, true}, {"sm_100", 20, 44, false, true},
-               {"sm_80", 200, 217, false, false}, {"sm_80", 93, 114, false, true}, {"sm_80", 93, 130, false, true}};
+    bool crowds;
+    const char *threads; /* as the PTX says, or NULL */
+  } cases[] = {{"sm_80", 31, 55, true, NULL}, {"sm_80", 8, 32, false, NULL}, {"sm_80", 31, 40, false, NULL},
+               {"sm_80", 32, 48, false, NULL}, {"sm_80", 32, 49, true, NULL}, {"sm_75", 31, 63, false, NULL}, {"sm_75", 40, 96, true, NULL},
+               {"sm_86", 20, 44, true, NULL}, {"sm_120", 20, 40, false, NULL}, {"sm_80", 20, 37, true, NULL}, {"sm_80", 20, 36, false, NULL},
+               {"sm_120", 32, 56, true, NULL}, {"sm_100", 20, 44, true, NULL}, {"sm_80", 200, 217, false, NULL}, {"sm_80", 93, 114, true, NULL},
+               {"sm_80", 93, 130, true, NULL}, {"sm_80", 31, 55, true, ".maxntid 512"}, {"sm_80", 93, 114, false, ".reqntid 256, 1, 1"},
+               {"sm_90a", 96, 128, false, ".maxntid 512, 1, 1"}, {"sm_90a", 105, 148, true, ".maxntid 32, 2, 2"},
+               {"sm_90a", 105, 148, false, ".maxntid 384"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char words[4000] = "", why[200];
+    char words[4000] = "", why[200], ptx[200] = "";
     counts plain = {0}, marked = {0};
     say(words, sizeof words, cases[i].target, 0, 0, cases[i].plain);
     check(counts_read_words(&plain, words), "plain");
     *words = 0, say(words, sizeof words, cases[i].target, 0, 0, cases[i].marked);
     check(counts_read_words(&marked, words), "marked");
-    const bool is = counts_crowds(&plain, &marked, &marked.items[0], why, sizeof why);
-    if (cases[i].bounded) {
+    if (cases[i].threads) {
+      snprintf(ptx, sizeof ptx, ".visible .entry _Z1kPf(\n)\n%s\n{\nret;\n}\n", cases[i].threads);
       char folder[] = "/tmp/inkmark-counts-XXXXXX", path[64];
       check(mkdtemp(folder) != NULL, "a folder");
       snprintf(path, sizeof path, "%s/k.ptx", folder);
       FILE *to = fopen(path, "w");
-      check(to && fputs(".visible .entry _Z1kPf(\n)\n.maxntid 512\n{\nret;\n}\n", to) >= 0 && !fclose(to) && counts_read_ptx(&marked, folder), "PTX");
+      check(to && fputs(ptx, to) >= 0 && !fclose(to) && counts_read_ptx(&marked, folder), "PTX");
       remove(path);
       rmdir(folder);
-      check(is && !counts_crowds(&plain, &marked, &marked.items[0], why, sizeof why), "a kernel that says how many threads it has");
-    } else if (is != cases[i].crowds)
-      printf("FAILED: %s, %u registers, then %u\n", cases[i].target, cases[i].plain, cases[i].marked), failures++;
+    }
+    if (counts_crowds(&plain, &marked, &marked.items[0], why, sizeof why) != cases[i].crowds)
+      printf("FAILED: %s, %u registers, then %u%s%s\n", cases[i].target, cases[i].plain, cases[i].marked, cases[i].threads ? " " : "",
+             cases[i].threads ? cases[i].threads : ""),
+          failures++;
     counts_free(&plain);
     counts_free(&marked);
   }

@@ -58,8 +58,8 @@ front 1 -MMD -MF d -Xptxas -v -cubin tile.cu -o x.cubin && said
 cmp cold.cubin x.cubin || fail "two runs differ"
 [ -z "$(ls cache | grep -v '^guard-[0-9a-f]*$\|^prelude-\|^result-')" ] && [ "$(verdicts)" = 1 ] || fail "the cache: $(ls cache)"
 front 1 -Xptxas -v -ptx tile.cu -o x.ptx && said
-# a kernel that spills without marks: from all marks to the track alone, then none, which is not measured:
-# plain, two with marks, and what comes out
+# a kernel that spills without marks and has no register at its beginning: from all marks to those that keep none, to the track
+# alone, then none, which is not measured: plain, three with marks, and what comes out
 cat >spills.cu <<'C'
 __global__ __launch_bounds__(1024, 2) void spills(const float *a, float *c, int n) {
   float acc[40] = {};
@@ -71,7 +71,7 @@ __global__ void other(int *x) { x[0]++; }
 C
 sleep 0.1 # what changed right before a run is not kept
 list() { cat tmp/inkmark-*/list.json; rm -rf tmp/inkmark-*; }
-INKMARK_KEEP=1 front 4 -cubin spills.cu -o x.cubin
+INKMARK_KEEP=1 front 5 -cubin spills.cu -o x.cubin
 grep -q "guard: 'spills' has no marks: it would spill [0-9]* bytes more" out || { fail "spills"; cat out; }
 list >fewer
 # all of that was one parse: it took exactly as long as that with all marks, which is kept

@@ -9,23 +9,24 @@ __device__ void clear(float *at, int n) {
     at[i] = 0;
 }
 
-__global__ void __launch_bounds__(1024) product(const float *a, const float *b, float *c, int n) {
+__global__ void __launch_bounds__(1024) product(const float *a, const float *b, float *c, int n, int times) {
   __shared__ float at[K][32 * M], bt[K][32 * M];
   float sum[M][M] = {};
   const int x = threadIdx.x % 32, y = threadIdx.x / 32;
   clear(&at[0][0], K * 32 * M);
-  for (int step = 0; step < n; step++) {
-    for (int i = threadIdx.x; i < K * 32 * M; i += blockDim.x) {
-      at[i / (32 * M)][i % (32 * M)] = a[step * K * 32 * M + i];
-      bt[i / (32 * M)][i % (32 * M)] = b[step * K * 32 * M + i];
+  for (int again = 0; again < times; again++)
+    for (int step = 0; step < n; step++) {
+      for (int i = threadIdx.x; i < K * 32 * M; i += blockDim.x) {
+        at[i / (32 * M)][i % (32 * M)] = a[step * K * 32 * M + i];
+        bt[i / (32 * M)][i % (32 * M)] = b[step * K * 32 * M + i];
+      }
+      __syncthreads();
+      for (int k = 0; k < K; k++)
+        for (int i = 0; i < M; i++)
+          for (int j = 0; j < M; j++)
+            sum[i][j] += at[k][y * M + i] * bt[k][x * M + j];
+      __syncthreads();
     }
-    __syncthreads();
-    for (int k = 0; k < K; k++)
-      for (int i = 0; i < M; i++)
-        for (int j = 0; j < M; j++)
-          sum[i][j] += at[k][y * M + i] * bt[k][x * M + j];
-    __syncthreads();
-  }
   for (int i = 0; i < M; i++)
     for (int j = 0; j < M; j++)
       c[(y * M + i) * 32 * M + x * M + j] = sum[i][j];
@@ -39,7 +40,7 @@ int main() {
   cudaMallocManaged(&c, out * sizeof *c);
   for (int i = 0; i < in; i++)
     a[i] = (float)(i % 7), b[i] = (float)(i % 5);
-  product<<<1, 1024>>>(a, b, c, STEPS);
+  product<<<1, 1024>>>(a, b, c, STEPS, 2);
   if (cudaDeviceSynchronize())
     return 1;
   double total = 0;

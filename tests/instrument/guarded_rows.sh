@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # guarded_rows.sh INKMARK NVCC SIM: a kernel without registers for sums keeps the waits of its loop and its passes as rows of two stamps each:
-# as many as the loop has passes, and what it calls outside of the loop. No spill in the machine code, and the results of the plain program.
+# as many as the loop has passes, the loop around it as a range, and what it calls outside of the loops. No spill in the machine code, and the results of the plain program.
 set -u
 inkmark=$1 nvcc=$2 sim=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,9 +32,11 @@ python3 - <<'P' || { cat rows.csv; fail 'the table'; }
 import csv
 rows = [row for row in csv.DictReader(open('rows.csv'))]
 waits = {(row['section'].split(':')[-1].rstrip(')'), row['group']) for row in rows if row['section'].startswith('__syncthreads')}
-assert waits == {(line, str(i)) for line in ('22', '27') for i in range(5)}, waits
+assert waits == {(line, str(i)) for line in ('23', '28') for i in range(5)}, waits
 passes = {row['group']: int(row['total_cycles']) for row in rows if row['section'].startswith('for step < n: pass')}
 assert set(passes) == {str(i) for i in range(5)} and min(passes.values()) > 10000, passes
+around = [(row['count'], int(row['total_cycles'])) for row in rows if row['section'].startswith('for again < times')]
+assert len(around) == 1 and around[0][0] == '1' and around[0][1] >= sum(passes.values()), around  # both passes of the loop around
 outside = [row['group'] for row in rows if row['section'].startswith('clear')]
 assert outside == [''], outside  # in a row without a number
 P

@@ -69,7 +69,8 @@ typedef enum ink_hold { INK_HOLD_NONE, INK_HOLD_AUTO, INK_HOLD_STRICT } ink_hold
 typedef enum ink_guard_level {
   INK_GUARD_ALL,     /* all marks */
   INK_GUARD_OUTSIDE, /* none in called functions, nothing held, and in loops the waits alone, as rows */
-  INK_GUARD_TRACK,   /* its track alone, of rows */
+  INK_GUARD_APART,   /* none in loops, and no register is kept for those outside of them */
+  INK_GUARD_TRACK,   /* its track alone, for which no register is kept */
   INK_GUARD_NONE     /* none */
 } ink_guard_level;
 typedef struct ink_guarded {
