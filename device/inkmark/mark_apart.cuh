@@ -45,23 +45,22 @@ public:
 };
 
 // Open until the end of its scope. The context is another object, which a lambda may copy.
-template <u64 Table> class apart_track {
+template <u64 Table, bool Chosen> class apart_track {
 public:
   template <u64 Bytes>
-  __host__ __device__ __forceinline__ apart_track(u32 section, bool chosen, bool cond, instance<Bytes> name) {
+  __host__ __device__ __forceinline__ apart_track(u32 section, bool cond, instance<Bytes> name) {
 #if defined(__CUDA_ARCH__)
     ink_buffer *buffer = from_symbol().buffer();
     cursor at;
-    if ((u32)(u64)buffer && (chosen ? cond : read_lane() == 0))
-      open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen, name, at);
-    asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
+    if ((u32)(u64)buffer && (Chosen ? cond : read_lane() == 0))
+      open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), Chosen, name, at);
 #endif
   }
   __host__ __device__ __forceinline__ ~apart_track() {
 #if defined(__CUDA_ARCH__) && !defined(INKMARK_NO_CALLED)
     cursor at;
     if (apart::find_track(at))
-      close_track(at, 0, 0);
+      close_track(at, 0, 0, Chosen);
 #endif
   }
   apart_track(const apart_track &) = delete;
@@ -70,11 +69,16 @@ public:
 
 } // namespace ink_i
 
-#define INK_KERNEL_APART(S) INK_KERNEL_APART_IF_(false, false, S)
-#define INK_KERNEL_APART_IF(cond, S) INK_KERNEL_APART_IF_(true, (cond), S)
-#define INK_KERNEL_APART_IF_(chosen, cond, S)                                                                     \
-  const ::ink_i::apart_track<ink_table_hash(names_of_PROF_SECTIONS::S)> ink_track_(names_of_PROF_SECTIONS::S, chosen, cond, INK_I_INSTANCE); \
-  const ::ink_i::apart ink_ctx_ = ::ink_i::apart();                                                              \
+#define INK_KERNEL_APART(S) INK_I_KERNEL_APART(false, false, S)
+#define INK_KERNEL_APART_IF(cond, S) INK_I_KERNEL_APART(true, (cond), S)
+#if defined(INKMARK_NO_CALLED) // no entries
+#define INK_I_KERNEL_APART(chosen, cond, S) INK_I_KERNEL_SYMBOL(kernel, S, chosen, cond)
+#else
+#define INK_I_KERNEL_APART(chosen, cond, S)                                                        \
+  const ::ink_i::apart_track<ink_table_hash(names_of_PROF_SECTIONS::S), chosen> ink_track_(        \
+      names_of_PROF_SECTIONS::S, cond, INK_I_INSTANCE);                                            \
+  const ::ink_i::apart ink_ctx_ = ::ink_i::apart();                                                \
   (void)ink_ctx_
+#endif
 
 #endif
