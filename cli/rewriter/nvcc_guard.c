@@ -150,7 +150,7 @@ bool guard_raise(const counts *plain, const counts *marked, guard_verdicts *verd
     char why[160], *name = counts_kernel_name(marked->items[i].entry);
     const ink_guard_level level = name ? level_of(&before, name) : INK_GUARD_NONE;
     if (level < INK_GUARD_NONE && (counts_judge(plain, marked, &marked->items[i], why, sizeof why) ||
-                                   (level == INK_GUARD_ALL && counts_crowds(plain, marked, &marked->items[i], why, sizeof why)))) {
+                                   (level <= INK_GUARD_OUTSIDE && counts_crowds(plain, marked, &marked->items[i], why, sizeof why)))) {
       const ink_guard_level next = next_level(level, counts_find(plain, marked->items[i].entry, marked->items[i].target));
       more |= fine = raise_to(verdicts, name, next, why);
       *settled &= next == INK_GUARD_NONE;
