@@ -288,6 +288,7 @@ static bool mark_again(front_call *front, const char *source) {
 /* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times.
  * What ptxas refuses with marks loses those of the kernel that it names. */
 static bool guard_search(front_call *front, const char *source) {
+  enum { ROUNDS = 3 };
   const size_t named = front->compiler.count;
   word_list plain_words = {0};
   const bool fix = front->settings.rules.guard == GUARD_FIX;
@@ -298,13 +299,13 @@ static bool guard_search(front_call *front, const char *source) {
     fine = word_add(&plain_words, front->original.items[i]);
   fine = fine && word_add(&plain_words, "-isystem") && word_add(&plain_words, front->device); /* for marks by hand */
   int code = fine ? guard_measure(compiler_of(front), &plain_words, folder, &plain) : -1;
-  for (int round = 0; !code && fine && front->marks && round < 3 && !*nvcc_caught(); round++) {
+  for (int round = 0; !code && fine && front->marks && round < ROUNDS && !*nvcc_caught(); round++) {
     const word_list words = {front->marked.items + named, front->marked.count - named, 0};
     counts marked = {0};
     code = guard_measure(compiler_of(front), &words, folder, &marked);
     bool settled = false;
     const bool more = code > 0 ? guard_refuse(&marked, &front->verdicts)
-                               : !code && guard_raise(&plain, &marked, &front->verdicts, &settled);
+                               : !code && guard_raise(&plain, &marked, round + 1 == ROUNDS, &front->verdicts, &settled);
     code = more ? 0 : code;
     counts_free(&marked);
     if (!more)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the guard of `inkmark nvcc` reads out of ptxas's words and PTX, and what it calls harm. */
-#include "../../cli/rewriter/nvcc_counts.h"
+/* What the guard of `inkmark nvcc` reads out of ptxas's words and PTX, and what it calls harm; how many marks a kernel
+ * loses then. */
+#include "../../cli/rewriter/nvcc_guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,7 +170,48 @@ static void grows(void) {
   counts_free(&plain);
 }
 
+/* What a kernel comes down to that is as bad with whatever marks it has: level by level, no more than `rounds` are measured. */
+static void come_down(const char *what, unsigned spilled, unsigned spilled_marked, unsigned registers, unsigned registers_marked,
+                      const ink_guard_level *levels) {
+  char words[4000] = "", said[4000] = "";
+  counts plain = {0}, marked = {0};
+  guard_verdicts verdicts = {0};
+  bool settled = false, more = true;
+  say(words, sizeof words, "sm_80", 0, spilled, registers);
+  say(said, sizeof said, "sm_80", 0, spilled_marked, registers_marked);
+  check(counts_read_words(&plain, words) && counts_read_words(&marked, said), what);
+  for (int round = 0; more; round++) {
+    more = guard_raise(&plain, &marked, round == 2, &verdicts, &settled);
+    const ink_guard_level level = verdicts.count ? verdicts.items[0].level : INK_GUARD_ALL;
+    if (level != levels[more ? round : round - 1] || settled != (more ? level == INK_GUARD_NONE : true))
+      printf("FAILED: %s: level %d in round %d\n", what, (int)level, round), failures++;
+    more = more && !settled;
+  }
+  counts_free(&plain);
+  counts_free(&marked);
+  guard_free(&verdicts);
+}
+
+static void levels(void) {
+  come_down("spills with marks", 0, 8, 64, 64, (const ink_guard_level[]){INK_GUARD_OUTSIDE, INK_GUARD_APART, INK_GUARD_NONE});
+  come_down("spills without them", 8, 16, 64, 64, (const ink_guard_level[]){INK_GUARD_APART, INK_GUARD_TRACK, INK_GUARD_NONE});
+  come_down("crowds", 0, 0, 32, 64, (const ink_guard_level[]){INK_GUARD_OUTSIDE, INK_GUARD_APART});
+  char words[4000] = "", said[4000] = "";
+  counts plain = {0}, marked = {0};
+  guard_verdicts verdicts = {0};
+  bool settled;
+  say(words, sizeof words, "sm_80", 0, 0, 64);
+  say(said, sizeof said, "sm_80", 0, 8, 64);
+  check(counts_read_words(&plain, words) && counts_read_words(&marked, said) && guard_raise(&plain, &marked, true, &verdicts, &settled) &&
+            settled && verdicts.items[0].level == INK_GUARD_NONE,
+        "in the last round no level is left that was not measured");
+  counts_free(&plain);
+  counts_free(&marked);
+  guard_free(&verdicts);
+}
+
 int main(void) {
+  levels();
   grows();
   crowds();
   name_is("_Z6reduceILi16EEvPfS0_", "reduce");
