@@ -15,9 +15,9 @@ static inline void ink_sample_fields(uint32_t flags, uint32_t tracks, uint32_t *
   *rate = flags & INK_BUFFER_SAMPLED ? (uint32_t)((UINT64_C(1) << 32) / (room ? room : 1) - 1) : 0;
 }
 
-/* Of a grid with at most so many blocks none is left out; 0: that takes a look at its blocks. */
-static inline uint32_t ink_sample_blocks_most(uint32_t warps, uint32_t rate) {
-  return warps ? 0 : rate ? UINT32_MAX / rate : UINT32_MAX;
+/* Of a grid with fewer blocks none is left out; 0: that takes a look at its blocks. */
+static inline uint32_t ink_sample_blocks_limit(uint32_t warps, uint32_t rate) {
+  return warps ? 0 : rate > 1 ? UINT32_MAX / rate + 1 : UINT32_MAX;
 }
 
 /* log2 of S, as the kernels work it out: one block of each S in a row records. 0: all of them do. */

@@ -83,20 +83,20 @@ __device__ __forceinline__ entry_address entry_of(u32) { return entries_at() + l
 constexpr u32 entry_count = 256 * 64;
 constexpr u64 entry_magic = 0;
 } // namespace ink_i
-// One table a file, or one a program with -rdc=true, as of ink_current.
+// One table a file, or one a program with -rdc=true, as of the buffer's symbol.
 #if defined(__CUDACC_RTC__) && __cplusplus >= 201703L
-inline __device__ ink_i::state_entry ink_entries[ink_i::entry_count];
+inline __device__ ink_i::state_entry INK_ENTRIES_SYMBOL[ink_i::entry_count];
 #elif defined(__CUDACC_RTC__)
-__device__ __attribute__((weak)) ink_i::state_entry ink_entries[ink_i::entry_count];
+__device__ __attribute__((weak)) ink_i::state_entry INK_ENTRIES_SYMBOL[ink_i::entry_count];
 #elif defined(__CUDACC_RDC__)
-inline __device__ ink_i::state_entry ink_entries[ink_i::entry_count];
+inline __device__ ink_i::state_entry INK_ENTRIES_SYMBOL[ink_i::entry_count];
 #else
-static __device__ __attribute__((unused)) ink_i::state_entry ink_entries[ink_i::entry_count];
+static __device__ __attribute__((unused)) ink_i::state_entry INK_ENTRIES_SYMBOL[ink_i::entry_count];
 #endif
 namespace ink_i {
 #if defined(__CUDA_ARCH__)
 using entry_address = u64;
-__device__ __forceinline__ entry_address entries_at() { return __cvta_generic_to_global(ink_entries); }
+__device__ __forceinline__ entry_address entries_at() { return __cvta_generic_to_global(INK_ENTRIES_SYMBOL); }
 // The place is not volatile: one reading serves all marks of a function. A warp that is moved in between loses marks.
 __device__ __forceinline__ entry_address entry_of(u32 place) {
   return address_of(entries_at(), place % entry_count, sizeof(state_entry));

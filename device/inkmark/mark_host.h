@@ -119,11 +119,11 @@ inline const ink_cuda_api *cuda_api() {
 
 inline int set_buffer(void *, void *buffer) {
   ink_buffer *pointer = (ink_buffer *)buffer;
-  return cudaMemcpyToSymbol(ink_current, &pointer, sizeof pointer);
+  return cudaMemcpyToSymbol(INK_BUFFER_SYMBOL, &pointer, sizeof pointer);
 }
 inline int set_buffer_in(void *, void *buffer, void *stream) {
   ink_buffer *pointer = (ink_buffer *)buffer; // pageable memory: read before the call returns
-  return cudaMemcpyToSymbolAsync(ink_current, &pointer, sizeof pointer, 0, cudaMemcpyHostToDevice,
+  return cudaMemcpyToSymbolAsync(INK_BUFFER_SYMBOL, &pointer, sizeof pointer, 0, cudaMemcpyHostToDevice,
                                  (cudaStream_t)stream);
 }
 

@@ -12,13 +12,13 @@
 // into one module share one, a weak symbol: else nvJitLink refuses them, or leaves two of which one is set. (NVRTC
 // before 13.5 does not see the attribute.)
 #if defined(__CUDACC_RTC__) && __cplusplus >= 201703L
-inline __device__ ink_buffer *ink_current;
+inline __device__ ink_buffer *INK_BUFFER_SYMBOL;
 #elif defined(__CUDACC_RTC__)
-__device__ __attribute__((weak)) ink_buffer *ink_current;
+__device__ __attribute__((weak)) ink_buffer *INK_BUFFER_SYMBOL;
 #elif defined(__CUDACC_RDC__)
-inline __device__ ink_buffer *ink_current;
+inline __device__ ink_buffer *INK_BUFFER_SYMBOL;
 #else
-static __device__ ink_buffer *ink_current;
+static __device__ ink_buffer *INK_BUFFER_SYMBOL;
 #endif
 
 namespace ink_i {
@@ -26,7 +26,7 @@ namespace ink_i {
 // ---- where a kernel finds its buffer -----------------------------------------------------------
 
 struct from_symbol {
-  __device__ __forceinline__ ink_buffer *buffer() const { return ink_current; }
+  __device__ __forceinline__ ink_buffer *buffer() const { return INK_BUFFER_SYMBOL; }
 };
 struct from_argument {
   ink_buffer *argument;

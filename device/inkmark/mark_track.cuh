@@ -47,7 +47,7 @@ template <u64 Bytes> struct instance {
 // the addition of a value that is the same in all threads ptxas builds a warp-wide aggregate, 15 instructions for what one
 // thread does. Where it is 0 the key is another one.
 #define INK_I_OPEN_USUAL(bra, thread_mask)                                                     \
-  "ld.global.v4.u32 {_thread_mask, _blocks_most, _tracks_mask, _state_bytes}, [%3+16];\n\t"    \
+  "ld.global.v4.u32 {_thread_mask, _blocks_limit, _tracks_mask, _state_bytes}, [%3+16];\n\t"   \
   thread_mask                                                                                  \
   "add.u64 _at, %3, %5;\n\t"                                                                   \
   "ld.global.v2.u64 {_found, _enabled}, [_at+%8];\n\t"                                         \
@@ -62,7 +62,7 @@ template <u64 Bytes> struct instance {
   "add.u64 _slot, _at, %3;\n\t"                                                                \
   "and.b32 _c, _thread, _thread_mask;\n\t"                                                     \
   "setp.ne.u32 _again, _c, 0;\n\t"                                                             \
-  "setp.gt.or.u32 _again, _blocks, _blocks_most, _again;\n\t"                                  \
+  "setp.ge.or.u32 _again, _blocks, _blocks_limit, _again;\n\t"                                 \
   "setp.ne.or.u64 _again, _found, %4, _again;\n\t"                                             \
   "@!_again " bra " _claim;\n\t"
 
@@ -109,7 +109,7 @@ template <u64 Bytes> struct instance {
   "ld.global.v2.u64 {_found, _enabled}, [_slot+%8];\n\t"                                       \
   "setp.eq.u64 _refused, _found, %4;\n\t"                                                      \
   "@_refused " bra " _there;\n\t"                                                              \
-  "add.u32 _b, _b, 1;\n\t"                                                                     \
+  "add.u32 _b, _b, %19;\n\t"                                                                   \
   "and.b32 _b, _b, _slots_mask;\n\t"                                                           \
   "cvt.u32.u64 _c, _found;\n\t"                                                                \
   "setp.ne.u32 _again, _c, 0;\n\t"                                                             \
@@ -261,7 +261,7 @@ template <u64 Bytes> struct instance {
                ".reg .pred _refused, _again;\n\t"                                                                     \
                ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _tries, _mask, _state_bytes;\n\t" \
                ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t"    \
-               ".reg .u32 _bits, _thread, _word, _place, _sm, _linear, _block_warps, _rate, _blocks, _blocks_most;\n\t" \
+               ".reg .u32 _bits, _thread, _word, _place, _sm, _linear, _block_warps, _rate, _blocks, _blocks_limit;\n\t" \
                ".reg .u32 _ring_low, _ring_high, _thread_mask;\n\t"                                                   \
                ".reg .u64 _bits_at, _at, _slot, _found, _enabled, _ticket, _ring, _grid, _state;\n\t"                 \
                INK_I_OPEN_USUAL(bra, thread_mask) INK_I_OPEN_CHOOSE(bra, warps)                                       \
@@ -271,7 +271,8 @@ template <u64 Bytes> struct instance {
                : "l"(buffer), "l"(key), "l"(first * sizeof(ink_kernel_slot)), INK_I_ENTRIES_AT,                       \
                  "n"(sizeof(ink_kernel_slot)), "n"(sizeof(ink_buffer)), "n"(INK_I_TRACK(slot)),                       \
                  "n"(sizeof(ink_buffer) + INK_I_AT(ink_kernel_slot, missed)), "l"(name.text), "n"(name_rows(Bytes)),  \
-                 INK_I_ENTRY_SIZES, "n"(INK_SAMPLE_FACTOR), "r"(first * (u32)sizeof(ink_kernel_slot)), "r"(first)     \
+                 INK_I_ENTRY_SIZES, "n"(INK_SAMPLE_FACTOR), "r"(first * (u32)sizeof(ink_kernel_slot)), "r"(first),    \
+                 "r"(step)                                                                                              \
                : "memory")
 
 // Of an instance: what its header says of the name and the rows.
@@ -284,7 +285,7 @@ __device__ __forceinline__ u64 ring_of(const cursor &at) { return (u64)at.high <
 // at.high stays 0 where this thread does not record; else all of the cursor is set.
 template <u64 Bytes>
 __device__ __forceinline__ void open_track(u64 buffer, u64 key, bool chosen, instance<Bytes> name, cursor &at) {
-  const u32 first = INK_KERNEL_FIRST(key);
+  const u32 first = INK_KERNEL_FIRST(key), step = INK_KERNEL_STEP(key);
 #define INK_I_CHOSEN "bra", "mov.u32 _thread_mask, 0;\n\t", "ld.global.u32 _warps, [%3+12];\n\t", INK_I_LANE
 #define INK_I_FIRST_LANE "bra.uni", "", "ld.global.u32 _warps, [%3+8];\n\t", ""
 #define INK_I_OPEN_(...) INK_I_OPEN(__VA_ARGS__)

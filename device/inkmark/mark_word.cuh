@@ -232,7 +232,7 @@ template <int Offset> __device__ __forceinline__ void store_u64(u64 at, u64 a) {
 #endif
 #define INK_I_TRACK(field) (INK_I_AT(ink_device_track, field) - (int)sizeof(ink_device_track)) // from its ring
 static_assert(INK_I_AT(ink_buffer, warps) == 8 && INK_I_AT(ink_buffer, warps_chosen) == 12 &&
-                  INK_I_AT(ink_buffer, thread_mask) == 16 && INK_I_AT(ink_buffer, blocks_most) == 20 &&
+                  INK_I_AT(ink_buffer, thread_mask) == 16 && INK_I_AT(ink_buffer, blocks_limit) == 20 &&
                   INK_I_AT(ink_buffer, tracks_mask) == 24 && INK_I_AT(ink_buffer, state_bytes) == 28 &&
                   INK_I_AT(ink_buffer, kernel_mask) == 32 && INK_I_AT(ink_buffer, last_block) == 36 &&
                   INK_I_AT(ink_buffer, sample_warps) == 40 && INK_I_AT(ink_buffer, sample_rate) == 44 &&

@@ -71,6 +71,11 @@ typedef unsigned long long uint64_t;
 
 #define INK_LAYOUT_VERSION 5u
 #define INK_BUFFER_MAGIC 0x6b6e69u /* "ink" */
+/* The symbols of a module that hold the buffer's address and the entries of warps. Their names end in INK_LAYOUT_VERSION: so files
+ * of several layouts may be linked into one module, where a symbol of one name is one variable, and get no other's buffer. */
+#define INK_BUFFER_SYMBOL ink_current_5
+#define INK_BUFFER_SYMBOL_TEXT "ink_current_5"
+#define INK_ENTRIES_SYMBOL ink_entries_5
 
 #define INK_TAG_SHIFT 48 /* a head is clock64 ^ tag << 48: see above how the tag is found again */
 #define INK_CLOCK_MASK 0xffffffffffffull
@@ -251,11 +256,13 @@ typedef struct ink_kernel_slot {
 } ink_kernel_slot;
 INK_STATIC_ASSERT(sizeof(ink_kernel_slot) == 48, "ink_kernel_slot is part of the layout");
 
-/* Where the search for a key starts: known when the kernel is compiled. It goes on by one, modulo the power-of-two slot
+/* Where the search for a key starts: known when the kernel is compiled. It goes on by a step, modulo the power-of-two slot
  * count, and ends at the key or at an empty slot (the host keeps at least one empty). A buffer with fewer slots than
- * places has those alone whose keys are in their first place. */
+ * places has those alone whose keys are in their first place. The step is odd, so that it comes to each slot, and that of the key's
+ * table: where there are more keys than places, a step of 1 for all would pass thousands of others'. */
 #define INK_KERNEL_PLACES 16384u
 #define INK_KERNEL_FIRST(key) (((uint32_t)((key) >> 16) ^ (uint32_t)(key)) & (INK_KERNEL_PLACES - 1))
+#define INK_KERNEL_STEP(key) ((uint32_t)((key) >> 30) | 1u)
 
 /* ---- the buffer -------------------------------------------------------------------------- */
 
@@ -289,7 +296,7 @@ enum ink_buffer_flags {
 
 /* Lives in device memory, at an address whose lower half is not 0, with the tracks' states in front of it and the kernel
  * slots right behind it. The host writes it before a kernel can see it; afterwards kernels change only `claim`, the kernel
- * slots and the tracks, the host only warps to blocks_most, the slots' `enabled` and what it wiped of tracks that are held.
+ * slots and the tracks, the host only warps to blocks_limit, the slots' `enabled` and what it wiped of tracks that are held.
  * Track i's ring is at rings_end - (n - i) * stride, aligned to its size; its header, an ink_device_track, in front of it;
  * the ring of called functions right behind it. Kernels read and write 16 bytes at once: everything is aligned to 16, and
  * fields that are read together stand together. */
@@ -299,7 +306,8 @@ typedef struct ink_buffer {
   uint32_t warps_chosen;    /* as warps, for threads that PROF_KERNEL_IF chose */
   uint32_t thread_mask;     /* of thread_index: threads that have one of these bits do not record, but as `warps` says;
                              * all ones: as `warps` says neither. Not for threads that PROF_KERNEL_IF chose */
-  uint32_t blocks_most;     /* in grids with more blocks kernels look at `warps`, last_block and the sample; 0: in each */
+  uint32_t blocks_limit;    /* in grids with so many blocks, modulo 2^32, or more kernels look at `warps`, last_block and the
+                             * sample; 0: in each */
   uint32_t tracks_mask;     /* track count - 1; a power of two */
   uint32_t state_bytes;     /* sizeof(ink_device_state): of a constant compilers make two instructions */
   uint32_t kernel_mask;     /* kernel slots - 1 */

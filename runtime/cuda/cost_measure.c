@@ -57,7 +57,7 @@ static void fill(cost_block *block, uint64_t base) {
                                .flags = INK_BUFFER_ON,
                                .warps = 1,
                                .thread_mask = UINT32_MAX,
-                               .blocks_most = UINT32_MAX,
+                               .blocks_limit = UINT32_MAX,
                                .kernel_mask = 1,
                                .block_bits_at = base + offsetof(cost_block, block_bits),
                                .rings_end = base + offsetof(cost_block, ring) + 2 * RING_BYTES,

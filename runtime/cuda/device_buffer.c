@@ -42,8 +42,8 @@ static void set_warps(ink_i_device *d) {
   d->layout.warps_chosen = flags & INK_BUFFER_ON ? d->warps : 0;
   d->layout.warps = d->layout.warps_chosen & (flags & INK_BUFFER_PER_WARP ? UINT32_MAX : 1u);
   d->layout.thread_mask = flags & INK_BUFFER_PER_WARP ? 0 : UINT32_MAX;
-  d->layout.blocks_most = d->layout.warps_chosen != UINT32_MAX || d->layout.last_block ? 0
-                          : ink_sample_blocks_most(d->layout.sample_warps, d->layout.sample_rate);
+  d->layout.blocks_limit = d->layout.warps_chosen != UINT32_MAX || d->layout.last_block ? 0
+                            : ink_sample_blocks_limit(d->layout.sample_warps, d->layout.sample_rate);
 }
 
 /* How many tracks a block needs, for the choice of a sample: one, or one for each of its warps, or, if warps are
@@ -96,7 +96,7 @@ static uint32_t put_key(ink_i_device *d, uint64_t key, bool *added) {
   uint32_t free_slot = d->slot_count;
   *added = false;
   for (uint32_t i = 0; i < d->slot_count; i++) {
-    const uint32_t at = (INK_KERNEL_FIRST(key) + i) & (d->slot_count - 1);
+    const uint32_t at = (INK_KERNEL_FIRST(key) + i * INK_KERNEL_STEP(key)) & (d->slot_count - 1);
     if (d->slots[at].key == key)
       return at;
     if (d->slots[at].key == INK_I_SLOT_GIVEN_BACK && free_slot == d->slot_count)
@@ -203,7 +203,7 @@ ink_status ink_i_device_drop_kernels(ink_i_device *d, uint64_t hash48, uint32_t 
     const uint64_t key = INK_KERNEL_KEY(hash48, id);
     uint32_t at = INK_KERNEL_FIRST(key);
     while (d->slots[at].key && d->slots[at].key != key)
-      at = (at + 1) & (d->slot_count - 1);
+      at = (at + INK_KERNEL_STEP(key)) & (d->slot_count - 1);
     if (d->slots[at].key != key)
       continue;
     d->slots[at].key = INK_I_SLOT_GIVEN_BACK;

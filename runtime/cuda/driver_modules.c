@@ -11,6 +11,7 @@
 #include "cuda/options.h"
 #include "cuda/registry.h"
 #include "cuda/session_private.h"
+#include "inkmark/record.h"
 #include "inkmark/session.h"
 
 #include <pthread.h>
@@ -150,7 +151,7 @@ static void put(entry *e) {
 static bool put_here(void *handle, bool library, int slot, entry *image) {
   ink_i_device_ptr symbol = 0;
   size_t bytes = 0;
-  if (slot < 0 || ink_i_driver_global(library, handle, "ink_current", &symbol, &bytes) || bytes != sizeof(void *))
+  if (slot < 0 || ink_i_driver_global(library, handle, INK_BUFFER_SYMBOL_TEXT, &symbol, &bytes) || bytes != sizeof(void *))
     return false;
   entry *e = image ? image : calloc(1, sizeof *e);
   if (!e)
@@ -206,10 +207,10 @@ ink_status ink_i_modules_came(void *handle, bool library, const void *image, siz
   ink_status status = INK_OK;
   *marked = false;
   const ink_i_scan seen = ink_i_scan_image(image, bytes, note_table, &e);
-  /* What is compressed is asked for its symbol, and so is a module without an image. */
-  const bool other_layout = seen.other_layout[0];
-  const bool ask = !other_layout && (seen.has_marks || seen.compressed || !image);
-  if (other_layout)
+  /* What is compressed is asked for its symbol, and so is a module without an image. Files of another layout that were linked
+   * into it have another symbol. */
+  const bool ask = seen.has_marks || seen.compressed || !image;
+  if (seen.other_layout[0])
     ink_i_registry_note_other_abi(&(ink_module_desc){.bytes = sizeof(ink_module_desc), .file = seen.other_layout});
   if (ask && !(kept = malloc(sizeof *kept)))
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a module");

@@ -19,7 +19,7 @@
 
 static const char magic[] = INK_TABLE_TEXT_MAGIC, any_magic[] = INK_TABLE_TEXT_ANY;
 enum { ANY_BYTES = sizeof any_magic - 1, VERSION_DIGITS_MOST = 9 };
-static const char symbol[] = "ink_current", table_symbol[] = "ink_table_text";
+static const char symbol[] = INK_BUFFER_SYMBOL_TEXT, table_symbol[] = "ink_table_text";
 
 #define FATBIN_WRAPPER 0x466243b1u
 #define FATBIN_CONTAINER 0xba55ed50u

@@ -39,7 +39,7 @@ static bool make(ink_i_device *d) {
 static uint32_t end_of_search(const ink_i_device *d, uint64_t key) {
   uint32_t at = INK_KERNEL_FIRST(key);
   while (d->slots[at].key)
-    at = (at + 1) & (d->slot_count - 1);
+    at = (at + INK_KERNEL_STEP(key)) & (d->slot_count - 1);
   return at;
 }
 

@@ -61,6 +61,12 @@ counts() {
 case $case in
 plain) record 0 "$bin/program" plain; captured 1 "$(counts 1 1 1)" ;;
 rdc) record 0 "$bin/program_rdc" plain; captured 1 "$(counts 1 1 1)" ;;
+older) # linked with a file of another layout, whose symbol nothing is written to
+  record 0 "$bin/older"
+  captured 1 "$(counts 1 1 1)" ;;
+huge-grid) # of 2^32 blocks, whose number modulo 2^32 is 0: those that --blocks leaves out do not record
+  "$ink" record --device sim --flight --blocks 100-103 -o run.1.ink -- "$bin/huge_grid" >out 2>record.err || fail "exit code $?"
+  captured 1 "devices 1 launches 1 tracks 4 marks 4 kept 4 lost 0 missed 0 problems 0 complete 1" ;;
 nosync) record 0 "$bin/program" nosync; captured 1 "$(counts 1 2 1)" ;;
 _exit) record 3 "$bin/program" _exit; captured 1 "$(counts 1 1 1)" ;;
 exception) record 134 "$bin/program" exception; captured 1 "$(counts 1 1 1)" ;;

@@ -75,7 +75,7 @@ static ink_device_track *gpu_header(uint64_t ring) {
 static ink_kernel_slot *gpu_slot(uint32_t kernel) {
   ink_kernel_slot *slots = (ink_kernel_slot *)((char *)gpu.device->buffer + sizeof(ink_buffer));
   const uint64_t key = INK_KERNEL_KEY(GPU_TABLE, kernel + 1);
-  for (uint32_t i = INK_KERNEL_FIRST(key);; i++) {
+  for (uint32_t i = INK_KERNEL_FIRST(key);; i += INK_KERNEL_STEP(key)) {
     ink_kernel_slot *slot = &slots[i & gpu.device->buffer->kernel_mask];
     if (slot->key == key || !slot->key)
       return slot;

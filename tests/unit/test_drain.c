@@ -8,6 +8,7 @@
 #include "cuda/flight.h"
 #include "inkmark/capture.h"
 #include "made_up_gpu.h"
+#include "number_text.h"
 #include "synth.h"
 
 #include <inttypes.h>
@@ -413,6 +414,34 @@ static void low_memory(void) {
   }
 }
 
+/* A program with more sections than there are first places: a kernel's search is short still. It is done here as kernels do it. */
+static void many_sections(void) {
+  enum { TABLES = 1000, SECTIONS = 16, PASSED_MOST = 64 };
+  ink_error error;
+  for (int t = 0; t < TABLES; t++) {
+    char name[16], sections[] = "A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P";
+    ink_i_print(name, sizeof name, "T%d", t);
+    NEED(ink_register_sections(name, sections, "many.cu", 1, &error), error);
+  }
+  forget_gpu(5);
+  ink_session *s = open_session(4, 32, false);
+  ink_i_device *d = &s->devices[0];
+  NEED(ink_i_device_make(d, 0, &s->options, &gpu_module, &error), error);
+  const ink_kernel_slot *slots = ink_i_device_slots(d);
+  uint32_t most = 0, found = 0;
+  for (uint32_t i = 0; i < d->kernel_count; i++) {
+    const uint64_t key = d->slots[d->kernels[i]].key;
+    uint32_t at = INK_KERNEL_FIRST(key), passed = 0;
+    for (; slots[at].key && slots[at].key != key; passed++)
+      at = (at + INK_KERNEL_STEP(key)) & d->buffer->kernel_mask;
+    found += slots[at].key == key;
+    most = passed > most ? passed : most;
+  }
+  CHECK(found == TABLES * SECTIONS + GPU_KERNELS, "%u kernels are found", found);
+  CHECK(most < PASSED_MOST, "a search passes %u slots of other kernels", most);
+  free_session(s);
+}
+
 /* ---- failures ---- */
 
 static void failing_calls(void) {
@@ -762,6 +791,7 @@ int main(int argc, char **argv) {
   failing_calls();
   printf("drain: %" PRIu64 " tracks kept, %" PRIu64 " lost, %" PRIu64 " open in %" PRIu64 " drains\n",
          seen_in_all.kept, seen_in_all.lost, seen_in_all.open, seen_in_all.drains);
+  many_sections();
   CHECK(seen_in_all.kept > 100 && seen_in_all.lost > 100 && seen_in_all.open > 10, "the histories are too tame");
   return check_result("drain");
 }

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "cuda/module_scan.h"
 #include "inkmark/record.h"
+#include "number_text.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static void append_ptx(char *out, size_t room, const char *name, const char *sec
 }
 
 static void ptx(void) {
-  char text[8192] = ".version 9.0\n.target sm_75\n.global .align 8 .u64 ink_current;\n";
+  char text[8192] = ".version 9.0\n.target sm_75\n.global .align 8 .u64 ink_current_5;\n";
   append_ptx(text, sizeof text, "Core", "Step, Load");
   append_ptx(text, sizeof text, "Other", "Square");
   const ink_i_scan found = scan(text, 0);
@@ -87,10 +88,10 @@ static void other_layouts(void) {
     head.e_shoff = n;
     memcpy(image, &head, sizeof head);
     const ink_i_scan found = scan(image, 0);
-    CHECK(found.has_marks && !found.tables && !strcmp(found.other_layout, "old.cu"), "%s: %u tables, '%s'", magics[i],
+    CHECK(!found.has_marks && !found.tables && !strcmp(found.other_layout, "old.cu"), "%s: %u tables, '%s'", magics[i],
           found.tables, found.other_layout);
   }
-  char text[8192] = ".version 9.0\n.target sm_75\n.global .align 8 .u64 ink_current;\n";
+  char text[8192] = ".version 9.0\n.target sm_75\n.global .align 8 .u64 ink_current_5;\n";
   append_ptx(text, sizeof text, "Core", "Step");
   char *digit = strstr(text, ", 53, 0, "); /* "5" and its NUL */
   CHECK(digit && !scan(text, 0).other_layout[0], "the layout of today");
@@ -98,6 +99,10 @@ static void other_layouts(void) {
     memcpy(digit, ", 49", 4);
   const ink_i_scan old = scan(text, 0);
   CHECK(!old.tables && !strcmp(old.other_layout, "a.cu"), "PTX: %u tables, '%s'", old.tables, old.other_layout);
+  char number[16];
+  ink_i_print(number, sizeof number, "_%u", INK_LAYOUT_VERSION);
+  CHECK(strstr(INK_BUFFER_SYMBOL_TEXT, number) && !strcmp(INK_TABLE_TEXT_MAGIC + strlen(INK_TABLE_TEXT_ANY), number + 1),
+        "'%s' and '%s' of layout%s", INK_BUFFER_SYMBOL_TEXT, INK_TABLE_TEXT_MAGIC, number);
   static const char none[] = "ink_current inkmark table 5x inkmark table inkmark table 1";
   char elf[512] = {0};
   Elf64_Ehdr head = {.e_ident = ELFMAG, .e_shoff = sizeof head + sizeof none};
@@ -111,8 +116,8 @@ static void other_layouts(void) {
 static size_t elf(char *out) {
   Elf64_Ehdr head = {.e_ident = ELFMAG};
   size_t n = sizeof head;
-  memcpy(out + n, "ink_current", 12);
-  n += 12;
+  memcpy(out + n, INK_BUFFER_SYMBOL_TEXT, sizeof INK_BUFFER_SYMBOL_TEXT);
+  n += sizeof INK_BUFFER_SYMBOL_TEXT;
   n += table(out + n, "Core", "Step");
   head.e_shoff = n;
   memcpy(out, &head, sizeof head);
@@ -133,7 +138,7 @@ static void machine_code(void) {
 
 /* A container of two entries, PTX and machine code; `flags` of the second. */
 static size_t container(char *out, uint64_t flags) {
-  char text[2048] = "ink_current ";
+  char text[2048] = INK_BUFFER_SYMBOL_TEXT " ";
   append_ptx(text, sizeof text, "Text", "A");
   char code[1024];
   const size_t code_bytes = elf(code), text_bytes = strlen(text);
