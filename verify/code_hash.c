@@ -71,12 +71,17 @@ typedef struct keeping {
   ink_error *error;
 } keeping;
 
-/* The sections' names stand in the device's data behind a magic text and the table's name. */
+/* The sections' names stand in the device's data behind a magic text, of any device layout, and the table's name. */
 static ink_status keep_tables(ink_v_hashes *to, const unsigned char *bytes, size_t size, ink_error *error) {
+  static const char any_magic[] = INK_TABLE_TEXT_ANY;
   const char *at = (const char *)bytes, *end = at + size;
   const char *found;
-  while ((found = memmem(at, (size_t)(end - at), INK_TABLE_TEXT_MAGIC, sizeof INK_TABLE_TEXT_MAGIC))) {
-    const char *table = at = found + sizeof INK_TABLE_TEXT_MAGIC;
+  while ((found = memmem(at, (size_t)(end - at), any_magic, sizeof any_magic - 1))) {
+    const char *table = at = found + sizeof any_magic - 1;
+    while (table < end && *table >= '0' && *table <= '9')
+      table++;
+    if (table == at || table == end || *table++)
+      continue;
     const char *names = memchr(table, 0, (size_t)(end - table));
     if (!names || !memchr(names + 1, 0, (size_t)(end - names - 1)))
       return INK_OK;

@@ -75,6 +75,11 @@ assert [s["name"] for s in kernels["chain_leaks"]["stamps"]] == ["First", "Secon
     [ $? = 3 ] || fail "sections in a header: $where: $(cat "$work/$where/said")"
   done
   diff "$work/own/said" "$work/apart/said" || fail "sections in a header are named otherwise"
+  # The same of a file of another device layout, whose tables have its number.
+  sed -i 's/inkmark table 5/inkmark table 1/' "$work/apart/a.cubin"
+  grep -aq 'inkmark table 1' "$work/apart/a.cubin" || fail "the tables of a cubin begin with other words"
+  "$inkmark" verify "$work/apart/a.cubin" >"$work/apart/said"
+  diff "$work/own/said" "$work/apart/said" || fail "sections of another layout are named otherwise"
   "$nvcc" -I "$root/device" -arch=sm_90 -cubin -o "$work/plain.cubin" "$source" || exit 1
   "$inkmark" verify "$work/plain.cubin" 2>&1 | grep -q "build with -lineinfo" || fail "no -lineinfo"
   "$nvcc" -I "$root/device" -arch=compute_90 -cudart shared -o "$work/ptx" "$root/examples/matmul.cu" || exit 1
