@@ -79,6 +79,11 @@ INKMARK_GUARD=off INKMARK_KEEP=1 front 1 -cubin spills.cu -o x.cubin
 list >all
 cmp -s fewer all && fail "the guard changed nothing"
 [ "$(grep parse_seconds fewer)" = "$(grep parse_seconds all)" ] || fail "it was parsed twice: $(grep parse_seconds fewer all)"
+# what compiles for sm_90a alone: nvcc takes -arch=sm_90a for a fatbin as compute_90 too, so a cubin and PTX are measured as a cubin
+{ cat tile_alone.cu; echo '__global__ void fence() { asm volatile("wgmma.fence.sync.aligned;"); }'; } >newest.cu
+for how in "-arch=sm_90a -cubin" "--gpu-architecture sm_90a -ptx"; do
+  "$inkmark" nvcc "$nvcc" $how newest.cu -o x.out >out 2>&1 && grep -q "guard: 'tile' has no marks in loops" out || { fail "$how"; cat out; }
+done
 # nowhere to keep it; only said. A source that includes our headers is compared with itself
 { echo '#include <inkmark/mark.cuh>'; cat tile_alone.cu; } >report.cu
 INKMARK_CACHE=/proc/none INKMARK_RULES+=" --guard report" front 3 -ptx report.cu -o report.ptx
