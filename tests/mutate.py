@@ -132,10 +132,11 @@ class Bench:
                 os.symlink(os.path.realpath(os.path.join(self.root, name)), os.path.join(self.tree, name))
 
     def configure(self):
+        self.watched = [flag for flag in WATCHED if not run("gcc", flag, "-x", "c", "-c", "/dev/null", "-o", "/dev/null").returncode]
         # Without optimisation: a mutant is compiled in less time than it is tested. What is undefined ends the program, as in the
         # sanitized pass of tests/run.sh; what is read before it is written is no number that happens to be right.
         made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON", "-DINKMARK_BUILD_BENCH=OFF",
-                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS=-O0 {' '.join(WATCHED)}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS=-O0 {' '.join(self.watched)}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                    "-DCMAKE_EXE_LINKER_FLAGS=-fsanitize=leak",
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []))
         if made.returncode:
