@@ -18,6 +18,7 @@ import json
 import os
 import random
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -100,6 +101,11 @@ def places(tree, path):
 
 def run(*command, **more):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+
+
+def limit_cpu():
+    """Of each process of a test: so long that none needs it that ends, however busy the machine is."""
+    resource.setrlimit(resource.RLIMIT_CPU, (120, 130))
 
 
 class Bench:
@@ -212,9 +218,9 @@ class Bench:
             for group in self.groups(path, passed):
                 if self.make(self.needs(group)).returncode:
                     return "refused", "", ()
-                # the limit is for mutants that never end: they are noticed
+                # the limits are for mutants that never end: they are noticed
                 done = run("ctest", "--test-dir", self.build, "-R", f"^({'|'.join(map(re.escape, group))})$", "--stop-on-failure",
-                           "--timeout", "900", "--parallel", self.jobs)
+                           "--timeout", "900", "--parallel", self.jobs, preexec_fn=limit_cpu)
                 if "No tests were found" in done.stdout:
                     sys.exit(f"no test is one of {group}")
                 if done.returncode:
