@@ -200,6 +200,17 @@ static ink_status take_in(entry *e, void *handle, bool library, bool *marked, in
   return INK_OK;
 }
 
+/* Of an image that could not be looked at: whether the headers of layout 4 or older made its marks. */
+static bool has_older_symbol(void *handle, bool library) {
+  ink_i_device_ptr symbol;
+  size_t bytes;
+  return ink_i_driver() && !ink_i_driver_global(library, handle, "ink_current", &symbol, &bytes);
+}
+
+static void note_other_layout(const char *file) {
+  ink_i_registry_note_other_abi(&(ink_module_desc){.bytes = sizeof(ink_module_desc), .file = file});
+}
+
 /* The image is looked at before anything is asked of the driver: most have no marks. */
 ink_status ink_i_modules_came(void *handle, bool library, const void *image, size_t bytes, bool *marked,
                               ink_error *error) {
@@ -211,12 +222,14 @@ ink_status ink_i_modules_came(void *handle, bool library, const void *image, siz
    * into it have another symbol. */
   const bool ask = seen.has_marks || seen.compressed || !image;
   if (seen.other_layout[0])
-    ink_i_registry_note_other_abi(&(ink_module_desc){.bytes = sizeof(ink_module_desc), .file = seen.other_layout});
+    note_other_layout(seen.other_layout);
   if (ask && !(kept = malloc(sizeof *kept)))
     status = ink_error_set(error, INK_ERROR_MEMORY, "out of memory for a module");
   if (kept) {
     *kept = e;
     status = take_in(kept, handle, library, marked, error);
+    if (!status && !*marked && seen.compressed && has_older_symbol(handle, library))
+      note_other_layout("a packed image");
   }
   if (!*marked) {
     release_tables(e.tables, e.table_count);

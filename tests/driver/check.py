@@ -83,6 +83,10 @@ elif case == "file":
 elif case == "fatbin":
     one("program", "dlsym", "fatbin", "packed_kernels.fatbin", 1)
     one("program", "dlsym", "fatbin", "plain_kernels.fatbin", 1)
+    os.remove("x.ink")
+    said = record("program", "dlsym", "fatbin", os.path.join(folder, "older_kernels.fatbin"))
+    that("'a packed image' was compiled with the headers of another inkmark" in said, f"older: {said}")
+    that(not os.path.exists("x.ink") or not report()["kernels"], f"older: {said}")
 elif case == "contexts":
     # a context of cuCtxCreate's is a device of its own: 2 launches of the first, 3 of the primary, 1 of the third
     one("program", "address", "contexts", "kernels.ptx", 6)
