@@ -224,7 +224,7 @@ class Bench:
                 if "No tests were found" in done.stdout:
                     sys.exit(f"no test is one of {group}")
                 if done.returncode:
-                    by = re.findall(r"Test +#\d+: (\S+) \.*(?:\*\*\*| *\*\*\*)(?!Skipped|Not Run)", done.stdout)
+                    by = re.findall(r"Test +#\d+: (\S+) \.*[\w ]*\*\*\*(?!Skipped|Not Run)", done.stdout)
                     if not by:
                         sys.exit(f"no test failed, but not all passed:\n{done.stdout[-2000:]}")
                     return "killed", "by " + " ".join(by[:2]), by
