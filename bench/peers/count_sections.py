@@ -71,12 +71,13 @@ def counted(arch, events, flags):
             for sections in (FEW, MANY)]
 
 
-def run_by_recorder(lines, code):
-    """What a thread runs that records: the shortest way by the claim of a track, if there is one, and by as many reads of
-    clocks as any way has."""
-    claim = [CLAIM] * any(re.search(CLAIM, line) for line in lines)
-    clocks = sum(bool(re.search(CLOCK, line)) for line in lines)
-    return next(way for way in (code.way_through("straight", claim + [CLOCK] * n) for n in range(clocks, -1, -1)) if way)
+def run_by_recorder(code):
+    """What a thread runs that records: the shortest way by the claim of a track and by all clocks. Nothing where no track is
+    claimed: the sections of others have branches of their own."""
+    lines = code.instructions["straight"]
+    if any(re.search(CLAIM, line) for line in lines):
+        return code.run_through("straight", [CLAIM] + [CLOCK] * sum(bool(re.search(CLOCK, line)) for line in lines))
+    return None
 
 
 def measure(arch, flags):
@@ -85,9 +86,10 @@ def measure(arch, flags):
     slopes = [{k: (codes[1].count(k) - codes[0].count(k)) / (MANY - FEW) - 1 for k in SHAPES if k in codes[0].instructions}
               if codes else {} for codes in both]
     few, a_section = next((codes[0], slope) for codes, slope in zip(both, slopes) if codes)
+    run = run_by_recorder(few)
     return {"slopes": slopes,
             "straight": few.count("straight") - FEW * a_section["straight"],  # opening, closing and the kernel's own
-            "run": run_by_recorder(few.instructions["straight"], few) - FEW * a_section["straight"],
+            "run": run - FEW * a_section["straight"] if run else None,
             "row": few.loop("rows", FEW + 1) - few.loop("rolled", FEW) if "rows" in few.instructions else None,
             "registers": few.registers["straight"], "spills": few.spills["attention"]}
 
@@ -97,7 +99,8 @@ def columns(found, bare):
     for slope in found["slopes"]:
         text += "".join(f"{slope[k]:6.{2 if slope[k] < 100 else 1}f}" if k in slope else "     -" for k in SHAPES) + " |"
     row = f"{found['row']:5}" if found["row"] is not None else "    -"
-    return text + (f"{row} {found['straight'] - bare['straight']:4.0f} {found['run'] - bare['run']:4.0f} {found['registers'] - bare['registers']:+4} "
+    run = f"{found['run'] - bare['straight']:4.0f}" if found["run"] else "   -"
+    return text + (f"{row} {found['straight'] - bare['straight']:4.0f} {run} {found['registers'] - bare['registers']:+4} "
                    f"{found['spills'] - bare['spills']:6}")
 
 

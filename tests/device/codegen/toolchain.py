@@ -117,10 +117,6 @@ class Code:
         return len(self.instructions[kernel])
 
     def run_through(self, kernel, landmarks, function=None):
-        """As way_through(); no such way is an error."""
-        return self.way_through(kernel, landmarks, function) or sys.exit(f"{kernel}: no path by {landmarks}")
-
-    def way_through(self, kernel, landmarks, function=None):
         """The fewest instructions from the kernel's entry to its end that come by these, expressions, in this order: what
         the usual path runs, if these are on no other. Loops are left as soon as they can be. Or from the entry of the
         function that it calls and whose name this has in it, to where that returns."""
@@ -146,7 +142,7 @@ class Code:
                 if (one, passed) not in steps:
                     steps[one, passed] = count + 1
                     todo.append((one, passed))
-        return None
+        sys.exit(f"{kernel}: no path by {landmarks}")
 
     def loop(self, kernel, clocks):
         """The instructions of the first loop that reads the clock so often; the loop has no branch inside."""
