@@ -36,6 +36,7 @@ typedef struct reader {
   bool chain_open; /* the line before was a location too: it goes on */
   v_place place;
   bool ours;
+  uint32_t own_line;
   bool memory_short;
   uint32_t cubin, targets; /* the one being read; `.target` begins each */
 } reader;
@@ -102,6 +103,7 @@ static void close_location(reader *r) {
   ink_verify *v = r->v;
   r->chain_open = false;
   r->ours = r->chain_count && is_inkmark_header(v->files[r->chain[0].file]);
+  r->own_line = r->ours ? r->chain[0].line : 0;
   r->place = (v_place){(uint32_t)v->frame_count, 0};
   for (uint32_t i = r->chain_count; i-- > 0;) {
     if (is_inkmark_header(v->files[r->chain[i].file]))
@@ -176,7 +178,7 @@ static void read_instruction(reader *r, const char *line, const char *at, const 
       (v_instruction){.address = (uint32_t)address, .text = at,
                       .text_bytes = (uint32_t)(semicolon - at),
                       .listing_at = (uint32_t)(line - v->text), .place = r->place,
-                      .ours = r->ours, .stamp = INK_V_NONE};
+                      .ours = r->ours, .own_line = r->own_line, .stamp = INK_V_NONE};
   r->function->count++;
   r->function->has_lines = r->function->has_lines || r->place.count > 0;
 }

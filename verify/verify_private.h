@@ -32,7 +32,8 @@ typedef struct v_instruction {
   v_place place;
   uint32_t block;
   uint32_t stamp;     /* index into the function's stamps, or NONE */
-  bool ours;          /* comes from inkmark's header */
+  bool ours;          /* comes from inkmark's header, */
+  uint32_t own_line;  /* of this line there; else 0 */
   bool work;          /* its result goes into what is work: see use.c */
 } v_instruction;
 

@@ -37,8 +37,17 @@ if [ "$arch" -ge 90 ]; then
     grep -q "gone     leaks.cu: no instruction of line $(line_of 'joined with the next'), between First .* and Second .*, is left" ||
     fail "joined_leaks: $(of joined_leaks)"
 else # the assembler for these targets leaves both operations
-  of joined_leaks | grep -q "all held" || fail "joined_leaks: $(of joined_leaks)"
+  of joined_leaks | grep -q "all held\|held as far as could be judged" || fail "joined_leaks: $(of joined_leaks)"
 fi
+# The same, where a line has the number of the header's line that stamps: ptxas writes no row for it.
+stamps_at=$(grep -n '"n"(INK_I_TAG_BITS(Tag))' "$root/device/inkmark/mark_word.cuh" | cut -d: -f1)
+awk -v at=$((stamps_at - 7)) 'BEGIN { print "#include <inkmark/mark.cuh>\nPROF_SECTIONS(Numbers, Kernel, First, Second, Third)"; for (i = 3; i <= at; i++) print "" }
+  /void joined_leaks/ { on = 1 } on && n++ < 10' "$source" >"$work/numbers.cu"
+[ "$(sed -n "${stamps_at}p" "$work/numbers.cu")" = "  x = x & 0x54321u;" ] || fail "numbers: line $stamps_at: $(sed -n "${stamps_at}p" "$work/numbers.cu")"
+"$nvcc" -I "$root/device" -O3 "-arch=sm_$arch" -lineinfo -cubin -o "$work/numbers.cubin" "$work/numbers.cu" || exit 1
+"$inkmark" verify "$work/numbers.cubin" >"$work/numbers" 2>&1
+grep -q "line $stamps_at" "$work/numbers" && fail "numbers: $(cat "$work/numbers")"
+grep -q "not judged" "$work/numbers" || fail "numbers: $(cat "$work/numbers")"
 if [ "$arch" -lt 100 ]; then
   of call_leaks | grep -q "leaks.cu:$(line_of 'call of First'): CALL" || fail "call_leaks: $(of call_leaks)"
 else # the compiler for these targets leaves pure calls where they are
