@@ -227,7 +227,7 @@ def main():
         print("WRONG", line)
     print(f"{len(names)} forms, {options.seeds} seeds, {sum(total.values())} lines: "
           f"{', '.join(f'{n} {k}' for k, n in sorted(total.items()))}; {len(wrong)} judged otherwise by verify")
-    return 1 if wrong or not total["moved"] or not total["kept"] or total["not judged"] * 50 > sum(total.values()) else 0
+    return 1 if wrong or not total["moved"] or not total["kept"] or total["not judged"] * 20 > sum(total.values()) else 0
 
 
 if __name__ == "__main__":
