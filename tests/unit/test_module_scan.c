@@ -101,7 +101,7 @@ static void other_layouts(void) {
   CHECK(!old.tables && !strcmp(old.other_layout, "a.cu"), "PTX: %u tables, '%s'", old.tables, old.other_layout);
   char number[16];
   ink_i_print(number, sizeof number, "_%u", INK_LAYOUT_VERSION);
-  CHECK(strstr(INK_BUFFER_SYMBOL_TEXT, number) && !strcmp(INK_TABLE_TEXT_MAGIC + strlen(INK_TABLE_TEXT_ANY), number + 1),
+  CHECK(strstr(INK_BUFFER_SYMBOL_TEXT, number) && !strcmp(&INK_TABLE_TEXT_MAGIC[strlen(INK_TABLE_TEXT_ANY)], number + 1),
         "'%s' and '%s' of layout%s", INK_BUFFER_SYMBOL_TEXT, INK_TABLE_TEXT_MAGIC, number);
   static const char none[] = "ink_current inkmark table 5x inkmark table inkmark table 1";
   char elf[512] = {0};
