@@ -138,7 +138,7 @@ struct __align__(16) context {
     }
   }
   // May a mark do without fetch() and give()? One comparison for both: is it of the kernel's table, is nothing lent?
-  template <u32 Section, u64 Hash> __device__ __forceinline__ bool is_usual() const { return Hash == table; }
+  template <u64 Hash> __device__ __forceinline__ bool is_usual() const { return Hash == table; }
   // The mark that may not. In a function that is not inlined it is code beside each mark: one form for its own table and
   // for another's. The words are stored as of a record of one word, or of two.
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() {
@@ -297,12 +297,7 @@ public:
 
 #if defined(__CUDA_ARCH__)
   __device__ __forceinline__ u32 top_is_zero() const { return read_smid(); }
-  template <u32 Section, u64 Hash> __device__ __forceinline__ bool is_usual() const {
-    return !to || to->template is_usual<Section, Hash>();
-  }
-  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() const {
-    to->template stamp_unusual<Kind, Section, Hash>();
-  }
+  template <u64 Hash> __device__ __forceinline__ bool is_usual() const { return !to || to->template is_usual<Hash>(); }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_at(u64 now) const {
     if (to)
       to->template stamp_at<Kind, Section, Hash>(now);

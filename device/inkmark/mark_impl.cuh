@@ -70,11 +70,6 @@ public:
   __host__ __device__ __forceinline__ void give() { context::give(calls<4>()); }
 
 #if defined(__CUDA_ARCH__)
-  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() {
-    fetch();
-    this->template stamp<Kind, Section, Hash>();
-    give();
-  }
   template <u32 Section, u64 Hash> __device__ __forceinline__ void sum_begin() {
     begin_sum<Section, Hash>(body_sums, body_summed);
   }
@@ -119,8 +114,7 @@ template <bool Anew> struct found_marks {
 
 #if defined(__CUDA_ARCH__)
   __device__ __forceinline__ u32 top_is_zero() const { return read_smid(); }
-  template <u32 Section, u64 Hash> __device__ __forceinline__ bool is_usual() const { return true; }
-  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() {}
+  template <u64 Hash> __device__ __forceinline__ bool is_usual() const { return true; }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
     stamp_at<Kind, Section, Hash>(read_clock());
   }
@@ -211,13 +205,26 @@ struct called : found_marks<false> {
 #define INK_I_ON_DEVICE(...)
 #endif
 
+#if defined(__CUDA_ARCH__)
+// A mark beside a call that its context is lent to, or of another table. In a function with a context the code is short.
+template <u32 Kind, u32 Section, u64 Hash, class Context> __device__ __forceinline__ void stamp_unusual(Context &context) {
+  INK_I_ON_DEVICE(template stamp<Kind, Section, Hash>());
+}
+template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual(context &of) {
+  of.stamp_unusual<Kind, Section, Hash>();
+}
+template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual(const bound &of) {
+  stamp_unusual<Kind, Section, Hash>(*of.get());
+}
+#endif
+
 template <u32 Kind, u32 Section, u64 Hash, class Context>
 __host__ __device__ __forceinline__ void stamp(Context &&context) {
 #if defined(__CUDA_ARCH__)
-  if (context.template is_usual<Section, Hash>())
+  if (context.template is_usual<Hash>())
     context.template stamp<Kind, Section, Hash>();
   else
-    context.template stamp_unusual<Kind, Section, Hash>();
+    stamp_unusual<Kind, Section, Hash>(context);
 #endif
 }
 template <u32 Kind, u32 Section, u64 Hash, class Context>

@@ -127,12 +127,7 @@ public:
     return Kind == INK_KIND_MARK ? 12 + 4 * (int)Section
                                  : 12 + 4 * (int)Sections + 8 * (int)Section - (Kind == INK_KIND_BEGIN ? 4 : 0);
   }
-  template <u32 Section, u64 Hash> __device__ __forceinline__ bool is_usual() const { return !is_lent; }
-  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() {
-    fetch();
-    stamp<Kind, Section, Hash>();
-    give();
-  }
+  template <u64 Hash> __device__ __forceinline__ bool is_usual() const { return !is_lent; }
   template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp() {
     constexpr int at = slot_at<Kind, Section, Hash>();
     if (Checked)
@@ -228,11 +223,6 @@ public:
   __host__ __device__ __forceinline__ void fetch() { context::fetch(calls<4>()); }
   __host__ __device__ __forceinline__ void give() { context::give(calls<4>()); }
 #if defined(__CUDA_ARCH__)
-  template <u32 Kind, u32 Section, u64 Hash> __device__ __forceinline__ void stamp_unusual() {
-    fetch();
-    this->template stamp<Kind, Section, Hash>();
-    give();
-  }
   __device__ __forceinline__ void close() { this->close_rows(own_threads); }
 #endif
 };

@@ -278,7 +278,7 @@ static void context_goes(ink_i_stalls *s, const void *context) {
 /* ---- modules ---- */
 
 static bool has_marks(const void *code, size_t bytes) {
-  static const char name[] = "ink_current"; /* what the marks of every file read begins so, among the symbols */
+  static const char name[] = "ink_current"; /* the name of the variable that the marks of every file read begins so */
   return memmem(code, bytes, name, sizeof name - 1) != NULL;
 }
 
