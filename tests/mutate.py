@@ -32,7 +32,7 @@ from listed_tests import listed_tests
 # never the other way round.
 REPORTS = (r"report\.(tables|path|variance|findings|parts)|output\.(schema|track_lanes)|cli\.(report_(json|hung|dropped_json|streamed|recursive_json"
            r"|nested|shared|iteration|iteration_us|costed_json|block|mistakes|wide_all)|export_(csv|all|hung_json)|info_json)", r"report\.diff|output\.compare")
-REWRITER = (r"instrument\.(unit|counts)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)",
+REWRITER = (r"instrument\.(unit|counts|pieces)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.marked", r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)",
             r"instrument\.(messages|broken)", r"instrument\.front")
 CACHE = (r"instrument\.kept_result", *REWRITER[:-1], r"instrument\.stopped", r"instrument\.(kept|front)")
 TESTS = {

@@ -16,10 +16,11 @@ inkmark = os.path.abspath(sys.argv[1])
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(os.path.dirname(here))
 EXPECTED = os.path.join(here, "exact.txt")
-FOLDERS = ("examples", "tests/instrument", "tests/instrument/cases", "tests/instrument/odd", "tests/instrument/shapes", "tests/report")
+FOLDERS = ("examples", "tests/instrument", "tests/instrument/cases", "tests/instrument/full", "tests/instrument/odd", "tests/instrument/shapes", "tests/report")
 OPTIONS = {
     "all": ["--calls", "--loops", "--waits", "--rows", "--depth", "8", "--hold", "strict"],
     "usual": [],
+    "lines": ["--lines", "--kernel", "."],
     "few": ["--calls=^[a-m]", "--exclude", "[x-z]$", "--limit", "3", "--depth", "2", "--hold", "none"],
 }
 
@@ -42,7 +43,7 @@ def main():
     files = sorted(f"{folder}/{name}" for folder in FOLDERS for name in os.listdir(os.path.join(root, folder)) if name.endswith(".cu"))
     now, made = {}, {}
     quick = bool(os.environ.get("INKMARK_FIRST_FAULT"))  # tests/mutate.py: most of what differs, in less time
-    for options, words in OPTIONS.items() if not quick else list(OPTIONS.items())[:2]:
+    for options, words in OPTIONS.items() if not quick else list(OPTIONS.items())[:3]:
         with tempfile.TemporaryDirectory() as folder:
             marked = run(["--out-dir", folder], words, files)
             listed = run(["--list", "--format", "json"], words, files)
