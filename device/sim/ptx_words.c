@@ -201,6 +201,9 @@ static bool set_word(sim_insn *insn, const char *text, uint32_t length) {
     insn->more |= SIM_X_ASYNC;
     return true;
   }
+  if (ptx_is(text, length, "abs")) { /* of min.xorsign.abs; alone it means something else */
+    return (insn->op == SIM_OP_min || insn->op == SIM_OP_max) && insn->flags & SIM_F_XORSIGN;
+  }
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     const struct word *word = &words[i];
     if (!ptx_is(text, length, word->text)) {

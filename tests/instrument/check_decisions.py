@@ -15,6 +15,7 @@ import tempfile
 
 inkmark = os.path.abspath(sys.argv[1])
 wrong = checked = 0
+PATIENCE = ["--parse-seconds", "20"] if os.environ.get("INKMARK_FIRST_FAULT") else []  # of tests/mutate.py, for what never ends
 HELPERS = """
 __device__ float heavy(float x, int n) { for (int i = 0; i < n; i++) x = x * 1.5f + 2; return x; }
 __device__ float other(float x, int n) { for (int i = 0; i < n; i++) x = x * 2.5f + 1; return x; }
@@ -29,6 +30,8 @@ def check(fine, what, *shown):
         wrong += 1
         if wrong <= int(os.environ.get('SHOW', 12)):
             print("FAILED:", what, *(str(one)[:1500] for one in shown), sep="\n  ")
+        if PATIENCE:
+            sys.exit(1)
 
 
 def marks_of(text):
@@ -52,7 +55,7 @@ class Group:
             path = os.path.join(folder, "made.cu")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("\n".join(self.texts))
-            how = ["--header-less", "--root", folder, *self.options]
+            how = ["--header-less", *PATIENCE, "--root", folder, *self.options]
             end = ["--", "-arch=sm_90a", "-std=c++17"]
             listed = subprocess.run([inkmark, "instrument", *how, "--list", "--format", "json", path, *end], capture_output=True, text=True)
             marked = subprocess.run([inkmark, "instrument", *how, "-o", "-", path, *end], capture_output=True, text=True)
@@ -78,7 +81,7 @@ class Group:
             path = os.path.join(folder, "made.cu")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("\n".join(self.texts))
-            listed = subprocess.run([inkmark, "instrument", "--header-less", "--root", folder, *self.options, "--list", "--format", "json", path, "--", "-arch=sm_90a",
+            listed = subprocess.run([inkmark, "instrument", "--header-less", *PATIENCE, "--root", folder, *self.options, "--list", "--format", "json", path, "--", "-arch=sm_90a",
                                      "-std=c++17"], capture_output=True, text=True)
         self.list = json.loads(listed.stdout)["files"][0]
         self.remarks = [(one["line"], one["text"]) for one in self.list["remarks"]]
@@ -731,7 +734,7 @@ def comments():
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "made.cu")
             open(path, "w", encoding="utf-8").write("\n".join(one.texts))
-            done = subprocess.run([inkmark, "instrument", "--header-less", "--root", folder, "-o", "-", path, "--", "-arch=sm_90a"], capture_output=True, text=True)
+            done = subprocess.run([inkmark, "instrument", "--header-less", *PATIENCE, "--root", folder, "-o", "-", path, "--", "-arch=sm_90a"], capture_output=True, text=True)
         if error is None:
             check("made.cu:" in done.stderr and ": " in done.stderr, f"something is said of '{text}'", done.stderr)
         else:
@@ -858,9 +861,9 @@ def renderings():
             path = os.path.join(folder, "made.cu")
             with open(path, "w", encoding="utf-8", newline="") as file:
                 file.write(text)
-            listed = subprocess.run([inkmark, "instrument", "--header-less", "--root", folder, *options, "--list", "--format", "json", path, "--", "-arch=sm_90a", "-std=c++17", "-I", os.path.join(here, "..", "..", "device")],
+            listed = subprocess.run([inkmark, "instrument", "--header-less", *PATIENCE, "--root", folder, *options, "--list", "--format", "json", path, "--", "-arch=sm_90a", "-std=c++17", "-I", os.path.join(here, "..", "..", "device")],
                                     capture_output=True, text=True)
-            marked = subprocess.run([inkmark, "instrument", "--header-less", "--root", folder, *options, "-o", os.path.join(folder, "marked.cu"), path, "--", "-arch=sm_90a", "-std=c++17", "-I", os.path.join(here, "..", "..", "device")],
+            marked = subprocess.run([inkmark, "instrument", "--header-less", *PATIENCE, "--root", folder, *options, "-o", os.path.join(folder, "marked.cu"), path, "--", "-arch=sm_90a", "-std=c++17", "-I", os.path.join(here, "..", "..", "device")],
                                     capture_output=True, text=True)
             if marked.returncode == 0 and os.path.exists(os.path.join(folder, "marked.cu")):
                 stripped = subprocess.run([inkmark, "instrument", "--strip", os.path.join(folder, "marked.cu"), "-o", "-"], capture_output=True)

@@ -106,6 +106,7 @@ static void one(const way *w) {
     options.cuda = cuda;
     options.parse = w->guarded ? &parse : NULL; /* it is parsed once for all levels */
     options.cache = cache;
+    options.parse_seconds = getenv("INKMARK_FIRST_FAULT") ? 20 : 0; /* for mutants that never end */
     options.guarded = level ? &guarded : NULL;
     options.guarded_count = level ? 1 : 0;
     PRINT("== %s, %s%s", w->source, w->what, level ? ", " : "\n");

@@ -16,7 +16,7 @@ function(machine_program name)
   target_link_libraries(sim_${name} PRIVATE inkmark_flags m)
 endfunction()
 
-foreach(name integer float link config)
+foreach(name integer float forms link config)
   machine_program(machine_${name}_test machine_${name}_test.c)
   add_test(NAME sim.machine.${name} COMMAND sim_machine_${name}_test)
 endforeach()
