@@ -36,9 +36,9 @@ REWRITER = (r"instrument\.(unit|counts|pieces)", r"instrument\.exact", r"instrum
             r"instrument\.(messages|broken)", r"instrument\.front")
 CACHE = (r"instrument\.kept_result", *REWRITER[:-1], r"instrument\.stopped", r"instrument\.(kept|front)")
 TESTS = {
-    "runtime/decode/": (r"unit_decode_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches|memory)|report\.exact", *REPORTS),
-    "runtime/table/": (r"unit_table|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text|memory)|report\.findings|report\.variance", *REPORTS),
-    "runtime/clock/": (r"unit_clock_exact", r"unit_(clock_map|decode_exact|table|stalls|memory)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_clock_truth"),
+    "runtime/decode/": (r"unit_(decode|table)_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches|memory)|report\.exact", *REPORTS),
+    "runtime/table/": (r"unit_table(_exact)?|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text|memory)|report\.findings|report\.variance", *REPORTS),
+    "runtime/clock/": (r"unit_(clock|table)_exact", r"unit_(clock_map|decode_exact|table|stalls|memory)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_clock_truth"),
     "runtime/merge/join/": (r"unit_join_exact", r"unit_(join|memory)", r"merge\.(loop|variants|rows|made_several)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
     "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|ring|open_ring)", r"unit_drain"),
