@@ -97,6 +97,15 @@ front hit "with it"
 rm second/extra.h
 front miss "__has_include finds nothing"
 front hit "the same again"
+mkdir third
+flags=(-I=third) # the folder stands in one word with its option
+front miss "another folder"
+front hit "with that folder"
+printf '\n' >third/extra.h
+front miss "what __has_include asks for, in that folder"
+rm -r third
+flags=()
+front hit "without that folder"
 mkdir src/.git
 front miss "another root"
 rmdir src/.git
