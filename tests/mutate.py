@@ -4,7 +4,7 @@
 mutate.py FOLDER [--seed N] [--count 60] [--only REGEX] [--jobs 2] [--no-known]
 
 FOLDER gets a copy of the tree (tracked files) and a build of it, whose programs end with an error if they leave memory
-unfreed. A mutant is judged by the tests of TESTS, group by group, until one fails. A test that fails without the fault too says nothing and
+unfreed, and whose rewriter frees what it has before it ends (INKMARK_FREE_ALL). A mutant is judged by the tests of TESTS, group by group, until one fails. A test that fails without the fault too says nothing and
 is not asked any more. A mutant that the compiler refuses, or whose object file with -O2 is that of the source without it, is
 drawn again. KNOWN are faults that no test noticed in an earlier review; they come first and count with the others.
 mutate_equivalent.txt has mutants that no input tells from the source, each with its reason; they are judged like the others, and
@@ -142,7 +142,7 @@ class Bench:
         # Without optimisation: a mutant is compiled in less time than it is tested. What is undefined ends the program, as in the
         # sanitized pass of tests/run.sh; what is read before it is written is no number that happens to be right.
         made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON", "-DINKMARK_BUILD_BENCH=OFF",
-                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS=-O0 {' '.join(self.watched)}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS=-O0 -DINKMARK_FREE_ALL {' '.join(self.watched)}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                    "-DCMAKE_EXE_LINKER_FLAGS=-fsanitize=leak",
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []))
         if made.returncode:

@@ -411,6 +411,12 @@ REF(copy64, (a & UINT64_C(1) << 63) | (b & INT64_MAX))
 REF(min64, od_one(lesser64(d(a), d(b))))
 REF(max64, od_one(-lesser64(-d(a), -d(b))))
 REF(cos_, of((float)cos((double)f(a))))
+/* of the upper words alone, small numbers are 0 */
+static double upper(uint64_t bits) { return d(bits & UINT64_C(0xffffffff00000000)); }
+static double z64(double value) { return fpclassify(value) == FP_SUBNORMAL ? copysign(0, value) : value; }
+static uint64_t upper_bits(double value) { return isnan(value) ? 0x7ff8000000000000 : od(z64(value)) & UINT64_C(0xffffffff00000000); }
+REF(rcp_upper, upper_bits(1 / z64(upper(a))))
+REF(rsqrt_upper, upper_bits(1 / sqrt(z64(upper(a)))))
 #define PAIR(x, y) ((x) | (uint64_t)(y) << 32)
 REF(sub_pair, PAIR(of(f(a) - f(b)), of(f(a >> 32) - f(b >> 32))))
 REF(mul_pair, PAIR(of(f(a) * f(b)), of(f(a >> 32) * f(b >> 32))))
@@ -461,6 +467,8 @@ static const machine_op doubles[] = {
     {"rcp.rm.f64 d, a;" ONE_NAN, 64, 64, 64, 64, rcp64_rm},
     {"sqrt.rp.f64 d, a;" ONE_NAN, 64, 64, 64, 64, sqrt64_rp},
     {"fma.rz.f64 d, a, b, c;" ONE_NAN, 64, 64, 64, 64, fma64_rz},
+    {"rcp.approx.ftz.f64 d, a;" ONE_NAN, 64, 64, 64, 64, rcp_upper},
+    {"rsqrt.approx.ftz.f64 d, a;" ONE_NAN, 64, 64, 64, 64, rsqrt_upper},
     {"abs.f64 d, a;", 64, 64, 64, 64, abs64},
     {"neg.f64 d, a;", 64, 64, 64, 64, neg64},
     {"copysign.f64 d, a, b;", 64, 64, 64, 64, copy64},
