@@ -41,7 +41,7 @@ TESTS = {
     "runtime/clock/": (r"unit_(clock|table)_exact", r"unit_(clock_map|decode_exact|table|stalls|memory)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_clock_truth"),
     "runtime/merge/join/": (r"unit_join_exact", r"unit_(join|memory)", r"merge\.(loop|variants|rows|made_several)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
-    "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|ring|open_ring)", r"unit_drain"),
+    "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|drain_thread|ring|open_ring)", r"unit_drain"),
     "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
     **{f"instrument/{name}": CACHE for name in ("kept_result", "dependencies", "cache_folder", "parse", "run.", "prelude", "shim")},
     "instrument/compile_commands": (r"instrument\.listed\.make", *REWRITER), "instrument/nvcc_macros": (r"instrument\.nvcc_macros", *REWRITER),
