@@ -21,40 +21,53 @@ typedef struct way {
   bool even; /* launches follow each other as a clock ticks: places look alike */
   enum { BY_NAME, ONE_SIZE, NO_SIZES, SOME_SIZES } sizes; /* of grids: each name's own, one of all; they do not say them; of some they do */
   int grain_us; /* times are multiples of that, so that many are equal or lie at limits; 0: they are not */
+  double pace;  /* of the time from one to the next */
+  bool aliases; /* two names of ours are the same one of theirs */
 } way;
 
 static const way ways[] = {
-    {"correlations", true, true, false, false, 2, 3, 1, 3e6, 0, 0.5, 0, 0, false, false, BY_NAME, 0},
-    {"grid ids", true, false, true, false, 1, 2, 1, -2e6, 0, 0.5, 0, 0.1, false, false, BY_NAME, 0},
-    {"wrong ids", true, false, true, true, 2, 1, 1, 1e6, 0, 0.5, 0, 0, false, false, BY_NAME, 0},
-    {"both", true, true, true, false, 3, 2, 2, 5e5, 20e-6, 1, 0.1, 0.1, false, false, BY_NAME, 0},
-    {"both, wrong", true, true, true, true, 1, 2, 1, 0, 0, 1, 0.1, 0, false, false, BY_NAME, 0},
-    {"by time", true, false, false, false, 2, 3, 1, 700, 0, 2, 0, 0, false, false, BY_NAME, 0},
-    {"by time, drift", true, false, false, false, 1, 2, 1, 4e5, 80e-6, 1, 0.05, 0.05, false, false, BY_NAME, 0},
-    {"no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.3, false, false, BY_NAME, 0},
-    {"even", true, false, false, false, 1, 1, 1, 0, 0, 0.2, 0, 0.2, false, true, BY_NAME, 0},
-    {"even, no base", false, false, false, false, 1, 1, 1, 0, 0, 0.2, 0.1, 0, false, true, BY_NAME, 0},
-    {"devices", true, false, false, false, 2, 2, 2, 9e5, 0, 1, 0.2, 0, false, false, BY_NAME, 0},
-    {"devices, ids", true, true, false, false, 1, 1, 2, -9e5, -30e-6, 1, 0, 0.4, false, false, BY_NAME, 0},
-    {"wide", true, false, false, false, 4, 1, 1, 50, 0, 12, 0.1, 0.1, false, false, BY_NAME, 0},
-    {"by dimensions", true, false, false, false, 2, 3, 1, 300, 0, 1, 0.1, 0.1, true, false, BY_NAME, 0},
-    {"by dimensions, no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.1, true, false, BY_NAME, 0},
-    {"dense", true, false, false, false, 3, 1, 1, -40, 0, 30, 0.2, 0.2, false, false, BY_NAME, 0},
-    {"far ahead", true, false, false, false, 1, 2, 1, -9e8, 0, 3, 0.3, 0.3, false, false, BY_NAME, 0},
-    {"far strays", true, true, false, true, 1, 1, 1, 20, 0, 6, 0.3, 0.1, false, false, BY_NAME, 0},
-    {"few are seen", true, false, false, false, 1, 2, 1, 1e5, 0, 1, 0.8, 0, false, false, BY_NAME, 0},
-    {"one size", true, false, false, false, 2, 3, 1, 500, 0, 2, 0.1, 0.1, false, false, ONE_SIZE, 0},
-    {"one size, ids", true, true, false, false, 2, 3, 1, 2e5, 0, 2, 0.1, 0.1, false, false, ONE_SIZE, 0},
-    {"one size, unnamed", true, false, false, false, 1, 3, 1, 100, 0, 2, 0.1, 0, true, false, ONE_SIZE, 0},
-    {"no sizes", true, false, false, false, 2, 3, 1, -300, 0, 2, 0.1, 0.1, false, false, NO_SIZES, 0},
-    {"some sizes", true, false, true, false, 2, 3, 2, 3e3, 10e-6, 2, 0.1, 0.1, false, false, SOME_SIZES, 0},
-    {"some sizes, unnamed", true, false, false, false, 2, 3, 1, 40, 0, 2, 0.1, 0, true, false, SOME_SIZES, 0},
-    {"coarse", true, false, false, false, 2, 2, 1, 200, 0, 0, 0.1, 0.1, false, false, BY_NAME, 10},
-    {"coarse, no base", false, false, false, false, 1, 2, 1, 0, 0, 0, 0.1, 0.1, false, false, BY_NAME, 20},
-    {"coarse, ids", true, true, true, true, 2, 2, 2, 1e6, 0, 0, 0.1, 0.1, false, false, ONE_SIZE, 20},
-    {"coarse and wide", true, false, false, false, 3, 1, 1, 0, 0, 10, 0.1, 0.1, false, false, BY_NAME, 5},
-    {"coarse strays", true, false, false, false, 1, 1, 1, -50, 0, 20, 0.4, 0.4, false, false, BY_NAME, 50},
-    {"coarse and even", true, false, false, false, 1, 1, 1, 100, 0, 0, 0.3, 0.3, false, true, BY_NAME, 100},
+    {"correlations", true, true, false, false, 2, 3, 1, 3e6, 0, 0.5, 0, 0, false, false, BY_NAME, 0, 1, false},
+    {"grid ids", true, false, true, false, 1, 2, 1, -2e6, 0, 0.5, 0, 0.1, false, false, BY_NAME, 0, 1, false},
+    {"wrong ids", true, false, true, true, 2, 1, 1, 1e6, 0, 0.5, 0, 0, false, false, BY_NAME, 0, 1, false},
+    {"both", true, true, true, false, 3, 2, 2, 5e5, 20e-6, 1, 0.1, 0.1, false, false, BY_NAME, 0, 1, false},
+    {"both, wrong", true, true, true, true, 1, 2, 1, 0, 0, 1, 0.1, 0, false, false, BY_NAME, 0, 1, false},
+    {"by time", true, false, false, false, 2, 3, 1, 700, 0, 2, 0, 0, false, false, BY_NAME, 0, 1, false},
+    {"by time, drift", true, false, false, false, 1, 2, 1, 4e5, 80e-6, 1, 0.05, 0.05, false, false, BY_NAME, 0, 1, false},
+    {"no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.3, false, false, BY_NAME, 0, 1, false},
+    {"even", true, false, false, false, 1, 1, 1, 0, 0, 0.2, 0, 0.2, false, true, BY_NAME, 0, 1, false},
+    {"even, no base", false, false, false, false, 1, 1, 1, 0, 0, 0.2, 0.1, 0, false, true, BY_NAME, 0, 1, false},
+    {"devices", true, false, false, false, 2, 2, 2, 9e5, 0, 1, 0.2, 0, false, false, BY_NAME, 0, 1, false},
+    {"devices, ids", true, true, false, false, 1, 1, 2, -9e5, -30e-6, 1, 0, 0.4, false, false, BY_NAME, 0, 1, false},
+    {"wide", true, false, false, false, 4, 1, 1, 50, 0, 12, 0.1, 0.1, false, false, BY_NAME, 0, 1, false},
+    {"by dimensions", true, false, false, false, 2, 3, 1, 300, 0, 1, 0.1, 0.1, true, false, BY_NAME, 0, 1, false},
+    {"by dimensions, no base", false, false, false, false, 1, 3, 1, 0, 0, 1, 0, 0.1, true, false, BY_NAME, 0, 1, false},
+    {"dense", true, false, false, false, 3, 1, 1, -40, 0, 30, 0.2, 0.2, false, false, BY_NAME, 0, 1, false},
+    {"far ahead", true, false, false, false, 1, 2, 1, -9e8, 0, 3, 0.3, 0.3, false, false, BY_NAME, 0, 1, false},
+    {"far strays", true, true, false, true, 1, 1, 1, 20, 0, 6, 0.3, 0.1, false, false, BY_NAME, 0, 1, false},
+    {"few are seen", true, false, false, false, 1, 2, 1, 1e5, 0, 1, 0.8, 0, false, false, BY_NAME, 0, 1, false},
+    {"one size", true, false, false, false, 2, 3, 1, 500, 0, 2, 0.1, 0.1, false, false, ONE_SIZE, 0, 1, false},
+    {"one size, ids", true, true, false, false, 2, 3, 1, 2e5, 0, 2, 0.1, 0.1, false, false, ONE_SIZE, 0, 1, false},
+    {"one size, unnamed", true, false, false, false, 1, 3, 1, 100, 0, 2, 0.1, 0, true, false, ONE_SIZE, 0, 1, false},
+    {"no sizes", true, false, false, false, 2, 3, 1, -300, 0, 2, 0.1, 0.1, false, false, NO_SIZES, 0, 1, false},
+    {"some sizes", true, false, true, false, 2, 3, 2, 3e3, 10e-6, 2, 0.1, 0.1, false, false, SOME_SIZES, 0, 1, false},
+    {"some sizes, unnamed", true, false, false, false, 2, 3, 1, 40, 0, 2, 0.1, 0, true, false, SOME_SIZES, 0, 1, false},
+    {"coarse", true, false, false, false, 2, 2, 1, 200, 0, 0, 0.1, 0.1, false, false, BY_NAME, 10, 1, false},
+    {"coarse, no base", false, false, false, false, 1, 2, 1, 0, 0, 0, 0.1, 0.1, false, false, BY_NAME, 20, 1, false},
+    {"coarse, ids", true, true, true, true, 2, 2, 2, 1e6, 0, 0, 0.1, 0.1, false, false, ONE_SIZE, 20, 1, false},
+    {"coarse and wide", true, false, false, false, 3, 1, 1, 0, 0, 10, 0.1, 0.1, false, false, BY_NAME, 5, 1, false},
+    {"coarse strays", true, false, false, false, 1, 1, 1, -50, 0, 20, 0.4, 0.4, false, false, BY_NAME, 50, 1, false},
+    {"coarse and even", true, false, false, false, 1, 1, 1, 100, 0, 0, 0.3, 0.3, false, true, BY_NAME, 100, 1, false},
+    {"crowded", true, false, false, false, 12, 1, 1, 100, 0, 30, 0.1, 0.1, false, false, ONE_SIZE, 0, 0.03, false},
+    {"crowded, coarse", true, false, false, false, 8, 1, 1, -30, 0, 20, 0.1, 0.2, false, false, ONE_SIZE, 2, 0.05, false},
+    {"crowded, no base", false, false, false, false, 6, 2, 1, 0, 0, 10, 0.1, 0.1, false, false, ONE_SIZE, 1, 0.1, false},
+    {"aliases", true, false, false, false, 2, 1, 1, 40, 0, 10, 0.2, 0.1, false, false, ONE_SIZE, 0, 0.2, true},
+    {"aliases, crowded", true, false, false, false, 4, 2, 1, 0, 0, 25, 0.2, 0, false, false, ONE_SIZE, 5, 0.1, true},
+    {"aliases, ids", true, true, true, true, 2, 1, 1, 5e4, 0, 5, 0.1, 0.1, false, false, ONE_SIZE, 0, 0.3, true},
+    {"long", true, false, false, false, 1, 2, 1, 2e3, 150e-6, 3, 0.1, 0.1, false, false, BY_NAME, 0, 2e4, false},
+    {"long, drifting", true, false, false, false, 2, 1, 1, -4e3, -400e-6, 6, 0.2, 0.1, false, false, ONE_SIZE, 0, 300, false},
+    {"long, no base", false, false, false, false, 1, 2, 1, 0, 90e-6, 3, 0.1, 0, false, false, BY_NAME, 0, 3e3, false},
+    {"long, even", true, false, false, false, 1, 1, 1, 700, 40e-6, 1, 0.1, 0.1, false, true, ONE_SIZE, 0, 900, false},
+    {"wrong ids, doubt", true, false, true, true, 2, 1, 1, 300, 0, 8, 0, 0, false, true, ONE_SIZE, 0, 0.25, false},
 };
 
 static uint64_t state;
@@ -67,7 +80,7 @@ static double drawn(void) {
 
 static void one(const way *w, uint64_t seed, int n) {
   static const char *const names[] = {"step(float*)", "void solve<int, 3>(int const*)", "reduce"};
-  static const char *const ours[] = {"step", "solve", "reduce"};
+  static const char *const ours[] = {"step", "solve", "reduce"}, *const others[] = {"step (a.cu:3)", "solve (b.cu:7)", "reduce"};
   static ink_join_launch launches[MOST];
   ink_foreign *theirs = calloc(1, sizeof *theirs);
   size_t count = 0;
@@ -85,7 +98,7 @@ static void one(const way *w, uint64_t seed, int n) {
     double length = w->even ? 20 : 8 + 30 * drawn();
     if (w->grain_us)
       length = fmax(1, round(length / w->grain_us)) * w->grain_us;
-    at += w->even ? 100 : 15 + 400 * drawn() * drawn();
+    at += (w->even ? 100 : 15 + 400 * drawn() * drawn()) * w->pace;
     if (w->grain_us)
       at = round(at / w->grain_us) * w->grain_us;
     const uint32_t grid = 64 + (w->sizes == ONE_SIZE ? 0 : name);
@@ -106,7 +119,8 @@ static void one(const way *w, uint64_t seed, int n) {
       continue;
     const double within = 0.5 + w->jitter_us * drawn();
     const int64_t in = llround(w->grain_us ? round(within * 2) * 500 : within * 1000);
-    launches[count++] = (ink_join_launch){.device = (int32_t)device, .kernel = name, .name = ours[name], .grid_id = id,
+    const uint32_t other = w->aliases && drawn() < 0.5;
+    launches[count++] = (ink_join_launch){.device = (int32_t)device, .kernel = name + 3 * other, .name = other ? others[name] : ours[name], .grid_id = id,
                                           .correlation = w->correlations ? (int64_t)id : 0, .grid_dim = {grid, 1, 1}, .block_dim = {128, 1, 1},
                                           .begin_ns = begin + in, .end_ns = begin + length_ns - (w->grain_us ? 500 * (i % 2) : llround(400 * drawn()))};
   }
