@@ -30,11 +30,49 @@ static const way ways[] = {
     {"full/levels.cu", "few", {.limit = 3, .loops = true, .calls_like = "in$|step", .exclude = "calls"}, NULL},
     {"full/forms.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL},
     {"full/forms.cu", "everything", {.calls = true, .loops = true, .waits = true, .depth = 8, .hold = INK_HOLD_AUTO}, NULL},
+    {"full/with_headers.cu", "usual, headers", {.headers = true}, "with_headers"},
+    {"full/with_headers.cu", "everything, headers", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 4, .headers = true}, NULL},
+    {"full/with_headers.cu", "everything, no headers", {.calls = true, .loops = true, .waits = true, .depth = 4}, NULL},
     {"cases/contexts.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL},
     {"cases/contexts.cu", "rows", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 8, .hold = INK_HOLD_NONE}, NULL},
     {"cases/roles.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL},
     {"cases/instances.cu", "everything", {.calls = true, .loops = true, .waits = true, .depth = 8}, NULL},
 };
+
+static char *read_text(const char *path, size_t *bytes) {
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return NULL;
+  char *text = malloc(1 << 20);
+  *bytes = text ? fread(text, 1, 1 << 20, file) : 0;
+  fclose(file);
+  return text;
+}
+
+/* Of the text without the lines of its table's name, which has a hash of its path, and those that name files. */
+static uint64_t digest(const char *text, size_t bytes) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char *at = text, *end = at + bytes, *next; at < end; at = next) {
+    next = memchr(at, '\n', (size_t)(end - at));
+    next = next ? next + 1 : end;
+    if (memmem(at, (size_t)(next - at), "INK_TABLE", 9) || memmem(at, (size_t)(next - at), "#line", 5))
+      continue;
+    for (const char *c = at; c < next; c++)
+      hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+  }
+  return hash;
+}
+
+/* Without its marks a file is the one that is on the disk. */
+static void strips(const ink_marked_file *file, const char *original, size_t original_bytes) {
+  char *stripped = NULL, *read = original ? NULL : read_text(file->path, &original_bytes);
+  size_t bytes = 0;
+  const char *wanted = original ? original : read;
+  CHECK(wanted && !ink_instrument_strip(file->text, file->bytes, &stripped, &bytes, NULL) && bytes == original_bytes && !memcmp(stripped, wanted, bytes),
+        "%s: without its marks it is another text", file->path);
+  free(stripped);
+  free(read);
+}
 
 static void print_result(const ink_instrumented *result, const char *original, size_t original_bytes) {
   const ink_place *places;
@@ -50,33 +88,13 @@ static void print_result(const ink_instrumented *result, const char *original, s
   size_t kept;
   PRINT(" %s parse, %zu errors, %d %d\n", ink_instrumented_parse(result, &why), ink_instrumented_parse_errors(result, &remarks, &kept),
         ink_instrumented_was_marked(result), ink_instrumented_includes_marks(result));
-  CHECK(ink_instrumented_files(result, &files) >= 1, "a file");
-  PRINT(" %u marks\n", files->marks);
-  char *stripped = NULL;
-  size_t bytes = 0;
-  CHECK(!ink_instrument_strip(files->text, files->bytes, &stripped, &bytes, NULL) && bytes == original_bytes && !memcmp(stripped, original, bytes),
-        "%s: without its marks it is another text", files->path);
-  free(stripped);
-  uint64_t digest = UINT64_C(0xcbf29ce484222325); /* of the text without the line of its table's name, which has a hash of its path */
-  for (const char *at = files->text, *end = at + files->bytes, *next; at < end; at = next) {
-    next = memchr(at, '\n', (size_t)(end - at));
-    next = next ? next + 1 : end;
-    if (memmem(at, (size_t)(next - at), "INK_TABLE", 9) || memmem(at, (size_t)(next - at), "#line", 5))
-      continue;
-    for (const char *c = at; c < next; c++)
-      digest = (digest ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+  const size_t n = ink_instrumented_files(result, &files);
+  CHECK(n >= 1, "a file");
+  for (size_t i = 0; i < n; i++) {
+    const char *shown = strrchr(files[i].shown, '/');
+    PRINT(" %s: %u marks, text %016llx\n", shown ? shown + 1 : files[i].shown, files[i].marks, (unsigned long long)digest(files[i].text, files[i].bytes));
+    strips(&files[i], i ? NULL : original, original_bytes);
   }
-  PRINT(" text %016llx\n", (unsigned long long)digest);
-}
-
-static char *read_text(const char *path, size_t *bytes) {
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    return NULL;
-  char *text = malloc(1 << 20);
-  *bytes = text ? fread(text, 1, 1 << 20, file) : 0;
-  fclose(file);
-  return text;
 }
 
 static void one(const way *w) {
