@@ -385,6 +385,31 @@ def waits():
         check(bool(found) == is_wait and all(one["state"] == "marked" for one in found), f"{what} is {'a' if is_wait else 'no'} wait", group.look(name)[0])
 
 
+def objects():
+    """A wait is named by what it is called on: the last name of that, whatever stands in its brackets."""
+    spins = ('{ unsigned d = 0; while (!d) asm volatile("{\\n.reg .pred p;\\nmbarrier.try_wait.parity.shared.b64 p, [%1], %2;\\nselp.u32 %0, 1, 0, p;\\n}" '
+             ': "=r"(d) : "r"((int)w), "r"(p) : "memory"); }')
+    before = HELPERS + f"""
+struct bar {{ unsigned long long w; __device__ void wait(int p) {spins} template <int N> __device__ void waits(int p) {spins} }};
+struct holder {{ bar b, list[4], *q; __device__ bar &get(int i) {{ return list[i]; }} }};
+namespace n {{ struct B {{ static __device__ void wait(int p) {{ __syncthreads(); }} }}; __device__ void all() {{ __syncthreads(); }} }}
+"""
+    one = Group("--waits", before=before)
+    calls = {"b.wait(n)": "b.wait", "full->wait(n)": "full.wait", "full[n].wait(n)": "full.wait", "full[n + (1)].wait(n)": "full.wait", "s.b.wait(n)": "b.wait",
+             "h->b.wait(n)": "b.wait", "s.list[n & 3].wait(n)": "list.wait", "h->q->wait(n)": "q.wait", "h->get(n).wait(n)": "get.wait", "h->get(n & (3)).wait(n)": "get.wait",
+             "s.q[n].template waits<3>(n)": "q.waits", "b.waits<2>(n)": "b.waits", "b.template waits<4>(n)": "b.waits", "h->b.template waits<4>(n)": "b.waits",
+             "full->template waits<1>(n)": "full.waits", "n::B::wait(n)": "B::wait", "n::all()": "n::all", "::n::B::wait(n)": "B::wait", "(b).wait(n)": "wait", "(&b)->wait(n)": "wait",
+             "a_name_that_has_more_than_thirty_letters.wait(n)": "a_name_that_has_more_than_thir.wait"}
+    made = {one.kernel(f"bar b, a_name_that_has_more_than_thirty_letters; holder s; {call};", parameters="holder *h, bar *full, int n"): (call, name)
+            for call, name in calls.items() if not call.startswith(("n::", "::n"))}
+    made |= {one.kernel(f"{call.replace('(n)', '(m)')};", parameters="int m"): (call, name)
+             for call, name in calls.items() if call.startswith(("n::", "::n"))}
+    one.run()
+    for kernel, (call, name) in made.items():
+        found = one.place(kernel, "wait")
+        check([(place["name"], place["state"]) for place in found] == [(name, "marked")], f"'{call}' is named {name}", found)
+
+
 def held():
     """Which values a mark holds: what was computed before it and is used after it."""
     group = Group()
@@ -878,7 +903,7 @@ def renderings():
         check(usual and other == usual, f"{name} with comments above it, blank lines, blanks and carriage returns", [pair for pair in zip(other, usual) if pair[0] != pair[1]][:3])
 
 
-for group in (trips, unknown_heads, operations, pragmas, registers, slots, ways_out, row_names, names, waits, held, roles, rules, pairs, gotos, threads,
+for group in (trips, unknown_heads, operations, pragmas, registers, slots, ways_out, row_names, names, waits, objects, held, roles, rules, pairs, gotos, threads,
               comments, hand, helpers, forms, structures, renderings):
     before = wrong
     group()
