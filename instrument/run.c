@@ -81,6 +81,10 @@ static void be_mortal(void) {
       signal(signals[i], SIG_DFL);
 }
 
+#if defined(INKMARK_FREE_ALL)
+extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak)); /* of gcc's and clang's leak checker, where it is linked */
+#endif
+
 /* Writes what came out, and ends: with 0, or 2 and an error, or 3. */
 static void finish(ink_unit *unit, ink_status status, ink_error *error, int file, const struct timespec *begun) {
   ink_bytes block = {0};
@@ -92,6 +96,9 @@ static void finish(ink_unit *unit, ink_status status, ink_error *error, int file
 #if defined(INKMARK_FREE_ALL) /* the process ends: only leak checkers want this */
   ink_unit_free(unit);
   ink_bytes_free(&block);
+  memset(unit, 0, sizeof *unit); /* what it still points to is lost */
+  if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check())
+    _exit(4);
 #endif
   _exit(!fine ? 3 : status ? 2 : 0);
 }
@@ -103,24 +110,26 @@ static bool is_small(void) {
   return !getrusage(RUSAGE_SELF, &used) && pages > 0 && used.ru_maxrss < pages / 32 * (page / 1024);
 }
 
-/* Lines "LEVEL NAME" in `text`, which is changed. */
-static bool read_guarded(char *text, ink_instrument_options *options) {
+/* Lines "LEVEL NAME" in `text`, which is changed. The options point into what it gives; NULL: they cannot be read. */
+static ink_guarded *read_guarded(char *text, ink_instrument_options *options) {
   size_t count = 0;
   for (const char *at = text; (at = strchr(at, '\n')); at++)
     count++;
   ink_guarded *guarded = calloc(count + 1, sizeof *guarded);
   if (!guarded)
-    return false;
+    return NULL;
   options->guarded = guarded;
   options->guarded_count = 0;
   for (char *rest = text, *line; (line = strsep(&rest, "\n")) && rest;) {
     char *name = strchr(line, ' ');
-    if (!name)
-      return false;
+    if (!name) {
+      free(guarded);
+      return NULL;
+    }
     *name++ = 0;
     guarded[options->guarded_count++] = (ink_guarded){name, (ink_guard_level)atoi(line)};
   }
-  return true;
+  return guarded;
 }
 
 static bool receive(int to, void *data, size_t bytes) {
@@ -139,6 +148,8 @@ static bool receive(int to, void *data, size_t bytes) {
 /* Marks in a further process for each request, so that the parse stays as it was read. */
 static void serve(ink_unit *unit, int file, int socket, const struct timespec *begun) {
   ink_instrument_options options = *unit->options;
+  char *text = NULL; /* of the last request, and what points into it */
+  ink_guarded *guarded = NULL;
   unit->options = &options;
   for (;;) {
     int code = 0;
@@ -152,9 +163,12 @@ static void serve(ink_unit *unit, int file, int socket, const struct timespec *b
       ;
     const unsigned char answer = pid > 0 && WIFEXITED(code) ? (unsigned char)WEXITSTATUS(code) : 3;
     uint64_t bytes = 0;
-    char *text = NULL;
+    free(text);
+    free(guarded);
+    guarded = NULL;
+    text = NULL;
     if (!ink_write_all(socket, &answer, 1) || !is_small() || !receive(socket, &bytes, sizeof bytes) || bytes > (1 << 24) ||
-        !(text = calloc(1, bytes + 1)) || !receive(socket, text, bytes) || !read_guarded(text, &options))
+        !(text = calloc(1, bytes + 1)) || !receive(socket, text, bytes) || !(guarded = read_guarded(text, &options)))
       _exit(0);
   }
 }
