@@ -15,28 +15,30 @@ typedef struct way {
   const char *source, *what;
   ink_instrument_options options;
   const char *guarded; /* the kernel that gets each of the levels; NULL: none */
+  bool forced;         /* full/forced.cuh is brought in by -include */
 } way;
 
 static const way ways[] = {
-    {"gone_into.cu", "usual", {.limit = 0}, "persistent"},
-    {"gone_into.cu", "usual, another kernel", {.limit = 0}, "once"},
-    {"guarded_rows.cu", "usual", {.hold = INK_HOLD_AUTO}, "product"},
-    {"guarded_apart.cu", "usual", {.hold = INK_HOLD_STRICT}, "products"},
-    {"full/levels.cu", "usual", {.hold = INK_HOLD_AUTO}, "levels"},
-    {"full/levels.cu", "usual, another kernel", {.hold = INK_HOLD_AUTO}, "calls"},
-    {"full/levels.cu", "rows", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 8, .hold = INK_HOLD_STRICT}, "levels"},
-    {"full/levels.cu", "waits", {.waits = true, .depth = 3}, "levels"},
-    {"full/levels.cu", "kernels alone", {.kernels_only = true}, NULL},
-    {"full/levels.cu", "few", {.limit = 3, .loops = true, .calls_like = "in$|step", .exclude = "calls"}, NULL},
-    {"full/forms.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL},
-    {"full/forms.cu", "everything", {.calls = true, .loops = true, .waits = true, .depth = 8, .hold = INK_HOLD_AUTO}, NULL},
-    {"full/with_headers.cu", "usual, headers", {.headers = true}, "with_headers"},
-    {"full/with_headers.cu", "everything, headers", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 4, .headers = true}, NULL},
-    {"full/with_headers.cu", "everything, no headers", {.calls = true, .loops = true, .waits = true, .depth = 4}, NULL},
-    {"cases/contexts.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL},
-    {"cases/contexts.cu", "rows", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 8, .hold = INK_HOLD_NONE}, NULL},
-    {"cases/roles.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL},
-    {"cases/instances.cu", "everything", {.calls = true, .loops = true, .waits = true, .depth = 8}, NULL},
+    {"gone_into.cu", "usual", {.limit = 0}, "persistent", false},
+    {"gone_into.cu", "usual, another kernel", {.limit = 0}, "once", false},
+    {"guarded_rows.cu", "usual", {.hold = INK_HOLD_AUTO}, "product", false},
+    {"guarded_apart.cu", "usual", {.hold = INK_HOLD_STRICT}, "products", false},
+    {"full/levels.cu", "usual", {.hold = INK_HOLD_AUTO}, "levels", false},
+    {"full/levels.cu", "usual, another kernel", {.hold = INK_HOLD_AUTO}, "calls", false},
+    {"full/levels.cu", "rows", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 8, .hold = INK_HOLD_STRICT}, "levels", false},
+    {"full/levels.cu", "waits", {.waits = true, .depth = 3}, "levels", false},
+    {"full/levels.cu", "kernels alone", {.kernels_only = true}, NULL, false},
+    {"full/levels.cu", "few", {.limit = 3, .loops = true, .calls_like = "in$|step", .exclude = "calls"}, NULL, false},
+    {"full/forms.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL, false},
+    {"full/forms.cu", "everything", {.calls = true, .loops = true, .waits = true, .depth = 8, .hold = INK_HOLD_AUTO}, NULL, false},
+    {"full/with_headers.cu", "usual, headers", {.headers = true}, "with_headers", false},
+    {"full/with_headers.cu", "everything, headers", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 4, .headers = true}, NULL, false},
+    {"full/with_headers.cu", "everything, no headers", {.calls = true, .loops = true, .waits = true, .depth = 4}, NULL, false},
+    {"full/with_headers.cu", "everything, headers, one is forced", {.calls = true, .loops = true, .waits = true, .depth = 4, .headers = true}, NULL, true},
+    {"cases/contexts.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL, false},
+    {"cases/contexts.cu", "rows", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 8, .hold = INK_HOLD_NONE}, NULL, false},
+    {"cases/roles.cu", "usual", {.hold = INK_HOLD_AUTO}, NULL, false},
+    {"cases/instances.cu", "everything", {.calls = true, .loops = true, .waits = true, .depth = 8}, NULL, false},
 };
 
 static char *read_text(const char *path, size_t *bytes) {
@@ -99,7 +101,7 @@ static void print_result(const ink_instrumented *result, const char *original, s
 
 static void one(const way *w) {
   static const char *const flags[] = {"-arch=sm_90a", "-std=c++17", "-include", "check.cuh"};
-  const char *all[6] = {flags[0], flags[1], flags[2], flags[3]};
+  const char *all[8] = {flags[0], flags[1], flags[2], flags[3]};
   char path[4096], include[4096], with[4096];
   size_t bytes = 0;
   snprintf(path, sizeof path, "%s/%s", folder, w->source);
@@ -107,6 +109,8 @@ static void one(const way *w) {
   snprintf(with, sizeof with, "-I%s", device);
   all[4] = include;
   all[5] = with;
+  all[6] = "-include";
+  all[7] = "full/forced.cuh";
   char *text = read_text(path, &bytes);
   CHECK(text, "%s cannot be read", path);
   ink_parse *parse = NULL;
@@ -118,7 +122,7 @@ static void one(const way *w) {
     options.size = sizeof options;
     options.source = path;
     options.flags = all;
-    options.flag_count = sizeof all / sizeof *all;
+    options.flag_count = w->forced ? 8 : 6;
     options.root = folder;
     options.device_include = device;
     options.cuda = cuda;
