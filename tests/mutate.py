@@ -34,11 +34,11 @@ REWRITER = (r"instrument\.(unit|counts|pieces)", r"instrument\.exact", r"instrum
             r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)", r"instrument\.(messages|broken)")
 CACHE = (r"instrument\.kept_result", *REWRITER, r"instrument\.stopped")
 TESTS = {
-    "runtime/decode/": (r"unit_(decode|table)_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches|memory)|report\.exact"),
-    "runtime/table/": (r"unit_table(_exact)?|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text|memory)|report\.(findings|variance|path)"),
-    "runtime/clock/": (r"unit_(clock|table)_exact", r"unit_(clock_map|decode_exact|table|stalls|memory)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop"),
-    "runtime/merge/join/": (r"unit_join_exact", r"unit_(join|memory)", r"merge\.(loop|variants|rows|made_several)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
-                            r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)"),
+    "runtime/decode/": (r"unit_(decode|table)_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches)|report\.exact", r"unit_memory"),
+    "runtime/table/": (r"unit_table(_exact)?|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text)|report\.(findings|variance|path)", r"unit_memory"),
+    "runtime/clock/": (r"unit_(clock|table)_exact", r"unit_(clock_map|decode_exact|table|stalls)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_memory"),
+    "runtime/merge/join/": (r"unit_join_exact", r"unit_join", r"merge\.(loop|variants|rows|made_several)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
+                            r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)", r"unit_memory"),
     "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|drain_thread|ring|open_ring)", r"unit_drain"),
     "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
     **{f"instrument/{name}": CACHE for name in ("kept_result", "dependencies", "cache_folder", "parse", "run.", "prelude", "shim")},
