@@ -3,6 +3,7 @@
  * to its rule. */
 #include "unit.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,12 +253,14 @@ static void find_guarded(ink_unit *unit) {
   for (size_t i = 0; i < unit->functions.count; i++)
     for (size_t g = 0; g < options->guarded_count; g++)
       if (unit->functions.items[i].kernel && !strcmp(options->guarded[g].kernel, unit->functions.items[i].name))
-        unit->functions.items[i].guarded = options->guarded[g].level;
+        unit->functions.items[i].guarded = options->guarded[g].level, unit->functions.items[i].most_registers = options->guarded[g].registers;
   for (size_t i = 0; i < unit->functions.count; i++) { /* one text: all lose their marks, or none */
     const ink_function *function = &unit->functions.items[i];
     ink_function *before = function->repeats ? &unit->functions.items[function->repeats - 1] : NULL;
     if (before && before->guarded < function->guarded)
       before->guarded = function->guarded;
+    if (before && before->most_registers < function->most_registers)
+      before->most_registers = function->most_registers;
   }
   for (bool more = options->guarded_count != 0; more;) {
     more = false;
@@ -265,6 +268,16 @@ static void find_guarded(ink_unit *unit) {
       if (unit->functions.items[i].guarded)
         more |= guard_called(unit, &unit->functions.items[i]);
   }
+}
+
+/* In front of a kernel's name, where an attribute may stand. */
+static void bound_registers(ink_function *function) {
+  const char *text = function->source->text.at;
+  uint32_t at = function->named_at;
+  while (at && isspace((unsigned char)text[at - 1]))
+    at--;
+  if (at && at < function->named_at && (isalnum((unsigned char)text[at - 1]) || strchr("_>)", text[at - 1])))
+    ink_edits_add(&function->source->edits, function->named_at, false, 0, 0, "INK_REGISTERS(%u) ", function->most_registers);
 }
 
 static void apply(ink_unit *unit, ink_function *function) {
@@ -283,6 +296,8 @@ static void apply(ink_unit *unit, ink_function *function) {
       place->state = INK_PLACE_NOT_ASKED, place->reason = strdup(left);
     else
       ink_found_left(place, "%s", left);
+    if (function->most_registers && !left && !function->in_macro && !function->repeats)
+      bound_registers(function);
   }
   if (left || function->in_macro)
     return;

@@ -55,6 +55,7 @@ typedef struct ink_function {
   int reached_at;  /* calls_deep and 1, when its calls were followed last */
   ink_tree tree;
   ink_guard_level guarded;
+  unsigned most_registers; /* of ink_guarded */
   int leaves_writes, registers_behind; /* of asm_facts.c, and 1; 0: not looked for */
   struct ink_variables *variables; /* of variables.c; NULL until they are needed */
 } ink_function;

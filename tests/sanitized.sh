@@ -3,7 +3,7 @@
 
 # Programs that nvcc's own linking made load our sanitized libraries: they need the sanitizer's runtime
 # first of all, and there leaks are CUDA programs' own. What only compiles or installs is left out.
-preloaded='^(sim|arming|driver|wheels|report\.(cases|recorded_diff|code)|host|siblings|instrument\.(long_loop|guarded_rows|guarded_apart|gone_into)|processes|flight|truth|roles|windows|repeat|example|gpu\.simulated|cli\.(record|outfiles)|output\.record'
+preloaded='^(sim|arming|driver|wheels|report\.(cases|recorded_diff|code)|host|siblings|instrument\.(long_loop|guarded_rows|guarded_apart|guarded_registers|gone_into)|processes|flight|truth|roles|windows|repeat|example|gpu\.simulated|cli\.(record|outfiles)|output\.record'
 preloaded+='|cost\.(measured|command|selftest|exports_agree)|clock\.path|python|merge\.(ranks|correlation)|activity\.(truth|unmarked|streams|losses|stalls|refusals'
 preloaded+='|environment|killed|forked|filters|session|gpu_script|trace_.*))'
 

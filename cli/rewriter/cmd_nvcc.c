@@ -142,7 +142,7 @@ static uint64_t hash_result(const front_call *front, const ink_instrumented *res
   const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"};
   struct stat status;
   char path[PATH_MAX];
-  uint64_t hash = ink_instrumented_text_hash(result);
+  uint64_t hash = guard_hash_text(ink_instrumented_text_hash(result), GUARD_STEPS);
   for (size_t i = 0; i < n; i++)
     hash = hash_on(hash, files[i].text, files[i].bytes);
   hash = guard_hash_call(hash, compiler_of(front), &(word_list){front->original.items + front->compiler.count,

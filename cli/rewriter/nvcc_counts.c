@@ -184,6 +184,8 @@ static bool read_ptx(counts *all, FILE *from) {
     bound = bound ? bound : strstr(line, ".reqntid");
     if (in >= 0 && bound)
       all->items[in].threads = threads_of(bound + 8);
+    if (in >= 0 && (strstr(line, ".maxnreg") || strstr(line, ".minnctapersm") || strstr(line, ".maxnctapersm")))
+      all->items[in].bounded = true;
     const int before = depth;
     depth += braces(line);
     if (in >= 0 && before > 0 && depth == 0) {
@@ -293,4 +295,16 @@ bool counts_crowds(const counts *plain, const counts *marked, const kernel_count
                  are = warps_of(one->registers, threads, one->target);
   return 8 * are <= 7 * were && snprintf(why, room, "it would take %u registers more, which leave an SM %u warps of %u",
                                          one->registers - before->registers, are, were) > 0;
+}
+
+unsigned counts_most_registers(const counts *plain, const counts *marked, const kernel_counts *one) {
+  const kernel_counts *before = counts_find(plain, one->entry, one->target), *ptx = counts_find(plain, one->entry, "");
+  char why[160];
+  kernel_counts tried = *one;
+  if (!before || !ptx || !*one->target || ptx->threads || ptx->bounded || before->spilled)
+    return 0;
+  for (tried.registers = before->registers; tried.registers < one->registers; tried.registers++)
+    if (counts_judge(plain, marked, &tried, why, sizeof why) || counts_crowds(plain, marked, &tried, why, sizeof why))
+      break;
+  return tried.registers > before->registers ? tried.registers - 1 : 0; /* else it is worse with those of plain too */
 }

@@ -10,6 +10,7 @@ typedef struct kernel_counts {
   char *entry, *target; /* as ptxas names them; "" of the target: what holds for all */
   unsigned registers, stack, spilled, instructions;
   unsigned threads; /* of a block at most, as its PTX says; 0: it does not */
+  bool bounded;     /* its PTX bounds its registers, or the blocks of an SM */
   bool warned[100]; /* by the last two digits of C75xx */
 } kernel_counts;
 
@@ -32,5 +33,8 @@ char *counts_kernel_name(const char *entry);
 bool counts_judge(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room);
 /* No such harm, but it takes so many registers more that far fewer of its warps fit an SM: said in words. */
 bool counts_crowds(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room);
+/* What is worse is the number of registers alone: the most with which it would not be. 0: something else is worse, or the
+ * registers cannot be bounded, as its source bounds the block or spills without marks. */
+unsigned counts_most_registers(const counts *plain, const counts *marked, const kernel_counts *one);
 
 #endif

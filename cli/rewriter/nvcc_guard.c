@@ -217,14 +217,16 @@ bool guard_recall(uint64_t hash, guard_verdicts *verdicts) {
   if (folder && snprintf(path, sizeof path, "%s/guard-%016llx", folder, (unsigned long long)hash) < (int)sizeof path)
     from = fopen(path, "r");
   while (from && !whole && getline(&line, &room, from) > 0) {
-    char *name = strchr(line, ' '), *why = name ? strchr(name + 1, ' ') : NULL;
-    const long level = strtol(line, NULL, 10);
+    char *name, *why;
+    const long level = strtol(line, &name, 10);
+    const unsigned long registers = strtoul(name, &name, 10);
     whole = !strcmp(line, "end\n");
-    if (whole || !why || level < INK_GUARD_OUTSIDE || level > INK_GUARD_NONE)
+    why = *name == ' ' ? strchr(name + 1, ' ') : NULL;
+    if (whole || !why || level < INK_GUARD_ALL || level > INK_GUARD_NONE || registers > UINT_MAX)
       break;
     *why++ = 0;
     why[strcspn(why, "\n")] = 0;
-    if (!guard_raise_to(verdicts, name + 1, (ink_guard_level)level, why))
+    if (!guard_raise_to(verdicts, name + 1, (ink_guard_level)level, (unsigned)registers, why))
       break;
   }
   if (!whole)
@@ -246,7 +248,8 @@ void guard_remember(uint64_t hash, const guard_verdicts *verdicts) {
     snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
     FILE *to = fopen(temporary, "wx");
     for (size_t i = 0; to && i < verdicts->count; i++)
-      text_print(to, "%d %s %s\n", (int)verdicts->items[i].level, verdicts->items[i].kernel, verdicts->reasons[i]);
+      text_print(to, "%d %u %s %s\n", (int)verdicts->items[i].level, verdicts->items[i].registers, verdicts->items[i].kernel,
+                 verdicts->reasons[i]);
     if (to) {
       fputs("end\n", to);
       if (ferror(to) | fclose(to) || rename(temporary, path)) /* what is not whole is not kept */

@@ -9,6 +9,9 @@
 
 #include "inkmark/instrument.h"
 
+/* The name of what the guard tries, and when: another one where that changes, for what is kept. */
+#define GUARD_STEPS "registers bounded, 12"
+
 typedef struct guard_verdicts { /* the kernels that get fewer marks, and why */
   ink_guarded *items;           /* names malloc'ed */
   char **reasons;
@@ -17,10 +20,11 @@ typedef struct guard_verdicts { /* the kernels that get fewer marks, and why */
 
 /* Compiles the device code of a call of nvcc in `folder`, and counts. 0, or the compiler's code. */
 int guard_measure(const char *compiler, const word_list *words, const char *folder, counts *out);
-/* The kernel has this level at least. `why` is kept, if it had none. False: out of memory. */
-bool guard_raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level level, const char *why);
-/* Raises the level of every kernel that is worse than before. False: there is none. `last`: nothing is measured behind this,
- * so these have no marks. *settled: those that are raised have none now, so nothing is left to be measured. */
+/* The kernel has this level at least, and so many registers at most (0: as many as before). `why` is kept, if it had none.
+ * False: out of memory. */
+bool guard_raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level level, unsigned registers, const char *why);
+/* Raises the level of every kernel that is worse than before, or bounds its registers. False: there is none. `last`: nothing is
+ * measured behind this, so these have no marks. *settled: those that are raised have none now, so nothing is left to be measured. */
 bool guard_raise(const counts *plain, const counts *marked, bool last, guard_verdicts *verdicts, bool *settled);
 /* The same for the kernel that ptxas refuses. */
 bool guard_refuse(const counts *marked, guard_verdicts *verdicts);

@@ -8,11 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool guard_raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level level, const char *why) {
+enum { most_saved = 12 }; /* registers: if a kernel with all marks takes more beyond its bound, the bound makes it spill as a rule */
+
+bool guard_raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level level, unsigned registers, const char *why) {
   for (size_t i = 0; i < verdicts->count; i++)
     if (!strcmp(verdicts->items[i].kernel, name)) {
-      if (verdicts->items[i].level < level)
-        verdicts->items[i].level = level;
+      ink_guarded *one = &verdicts->items[i];
+      if (one->level < level)
+        one->level = level;
+      if (registers && (!one->registers || registers < one->registers))
+        one->registers = registers;
       return true;
     }
   ink_guarded *items = realloc(verdicts->items, (verdicts->count + 1) * sizeof *items);
@@ -25,25 +30,40 @@ bool guard_raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level 
     free(reason);
     return false;
   }
-  verdicts->items[verdicts->count] = (ink_guarded){kernel, level};
+  verdicts->items[verdicts->count] = (ink_guarded){kernel, level, registers};
   verdicts->reasons[verdicts->count++] = reason;
   return true;
 }
 
-static ink_guard_level level_of(const guard_verdicts *verdicts, const char *name) {
+static ink_guarded verdict_of(const guard_verdicts *verdicts, const char *name) {
   for (size_t i = 0; i < verdicts->count; i++)
     if (!strcmp(verdicts->items[i].kernel, name))
-      return verdicts->items[i].level;
-  return INK_GUARD_ALL;
+      return verdicts->items[i];
+  return (ink_guarded){name, INK_GUARD_ALL, 0};
 }
 
-/* A kernel that spills without marks has no register for one: it skips what needs some. So three levels at most are
- * measured, and what comes behind them is none. */
-static ink_guard_level next_level(ink_guard_level level, const kernel_counts *plain) {
+/* What is tried next. If a kernel takes some registers too many and nothing else is wrong, the compiler may do with fewer. A
+ * kernel that spills without marks has no register for one: it skips what needs some. So three steps at most are measured,
+ * and what comes behind them is none. */
+static ink_guard_level next_level(ink_guarded at, const kernel_counts *plain, const kernel_counts *marked, unsigned registers) {
   const bool full = plain && plain->spilled;
-  if (level == INK_GUARD_ALL)
+  if (at.level == INK_GUARD_ALL && registers && !at.registers && marked->registers <= registers + most_saved)
+    return INK_GUARD_ALL;
+  if (at.level == INK_GUARD_ALL)
     return full ? INK_GUARD_APART : INK_GUARD_OUTSIDE;
-  return level == INK_GUARD_APART && !full ? INK_GUARD_NONE : level + 1;
+  return at.level == INK_GUARD_APART && !full ? INK_GUARD_NONE : at.level + 1;
+}
+
+/* An instance of the kernel takes more than this without marks. */
+static bool is_more_plain(const counts *plain, const char *name, unsigned registers) {
+  for (size_t i = 0; i < plain->count; i++) {
+    char *other = plain->items[i].registers > registers ? counts_kernel_name(plain->items[i].entry) : NULL;
+    const bool more = other && !strcmp(other, name);
+    free(other);
+    if (more)
+      return true;
+  }
+  return false;
 }
 
 bool guard_raise(const counts *plain, const counts *marked, bool last, guard_verdicts *verdicts, bool *settled) {
@@ -51,16 +71,19 @@ bool guard_raise(const counts *plain, const counts *marked, bool last, guard_ver
   bool more = false, fine = true;
   *settled = true;
   for (size_t i = 0; i < verdicts->count && fine; i++)
-    fine = guard_raise_to(&before, verdicts->items[i].kernel, verdicts->items[i].level, "");
+    fine = guard_raise_to(&before, verdicts->items[i].kernel, verdicts->items[i].level, verdicts->items[i].registers, "");
   for (size_t i = 0; i < marked->count && fine; i++) {
     char why[160], *name = counts_kernel_name(marked->items[i].entry);
-    const ink_guard_level level = name ? level_of(&before, name) : INK_GUARD_NONE;
+    const ink_guarded at = name ? verdict_of(&before, name) : (ink_guarded){NULL, INK_GUARD_NONE, 0};
     const kernel_counts *one = &marked->items[i];
-    if (level < INK_GUARD_NONE && (counts_judge(plain, marked, one, why, sizeof why) ||
-                                   (level < INK_GUARD_APART && counts_crowds(plain, marked, one, why, sizeof why)))) {
+    if (at.level < INK_GUARD_NONE && (counts_judge(plain, marked, one, why, sizeof why) ||
+                                      (at.level < INK_GUARD_APART && counts_crowds(plain, marked, one, why, sizeof why)))) {
       const kernel_counts *was = counts_find(plain, one->entry, one->target);
-      const ink_guard_level next = last ? INK_GUARD_NONE : next_level(level, was);
-      more |= fine = guard_raise_to(verdicts, name, next, why);
+      unsigned most = counts_most_registers(plain, marked, one);
+      if (most && is_more_plain(plain, name, most))
+        most = 0;
+      const ink_guard_level next = last ? INK_GUARD_NONE : next_level(at, was, one, most);
+      more |= fine = guard_raise_to(verdicts, name, next, most, why);
       *settled &= next == INK_GUARD_NONE;
     }
     free(name);
@@ -72,8 +95,8 @@ bool guard_raise(const counts *plain, const counts *marked, bool last, guard_ver
 bool guard_refuse(const counts *marked, guard_verdicts *verdicts) {
   char why[400], *name = marked->failed ? counts_kernel_name(marked->failed) : NULL;
   snprintf(why, sizeof why, "ptxas says: %s", marked->words ? marked->words : "");
-  const bool more = name && level_of(verdicts, name) < INK_GUARD_NONE &&
-                    guard_raise_to(verdicts, name, INK_GUARD_NONE, why);
+  const bool more = name && verdict_of(verdicts, name).level < INK_GUARD_NONE &&
+                    guard_raise_to(verdicts, name, INK_GUARD_NONE, 0, why);
   free(name);
   return more;
 }
@@ -89,7 +112,7 @@ void guard_free(guard_verdicts *verdicts) {
 }
 
 char *guard_text(const guard_verdicts *verdicts, bool fixed) {
-  static const char *const levels[] = {"", " has no marks in loops but waits",
+  static const char *const levels[] = {" has all marks", " has no marks in loops but waits",
                                        " has no marks in loops, and those outside take no registers", " keeps its track alone", " has no marks"};
   char *text = NULL;
   size_t bytes = 0;
@@ -99,7 +122,10 @@ char *guard_text(const guard_verdicts *verdicts, bool fixed) {
   for (size_t i = 0; i < verdicts->count; i++) {
     const ink_guarded *one = &verdicts->items[i];
     fputs(i ? ", " : "; guard: ", to);
-    text_print(to, "'%s'%s: %s", one->kernel, fixed ? levels[one->level] : "", verdicts->reasons[i]);
+    text_print(to, "'%s'%s", one->kernel, fixed ? levels[one->level] : "");
+    if (fixed && one->registers && one->level < INK_GUARD_NONE)
+      fprintf(to, ", and %u registers at most", one->registers);
+    text_print(to, ": %s", verdicts->reasons[i]);
   }
   return fclose(to) ? free(text), NULL : text;
 }

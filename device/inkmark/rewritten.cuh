@@ -9,6 +9,7 @@
 #if defined(INKMARK_DISABLE) || !(defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__CUDA__))
 
 #define INK_TABLE(...)
+#define INK_REGISTERS(most)
 #define INK_BEFORE(...) ((void)0)
 #define INK_AFTER(S) (
 #define INK_AFTER_HELD(S) (
@@ -37,6 +38,13 @@
 #else
 
 #include "inkmark/mark_apart.cuh"
+
+// Of a kernel that marks would make take so many registers that fewer of its blocks fit. CUDA 12.4 and newer have the attribute.
+#if defined(__maxnreg__) && !defined(__clang__)
+#define INK_REGISTERS(most) __maxnreg__(most)
+#else
+#define INK_REGISTERS(most)
+#endif
 
 namespace ink_i {
 

@@ -39,18 +39,23 @@ static void say(char *to, size_t room, const char *target, unsigned stack, unsig
            target, stack, spilled, registers);
 }
 
+static void read_ptx_text(counts *to, const char *text) {
+  char folder[] = "/tmp/inkmark-counts-XXXXXX", path[64];
+  check(mkdtemp(folder) != NULL, "a folder");
+  snprintf(path, sizeof path, "%s/k.ptx", folder);
+  FILE *file = fopen(path, "w");
+  check(file && fputs(text, file) >= 0 && !fclose(file) && counts_read_ptx(to, folder), "PTX");
+  remove(path);
+  rmdir(folder);
+}
+
 static bool worse(const counts *plain, const char *words, const char *ptx, const char *why) {
   counts marked = {0};
-  char said[200] = "", folder[] = "/tmp/inkmark-counts-XXXXXX", path[64];
-  bool found = false, fine = counts_read_words(&marked, words);
-  if (ptx && mkdtemp(folder)) {
-    snprintf(path, sizeof path, "%s/k.ptx", folder);
-    FILE *to = fopen(path, "w");
-    fine = fine && to && fputs(ptx, to) >= 0;
-    fine = to && !fclose(to) && fine && counts_read_ptx(&marked, folder);
-    remove(path);
-    rmdir(folder);
-  }
+  char said[200] = "";
+  bool found = false;
+  const bool fine = counts_read_words(&marked, words);
+  if (ptx)
+    read_ptx_text(&marked, ptx);
   for (size_t i = 0; i < marked.count && !found; i++)
     found = counts_judge(plain, &marked, &marked.items[i], said, sizeof said);
   check(fine, "reading");
@@ -124,18 +129,49 @@ static void crowds(void) {
     check(counts_read_words(&marked, words), "marked");
     if (cases[i].threads) {
       snprintf(ptx, sizeof ptx, ".visible .entry _Z1kPf(\n)\n%s\n{\nret;\n}\n", cases[i].threads);
-      char folder[] = "/tmp/inkmark-counts-XXXXXX", path[64];
-      check(mkdtemp(folder) != NULL, "a folder");
-      snprintf(path, sizeof path, "%s/k.ptx", folder);
-      FILE *to = fopen(path, "w");
-      check(to && fputs(ptx, to) >= 0 && !fclose(to) && counts_read_ptx(&marked, folder), "PTX");
-      remove(path);
-      rmdir(folder);
+      read_ptx_text(&marked, ptx);
     }
     if (counts_crowds(&plain, &marked, &marked.items[0], why, sizeof why) != cases[i].crowds)
       printf("FAILED: %s, %u registers, then %u%s%s\n", cases[i].target, cases[i].plain, cases[i].marked, cases[i].threads ? " " : "",
              cases[i].threads ? cases[i].threads : ""),
           failures++;
+    counts_free(&plain);
+    counts_free(&marked);
+  }
+}
+
+/* The most registers with which a kernel is not worse, where nothing else is wrong with it. */
+static void bounds(void) {
+  static const struct {
+    const char *target;
+    unsigned plain, marked, spilled, spilled_marked;
+    const char *directive; /* of the plain PTX */
+    unsigned most;
+  } cases[] = {{"sm_80", 32, 64, 0, 0, "", 48},                /* 16 more */
+               {"sm_80", 8, 40, 0, 0, "", 32},                 /* costs no warps */
+               {"sm_80", 20, 37, 0, 0, "", 36},                /* one too many */
+               {"sm_80", 93, 114, 0, 0, "", 109},              /* 18 of 21 warps from 105 on, but 16 more may be */
+               {"sm_80", 126, 141, 0, 0, "", 128},             /* 512 threads */
+               {"sm_80", 60, 76, 0, 0, "", 64},                /* 1,024 threads */
+               {"sm_120", 40, 72, 0, 0, "", 56},               /* 48 warps, 36 with 56 registers */
+               {"sm_80", 32, 64, 0, 0, ".maxntid 128", 0},     /* launch bounds, beside which no other bound may stand */
+               {"sm_80", 32, 64, 0, 0, ".maxnreg 80", 0},
+               {"sm_80", 32, 64, 0, 0, ".minnctapersm 2", 0},
+               {"sm_80", 32, 64, 4, 4, "", 0},                 /* spills as it is */
+               {"sm_80", 32, 64, 0, 4, "", 0}};                /* something else is wrong */
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char words[4000] = "", ptx[200];
+    counts plain = {0}, marked = {0};
+    say(words, sizeof words, cases[i].target, 0, cases[i].spilled, cases[i].plain);
+    check(counts_read_words(&plain, words), "plain");
+    *words = 0, say(words, sizeof words, cases[i].target, 0, cases[i].spilled_marked, cases[i].marked);
+    check(counts_read_words(&marked, words), "marked");
+    snprintf(ptx, sizeof ptx, ".visible .entry _Z1kPf(\n)\n%s\n{\nret;\n}\n", cases[i].directive);
+    read_ptx_text(&plain, ptx);
+    read_ptx_text(&marked, ptx);
+    const unsigned most = counts_most_registers(&plain, &marked, &marked.items[0]);
+    if (most != cases[i].most)
+      printf("FAILED: bound %zu: %u registers, not %u\n", i, most, cases[i].most), failures++;
     counts_free(&plain);
     counts_free(&marked);
   }
@@ -155,13 +191,7 @@ static void grows(void) {
       char fine[40000];
       snprintf(fine, sizeof fine, "%s}\n", many);
       strcat(few, "}\n");
-      char folder[] = "/tmp/inkmark-counts-XXXXXX", path[64];
-      check(mkdtemp(folder) != NULL, "a folder");
-      snprintf(path, sizeof path, "%s/k.ptx", folder);
-      FILE *to = fopen(path, "w");
-      check(to && fputs(few, to) >= 0 && !fclose(to) && counts_read_ptx(&plain, folder), "the plain PTX");
-      remove(path);
-      rmdir(folder);
+      read_ptx_text(&plain, few);
       check(!worse(&plain, "", fine, ""), "three times and 400");
     }
   }
@@ -192,6 +222,54 @@ static void come_down(const char *what, unsigned spilled, unsigned spilled_marke
   guard_free(&verdicts);
 }
 
+/* With fewer registers, then with fewer marks: what each round finds of a kernel of 32 registers. */
+static void fewer_registers(void) {
+  static const struct {
+    const char *what;
+    struct {
+      unsigned registers, spilled;
+      ink_guard_level level; /* it has then */
+      unsigned most;
+    } rounds[3];
+  } cases[] = {
+      {"some too many", {{56, 0, INK_GUARD_ALL, 48}, {48, 640, INK_GUARD_OUTSIDE, 48}, {48, 4, INK_GUARD_NONE, 48}}},
+      {"a bound that does nothing", {{60, 0, INK_GUARD_ALL, 48}, {60, 0, INK_GUARD_OUTSIDE, 48}, {60, 0, INK_GUARD_NONE, 48}}},
+      {"far too many", {{61, 0, INK_GUARD_OUTSIDE, 48}, {48, 4, INK_GUARD_APART, 48}, {48, 4, INK_GUARD_NONE, 48}}},
+      {"spills, then too many", {{61, 4, INK_GUARD_OUTSIDE, 0}, {50, 0, INK_GUARD_APART, 48}, {48, 4, INK_GUARD_NONE, 48}}}};
+  static const char ptx[] = ".visible .entry _Z1kPf(\n)\n{\nret;\n}\n";
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char words[4000] = "", *text;
+    counts plain = {0};
+    guard_verdicts verdicts = {0};
+    bool settled = false;
+    say(words, sizeof words, "sm_80", 0, 0, 32);
+    check(counts_read_words(&plain, words), "plain");
+    read_ptx_text(&plain, ptx);
+    for (int round = 0; round < 3; round++) {
+      counts marked = {0};
+      *words = 0, say(words, sizeof words, "sm_80", 0, cases[i].rounds[round].spilled, cases[i].rounds[round].registers);
+      check(counts_read_words(&marked, words), "marked");
+      read_ptx_text(&marked, ptx);
+      check(guard_raise(&plain, &marked, round == 2, &verdicts, &settled) && settled == (round == 2), cases[i].what);
+      if (verdicts.count != 1 || verdicts.items[0].level != cases[i].rounds[round].level ||
+          verdicts.items[0].registers != cases[i].rounds[round].most)
+        printf("FAILED: %s: level %d, %u registers in round %d\n", cases[i].what, verdicts.count ? (int)verdicts.items[0].level : -1,
+               verdicts.count ? verdicts.items[0].registers : 0, round),
+            failures++;
+      counts_free(&marked);
+    }
+    text = guard_text(&verdicts, true);
+    check(text && strstr(text, "'k' has no marks: it would"), "no bound is said where no mark is");
+    free(text);
+    verdicts.items[0].level = INK_GUARD_ALL;
+    text = guard_text(&verdicts, true);
+    check(text && strstr(text, "'k' has all marks, and 48 registers at most: it would"), "the bound is said");
+    free(text);
+    counts_free(&plain);
+    guard_free(&verdicts);
+  }
+}
+
 static void levels(void) {
   come_down("spills with marks", 0, 8, 64, 64, (const ink_guard_level[]){INK_GUARD_OUTSIDE, INK_GUARD_APART, INK_GUARD_NONE});
   come_down("spills without them", 8, 16, 64, 64, (const ink_guard_level[]){INK_GUARD_APART, INK_GUARD_TRACK, INK_GUARD_NONE});
@@ -211,6 +289,8 @@ static void levels(void) {
 }
 
 int main(void) {
+  bounds();
+  fewer_registers();
   levels();
   grows();
   crowds();

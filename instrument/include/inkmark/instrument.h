@@ -65,7 +65,7 @@ typedef struct ink_marked_file {
 
 typedef enum ink_hold { INK_HOLD_NONE, INK_HOLD_AUTO, INK_HOLD_STRICT } ink_hold;
 
-/* A kernel that gets fewer marks than the rules give it, with the functions that it calls. */
+/* A kernel that gets fewer marks than the rules give it, with the functions that it calls, or fewer registers. */
 typedef enum ink_guard_level {
   INK_GUARD_ALL,     /* all marks */
   INK_GUARD_OUTSIDE, /* none in called functions, nothing held, and in loops the waits alone, as rows */
@@ -76,6 +76,7 @@ typedef enum ink_guard_level {
 typedef struct ink_guarded {
   const char *kernel; /* its name, without namespaces */
   ink_guard_level level;
+  unsigned registers; /* the compiler may give it so many at most; 0: as many as it takes */
 } ink_guarded;
 
 typedef struct ink_parse ink_parse; /* a source as it was parsed, in a process of its own */
