@@ -3,8 +3,8 @@
 # corpora.sh DIR BUILD [--sample] [FAMILY...]: tests/corpus.sh --bounds over each family of public repositories below DIR, as
 # tests/corpus_fetch.sh brings them there, with its own flags. --sample takes two small sources of HeCBench, drawn with a seed,
 # and holds them against the bounds that two sources can be held against: not against medians and percentiles.
-# A line for each family; exit code 1 when a bound does not hold, 77 when nothing was there to be measured. What is missing
-# is counted. CORPUS_EXTRA: a folder with the headers of cuRAND and cuBLAS (CUTLASS's examples, some of HeCBench), CORPUS_TORCH: torch's `include`
+# A line for each family, then the bounds over all of their sources together; exit code 1 when one of these does not hold, 77 when
+# nothing was there to be measured. What is missing is counted. CORPUS_EXTRA: a folder with the headers of cuRAND and cuBLAS (CUTLASS's examples, some of HeCBench), CORPUS_TORCH: torch's `include`
 # (FlashAttention's csrc). CORPUS_LOGS names a folder for the whole outputs, CORPUS_CACHE one that keeps results (see corpus.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,6 +19,8 @@ logs=${CORPUS_LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
 [ -n "${CORPUS_LOGS:-}" ] || trap 'rm -rf "$logs"' EXIT
 measured=0 missing=0 over=0
+export CORPUS_ROWS=$logs/rows
+rm -f "$CORPUS_ROWS"
 
 # family NAME FOLDER FILES MOST FLAGS: MOST of the sources, drawn with a seed; 0: all
 family() {
@@ -54,7 +56,7 @@ else
   family flashinfer flashinfer '^cascade_driver\.cu$' 0 "-std=c++17 $sm_80 $relaxed -I$dir/flashinfer/include"
   # NCCL: nccl.h from nccl.h.in, and python3 src/device/generate.py src/device/gensrc "AllReduce Sum f32 RING *"
   family nccl nccl 'gensrc/all_reduce_sum_f32\.cu$' 0 "-std=c++17 $sm_80 $relaxed --extended-lambda -rdc=true -I$dir/nccl/src/include -I$dir/nccl/src/device -I$dir/nccl/src/include/plugin"
-  family cutlass-80 cutlass '^examples/(00_basic_gemm/basic_gemm|cute/tutorial/(sgemm_1|sgemm_2|sgemm_sm80|tiled_copy)|14_ampere.*|13_.*/fused_two_gemms_f16_sm80_rf)\.cu$' 0 "-std=c++17 $sm_80 $cutlass"
+  family cutlass-80 cutlass '^examples/(00_basic_gemm/basic_gemm|cute/tutorial/(sgemm_1|sgemm_2|sgemm_sm80|tiled_copy)|14_ampere.*|13_.*/fused_two_gemms_f16_sm80_rf)\.cu$' 0 "-std=c++17 $sm_80 $cutlass -I$dir/cutlass/examples/13_two_tensor_op_fusion"
   family cutlass-90 cutlass '^examples/(cute/tutorial/hopper/.*|48_hopper.*)\.cu$' 0 "-std=c++17 $sm_90 $cutlass"
   family cutlass-100 cutlass '^examples/cute/tutorial/blackwell/0[123].*\.cu$' 0 "-std=c++17 $sm_100 $cutlass"
   family flash-hopper flash-attention/hopper '^(flash_prepare_scheduler|flash_fwd_combine|instantiations/flash_fwd_hdim64_bf16_sm90)\.cu$' 0 "-std=c++17 $sm_90 $cutlass -I$dir/flash-attention/hopper"
@@ -66,4 +68,7 @@ else
 fi
 echo "$measured families measured, $over over a bound, $missing skipped"
 [ $measured -gt 0 ] || exit 77
-[ $over = 0 ]
+python3 "$here/instrument/corpus_bounds.py" "$CORPUS_ROWS" >"$logs/together"
+together=$?
+grep -vE '^(in no section|no marks in loops)' "$logs/together"
+exit $together

@@ -18,6 +18,8 @@
 # exits with 1 when a bound of tests/instrument/corpus_bounds.py does not hold. Without an architecture in CORPUS_FLAGS:
 # -arch=sm_80. It needs cuobjdump (in .venv or PATH) and the program corpus_count of the same build.
 #   CORPUS_BOUNDS  "covered=80 cold_worst=9": other bounds
+#   CORPUS_ROWS    a file that gets what was measured of each source; python3 tests/instrument/corpus_bounds.py FILE holds
+#                  the bounds against all runs that added to it
 set -u
 bounds=()
 [ "${1:-}" = --bounds ] && { bounds=(--bounds); shift; }

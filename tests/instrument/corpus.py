@@ -204,6 +204,9 @@ def main():
             pool.shutdown(wait=False, cancel_futures=True)
             print("stopped  after %d of %d files; what follows is of these" % (len(rows), len(files)))
     if bounded:
+        if os.environ.get("CORPUS_ROWS"):
+            with open(os.environ["CORPUS_ROWS"], "a") as file:
+                file.writelines(json.dumps(row) + "\n" for row in rows)
         return 0 if corpus_bounds.print_bounds(rows) else 1
     return corpus_table.print_tables(rows, tree, asked, active_kernels)
 
