@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +47,7 @@ typedef struct front_call {
   bool again;       /* marked before: what there is to say was said */
   bool split;       /* source by source, each by a front of its own */
   char *first_error; /* what the compiler said of the marked files */
+  char *compiled;    /* what the compiler said as it made the output while the guard measured; NULL: that is still to be made */
   bool verbose;     /* nvcc's -v: remarks too */
   bool strict;      /* INKMARK_STRICT: no second try without marks */
   size_t marks;
@@ -177,6 +179,47 @@ static void keep_list(const front_call *front, const ink_instrumented *result, c
   fclose(to);
 }
 
+/* ---- the compile of the marked copies ---- */
+
+/* nvcc's temporary files lie in the folder of this call, which is removed at the end. */
+static int run_words(const front_call *front, const word_list *words, int capture) {
+  char temporary[PATH_MAX];
+  const bool own =
+      front->folder &&
+      snprintf(temporary, sizeof temporary, "%s/.nvcc", front->folder) < (int)sizeof temporary &&
+      !mkdir(temporary, 0700);
+  const int code = nvcc_run(words->items[0], words->items, capture, own ? temporary : NULL);
+  if (own)
+    rmdir(temporary);
+  return code;
+}
+
+/* The output can be made and measured at once: if it is, the call has -Xptxas -v, also where it is not, as the object names
+ * ptxas's options. */
+static bool is_measured(const front_call *front) {
+  return front->settings.rules.guard == GUARD_FIX && front->args.source_count == 1 && front->compiler.count == 1 &&
+         nvcc_can_be_measured(&front->args);
+}
+
+/* `*text`: what nvcc said, with the user's paths, malloc'ed; or NULL. `measured`: gets what ptxas counted; or NULL. */
+static int run_marked(const front_call *front, const word_list *words, char **text, counts *measured) {
+  size_t bytes = 0;
+  const int file = memfd_create("inkmark-nvcc", MFD_CLOEXEC);
+  int code = run_words(front, words, file);
+  *text = NULL;
+  if (load(file, text, &bytes)) {
+    overlay_hide(front->folder, *text, &bytes);
+    (*text)[bytes] = 0;
+    if (measured && !counts_read_words(measured, *text))
+      code = -1;
+    if (is_measured(front) && !nvcc_says_counts(&front->args))
+      counts_drop_words(*text);
+  }
+  if (file >= 0)
+    close(file);
+  return code;
+}
+
 static bool guards(const front_call *front) {
   return front->settings.rules.guard == GUARD_FIX && front->args.source_count == 1;
 }
@@ -258,6 +301,8 @@ static bool add_words(front_call *front) {
     }
     fine = fine && word_add(&front->marked, args->words.items[i]);
   }
+  if (is_measured(front) && !nvcc_says_counts(args))
+    fine = fine && word_add(&front->marked, "-Xptxas") && word_add(&front->marked, "-v");
   return fine && word_add(&front->marked, "-isystem") && word_add(&front->marked, front->device);
 }
 
@@ -285,6 +330,40 @@ static bool mark_again(front_call *front, const char *source) {
          (!front->marks || add_words(front));
 }
 
+/* Measures by the very call that makes the output: if nothing harms, it is made. Worth it where the device code takes long. */
+static int measure_whole(front_call *front, const char *folder, counts *out) {
+  word_list call = {0};
+  const char *const own[] = {"--keep", "--keep-dir", folder};
+  bool fine = true;
+  int code = -1;
+  free(front->compiled);
+  front->compiled = NULL;
+  for (size_t i = 0; i < front->marked.count && fine; i++)
+    fine = word_add(&call, front->marked.items[i]);
+  for (size_t i = 0; i < sizeof own / sizeof *own && fine; i++)
+    fine = word_add(&call, own[i]);
+  overlay_remove(folder);
+  if (fine && !mkdir(folder, 0700))
+    code = run_marked(front, &call, &front->compiled, out);
+  if (!code && !counts_read_ptx(out, folder))
+    code = -1;
+  overlay_remove(folder);
+  word_free(&call);
+  return code;
+}
+
+/* Processor seconds of all that has ended below this process. */
+static double seconds_used(void) {
+  struct rusage used;
+  getrusage(RUSAGE_CHILDREN, &used);
+  return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+static double seconds_that_are_long(void) {
+  const char *text = getenv("INKMARK_GUARD_SECONDS");
+  return text && *text ? atof(text) : 4;
+}
+
 /* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times.
  * What ptxas refuses with marks loses those of the kernel that it names. */
 static bool guard_search(front_call *front, const char *source) {
@@ -298,11 +377,13 @@ static bool guard_search(front_call *front, const char *source) {
   for (size_t i = named; i < front->original.count && fine; i++)
     fine = word_add(&plain_words, front->original.items[i]);
   fine = fine && word_add(&plain_words, "-isystem") && word_add(&plain_words, front->device); /* for marks by hand */
+  const double before = seconds_used();
   int code = fine ? guard_measure(compiler_of(front), &plain_words, folder, &plain) : -1;
+  const bool whole = is_measured(front) && seconds_used() - before >= seconds_that_are_long();
   for (int round = 0; !code && fine && front->marks && round < ROUNDS && !*nvcc_caught(); round++) {
     const word_list words = {front->marked.items + named, front->marked.count - named, 0};
     counts marked = {0};
-    code = guard_measure(compiler_of(front), &words, folder, &marked);
+    code = whole ? measure_whole(front, folder, &marked) : guard_measure(compiler_of(front), &words, folder, &marked);
     bool settled = false;
     const bool more = code > 0 ? guard_refuse(&marked, &front->verdicts)
                                : !code && guard_raise(&plain, &marked, round + 1 == ROUNDS, &front->verdicts, &settled);
@@ -312,9 +393,15 @@ static bool guard_search(front_call *front, const char *source) {
       break;
     if (!fix)
       break;
+    free(front->compiled); /* that was with too many marks */
+    front->compiled = NULL;
     fine = mark_again(front, source);
     if (settled)
       break;
+  }
+  if (code || !fine) {
+    free(front->compiled);
+    front->compiled = NULL;
   }
   counts_free(&plain);
   word_free(&plain_words);
@@ -428,25 +515,13 @@ static void fix_dependencies(const front_call *front) {
   }
 }
 
-/* nvcc's temporary files lie in the folder of this call, which is removed at the end. */
-static int run_words(const front_call *front, const word_list *words, int capture) {
-  char temporary[PATH_MAX];
-  const bool own =
-      front->folder &&
-      snprintf(temporary, sizeof temporary, "%s/.nvcc", front->folder) < (int)sizeof temporary &&
-      !mkdir(temporary, 0700);
-  const int code = nvcc_run(words->items[0], words->items, capture, own ? temporary : NULL);
-  if (own)
-    rmdir(temporary);
-  return code;
-}
-
 /* The first line that names an error, as the user's files have it. */
 static char *find_error(const char *text, size_t bytes) {
   for (const char *line = text, *end = text + bytes; line < end;) {
     const char *next = memchr(line, '\n', (size_t)(end - line));
     const size_t length = (size_t)((next ? next : end) - line);
-    if (memmem(line, length, "error", 5) || memmem(line, length, "fatal", 5))
+    const bool command = length > 1 && line[0] == '#' && line[1] == '$'; /* that -v shows */
+    if (!command && (memmem(line, length, "error", 5) || memmem(line, length, "fatal", 5)))
       return strndup(line, length);
     line += length + 1;
   }
@@ -454,22 +529,16 @@ static char *find_error(const char *text, size_t bytes) {
 }
 
 static int compile_marked(front_call *front) {
-  char *text = NULL;
-  size_t bytes = 0;
-  int file = memfd_create("inkmark-nvcc", MFD_CLOEXEC);
-  int code = run_words(front, &front->marked, file);
-  if (load(file, &text, &bytes)) {
-    overlay_hide(front->folder, text, &bytes);
-    if (!code || front->strict)
-      fwrite(text, 1, bytes, stderr);
-    else
-      front->first_error = find_error(text, bytes);
-  }
+  char *text = front->compiled;
+  const int code = text ? 0 : run_marked(front, &front->marked, &text, NULL);
+  front->compiled = NULL;
+  if (text && (!code || front->strict))
+    fputs(text, stderr);
+  else if (text)
+    front->first_error = find_error(text, strlen(text));
   if (!code)
     fix_dependencies(front);
   free(text);
-  if (file >= 0)
-    close(file);
   return code;
 }
 
@@ -564,6 +633,7 @@ static void free_call(front_call *front) {
   guard_free(&front->verdicts);
   free(front->named_source);
   free(front->first_error);
+  free(front->compiled);
   word_free(&front->compiler);
   word_free(&front->original);
   free(front->device);
@@ -584,7 +654,7 @@ static int run(int argc, char **argv) {
     message_say("standard input is compiled without marks: inkmark nvcc marks files");
   if (!read || !front.args.source_count)
     return run_original(&front);
-  for (size_t i = 0; i < front.args.words.count; i++)
+  for (size_t i = 0; i < front.args.words.count; i += 1 + nvcc_takes_value(front.args.words.items[i])) /* not that of -Xptxas */
     front.verbose |= !strcmp(front.args.words.items[i], "-v") || !strcmp(front.args.words.items[i], "--verbose");
   front.device = find_device_headers();
   if (!front.args.compiles) {

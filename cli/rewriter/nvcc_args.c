@@ -276,3 +276,45 @@ int nvcc_count_compiler(int argc, char **argv) {
     return 2;
   return argc > 1 && is_compiler(argv[1]);
 }
+
+/* "-a,-v": of a list with commas */
+static bool has_part(const char *list, const char *part) {
+  for (const char *at = list; *at; at += strcspn(at, ","), at += *at != 0)
+    if (strcspn(at, ",") == strlen(part) && !strncmp(at, part, strlen(part)))
+      return true;
+  return false;
+}
+
+bool nvcc_says_counts(const nvcc_args *args) {
+  static const char *const usage[] = {"-res-usage", "--resource-usage"}, *const ptxas[] = {"-Xptxas", "--ptxas-options"};
+  for (size_t i = 0; i < args->words.count; i++) {
+    const char *word = args->words.items[i], *value = NULL;
+    if (NVCC_IS_ONE_OF(word, usage))
+      return true;
+    if (NVCC_IS_ONE_OF(word, ptxas) && i + 1 < args->words.count)
+      value = args->words.items[i + 1];
+    else if (!strncmp(word, "-Xptxas=", 8) || !strncmp(word, "--ptxas-options=", 16))
+      value = strchr(word, '=') + 1;
+    if (value && (has_part(value, "-v") || has_part(value, "--verbose")))
+      return true;
+  }
+  return false;
+}
+
+bool nvcc_can_be_measured(const nvcc_args *args) {
+  static const char *const others[] = {"-ptx", "--ptx", "-fatbin", "--fatbin", "-cuda", "--cuda", "-optix-ir", "--optix-ir", "-ltoir",
+                                       "--ltoir", "-keep", "--keep", "-save-temps", "--save-temps", "-v", "--verbose", "-clean",
+                                       "--clean-targets", "-link", "--link", "-lib", "--lib"};
+  static const char *const named[] = {"-keep-dir", "--keep-dir", "-time", "--time", "-fdevice-time-trace", "--fdevice-time-trace"};
+  for (size_t i = 0; i < args->words.count; i++) {
+    const char *word = args->words.items[i];
+    const size_t name = strcspn(word, "=");
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+      if (strlen(named[k]) == name && !strncmp(word, named[k], name))
+        return false;
+    if (NVCC_IS_ONE_OF(word, others))
+      return false;
+    i += nvcc_takes_value(word);
+  }
+  return true;
+}

@@ -45,4 +45,9 @@ void nvcc_args_free(nvcc_args *args);
  * *next). NULL: it does not. */
 const char *nvcc_include_folder(const nvcc_args *args, size_t at, bool *next);
 
+/* The call shows ptxas's counts: -Xptxas -v, --resource-usage. */
+bool nvcc_says_counts(const nvcc_args *args);
+/* Machine code comes out, and no other file is kept or timed: the call can be measured as it makes its output. */
+bool nvcc_can_be_measured(const nvcc_args *args);
+
 #endif

@@ -147,6 +147,31 @@ static bool is_instruction(const char *line) {
   return bytes && line[bytes - 1] == ';' && line[0] != '.' && line[0] != '/';
 }
 
+static bool is_of_verbose(const char *line, size_t bytes) {
+  static const char *const parts[] = {" : Compiling entry function '", " : Function properties for ", " : Used ", " : Compile time = ",
+                                      " bytes gmem"};
+  if (bytes > 4 && !memcmp(line, "    ", 4) && memmem(line, bytes, " bytes stack frame, ", 20))
+    return true;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (bytes > 10 && !memcmp(line, "ptxas info", 10) && memmem(line, bytes, parts[i], strlen(parts[i])))
+      return true;
+  return false;
+}
+
+void counts_drop_words(char *text) {
+  char *to = text;
+  for (const char *line = text, *next; *line; line = next) {
+    next = strchrnul(line, '\n');
+    next += *next != 0;
+    const size_t bytes = (size_t)(next - line);
+    if (is_of_verbose(line, bytes))
+      continue;
+    memmove(to, line, bytes);
+    to += bytes;
+  }
+  *to = 0;
+}
+
 /* What the line's braces add to the depth: inline assembly may close its own at the start of a line. */
 static int braces(const char *line) {
   int depth = 0;

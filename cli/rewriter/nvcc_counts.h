@@ -22,6 +22,8 @@ typedef struct counts {
 
 /* False: out of memory. */
 bool counts_read_words(counts *all, const char *text);
+/* Takes the lines out that -Xptxas -v brings. */
+void counts_drop_words(char *text);
 /* Of one entry, or NULL. */
 const kernel_counts *counts_find(const counts *all, const char *entry, const char *target);
 bool counts_read_ptx(counts *all, const char *folder); /* every .ptx in it */

@@ -43,6 +43,7 @@ echo 'int host() { return 1; }' >host.cu
 front "$nvcc" -arch=compute_75 -c few.cu host.cu && printf "inkmark: '%s\n" "few.cu': 1 kernel, 1 section" "host.cu': no kernels" |
   cmp - out || { fail "what was done"; cat out; }
 front "$nvcc" -arch=compute_75 -v -c few.cu && grep -q "^inkmark: few.cu:2:3: the condition depends" out || { fail "-v"; cat out; }
+front "$nvcc" -arch=compute_75 -Xptxas -v -c few.cu && ! grep -q "condition depends" out || { fail "-Xptxas -v is not -v"; cat out; }
 (INKMARK_QUIET=1 front "$nvcc" -arch=compute_75 -c few.cu) && [ ! -s out ] || { fail "INKMARK_QUIET"; cat out; }
 "$inkmark" nvcc "$nvcc" -Iinc -E a.cu >e1 2>/dev/null; "$nvcc" -Iinc -E a.cu >e2 2>/dev/null
 cmp e1 e2 || fail "-E differs"

@@ -58,6 +58,18 @@ front 1 -MMD -MF d -Xptxas -v -cubin tile.cu -o x.cubin && said
 cmp cold.cubin x.cubin || fail "two runs differ"
 [ -z "$(ls cache | grep -v '^guard-[0-9a-f]*$\|^prelude-\|^result-')" ] && [ "$(verdicts)" = 1 ] || fail "the cache: $(ls cache)"
 front 1 -Xptxas -v -ptx tile.cu -o x.ptx && said
+# where the device code takes long, what comes out is made as it is measured: a compile less, and the same comes out
+export INKMARK_GUARD_SECONDS=0
+INKMARK_CACHE=$work/whole front 4 -MMD -MF d -Xptxas -v -cubin tile.cu -o x.cubin && said
+cmp cold.cubin x.cubin || fail "what was measured differs"
+grep -q 'tile.cu' d && ! grep -q "$TMPDIR" d || fail "whole: $(cat d)"
+[ "$(grep -c "Compiling entry function '_ZN3own4tile" out)" = 1 ] || { fail "whole, -Xptxas -v"; cat out; }
+INKMARK_GUARD_SECONDS=1000 INKMARK_CACHE=$work/whole front 5 -cubin tile.cu -o x.cubin && mv x.cubin quiet.cubin && said
+rm -rf whole && INKMARK_CACHE=$work/whole front 4 -cubin tile.cu -o x.cubin && said
+grep 'ptxas' out | grep -v "^inkmark: 'tile.cu'" && fail "the guard's own -Xptxas -v is shown"
+cmp quiet.cubin x.cubin || fail "what was measured differs, without -Xptxas -v"
+rm -rf whole && INKMARK_CACHE=$work/whole front 5 -cubin -keep tile.cu -o x.cubin && said
+unset INKMARK_GUARD_SECONDS
 # a kernel that spills without marks and has no register at its beginning: from all marks to those that keep none, to the track
 # alone, then none, which is not measured: plain, three with marks, and what comes out
 cat >spills.cu <<'C'
@@ -90,5 +102,8 @@ INKMARK_CACHE=/proc/none INKMARK_RULES+=" --guard report" front 3 -ptx report.cu
 grep -q "^inkmark: 'report.cu': 1 kernel, 5 sections; guard: 'tile': it" out || { fail "report"; cat out; }
 INKMARK_GUARD=off front 1 -ptx report.cu -o off.ptx
 grep -q "5 sections$" out && [ "$(wc -l <report.ptx)" = "$(wc -l <off.ptx)" ] || { fail "off"; cat out; }
+# the commands that -v shows, which have options like display_error_number, are no error
+env -u INKMARK_STRICT INKMARK_GUARD=off "$inkmark" nvcc "$nvcc" -arch=sm_80 -v -cubin tile.cu -o x.cubin >out 2>&1
+grep -q "^inkmark: 'tile.cu' does not compile with marks and was compiled without them: ptxas error.*too much shared data" out || { fail "-v"; cat out; }
 [ -z "$(ls tmp)" ] || fail "left in the temporary folder: $(ls tmp)"
 exit $failed
