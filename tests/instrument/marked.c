@@ -24,6 +24,7 @@ static const way ways[] = {
     {"gone_into.cu", "usual, another kernel", {.limit = 0}, "once", false},
     {"guarded_rows.cu", "usual", {.hold = INK_HOLD_AUTO}, "product", false},
     {"guarded_apart.cu", "usual", {.hold = INK_HOLD_STRICT}, "products", false},
+    {"guarded_registers.cu", "usual", {.hold = INK_HOLD_AUTO}, "convolve", false},
     {"full/levels.cu", "usual", {.hold = INK_HOLD_AUTO}, "levels", false},
     {"full/levels.cu", "usual, another kernel", {.hold = INK_HOLD_AUTO}, "calls", false},
     {"full/levels.cu", "rows", {.calls = true, .loops = true, .waits = true, .rows = true, .depth = 8, .hold = INK_HOLD_STRICT}, "levels", false},
@@ -116,7 +117,7 @@ static void one(const way *w) {
   CHECK(text, "%s cannot be read", path);
   ink_parse *parse = NULL;
   for (int level = INK_GUARD_ALL; text && level <= (w->guarded ? INK_GUARD_NONE : INK_GUARD_ALL); level++) {
-    const ink_guarded guarded = {w->guarded, (ink_guard_level)level};
+    const ink_guarded guarded = {w->guarded, (ink_guard_level)level, level == INK_GUARD_OUTSIDE ? 40u : 0u};
     ink_instrument_options options = w->options;
     ink_instrumented *result = NULL;
     ink_error error = {0};
