@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The guard: a source's kernels with and without marks, and what goes where marks harm. */
+#include "nvcc_front.h"
+
+#include "hash.h"
+#include "nvcc_overlay.h"
+#include "nvcc_run.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* Measures by the very call that makes the output: if nothing harms, it is made. Worth it where the device code takes long. */
+static int measure_whole(front_call *front, const char *folder, counts *out) {
+  word_list call = {0};
+  const char *const own[] = {"--keep", "--keep-dir", folder};
+  bool fine = true;
+  int code = -1;
+  free(front->compiled);
+  front->compiled = NULL;
+  for (size_t i = 0; i < front->marked.count && fine; i++)
+    fine = word_add(&call, front->marked.items[i]);
+  for (size_t i = 0; i < sizeof own / sizeof *own && fine; i++)
+    fine = word_add(&call, own[i]);
+  overlay_remove(folder);
+  if (fine && !mkdir(folder, 0700))
+    code = front_run_marked(front, &call, &front->compiled, out);
+  if (!code && !counts_read_ptx(out, folder))
+    code = -1;
+  overlay_remove(folder);
+  word_free(&call);
+  return code;
+}
+
+/* Processor seconds of all that has ended below this process. */
+static double seconds_used(void) {
+  struct rusage used;
+  getrusage(RUSAGE_CHILDREN, &used);
+  return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+static double seconds_that_are_long(void) {
+  const char *text = getenv("INKMARK_GUARD_SECONDS");
+  return text && *text ? atof(text) : 4;
+}
+
+/* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times.
+ * What ptxas refuses with marks loses those of the kernel that it names. */
+static bool guard_search(front_call *front, const char *source) {
+  enum { ROUNDS = 3 };
+  const size_t named = front->compiler.count;
+  word_list plain_words = {0};
+  const bool fix = front->settings.rules.guard == GUARD_FIX;
+  counts plain = {0};
+  char folder[PATH_MAX];
+  bool fine = snprintf(folder, sizeof folder, "%s/.guard", front->folder) < (int)sizeof folder;
+  for (size_t i = named; i < front->original.count && fine; i++)
+    fine = word_add(&plain_words, front->original.items[i]);
+  fine = fine && word_add(&plain_words, "-isystem") && word_add(&plain_words, front->device); /* for marks by hand */
+  const double before = seconds_used();
+  int code = fine ? guard_measure(front_compiler(front), &plain_words, folder, &plain) : -1;
+  const bool whole = front_is_measured(front) && seconds_used() - before >= seconds_that_are_long();
+  for (int round = 0; !code && fine && front->marks && round < ROUNDS && !*nvcc_caught(); round++) {
+    const word_list words = {front->marked.items + named, front->marked.count - named, 0};
+    counts marked = {0};
+    code = whole ? measure_whole(front, folder, &marked) : guard_measure(front_compiler(front), &words, folder, &marked);
+    bool settled = false;
+    const bool more = code > 0 ? guard_refuse(&marked, &front->verdicts)
+                               : !code && guard_raise(&plain, &marked, round + 1 == ROUNDS, &front->verdicts, &settled);
+    code = more ? 0 : code;
+    counts_free(&marked);
+    if (!more)
+      break;
+    if (!fix)
+      break;
+    free(front->compiled); /* that was with too many marks */
+    front->compiled = NULL;
+    fine = front_mark_again(front, source);
+    if (settled)
+      break;
+  }
+  if (code || !fine) {
+    free(front->compiled);
+    front->compiled = NULL;
+  }
+  counts_free(&plain);
+  word_free(&plain_words);
+  return fine && !code;
+}
+
+bool front_guard(front_call *front) {
+  if (front->settings.rules.guard == GUARD_OFF || front->args.source_count != 1 || !front->marks || front->refused)
+    return true;
+  const uint64_t hash = hash_on(front->hash, &front->settings.rules.guard, sizeof front->settings.rules.guard);
+  char *source = strdup(front->named_source);
+  bool fine = source != NULL;
+  if (fine && guard_recall(hash, &front->verdicts)) {
+    if (front->verdicts.count && front->settings.rules.guard == GUARD_FIX)
+      fine = front_mark_again(front, source);
+  } else if (fine && guard_search(front, source) && !*nvcc_caught()) {
+    guard_remember(hash, &front->verdicts);
+  }
+  char *text = guard_text(&front->verdicts, front->settings.rules.guard == GUARD_FIX), *whole = NULL;
+  if (text && front->said.count && asprintf(&whole, "%s%s", front->said.items[0], text) >= 0) {
+    free(front->said.items[0]);
+    front->said.items[0] = whole;
+  }
+  free(text);
+  free(source);
+  return fine;
+}
