@@ -151,7 +151,7 @@ static bool is_leftover(const ink_taken *taken, const char *at, const char *end,
                                       "INK_SUM_SCOPE",    "INK_SUM_CLEAR",    "INK_FIRST_LANE",
                                       "INK_ELECTED_LANE", "INK_WITH",         "INK_CONTEXT",      "INK_PARAMS",
                                       "INK_UNUSED",       "INK_INLINED",      "INK_OBJECT",
-                                      "INK_KERNEL_APART", "INK_KERNEL_APART_IF"};
+                                      "INK_KERNEL_APART", "INK_KERNEL_APART_IF", "INK_REGISTERS"};
   const char *to = word_end(at, end);
   if (to == end || *to != '(')
     return false;

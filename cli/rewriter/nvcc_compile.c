@@ -107,7 +107,7 @@ int front_compile_marked(front_call *front) {
   const int code = text ? 0 : front_run_marked(front, &front->marked, &text, NULL);
   front->compiled = NULL;
   if (text && (!code || front->strict))
-    fputs(text, stderr);
+    fwrite(text, 1, strlen(text), stderr);
   else if (text)
     front->first_error = find_error(text, strlen(text));
   if (!code)

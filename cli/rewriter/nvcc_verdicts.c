@@ -124,7 +124,7 @@ char *guard_text(const guard_verdicts *verdicts, bool fixed) {
     fputs(i ? ", " : "; guard: ", to);
     text_print(to, "'%s'%s", one->kernel, fixed ? levels[one->level] : "");
     if (fixed && one->registers && one->level < INK_GUARD_NONE)
-      fprintf(to, ", and %u registers at most", one->registers);
+      text_print(to, ", and %u registers at most", one->registers);
     text_print(to, ": %s", verdicts->reasons[i]);
   }
   return fclose(to) ? free(text), NULL : text;
