@@ -289,6 +289,16 @@ static void count(const ink_table *table, counted sums[SECTIONS]) {
   }
 }
 
+/* -0 is 0: which of them comes out is a matter of the compiler. */
+static size_t without_signed_zeros(char *text, size_t bytes) {
+  size_t kept = 0;
+  for (size_t i = 0; i < bytes; i++)
+    if (!(text[i] == '-' && i && text[i - 1] == ' ' && text[i + 1] == '0' && (text[i + 2] == ' ' || text[i + 2] == '\n')))
+      text[kept++] = text[i];
+  text[kept] = 0;
+  return kept;
+}
+
 static uint64_t digest(const char *text, size_t bytes) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   for (size_t i = 0; i < bytes; i++)
@@ -339,6 +349,7 @@ static void one(uint64_t seed, bool print) {
   PRINT("seed %" PRIu64 ":", seed);
   for (int i = 0; i < KINDS; i++) {
     fclose(texts[i]);
+    bytes[i] = without_signed_zeros(now[i], bytes[i]);
     PRINT(" %s %zu %08" PRIx64, kinds[i], bytes[i], digest(now[i], bytes[i]));
     if (print)
       printf("---- %s\n%s", kinds[i], now[i]);
