@@ -24,7 +24,7 @@ enum { RECORDS = 64, ROW_WORDS = 8 }; /* 12 slots: of the table's 6 sections, of
 
 typedef struct seen {
   uint32_t slices, problems[INK_PROBLEM_PASSED_AGAIN + 1];
-  uint64_t executed, kept, rows, cycles[8][8]; /* [row][section]: of the last slice */
+  uint64_t executed, kept, rows, begun, cycles[8][8]; /* begun: records that begin a row; [row][section]: of the last slice */
   char text[160];
 } seen;
 
@@ -33,6 +33,12 @@ static ink_status on_slice(void *user, const ink_slice *slice) {
   s->slices++;
   if (slice->row >= 0 && slice->row < 8 && slice->section < 8)
     s->cycles[slice->row][slice->section] = slice->end_cycles - slice->begin_cycles;
+  return INK_OK;
+}
+static ink_status on_record(void *user, uint64_t head, uint64_t cycles, ink_section_index section, int64_t row, uint8_t called) {
+  seen *s = user;
+  (void)cycles, (void)section, (void)row, (void)called;
+  s->begun += (head & ~INK_CLOCK_MASK) == INK_HEAD(INK_KIND_ITER, 0, 0);
   return INK_OK;
 }
 static ink_status on_problem(void *user, const ink_problem *problem) {
@@ -60,7 +66,7 @@ static seen decode(const synth_track *track) {
   NEED(ink_capture_open(path, &capture, &error), error);
   NEED(ink_clock_map_make(capture, &map, &error), error);
   seen s = {0};
-  const ink_sink sink = {.user = &s, .slice = on_slice, .problem = on_problem, .track_end = on_end};
+  const ink_sink sink = {.user = &s, .slice = on_slice, .record = on_record, .problem = on_problem, .track_end = on_end};
   NEED(ink_decode(capture, map, UINT32_MAX, &sink, &error), error);
   ink_clock_map_free(map);
   ink_capture_free(capture);
@@ -82,6 +88,22 @@ static void put_row(synth_track *track, int64_t row, uint64_t clock, const uint3
     memcpy((unsigned char *)(words + 2) + 4 * slot, &low, sizeof low);
   }
   synth_words(track, 0, words, ROW_WORDS);
+}
+
+/* What is in front of the first row has no number, and begins none: but only where it is the first of its track that there is. */
+static void in_front(void) {
+  for (int rows = 7; rows < 11; rows++) /* 8 are kept */
+    for (int at = 0; at < 3; at++) {
+      synth_track t;
+      start(&t, false);
+      for (int i = 0; i < rows; i++)
+        put_row(&t, i == at ? INT64_MIN : i, 1100 + 100 * (uint64_t)i, (const uint32_t[]){3, 9, 0});
+      synth_close(&t, 4000, 4000);
+      const seen s = decode(&t);
+      const uint64_t want = rows > 8 ? 8 : (uint64_t)rows - (at == 0);
+      CHECK(s.begun == want, "%d rows, number %d without a number: %" PRIu64 " begin", rows, at, s.begun);
+      synth_track_free(&t);
+    }
 }
 
 static void whole(void) {
@@ -217,6 +239,7 @@ static void open_rows(void) {
 }
 
 int main(void) {
+  in_front();
   whole();
   too_long();
   damaged();
