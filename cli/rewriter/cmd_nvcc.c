@@ -242,8 +242,8 @@ const cli_command cmd_nvcc = {
         "source what was marked and left. nvcc's -v brings the remarks too; INKMARK_QUIET=1 leaves the line "
         "out. INKMARK_KEEP=1 leaves the marked copies where they are.\n\nA guard compiles the device code of a "
         "source with and without marks when they are new. A kernel loses marks if with them it would spill, "
-        "take stack or more than 64 registers, or grow more than three times, or if ptxas would warn of it or "
-        "refuse it. INKMARK_RULES='--guard report' only says so, and '--guard off' does not look "
+        "take stack or grow more than three times, or if ptxas would warn of it or refuse it. If it would take so "
+        "many registers that fewer of its warps fit, it gets a bound on them first. INKMARK_RULES='--guard report' only says so, and '--guard off' does not look "
         "(INKMARK_GUARD sets another default). The results, and the parse of the toolkit's headers, are kept "
         "in ~/.cache/inkmark (XDG_CACHE_HOME, INKMARK_CACHE).\n\nA launcher may stand before nvcc: inkmark nvcc ccache nvcc ...",
     .examples =

@@ -63,8 +63,8 @@ static void name_the_users_files(const front_call *front, const char *path) {
   fclose(file);
 }
 
-/* Where -MD puts what -MF does not name: beside the output or, without one, in this folder. */
-static void fix_dependencies(const front_call *front) {
+/* -MD puts what -MF does not name beside the output or, without one, in this folder. */
+void front_fix_dependencies(const front_call *front) {
   char path[PATH_MAX];
   if (!front->args.makes_dependencies)
     return;
@@ -110,8 +110,7 @@ int front_compile_marked(front_call *front) {
     fwrite(text, 1, strlen(text), stderr);
   else if (text)
     front->first_error = find_error(text, strlen(text));
-  if (!code)
-    fix_dependencies(front);
+  front_fix_dependencies(front); /* nvcc writes them first, also if it fails or is ended then */
   free(text);
   return code;
 }

@@ -44,7 +44,7 @@ const char *front_compiler(const front_call *front);
 /* The bytes of an open file, with a byte of room behind them. malloc'ed. */
 bool front_load(int file, char **text, size_t *bytes);
 bool front_includes_marks(const char *source);
-/* The output can be made and measured at once: if it is, the call has -Xptxas -v, also where it is not, as the object names
+/* The output, which the call names, can be made and measured at once: if it is, the call has -Xptxas -v, also where it is not, as the object names
  * ptxas's options. */
 bool front_is_measured(const front_call *front);
 /* Marks one source; its place in the marked words is `word`, kept where nothing is marked. */
@@ -59,6 +59,8 @@ bool front_mark_again(front_call *front, const char *source);
 int front_run_words(const front_call *front, const word_list *words, int capture);
 /* `*text`: what nvcc said, with the user's paths, malloc'ed; or NULL. `measured`: gets what ptxas counted; or NULL. */
 int front_run_marked(const front_call *front, const word_list *words, char **text, counts *measured);
+/* The dependency files name the user's files, not the copies. */
+void front_fix_dependencies(const front_call *front);
 /* Makes the output, if that is not made, and says what nvcc said; nvcc's code. */
 int front_compile_marked(front_call *front);
 

@@ -114,7 +114,7 @@ static void keep_list(const front_call *front, const ink_instrumented *result, c
 }
 
 bool front_is_measured(const front_call *front) {
-  return front->settings.rules.guard == GUARD_FIX && front->args.source_count == 1 && front->compiler.count == 1 &&
+  return front->settings.rules.guard == GUARD_FIX && front->args.source_count == 1 && front->compiler.count == 1 && front->args.output &&
          nvcc_can_be_measured(&front->args);
 }
 

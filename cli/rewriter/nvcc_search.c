@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Measures by the very call that makes the output: if nothing harms, it is made. Worth it where the device code takes long. */
 static int measure_whole(front_call *front, const char *folder, counts *out) {
@@ -28,6 +29,7 @@ static int measure_whole(front_call *front, const char *folder, counts *out) {
   overlay_remove(folder);
   if (fine && !mkdir(folder, 0700))
     code = front_run_marked(front, &call, &front->compiled, out);
+  front_fix_dependencies(front);
   if (!code && !counts_read_ptx(out, folder))
     code = -1;
   overlay_remove(folder);
@@ -76,8 +78,10 @@ static bool guard_search(front_call *front, const char *source) {
       break;
     if (!fix)
       break;
-    free(front->compiled); /* that was with too many marks */
+    free(front->compiled); /* that was with too many marks: nobody shall find it, whatever ends this process now */
     front->compiled = NULL;
+    if (whole)
+      unlink(front->args.output);
     fine = front_mark_again(front, source);
     if (settled)
       break;

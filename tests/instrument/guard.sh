@@ -81,6 +81,14 @@ __global__ __launch_bounds__(1024, 2) void spills(const float *a, float *c, int 
 }
 __global__ void other(int *x) { x[0]++; }
 C
+# what was made with too many marks does not stay, nor a dependency file with a copy's name, if the call is ended then
+printf '#!/bin/bash\necho call >>"%s/calls"\n[ $(wc -l <"%s/calls") = 3 ] && { kill -TERM $PPID; sleep 60; }\nexec "%s" "$@"\n' \
+  "$work" "$work" "$nvcc" >bin/ended && chmod +x bin/ended
+: >calls
+rm -f x.o d
+INKMARK_GUARD_SECONDS=0 INKMARK_CACHE=$work/ended "$inkmark" nvcc "$work/bin/ended" -arch=sm_80 -MMD -MF d -c spills.cu -o x.o >out 2>&1 && fail "it was not ended"
+[ "$(wc -l <calls)" = 3 ] && [ ! -e x.o ] || { fail "what was made stays"; cat calls out; ls; }
+[ -e d ] && grep -q "$TMPDIR" d && fail "the dependencies: $(cat d)"
 sleep 0.1 # what changed right before a run is not kept
 list() { cat tmp/inkmark-*/list.json; rm -rf tmp/inkmark-*; }
 INKMARK_KEEP=1 front 5 -cubin spills.cu -o x.cubin
