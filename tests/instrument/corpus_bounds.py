@@ -132,6 +132,13 @@ def kernel_name(entry, demangled={}):
         while re.search(r"<[^<>]*>", text):
             text = re.sub(r"<[^<>]*>", "", text)
         text = re.sub(r"\(anonymous namespace\)", "", text)
+        if text.startswith("_Z"):  # c++filt gives up on the longest: the parts of the nested name, each with its length
+            parts, rest = [], re.sub(r"^_Z[LN]*", "", text)
+            while (found := re.match(r"\d+", rest)) and len(rest) > found.end():
+                end = found.end() + int(found[0])
+                parts.append(rest[found.end():end])
+                rest = rest[end:]
+            text = parts[-1] if parts else text
         demangled[entry] = re.split(r"::|\s", text.split("(")[0].strip())[-1]
     return demangled[entry]
 
