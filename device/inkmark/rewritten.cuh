@@ -40,7 +40,7 @@
 #include "inkmark/mark_apart.cuh"
 
 // Of a kernel that marks would make take so many registers that fewer of its blocks fit. CUDA 12.4 and newer have the attribute.
-#if defined(__maxnreg__) && !defined(__clang__)
+#if defined(__maxnreg__) && !(defined(__clang__) && defined(__CUDA__)) // clang that compiles CUDA has it not
 #define INK_REGISTERS(most) __maxnreg__(most)
 #else
 #define INK_REGISTERS(most)
