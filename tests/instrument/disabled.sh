@@ -17,7 +17,7 @@ fail() {
 }
 mkdir "$work/cases" "$work/marked"
 cp "$here/all.cu" "$here/check.cuh" "$work"
-cp "$here"/cases/*.cu "$work/cases"
+cp "$here"/cases/*.cu "$here"/cases/*.h "$work/cases"
 cd "$work" || exit 1
 flags=(-std=c++17 -extended-lambda -arch=sm_80 -DINKMARK_DISABLE -I. -I"$root/device")
 build() { # NAME

@@ -55,7 +55,9 @@ static uint64_t put_body(synth_track *t, uint64_t c, int depth, uint32_t thread)
       break;
     case 1: {
       const uint64_t least = 1 + below(20), most = least + below(40), count = 2 + below(9);
-      synth_sum(t, 1 + below(2), (const uint64_t[4]){count, least + most + (count - 2) * ((least + most) / 2), least, most}, SYNTH_OTHER_HASH, c += 600 + below(300));
+      c += 600 + below(300);
+      const uint32_t slot = 1 + below(2);
+      synth_sum(t, slot, (const uint64_t[4]){count, least + most + (count - 2) * ((least + most) / 2), least, most}, SYNTH_OTHER_HASH, c);
       break;
     }
     case 2:
@@ -135,7 +137,9 @@ static void make_capture(const char *path, uint64_t seed) {
   state = seed + 1;
   for (uint32_t i = 0; i < 4; i++) {
     free_at[i] = 10000 + 100000 * i;
-    sms[i] = (clocks){free_at[i], free_at[i] + 5000 + below(30000), 0.5 + 0.01 * below(50), 0.5 + 0.01 * below(50)};
+    const uint64_t turn = free_at[i] + 5000 + below(30000); /* drawn one by one: the order is the same with each compiler */
+    const double first = 0.5 + 0.01 * below(50), second = 0.5 + 0.01 * below(50);
+    sms[i] = (clocks){free_at[i], turn, first, second};
   }
   const ink_device_info second = {.index = 1, .simulated = 1, .sm_count = 4, .capability = 90, .clock_khz = 1500000, .track_count = 64, .records_per_track = rings[0],
                                   .aux_records_per_track = rings[1], .flags = INK_BUFFER_ON | (seed % 4 == 1 ? INK_BUFFER_KEEP_FIRST : 0u), .runtime_version = 13000,
