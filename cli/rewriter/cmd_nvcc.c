@@ -15,8 +15,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,6 +42,7 @@ static void say_summaries(const front_call *front) {
     message_say("%s", front->said.items[i]);
 }
 
+/* "'a.cu' (and 2 more)" */
 static char *name_sources(const nvcc_args *args) {
   char more[48] = "", *text;
   if (args->source_count > 1)

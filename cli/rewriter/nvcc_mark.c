@@ -203,7 +203,6 @@ bool front_add_words(front_call *front) {
   return fine && word_add(&front->marked, "-isystem") && word_add(&front->marked, front->device);
 }
 
-/* "'a.cu' (and 2 more)" */
 bool front_mark_again(front_call *front, const char *source) {
   char **word = &front->args.words.items[front->args.sources[0]];
   overlay_remove(front->folder);

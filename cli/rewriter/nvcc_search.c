@@ -6,6 +6,7 @@
 #include "nvcc_overlay.h"
 #include "nvcc_run.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,12 @@ static int measure_whole(front_call *front, const char *folder, counts *out) {
   return code;
 }
 
+/* What is not a file of its own, such as /dev/null or a link, is never taken away. */
+static bool may_take_away(const char *path) {
+  struct stat status;
+  return lstat(path, &status) ? errno == ENOENT : S_ISREG(status.st_mode);
+}
+
 /* Processor seconds of all that has ended below this process. */
 static double seconds_used(void) {
   struct rusage used;
@@ -64,7 +71,7 @@ static bool guard_search(front_call *front, const char *source) {
   fine = fine && word_add(&plain_words, "-isystem") && word_add(&plain_words, front->device); /* for marks by hand */
   const double before = seconds_used();
   int code = fine ? guard_measure(front_compiler(front), &plain_words, folder, &plain) : -1;
-  const bool whole = front_is_measured(front) && seconds_used() - before >= seconds_that_are_long();
+  const bool whole = front_is_measured(front) && may_take_away(front->args.output) && seconds_used() - before >= seconds_that_are_long();
   for (int round = 0; !code && fine && front->marks && round < ROUNDS && !*nvcc_caught(); round++) {
     const word_list words = {front->marked.items + named, front->marked.count - named, 0};
     counts marked = {0};

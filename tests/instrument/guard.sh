@@ -69,6 +69,10 @@ rm -rf whole && INKMARK_CACHE=$work/whole front 4 -cubin tile.cu -o x.cubin && s
 grep 'ptxas' out | grep -v "^inkmark: 'tile.cu'" && fail "the guard's own -Xptxas -v is shown"
 cmp quiet.cubin x.cubin || fail "what was measured differs, without -Xptxas -v"
 rm -rf whole && INKMARK_CACHE=$work/whole front 5 -cubin -keep tile.cu -o x.cubin && said
+# what is no file of its own is not taken away: the guard measures apart then
+ln -s behind x.link
+rm -rf whole && INKMARK_CACHE=$work/whole front 5 -cubin tile.cu -o x.link && said
+[ -L x.link ] && [ -s behind ] || { fail "the link"; ls -l; }
 unset INKMARK_GUARD_SECONDS
 # a kernel that spills without marks and has no register at its beginning: from all marks to those that keep none, to the track
 # alone, then none, which is not measured: plain, three with marks, and what comes out
