@@ -251,9 +251,13 @@ static bool guard_called(ink_unit *unit, const ink_function *from) {
 static void find_guarded(ink_unit *unit) {
   const ink_instrument_options *options = unit->options;
   for (size_t i = 0; i < unit->functions.count; i++)
-    for (size_t g = 0; g < options->guarded_count; g++)
-      if (unit->functions.items[i].kernel && !strcmp(options->guarded[g].kernel, unit->functions.items[i].name))
-        unit->functions.items[i].guarded = options->guarded[g].level, unit->functions.items[i].most_registers = options->guarded[g].registers;
+    for (size_t g = 0; g < options->guarded_count; g++) {
+      ink_function *function = &unit->functions.items[i];
+      if (function->kernel && !strcmp(options->guarded[g].kernel, function->name)) {
+        function->guarded = options->guarded[g].level;
+        function->most_registers = options->guarded[g].registers;
+      }
+    }
   for (size_t i = 0; i < unit->functions.count; i++) { /* one text: all lose their marks, or none */
     const ink_function *function = &unit->functions.items[i];
     ink_function *before = function->repeats ? &unit->functions.items[function->repeats - 1] : NULL;

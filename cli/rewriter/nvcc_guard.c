@@ -217,12 +217,12 @@ bool guard_recall(uint64_t hash, guard_verdicts *verdicts) {
   if (folder && snprintf(path, sizeof path, "%s/guard-%016llx", folder, (unsigned long long)hash) < (int)sizeof path)
     from = fopen(path, "r");
   while (from && !whole && getline(&line, &room, from) > 0) {
-    char *name, *why;
-    const long level = strtol(line, &name, 10);
-    const unsigned long registers = strtoul(name, &name, 10);
+    char *second, *name, *why;
+    const long level = strtol(line, &second, 10);
+    const unsigned long registers = strtoul(second, &name, 10);
     whole = !strcmp(line, "end\n");
-    why = *name == ' ' ? strchr(name + 1, ' ') : NULL;
-    if (whole || !why || level < INK_GUARD_ALL || level > INK_GUARD_NONE || registers > UINT_MAX)
+    why = name > second && *name == ' ' ? strchr(name + 1, ' ') : NULL;
+    if (whole || !why || level < INK_GUARD_ALL || level > INK_GUARD_NONE || registers > UINT_MAX || (level == INK_GUARD_ALL && !registers))
       break;
     *why++ = 0;
     why[strcspn(why, "\n")] = 0;

@@ -3,6 +3,7 @@
 #include "nvcc_front.h"
 
 #include "hash.h"
+#include "message.h"
 #include "nvcc_overlay.h"
 #include "nvcc_run.h"
 
@@ -52,8 +53,16 @@ static double seconds_used(void) {
 }
 
 static double seconds_that_are_long(void) {
+  const double usual = 1.5; /* a host part takes 1 to 1.5 s as a rule, and is made again where marks go */
   const char *text = getenv("INKMARK_GUARD_SECONDS");
-  return text && *text ? atof(text) : 1.5; /* a host part takes 1 to 1.5 s as a rule, and is made again where marks go */
+  char *end;
+  if (!text || !*text)
+    return usual;
+  const double seconds = strtod(text, &end);
+  if (!*end && seconds >= 0)
+    return seconds;
+  message_say("INKMARK_GUARD_SECONDS is '%s', which is no number of seconds: %g is taken", text, usual);
+  return usual;
 }
 
 /* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times.

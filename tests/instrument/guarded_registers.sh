@@ -27,6 +27,13 @@ echo "$before registers, $all with all marks, $after of $most that are allowed; 
 [ -n "$most" ] && [ "$after" -le "$most" ] && [ "$all" -gt "$most" ] && [ $((before + 16)) -ge "$after" ] || fail 'the registers'
 grep -q "'bounded'" <<<"$said" && fail "what has bounds of its own"
 grep -A2 "entry function '_Z[0-9]*convolve" "$work/err" | grep -q ' 0 bytes stack frame, 0 bytes spill stores' || { cat "$work/err"; fail 'spills'; }
+# what is kept of that and is damaged is found anew
+for damage in 's/^0 [0-9]* /0 /' 's/^0 [0-9]* /0 0 /' 's/^end$//'; do
+  rm -f "$work"/cache/result-*
+  sed -i "$damage" "$work"/cache/guard-*
+  build "$inkmark" nvcc "$nvcc" $code guarded_registers.cu -o "$work/again"
+  [ "$(grep -o "guard: .*" "$work/err")" = "$said" ] || fail "damaged by $damage: $(cat "$work"/cache/guard-*)"
+done
 marked=$(find "$work" -path '*inkmark-*' -name guarded_registers.cu)
 grep -A1 '^void$' "$marked" | grep -qF "/*ink[*/INK_REGISTERS($most) /*ink]*/convolve(" || fail "$(grep -n REGISTERS "$marked")"
 [ "$(grep -c INK_REGISTERS "$marked")" = 1 ] || fail 'more than one bound'
