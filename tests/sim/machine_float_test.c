@@ -7,43 +7,7 @@
 #include <string.h>
 
 #include "machine_check.h"
-
-#define REF(name, expression) \
-  static uint64_t name(uint64_t a, uint64_t b, uint64_t c) { \
-    (void)a; \
-    (void)b; \
-    (void)c; \
-    return (uint64_t)(expression); \
-  }
-
-static float f(uint64_t bits) {
-  uint32_t word = (uint32_t)bits;
-  float value;
-  memcpy(&value, &word, sizeof value);
-  return value;
-}
-
-static uint64_t of(float value) {
-  uint32_t word;
-  memcpy(&word, &value, sizeof word);
-  return isnan(value) ? 0x7fffffff : word;
-}
-
-static double d(uint64_t bits) {
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static uint64_t od(double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-static float z(float value) {
-  return fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value;
-}
+#include "machine_values.h"
 
 /* .sat gives +0 for -0 and NaN. */
 static float clamp(float value) { return value > 0 ? (value < 1 ? value : 1) : 0; }

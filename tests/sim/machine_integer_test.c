@@ -3,20 +3,12 @@
 #include <stdlib.h>
 
 #include "machine_check.h"
+#include "machine_values.h"
 
-typedef unsigned __int128 u128;
-typedef __int128 i128;
 #define S16 (int16_t)
 #define S32 (int32_t)
 #define S64 (int64_t)
 #define U32 (uint32_t)
-#define REF(name, expression) \
-  static uint64_t name(uint64_t a, uint64_t b, uint64_t c) { \
-    (void)a; \
-    (void)b; \
-    (void)c; \
-    return (uint64_t)(expression); \
-  }
 
 REF(add, a + b)
 REF(sub, a - b)
