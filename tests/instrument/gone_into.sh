@@ -3,14 +3,7 @@
 # gone_into.sh INKMARK NVCC SIM: the default marks what a kernel's pipeline does inside of the functions that it calls: their waits, by
 # role, as sums of the loop around the call, as sums of their own loop, and, where the guard leaves no sums, as rows. Counts
 # are those of the program, and its results are the plain program's.
-set -u
-inkmark=$1 nvcc=$2 sim=$3
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 INKMARK_RULES="--root ." TMPDIR=$work INKMARK_CACHE=$work/cache
-cd "$here" || exit 1
-fail() { echo "FAILED: $*"; exit 1; }
+. "$(dirname "$0")/recorded.sh" "$@"
 code='-cudart shared -std=c++17 -gencode arch=compute_90,code=[sm_90,compute_90]'
 said() { grep -vE '^inkmark:' "$1"; }
 env -u LD_PRELOAD "$nvcc" $code gone_into.cu -o "$work/plain" || fail 'the plain program'

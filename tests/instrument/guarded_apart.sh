@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: MIT
 # guarded_apart.sh INKMARK NVCC SIM: a kernel that spills without marks keeps those outside of its loops, and its roles. It has no byte of
 # stack more in the machine code. Each warp's track is closed, with what each role calls, and the results are those of the plain program.
-set -u
-inkmark=$1 nvcc=$2 sim=$3
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 INKMARK_RULES="--root ." TMPDIR=$work INKMARK_CACHE=$work/cache
-unset INKMARK_GUARD
-cd "$here" || exit 1
-fail() { echo "FAILED: $*"; exit 1; }
+. "$(dirname "$0")/recorded.sh" "$@"
 code='-cudart shared -gencode arch=compute_80,code=[sm_80,compute_80] -Xptxas -v'
 env -u LD_PRELOAD "$nvcc" $code guarded_apart.cu -o "$work/plain" 2>"$work/plain.err" || fail 'the plain program'
 env -u LD_PRELOAD "$inkmark" nvcc "$nvcc" $code guarded_apart.cu -o "$work/app" 2>"$work/err" ||

@@ -3,15 +3,7 @@
 # guarded_registers.sh INKMARK NVCC SIM: a kernel whose marks take registers that cost warps keeps them all, where the compiler can do with
 # fewer: within the bound, without a spill. What has launch bounds gets no other. Each mark is recorded, the results are those of
 # the plain program, and the marked text strips to the source.
-set -u
-inkmark=$1 nvcc=$2 sim=$3
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 INKMARK_RULES="--root ." TMPDIR=$work INKMARK_CACHE=$work/cache
-unset INKMARK_GUARD
-cd "$here" || exit 1
-fail() { echo "FAILED: $*"; exit 1; }
+. "$(dirname "$0")/recorded.sh" "$@"
 code='-cudart shared -gencode arch=compute_80,code=[sm_80,compute_80] -Xptxas -v'
 build() { env -u LD_PRELOAD "$@" 2>"$work/err" || { cat "$work/err"; fail "$*"; }; }
 registers() { grep -A3 "entry function '_Z[0-9]*$1" "$work/err" | grep -o 'Used [0-9]*' | grep -o '[0-9]*'; }

@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: MIT
 # guarded_rows.sh INKMARK NVCC SIM: a kernel without registers for sums keeps the waits of its loop and its passes as rows of two stamps each:
 # as many as the loop has passes, the loop around it as a range, and what it calls outside of the loops. No spill in the machine code, and the results of the plain program.
-set -u
-inkmark=$1 nvcc=$2 sim=$3
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-export LD_LIBRARY_PATH=$sim INKMARK_SIM_SEED=1 INKMARK_STRICT=1 INKMARK_RULES="--root ." TMPDIR=$work INKMARK_CACHE=$work/cache
-unset INKMARK_GUARD
-cd "$here" || exit 1
-fail() { echo "FAILED: $*"; exit 1; }
+. "$(dirname "$0")/recorded.sh" "$@"
 code='-cudart shared -gencode arch=compute_80,code=[sm_80,compute_80]'
 env -u LD_PRELOAD "$nvcc" $code guarded_rows.cu -o "$work/plain" || fail 'the plain program'
 env -u LD_PRELOAD "$inkmark" nvcc "$nvcc" $code -Xptxas -v guarded_rows.cu -o "$work/app" 2>"$work/err" ||
