@@ -240,11 +240,13 @@ static bool find_known(ink_unit *unit, const ink_function *function, uint32_t at
       (!(ours && !ours->kernel) && !ink_cursor_is_device(unit, target, system)))
     return false;
   found->name = ink_name_of(target);
+  unit->failed |= !found->name;
   if (found->name && !strncmp(found->name, "operator", 8)) {
     const size_t open = parenthesis_of(&function->tree, at);
     const bool called = !strcmp(found->name, "operator()") && open < function->source->tokens.count;
     free(found->name);
     found->name = called ? name_before(function->source, open) : NULL;
+    unit->failed |= called && !found->name;
     if (found->name && !strcmp(found->name, "call")) { /* tag{}(x) */
       free(found->name);
       found->name = ink_name_of(clang_getCursorSemanticParent(target));

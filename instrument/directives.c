@@ -274,8 +274,12 @@ static void declare(ink_unit *unit, const ink_source *source, size_t token) {
   char name[200];
   for (unsigned i = 1;; i++) {
     macro_argument(source, token, i, name, sizeof name);
-    if (!name[0] || !INK_I_GROW(unit->declared))
+    if (!name[0])
       return;
+    if (!INK_I_GROW(unit->declared)) {
+      unit->failed = true;
+      return;
+    }
     unit->declared.items[unit->declared.count] = strdup(name);
     unit->failed |= !unit->declared.items[unit->declared.count];
     unit->declared.count++;
@@ -284,9 +288,12 @@ static void declare(ink_unit *unit, const ink_source *source, size_t token) {
 
 static void note_hand(ink_unit *unit, ink_function *in, const ink_macro_use *at, const char *macro, const char *name) {
   const char *bare = strrchr(name, ':') ? strrchr(name, ':') + 1 : name;
-  if (INK_I_GROW(unit->hand))
-    unit->hand.items[unit->hand.count++] = (ink_hand){in, at->start, at->end, ink_hand_kind_of(macro), strdup(bare)};
-  unit->failed |= !unit->hand.count || !unit->hand.items[unit->hand.count - 1].name;
+  if (!INK_I_GROW(unit->hand)) {
+    unit->failed = true;
+    return;
+  }
+  unit->hand.items[unit->hand.count++] = (ink_hand){in, at->start, at->end, ink_hand_kind_of(macro), strdup(bare)};
+  unit->failed |= !unit->hand.items[unit->hand.count - 1].name;
 }
 
 static void use(ink_unit *unit, ink_source *source, size_t token, const ink_macro_use *at, const char *macro) {

@@ -39,8 +39,10 @@ void ink_found_marked(ink_found *found, const char *section, const char *held) {
   free(found->reason);
   found->reason = NULL;
   found->section = strdup(section ? section : "");
-  if (held && *held)
-    found->held = strdup(held + 2); /* behind ", " */
+  if (held && *held && found->section && !(found->held = strdup(held + 2))) { /* behind ", " */
+    free(found->section); /* so that it is seen, when the places are written */
+    found->section = NULL;
+  }
 }
 
 void ink_unit_say(ink_unit *unit, ink_source *source, uint32_t offset, const char *format, ...) {

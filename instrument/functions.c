@@ -115,6 +115,7 @@ static void add_source(CXFile file, CXSourceLocation *stack, unsigned depth, CXC
     source->is_marked_already = ink_edits_present(text, bytes);
     unit->failed |= !source->shown || source->text.failed;
   } else {
+    unit->failed |= path && text && bytes < UINT32_MAX / 2;
     free(source);
     free(path);
   }
@@ -151,6 +152,8 @@ static void lex_source(ink_unit *unit, ink_source *source) {
     clang_getExpansionLocation(clang_getRangeEnd(skipped->ranges[s]), NULL, NULL, NULL, &end);
     if (INK_I_GROW(source->skipped))
       source->skipped.items[source->skipped.count++] = (ink_span){start, end};
+    else
+      unit->failed = true;
   }
   clang_disposeSourceRangeList(skipped);
 }

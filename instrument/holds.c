@@ -130,8 +130,11 @@ static bool is_hidden(const struct ink_variables *all, uint32_t which, uint32_t 
 
 char *ink_hold_list(ink_unit *unit, const ink_function *function, uint32_t offset) {
   ink_bytes out = {0};
-  if (unit->options->hold == INK_HOLD_NONE || function->guarded)
-    return strdup("");
+  if (unit->options->hold == INK_HOLD_NONE || function->guarded) {
+    char *none = strdup("");
+    unit->failed |= !none;
+    return none;
+  }
   ink_function *owner = (ink_function *)function;
   if (!owner->variables)
     owner->variables = ink_variables_find(unit, function);
@@ -166,7 +169,7 @@ const char *ink_hold_macro(const ink_unit *unit, const char *macro, const char *
   static const char *const strict[][2] = {{"PROF_MARK", "PROF_MARK_STRICT"},
                                           {"PROF_BEGIN", "INK_BEGIN_STRICT"},
                                           {"PROF_END", "INK_END_STRICT"}};
-  for (size_t i = 0; i < 3 && *held && unit->options->hold == INK_HOLD_STRICT; i++)
+  for (size_t i = 0; i < 3 && held && *held && unit->options->hold == INK_HOLD_STRICT; i++)
     if (!strcmp(macro, strict[i][0]))
       return strict[i][1];
   return macro;

@@ -133,9 +133,16 @@ static void follow_if(walk *w, uint32_t at, state *now) {
   const state before = *now;
   state ways[2] = {before, before};
   unsigned count = 0;
+  const bool in_macro = nodes[at].in_macro; /* then where its head ends is not known */
   bool alone;
-  for (uint32_t child = nodes[at].first; child != INK_NO_NODE; child = nodes[child].next)
-    if (ink_node_is_statement(tree, child, &alone) && count < 2)
+  uint32_t child = nodes[at].first;
+  while (in_macro && child != INK_NO_NODE &&
+         (nodes[child].kind == CXCursor_VarDecl || nodes[child].kind == CXCursor_DeclStmt))
+    child = nodes[child].next;
+  if (in_macro && child != INK_NO_NODE) /* the condition */
+    child = nodes[child].next;
+  for (; child != INK_NO_NODE; child = nodes[child].next)
+    if ((in_macro || ink_node_is_statement(tree, child, &alone)) && count < 2)
       follow(w, child, &ways[count++]);
   *now = join(w, &ways[0], &ways[1], nodes[at].start, "behind this if");
   pass_until(w, now, nodes[at].end);

@@ -67,8 +67,10 @@ static void note(ink_unit *unit, texts *all, const char *path) {
     return;
   }
   all->have.items[all->have.count] = strdup(path);
-  unit->failed |= !all->have.items[all->have.count];
-  all->have.count++;
+  if (all->have.items[all->have.count])
+    all->have.count++;
+  else
+    unit->failed = true;
 }
 
 static void follow_includes(ink_unit *unit, pack *to, texts *all, const char *path,
@@ -161,9 +163,10 @@ static void put_places(ink_unit *unit, pack *to) {
     qsort(unit->found.items, unit->found.count, sizeof *unit->found.items, by_place);
   for (size_t i = 0; i < unit->found.count; i++) {
     const ink_found *found = &unit->found.items[i], *last = i ? found - 1 : NULL;
-    if (last && last->source == found->source && last->offset == found->offset &&
+    if (last && last->name && found->name && last->source == found->source && last->offset == found->offset &&
         last->kind == found->kind && found->state == INK_PLACE_LEFT && !strcmp(last->name, found->name))
       continue; /* libclang shows a local class twice */
+    unit->failed |= !found->name || (found->state == INK_PLACE_MARKED ? !found->section : !found->reason);
     ink_parsed_place place = {.kind = (uint32_t)found->kind, .state = (uint32_t)found->state};
     ink_source_position(found->source, found->offset, &place.line, &place.column);
     place.file = put(to, found->source->shown);

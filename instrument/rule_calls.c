@@ -157,7 +157,7 @@ static void insert_inside(ink_edits *edits, ink_span text, uint32_t depth, insid
                           const char *section, const char *held, ink_hold hold) {
   static const char *const suffixes[] = {"", "_HELD", "_STRICT"};
   const char *holds = suffixes[hold];
-  const char *before = hold == INK_HOLD_STRICT && *held ? "INK_BEFORE_STRICT" : "INK_BEFORE";
+  const char *before = hold == INK_HOLD_STRICT && held && *held ? "INK_BEFORE_STRICT" : "INK_BEFORE";
   const uint32_t start = text.start, end = text.end;
   switch (form) {
   case INSIDE_VOID:

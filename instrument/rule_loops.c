@@ -25,7 +25,7 @@ static bool is_integer(CXType type) {
 }
 
 /* `i` of `for (int i = 0; ...)`: an integer that starts at a literal. NULL: none such. */
-static char *row_variable(const ink_tree *tree, const ink_node *loop) {
+static char *row_variable(ink_unit *unit, const ink_tree *tree, const ink_node *loop) {
   const ink_node *nodes = tree->nodes.items;
   if (loop->kind != CXCursor_ForStmt || loop->first == INK_NO_NODE)
     return NULL;
@@ -43,6 +43,7 @@ static char *row_variable(const ink_tree *tree, const ink_node *loop) {
   CXString spelling = clang_getCursorSpelling(variable->cursor);
   char *name = strdup(clang_getCString(spelling));
   clang_disposeString(spelling);
+  unit->failed |= !name;
   return name;
 }
 
@@ -133,7 +134,7 @@ static void mark_range(ink_unit *unit, ink_function *function, uint32_t at, cons
     ink_found_left(found, "the section table is full");
     return;
   }
-  char *variable = kind == PASSES_IN_ROWS ? row_variable(tree, &tree->nodes.items[at]) : NULL;
+  char *variable = kind == PASSES_IN_ROWS ? row_variable(unit, tree, &tree->nodes.items[at]) : NULL;
   uint32_t line, column;
   ink_source_position(function->source, tree->nodes.items[at].start, &line, &column);
   snprintf(row, sizeof row, "ink_row_%u_%u", line, column);
@@ -278,7 +279,7 @@ void ink_rule_row(ink_unit *unit, ink_function *function, uint32_t at) {
   } else {
     ink_found_left(found, "the section table is full");
   }
-  char *variable = row_variable(&function->tree, node);
+  char *variable = row_variable(unit, &function->tree, node);
   ink_edits_add(&function->source->edits, body.start, false, body.depth, 0, "%sPROF_ITER(%s);%s", body.alone ? "{" : "",
                 variable ? variable : "0", scope);
   if (body.alone)

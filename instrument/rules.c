@@ -96,6 +96,7 @@ static void open_kernel(ink_unit *unit, ink_function *function, ink_found *place
       place->reason = strdup("by hand");
     else if (asprintf(&place->reason, "by hand, in '%s'", unit->functions.items[function->opened_by - 1].name) < 0)
       place->reason = NULL;
+    unit->failed |= !place->reason;
     return;
   }
   if (function->in_macro && !function->opened_in) {

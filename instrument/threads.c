@@ -107,7 +107,8 @@ typedef struct threads {
   const ink_tree *tree;
   CXCursor locals[64]; /* that depend on the thread */
   size_t count;
-  unsigned depth;
+  bool begun[64];      /* whether it was judged, or is just now: then `found` is 0, unknown */
+  unsigned found[64];
 } threads;
 
 static unsigned judge(threads *t, uint32_t at);
@@ -124,8 +125,8 @@ static unsigned sum_of(unsigned a, unsigned b) {
   return a & b & (LEAST | MOST | ZERO);
 }
 
-/* A local: what it is set to at first, and added to. Anything else, unknown. */
-static unsigned judge_local(threads *t, CXCursor target) {
+/* A local: what it is set to at first, and added to. Anything else, unknown: also what is computed from itself. */
+static unsigned judge_writes(threads *t, CXCursor target) {
   const ink_node *nodes = t->tree->nodes.items;
   ink_function *owner = (ink_function *)t->function;
   if (!owner->variables)
@@ -134,11 +135,10 @@ static unsigned judge_local(threads *t, CXCursor target) {
   for (size_t i = 0; owner->variables && i < owner->variables->list.count; i++)
     if (clang_equalCursors(owner->variables->list.items[i].cursor, target))
       item = &owner->variables->list.items[i];
-  if (!item || item->is_parameter || t->depth > 12)
+  if (!item || item->is_parameter)
     return 0;
   unsigned found = LEAST | MOST | ZERO, writes = 0;
   bool any = false;
-  t->depth++;
   for (uint32_t i = 0; i < t->tree->nodes.count && found; i++) {
     const ink_node *node = &nodes[i];
     uint32_t to = node->first;
@@ -163,10 +163,22 @@ static unsigned judge_local(threads *t, CXCursor target) {
     any |= sets;
     writes++;
   }
-  t->depth--;
   return any && writes == item->writes && (!item->why_not || !strstr(item->why_not, "address"))
              ? found
              : 0;
+}
+
+/* Each local is judged once: locals that are set from one another would be judged along every way between them. */
+static unsigned judge_local(threads *t, CXCursor target) {
+  for (size_t l = 0; l < t->count; l++)
+    if (clang_equalCursors(t->locals[l], target)) {
+      if (!t->begun[l]) {
+        t->begun[l] = true;
+        t->found[l] = judge_writes(t, target);
+      }
+      return t->found[l];
+    }
+  return 0;
 }
 
 /* `block.thread_rank()`: 0 for thread 0, if it is not the grid's. */

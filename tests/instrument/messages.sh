@@ -66,6 +66,24 @@ hand 'x[0]++; PROF_END(A);'
 expect 1 "k.cu:3:9: error: 'PROF_END(A)' has no beginning" k.cu --list --header-less
 hand 'PROF_BEGIN(A); x[0]++;'
 expect 1 "at the end of the function: 'PROF_BEGIN(A)', line 3" k.cu --list --header-less
+# an if whose head is a macro's has its branches too
+when='#define WHEN(...) if (__VA_ARGS__)\n'
+while IFS='|' read -r code body; do
+  printf "$when"'__global__ void k(int *x, int n) {\nPROF_KERNEL(K); int v = n; (void)v;\n%b\nx[0]++;\n}\n' "$body" >k.cu
+  expect "$code" "" k.cu -o m.cu --header-less
+done <<'W'
+0|PROF_BEGIN(A); WHEN (n) PROF_END(A); else PROF_END(A);
+0|PROF_BEGIN(A); WHEN (n) { PROF_END(A); return; } PROF_END(A);
+0|PROF_BEGIN(A); WHEN (int w = n; w > 2) { PROF_END(A); } else { PROF_END(A); }
+0|PROF_BEGIN(A); WHEN (int w = n) { PROF_END(A); } else { PROF_END(A); }
+0|WHEN (n) { v++; } else { PROF_BEGIN(A); if (n > 2) { PROF_END(A); return; } PROF_END(A); }
+1|PROF_BEGIN(A); WHEN (n) PROF_END(A);
+1|PROF_BEGIN(A); WHEN (n) return; PROF_END(A);
+1|WHEN (n) PROF_BEGIN(A); else v++; PROF_END(A);
+W
+# values that are set from one another: each is judged once, not along every way between them
+kernel 'int a = threadIdx.x, b = a, c = b, d = c, e = d, f = e;\na += b + c + d + e + f; b += a + c + d + e + f; c += a + b + d + e + f;\nd += a + b + c + e + f; e += a + b + c + d + f; f += a + b + c + d + e;\nif (a > n) __syncthreads();\nx[0] = f;'
+expect 0 "k.cu:5:1: the condition depends on the thread" k.cu -o m.cu --header-less --waits --parse-seconds 60
 # goto: forward, backward, to labels that only a goto reaches; labels of lambdas are their own
 no_remark() { # the range ends on every way, and nothing is said of it
   expect 0 "" k.cu -o m.cu --header-less
