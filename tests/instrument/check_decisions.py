@@ -903,8 +903,28 @@ def renderings():
         check(usual and other == usual, f"{name} with comments above it, blank lines, blanks and carriage returns", [pair for pair in zip(other, usual) if pair[0] != pair[1]][:3])
 
 
+def reasons():
+    """What is said where something cannot be marked, by a source that has it and little else."""
+    heavy = "__device__ float heavy(float x, int n) { for (int i = 0; i < n; i++) x = x * 1.5f + 2; return x; }\n"
+    cases = [  # options, text, of which place, what is said
+        ([], heavy + "__global__ void k(float *p, int n) { for (int i = 0; i < n; i++) { p[i] = i; /* prof: iteration */ } }", "directive", "needs the number of the row"),
+        ([], "__global__ void k(float *p, int n) { " + "".join(f"/* prof: begin A{i} */ p[{i}] = {i}; " for i in range(66)) + "".join(f"p[{i}]++; /* prof: end A{i} */ " for i in reversed(range(66))) + "}", "directive", "more than 64 ranges inside of each other"),
+        ([], heavy + "#ifndef __clang__\n__global__ void gone(float *p, int n) { p[0] = heavy(p[1], n); }\n#endif\n__global__ void k(float *p, int n) { p[0] = heavy(p[1], n); }", "", "a condition around it names clang"),
+        (["--lines", "--kernel", "^k$"], heavy + "__global__ void k(float *p, int n) {\nif (n) int unused = 3;\np[0] = n; }", "line", "declares something"),
+        (["--lines", "--kernel", "^k"], heavy + "__global__ void k(float *p, int n) { p[0] = n; }\n__global__ void k2(float *p, int n) { p[0] = n; }", "", "error: --kernel chooses 'k' and 'k2' for --lines, which is for one kernel"),
+        (["--loops"], "__global__ void k(float *p, int n) { for (int i = 0; i < n; i++) { " + "".join(f"for (int j{i} = 0; j{i} < n; j{i}++) p[j{i}] += j{i}; " for i in range(10)) + "} }", "loop", "slot"),
+        ([], "__global__ void k(float *p, int n) { for (int i = 0; i < n; i++) { p[i] += 1; " + "".join(f"for (int j{i} = 0; j{i} < n; j{i}++) {{ p[j{i}] += j{i}; __syncthreads(); }} " for i in range(10)) + "} }", "loop", "the outermost loop around has 8 sums already (--loops marks it)"),
+        ([], "struct part { float a, b; };\n" + heavy + "__global__ void k(float *p, int n) { part t[4]; t[0].a = n * 2.0f; t[1].b = n * 3.0f; float x = heavy(p[0], n); p[0] = x + t[0].a + t[1].b; p[1] = t[n & 3].a; }", "", "an array of structures"),
+    ]
+    for options, text, kind, said in cases:
+        group = Group(*options, before=text + "\n")
+        group.list_only()
+        told = [one["reason"] or "" for one in group.list["places"] if not kind or one["kind"] == kind] + ([remark for _, remark in group.remarks] if not kind else [])
+        check(any(said in one for one in told), f"'{said}' is said of\n{text}", told, group.remarks)
+
+
 for group in (trips, unknown_heads, operations, pragmas, registers, slots, ways_out, row_names, names, waits, objects, held, roles, rules, pairs, gotos, threads,
-              comments, hand, helpers, forms, structures, renderings):
+              comments, hand, helpers, forms, structures, renderings, reasons):
     before = wrong
     group()
     if wrong != before:

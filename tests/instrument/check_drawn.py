@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the rewriter makes of sources that are drawn (drawn_sources.py), with options that are drawn, against digests.
 
-check_drawn.py DRIVER DEVICE [NUMBER]. drawn.txt has a line for each run: its number, its options and a digest of each place, each
+check_drawn.py DRIVER DEVICE [--cuda TOOLKIT] [NUMBER]. With a toolkit other sources are read with its headers, for which drawn_full.txt stands:
+only then do called functions get the context of their kernels. drawn.txt has a line for each run: its number, its options and a digest of each place, each
 remark and each marked text. So it is seen when any decision or position changes; whether they are right is what the other tests
 say. UPDATE_GOLDEN=1 writes drawn.txt: whoever does so looks at what changed, with NUMBER, which prints one run. Without a digest:
 what is marked gives the source back without its marks (drawn.c), and marks open as many braces as they close."""
@@ -15,7 +16,8 @@ import tempfile
 from drawn_sources import Chance, Source
 
 COUNT, WRONG = 64, 24  # the last of them have marks that do not fit
-EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "drawn.txt")
+FULL, FULL_WRONG = 32, 6
+HERE = os.path.dirname(os.path.abspath(__file__))
 END = b"-- end of a run --\n"
 
 
@@ -53,12 +55,16 @@ def uneven(text):
 
 def main():
     driver, device, *only = sys.argv[1:]
+    cuda = only[1] if only and only[0] == "--cuda" else ""
+    only = only[2:] if cuda else only
+    first, count, fit = (1000, FULL, FULL - FULL_WRONG) if cuda else (0, COUNT, COUNT - WRONG)
+    expected = os.path.join(HERE, "drawn_full.txt" if cuda else "drawn.txt")
     update, wrong, made = "UPDATE_GOLDEN" in os.environ, 0, []
-    kept = [line.rstrip("\n") for line in open(EXPECTED, encoding="utf-8")] if not update and not only else []
+    kept = [line.rstrip("\n") for line in open(expected, encoding="utf-8")] if not update and not only else []
     with tempfile.TemporaryDirectory() as folder:
         lines = []
-        for number in range(COUNT) if not only else [int(only[0])]:
-            source = Source(number, number >= COUNT - WRONG)
+        for number in range(first, first + count) if not only else [int(only[0])]:
+            source = Source(number, number - first >= fit)
             path = os.path.join(folder, f"drawn_{number}.cu")
             for name, text in ((path, source.text), (path + "h", source.header)):
                 if text:
@@ -66,7 +72,7 @@ def main():
             lines.append((number, [f"root={folder}", *options_of(number, source), path]))
         with open(os.path.join(folder, "runs"), "w", encoding="utf-8") as file:
             file.writelines(" ".join(words) + "\n" for _, words in lines)
-        runs = subprocess.Popen([driver, device], stdin=open(os.path.join(folder, "runs"), encoding="utf-8"), stdout=subprocess.PIPE)
+        runs = subprocess.Popen([driver, device, *([cuda, os.environ.get("INKMARK_CACHE", folder)] if cuda else [])], stdin=open(os.path.join(folder, "runs"), encoding="utf-8"), stdout=subprocess.PIPE)
         for number, words in lines:
             found = []
             while (line := runs.stdout.readline()) and line != END:
@@ -78,9 +84,10 @@ def main():
             if why := uneven(text):
                 wrong += 1
                 print(f"{made[-1]}: uneven: {why}")
-            if kept and (number >= len(kept) or made[-1] != kept[number]):
+            was = kept[number - first] if number - first < len(kept) else "not there"
+            if kept and made[-1] != was:
                 wrong += 1
-                print(f"{made[-1]}: it was\n{kept[number] if number < len(kept) else 'not there'}")
+                print(f"{made[-1]}: it was\n{was}")
                 if os.environ.get("INKMARK_FIRST_FAULT"):  # as tests/mutate.py asks, to which one is as good as many
                     runs.kill()
                     break
@@ -88,10 +95,10 @@ def main():
             wrong += 1
             print("the driver fails")
     if update:
-        with open(EXPECTED, "w", encoding="utf-8") as file:
+        with open(expected, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in made)
     print(f"{len(made)} runs, {wrong} wrong")
-    sys.exit(wrong != 0 or not made or bool(kept) and len(kept) != COUNT)
+    sys.exit(wrong != 0 or not made or bool(kept) and len(kept) != count)
 
 
 main()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drawn DEVICE: what the rewriter does to sources without the toolkit's headers, for check_drawn.py, which draws them. Standard
+/* drawn DEVICE [CUDA CACHE]: what the rewriter does to sources without the toolkit's headers, or with them, for check_drawn.py, which draws them. Standard
  * input has a line for each run: words of its own, in any order, and the source as the last one. Each is run for itself, and with
  * guard=KERNEL for each level that the guard of `inkmark nvcc` gives a kernel too, from one parse. All that a run gives is printed. */
 #include "../unit/check.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *device;
+static const char *device, *cuda, *cache;
 
 static const char *value_of(const char *word, const char *name) {
   const size_t length = strlen(name);
@@ -54,7 +54,7 @@ static void print_result(const ink_instrumented *result, const char *original, s
 static void run(char *line) {
   const char *flags[32] = {0}, *value, *guard = NULL, *source = NULL;
   size_t count = 0, bytes = 0;
-  ink_instrument_options options = {.size = sizeof options, .device_include = device, .parse_seconds = getenv("INKMARK_FIRST_FAULT") ? 20 : 0};
+  ink_instrument_options options = {.size = sizeof options, .device_include = device, .cuda = cuda, .cache = cache, .parse_seconds = getenv("INKMARK_FIRST_FAULT") ? 20 : 0};
   for (char *word = strtok(line, " \n"); word && count < 30; word = strtok(NULL, " \n")) {
     source = word;
     if ((value = value_of(word, "guard")))
@@ -109,6 +109,8 @@ static void run(char *line) {
 int main(int argc, char **argv) {
   char line[4096];
   device = argc > 1 ? argv[1] : "";
+  cuda = argc > 3 ? argv[2] : NULL;
+  cache = argc > 3 ? argv[3] : NULL;
   while (fgets(line, sizeof line, stdin)) {
     run(line);
     printf("\n-- end of a run --\n");
