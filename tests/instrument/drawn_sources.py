@@ -115,7 +115,7 @@ class Source:
         which = self.below(20)
         if which == 0:
             return f"#if __CUDA_ARCH__ >= 700 || !defined(__CUDA_ARCH__)\n{part}\n#else\n{part}\n#endif"
-        if which == 1:
+        if which == 1 and not part.startswith(("#", "\n#")):
             return f"/* before */ {part} // behind"
         if which == 2:
             return f"// prof: off\n{part}" if self.often(40) else part
@@ -135,7 +135,7 @@ class Source:
                 if c == '"':
                     in_string = not in_string
                 in_comment = (in_comment or line[at:at + 2] == "/*") and line[at - 2:at] != "*/"
-                if c != " " or in_string or in_comment:
+                if c != " " or in_string or in_comment or line[at - 1] == "/":
                     out.append(c)
                     continue
                 draw = self.below(100)
@@ -226,7 +226,10 @@ class Source:
         text = self.one([f"int {name} = {self.value(f)};", f"int {name} = {self.call(f)};", f"auto {name} = int({self.call(f)});", f"int {name}, {name}_ = {self.call(f)}; {name} = {name}_ + 1;", f"int {name} = {self.call(f)}, {name}_ = {self.call(f)}; {name} += {name}_;",
                          f"int {name}{{{self.one(f.ints)}}};", f"int {name}({self.one(f.ints)});", f"pair {name}_ = {{{self.one(f.ints)}, 2}}; int {name} = {name}_.b;", f"pair {name}_{{1, 2}}; {name}_.a = {self.call(f)}; int &{name} = {name}_.a;",
                          f"volatile int {name}_ = {self.one(f.ints)}; int {name} = {name}_;", f"unsigned {name}_ = {self.one(f.ints)}; int {name} = {name}_ / 2;", f"auto [{name}, {name}_] = pair{{int({self.one(f.ints)}), 4}};", f"using {name}_ = int; {name}_ {name} = {self.one(f.ints)};"])
-        what = self.below(8)
+        what = self.below(9)
+        if what == 8:
+            inner = "for (int i = 0; i < n; i++) { v += w * i; } return step(v, n);"
+            return self.one(["(void)sizeof(__func__);", f"static int {name}_ = 3; {self.one(f.ints)} += {name}_;", f"struct {name}_local {{ int w; __device__ int go(int v, int n) {{ {inner} }} }}; {self.one(f.ints)} += {name}_local{{2}}.go({self.one(f.ints)}, n);"])
         if what == 0:
             f.floats.append(name)
             return self.one([f"float {name} = {self.one(f.ints)} * 0.5f;", f"float {name} = real({self.one(f.ints)}, n);"])
@@ -292,7 +295,8 @@ class Source:
         return f"switch ({head}) {{ {' '.join(cases)} }}"
 
     def make_block(self, f, depth, in_loop, in_switch):
-        return f"{{ {self.block(f, depth + 1, in_loop, in_switch)} }}"
+        again = self.one(["int v = n; ", "float v_ = 2; int v = v_; ", "for (int v = 0; v < n; v++) tiny(v); "]) if self.often(40) else ""  # a name that is hidden
+        return f"{{ {again}{self.block(f, depth + 1, in_loop, in_switch)} }}"
 
     def make_lambda(self, f, depth, *_):
         name = f"g{self.serial}"
@@ -451,7 +455,10 @@ class Source:
             text = f"template <class F> {attributes} int {name}(F f, int v, int n) {{ v = f(v, n); {self.block(f, 1)} return f(v, 2) + step(v, n); }}"
             self.calls += [f"{name}(step, @v, @n)", f"{name}([](int a, int b) {{ for (int i = 0; i < b; i++) a += a / 3; return a; }}, @v, @n)"]
             return text
-        text = f"{attributes} int {name}(int v, int n) {{ {self.block(f, 0)} return v; }}"
+        head = f"{attributes} int {name}(int v, int n) {{"
+        if self.often(20):
+            head = f"\n#ifdef NEVER\n{attributes} int {name}(int v, long n) {{\n#else\n{head}\n#endif\n"
+        text = f"{head} {self.block(f, 0)} return v; }}"
         self.calls.append(f"{name}(@v, @n)")
         return text
 
