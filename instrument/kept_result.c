@@ -91,7 +91,7 @@ static void make_key(const ink_instrument_options *options, ink_bytes *key) {
   ink_bytes_format(key, "%d %d %d %d %d %d %d %u %u %d\n", options->calls, options->loops, options->waits, options->lines,
                    options->kernels_only, options->headers, options->rows, options->depth, options->limit, (int)options->hold);
   for (size_t i = 0; i < options->guarded_count; i++) {
-    ink_bytes_format(key, "%d %u ", (int)options->guarded[i].level, options->guarded[i].registers);
+    ink_bytes_format(key, "%d %u %d ", (int)options->guarded[i].level, options->guarded[i].registers, options->guarded[i].skipped);
     put_text(key, options->guarded[i].kernel);
   }
   for (size_t i = 0, n; i < options->flag_count; i += n ? n : 1) {

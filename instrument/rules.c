@@ -257,6 +257,7 @@ static void find_guarded(ink_unit *unit) {
       if (function->kernel && !strcmp(options->guarded[g].kernel, function->name)) {
         function->guarded = options->guarded[g].level;
         function->most_registers = options->guarded[g].registers;
+        function->skipped = options->guarded[g].skipped;
       }
     }
   for (size_t i = 0; i < unit->functions.count; i++) { /* one text: all lose their marks, or none */
@@ -289,6 +290,8 @@ static void apply(ink_unit *unit, ink_function *function) {
   const int depth = unit->options->lines ? 1 : unit->options->depth ? (int)unit->options->depth : 1;
   const char *left = ink_why_function_left(unit, function);
   function->is_done = true;
+  if (function->skipped && !function->in_macro && !function->odd_braces && !function->repeats && !function->source->is_forced)
+    ink_edits_add(&function->source->edits, function->body_start + 1, false, 0, 0, "return;");
   if (function->kernel) {
     ink_found *place =
         ink_unit_place(unit, INK_PLACE_KERNEL, function, function->source, function->named_at, function->name);

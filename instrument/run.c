@@ -110,7 +110,7 @@ static bool is_small(void) {
   return !getrusage(RUSAGE_SELF, &used) && pages > 0 && used.ru_maxrss < pages / 32 * (page / 1024);
 }
 
-/* Lines "LEVEL REGISTERS NAME" in `text`, which is changed. The options point into what it gives; NULL: they cannot be read. */
+/* Lines "LEVEL REGISTERS SKIPPED NAME" in `text`, which is changed. The options point into what it gives; NULL: they cannot be read. */
 static ink_guarded *read_guarded(char *text, ink_instrument_options *options) {
   size_t count = 0;
   for (const char *at = text; (at = strchr(at, '\n')); at++)
@@ -124,11 +124,12 @@ static ink_guarded *read_guarded(char *text, ink_instrument_options *options) {
     char *end;
     const long level = strtol(line, &end, 10);
     const unsigned long registers = strtoul(end, &end, 10);
+    const bool skipped = strtol(end, &end, 10) != 0;
     if (*end != ' ') {
       free(guarded);
       return NULL;
     }
-    guarded[options->guarded_count++] = (ink_guarded){end + 1, (ink_guard_level)level, (unsigned)registers};
+    guarded[options->guarded_count++] = (ink_guarded){end + 1, (ink_guard_level)level, (unsigned)registers, skipped};
   }
   return guarded;
 }
@@ -320,8 +321,8 @@ static bool ask(const ink_instrument_options *options, double seconds, ink_bytes
   bool again;
   ink_bytes_add(&request, &bytes, sizeof bytes);
   for (size_t i = 0; i < options->guarded_count; i++)
-    ink_bytes_format(&request, "%d %u %s\n", (int)options->guarded[i].level, options->guarded[i].registers,
-                     options->guarded[i].kernel);
+    ink_bytes_format(&request, "%d %u %d %s\n", (int)options->guarded[i].level, options->guarded[i].registers,
+                     options->guarded[i].skipped, options->guarded[i].kernel);
   bytes = request.count - sizeof bytes;
   if (!request.failed)
     memcpy(request.at, &bytes, sizeof bytes);

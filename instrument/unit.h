@@ -56,6 +56,7 @@ typedef struct ink_function {
   ink_tree tree;
   ink_guard_level guarded;
   unsigned most_registers; /* of ink_guarded */
+  bool skipped;            /* the same */
   int leaves_writes, registers_behind; /* of asm_facts.c, and 1; 0: not looked for */
   struct ink_variables *variables; /* of variables.c; NULL until they are needed */
 } ink_function;

@@ -14,6 +14,7 @@ enum {
   register_file = 65536, /* registers of an SM, all architectures since sm_50 */
   track_instructions = 400, /* of PTX that a track and its table take, whatever the kernel */
   growth = 3,
+  track_registers = 14, /* that ptxas gives a full kernel more for its track */
   most_gained = 16 /* registers, where they cost warps */
 };
 
@@ -320,6 +321,14 @@ bool counts_crowds(const counts *plain, const counts *marked, const kernel_count
                  are = warps_of(one->registers, threads, one->target);
   return 8 * are <= 7 * were && snprintf(why, room, "it would take %u registers more, which leave an SM %u warps of %u",
                                          one->registers - before->registers, are, were) > 0;
+}
+
+bool counts_has_room(const counts *plain, const kernel_counts *one) {
+  const kernel_counts *before = counts_find(plain, one->entry, one->target), *ptx = counts_find(plain, one->entry, "");
+  if (!before || !ptx || before->spilled || ptx->bounded)
+    return false;
+  const unsigned threads = ptx->threads ? ptx->threads : block_of(before->registers), most = register_file / threads / 8 * 8;
+  return before->registers + track_registers <= (most < 255 ? most : 255);
 }
 
 unsigned counts_most_registers(const counts *plain, const counts *marked, const kernel_counts *one) {

@@ -35,6 +35,8 @@ char *counts_kernel_name(const char *entry);
 bool counts_judge(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room);
 /* No such harm, but it takes so many registers more that far fewer of its warps fit an SM: said in words. */
 bool counts_crowds(const counts *plain, const counts *marked, const kernel_counts *one, char *why, size_t room);
+/* Its track alone, or with marks that take no registers, can be expected to fit in what its block may have. */
+bool counts_has_room(const counts *plain, const kernel_counts *one);
 /* What is worse is the number of registers alone: the most with which it would not be. 0: something else is worse, or the
  * registers cannot be bounded, as its source bounds the block or spills without marks. */
 unsigned counts_most_registers(const counts *plain, const counts *marked, const kernel_counts *one);

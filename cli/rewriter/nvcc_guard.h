@@ -10,7 +10,7 @@
 #include "inkmark/instrument.h"
 
 /* The name of what the guard tries, and when: another one where that changes, for what is kept. */
-#define GUARD_STEPS "registers bounded, 12"
+#define GUARD_STEPS "registers bounded, 12, kernels alone"
 
 typedef struct guard_verdicts { /* the kernels that get fewer marks, and why */
   ink_guarded *items;           /* names malloc'ed */
@@ -23,11 +23,20 @@ int guard_measure(const char *compiler, const word_list *words, const char *fold
 /* The kernel has this level at least, and so many registers at most (0: as many as before). `why` is kept, if it had none.
  * False: out of memory. */
 bool guard_raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level level, unsigned registers, const char *why);
-/* Raises the level of every kernel that is worse than before, or bounds its registers. False: there is none. `last`: nothing is
- * measured behind this, so these have no marks. *settled: those that are raised have none now, so nothing is left to be measured. */
-bool guard_raise(const counts *plain, const counts *marked, bool last, guard_verdicts *verdicts, bool *settled);
-/* The same for the kernel that ptxas refuses. */
+typedef enum guard_step {
+  GUARD_STEP,    /* more steps can be measured behind this one */
+  GUARD_LAST,    /* only the output is measured: a kernel keeps what can be expected to fit */
+  GUARD_NO_MORE, /* nothing is: a kernel keeps no marks */
+} guard_step;
+/* Raises the level of every kernel that is worse than before, or bounds its registers; all others are skipped in what is measured next. False:
+ * there is none. *settled: those that are raised have no marks now, so nothing is left to be measured. */
+bool guard_raise(const counts *plain, const counts *marked, guard_step step, guard_verdicts *verdicts, bool *settled);
+/* The same for the kernel that ptxas refuses; the others are still to be measured. */
 bool guard_refuse(const counts *marked, guard_verdicts *verdicts);
+/* What was not raised now is skipped, of all kernels that were measured. False: out of memory. */
+bool guard_skip(const counts *marked, guard_verdicts *verdicts);
+/* No kernel is skipped. */
+void guard_skip_none(guard_verdicts *verdicts);
 /* The folder of what is kept, made if need be; NULL: there is no home for it. malloc'ed. */
 char *guard_cache(void);
 /* What was found for this hash before. */

@@ -65,9 +65,35 @@ static double seconds_that_are_long(void) {
   return usual;
 }
 
-/* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times.
- * What ptxas refuses with marks loses those of the kernel that it names. */
-static bool guard_search(front_call *front, const char *source) {
+/* What is compiled was with too many marks: nobody shall find it, whatever ends this process now. */
+static void take_away(front_call *front, bool made) {
+  free(front->compiled);
+  front->compiled = NULL;
+  if (made)
+    unlink(front->args.output);
+}
+
+/* The output is made, and measured once more: no kernel was compiled with all the others in the last steps. What it shows to be worse has no
+ * marks then. */
+static bool confirm(front_call *front, const char *source, const char *folder, const counts *plain) {
+  counts marked = {0};
+  bool settled, fine = true;
+  if (measure_whole(front, folder, &marked)) {
+    take_away(front, false);
+  } else if (guard_raise(plain, &marked, GUARD_NO_MORE, &front->verdicts, &settled)) {
+    take_away(front, true);
+    guard_skip_none(&front->verdicts);
+    fine = front_mark_again(front, source);
+  }
+  counts_free(&marked);
+  return fine;
+}
+
+/* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times. Behind the first marked step
+ * only those that had too many are compiled, if the output can be measured at the end.
+ * What ptxas refuses with marks loses those of the kernel that it names. *found: the verdicts are those of all steps. False: there is no
+ * marked text. */
+static bool guard_search(front_call *front, const char *source, bool *found) {
   enum { ROUNDS = 3 };
   const size_t named = front->compiler.count;
   word_list plain_words = {0};
@@ -80,35 +106,46 @@ static bool guard_search(front_call *front, const char *source) {
   fine = fine && word_add(&plain_words, "-isystem") && word_add(&plain_words, front->device); /* for marks by hand */
   const double before = seconds_used();
   int code = fine ? guard_measure(front_compiler(front), &plain_words, folder, &plain) : -1;
-  const bool whole = front_is_measured(front) && may_take_away(front->args.output) && seconds_used() - before >= seconds_that_are_long();
+  const bool confirms = fix && front_is_measured(front) && may_take_away(front->args.output);
+  bool whole = confirms && seconds_used() - before >= seconds_that_are_long(), alone = false, unsure = false;
   for (int round = 0; !code && fine && front->marks && round < ROUNDS && !*nvcc_caught(); round++) {
+    const bool last = round + 1 == ROUNDS;
+    const guard_step step = !last ? GUARD_STEP : confirms ? GUARD_LAST : GUARD_NO_MORE;
     const word_list words = {front->marked.items + named, front->marked.count - named, 0};
     counts marked = {0};
     code = whole ? measure_whole(front, folder, &marked) : guard_measure(front_compiler(front), &words, folder, &marked);
     bool settled = false;
     const bool more = code > 0 ? guard_refuse(&marked, &front->verdicts)
-                               : !code && guard_raise(&plain, &marked, round + 1 == ROUNDS, &front->verdicts, &settled);
-    code = more ? 0 : code;
+                               : !code && guard_raise(&plain, &marked, step, &front->verdicts, &settled);
+    if (!more || !fix) {
+      counts_free(&marked);
+      break;
+    }
+    take_away(front, whole);
+    unsure |= alone || (last && !settled);
+    alone = confirms && !code && !last && !settled;
+    whole = whole && !alone;
+    if (!alone)
+      guard_skip_none(&front->verdicts);
+    else
+      fine = guard_skip(&marked, &front->verdicts);
     counts_free(&marked);
-    if (!more)
-      break;
-    if (!fix)
-      break;
-    free(front->compiled); /* that was with too many marks: nobody shall find it, whatever ends this process now */
-    front->compiled = NULL;
-    if (whole)
-      unlink(front->args.output);
-    fine = front_mark_again(front, source);
+    code = 0;
+    fine = fine && front_mark_again(front, source);
     if (settled)
       break;
   }
-  if (code || !fine) {
-    free(front->compiled);
-    front->compiled = NULL;
-  }
+  guard_skip_none(&front->verdicts);
+  if (fine && alone) /* also where the compile failed: a text that skips kernels is never the output's */
+    fine = front_mark_again(front, source);
+  if (code || !fine)
+    take_away(front, false);
+  else if ((alone || unsure) && front->marks && !*nvcc_caught())
+    fine = confirm(front, source, folder, &plain);
   counts_free(&plain);
   word_free(&plain_words);
-  return fine && !code;
+  *found = fine && !code;
+  return fine;
 }
 
 bool front_guard(front_call *front) {
@@ -116,12 +153,14 @@ bool front_guard(front_call *front) {
     return true;
   const uint64_t hash = hash_on(front->hash, &front->settings.rules.guard, sizeof front->settings.rules.guard);
   char *source = strdup(front->named_source);
-  bool fine = source != NULL;
+  bool fine = source != NULL, found = false;
   if (fine && guard_recall(hash, &front->verdicts)) {
     if (front->verdicts.count && front->settings.rules.guard == GUARD_FIX)
       fine = front_mark_again(front, source);
-  } else if (fine && guard_search(front, source) && !*nvcc_caught()) {
-    guard_remember(hash, &front->verdicts);
+  } else {
+    fine = fine && guard_search(front, source, &found);
+    if (found && !*nvcc_caught())
+      guard_remember(hash, &front->verdicts);
   }
   char *text = guard_text(&front->verdicts, front->settings.rules.guard == GUARD_FIX), *whole = NULL;
   if (text && front->said.count && asprintf(&whole, "%s%s", front->said.items[0], text) >= 0) {

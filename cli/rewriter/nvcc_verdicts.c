@@ -18,6 +18,7 @@ bool guard_raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level 
         one->level = level;
       if (registers && (!one->registers || registers < one->registers))
         one->registers = registers;
+      one->skipped = false;
       return true;
     }
   ink_guarded *items = realloc(verdicts->items, (verdicts->count + 1) * sizeof *items);
@@ -30,7 +31,7 @@ bool guard_raise_to(guard_verdicts *verdicts, const char *name, ink_guard_level 
     free(reason);
     return false;
   }
-  verdicts->items[verdicts->count] = (ink_guarded){kernel, level, registers};
+  verdicts->items[verdicts->count] = (ink_guarded){kernel, level, registers, false};
   verdicts->reasons[verdicts->count++] = reason;
   return true;
 }
@@ -39,7 +40,14 @@ static ink_guarded verdict_of(const guard_verdicts *verdicts, const char *name) 
   for (size_t i = 0; i < verdicts->count; i++)
     if (!strcmp(verdicts->items[i].kernel, name))
       return verdicts->items[i];
-  return (ink_guarded){name, INK_GUARD_ALL, 0};
+  return (ink_guarded){name, INK_GUARD_ALL, 0, false};
+}
+
+/* What nothing is measured behind but, at most, the output. */
+static ink_guard_level last_level(ink_guarded at, guard_step step, const counts *plain, const kernel_counts *marked) {
+  if (step == GUARD_NO_MORE || at.level >= INK_GUARD_TRACK || !counts_has_room(plain, marked))
+    return INK_GUARD_NONE;
+  return at.level < INK_GUARD_APART ? INK_GUARD_APART : INK_GUARD_TRACK;
 }
 
 /* What is tried next. If a kernel takes some registers too many and nothing else is wrong, the compiler may do with fewer. A
@@ -66,15 +74,17 @@ static bool is_more_plain(const counts *plain, const char *name, unsigned regist
   return false;
 }
 
-bool guard_raise(const counts *plain, const counts *marked, bool last, guard_verdicts *verdicts, bool *settled) {
+bool guard_raise(const counts *plain, const counts *marked, guard_step step, guard_verdicts *verdicts, bool *settled) {
   guard_verdicts before = {0}; /* several instances raise their kernel once */
   bool more = false, fine = true;
   *settled = true;
   for (size_t i = 0; i < verdicts->count && fine; i++)
     fine = guard_raise_to(&before, verdicts->items[i].kernel, verdicts->items[i].level, verdicts->items[i].registers, "");
+  for (size_t i = 0; i < verdicts->count; i++)
+    verdicts->items[i].skipped = true;
   for (size_t i = 0; i < marked->count && fine; i++) {
     char why[160], *name = counts_kernel_name(marked->items[i].entry);
-    const ink_guarded at = name ? verdict_of(&before, name) : (ink_guarded){NULL, INK_GUARD_NONE, 0};
+    const ink_guarded at = name ? verdict_of(&before, name) : (ink_guarded){NULL, INK_GUARD_NONE, 0, false};
     const kernel_counts *one = &marked->items[i];
     if (at.level < INK_GUARD_NONE && (counts_judge(plain, marked, one, why, sizeof why) ||
                                       (at.level < INK_GUARD_APART && counts_crowds(plain, marked, one, why, sizeof why)))) {
@@ -82,7 +92,7 @@ bool guard_raise(const counts *plain, const counts *marked, bool last, guard_ver
       unsigned most = counts_most_registers(plain, marked, one);
       if (most && is_more_plain(plain, name, most))
         most = 0;
-      const ink_guard_level next = last ? INK_GUARD_NONE : next_level(at, was, one, most);
+      const ink_guard_level next = step == GUARD_STEP ? next_level(at, was, one, most) : last_level(at, step, plain, one);
       more |= fine = guard_raise_to(verdicts, name, next, most, why);
       *settled &= next == INK_GUARD_NONE;
     }
@@ -99,6 +109,38 @@ bool guard_refuse(const counts *marked, guard_verdicts *verdicts) {
                     guard_raise_to(verdicts, name, INK_GUARD_NONE, 0, why);
   free(name);
   return more;
+}
+
+bool guard_skip(const counts *marked, guard_verdicts *verdicts) {
+  bool fine = true;
+  for (size_t i = 0, known; i < marked->count && fine; i++) {
+    char *name = counts_kernel_name(marked->items[i].entry);
+    for (known = 0; name && known < verdicts->count && strcmp(verdicts->items[known].kernel, name); known++)
+      ;
+    if (name && known == verdicts->count) {
+      fine = guard_raise_to(verdicts, name, INK_GUARD_ALL, 0, "");
+      if (fine)
+        verdicts->items[known].skipped = true;
+    }
+    free(name);
+  }
+  return fine;
+}
+
+void guard_skip_none(guard_verdicts *verdicts) {
+  size_t kept = 0;
+  for (size_t i = 0; i < verdicts->count; i++) {
+    ink_guarded *one = &verdicts->items[i];
+    one->skipped = false;
+    if (one->level || one->registers) {
+      verdicts->reasons[kept] = verdicts->reasons[i];
+      verdicts->items[kept++] = *one;
+    } else { /* all of it is as the rules want it */
+      free((char *)one->kernel);
+      free(verdicts->reasons[i]);
+    }
+  }
+  verdicts->count = kept;
 }
 
 void guard_free(guard_verdicts *verdicts) {

@@ -183,10 +183,8 @@ namespace names_of_PROF_SECTIONS {}
 #define PROF_KERNEL_IF(cond, ...)                                                                  \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(kernel, __VA_ARGS__, true, (cond))
 // Opens a track without closing it. PROF_CLOSE() closes it, at the end of each role's code. So no code stands after
-// the branches of the roles, where it would cost a producer's loop its uniform registers. PROF_OPEN syncs the warp:
-// put it at the top of a kernel, where every thread of the warp that has not left comes by. Elsewhere use
-// PROF_OPEN_IF. If a thread leaves its track open, the track is stored as open and named. It is given back once
-// another block has its warp's place.
+// the branches of the roles, where it would cost a producer's loop its uniform registers. If a thread leaves its track
+// open, the track is stored as open and named. It is given back once another block has its warp's place.
 #define PROF_OPEN(...)                                                                             \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(opened, __VA_ARGS__, false, false)
 #define PROF_OPEN_IF(cond, ...)                                                                    \

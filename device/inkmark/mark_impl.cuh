@@ -43,12 +43,8 @@ template <class Source, u64 Table> class opened : public context {
   bool own_threads; // the kernel chose which threads record: lanes of one warp may be at different places
 
 public:
-  // Behind the one lane that opens ptxas takes the warp for diverged until a barrier, and keeps what a loop needs in
-  // no uniform register: where every thread comes by (PROF_OPEN), there is one. PROF_KERNEL has none: it may stand in a
-  // branch of some lanes, for which the others wait elsewhere. ptxas knows no barrier of those lanes only as one.
   template <u64 Bytes>
-  __host__ __device__ __forceinline__ opened(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name,
-                                             bool whole_warp = true)
+  __host__ __device__ __forceinline__ opened(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name)
       : body_summed(0), own_threads(chosen) {
     table = Table;
     cursor &at = here.at;
@@ -57,8 +53,6 @@ public:
     asm("" : "=r"(at.low), "=r"(at.mask)); // any value: not used where high is 0
     if ((u32)(u64)buffer && (chosen ? cond : read_lane() == 0))
       open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen, name, at);
-    if (!chosen && whole_warp)
-      asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
     here.on = at.high != 0; // outside of the branch: a plain predicate, not a merged byte
 #endif
   }
@@ -95,7 +89,7 @@ template <class Source, u64 Table> class kernel : public opened<Source, Table> {
 public:
   template <u64 Bytes>
   __host__ __device__ __forceinline__ kernel(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name)
-      : opened<Source, Table>(source, section, chosen, cond, name, false) {}
+      : opened<Source, Table>(source, section, chosen, cond, name) {}
   __host__ __device__ __forceinline__ ~kernel() {
 #if defined(__CUDA_ARCH__)
     this->close();

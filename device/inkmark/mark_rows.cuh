@@ -204,7 +204,7 @@ class opened_rows : public rows_of<Table, Sections, Own - 1, rows_checked> {
 public:
   template <u64 Bytes>
   __host__ __device__ __forceinline__ opened_rows(Source source, u32 section, bool chosen, bool cond,
-                                                  instance<Bytes> name, bool whole_warp = true)
+                                                  instance<Bytes> name)
       : own_threads(chosen) {
 #if defined(__CUDA_ARCH__)
     cursor &at = this->here.at;
@@ -213,8 +213,6 @@ public:
     if ((u32)(u64)buffer && (chosen ? cond : read_lane() == 0))
       open_track(__cvta_generic_to_global(buffer), INK_KERNEL_KEY(Table, section), chosen,
                  instance<Bytes | (u64)opened_rows::rows << 32>{name.text}, at);
-    if (!chosen && whole_warp)
-      asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
     this->first_row();
 #endif
   }
@@ -231,7 +229,7 @@ class kernel_rows : public opened_rows<Source, Table, Sections, Own> {
 public:
   template <u64 Bytes>
   __host__ __device__ __forceinline__ kernel_rows(Source source, u32 section, bool chosen, bool cond, instance<Bytes> name)
-      : opened_rows<Source, Table, Sections, Own>(source, section, chosen, cond, name, false) {}
+      : opened_rows<Source, Table, Sections, Own>(source, section, chosen, cond, name) {}
   __host__ __device__ __forceinline__ ~kernel_rows() {
 #if defined(__CUDA_ARCH__)
     this->close();

@@ -135,23 +135,33 @@ template <u64 Bytes> struct instance {
   "lop3.b32 _b, _b, _tracks_mask, 0, 0xF3;\n\t"                          \
   "mul.wide.s32 _state, _b, _state_bytes;\n\t"                           \
   "add.u64 _state, _state, %3;\n\t"                                      \
-  "ld.global.v4.u32 {_ring_low, _ring_high, _mask, _c}, [_state];\n\t"   \
+  "ld.global.v2.u32 {_ring_low, _ring_high}, [_state];\n\t"   \
+  "ld.global.u32 _mask, [_state+8];\n\t"   \
   "atom.global.cas.b32 _c, [_state+12], 0, _word;\n\t"                   \
   "setp.ne.u32 _refused, _c, 0;\n\t"
+// A warp is together again behind the branches of its opening only if ptxas finds no loop in them that one lane may go round alone: else
+// it makes a call of each shuffle and vote behind it, and a product of matrices takes 13 registers more. So a thread whose track
+// is in use tries three more, without a loop: the next one, and two that lie an eighth and half a buffer further on, since
+// tracks in use lie together. The tickets between are nobody's.
+#define INK_I_CLAIM_FURTHER(bra, part)                 \
+  "shr.u32 _a, _further, " #part ";\n\t"                 \
+  "cvt.u64.u32 _at, _a;\n\t"                          \
+  "add.u64 _at, _at, _ticket;\n\t"                    \
+  "red.global.max.u64 [%3+64], _at;\n\t"              \
+  INK_I_CLAIM                                         \
+  "@!_refused " bra " _claimed;\n\t"
 #define INK_I_OPEN_CLAIM(bra, which_lane)             \
   "_claim:\n\t"                                       \
   INK_I_WORD(which_lane)                              \
   INK_I_CLAIM                                         \
   "@!_refused " bra " _claimed;\n\t"                  \
-  "ld.global.u32 _tries, [%3+56];\n\t"                \
-  "setp.eq.u32 _again, _tries, 0;\n\t"                \
+  "ld.global.u32 _further, [%3+56];\n\t"                \
+  "setp.eq.u32 _again, _further, 0;\n\t"                \
   "@_again " bra " _missed;\n\t"                      \
-  "_try:\n\t"                                         \
   INK_I_CLAIM                                         \
-  "sub.u32 _tries, _tries, 1;\n\t"                    \
-  "setp.ne.and.u32 _again, _tries, 0, _refused;\n\t"  \
-  "@_again " bra " _try;\n\t"                         \
   "@!_refused " bra " _claimed;\n\t"                  \
+  INK_I_CLAIM_FURTHER(bra, 3)                         \
+  INK_I_CLAIM_FURTHER(bra, 1)                         \
   "_missed:\n\t"                                      \
   "red.global.add.u64 [_slot+%10], _enabled;\n\t"     \
   "_none:\n\t"                                        \
@@ -259,7 +269,7 @@ template <u64 Bytes> struct instance {
 #define INK_I_OPEN(bra, thread_mask, warps, which_lane)                                                               \
   asm volatile("{\n\t"                                                                                                \
                ".reg .pred _refused, _again;\n\t"                                                                     \
-               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _tries, _mask, _state_bytes;\n\t" \
+               ".reg .u32 _a, _b, _c, _warps, _slots_mask, _last_block, _tracks_mask, _further, _mask, _state_bytes;\n\t" \
                ".reg .u32 _grid_x, _grid_y, _grid_z, _ntid_x, _ntid_y, _ntid_z, _block_x, _block_y, _block_z;\n\t"    \
                ".reg .u32 _bits, _thread, _word, _place, _sm, _linear, _block_warps, _rate, _blocks, _blocks_limit;\n\t" \
                ".reg .u32 _ring_low, _ring_high, _thread_mask;\n\t"                                                   \

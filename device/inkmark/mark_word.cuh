@@ -236,7 +236,7 @@ static_assert(INK_I_AT(ink_buffer, warps) == 8 && INK_I_AT(ink_buffer, warps_cho
                   INK_I_AT(ink_buffer, tracks_mask) == 24 && INK_I_AT(ink_buffer, state_bytes) == 28 &&
                   INK_I_AT(ink_buffer, kernel_mask) == 32 && INK_I_AT(ink_buffer, last_block) == 36 &&
                   INK_I_AT(ink_buffer, sample_warps) == 40 && INK_I_AT(ink_buffer, sample_rate) == 44 &&
-                  INK_I_AT(ink_buffer, block_bits_at) == 48 && INK_I_AT(ink_buffer, tries) == 56 &&
+                  INK_I_AT(ink_buffer, block_bits_at) == 48 && INK_I_AT(ink_buffer, further) == 56 &&
                   INK_I_AT(ink_buffer, claim) == 64 && INK_I_AT(ink_kernel_slot, key) == 0 &&
                   INK_I_AT(ink_kernel_slot, enabled) == 8 && INK_I_AT(ink_device_state, ring) == 0 &&
                   INK_I_AT(ink_device_state, mask) == 8 && INK_I_AT(ink_device_state, word) == 12 &&

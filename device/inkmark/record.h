@@ -315,7 +315,8 @@ typedef struct ink_buffer {
   uint32_t sample_warps;    /* INK_SAMPLE_WARPS; 0: a block counts for one */
   uint32_t sample_rate;     /* 2^32 / the blocks or warps that have room, less 1; 0: no block is left out */
   uint64_t block_bits_at;   /* uint32_t *: bit i % 32 of word i / 32 selects linear block i */
-  uint32_t tries;           /* how often more a thread may try to claim a track */
+  uint32_t further;         /* 0: a thread whose track is in use has none; else it tries three more: the next one, the one an
+                             * eighth of this further on, and one half of it behind that */
   uint32_t flags;           /* what the host made fields of; this and what stands behind `claim` kernels do not read */
   uint64_t claim;           /* the next ticket */
   uint64_t rings_end;       /* uint64_t *: behind the last track, which is why all are counted from there */

@@ -250,9 +250,6 @@ static void free_memory(ink_i_device *d) {
   }
 }
 
-/* How often a thread tries again for a track in modes in which closed tracks wait for the drain. If that many tracks
- * in a row are in use, the buffer is full, or a kernel that stays has most of it. Each try is two atomics. */
-enum { HELD_TRIES = 31 };
 enum { FLIGHT_TRACKS = 4096 }; /* pinned memory of the host: some 100 MB with the usual rings */
 
 static uint32_t keep_bits(const ink_i_options *options) {
@@ -315,7 +312,7 @@ static int allocate(ink_i_device *d, const ink_i_options *options, uint32_t trac
       .kernel_mask = d->slot_count - 1, .last_block = options->block_bit_count, /* 0: no filter */
       .tracks_mask = tracks - 1, .block_bits_at = base + bits_at, .rings_end = rings_at + tracks * stride,
       .ring_mask = (uint32_t)ring_bytes - 8 + keep_bits(options),
-      .stride = (uint32_t)stride, .tries = d->held ? HELD_TRIES : keep_last ? tracks - 1 : 0,
+      .stride = (uint32_t)stride, .further = d->held || keep_last ? tracks : 0,
       .state_bytes = sizeof *d->states};
   ink_sample_fields(d->info.flags, tracks, &d->layout.sample_warps, &d->layout.sample_rate);
   set_warps(d);

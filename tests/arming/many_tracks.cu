@@ -2,7 +2,7 @@
 // A kernel that stays open over many drains, and launches that use the buffer's tracks again meanwhile and
 // after it: argv[1] is how often. Prints how many tracks it executed, a fork's child on a line of its own;
 // argv[2] "fork" forks while the long kernel runs, and launches of another thread wait behind it: those run in both
-// processes. "warps" says that each warp records.
+// processes. "warps" says that each warp records; "many" that the long kernel holds ten tracks, one behind the other.
 #include <cuda_runtime.h>
 #include <inkmark/mark.cuh>
 
@@ -15,7 +15,7 @@
 
 PROF_SECTIONS(Many, Long, Short, Part)
 
-enum { BLOCKS = 100, LONG_BLOCKS = 4, WARPS = 2 };
+enum { BLOCKS = 100, WARPS = 2 };
 
 __device__ void helps(int *out, int i) {
   PROF_MARK(Part);
@@ -59,6 +59,7 @@ static long launch(int launches, int *out, cudaStream_t stream) {
 int main(int argc, char **argv) {
   const int launches = atoi(argv[1]);
   const long a_block = argc > 2 && !strcmp(argv[2], "warps") ? WARPS : 1;
+  const int long_blocks = argc > 2 && !strcmp(argv[2], "many") ? 10 : 4;
   cudaStream_t first, second;
   int *out, *stop;
   CHECK(cudaMalloc(&out, 32 * WARPS * sizeof(int)));
@@ -67,8 +68,8 @@ int main(int argc, char **argv) {
   CHECK(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
   CHECK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
   *stop = 0;
-  long_kernel<<<LONG_BLOCKS, 32 * WARPS, 0, first>>>(stop);
-  long tracks = LONG_BLOCKS;
+  long_kernel<<<long_blocks, 32 * WARPS, 0, first>>>(stop);
+  long tracks = long_blocks;
   for (int i = 0; i < 4; i++) {
     tracks += launch(launches, out, second);
     usleep(60000); // drains see it open
@@ -82,7 +83,7 @@ int main(int argc, char **argv) {
   tracks += queued * BLOCKS;
   const pid_t child = forks ? fork() : -1;
   if (child == 0)
-    tracks = LONG_BLOCKS + queued * BLOCKS;
+    tracks = long_blocks + queued * BLOCKS;
   *stop = 1;
   CHECK(cudaStreamSynchronize(first));
   tracks += launch(launches, out, second); // takes its tracks again

@@ -251,6 +251,7 @@ sums-*) # each track is kept, lost or missed, and none twice, while a kernel sta
   fork) argument=fork files=2 ;;
   clock) options=(--tracks 16 --drain-ms 1100) ;;
   wide) options=(--tracks 4096 --drain-ms 5) ;;
+  many) options=(--tracks 64 --drain-ms 10) argument=many ;;
   esac
   "$ink" record --device sim --blocks all "${options[@]}" -o "run.%p.ink" -- "$bin/many_tracks" 6 $argument >out 2>record.err ||
     fail "exit code $?"
@@ -260,6 +261,7 @@ sums-*) # each track is kept, lost or missed, and none twice, while a kernel sta
     "$bin/capture_counts" "$f" | awk '{for (i = 1; i < NF; i += 2) v[$i] = $(i + 1); print v["tracks"] + v["lost"] + v["missed"]}'
   done | sort -n)
   [ "$summed" = "$(sort -n out)" ] || fail "kept, lost and missed are '$summed', executed '$(sort -n out)'"
+  [ $how != many ] || "$bin/capture_counts" run.*.ink | grep -q ' missed 0 ' || fail "tracks in use are not passed over"
   for f in "${captures[@]}"; do
     "$ink" report "$f" >report 2>>record.err
     grep -Eq 'had not ended|by exit in assembly|by a trap' report && fail "healthy kernels: $(cat report)"

@@ -211,7 +211,7 @@ static void come_down(const char *what, unsigned spilled, unsigned spilled_marke
   say(said, sizeof said, "sm_80", 0, spilled_marked, registers_marked);
   check(counts_read_words(&plain, words) && counts_read_words(&marked, said), what);
   for (int round = 0; more; round++) {
-    more = guard_raise(&plain, &marked, round == 2, &verdicts, &settled);
+    more = guard_raise(&plain, &marked, round == 2 ? GUARD_NO_MORE : GUARD_STEP, &verdicts, &settled);
     const ink_guard_level level = verdicts.count ? verdicts.items[0].level : INK_GUARD_ALL;
     if (level != levels[more ? round : round - 1] || settled != (more ? level == INK_GUARD_NONE : true))
       printf("FAILED: %s: level %d in round %d\n", what, (int)level, round), failures++;
@@ -250,7 +250,7 @@ static void fewer_registers(void) {
       *words = 0, say(words, sizeof words, "sm_80", 0, cases[i].rounds[round].spilled, cases[i].rounds[round].registers);
       check(counts_read_words(&marked, words), "marked");
       read_ptx_text(&marked, ptx);
-      check(guard_raise(&plain, &marked, round == 2, &verdicts, &settled) && settled == (round == 2), cases[i].what);
+      check(guard_raise(&plain, &marked, round == 2 ? GUARD_NO_MORE : GUARD_STEP, &verdicts, &settled) && settled == (round == 2), cases[i].what);
       if (verdicts.count != 1 || verdicts.items[0].level != cases[i].rounds[round].level ||
           verdicts.items[0].registers != cases[i].rounds[round].most)
         printf("FAILED: %s: level %d, %u registers in round %d\n", cases[i].what, verdicts.count ? (int)verdicts.items[0].level : -1,
@@ -280,7 +280,7 @@ static void levels(void) {
   bool settled;
   say(words, sizeof words, "sm_80", 0, 0, 64);
   say(said, sizeof said, "sm_80", 0, 8, 64);
-  check(counts_read_words(&plain, words) && counts_read_words(&marked, said) && guard_raise(&plain, &marked, true, &verdicts, &settled) &&
+  check(counts_read_words(&plain, words) && counts_read_words(&marked, said) && guard_raise(&plain, &marked, GUARD_NO_MORE, &verdicts, &settled) &&
             settled && verdicts.items[0].level == INK_GUARD_NONE,
         "in the last round no level is left that was not measured");
   counts_free(&plain);

@@ -102,8 +102,13 @@ static void gpu_take(gpu_lane *lane) {
   if (!taken)
     return;
   lane->step = 1;
-  if (lane->tries-- > 0)
+  if (lane->tries) {
+    const uint32_t tracks = gpu.device->buffer->further;
+    const uint64_t next = lane->ticket + (--lane->tries == 2 ? 0 : lane->tries == 1 ? tracks / 8 : tracks / 2);
+    if (gpu.device->buffer->claim < next)
+      gpu.device->buffer->claim = next;
     return;
+  }
   lane->step = 0;
   gpu_slot(lane->kernel)->missed++;
   gpu.missed[lane->kernel]++;
@@ -191,7 +196,7 @@ static void gpu_step(gpu_lane *lane) {
       gpu.unknown++;
       return;
     }
-    lane->tries = gpu.device->buffer->tries;
+    lane->tries = gpu.device->buffer->further ? 3 : 0;
     lane->kernel = gpu_kernel(gpu.tracks_left);
     lane->step = 1;
   } else if (lane->step == 1) {

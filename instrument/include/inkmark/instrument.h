@@ -77,6 +77,7 @@ typedef struct ink_guarded {
   const char *kernel; /* its name, without namespaces */
   ink_guard_level level;
   unsigned registers; /* the compiler may give it so many at most; 0: as many as it takes */
+  bool skipped;       /* its body returns at once: the text is to measure other kernels */
 } ink_guarded;
 
 typedef struct ink_parse ink_parse; /* a source as it was parsed, in a process of its own */

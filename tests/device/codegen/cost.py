@@ -13,13 +13,13 @@ FEW, MANY = 24, 56  # a mark is the growth between these, less the payload's one
 LIMITS = {75: (5, 7), (80, "inkmark, shared"): (5, 7)}
 STRAIGHT, ROLLED = 5, 6
 TOLERANCE = 0.2  # a loop's own instructions change a little with its length
-REGISTERS = 8
-OPEN_CLOSE_MOST = 185
-OPEN_CLOSE_RUN_MOST = 95  # of them, what a thread runs that gets a track at its first try, its block being no part of a sample
+REGISTERS = 3
+OPEN_CLOSE_MOST = 209
+OPEN_CLOSE_RUN_MOST = 98  # of them, what a thread runs that gets a track at its first try, its block being no part of a sample
 # What such a thread comes by and none else: it claims a track's state, and reads globaltimer at both ends.
 USUAL = (r"\bATOM\w*\.\S*CAS\b", "SR_GLOBALTIMER", "SR_GLOBALTIMER")
 SHARED_MORE = 13  # an entry in shared memory is looked for by the number of the warp in its block
-SMALL_MOST = {75: 34, 80: 32, 90: 32, 100: 32, 120: 32}  # registers of a kernel of eight marks: more cost an SM warps, but on sm_75
+SMALL_MOST = {75: 34, 80: 30, 90: 30, 100: 30, 120: 32}  # registers of a kernel of eight marks: more cost an SM warps, but on sm_75
 
 
 def code(arch, form, marks, *flags):

@@ -20,8 +20,8 @@ SPILLS = {75: (68, 160), 80: (56, 196), 90: (132, 228), 100: (72, 136), 120: (10
 # The same behind PROF_OPEN and behind PROF_OPEN_ROWS, with PROF_CLOSE. LEAST has what prototypes of cheaper marks reached at
 # best, without and with PROF_ITER, by rows each: one of these forms is to be below (docs/measurements.md).
 SPILLS_BEHIND_OPEN = {
-    "PROF_OPEN": {75: (68, 160), 80: (56, 196), 90: (16, 0), 100: (0, 0), 120: (0, 0)},
-    "PROF_OPEN_ROWS": {75: (12, 92), 80: (12, 92), 90: (12, 32), 100: (16, 16), 120: (16, 0)},
+    "PROF_OPEN": {75: (16, 64), 80: (16, 48), 90: (16, 48), 100: (0, 0), 120: (96, 0)},
+    "PROF_OPEN_ROWS": {75: (12, 48), 80: (12, 48), 90: (12, 32), 100: (16, 16), 120: (16, 0)},
 }
 LEAST = {75: (36, 116), 80: (36, 116), 90: (68, 136), 100: (52, 96), 120: (52, 104)}
 
