@@ -33,6 +33,8 @@ typedef enum guard_step {
 bool guard_raise(const counts *plain, const counts *marked, guard_step step, guard_verdicts *verdicts, bool *settled);
 /* The same for the kernel that ptxas refuses; the others are still to be measured. */
 bool guard_refuse(const counts *marked, guard_verdicts *verdicts);
+/* Kernels that were raised now are less than half of the source's PTX. */
+bool guard_raised_few(const counts *plain, const counts *marked, const guard_verdicts *verdicts);
 /* What was not raised now is skipped, of all kernels that were measured. False: out of memory. */
 bool guard_skip(const counts *marked, guard_verdicts *verdicts);
 /* No kernel is skipped. */

@@ -123,7 +123,7 @@ static bool guard_search(front_call *front, const char *source, bool *found) {
     }
     take_away(front, whole);
     unsure |= alone || (last && !settled);
-    alone = confirms && !code && !last && !settled;
+    alone = confirms && !code && !last && !settled && (!whole || guard_raised_few(&plain, &marked, &front->verdicts)); /* it costs a compile more then */
     whole = whole && !alone;
     if (!alone)
       guard_skip_none(&front->verdicts);

@@ -111,6 +111,21 @@ bool guard_refuse(const counts *marked, guard_verdicts *verdicts) {
   return more;
 }
 
+bool guard_raised_few(const counts *plain, const counts *marked, const guard_verdicts *verdicts) {
+  unsigned long all = 0, raised = 0;
+  for (size_t i = 0; i < marked->count; i++) {
+    const kernel_counts *one = &marked->items[i];
+    const bool own = !*one->target && counts_find(plain, one->entry, ""); /* not a kernel of our headers */
+    char *name = own ? counts_kernel_name(one->entry) : NULL;
+    const ink_guarded at = name ? verdict_of(verdicts, name) : (ink_guarded){NULL, INK_GUARD_ALL, 0, true};
+    const unsigned instructions = name ? one->instructions : 0;
+    all += instructions;
+    raised += !at.skipped && (at.level || at.registers) ? instructions : 0;
+    free(name);
+  }
+  return 2 * raised < all;
+}
+
 bool guard_skip(const counts *marked, guard_verdicts *verdicts) {
   bool fine = true;
   for (size_t i = 0, known; i < marked->count && fine; i++) {

@@ -174,7 +174,7 @@ namespace names_of_PROF_SECTIONS {}
 
 // Opens this thread's track, and closes it on every way out of the enclosing scope. PROF_KERNEL(Step) records to the
 // buffer with which the host armed the program. PROF_KERNEL(buf, Step) records to the prof_buffer argument buf. Use
-// it once in a kernel, before any other mark. It may stand in a branch that only some threads take. About 150
+// it once in a kernel, before any other mark. It may stand in a branch that only some threads take. About 200
 // instructions for opening and closing, of which 12 run where nothing is recorded.
 #define PROF_KERNEL(...)                                                                           \
   INK_I_THIRD(__VA_ARGS__, INK_I_KERNEL_ARGUMENT, INK_I_KERNEL_SYMBOL, )(kernel, __VA_ARGS__, false, false)

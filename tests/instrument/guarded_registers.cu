@@ -17,6 +17,7 @@ convolve(const T *__restrict__ x, const T *__restrict__ w, T *__restrict__ y, in
   if (h >= h_out || v >= w_out)
     return;
   T s = 0;
+  k -= threadIdx.y >> 6; // none, which the compiler does not know: so the registers of the loops are each thread's own
   for (int c = 0; c < channels; c++)
     for (int p = 0; p < k; p++)
       for (int q = 0; q < k; q++)
