@@ -288,8 +288,46 @@ static void levels(void) {
   guard_free(&verdicts);
 }
 
+/* What is tried last, and what is compiled beside the kernels that were raised. */
+static void last_and_alone(void) {
+  static const struct {
+    unsigned registers;
+    ink_guard_level before, after;
+  } cases[] = {{32, INK_GUARD_ALL, INK_GUARD_APART}, {50, INK_GUARD_OUTSIDE, INK_GUARD_APART}, {32, INK_GUARD_APART, INK_GUARD_TRACK},
+               {32, INK_GUARD_TRACK, INK_GUARD_NONE}, {51, INK_GUARD_ALL, INK_GUARD_NONE}}; /* 1,024 threads may have 64 registers, a track takes 14 */
+  static const char ptx[] = ".visible .entry _Z1kPf(\n)\n{\nret;\n}\n.visible .entry _Z5otherPf(\n)\n{\nadd;\nret;\n}\n";
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char words[4000] = "", said[4000] = "";
+    counts plain = {0}, marked = {0};
+    guard_verdicts verdicts = {0};
+    bool settled;
+    say(words, sizeof words, "sm_80", 0, 0, cases[i].registers);
+    say(said, sizeof said, "sm_80", 0, 8, cases[i].registers);
+    check(counts_read_words(&plain, words) && counts_read_words(&marked, said), "words");
+    read_ptx_text(&plain, ptx);
+    read_ptx_text(&marked, ptx);
+    check(cases[i].before == INK_GUARD_ALL || guard_raise_to(&verdicts, "k", cases[i].before, 0, "before"), "before");
+    check(guard_raise(&plain, &marked, GUARD_LAST, &verdicts, &settled) && verdicts.items[0].level == cases[i].after &&
+              settled == (cases[i].after == INK_GUARD_NONE),
+          "what is tried last");
+    check(guard_raised_few(&plain, &marked, &verdicts), "one of three instructions");
+    check(guard_skip(&marked, &verdicts) && verdicts.count == 2 && !verdicts.items[0].skipped && verdicts.items[1].skipped &&
+              !strcmp(verdicts.items[1].kernel, "other") && verdicts.items[1].level == INK_GUARD_ALL,
+          "the other is skipped");
+    guard_skip_none(&verdicts);
+    check(verdicts.count == 1 && !verdicts.items[0].skipped && !strcmp(verdicts.items[0].kernel, "k"), "none is skipped any more");
+    check(!guard_raise(&plain, &plain, GUARD_STEP, &verdicts, &settled) && verdicts.items[0].skipped, "what is no worse is skipped");
+    check(guard_raise_to(&verdicts, "other", INK_GUARD_OUTSIDE, 0, "") && !guard_raised_few(&plain, &marked, &verdicts),
+          "two of three instructions");
+    counts_free(&plain);
+    counts_free(&marked);
+    guard_free(&verdicts);
+  }
+}
+
 int main(void) {
   bounds();
+  last_and_alone();
   fewer_registers();
   levels();
   grows();

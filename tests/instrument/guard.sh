@@ -103,6 +103,32 @@ INKMARK_GUARD=off INKMARK_KEEP=1 front 1 -cubin spills.cu -o x.cubin
 list >all
 cmp -s fewer all && fail "the guard changed nothing"
 [ "$(grep parse_seconds fewer)" = "$(grep parse_seconds all)" ] || fail "it was parsed twice: $(grep parse_seconds fewer all)"
+# a step that compiles one kernel alone: the others are whole in what comes out, also if that step fails
+cat >two.cu <<'C'
+__global__ __launch_bounds__(1024, 2) void heavy(const float *a, float *c, int n) {
+  float acc[40] = {};
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < 40; i++) acc[i] += a[k * 40 + i] * a[k + i];
+  for (int i = 0; i < 40; i++) c[i * 32 + threadIdx.x] = acc[i];
+}
+__global__ void light(float *x, int n) {
+  for (int i = 0; i < n; i++) { x[i] += 1.0f; __syncthreads(); }
+}
+C
+for failing in 0 3; do
+  printf '#!/bin/bash\necho call >>"%s/calls"\n[ $(wc -l <"%s/calls") = %s ] && exit 1\nfor w; do case $w in *two.cu) cp "$w" "%s/text.$(wc -l <"%s/calls")" ;; esac; done\nexec "%s" "$@"\n' \
+    "$work" "$work" $failing "$work" "$work" "$nvcc" >bin/failing && chmod +x bin/failing
+  : >calls
+  rm -f text.*
+  INKMARK_GUARD_SECONDS=1000 INKMARK_CACHE=$work/two$failing "$inkmark" nvcc "$work/bin/failing" -arch=sm_80 -cubin two.cu -o two.cubin >out 2>&1 ||
+    { fail "two.cu, $failing"; cat out; }
+  n=$(wc -l <calls)
+  [ $failing = 3 ] || grep -qF 'light(float *x, int n) {/*ink[*/return;' text.3 || fail "step 3 compiles all: $(ls text.*)"
+  grep -q 'heavy.*{/\*ink\[\*/return;' text.* && fail "the kernel in question is not compiled"
+  grep -qF 'return;/*ink]*/' "text.$n" && fail "kernels are skipped in what comes out, $failing"
+  grep -qF 'PROF_KERNEL(light' "text.$n" || { fail "light has no track, $failing"; cat "text.$n" out; }
+done
+[ -z "$(ls -A two3 | grep guard-)" ] || fail "what was not found whole is kept"
 # what compiles for sm_90a alone: nvcc takes -arch=sm_90a for a fatbin as compute_90 too, so a cubin and PTX are measured as a cubin
 { cat tile_alone.cu; echo '__global__ void fence() { asm volatile("wgmma.fence.sync.aligned;"); }'; } >newest.cu
 for how in "-arch=sm_90a -cubin" "--gpu-architecture sm_90a -ptx"; do
