@@ -90,7 +90,7 @@ static void run(char *line) {
   CHECK(text, "%s cannot be read", source);
   ink_parse *parse = NULL;
   for (int level = INK_GUARD_ALL; text && level <= (guard ? INK_GUARD_NONE : INK_GUARD_ALL); level++) {
-    const ink_guarded guarded = {guard, (ink_guard_level)level, level == INK_GUARD_OUTSIDE ? 40u : 0u};
+    const ink_guarded guarded = {guard, (ink_guard_level)level, level == INK_GUARD_OUTSIDE ? 40u : 0u, false};
     ink_instrumented *result = NULL;
     ink_error error = {0};
     options.parse = guard ? &parse : NULL;

@@ -117,7 +117,7 @@ static void one(const way *w) {
   CHECK(text, "%s cannot be read", path);
   ink_parse *parse = NULL;
   for (int level = INK_GUARD_ALL; text && level <= (w->guarded ? INK_GUARD_NONE : INK_GUARD_ALL); level++) {
-    const ink_guarded guarded = {w->guarded, (ink_guard_level)level, level == INK_GUARD_OUTSIDE ? 40u : 0u};
+    const ink_guarded guarded = {w->guarded, (ink_guard_level)level, level == INK_GUARD_OUTSIDE ? 40u : 0u, false};
     ink_instrument_options options = w->options;
     ink_instrumented *result = NULL;
     ink_error error = {0};
