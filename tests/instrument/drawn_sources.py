@@ -6,6 +6,7 @@ has marks by hand and directives that do not fit. `drawn_sources.py NUMBER [wron
 import sys
 
 WORDS = ["load", "store", "mix", "scan", "fold", "turn", "pack", "sort", "seek", "walk", "bind", "cast", "dot", "fill", "hash", "jump"]
+LICENCE = "// SPDX-License-" + "Identifier: MIT\n"  # in two: this line is no licence of its own
 PRELUDE = """#include "inkmark/mark.cuh"
 #define ONCE(...) do { __VA_ARGS__; } while (0)
 #define PLUS(a, b) ((a) + (b))
@@ -91,9 +92,9 @@ class Source:
         launch = "void launch(int *x) {\n" + "".join(f"  {one}\n" for one in self.launches) + "}\n"
         parts = [self.wrap(part) for part in parts]
         in_header = self.one([0, 0, 2, 3])  # so many parts are the header's
-        self.header = "// SPDX-License-Identifier: MIT\n#pragma once\n" + PRELUDE + self.laid_out("\n".join(parts[:in_header])) if in_header else ""
+        self.header = LICENCE + "#pragma once\n" + PRELUDE + self.laid_out("\n".join(parts[:in_header])) if in_header else ""
         start = f'#include "drawn_{number}.cuh"\n' if in_header else PRELUDE
-        self.text = "// SPDX-License-Identifier: MIT\n" + start + self.laid_out("\n".join(parts[in_header:])) + "\n" + launch
+        self.text = LICENCE + start + self.laid_out("\n".join(parts[in_header:])) + "\n" + launch
         if self.often(15):
             self.text = self.text.replace("\n", "\r\n").replace("\\\r\n", "\\\n")
 
