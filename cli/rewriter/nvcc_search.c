@@ -74,22 +74,22 @@ static void take_away(front_call *front, bool made) {
 }
 
 /* The output is made, and measured once more: no kernel was compiled with all the others in the last steps. What it shows to be worse has no
- * marks then. */
-static bool confirm(front_call *front, const char *source, const char *folder, const counts *plain) {
+ * marks then. *measured: it was. False: there is no marked text. */
+static bool confirm(front_call *front, const char *source, const char *folder, const counts *plain, bool *measured) {
   counts marked = {0};
-  bool settled, fine = true;
-  if (measure_whole(front, folder, &marked)) {
-    take_away(front, false);
-  } else if (guard_raise(plain, &marked, GUARD_NO_MORE, &front->verdicts, &settled)) {
-    take_away(front, true);
-    guard_skip_none(&front->verdicts);
-    fine = front_mark_again(front, source);
-  }
+  bool settled;
+  const int code = measure_whole(front, folder, &marked);
+  const bool more = code > 0 ? guard_refuse(&marked, &front->verdicts)
+                             : !code && guard_raise(plain, &marked, GUARD_NO_MORE, &front->verdicts, &settled);
+  guard_skip_none(&front->verdicts);
+  if (code || more)
+    take_away(front, !code);
   counts_free(&marked);
-  return fine;
+  *measured = !code;
+  return !more || front_mark_again(front, source);
 }
 
-/* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times. Behind the first marked step
+/* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times. The output is one more compile, and a second one if its measure shows harm. Behind the first marked step
  * only those that had too many are compiled, if the output can be measured at the end.
  * What ptxas refuses with marks loses those of the kernel that it names. *found: the verdicts are those of all steps. False: there is no
  * marked text. */
@@ -136,15 +136,18 @@ static bool guard_search(front_call *front, const char *source, bool *found) {
       break;
   }
   guard_skip_none(&front->verdicts);
-  if (fine && alone) /* also where the compile failed: a text that skips kernels is never the output's */
+  if (fine && alone) { /* also where that step failed: a text that skips kernels is never the output's */
     fine = front_mark_again(front, source);
+    code = 0;
+  }
+  bool measured = true;
   if (code || !fine)
     take_away(front, false);
   else if ((alone || unsure) && front->marks && !*nvcc_caught())
-    fine = confirm(front, source, folder, &plain);
+    fine = confirm(front, source, folder, &plain, &measured);
   counts_free(&plain);
   word_free(&plain_words);
-  *found = fine && !code;
+  *found = fine && !code && measured;
   return fine;
 }
 

@@ -51,8 +51,8 @@
 //
 // COST in machine instructions, nvcc 13.0, sm_75 to sm_120 (codegen.cost counts them). A mark in a kernel's body
 // takes 5 in straight line and 6 in a rolled loop (7 on sm_75). A mark in an inlined function with PROF_PARAMS takes
-// the same. A mark in a called function without PROF_PARAMS takes 35 to 47. Opening and closing take about 180, of
-// which 94 or 95 run if the thread gets a track at once. Marks take 0 to 8 registers more in a tiled matrix
+// the same. A mark in a called function without PROF_PARAMS takes 35 to 47. Opening and closing take about 200, of
+// which 95 to 98 run if the thread gets a track at once. Marks take 0 to 3 registers more in a tiled matrix
 // product.
 #ifndef INKMARK_MARK_CUH
 #define INKMARK_MARK_CUH

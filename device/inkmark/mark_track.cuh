@@ -219,7 +219,7 @@ template <u64 Bytes> struct instance {
 #else
 #define INK_I_RANK "mov.u32 _c, 0;\n\t"
 #endif
-// With -rdc=true the name's address is no load, and ptxas moves it in front of the claim's loop: it is to take two registers
+// With -rdc=true the name's address is no load, and ptxas moves it in front of the claim: it is to take two registers
 // there, not a row's four.
 #if defined(__CUDACC_RDC__) && __CUDA_ARCH__ >= 800
 #define INK_I_NAME_FIRST "st.global.u64 [_ring+%9+96], %11;\n\t"
