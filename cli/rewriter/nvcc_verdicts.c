@@ -43,11 +43,11 @@ static ink_guarded verdict_of(const guard_verdicts *verdicts, const char *name) 
   return (ink_guarded){name, INK_GUARD_ALL, 0, false};
 }
 
-/* What nothing is measured behind but, at most, the output. */
+/* What nothing is measured behind but, at most, the output. What spills within its bound has its track alone. */
 static ink_guard_level last_level(ink_guarded at, guard_step step, const counts *plain, const kernel_counts *marked) {
   if (step == GUARD_NO_MORE || at.level >= INK_GUARD_TRACK || !counts_has_room(plain, marked))
     return INK_GUARD_NONE;
-  return at.level < INK_GUARD_APART ? INK_GUARD_APART : INK_GUARD_TRACK;
+  return at.level < INK_GUARD_APART && !(at.registers && marked->spilled) ? INK_GUARD_APART : INK_GUARD_TRACK;
 }
 
 /* What is tried next. If a kernel takes some registers too many and nothing else is wrong, the compiler may do with fewer. A
