@@ -73,8 +73,8 @@ static void take_away(front_call *front, bool made) {
     unlink(front->args.output);
 }
 
-/* The output is made, and measured once more: no kernel was compiled with all the others in the last steps. What it shows to be worse has no
- * marks then. *measured: it was. False: there is no marked text. */
+/* The output is made, and measured once more: no kernel was compiled with all the others in the last steps. What it shows to be
+ * worse has no marks then. *measured: it was. False: there is no marked text. */
 static bool confirm(front_call *front, const char *source, const char *folder, const counts *plain, bool *measured) {
   counts marked = {0};
   bool settled;
@@ -89,8 +89,9 @@ static bool confirm(front_call *front, const char *source, const char *folder, c
   return !more || front_mark_again(front, source);
 }
 
-/* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times. The output is one more compile, and a second one if its measure shows harm. Behind the first marked step
- * only those that had too many are compiled, if the output can be measured at the end.
+/* Compiles the device code plain, then marked, with fewer and fewer marks until none harm; at most four times. The output is one
+ * more compile, and a second one if its measure shows harm. Behind the first marked step only the kernels that had too many marks
+ * are compiled, if the output can be measured at the end.
  * What ptxas refuses with marks loses those of the kernel that it names. *found: the verdicts are those of all steps. False: there is no
  * marked text. */
 static bool guard_search(front_call *front, const char *source, bool *found) {
@@ -123,7 +124,8 @@ static bool guard_search(front_call *front, const char *source, bool *found) {
     }
     take_away(front, whole);
     unsure |= alone || (last && !settled);
-    alone = confirms && !code && !last && !settled && (!whole || guard_raised_few(&plain, &marked, &front->verdicts)); /* it costs a compile more then */
+    /* where the output itself was measured, a step alone is a compile more */
+    alone = confirms && !code && !last && !settled && (!whole || guard_raised_few(&plain, &marked, &front->verdicts));
     whole = whole && !alone;
     if (!alone)
       guard_skip_none(&front->verdicts);

@@ -2,34 +2,11 @@
 /* memory_test FOLDER DEVICE: allocations of the rewriter fail, one in each run: early ones one by one, then ever fewer of them. Each
  * run ends with the text that a run without fails gives, or with an error and no result. The linker sends the library's allocations through here, in the process that parses too; libclang's are its own. */
 #include "../unit/check.h"
+#include "../unit/failing_allocations.h"
 #include "inkmark/instrument.h"
 
 #include <string.h>
 #include <sys/mman.h>
-
-static bool counting;
-static long countdown, *made; /* it is shared with the process that parses */
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-char *__wrap_strdup(const char *text);
-
-static bool fails(void) {
-  if (!counting)
-    return false;
-  ++*made;
-  return --countdown == 0;
-}
-
-void *__wrap_malloc(size_t bytes) { return fails() ? NULL : __real_malloc(bytes); }
-void *__wrap_calloc(size_t n, size_t bytes) { return fails() ? NULL : __real_calloc(n, bytes); }
-void *__wrap_realloc(void *old, size_t bytes) { return fails() ? NULL : __real_realloc(old, bytes); }
-char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
 
 static uint64_t add(uint64_t hash, const char *text, size_t bytes) {
   for (size_t i = 0; i < bytes; i++)

@@ -3,6 +3,7 @@
  * the status is INK_ERROR_MEMORY with a message, nothing leaks (the sanitizer's build tells) and
  * nothing is handed out. The linker sends the library's allocations through here. */
 #include "check.h"
+#include "failing_allocations.h"
 #include "inkmark/critical.h"
 #include "inkmark/variance.h"
 #include "merge/read/foreign_private.h"
@@ -10,30 +11,6 @@
 #include "synth.h"
 
 #include <inttypes.h>
-
-static bool counting;
-static long countdown, made;
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-char *__wrap_strdup(const char *text);
-
-static bool fails(void) {
-  if (!counting)
-    return false;
-  made++;
-  return --countdown == 0;
-}
-
-void *__wrap_malloc(size_t bytes) { return fails() ? NULL : __real_malloc(bytes); }
-void *__wrap_calloc(size_t n, size_t bytes) { return fails() ? NULL : __real_calloc(n, bytes); }
-void *__wrap_realloc(void *old, size_t bytes) { return fails() ? NULL : __real_realloc(old, bytes); }
-char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
 
 static synth_track busy_track(uint32_t block) {
   synth_track t;
@@ -155,12 +132,12 @@ static ink_status join_all(const char *path, ink_error *error) {
 static void each_fails(const char *what, const char *path, ink_status (*all_of_it)(const char *, ink_error *)) {
   ink_error error = {0};
   countdown = 0;
-  made = 0;
+  *made = 0;
   counting = true;
   ink_status status = all_of_it(path, &error);
   counting = false;
   CHECK(status == INK_OK, "%s without failures: %s", what, error.message);
-  long all = made;
+  long all = *made;
   CHECK(all > 5, "only %ld allocations seen", all);
   for (long n = 1; n <= all; n++) {
     memset(&error, 0, sizeof error);
