@@ -16,7 +16,7 @@ typedef struct ink_parsed_file {
   uint32_t path, shown, marks, reserved;
 } ink_parsed_file;
 typedef struct ink_parsed_place {
-  uint32_t kind, state, line, column, file, function, name, section, held, reason;
+  uint32_t kind, state, line, column, end_line, end_column, file, function, name, section, held, reason;
 } ink_parsed_place;
 typedef struct ink_parsed_remark {
   uint32_t line, column, file, text;

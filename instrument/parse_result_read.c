@@ -59,6 +59,8 @@ static void unpack(ink_instrumented *result) {
                                     .state = (ink_place_state)parsed.state,
                                     .line = parsed.line,
                                     .column = parsed.column,
+                                    .end_line = parsed.end_line,
+                                    .end_column = parsed.end_column,
                                     .file = pool + parsed.file,
                                     .function = pool + parsed.function,
                                     .name = pool + parsed.name,
@@ -145,7 +147,7 @@ uint64_t ink_instrumented_parse_ns(const ink_instrumented *result) {
 }
 
 const char *ink_place_kind_word(ink_place_kind kind) {
-  static const char *const words[] = {"kernel", "call", "loop", "wait", "directive", "mark", "line", "role", "context"};
+  static const char *const words[] = {"kernel", "call", "loop", "wait", "directive", "mark", "line", "role", "context", "setup"};
   return (unsigned)kind < sizeof words / sizeof *words ? words[kind] : "?";
 }
 

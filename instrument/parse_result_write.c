@@ -169,6 +169,8 @@ static void put_places(ink_unit *unit, pack *to) {
     unit->failed |= !found->name || (found->state == INK_PLACE_MARKED ? !found->section : !found->reason);
     ink_parsed_place place = {.kind = (uint32_t)found->kind, .state = (uint32_t)found->state};
     ink_source_position(found->source, found->offset, &place.line, &place.column);
+    if (found->end)
+      ink_source_position(found->source, found->end, &place.end_line, &place.end_column);
     place.file = put(to, found->source->shown);
     place.function = put(to, found->function ? found->function->name : "");
     place.name = put(to, found->name);

@@ -211,6 +211,8 @@ static void mark_body(ink_unit *unit, ink_function *function) {
     free(named);
   }
   ink_mark_roles(unit, function);
+  if (!unit->options->lines)
+    ink_rule_setups(unit, function);
   ink_function_directives(unit, function);
   ink_function_remarks(unit, function);
 }

@@ -72,7 +72,7 @@ typedef struct ink_found { /* a place, as the rules found it */
   ink_place_kind kind;
   ink_place_state state;
   ink_source *source;
-  uint32_t offset;
+  uint32_t offset, end; /* end: behind the last statement of a range of several; else 0 */
   const ink_function *function;
   char *name, *section, *held, *reason;
 } ink_found;
@@ -379,6 +379,8 @@ void ink_rule_row(ink_unit *unit, ink_function *function, uint32_t at);
 void ink_rule_call(ink_unit *unit, ink_function *function, uint32_t at);
 bool ink_is_unevaluated(const ink_tree *tree, uint32_t at); /* `sizeof f(x)`, `decltype(f(x))` */
 void ink_mark_call(ink_unit *unit, ink_function *function, uint32_t at, const char *name, ink_found *found);
+/* rule_setups.c: behind the other rules */
+void ink_rule_setups(ink_unit *unit, ink_function *function);
 /* rule_lines.c */
 void ink_rule_lines(ink_unit *unit, ink_function *function);
 /* loop_names.c: `for i < n` */

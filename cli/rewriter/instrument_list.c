@@ -19,7 +19,7 @@ static void count(const ink_instrumented *result, ink_place_kind kind, unsigned 
 }
 
 static void print_counts(const ink_instrumented *result, FILE *to) {
-  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_CONTEXT; kind++) {
+  for (int kind = INK_PLACE_KERNEL; kind <= INK_PLACE_SETUP; kind++) {
     unsigned marked, left;
     count(result, (ink_place_kind)kind, &marked, &left);
     if (marked || left)
@@ -47,9 +47,9 @@ void instrument_summary(const ink_instrumented *result, const char *source, FILE
   unsigned kernels, roles, left = 0, others = 0, sections = 0, kind_left;
   count(result, INK_PLACE_ROLE, &roles, &left);
   count(result, INK_PLACE_KERNEL, &kernels, &left);
-  for (int kind = INK_PLACE_KERNEL + 1; kind <= INK_PLACE_ROLE; kind++) {
+  for (int kind = INK_PLACE_KERNEL + 1; kind <= INK_PLACE_SETUP; kind++) {
     count(result, (ink_place_kind)kind, &others, &kind_left);
-    left += kind_left;
+    left += kind == INK_PLACE_CONTEXT ? 0 : kind_left;
   }
   for (size_t i = 0; i < n; i++)
     sections += places[i].state == INK_PLACE_MARKED && places[i].kind != INK_PLACE_KERNEL &&
@@ -88,6 +88,8 @@ void instrument_list_text(const ink_instrumented *result, const char *source, FI
     text_print(to, ": %s", ink_place_state_word(place->state));
     if (*place->section)
       text_print(to, " %s", place->section);
+    if (place->end_line)
+      text_print(to, " up to line %u", place->end_line);
     if (*place->held)
       text_print(to, " holds %s", place->held);
     if (*place->reason)
@@ -137,6 +139,10 @@ void instrument_list_json(const ink_instrumented *result, const char *source, js
     json_string(json, "file", place->file);
     json_unsigned(json, "line", place->line);
     json_unsigned(json, "column", place->column);
+    if (place->end_line) {
+      json_unsigned(json, "end_line", place->end_line);
+      json_unsigned(json, "end_column", place->end_column);
+    }
     json_string(json, "function", *place->function ? place->function : NULL);
     json_string(json, "name", place->name);
     json_string(json, "section", *place->section ? place->section : NULL);

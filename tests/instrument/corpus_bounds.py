@@ -183,8 +183,8 @@ class Places:
 
 
 def judge_places(places, listed, base):
-    """(real calls and loops, those in a section, [what is not])"""
-    marked, passed = defaultdict(list), set()  # file -> [(start, end)]
+    """(real calls and loops, those in a section, of these those that only the range of a setup has, [what is not])"""
+    marked, passed, setups = defaultdict(list), set(), []  # file -> [(start, end)]
     for place in listed:
         path = os.path.realpath(os.path.join(base, place["file"]))
         spot = path, place["line"], place["column"]
@@ -193,6 +193,9 @@ def judge_places(places, listed, base):
             ends = ([loop[:2]] if loop and place["kind"] != "call" else []) + \
                 ([call["end"]] if call and place["kind"] != "loop" else [])
             marked[path].append((spot[1:], max(ends) if ends else spot[1:]))
+        elif place["state"] == "marked" and place["kind"] == "setup":
+            marked[path].append((spot[1:], (place["end_line"], place["end_column"])))
+            setups.append((path, marked[path][-1]))
         elif "is in the range of another call" in (place["reason"] or ""):
             marked[path].append((spot[1:], spot[1:]))
         elif "what it calls is marked instead" in (place["reason"] or ""):
@@ -220,7 +223,11 @@ def judge_places(places, listed, base):
         [s for s, p in places.loops.items() if p[2]]
     places.real = every
     bare = [s for s in every if not is_in_section(s)]
-    return len(every), len(every) - len(bare), bare
+    for path, span in setups:
+        marked[path].remove(span)
+    held.clear()
+    by_setup = sum(not is_in_section(s) for s in every) - len(bare) if setups else 0
+    return len(every), len(every) - len(bare), by_setup, bare
 
 
 # ---- a source ----------------------------------------------------------------------------------------
@@ -267,7 +274,7 @@ def measure(path, tree, inkmark, words, count_tool, cuda, device):
         if counted.returncode:
             row["why"].append("not counted: " + counted.stderr[:200])
         stamps = stamps_of(find_tool("cuobjdump"), work + "/cold.o") if not code else {}
-        row["real"], row["held"], bare = judge_places(places, listed, base)
+        row["real"], row["held"], row["by_setup"], bare = judge_places(places, listed, base)
         code = code_of_calls(path, words, base, work) if 10 * row["held"] < 9 * row["real"] else None
         row["real_code"], row["held_code"] = row["real"], row["held"]
         if code is not None:
@@ -333,8 +340,8 @@ def print_bounds(rows):
     print("%d sources compiled with project kernels, %d without, %d not compiled; %d entries, of libraries %d" %
           (len(good), len(without), len(rows) - len(good) - len(without), len(entries),
            sum(not e["project"] for r in good for e in r["entries"])))
-    print("calls and loops that are not trivial: %d, in a section %d; registers gained: median %+d, most %+d" %
-          (real, held, percentile(gained, 0.5), max(gained, default=0)))
+    print("calls and loops that are not trivial: %d, in a section %d (%d of them in the range of a setup); registers gained: median %+d, most %+d" %
+          (real, held, sum(r.get("by_setup", 0) for r in good), percentile(gained, 0.5), max(gained, default=0)))
     if any(r.get("real_code") != r["real"] for r in good):
         print("without calls of less than %d machine instructions: %d, in a section %d" %
               (CODE, sum(r["real_code"] for r in good), sum(r["held_code"] for r in good)))

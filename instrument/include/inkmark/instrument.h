@@ -28,6 +28,7 @@ typedef enum ink_place_kind {
   INK_PLACE_LINE,      /* a statement, where a kernel is marked line by line */
   INK_PLACE_ROLE,      /* a branch by warp that holds work of the kernel: the name of its warps' tracks */
   INK_PLACE_CONTEXT,   /* a function with marks that kernels call, which gets their context */
+  INK_PLACE_SETUP,     /* statements of small calls outside of loops, in one range */
 } ink_place_kind;
 
 typedef enum ink_place_state {
@@ -41,6 +42,7 @@ typedef struct ink_place {
   ink_place_kind kind;
   ink_place_state state;
   uint32_t line, column; /* from 1; columns count bytes */
+  uint32_t end_line, end_column; /* behind the last statement of INK_PLACE_SETUP; else 0 */
   const char *file;      /* as the compiler shows it */
   const char *function;  /* the function that it lies in */
   const char *name;      /* what stands there: the callee, `for`, `__syncthreads` */
