@@ -14,7 +14,11 @@
 bool ink_i_grow(void **items, size_t *room, size_t count, size_t item_bytes) {
   if (count < *room)
     return true;
+#if defined(INKMARK_TIGHT) /* a step behind the last item is out of the memory: address sanitizers want this */
+  size_t more = count + 1;
+#else
   size_t more = *room ? *room * 2 : 16;
+#endif
   void *grown = more <= SIZE_MAX / item_bytes ? realloc(*items, more * item_bytes) : NULL;
   if (!grown)
     return false;
@@ -30,6 +34,9 @@ void ink_bytes_add(ink_bytes *bytes, const void *data, size_t count) {
     size_t room = bytes->room ? bytes->room : 256;
     while (room - bytes->count < count && room < SIZE_MAX / 2)
       room *= 2;
+#if defined(INKMARK_TIGHT)
+    room = bytes->count + count;
+#endif
     char *grown = room - bytes->count < count ? NULL : realloc(bytes->at, room);
     if (!grown) {
       bytes->failed = true;

@@ -3,8 +3,9 @@
 
 mutate.py FOLDER [--seed N] [--count 60] [--only REGEX] [--jobs 2] [--no-known]
 
-FOLDER gets a copy of the tree (tracked files) and a build of it, whose programs end with an error if they leave memory
-unfreed, and whose rewriter frees what it has before it ends (INKMARK_FREE_ALL). A mutant is judged by the tests of TESTS, group by group, until one fails. A test that fails without the fault too says nothing and
+FOLDER gets a copy of the tree (tracked files) and builds of it, whose programs end with an error if they leave memory
+unfreed or step out of it (INKMARK_TIGHT: lists have no room behind their last item), and whose rewriter frees what it has before it ends (INKMARK_FREE_ALL).
+The simulated device's build has no sanitizer of addresses, which programs that load it do not have. A mutant is judged by the tests of TESTS, group by group, until one fails. A test that fails without the fault too says nothing and
 is not asked any more. A mutant that the compiler refuses, or whose object file with -O2 is that of the source without it, is
 drawn again. KNOWN are faults that no test noticed in an earlier review; they come first and count with the others.
 mutate_equivalent.txt has mutants that no input tells from the source, each with its reason; they are judged like the others, and
@@ -47,6 +48,7 @@ TESTS = {
 }
 FOLDERS = tuple(TESTS)
 WATCHED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-ftrivial-auto-var-init=pattern")
+ADDRESSES = "-fsanitize=address"
 
 KNOWN = [  # file, what stands there, what is put there
     ("runtime/decode/decode_ring.c", "wraps = (word & INK_CLOCK_MASK) > after;", "wraps = (word & INK_CLOCK_MASK) >= after;"),
@@ -110,19 +112,18 @@ class Bench:
     def __init__(self, folder, jobs):
         self.root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         self.folder, self.tree, self.jobs = os.path.abspath(folder), os.path.join(os.path.abspath(folder), "tree"), str(jobs)
-        self.build = os.path.join(self.tree, "build")
         self.fine = {}  # test -> whether it passes without a fault
         self.objects = {}  # path -> what an optimising compiler makes of it without a fault
+        # what is read before it is written, or after it was freed, is noticed; without addresses MALLOC_PERTURB_ does so
+        os.environ["ASAN_OPTIONS"] = "max_malloc_fill_size=1000000000:malloc_fill_byte=90:alloc_dealloc_mismatch=0:quarantine_size_mb=32:allocator_may_return_null=1"
         os.environ["LSAN_OPTIONS"] = f"suppressions={self.folder}/leaks.txt:print_suppressions=0"
         os.environ["INKMARK_FIRST_FAULT"] = "1"
         os.environ["INKMARK_CACHE"] = os.path.join(self.folder, "cache")
-        os.environ["MALLOC_PERTURB_"] = "165"  # what is read before it is written, or after it was freed, is noticed
+        os.environ["MALLOC_PERTURB_"] = "165"
         self.copy()
         with open(os.path.join(self.folder, "leaks.txt"), "w", encoding="utf-8") as file:
             file.write("leak:unloaded_inside\nleak:libclang\n")  # what a module's unloading leaves there is what that test is about
-        self.configure()
-        self.known = set(re.findall(r"^(\S+): ", run("ninja", "-C", self.build, "-t", "targets", "all").stdout, re.M))
-        self.listed = {name: words for name, (words, _, labels) in listed_tests(self.build).items() if "gpu" not in labels}
+        self.builds = {}  # folder -> its targets, and the words of each of its tests
 
     def copy(self):
         os.makedirs(self.tree, exist_ok=True)
@@ -135,13 +136,23 @@ class Bench:
             if os.path.exists(os.path.join(self.root, name)) and not os.path.lexists(os.path.join(self.tree, name)):
                 os.symlink(os.path.realpath(os.path.join(self.root, name)), os.path.join(self.tree, name))
 
-    def configure(self):
-        self.watched = [flag for flag in WATCHED if not run("gcc", flag, "-x", "c", "-c", "/dev/null", "-o", "/dev/null").returncode]
+    def take_build(self, path):
+        """The build that judges mutants of a file."""
+        alone = path.startswith("device/sim/")
+        self.build = os.path.join(self.tree, "build-simulated" if alone else "build")
+        if self.build not in self.builds:
+            self.configure("-fsanitize=leak" if alone else ADDRESSES, *([] if alone else [ADDRESSES]))
+            self.builds[self.build] = (set(re.findall(r"^(\S+): ", run("ninja", "-C", self.build, "-t", "targets", "all").stdout, re.M)),
+                                       {name: words for name, (words, _, labels) in listed_tests(self.build).items() if "gpu" not in labels})
+        self.known, self.listed = self.builds[self.build]
+
+    def configure(self, linked, *more):
+        watched = [flag for flag in (*WATCHED, *more) if not run("gcc", flag, "-x", "c", "-c", "/dev/null", "-o", "/dev/null").returncode]
         # Without optimisation: a mutant is compiled in less time than it is tested. What is undefined ends the program, as in the
         # sanitized pass of tests/run.sh; what is read before it is written is no number that happens to be right.
         made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON", "-DINKMARK_BUILD_BENCH=OFF",
-                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS=-O0 -DINKMARK_FREE_ALL {' '.join(self.watched)}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
-                   "-DCMAKE_EXE_LINKER_FLAGS=-fsanitize=leak",
+                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS=-O0 -DINKMARK_FREE_ALL -DINKMARK_TIGHT {' '.join(watched)}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                   f"-DCMAKE_EXE_LINKER_FLAGS={linked}",
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []))
         if made.returncode:
             sys.exit("the tree cannot be configured:\n" + made.stdout[-2000:])
@@ -187,7 +198,7 @@ class Bench:
         listed = json.load(open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8"))
         of = next(one for one in listed if one["file"] == os.path.join(self.tree, path))
         made = os.path.join(self.build, "mutant.o")
-        words = [word for word in shlex.split(of["command"]) if word not in ("-O0", *WATCHED) and "ccache" not in os.path.basename(word)]
+        words = [word for word in shlex.split(of["command"]) if word not in ("-O0", ADDRESSES, *WATCHED) and "ccache" not in os.path.basename(word)]
         words[words.index("-o") + 1] = made
         if run(*words, "-O2", cwd=of["directory"]).returncode:
             return None
@@ -197,6 +208,7 @@ class Bench:
     def judge(self, path, text):
         """killed, survived, refused (by the compiler) or same (object); and by which test, or what was not run."""
         passed = set()
+        self.take_build(path)
         while True:
             verdict, what, by = self.judge_once(path, text, passed)
             if verdict != "killed" or all(self.passes(name) for name in by):
