@@ -5,7 +5,7 @@ mutate.py FOLDER [--seed N] [--count 60] [--only REGEX] [--jobs 2] [--no-known]
 
 FOLDER gets a copy of the tree (tracked files) and builds of it, whose programs end with an error if they leave memory
 unfreed or step out of it (INKMARK_TIGHT: lists have no room behind their last item), and whose rewriter frees what it has before it ends (INKMARK_FREE_ALL).
-The simulated device's build has no sanitizer of addresses, which programs that load it do not have. A mutant is judged by the tests of TESTS, group by group, until one fails. A test that fails without the fault too says nothing and
+Only the tests of ADDRESSED are of the build with the sanitizer of addresses: the simulated device is loaded by programs without it, and others take too long. A mutant is judged by the tests of TESTS, group by group, until one fails. A test that fails without the fault too says nothing and
 is not asked any more. A mutant that the compiler refuses, or whose object file with -O2 is that of the source without it, is
 drawn again. KNOWN are faults that no test noticed in an earlier review; they come first and count with the others.
 mutate_equivalent.txt has mutants that no input tells from the source, each with its reason; they are judged like the others, and
@@ -48,7 +48,7 @@ TESTS = {
 }
 FOLDERS = tuple(TESTS)
 WATCHED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-ftrivial-auto-var-init=pattern")
-ADDRESSES = "-fsanitize=address"
+ADDRESSED = r"unit_\w+|cost\.taken_out|instrument\.(unit|counts|pieces|drawn)"
 
 KNOWN = [  # file, what stands there, what is put there
     ("runtime/decode/decode_ring.c", "wraps = (word & INK_CLOCK_MASK) > after;", "wraps = (word & INK_CLOCK_MASK) >= after;"),
@@ -124,6 +124,7 @@ class Bench:
         with open(os.path.join(self.folder, "leaks.txt"), "w", encoding="utf-8") as file:
             file.write("leak:unloaded_inside\nleak:libclang\n")  # what a module's unloading leaves there is what that test is about
         self.builds = {}  # folder -> its targets, and the words of each of its tests
+        self.take_build()
 
     def copy(self):
         os.makedirs(self.tree, exist_ok=True)
@@ -136,22 +137,22 @@ class Bench:
             if os.path.exists(os.path.join(self.root, name)) and not os.path.lexists(os.path.join(self.tree, name)):
                 os.symlink(os.path.realpath(os.path.join(self.root, name)), os.path.join(self.tree, name))
 
-    def take_build(self, path):
-        """The build that judges mutants of a file."""
-        alone = path.startswith("device/sim/")
-        self.build = os.path.join(self.tree, "build-simulated" if alone else "build")
+    def take_build(self, name=""):
+        """The build that a test is of."""
+        addressed = bool(re.fullmatch(ADDRESSED, name))
+        self.build = os.path.join(self.tree, "build-addresses" if addressed else "build")
         if self.build not in self.builds:
-            self.configure("-fsanitize=leak" if alone else ADDRESSES, *([] if alone else [ADDRESSES]))
+            self.configure(*(("-fsanitize=address", "-fsanitize=address -DINKMARK_TIGHT") if addressed else ("-fsanitize=leak", "")))
             self.builds[self.build] = (set(re.findall(r"^(\S+): ", run("ninja", "-C", self.build, "-t", "targets", "all").stdout, re.M)),
                                        {name: words for name, (words, _, labels) in listed_tests(self.build).items() if "gpu" not in labels})
         self.known, self.listed = self.builds[self.build]
 
-    def configure(self, linked, *more):
-        watched = [flag for flag in (*WATCHED, *more) if not run("gcc", flag, "-x", "c", "-c", "/dev/null", "-o", "/dev/null").returncode]
+    def configure(self, linked, more):
+        watched = [flag for flag in WATCHED if not run("gcc", flag, "-x", "c", "-c", "/dev/null", "-o", "/dev/null").returncode]
         # Without optimisation: a mutant is compiled in less time than it is tested. What is undefined ends the program, as in the
         # sanitized pass of tests/run.sh; what is read before it is written is no number that happens to be right.
         made = run("cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DINKMARK_BUILD_TESTS=ON", "-DINKMARK_BUILD_BENCH=OFF",
-                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS=-O0 -DINKMARK_FREE_ALL -DINKMARK_TIGHT {' '.join(watched)}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                   "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS=-O0 -DINKMARK_FREE_ALL {more} {' '.join(watched)}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                    f"-DCMAKE_EXE_LINKER_FLAGS={linked}",
                    *(["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []))
         if made.returncode:
@@ -177,6 +178,7 @@ class Bench:
     def passes(self, name):
         """Whether a test passes without a fault. It is asked when a mutant fails it for the first time."""
         if name not in self.fine:
+            self.take_build(name)
             self.make(self.needs([name]))
             self.fine[name] = not run("ctest", "--test-dir", self.build, "-R", f"^{re.escape(name)}$").returncode
             if not self.fine[name]:
@@ -188,17 +190,20 @@ class Bench:
         asked = next(TESTS[folder] for folder in FOLDERS if path.startswith(folder))
         seen = {name for name, fine in self.fine.items() if not fine} | passed
         for pattern in asked:
-            group = [name for name in self.listed if re.fullmatch(pattern, name) and name not in seen]
-            seen |= set(group)
-            if group:
-                yield group
+            whole = [name for name in self.listed if re.fullmatch(pattern, name) and name not in seen]
+            seen |= set(whole)
+            for addressed in (True, False):
+                if group := [name for name in whole if bool(re.fullmatch(ADDRESSED, name)) == addressed]:
+                    self.take_build(group[0])
+                    yield group
 
     def optimised(self, path):
         """What an optimising compiler makes of a file."""
+        self.take_build()
         listed = json.load(open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8"))
         of = next(one for one in listed if one["file"] == os.path.join(self.tree, path))
         made = os.path.join(self.build, "mutant.o")
-        words = [word for word in shlex.split(of["command"]) if word not in ("-O0", ADDRESSES, *WATCHED) and "ccache" not in os.path.basename(word)]
+        words = [word for word in shlex.split(of["command"]) if word not in ("-O0", *WATCHED) and "ccache" not in os.path.basename(word)]
         words[words.index("-o") + 1] = made
         if run(*words, "-O2", cwd=of["directory"]).returncode:
             return None
@@ -208,7 +213,6 @@ class Bench:
     def judge(self, path, text):
         """killed, survived, refused (by the compiler) or same (object); and by which test, or what was not run."""
         passed = set()
-        self.take_build(path)
         while True:
             verdict, what, by = self.judge_once(path, text, passed)
             if verdict != "killed" or all(self.passes(name) for name in by):
