@@ -31,24 +31,24 @@ from listed_tests import listed_tests
 # Which tests are run for the sources of a folder, in this order: those that read what it makes, that are no matter of chance,
 # and that need no nvcc while they run. Others take most of the time of a fault that nothing notices, and were not once the first to notice one
 # in the runs until 2026-11-30: they are not asked. So what these let live the whole suite may kill, never the other way round.
-REWRITER = (r"instrument\.(unit|counts|pieces)", r"instrument\.(drawn|memory)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.drawn_full", r"instrument\.marked",
+REWRITER = (r"instrument\.(unit|files|counts|pieces)", r"instrument\.(drawn|memory)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.drawn_full", r"instrument\.marked",
             r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)", r"instrument\.(messages|broken)")
-CACHE = (r"instrument\.kept_result", *REWRITER, r"instrument\.stopped")
+CACHE = (r"instrument\.kept_result", *REWRITER, r"instrument\.kept", r"instrument\.stopped")
 TESTS = {
     "runtime/decode/": (r"unit_(decode|table)_exact", r"unit_(decode_problems|table|rows|open_ring)|cost\.taken_out", r"unit_(decode_model|launches)|report\.exact", r"unit_memory"),
-    "runtime/table/": (r"unit_table(_exact)?|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text)|report\.(findings|variance|path)", r"unit_memory"),
+    "runtime/table/": (r"unit_(table(_exact)?|findings_exact)|cost\.taken_out", r"report\.(exact|recomputed)", r"unit_(rows|launches|decode_exact|text)|report\.(findings|variance|path)", r"unit_memory"),
     "runtime/clock/": (r"unit_(clock|table)_exact", r"unit_(clock_map|decode_exact|table|stalls)", r"report\.exact|unit_capture_parts|cli\.info_json|merge\.loop", r"unit_memory"),
     "runtime/merge/join/": (r"unit_join_exact", r"unit_join", r"merge\.(loop|variants|rows|made_several)", r"merge\.(real_kineto_(a100_small|rocm_small)|real_nsys_2022_1gpu|rivals)",
                             r"merge\.(blind_kineto_rocm_small|blind_nsys_2022_1gpu|foreign)", r"unit_memory"),
     "runtime/cuda/drain": (r"unit_drain_exact", r"unit_(drain_parts|drain_thread|ring|open_ring)", r"unit_drain"),
     "device/sim/exec_": (r"sim\.machine\.(?!clock|config)[\w.]+", r"sim\.(apart|modern|launch|streams|threads|graphs|memory)"),
-    **{f"instrument/{name}": CACHE for name in ("kept_result", "dependencies", "cache_folder", "parse", "run.", "prelude", "shim")},
+    **{f"instrument/{name}": CACHE for name in ("kept_result", "dependencies", "cache_folder", "parse", "run.", "prelude", "shadows", "shim")},
     "instrument/compile_commands": (*REWRITER[:1], r"instrument\.listed\.make", *REWRITER[1:]), "instrument/nvcc_macros": (*REWRITER[:1], r"instrument\.nvcc_macros", *REWRITER[1:]),
     "instrument/": REWRITER,
 }
 FOLDERS = tuple(TESTS)
 WATCHED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-ftrivial-auto-var-init=pattern")
-ADDRESSED = r"unit_\w+|cost\.taken_out|instrument\.(unit|counts|pieces|drawn)"
+ADDRESSED = r"unit_\w+|cost\.taken_out|instrument\.(unit|files|counts|pieces|drawn)"
 
 KNOWN = [  # file, what stands there, what is put there
     ("runtime/decode/decode_ring.c", "wraps = (word & INK_CLOCK_MASK) > after;", "wraps = (word & INK_CLOCK_MASK) >= after;"),

@@ -46,6 +46,10 @@ static void print_result(const ink_instrumented *result, const char *original, s
     printf("%s: %u marks\n%.*s\n", strrchr(files[i].path, '/') + 1, files[i].marks, (int)files[i].bytes, files[i].text);
     CHECK(wanted && !ink_instrument_strip(files[i].text, files[i].bytes, &stripped, &bytes, NULL) && bytes == read_bytes && !memcmp(stripped, wanted, bytes),
           "%s: without its marks it is another text", files[i].path);
+    char *diff = NULL;
+    CHECK(!ink_instrument_diff(files[i].text, files[i].bytes, "old", "new", &diff, NULL), "%s: no differences", files[i].path);
+    printf("%s\n", diff ? diff : "");
+    free(diff);
     free(stripped);
     free(read);
   }
