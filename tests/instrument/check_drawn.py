@@ -41,6 +41,10 @@ def options_of(number, source):
     return words
 
 
+EDGES = {"heads_short": ["calls", "loops", "waits", "rows", "depth=8", "hold=1"], "held": ["hold=2", "calls", "loops", "waits"], "roles": ["hold=0", "waits"], "by_hand": ["hold=1", "rows", "depth=2"],
+         "waits_in": ["waits", "loops", "hold=1"], "comments": ["hold=1"], "pragmas": ["lines", "kernels=^pragmas$"]}  # kernels of full/edges.cu, each with all levels of the guard
+
+
 def plain(text, folder):
     """Without what depends on where the source lies: the name of its table is a hash of its path."""
     text = "\n".join(line for line in text.split("\n") if "INK_TABLE" not in line and "#line" not in line)
@@ -70,21 +74,24 @@ def main():
                 if text:
                     open(name, "w", encoding="utf-8", newline="").write(text)
             lines.append((number, [f"root={folder}", *options_of(number, source), path]))
+        for kernel, options in (EDGES.items() if not cuda and not only else ()):
+            lines.append((kernel, [f"root={HERE}", *options, *([f"guard={kernel}"] if "lines" not in options else []), "-arch=sm_90a", "-std=c++17", os.path.join(HERE, "full", "edges.cu")]))
+        count = len(lines)
         with open(os.path.join(folder, "runs"), "w", encoding="utf-8") as file:
             file.writelines(" ".join(words) + "\n" for _, words in lines)
         runs = subprocess.Popen([driver, device, *([cuda, os.environ.get("INKMARK_CACHE", folder)] if cuda else [])], stdin=open(os.path.join(folder, "runs"), encoding="utf-8"), stdout=subprocess.PIPE)
-        for number, words in lines:
+        for at, (number, words) in enumerate(lines):
             found = []
             while (line := runs.stdout.readline()) and line != END:
                 found.append(line)
-            text = plain(b"".join(found).decode(errors="replace"), folder)
+            text = plain(b"".join(found).decode(errors="replace"), folder).replace(HERE, "")
             if only:
                 print(" ".join(words), text, sep="\n")
             made.append(f"{number} {' '.join(words[1:-1])} {hashlib.sha256(text.encode()).hexdigest()[:16]}")
             if why := uneven(text):
                 wrong += 1
                 print(f"{made[-1]}: uneven: {why}")
-            was = kept[number - first] if number - first < len(kept) else "not there"
+            was = kept[at] if at < len(kept) else "not there"
             if kept and made[-1] != was:
                 wrong += 1
                 print(f"{made[-1]}: it was\n{was}")
