@@ -64,7 +64,7 @@ static bool has_other(const shadow_list *shadows, const char *folder, const char
 }
 
 static bool has_any(const shadow_list *shadows, const char *folder) {
-  DIR *dir = opendir(folder);
+  DIR *dir = shadows->words.count ? opendir(folder) : NULL;
   bool found = false;
   for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
     const uint64_t word = ink_text_hash(entry->d_name, strlen(entry->d_name));
