@@ -81,7 +81,7 @@ static uint64_t digest(const char *text, size_t bytes) {
   return hash & 0xffffffff;
 }
 
-enum { PIECES = 240, OPEN = 400, SEEDS = 470, WORDS = 1024 }; /* from these seeds on tracks come in pieces, of which some are lost; are open, with damaged words */
+enum { PIECES = 380, OPEN = 620, SEEDS = 800, WORDS = 1024 }; /* from these seeds on tracks come in pieces, of which some are lost; are open, with damaged words */
 
 static uint64_t piece_end(model *m, int ring, uint64_t from, uint64_t count) {
   uint64_t at = from + 1 + draw(m, 12);

@@ -145,6 +145,50 @@ static void one(const way *w, uint64_t seed, int n) {
   ink_foreign_free(theirs);
 }
 
+/* More of them, of which a digest is kept: the ways above with other seeds, and ways whose parts are drawn. */
+static void more(uint64_t seed) {
+  static const double shares[] = {0, 0, 0.05, 0.1, 0.3, 0.6}, aheads[] = {0, 40, -300, 700, 2e3, -4e4, 3e6, -9e8}, drifts[] = {0, 0, 20e-6, -80e-6, 400e-6},
+                      jitters[] = {0, 0.5, 2, 6, 15, 30}, paces[] = {1, 1, 1, 0.05, 0.2, 30, 900};
+  static const int grains[] = {0, 0, 0, 1, 5, 20, 100};
+  FILE *out = expected_out;
+  char *text;
+  size_t bytes;
+  way drawn_way = ways[seed % (sizeof ways / sizeof *ways)];
+#define ONE_OF(values) values[(size_t)(drawn() * (double)(sizeof values / sizeof *values))]
+  state = 77 * seed + 1;
+  const int n = 1 + (int)(drawn() * 60);
+  if (seed % 3) {
+    drawn_way.what = "drawn";
+    drawn_way.base_known = drawn() < 0.8;
+    drawn_way.correlations = drawn() < 0.2;
+    drawn_way.grid_ids = drawn() < 0.2;
+    drawn_way.wrong_ids = drawn() < 0.3;
+    drawn_way.streams = 1 + (int)(drawn() * 4);
+    drawn_way.names = 1 + (int)(drawn() * 3);
+    drawn_way.devices = 1 + (drawn() < 0.2);
+    drawn_way.ahead_us = ONE_OF(aheads);
+    drawn_way.drift = ONE_OF(drifts);
+    drawn_way.jitter_us = ONE_OF(jitters);
+    drawn_way.lost_theirs = ONE_OF(shares);
+    drawn_way.lost_ours = ONE_OF(shares);
+    drawn_way.unnamed = drawn() < 0.2;
+    drawn_way.even = drawn() < 0.2;
+    drawn_way.sizes = drawn() < 0.5 ? ONE_SIZE : drawn() < 0.5 ? BY_NAME : drawn() < 0.5 ? NO_SIZES : SOME_SIZES;
+    drawn_way.grain_us = ONE_OF(grains);
+    drawn_way.pace = ONE_OF(paces);
+    drawn_way.aliases = drawn() < 0.2;
+  }
+  expected_out = open_memstream(&text, &bytes);
+  one(&drawn_way, 1000000 + seed, n);
+  fclose(expected_out);
+  expected_out = out;
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < bytes; i++)
+    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+  PRINT("more %" PRIu64 ": %016" PRIx64 "\n", seed, hash);
+  free(text);
+}
+
 /* Which names of ours are which names of theirs. */
 static void names(void) {
   static const char *const ours[] = {"step", "step (solver.cu:12)", "step (a)", "Kernel_Step", "stepKernel", "kernel", "ns::step", "step<3>", "", " (a:1)", "solve (x:y"};
@@ -168,6 +212,8 @@ int main(int argc, char **argv) {
   for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
       one(&ways[w], 100 * w + s, sizes[s]);
+  for (uint64_t seed = 0; seed < 900; seed++)
+    more(seed);
   expected_end(argc > 1 ? argv[1] : "join.txt");
   return check_result("join_exact");
 }
