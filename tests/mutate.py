@@ -31,7 +31,7 @@ from listed_tests import listed_tests
 # Which tests are run for the sources of a folder, in this order: those that read what it makes, that are no matter of chance,
 # and that need no nvcc while they run. Others take most of the time of a fault that nothing notices, and were not once the first to notice one
 # in the runs until 2026-11-30: they are not asked. So what these let live the whole suite may kill, never the other way round.
-REWRITER = (r"instrument\.(unit|files|counts|pieces)", r"instrument\.(drawn|memory)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.drawn_full", r"instrument\.marked",
+REWRITER = (r"instrument\.(unit|files|texts|counts|pieces)", r"instrument\.(drawn|memory)", r"instrument\.exact", r"instrument\.decisions", r"instrument\.drawn_full", r"instrument\.marked",
             r"instrument\.golden\.(control\.lines|(contexts|templates|waits|extended)\.every)", r"instrument\.(messages|broken)")
 CACHE = (r"instrument\.kept_result", *REWRITER, r"instrument\.kept", r"instrument\.stopped")
 TESTS = {
@@ -48,7 +48,7 @@ TESTS = {
 }
 FOLDERS = tuple(TESTS)
 WATCHED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-ftrivial-auto-var-init=pattern")
-ADDRESSED = r"unit_\w+|cost\.taken_out|instrument\.(unit|files|counts|pieces|drawn)"
+ADDRESSED = r"unit_\w+|cost\.taken_out|instrument\.(unit|files|texts|counts|pieces|drawn)"
 
 KNOWN = [  # file, what stands there, what is put there
     ("runtime/decode/decode_ring.c", "wraps = (word & INK_CLOCK_MASK) > after;", "wraps = (word & INK_CLOCK_MASK) >= after;"),

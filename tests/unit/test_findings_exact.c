@@ -31,7 +31,9 @@ typedef struct plan {
 } plan;
 
 static plan draw_plan(void) {
-  plan p = {.rate = ONE_OF(2, 4, 5), .jitter = below(2) ? 0 : below(20)};
+  plan p = {0};
+  p.rate = ONE_OF(2, 4, 5);
+  p.jitter = below(2) ? 0 : below(20);
   p.launches = ONE_OF(1, 2, 4, 5, 6, 9);
   p.grid[0] = ONE_OF(2, 3, 4, 5, 6, 8);
   p.grid[1] = ONE_OF(1, 1, 2);
