@@ -174,6 +174,7 @@ static void mark_rows(ink_unit *unit, ink_function *function) {
     }
   }
   ink_mark_roles(unit, function);
+  ink_rule_setups(unit, function);
   ink_function_remarks(unit, function);
 }
 

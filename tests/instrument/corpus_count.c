@@ -2,7 +2,7 @@
 /* Counts what kernels of a source hold, over the instantiated tree of clang and without the rewriter's rules:
  * corpus_count SOURCE ROOT CUDA DEVICE_FOLDER [NVCC_FLAG...]. From the code that is no template on it follows every
  * function that is named, so it comes to each kernel's instances. A line for each function, loop and call of project
- * code that runs in a kernel:
+ * code that runs in a kernel (what stands in a static_assert, a type, a sizeof or a constexpr variable runs nowhere):
  *   kernel NAME FILE LINE COLUMN BODY_LINE BODY_COLUMN END_LINE END_COLUMN
  *   function ... the same, called by a kernel
  *   loop FILE LINE COLUMN END_LINE END_COLUMN WEIGHT
@@ -162,6 +162,30 @@ static bool is_asked_to_unroll(CXCursor loop) {
          !strstr(before, "unroll(1)");
 }
 
+/* ---- what runs ------------------------------------------------------------------------------------ */
+
+/* `constexpr int n = f();`: its value is known when it is compiled. */
+static bool is_constexpr_variable(CXCursor variable) {
+  CXFile file;
+  unsigned from, to;
+  size_t bytes = 0;
+  clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(variable)), &file, NULL, NULL, &from);
+  clang_getExpansionLocation(clang_getCursorLocation(variable), NULL, NULL, NULL, &to);
+  const char *text = file ? clang_getFileContents(all.unit.tu, file, &bytes) : NULL;
+  return text && from < to && to <= bytes && memmem(text + from, to - from, "constexpr", 9);
+}
+
+/* Nothing in the node runs: assertions, types (`decltype(f(x))`), sizes and template arguments are the compiler's alone. */
+static bool never_runs(CXCursor cursor, CXCursor parent) {
+  const enum CXCursorKind kind = clang_getCursorKind(cursor), above = clang_getCursorKind(parent);
+  if (kind == CXCursor_StaticAssert || kind == CXCursor_UnaryExpr || kind == CXCursor_TypeAliasDecl || kind == CXCursor_TypedefDecl ||
+      kind == CXCursor_ParmDecl || above == CXCursor_DeclRefExpr || (kind == CXCursor_VarDecl && is_constexpr_variable(cursor)))
+    return true;
+  if (above == CXCursor_VarDecl) /* else of its type */
+    return !clang_equalCursors(cursor, clang_Cursor_getVarDeclInitializer(parent));
+  return is_function(above) && above != CXCursor_Constructor && kind != CXCursor_CompoundStmt && kind != CXCursor_CXXTryStmt;
+}
+
 /* ---- weights ------------------------------------------------------------------------------------- */
 
 typedef struct weighing {
@@ -182,7 +206,8 @@ static bool waits_by_name(CXCursor function) {
 static enum CXChildVisitResult add_weight(CXCursor cursor, CXCursor parent, CXClientData data) {
   weighing *state = data;
   const enum CXCursorKind kind = clang_getCursorKind(cursor);
-  (void)parent;
+  if (never_runs(cursor, parent))
+    return CXChildVisit_Continue;
   state->sum.nodes++;
   if (is_loop(kind)) {
     const long long n = trips(cursor);
@@ -241,7 +266,8 @@ static void print_call(CXCursor call, CXCursor target) {
 
 static enum CXChildVisitResult walk_device(CXCursor cursor, CXCursor parent, CXClientData data) {
   const enum CXCursorKind kind = clang_getCursorKind(cursor);
-  (void)parent;
+  if (never_runs(cursor, parent))
+    return CXChildVisit_Continue;
   if (is_loop(kind)) {
     const place at = place_of(cursor);
     const long long n = trips(cursor);
