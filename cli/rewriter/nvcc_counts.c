@@ -18,6 +18,42 @@ enum {
   most_gained = 16 /* registers, where they cost warps */
 };
 
+/* ---- names of what is in no named namespace ----
+ * nvcc calls an unnamed namespace `_GLOBAL__N__<8 digits>_<length>_<file>_<more>`, where the digits are of the text that it compiles: with
+ * marks they are others. Here it is `_GLOBAL__N_1`, so that a kernel is found in both. (nvcc 13.0) */
+
+/* The length that a name begins with, whose digits end at `at` (`6` and `46` of "native46"): at least `least`; *digits: how many. 0: none. */
+static size_t length_before(const char *text, const char *at, size_t least, unsigned *digits) {
+  size_t value = 0, place = 1;
+  for (*digits = 1; *digits <= 4 && at > text && isdigit((unsigned char)at[-1]); ++*digits, place *= 10) {
+    const char digit = *--at;
+    value += (size_t)(digit - '0') * place;
+    if (digit != '0' && value >= least)
+      return value;
+  }
+  return 0;
+}
+
+static void name_unnamed(char *text) {
+  static const char word[] = "_GLOBAL__N__", plain[] = "12_GLOBAL__N_1";
+  for (char *at = text; (at = strstr(at, word)); ) {
+    const char *behind = at + strlen(word);
+    const size_t hash = strspn(behind, "0123456789abcdef");
+    char *end;
+    const size_t file = hash == 8 && behind[8] == '_' ? strtoul(behind + 9, &end, 10) : 0;
+    unsigned digits;
+    const size_t length = file && *end == '_' ? length_before(text, at, (size_t)(end + 1 - at) + file, &digits) : 0;
+    if (!length || length > strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")) {
+      at += strlen(word);
+      continue;
+    }
+    char *from = at - digits;
+    memmove(from + strlen(plain), at + length, strlen(at + length) + 1);
+    memcpy(from, plain, strlen(plain));
+    at = from + strlen(plain);
+  }
+}
+
 static kernel_counts *find(const counts *all, const char *entry, size_t length, const char *target, size_t target_length) {
   for (size_t i = 0; i < all->count; i++)
     if (!strncmp(all->items[i].entry, entry, length) && !all->items[i].entry[length] &&
@@ -98,7 +134,7 @@ static bool note_failure(counts *all, const char *line, size_t bytes) {
   return all->failed && all->words;
 }
 
-bool counts_read_words(counts *all, const char *text) {
+static bool read_words(counts *all, const char *text) {
   size_t current = SIZE_MAX; /* the entry that ptxas is at, and whether the next line is about it */
   bool own = false, fine = true;
   for (const char *line = text, *next; *line && fine; line = next) {
@@ -134,6 +170,15 @@ bool counts_read_words(counts *all, const char *text) {
       fine = note_failure(all, line, bytes);
     }
   }
+  return fine;
+}
+
+bool counts_read_words(counts *all, const char *text) {
+  char *named = strdup(text);
+  if (named)
+    name_unnamed(named);
+  const bool fine = named && read_words(all, named);
+  free(named);
   return fine;
 }
 
@@ -196,6 +241,7 @@ static bool read_ptx(counts *all, FILE *from) {
   int depth = 0;
   bool fine = true;
   while (fine && getline(&line, &room, from) >= 0) {
+    name_unnamed(line);
     const char *entry = strstr(line, ".entry ");
     if (entry && in < 0) {
       entry += 7;

@@ -326,7 +326,42 @@ static void last_and_alone(void) {
   }
 }
 
+/* A kernel of an unnamed namespace is one, whatever digits nvcc gave it; what only looks like one keeps its name. */
+static void unnamed(void) {
+  static const struct {
+    const char *said, *entry;
+  } cases[] = {
+      {"_ZN35_GLOBAL__N__e3e48c01_4_k_cu__Z2goPf1kEPfi", "_ZN12_GLOBAL__N_11kEPfi"},
+      {"_ZN35_GLOBAL__N__00000000_4_k_cu__Z2goPf1kEPfi", "_ZN12_GLOBAL__N_11kEPfi"},
+      {"_ZN38_GLOBAL__N__00000000_4_k_cu__Z5otherPf1kEPfi", "_ZN12_GLOBAL__N_11kEPfi"},
+      {"_ZN2at4sm9035_GLOBAL__N__e3e48c01_4_k_cu__Z2goPf1kIfEEvPT_", "_ZN2at4sm9012_GLOBAL__N_11kIfEEvPT_"},
+      {"_ZN106_GLOBAL__N__e3e48c01_74_"
+       "a_file_whose_name_is_long_enough_for_a_length_of_three_digits_in_it_all_cu__Z2goPf1kEv",
+       "_ZN12_GLOBAL__N_11kEv"},
+      {"_ZN35_GLOBAL__N__e3e48c01_4_k_cu__Z2goPf1kEN35_GLOBAL__N__e3e48c01_4_k_cu__Z2goPf1sE", "_ZN12_GLOBAL__N_11kEN12_GLOBAL__N_11sE"},
+      {"_ZN12_GLOBAL__N_11kEPfi", "_ZN12_GLOBAL__N_11kEPfi"},
+      {"_ZN99_GLOBAL__N__e3e48c01_4_k_cu__Z2goPf1kEPfi", "_ZN99_GLOBAL__N__e3e48c01_4_k_cu__Z2goPf1kEPfi"},
+      {"_ZN35_GLOBAL__N__e3e48_4_k_cu__Z2goPf1kEPfi", "_ZN35_GLOBAL__N__e3e48_4_k_cu__Z2goPf1kEPfi"},
+      {"_Z_GLOBAL__N__e3e48c01_4_k_cu_x", "_Z_GLOBAL__N__e3e48c01_4_k_cu_x"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char words[600];
+    counts read = {0};
+    snprintf(words, sizeof words,
+             "ptxas info    : Compiling entry function '%s' for 'sm_80'\nptxas info    : Function properties for %s\n"
+             "    8 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\nptxas info    : Used 32 registers\n",
+             cases[i].said, cases[i].said);
+    check(counts_read_words(&read, words) && read.count == 1 && !strcmp(read.items[0].entry, cases[i].entry) && read.items[0].spilled == 12 &&
+              read.items[0].registers == 32,
+          cases[i].said);
+    if (read.count && strcmp(read.items[0].entry, cases[i].entry))
+      printf("  %s\n", read.items[0].entry);
+    counts_free(&read);
+  }
+}
+
 int main(void) {
+  unnamed();
   bounds();
   last_and_alone();
   fewer_registers();

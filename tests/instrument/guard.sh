@@ -145,4 +145,9 @@ grep -q "5 sections$" out && [ "$(wc -l <report.ptx)" = "$(wc -l <off.ptx)" ] ||
 env -u INKMARK_STRICT INKMARK_GUARD=off "$inkmark" nvcc "$nvcc" -arch=sm_80 -v -cubin tile.cu -o x.cubin >out 2>&1
 grep -q "^inkmark: 'tile.cu' does not compile with marks and was compiled without them: ptxas error.*too much shared data" out || { fail "-v"; cat out; }
 [ -z "$(ls tmp)" ] || fail "left in the temporary folder: $(ls tmp)"
+# a kernel in an unnamed namespace has another name in the object when it has marks, and is guarded all the same
+{ grep -v '^template' tile_alone.cu | sed 's/namespace own/namespace/'; echo 'void go(float *a) { tile<4><<<1, 32>>>(a, a, 4); }'; } >unnamed.cu
+"$inkmark" nvcc "$nvcc" -arch=sm_80 -Xptxas -v -cubin unnamed.cu -o x.cubin >out 2>&1 || { fail "unnamed.cu"; cat out; }
+grep -q "^inkmark: 'unnamed.cu': 1 kernel, .*; guard: 'tile' has no marks in loops" out && ! grep -q '[1-9][0-9]* bytes stack frame' out ||
+  { fail "a kernel in an unnamed namespace is not guarded"; cat out; }
 exit $failed
