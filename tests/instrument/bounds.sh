@@ -37,6 +37,8 @@ bounds() { CORPUS_BOUNDS="$times $2" "$here/../corpus.sh" --bounds "$work/$1" "$
 bounds good registers_p90=99 || fail "the bounds of the good source do not hold"
 grep -q "2 entries" "$work/out" || fail "not both instances are seen"
 grep -q "not trivial: 4, in a section 4" "$work/out" || fail "the calls and the loop of the kernel"
+mkdir "$work/unnamed" && { echo 'namespace {'; sed '/^void go/i }' "$work/good/k.cu"; } >"$work/unnamed/k.cu"
+bounds unnamed registers_p90=99 && grep -q "2 entries" "$work/out" || fail "kernels in an unnamed namespace are not found again"
 bounds good registers_p90=-1 && fail "no bound is too low"
 grep -q "bound registers_p90 .* DOES NOT HOLD" "$work/out" || fail "the registers are not said"
 bounds bad registers_p90=99 && fail "a kernel without marks is none"

@@ -125,6 +125,11 @@ def code_of_calls(path, words, base, work):
     return found
 
 
+def signatures(entries):
+    """The demangled names: nvcc puts a number made of the text into the name of an unnamed namespace, and marks change the text."""
+    return subprocess.run(["c++filt"], input="\n".join(entries), capture_output=True, text=True).stdout.splitlines()
+
+
 def kernel_name(entry, demangled={}):
     """`k` of `_Z1kIiEvPT_`"""
     if entry not in demangled:
@@ -289,10 +294,11 @@ def measure(path, tree, inkmark, words, count_tool, cuda, device):
     guard = {m[0]: m[1] for l in row["said"] for m in
              re.findall(r"'([^']+)' (has all marks|has no marks in loops but waits|has no marks in loops, and those outside take no registers|"
                         "keeps its track alone|has no marks)(?:, and \\d+ registers at most)?:", l)}
-    for entry, before in sorted(plain.items()):
-        name, after = kernel_name(entry), final.get(entry)
+    final, stamps = dict(zip(signatures(final), final.values())), dict(zip(signatures(stamps), stamps.values()))
+    for (entry, before), signature in zip(sorted(plain.items()), signatures(sorted(plain))):
+        name, after = kernel_name(entry), final.get(signature)
         row["entries"].append({"entry": entry, "name": name, "project": name in names, "before": before, "after": after,
-                               "stamps": stamps.get(entry, 0), "guard": guard.get(name, "")})
+                               "stamps": stamps.get(signature, 0), "guard": guard.get(name, "")})
     return row
 
 
